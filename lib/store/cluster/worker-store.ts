@@ -1,16 +1,16 @@
 /**
- * The store of a worker of `node:cluster`: every method is a question to the primary, which `hostStore` in it
- * answers.
+ * The store of the workers of `node:cluster`: every method is a question to the primary, which answers out of
+ * a store of its own. What a worker that ends has followed is left.
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '../../define/fault.ts'
-import { tell } from '../shared/common.ts'
+import { notify, unreachable } from '../shared/common.ts'
 import type { Cluster, Worker } from 'node:cluster'
 import type { FaultKind } from '../../define/fault.ts'
 import type { Entry, Keep, Store, StoreKey } from '../../state/store.ts'
-import type { Follower } from '../shared/common.ts'
+import type { TopicSubscriber } from '../shared/common.ts'
 
-/** A number that may be `Infinity`. */
+/** A number that may be `Infinity`, which JSON does not have. */
 type Bound = number | null
 
 /** What a worker asks for. */
@@ -25,22 +25,21 @@ type StoreQuestion =
     readonly method: 'list'; readonly collection: string; readonly owner: string; readonly limit: Bound
     readonly before: Bound
   }
-  | {
-    readonly method: 'publish'; readonly topic: string; readonly text: string
-    readonly keep: { readonly events: Bound; readonly ms: Bound } | null
-  }
+  | { readonly method: 'publish'; readonly topic: string; readonly text: string; readonly keep: KeepBounds }
   | { readonly method: 'follow'; readonly topic: string; readonly from: 'kept' | 'now' }
-  /** Ends the follower that the question of this number has begun. */
+  /** Ends what the question of this number has begun to follow. */
   | { readonly method: 'leave'; readonly follower: number }
 
-/** What comes back: the answer to a question, its failure, or what a follower hears. */
+type KeepBounds = { readonly events: Bound; readonly ms: Bound } | null
+
+/** What comes back: the answer to a question, its failure, or an event of what is followed. */
 type StoreReply =
   | { readonly value: unknown }
   | { readonly fault: StoreFault }
   | { readonly text: string }
   | { readonly isLost: true }
 
-/** How a store has failed. `cause`: what kept it from being reached, in words for a log. */
+/** How a store has failed. `cause`: what kept it from being reached, for a log. */
 interface StoreFault { readonly kind: string; readonly message: string; readonly cause?: string }
 
 /** A message in one of the two directions: of which store in the worker, and of which question of it. */
@@ -49,35 +48,45 @@ interface Envelope<Content> { readonly of: string; readonly id: number; readonly
 /** Tells these messages from all others on the same channel. */
 const NAME = 'triport:store'
 
-/** A message as it is sent. */
 function encodeEnvelope<Content>(envelope: Envelope<Content>): object {
   return { [NAME]: envelope }
 }
 
-/** The message that something received is; undefined where it is somebody else's. */
+/** The message that something received is; undefined where it is none of these. */
 function decodeEnvelope<Content>(message: unknown): Envelope<Content> | undefined {
   const isOurs = typeof message === 'object' && message !== null && Object.hasOwn(message, NAME)
   return isOurs ? (message as Record<string, Envelope<Content>>)[NAME] : undefined
 }
 
-/** A number that may be `Infinity`, as it is sent. */
 function encodeBound(bound: number): Bound {
   return bound === Infinity ? null : bound
 }
 
-/** The number that was sent. */
 function decodeBound(bound: Bound): number {
   return bound ?? Infinity
 }
 
-/** How long to keep something, as it was sent. */
-function decodeKeep(keep: { readonly events: Bound; readonly ms: Bound } | null): Keep | undefined {
+function encodeKeep(keep: Keep | undefined): KeepBounds {
+  return keep === undefined ? null : { events: encodeBound(keep.events), ms: encodeBound(keep.ms) }
+}
+
+function decodeKeep(keep: KeepBounds): Keep | undefined {
   return keep === null ? undefined : { events: decodeBound(keep.events), ms: decodeBound(keep.ms) }
 }
 
-const UNREACHED = 'The store cannot be reached; try again later'
+/** Whatever a store fails with but a `Fault`, it could not be reached. */
+function encodeFault(error: unknown): StoreFault {
+  const { kind, message, cause } = error instanceof Fault ? error : unreachable(error)
+  if (cause === undefined) return { kind, message }
+  return { kind, message, cause: cause instanceof Error ? cause.message : String(cause) }
+}
 
-/** The ends of what one worker follows, by store and question; undefined while it is being begun. */
+function decodeFault({ kind, message, cause }: StoreFault): Fault {
+  const options = cause === undefined ? undefined : { cause: new Error(cause) }
+  return new Fault(kind as FaultKind, message, undefined, options)
+}
+
+/** The functions that end what one worker follows, by store and question; undefined while it begins. */
 type Followers = Map<string, (() => void) | undefined>
 
 /**
@@ -93,7 +102,7 @@ export function hostStore(store: Store): () => void {
   }
   const cluster = clusterModule()
   const workers = new Map<Worker, Followers>()
-  const hear = (worker: Worker, message: unknown): void => {
+  const receive = (worker: Worker, message: unknown): void => {
     const envelope = decodeEnvelope<StoreQuestion>(message)
     if (envelope === undefined) return
     const followers = workers.get(worker) ?? new Map()
@@ -104,10 +113,10 @@ export function hostStore(store: Store): () => void {
     for (const leave of workers.get(worker)?.values() ?? []) leave?.()
     workers.delete(worker)
   }
-  cluster.on('message', hear)
+  cluster.on('message', receive)
   cluster.on('disconnect', forget)
   return () => {
-    cluster.off('message', hear)
+    cluster.off('message', receive)
     cluster.off('disconnect', forget)
     for (const worker of workers.keys()) forget(worker)
   }
@@ -128,7 +137,6 @@ async function answer(
   store: Store, worker: Worker, followers: Followers, { of, id, content }: Envelope<StoreQuestion>,
 ): Promise<void> {
   const send = (reply: StoreReply): void => {
-    // A worker that has gone wants to know nothing any more.
     if (worker.isConnected()) worker.send(encodeEnvelope({ of, id, content: reply }), () => {})
   }
   try {
@@ -142,7 +150,7 @@ async function answer(
       const leave = await store.follow(
         content.topic, content.from, (text) => send({ text }), () => send({ isLost: true }),
       )
-      // It may have left, or gone, meanwhile.
+      // It may have left, or ended, meanwhile.
       if (followers.has(name) && worker.isConnected()) followers.set(name, leave)
       else leave()
     }
@@ -167,22 +175,8 @@ function perform(store: Store, asked: StoreQuestion): unknown {
   }
 }
 
-/** What a store refuses stays what it is. With whatever else it fails, it could not do it now. */
-function encodeFault(error: unknown): StoreFault {
-  const isFault = error instanceof Fault
-  const { kind, message } = isFault ? error : { kind: 'busy', message: UNREACHED }
-  const cause = isFault ? error.cause : error
-  if (cause === undefined) return { kind, message }
-  return { kind, message, cause: cause instanceof Error ? cause.message : String(cause) }
-}
-
-/** How long the primary has for its first word. */
-const FIRST_WORD_MS = 5_000
-
-interface Pending {
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: Fault) => void
-}
+/** How long the primary has for its first message. */
+const FIRST_MESSAGE_MS = 5_000
 
 /**
  * Makes the store of a worker. What is kept lives as long as the store of the primary keeps it, and with a
@@ -206,24 +200,28 @@ export function workerStore(): Store {
     list: (collection, owner, limit, before = Infinity) => primary.ask<readonly Entry[]>({
       method: 'list', collection, owner, limit: encodeBound(limit), before: encodeBound(before),
     }),
-    publish: (topic, text, keep) => primary.ask<void>({
-      method: 'publish', topic, text,
-      keep: keep === undefined ? null : { events: encodeBound(keep.events), ms: encodeBound(keep.ms) },
-    }),
+    publish: (topic, text, keep) => (
+      primary.ask<void>({ method: 'publish', topic, text, keep: encodeKeep(keep) })
+    ),
     follow: (topic, from, listener, onLost) => primary.follow(topic, from, { listener, onLost }),
     close: () => primary.close(),
   }
+}
+
+interface Pending {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Fault) => void
 }
 
 /** The primary, as one store in a worker sees it. */
 class Primary {
   readonly #name: string = randomUUID()
   readonly #pending = new Map<number, Pending>()
-  readonly #followers = new Map<number, Follower>()
-  readonly #onMessage = (message: unknown): void => this.#hear(message)
+  readonly #subscribers = new Map<number, TopicSubscriber>()
+  readonly #onMessage = (message: unknown): void => this.#receive(message)
   readonly #onDisconnect = (): void => this.#end('The primary has gone')
   #lastId = 0
-  #hasSpoken = false
+  #hasAnswered = false
   #isOver = false
   #timer: NodeJS.Timeout | undefined
 
@@ -240,7 +238,7 @@ class Primary {
       }
       // The primary answers what was asked for.
       this.#pending.set(id, { resolve: (value) => resolve(value as Answer), reject })
-      if (!this.#hasSpoken) this.#awaitFirstWord()
+      if (!this.#hasAnswered) this.#awaitFirstMessage()
       const message = encodeEnvelope({ of: this.#name, id, content: question })
       process.send?.(message, undefined, undefined, (cause) => {
         if (cause === null) return
@@ -250,52 +248,53 @@ class Primary {
     })
   }
 
-  async follow(topic: string, from: 'kept' | 'now', follower: Follower): Promise<() => void> {
+  async follow(topic: string, from: 'kept' | 'now', subscriber: TopicSubscriber): Promise<() => void> {
     const id = ++this.#lastId
-    // What is kept may be heard before there is an answer.
-    this.#followers.set(id, follower)
+    // Events that are kept may arrive before there is an answer.
+    this.#subscribers.set(id, subscriber)
     try {
       await this.ask({ method: 'follow', topic, from }, id)
     } catch (error) {
-      this.#followers.delete(id)
+      this.#subscribers.delete(id)
       throw error
     }
     return () => {
-      if (this.#followers.delete(id)) this.ask({ method: 'leave', follower: id }).catch(() => {})
+      if (this.#subscribers.delete(id)) this.#leave(id)
     }
   }
 
   close(): void {
     if (this.#isOver) return
-    for (const follower of this.#followers.keys()) this.ask({ method: 'leave', follower }).catch(() => {})
+    for (const id of this.#subscribers.keys()) this.#leave(id)
     this.#end('The store is closed')
   }
 
-  #hear(message: unknown): void {
+  #leave(follower: number): void {
+    this.ask({ method: 'leave', follower }).catch(() => {})
+  }
+
+  #receive(message: unknown): void {
     const envelope = decodeEnvelope<StoreReply>(message)
     if (envelope?.of !== this.#name) return
-    this.#hasSpoken = true
+    this.#hasAnswered = true
     clearTimeout(this.#timer)
     const { id, content } = envelope
     if ('text' in content || 'isLost' in content) {
-      const follower = this.#followers.get(id)
-      if (follower === undefined) return
-      return tell(follower, 'text' in content ? content.text : undefined)
+      const subscriber = this.#subscribers.get(id)
+      if (subscriber !== undefined) notify(subscriber, 'text' in content ? content.text : undefined)
+      return
     }
     const pending = this.#pending.get(id)
     this.#pending.delete(id)
-    if ('fault' in content) {
-      pending?.reject(decodeFault(content.fault))
-    } else {
-      pending?.resolve(content.value)
-    }
+    if ('fault' in content) pending?.reject(decodeFault(content.fault))
+    else pending?.resolve(content.value)
   }
 
-  #awaitFirstWord(): void {
+  #awaitFirstMessage(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#refuse('The primary does not answer: let it call hostStore(store)')
-    }, FIRST_WORD_MS).unref()
+    }, FIRST_MESSAGE_MS).unref()
   }
 
   #end(why: string): void {
@@ -304,21 +303,16 @@ class Primary {
     clearTimeout(this.#timer)
     process.off('message', this.#onMessage)
     process.off('disconnect', this.#onDisconnect)
-    const followers = [...this.#followers.values()]
-    this.#followers.clear()
+    const subscribers = [...this.#subscribers.values()]
+    this.#subscribers.clear()
     this.#refuse(why)
-    if (!process.connected) for (const follower of followers) tell(follower, undefined)
+    if (!process.connected) for (const subscriber of subscribers) notify(subscriber, undefined)
   }
 
-  /** Nothing that was asked so far is answered any more. */
+  /** Rejects all that was asked so far. */
   #refuse(why: string): void {
     const pending = [...this.#pending.values()]
     this.#pending.clear()
     for (const { reject } of pending) reject(new Fault('busy', why))
   }
-}
-
-function decodeFault({ kind, message, cause }: StoreFault): Fault {
-  const options = cause === undefined ? undefined : { cause: new Error(cause) }
-  return new Fault(kind as FaultKind, message, undefined, options)
 }

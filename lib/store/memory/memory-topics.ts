@@ -1,18 +1,27 @@
 /**
- * Topics in bounded memory: who follows is told at once, and what is kept is there for those who come
+ * Topics in bounded memory: subscribers are notified at once, and what is kept is there for those who come
  * later. Where too much is kept, the oldest event of the topic that holds most goes.
  *
- * What is said while others are still being told waits for its turn, so that all hear one order.
+ * What is published while subscribers are being notified waits, so that all receive one order.
  */
 import { Fault } from '../../define/fault.ts'
 import { Heap, NOT_IN_HEAP } from '../../util/heap.ts'
 import { LinkedList } from '../../util/linked-list.ts'
 import { Share, Shares } from '../../util/shares.ts'
-import { measure, tell, tellAll } from '../shared/common.ts'
+import { measure, notify, notifyAll } from '../shared/common.ts'
 import type { Keep } from '../../state/store.ts'
 import type { Order } from '../../util/heap.ts'
 import type { LinkedMember } from '../../util/linked-list.ts'
-import type { Follower, NumberedFollower, TopicListener } from '../shared/common.ts'
+import type { NumberedSubscriber } from '../shared/common.ts'
+
+/** What expires: when, in monotonic milliseconds, and where it stands among all that does. */
+export interface Expiring { readonly expiresAt: number; expiryPlace: number }
+
+export const byExpiry: Order<Expiring> = {
+  isBefore: (one, other) => one.expiresAt < other.expiresAt,
+  placeOf: (one) => one.expiryPlace,
+  place(one, at) { one.expiryPlace = at },
+}
 
 /** What topics may hold. */
 interface TopicLimits {
@@ -22,26 +31,26 @@ interface TopicLimits {
   readonly maxEventsBytes: number
 }
 
-/** Something that was said; numbers rise within a topic. */
-interface Said { readonly number: number; readonly text: string }
+/** Numbers rise within a topic. */
+interface TopicEvent { readonly number: number; readonly text: string }
 
-interface KeptEvent extends Said, LinkedMember<KeptEvent> {
+interface KeptEvent extends TopicEvent, LinkedMember<KeptEvent> {
   readonly bytes: number
   /** Monotonic milliseconds. */
   readonly expiresAt: number
 }
 
 /** One topic. Its share counts the events that are kept. */
-class Topic implements LinkedMember<Topic> {
+class Topic implements LinkedMember<Topic>, Expiring {
   readonly name: string
   readonly share: Share<Topic> = new Share<Topic>(this)
-  readonly followers = new Set<NumberedFollower>()
+  readonly subscribers = new Set<NumberedSubscriber>()
   readonly kept = new LinkedList<KeptEvent>()
-  /** What has not been heard by all. */
-  readonly pending: Said[] = []
+  /** What not all subscribers have received. */
+  readonly pending: TopicEvent[] = []
   lastNumber = 0
-  isTelling = false
-  /** Whether it stands among those that nobody follows. */
+  isNotifying = false
+  /** Whether it stands among those without subscribers. */
   isQuiet = false
   /** When the first of the kept events expires. */
   expiresAt = Infinity
@@ -54,19 +63,13 @@ class Topic implements LinkedMember<Topic> {
   }
 }
 
-const byExpiry: Order<Topic> = {
-  isBefore: (one, other) => one.expiresAt < other.expiresAt,
-  placeOf: (topic) => topic.expiryPlace,
-  place(topic, at) { topic.expiryPlace = at },
-}
-
 /** All topics of one memory store; the methods are those of `Store`. */
 export class MemoryTopics {
   readonly #limits: TopicLimits
   readonly #topics = new Map<string, Topic>()
   readonly #shares: Shares<Topic>
   readonly #expiring = new Heap<Topic>(byExpiry)
-  /** Those that nobody follows and of which something is kept, the one of the oldest last event first. */
+  /** Those without subscribers of which something is kept, the one of the oldest last event first. */
   readonly #quiet = new LinkedList<Topic>()
 
   constructor(limits: TopicLimits) {
@@ -74,7 +77,7 @@ export class MemoryTopics {
     this.#shares = new Shares(limits.maxEvents, limits.maxEventsBytes)
   }
 
-  /** How many topics take room. */
+  /** How many topics are held. */
   get size(): number { return this.#topics.size }
 
   publish(name: string, text: string, keep: Keep | undefined): void {
@@ -91,21 +94,21 @@ export class MemoryTopics {
       const expiresAt = now + keep.ms
       this.#keep(topic, { number, text, bytes, expiresAt, previous: undefined, next: undefined }, keep.events)
     }
-    if (topic.followers.size > 0) {
+    if (topic.subscribers.size > 0) {
       topic.pending.push({ number, text })
-      this.#tell(topic)
+      this.#notify(topic)
     }
   }
 
-  follow(name: string, from: 'kept' | 'now', listener: TopicListener): () => void {
+  follow(name: string, from: 'kept' | 'now', listener: (text: string) => void): () => void {
     this.#forgetExpired()
     const topic = this.#topics.get(name) ?? this.#open(name)
-    const follower = { listener, onLost: undefined, heard: topic.lastNumber }
-    topic.followers.add(follower)
+    const subscriber = { listener, onLost: undefined, lastNumber: topic.lastNumber }
+    topic.subscribers.add(subscriber)
     this.#settle(topic)
-    if (from === 'kept') this.#retell(topic, follower)
+    if (from === 'kept') this.#replay(topic, subscriber)
     return () => {
-      if (topic.followers.delete(follower)) this.#settle(topic)
+      if (topic.subscribers.delete(subscriber)) this.#settle(topic)
     }
   }
 
@@ -130,7 +133,7 @@ export class MemoryTopics {
     while (topic.share.count > events) this.#drop(topic)
     while (this.#shares.isOver) {
       const largest = this.#shares.largest!
-      // What was said just now stays: it is the only one of its topic, or not the oldest.
+      // The newest event stays: it is the only one of its topic, or not the oldest.
       this.#drop(largest === topic && topic.share.count === 1 ? this.#shares.next! : largest)
     }
     this.#settle(topic)
@@ -145,7 +148,7 @@ export class MemoryTopics {
     if (topic.share.count === 0) this.#settle(topic)
   }
 
-  /** Answers the time that it is, in monotonic milliseconds. */
+  /** Answers the time, in monotonic milliseconds. */
   #forgetExpired(): number {
     const now = performance.now()
     for (;;) {
@@ -155,7 +158,7 @@ export class MemoryTopics {
     }
   }
 
-  /** Another event of the topic is the oldest now, or there is none any more. */
+  /** The oldest event of the topic is another one now, or there is none. */
   #age(topic: Topic): void {
     topic.expiresAt = topic.kept.first?.expiresAt ?? Infinity
     if (topic.expiryPlace === NOT_IN_HEAP) this.#expiring.add(topic)
@@ -163,39 +166,39 @@ export class MemoryTopics {
     else this.#expiring.remove(topic)
   }
 
-  /** A topic that nobody follows waits among the quiet ones; one of which nothing is left is forgotten. */
+  /** A topic without subscribers is a quiet one; one of which nothing is left is forgotten. */
   #settle(topic: Topic): void {
     if (topic.isQuiet) this.#quiet.remove(topic)
-    topic.isQuiet = topic.followers.size === 0 && topic.share.count > 0
+    topic.isQuiet = topic.subscribers.size === 0 && topic.share.count > 0
     if (topic.isQuiet) this.#quiet.add(topic)
-    else if (topic.followers.size === 0 && !topic.isTelling) this.#topics.delete(topic.name)
+    else if (topic.subscribers.size === 0 && !topic.isNotifying) this.#topics.delete(topic.name)
   }
 
-  /** Tells a new follower what is kept. What is said meanwhile comes after it. */
-  #retell(topic: Topic, follower: Follower): void {
-    const { isTelling } = topic
-    topic.isTelling = true
+  /** What is published while one receives what is kept comes after it. */
+  #replay(topic: Topic, subscriber: NumberedSubscriber): void {
+    const { isNotifying } = topic
+    topic.isNotifying = true
     const now = performance.now()
     const kept: string[] = []
     for (let event = topic.kept.first; event !== undefined; event = event.next) {
       if (event.expiresAt > now) kept.push(event.text)
     }
-    for (const text of kept) tell(follower, text)
-    topic.isTelling = isTelling
-    this.#tell(topic)
+    for (const text of kept) notify(subscriber, text)
+    topic.isNotifying = isNotifying
+    this.#notify(topic)
   }
 
-  /** Tells what is pending, unless somebody is being told already: then it has its turn there. */
-  #tell(topic: Topic): void {
-    if (topic.isTelling) return
-    topic.isTelling = true
-    const { pending, followers } = topic
+  /** Passes on what is pending, unless that is being done. */
+  #notify(topic: Topic): void {
+    if (topic.isNotifying) return
+    topic.isNotifying = true
+    const { pending, subscribers } = topic
     for (let at = 0; at < pending.length; at++) {
       const { number, text } = pending[at]!
-      tellAll(followers, number, text)
+      notifyAll(subscribers, number, text)
     }
     pending.length = 0
-    topic.isTelling = false
+    topic.isNotifying = false
     this.#settle(topic)
   }
 }

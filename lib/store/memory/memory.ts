@@ -1,6 +1,6 @@
 /**
- * The bounded memory store: entries and topics in maps, within a number and a number of bytes. Answers at
- * once. Its state is gone with the process.
+ * The bounded memory store: entries and topics within a number and a number of bytes. Answers at once. Its
+ * state is gone with the process.
  */
 import { Fault } from '../../define/fault.ts'
 import { rejectUnknown } from '../../schema/options.ts'
@@ -10,10 +10,20 @@ import { LinkedList } from '../../util/linked-list.ts'
 import { total } from '../../util/memory.ts'
 import { Share, Shares } from '../../util/shares.ts'
 import { measure, requireKey } from '../shared/common.ts'
-import { MemoryTopics } from './memory-topics.ts'
+import { byExpiry, MemoryTopics } from './memory-topics.ts'
 import type { Entry, Store, StoreKey } from '../../state/store.ts'
-import type { Order } from '../../util/heap.ts'
 import type { LinkedMember } from '../../util/linked-list.ts'
+import type { Expiring } from './memory-topics.ts'
+
+/** A store that answers at once. */
+export interface MemoryStore extends Store {
+  read(...place: Parameters<Store['read']>): Entry | undefined
+  write(...kept: Parameters<Store['write']>): number | undefined
+  remove(...place: Parameters<Store['remove']>): boolean
+  list(...wanted: Parameters<Store['list']>): readonly Entry[]
+  publish(...event: Parameters<Store['publish']>): void
+  follow(...subscriber: Parameters<Store['follow']>): () => void
+}
 
 /** What a memory store may hold. `Infinity` lifts a limit. */
 export interface MemoryStoreOptions {
@@ -57,36 +67,53 @@ const defaults: MemoryLimits = {
   isShared: false,
 }
 
+/**
+ * Makes a memory store. Where there is no room, what has expired goes first, then the oldest of the owner
+ * that holds most, never what was just written. What the server keeps for itself (owners that begin with `~`)
+ * never goes; where nothing else is left, `write` throws `Fault('busy')`. Of topics the oldest kept event
+ * of the topic that holds most goes; subscribers lose nothing.
+ *
+ * Throws `TypeError` for an option that there is not, `RangeError` for a limit that is none.
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  const limits = memoryLimits(options)
+  const entries = new MemoryEntries(limits)
+  const topics = new MemoryTopics(limits)
+  return {
+    isShared: limits.isShared,
+    read: (key) => entries.read(key),
+    write: (key, value, keepMs, expected) => entries.write(key, value, keepMs, expected),
+    remove: (key, expected) => entries.remove(key, expected),
+    list: (collection, owner, limit, before) => entries.list(collection, owner, limit, before),
+    publish(topic, text, keep) { topics.publish(topic, text, keep) },
+    follow: (topic, from, listener) => topics.follow(topic, from, listener),
+  }
+}
+
 /** The limits that options mean. Throws `TypeError` for an unknown one, `RangeError` for one that is none. */
 export function memoryLimits(options: MemoryStoreOptions): MemoryLimits {
   rejectUnknown('memoryStore', options, Object.keys(defaults))
+  const limits = { ...defaults }
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
     if (name === 'isShared') {
-      if (typeof value === 'boolean') continue
-      throw new TypeError(`isShared is ${String(value)}; write true or false`)
-    }
-    const isWhole = value === Infinity || Number.isSafeInteger(value)
-    if (!isWhole || Number(value) < 1) {
+      if (typeof value !== 'boolean') throw new TypeError(`isShared is ${String(value)}; write true or false`)
+    } else if ((value !== Infinity && !Number.isSafeInteger(value)) || Number(value) < 1) {
       throw new RangeError(`${name} is ${String(value)}; write a whole number above zero, or Infinity`)
     }
+    Object.assign(limits, { [name]: value })
   }
-  const {
-    maxEntries = defaults.maxEntries, maxBytes = defaults.maxBytes,
-    maxValueBytes = defaults.maxValueBytes, maxTopics = defaults.maxTopics,
-    maxEvents = defaults.maxEvents, maxEventsBytes = defaults.maxEventsBytes,
-    isShared = defaults.isShared,
-  } = options
-  return { maxEntries, maxBytes, maxValueBytes, maxTopics, maxEvents, maxEventsBytes, isShared }
+  return limits
 }
 
-interface Kept extends Entry, LinkedMember<Kept> {
+interface Kept extends Entry, LinkedMember<Kept>, Expiring {
   readonly shelf: Shelf
   readonly bytes: number
-  /** Monotonic milliseconds. */
-  readonly expiresAt: number
+  /**
+   * The server's own entries and, where others share the memory, what is kept for ever: they take room and
+   * never give it.
+   */
   readonly isPinned: boolean
-  expiryPlace: number
 }
 
 /** One owner's entries in one collection. */
@@ -110,13 +137,10 @@ class Holding {
   }
 }
 
-const byExpiry: Order<Kept> = {
-  isBefore: (one, other) => one.expiresAt < other.expiresAt,
-  placeOf: (kept) => kept.expiryPlace,
-  place(kept, at) { kept.expiryPlace = at },
-}
-
-/** All entries of one memory store; the methods are those of `Store`. */
+/**
+ * All entries of one memory store. What has expired is forgotten before anything else is done; where there is
+ * no room then, the oldest entry of the owner that holds most goes, never the one that is being written.
+ */
 class MemoryEntries {
   readonly #limits: MemoryLimits
   readonly #holdings = new Map<string, Holding>()
@@ -243,7 +267,7 @@ class MemoryEntries {
     this.#shares.setAside(count, bytes)
   }
 
-  /** Answers the time that it is, in monotonic milliseconds. */
+  /** Answers the time, in monotonic milliseconds. */
   #forgetExpired(): number {
     const now = performance.now()
     for (;;) {
@@ -275,37 +299,4 @@ function isExpected(found: Kept | undefined, expected: number | 'any'): boolean 
 
 function shown({ key, value, version }: Kept): Entry {
   return { key, value, version }
-}
-
-/** A store that answers at once. */
-export interface MemoryStore extends Store {
-  read(...place: Parameters<Store['read']>): Entry | undefined
-  write(...kept: Parameters<Store['write']>): number | undefined
-  remove(...place: Parameters<Store['remove']>): boolean
-  list(...wanted: Parameters<Store['list']>): readonly Entry[]
-  publish(...said: Parameters<Store['publish']>): void
-  follow(...heard: Parameters<Store['follow']>): () => void
-}
-
-/**
- * Makes a memory store. Where there is no room, what has expired goes first, then the oldest of the owner
- * that holds most, never what was just written. What the house keeps for itself (owners that begin with `~`)
- * never goes; where nothing else is left, `write` throws `Fault('busy')`. Of topics the oldest kept event
- * of the topic that holds most goes; nobody who follows loses anything.
- *
- * Throws `TypeError` for an option that there is not, `RangeError` for a limit that is none.
- */
-export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const limits = memoryLimits(options)
-  const entries = new MemoryEntries(limits)
-  const topics = new MemoryTopics(limits)
-  return {
-    isShared: limits.isShared,
-    read: (key) => entries.read(key),
-    write: (key, value, keepMs, expected) => entries.write(key, value, keepMs, expected),
-    remove: (key, expected) => entries.remove(key, expected),
-    list: (collection, owner, limit, before) => entries.list(collection, owner, limit, before),
-    publish(topic, text, keep) { topics.publish(topic, text, keep) },
-    follow: (topic, from, listener) => topics.follow(topic, from, listener),
-  }
 }

@@ -2,11 +2,11 @@
  * The methods of a store as statements on one PostgreSQL: what they are given, and what their rows mean.
  * Tables are made when they are first needed. What has expired is forgotten now and then, after a write.
  */
-import { decodeNul, encodeNul, reach, stateOf } from '../shared/common.ts'
+import { decodeNul, encodeNul, lazily, reach, stateOf } from '../shared/common.ts'
 import { FollowedTopics } from '../shared/followed-topics.ts'
 import type { Entry, StoreKey } from '../../state/store.ts'
-import type { Page, Said } from '../shared/followed-topics.ts'
-import type { Saying } from '../shared/remote.ts'
+import type { Page, ReadEvent } from '../shared/followed-topics.ts'
+import type { Publication } from '../shared/remote.ts'
 
 /** What a statement is given. */
 export type Parameter = string | number | null
@@ -22,10 +22,12 @@ export interface PostgresConnection {
    * Listens to a channel on a connection of its own, which is opened again where it is lost; `onAgain` is
    * called then. Resolves when it listens, with the function that ends it.
    */
-  listen(channel: string, hear: (text: string) => void, onAgain: () => void): Promise<() => Promise<void>>
+  listen(
+    channel: string, receive: (text: string) => void, onAgain: () => void,
+  ): Promise<() => Promise<void>>
 }
 
-/** A longer event is told without its text: PostgreSQL takes 8,000 bytes in one notice. */
+/** A longer event is sent without its text: PostgreSQL takes 8,000 bytes in one notification. */
 const NOTICE_BYTES = 7_000
 /** How long a long event is there to be read if it is not kept. */
 const LONG_MS = 60_000
@@ -36,38 +38,18 @@ const PAGE_COUNT = 256
 const PAGE_BYTES = 1024 * 1024
 const SWEEP_COUNT = 1_000
 
-/** The statements of one store. */
-interface Statements {
-  /** Answers `id`, which is null where there are no tables. */
-  readonly find: string
-  /** Makes what is missing, one process after the other. Several statements. */
-  readonly create: string
-  /** $1 collection, $2 owner, $3 key. */
-  readonly read: string
-  /** $4 value, $5 milliseconds or null for ever. Writes over whatever there is; answers `version`. */
-  readonly write: string
-  /** The same, where there is nothing. */
-  readonly writeNew: string
-  /** The same, where there is version $6. */
-  readonly writeNext: string
-  /** $4 the version that is there, or null for any. */
-  readonly remove: string
-  /** $1 collection, $2 owner, $3 how many or null for all, $4 before which version or null. */
-  readonly list: string
-  /** $1 topic, $2 a JSON array of `{ text, isKept, events, ms }`, $3 channel. */
-  readonly publish: string
-  /**
-   * $1 topic, $2 after which number, $3 'late', 'missed' or 'nothing'. At least one row: `last`, and of each
-   * event `number`, `previous`, `text` and `found`, how many there are before the page is cut.
-   */
-  readonly topic: string
-  /** What has expired is forgotten. */
-  readonly sweep: readonly string[]
-}
+type Statement =
+  | 'find' | 'create' | 'read' | 'write' | 'writeNew' | 'writeNext' | 'remove' | 'list' | 'publish' | 'topic'
+type Statements = Readonly<Record<Statement, string>> & { readonly sweep: readonly string[] }
 
 const MICROSECONDS = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
 
-/** The statements for the tables of a prefix. */
+/**
+ * The statements for the tables of a prefix. All times are the server's.
+ *
+ * One row per topic numbers its events; its lock puts numbers, rows and notifications in one order. The
+ * tables of topics are unlogged: a crash of the server empties them, and never the one of the entries.
+ */
 export function statements(prefix: string): Statements {
   const entries = `${prefix}_entries`
   const versions = `${prefix}_versions`
@@ -79,7 +61,9 @@ export function statements(prefix: string): Statements {
     DO UPDATE SET value = excluded.value, version = nextval('${versions}'), expires_at = excluded.expires_at`
   const place = 'collection = $1 AND owner = $2 AND key = $3'
   return {
+    // Answers `id`, which is null where there are no tables.
     find: `SELECT to_regclass('${topics}')::oid::text AS id`,
+    // Makes what is missing, one process after the other.
     create: `SELECT pg_advisory_xact_lock(hashtext('${prefix}'));
       CREATE TABLE IF NOT EXISTS ${entries} (
         collection text COLLATE "C", owner text COLLATE "C", key text COLLATE "C", value text NOT NULL,
@@ -100,25 +84,31 @@ export function statements(prefix: string): Statements {
       CREATE UNLOGGED TABLE IF NOT EXISTS ${topics} (
         topic text COLLATE "C" PRIMARY KEY, previous bigint NOT NULL, number bigint NOT NULL,
         dropped bigint NOT NULL, said_at timestamptz NOT NULL)`,
+    // $1 collection, $2 owner, $3 key.
     read: `SELECT value, version FROM ${entries} WHERE ${place} AND ${isLive()}`,
+    // $4 value, $5 milliseconds or null for ever; over whatever there is, where there is nothing, and where
+    // there is version $6.
     write: `${insert} RETURNING version`,
     writeNew: `${insert} WHERE NOT ${isLive('kept')} RETURNING version`,
     writeNext: `UPDATE ${entries}
       SET value = $4, version = nextval('${versions}'), expires_at = ${until('$5::float8')}
       WHERE ${place} AND version = $6::bigint AND ${isLive()} RETURNING version`,
+    // $4 the version that is there, or null for any.
     remove: `DELETE FROM ${entries}
       WHERE ${place} AND version = coalesce($4::bigint, version) AND ${isLive()} RETURNING version`,
+    // $3 how many or null for all, $4 before which version or null.
     list: `SELECT key, value, version FROM ${entries}
       WHERE collection = $1 AND owner = $2 AND version < coalesce($4::bigint, 9223372036854775807)
         AND ${isLive()} ORDER BY version DESC LIMIT $3::bigint`,
-    publish: `WITH said AS MATERIALIZED (
+    // $1 topic, $2 a JSON array of `{ text, isKept, events, ms }`, $3 channel.
+    publish: `WITH batch AS MATERIALIZED (
         SELECT ordinality AS at, value ->> 'text' AS text, (value ->> 'isKept')::boolean AS is_kept,
           (value ->> 'events')::bigint AS events, (value ->> 'ms')::float8 AS ms
         FROM jsonb_array_elements($2::text::jsonb) WITH ORDINALITY
       ), sum AS MATERIALIZED (
         SELECT count(*) AS count, max(at - events) FILTER (WHERE is_kept) AS dropped,
           ${MICROSECONDS} AS now
-        FROM said
+        FROM batch
       ), topic AS (
         INSERT INTO ${topics} AS t (topic, previous, number, dropped, said_at)
         SELECT $1, 0, now + count, now + coalesce(dropped, 0), clock_timestamp() FROM sum
@@ -126,9 +116,9 @@ export function statements(prefix: string): Statements {
           dropped = greatest(t.dropped, t.number + (SELECT dropped FROM sum)), said_at = clock_timestamp()
         RETURNING previous, number - (SELECT count FROM sum) AS base, t.dropped
       ), numbered AS (
-        SELECT said.*, base + at AS number, CASE at WHEN 1 THEN previous ELSE base + at - 1 END AS previous,
+        SELECT batch.*, base + at AS number, CASE at WHEN 1 THEN previous ELSE base + at - 1 END AS previous,
           dropped
-        FROM said, topic
+        FROM batch, topic
       ), kept AS (
         INSERT INTO ${events} (topic, number, previous, is_kept, expires_at, text)
         SELECT $1, number, previous, is_kept,
@@ -138,8 +128,10 @@ export function statements(prefix: string): Statements {
         DELETE FROM ${events} WHERE topic = $1 AND number <= (SELECT dropped FROM topic)
       )
       SELECT pg_notify($3, $1 || ' ' || previous || ' ' || number
-        || CASE WHEN octet_length(text) > ${NOTICE_BYTES} THEN '' ELSE ' ' || text END) AS told
+        || CASE WHEN octet_length(text) > ${NOTICE_BYTES} THEN '' ELSE ' ' || text END) AS notified
       FROM (SELECT * FROM numbered ORDER BY number OFFSET 0) AS ordered`,
+    // $1 topic, $2 after which number, $3 'late', 'missed' or 'nothing'. At least one row: `last`, and of
+    // each event `number`, `previous`, `text` and `found`, how many there are before the page is cut.
     topic: `SELECT t.last, e.number, e.previous, e.text, e.found
       FROM (SELECT coalesce(max(number), 0) AS last, coalesce(max(dropped), 0) AS dropped
         FROM ${topics} WHERE topic = $1) AS t
@@ -181,8 +173,6 @@ const FOR_EVER_MS = 1e13
 /** How often a statement is tried that met another one where both had to be alone. */
 const ATTEMPTS = 8
 
-type Row = Readonly<Record<string, unknown>>
-
 /** One store in one PostgreSQL. */
 export class PostgresCommands {
   readonly followed: FollowedTopics
@@ -190,9 +180,15 @@ export class PostgresCommands {
   readonly #listening: PostgresConnection
   readonly #prefix: string
   readonly #sql: Statements
-  /** The channel of notices, once there are tables. */
-  #ready: Promise<string> | undefined
-  #listened: Promise<() => Promise<void>> | undefined
+  /** Makes sure that there are tables. Two schemas of one database have two channels. */
+  readonly #channel: () => Promise<string> = lazily(() => reach(() => this.#prepare()))
+  readonly #listen: () => Promise<void> = lazily(async () => {
+    const channel = await this.#channel()
+    this.#endListening = await reach(() => (
+      this.#listening.listen(channel, (text) => this.#receive(text), () => this.followed.resume())
+    ))
+  })
+  #endListening: (() => Promise<void>) | undefined
   #sweptAt: number = performance.now()
   #sweeping: Promise<void> | undefined
   #isClosed = false
@@ -203,8 +199,11 @@ export class PostgresCommands {
     this.#prefix = prefix
     this.#sql = statements(prefix)
     this.followed = new FollowedTopics({
-      subscribe: () => this.#listen(),
       // One channel has all topics.
+      subscribe: async () => {
+        await this.#listen()
+        if (this.#isClosed) await this.#endListening?.()
+      },
       unsubscribe: () => {},
       readPage: (topic, after, what) => this.#readPage(topic, after, what),
     })
@@ -244,60 +243,43 @@ export class PostgresCommands {
     ))
   }
 
-  /** Says a batch in its order. */
-  async say(topic: string, batch: readonly Saying[]): Promise<void> {
-    const said = batch.map(({ text, keep }) => ({
+  async publishBatch(topic: string, batch: readonly Publication[]): Promise<void> {
+    const events = batch.map(({ text, keep }) => ({
       text, isKept: keep !== undefined,
       ...keep !== undefined && keep.events !== Infinity && { events: keep.events },
       ...keep !== undefined && { ms: finite(keep.ms) },
     }))
-    await this.#ask(this.#sql.publish, [topic, JSON.stringify(said), await this.#channel()])
+    await this.#ask(this.#sql.publish, [topic, JSON.stringify(events), await this.#channel()])
     this.#sweepSometimes()
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     this.followed.close()
-    const listened = this.#listened
-    this.#listened = undefined
     try {
-      await (await listened)?.()
+      await this.#endListening?.()
     } catch {
       // It does not listen any more.
     }
     await this.#sweeping
   }
 
-  async #listen(): Promise<void> {
-    const channel = await this.#channel()
-    const listened = this.#listened ??= this.#listening.listen(
-      channel, (notice) => this.#hear(notice), () => this.followed.resume(),
-    )
-    try {
-      const end = await reach(() => listened)
-      if (this.#isClosed) await end()
-    } catch (error) {
-      if (this.#listened === listened) this.#listened = undefined
-      throw error
-    }
-  }
-
-  #hear(notice: string): void {
-    const [, topic, previous, number, text] = /^(\S+) (\d+) (\d+)(?: ([^]*))?$/.exec(notice) ?? []
+  #receive(message: string): void {
+    const [, topic, previous, number, text] = /^(\S+) (\d+) (\d+)(?: ([^]*))?$/.exec(message) ?? []
     if (topic === undefined) return
-    this.followed.hear(topic, { number: Number(number), previous: Number(previous), text })
+    this.followed.receive(topic, { number: Number(number), previous: Number(previous), text })
   }
 
   async #readPage(topic: string, after: number, what: 'late' | 'missed' | 'nothing'): Promise<Page> {
     const rows = await this.#ask(this.#sql.topic, [topic, after, what])
-    const events: Said[] = rows.filter(({ number }) => number !== null).map((row) => (
+    const events: ReadEvent[] = rows.filter(({ number }) => number !== null).map((row) => (
       { number: Number(row['number']), previous: Number(row['previous']), text: String(row['text']) }
     ))
     const isCut = events.length > 0 && events.length < Number(rows[0]?.['found'])
     return { last: Number(rows[0]?.['last']), events, next: isCut ? events.at(-1)?.number : undefined }
   }
 
-  async #ask(text: string, values: readonly Parameter[]): Promise<readonly Row[]> {
+  async #ask(text: string, values: readonly Parameter[]): Promise<Rows> {
     await this.#channel()
     return await reach(async () => {
       for (let attempt = 1; ; attempt++) {
@@ -308,15 +290,6 @@ export class PostgresCommands {
         }
       }
     })
-  }
-
-  /** Makes sure that there are tables. Two schemas of one database have two channels. */
-  #channel(): Promise<string> {
-    const ready = this.#ready ??= reach(() => this.#prepare())
-    ready.catch(() => {
-      if (this.#ready === ready) this.#ready = undefined
-    })
-    return ready
   }
 
   async #prepare(): Promise<string> {

@@ -4,28 +4,32 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { Fault } from '../../define/fault.ts'
-import { reach } from '../shared/common.ts'
+import { lazily, reach } from '../shared/common.ts'
 import { FollowedTopics } from '../shared/followed-topics.ts'
 import type { Entry, StoreKey } from '../../state/store.ts'
-import type { Page, Said } from '../shared/followed-topics.ts'
-import type { Saying } from '../shared/remote.ts'
+import type { Page, ReadEvent } from '../shared/followed-topics.ts'
+import type { Publication } from '../shared/remote.ts'
 
 /** A client, whichever it is. */
 export interface RedisConnection {
   command(args: readonly string[]): Promise<unknown>
-  /** Opens a connection for what is said. `onAgain`: it was lost, and hears all its channels again. */
-  open(hear: (channel: string, text: string) => void, onAgain: () => void): RedisEar
+  /** Opens a connection for messages. `onAgain`: it was lost, and has subscribed to its channels again. */
+  open(receive: (channel: string, text: string) => void, onAgain: () => void): RedisSubscriber
 }
 
-/** A connection that hears channels. */
-export interface RedisEar {
+export interface RedisSubscriber {
   subscribe(channel: string): Promise<void>
   unsubscribe(channel: string): Promise<unknown>
   close(): Promise<void>
 }
 
-/** A script and the name that the server knows it by. */
-interface Script { readonly text: string; readonly digest: string }
+// Each thing that Redis is asked to do is one script, so that no one sees half of it. All of them answer an
+// array of strings, which is the same in every client and protocol version.
+//
+// An owner's entries in one collection are three keys in one slot: `v`, a hash of values, of which the field
+// '' has the last version and the last removal; `n`, the keys by version; `x`, the keys by expiry. A topic is
+// two keys in one slot: `s`, a stream of what is kept; `c`, a hash of the last number and of each process's
+// last batch.
 
 /** How long a topic's number, and an owner's version, is remembered after what it counts is gone. */
 const REMEMBER_MS = 3_600_000
@@ -73,7 +77,7 @@ end
  * nothing. The mark of a write that a client sends a second time, not knowing that it was done, is found
  * before its value.
  */
-const WRITE: Script = script(`${entries}
+const WRITE = `${entries}
 local known = version()
 if ARGV[4] ~= 'any' and tonumber(ARGV[4]) ~= known then
   local kept = known ~= 0 and redis.call('HGET', v, key)
@@ -87,10 +91,10 @@ local expires = expiry(ARGV[3])
 redis.call('ZADD', x, expires == math.huge and '+inf' or text(expires), key)
 tidy()
 return { fresh }
-`)
+`
 
 /** KEYS v n x, ARGV key expected mark. Answers '1' where there was one, also where it is sent again. */
-const REMOVE: Script = script(`${entries}
+const REMOVE = `${entries}
 local known = version()
 local last = redis.call('HGET', v, '')
 if known == 0 or (ARGV[2] ~= 'any' and tonumber(ARGV[2]) ~= known) then
@@ -101,20 +105,20 @@ forget({ key })
 redis.call('HSET', v, '', string.match(last, '%d+') .. ' ' .. ARGV[3])
 tidy()
 return { '1' }
-`)
+`
 
 /** KEYS v n x, ARGV key. Answers version and value. */
-const READ: Script = script(`${entries}
+const READ = `${entries}
 local known = version()
 if known == 0 then return {} end
 return { text(known), redis.call('HGET', v, key) }
-`)
+`
 
 /**
  * KEYS v n x, ARGV before-or-'' limit. Answers where to go on, '' for the end, then keys, versions and
  * values.
  */
-const LIST: Script = script(`${entries}
+const LIST = `${entries}
 local before = ARGV[1] == '' and '+inf' or '(' .. ARGV[1]
 local limit = tonumber(ARGV[2])
 local keys = redis.call('ZREVRANGEBYSCORE', n, before, '-inf', 'WITHSCORES', 'LIMIT', 0, ${PAGE_COUNT})
@@ -133,13 +137,13 @@ for at = 1, #keys, 2 do
 end
 if #keys < ${PAGE_COUNT * 2} then answer[1] = '' end
 return answer
-`)
+`
 
 /**
  * KEYS s c, ARGV channel process batch, then for each event its text, how many to keep or '' and for how
- * many microseconds or ''. A batch that was said already is not said again.
+ * many microseconds or ''. A batch that was published already is not published again.
  */
-const PUBLISH: Script = script(`${head}
+const PUBLISH = `${head}
 local s, c = KEYS[1], KEYS[2]
 if redis.call('HGET', c, ARGV[2]) == ARGV[3] then return {} end
 local last = number(redis.call('HGET', c, 'n'))
@@ -147,18 +151,18 @@ local longest = 0
 local live = redis.call('PTTL', s)
 if live == -1 then longest = math.huge elseif live > 0 then longest = now + live * 1000 end
 for at = 4, #ARGV, 3 do
-  local said, events, keep = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  local body, events, keep = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local previous = text(last)
   last = math.max(now, last + 1)
   local id = text(last)
   if events ~= '' then
     local expires = expiry(keep)
     longest = math.max(longest, expires)
-    local kept = { 'p', previous, 'x', expires == math.huge and '' or text(expires), 't', said }
+    local kept = { 'p', previous, 'x', expires == math.huge and '' or text(expires), 't', body }
     if events == 'all' then redis.call('XADD', s, id .. '-0', unpack(kept))
     else redis.call('XADD', s, 'MAXLEN', '=', events, id .. '-0', unpack(kept)) end
   end
-  redis.call('PUBLISH', ARGV[1], previous .. ' ' .. id .. ' ' .. said)
+  redis.call('PUBLISH', ARGV[1], previous .. ' ' .. id .. ' ' .. body)
 end
 for _ = 1, 16 do
   local first = redis.call('XRANGE', s, '-', '+', 'COUNT', 1)[1]
@@ -174,13 +178,13 @@ else
   redis.call('PEXPIREAT', c, text(milliseconds(longest) + ${REMEMBER_MS}))
 end
 return {}
-`)
+`
 
 /**
  * KEYS s c, ARGV after what. Answers the last number, where to go on or '' for the end, then for each event
  * its number, the one before it, and its text.
  */
-const TOPIC: Script = script(`${head}
+const TOPIC = `${head}
 local s, c = KEYS[1], KEYS[2]
 local answer = { text(number(redis.call('HGET', c, 'n'))), '' }
 if ARGV[2] == 'nothing' then return answer end
@@ -189,26 +193,24 @@ for _ = 1, ${PAGE_COUNT} do
   local event = redis.call('XRANGE', s, '(' .. after .. '-0', '+', 'COUNT', 1)[1]
   if not event then return answer end
   after = string.match(event[1], '%d+')
-  local previous, expires, said = event[2][2], event[2][4], event[2][6]
+  local previous, expires, body = event[2][2], event[2][4], event[2][6]
   if ARGV[2] == 'missed' or expires == '' or tonumber(expires) > now then
     table.insert(answer, after)
     table.insert(answer, previous)
-    table.insert(answer, said)
-    bytes = bytes + #said
+    table.insert(answer, body)
+    bytes = bytes + #body
     if bytes > ${PAGE_BYTES} then break end
   end
 end
 answer[2] = after
 return answer
-`)
+`
 
 /** KEYS with any name. Answers what the server sees it as: a client may put a prefix before it. */
-const NAME: Script = script('return { KEYS[1] }')
+const NAME = 'return { KEYS[1] }'
 
-function script(text: string): Script {
-  let digest: string | undefined
-  return { text, get digest() { return digest ??= createHash('sha1').update(text).digest('hex') } }
-}
+/** The names that the server knows scripts by. */
+const digests = new Map<string, string>()
 
 /** The length of what stands before a value: which process wrote it, and its how many-th write it was. */
 const MARK_LENGTH = 14
@@ -222,9 +224,9 @@ export class RedisCommands {
   readonly #process: string = randomBytes(6).toString('base64url')
   #count = 0
   #isClosed = false
-  #space: Promise<string> | undefined
-  #ear: RedisEar | undefined
-  /** The topics that are about to be heard no more. */
+  #subscriber: RedisSubscriber | undefined
+  readonly #space: () => Promise<string> = lazily(() => this.#findSpace())
+  /** The topics that are being unsubscribed from. */
   readonly #ends = new Map<string, Promise<void>>()
 
   constructor(connection: RedisConnection, prefix: string) {
@@ -273,9 +275,9 @@ export class RedisCommands {
     return found
   }
 
-  /** Says a batch once, even where the client sends it twice. */
-  async say(topic: string, batch: readonly Saying[]): Promise<void> {
-    const args = [await this.#channel(topic), this.#process, `${this.#count++}`]
+  /** Publishes a batch once, even where the client sends it twice. */
+  async publishBatch(topic: string, batch: readonly Publication[]): Promise<void> {
+    const args = [await this.#space() + topic, this.#process, `${this.#count++}`]
     for (const { text, keep } of batch) {
       const events = keep === undefined ? '' : keep.events === Infinity ? 'all' : `${keep.events}`
       args.push(text, events, keep === undefined ? '' : microseconds(keep.ms))
@@ -286,23 +288,23 @@ export class RedisCommands {
   async close(): Promise<void> {
     this.followed.close()
     this.#isClosed = true
-    await this.#ear?.close()
-    this.#ear = undefined
+    await this.#subscriber?.close()
+    this.#subscriber = undefined
   }
 
   async #subscribe(topic: string): Promise<void> {
-    const space = await this.#spaceName()
+    const space = await this.#space()
     // Clients differ in what they make of both at once.
     for (let end = this.#ends.get(topic); end !== undefined; end = this.#ends.get(topic)) await end
     if (this.#isClosed) throw new Fault('busy', 'The store is closed')
-    this.#ear ??= this.#connection.open((channel, message) => {
+    this.#subscriber ??= this.#connection.open((channel, message) => {
       const name = channel.slice(space.length)
       const [, previous, number, text] = /^(\d+) (\d+) ([^]*)$/.exec(message) ?? []
       if (text === undefined || !channel.startsWith(space)) return
-      this.followed.hear(name, { number: Number(number), previous: Number(previous), text })
+      this.followed.receive(name, { number: Number(number), previous: Number(previous), text })
     }, () => this.followed.resume())
-    const ear = this.#ear
-    await reach(() => ear.subscribe(space + topic))
+    const subscriber = this.#subscriber
+    await reach(() => subscriber.subscribe(space + topic))
   }
 
   #unsubscribe(topic: string): void {
@@ -313,15 +315,15 @@ export class RedisCommands {
 
   async #endOf(topic: string): Promise<void> {
     try {
-      await this.#ear?.unsubscribe(await this.#channel(topic))
+      await this.#subscriber?.unsubscribe(await this.#space() + topic)
     } catch {
-      // Whatever arrives still, nobody hears it.
+      // Whatever still arrives is passed to no one.
     }
   }
 
   async #readPage(topic: string, after: number, what: 'late' | 'missed' | 'nothing'): Promise<Page> {
     const answer = await this.#run(TOPIC, this.#topicKeys(topic), [`${after}`, what])
-    const events: Said[] = []
+    const events: ReadEvent[] = []
     for (let at = 2; at < answer.length; at += 3) {
       events.push({ number: Number(answer[at]), previous: Number(answer[at + 1]), text: answer[at + 2]! })
     }
@@ -343,18 +345,6 @@ export class RedisCommands {
     return this.#process + this.#count.toString(36).padStart(MARK_LENGTH - this.#process.length, '0')
   }
 
-  async #channel(topic: string): Promise<string> {
-    return await this.#spaceName() + topic
-  }
-
-  #spaceName(): Promise<string> {
-    const space = this.#space ??= this.#findSpace()
-    space.catch(() => {
-      if (this.#space === space) this.#space = undefined
-    })
-    return space
-  }
-
   /**
    * What the channels of this store begin with. Channels, other than keys, are the same in all databases
    * of a server, and a client's own prefix is not put before them.
@@ -373,9 +363,9 @@ export class RedisCommands {
     return `${seen}:${/\bdb=(\d+)/.exec(String(info))?.[1] ?? '0'}:`
   }
 
-  async #run(
-    { text, digest }: Script, keys: readonly string[], args: readonly string[],
-  ): Promise<readonly string[]> {
+  async #run(text: string, keys: readonly string[], args: readonly string[]): Promise<readonly string[]> {
+    const digest = digests.get(text) ?? createHash('sha1').update(text).digest('hex')
+    digests.set(text, digest)
     const rest = [`${keys.length}`, ...keys, ...args]
     const answer = await reach(async () => {
       try {

@@ -1,6 +1,6 @@
 /**
- * A store in a file of SQLite, which Node brings along from 22.13 on. Answers at once. Several processes of
- * one machine may share the file; what one says the others hear within a few milliseconds.
+ * A store in a file of SQLite, which Node has from 22.13 on. Answers at once. Several processes of one
+ * machine may share the file; what one publishes the others receive within a few milliseconds.
  */
 import { closeSync, openSync, watch } from 'node:fs'
 import { resolve } from 'node:path'
@@ -9,12 +9,57 @@ import { Fault } from '../../define/fault.ts'
 import { rejectUnknown } from '../../schema/options.ts'
 import { MAX_VALUE_BYTES } from '../../state/store.ts'
 import {
-  decodeNul, encodeNul, measure, requireKey, requireValueBytes, tell, tellAll,
+  decodeNul, encodeNul, measure, notify, notifyAll, requireKey, requireValueBytes, unreachable,
 } from '../shared/common.ts'
 import type { FSWatcher } from 'node:fs'
 import type { Entry, Keep, StoreKey } from '../../state/store.ts'
 import type { MemoryStore } from '../memory/memory.ts'
-import type { NumberedFollower, TopicListener } from '../shared/common.ts'
+import type { NumberedSubscriber } from '../shared/common.ts'
+
+/** How a store in a file is set up. */
+export interface SqliteStoreOptions {
+  /** Bytes of one value or event; over it `Fault('too-large')`. Left out: 16 MiB. */
+  readonly maxValueBytes?: number | undefined
+}
+
+/** A store in a file; it answers at once. */
+export interface SqliteStore extends MemoryStore { close(): void }
+
+/**
+ * Opens a store in a file, which is made where it is not there, for its owner alone (mode 0600); its folder
+ * has to be. Beside it lie two more while it is open. The file is for one machine: a folder of the network
+ * is no place for it.
+ *
+ * What was answered outlives the process, however that ends; the moment before a machine loses its power may
+ * be lost.
+ *
+ * Throws `Error` before Node 22.13 and where the file cannot be opened, and `TypeError` for what is no file
+ * and for an option that there is not.
+ */
+export function sqliteStore(file: string | URL, options: SqliteStoreOptions = {}): SqliteStore {
+  rejectUnknown('sqliteStore', options, ['maxValueBytes'])
+  const { maxValueBytes = MAX_VALUE_BYTES } = options
+  requireValueBytes(maxValueBytes)
+  const path = pathOf(file)
+  const database = new SqliteDatabase(path)
+  const topics = new SqliteTopics(database, path, maxValueBytes)
+  return {
+    isShared: true,
+    ...entriesOf(database, maxValueBytes),
+    publish: (topic, text, keep) => topics.publish(topic, text, keep),
+    follow: (topic, from, listener, onLost) => topics.follow(topic, from, listener, onLost),
+    close() {
+      topics.close()
+      database.close()
+    },
+  }
+}
+
+function pathOf(file: string | URL): string {
+  if (file instanceof URL && file.protocol === 'file:') return fileURLToPath(file)
+  if (typeof file === 'string' && file !== '' && !/^:memory:|^file:/.test(file)) return resolve(file)
+  throw new TypeError(`sqliteStore takes the path of a file, as in './triport.db'; memoryStore() needs none`)
+}
 
 /** What a statement is given, and what a row has. */
 type Cell = string | number | null
@@ -39,9 +84,8 @@ interface SqliteModule {
 
 /** How long to wait for another process that is writing, in milliseconds. */
 const BUSY_MS = 1_000
-
-/** Beyond it nothing expires. */
-const FOR_EVER = Number.MAX_SAFE_INTEGER
+/** Rows that have expired are deleted at later writes, so many at each. */
+const SWEEP_COUNT = 16
 
 const tables = `
   CREATE TABLE IF NOT EXISTS triport_entries (
@@ -93,7 +137,7 @@ export class SqliteDatabase {
     try {
       return work()
     } catch (cause) {
-      throw new Fault('busy', 'The store cannot be reached; try again later', undefined, { cause })
+      throw unreachable(cause)
     }
   }
 
@@ -123,14 +167,9 @@ export class SqliteDatabase {
   }
 }
 
-/** When something ends that is kept for so long; SQLite's own clock is that of the machine too. */
-function endAfter(now: number, ms: number): number {
-  return Math.min(now + Math.ceil(ms), FOR_EVER)
-}
-
 /**
  * Makes a file that only its owner may read: what people say to agents is in it. SQLite gives the files
- * beside it the same mode. One that is there keeps the mode that somebody has given it.
+ * beside it the same mode. One that is there keeps its mode.
  */
 function makePrivate(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
@@ -160,81 +199,66 @@ function whileLocked(work: () => void): void {
   }
 }
 
-const SWEEP_COUNT = 16
+/** When something expires; SQLite's own clock is that of the machine too. */
+function endAfter(now: number, ms: number): number {
+  return Math.min(now + Math.ceil(ms), Number.MAX_SAFE_INTEGER)
+}
 
-/** All entries of one file; the methods are those of `Store`. */
-class SqliteEntries {
-  readonly #database: SqliteDatabase
-  readonly #read: Statement
-  readonly #known: Statement
-  readonly #next: Statement
-  readonly #write: Statement
-  readonly #remove: Statement
-  readonly #list: Statement
-  readonly #sweep: Statement
-
-  constructor(database: SqliteDatabase) {
-    this.#database = database
-    const place = 'collection = ? AND owner = ? AND key = ? AND expires_at > ?'
-    this.#read = database.prepare(`SELECT value, version FROM triport_entries WHERE ${place}`)
-    this.#known = database.prepare(`SELECT version FROM triport_entries WHERE ${place}`)
-    this.#next = database.prepare(
-      'UPDATE triport_versions SET version = max(version + 1, ?) RETURNING version')
-    this.#write = database.prepare(`INSERT INTO triport_entries
-      (collection, owner, key, version, expires_at, value) VALUES (?, ?, ?, ?, ?, ?)
-      ON CONFLICT (collection, owner, key)
-      DO UPDATE SET version = excluded.version, expires_at = excluded.expires_at, value = excluded.value`)
-    this.#remove = database.prepare(
-      `DELETE FROM triport_entries WHERE ${place} AND version = coalesce(?, version) RETURNING version`)
-    this.#list = database.prepare(`SELECT key, value, version FROM triport_entries
-      WHERE collection = ? AND owner = ? AND version < ? AND expires_at > ? ORDER BY version DESC LIMIT ?`)
-    this.#sweep = database.prepare(`DELETE FROM triport_entries WHERE rowid IN (
-      SELECT rowid FROM triport_entries WHERE expires_at <= ? LIMIT ${SWEEP_COUNT})`)
-  }
-
-  read({ collection, owner, key }: StoreKey): Entry | undefined {
-    return this.#database.use(() => {
-      const row = this.#read.get(collection, encodeNul(owner), encodeNul(key), Date.now())
-      return row && entryOf(key, row)
-    })
-  }
-
-  write(
-    { collection, owner, key }: StoreKey, value: string, keepMs: number, expected: number | 'any',
-  ): number | undefined {
-    return this.#database.transact(() => {
-      const now = Date.now()
-      const place = [collection, encodeNul(owner), encodeNul(key)] as const
-      if (expected !== 'any') {
-        const known = Number(this.#known.get(...place, now)?.['version'] ?? 0)
-        if (known !== expected) return undefined
-      }
-      this.#sweep.run(now)
-      // Even a file that is put back from a copy goes on with higher ones.
-      const version = Number(this.#next.get(now * 1000)?.['version'])
-      this.#write.run(...place, version, endAfter(now, keepMs), value)
-      return version
-    })
-  }
-
-  remove({ collection, owner, key }: StoreKey, expected: number | 'any'): boolean {
-    return this.#database.use(() => {
-      const version = expected === 'any' ? null : expected
-      const place = [collection, encodeNul(owner), encodeNul(key)] as const
-      return this.#remove.get(...place, Date.now(), version) !== undefined
-    })
-  }
-
-  list(
-    collection: string, owner: string, limit: number, before: number = Number.MAX_SAFE_INTEGER,
-  ): readonly Entry[] {
-    return this.#database.use(() => {
+/** The methods of a store for entries, which are rows. */
+function entriesOf(
+  database: SqliteDatabase, maxValueBytes: number,
+): Pick<SqliteStore, 'read' | 'write' | 'remove' | 'list'> {
+  const live = 'collection = ? AND owner = ? AND key = ? AND expires_at > ?'
+  const select = database.prepare(`SELECT value, version FROM triport_entries WHERE ${live}`)
+  const next = database.prepare(
+    'UPDATE triport_versions SET version = max(version + 1, ?) RETURNING version')
+  const upsert = database.prepare(`INSERT INTO triport_entries
+    (collection, owner, key, version, expires_at, value) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (collection, owner, key)
+    DO UPDATE SET version = excluded.version, expires_at = excluded.expires_at, value = excluded.value`)
+  const known = database.prepare(`SELECT version FROM triport_entries WHERE ${live}`)
+  const remove = database.prepare(
+    `DELETE FROM triport_entries WHERE ${live} AND version = coalesce(?, version) RETURNING version`)
+  const list = database.prepare(`SELECT key, value, version FROM triport_entries
+    WHERE collection = ? AND owner = ? AND version < ? AND expires_at > ? ORDER BY version DESC LIMIT ?`)
+  const sweep = database.prepare(`DELETE FROM triport_entries WHERE rowid IN (
+    SELECT rowid FROM triport_entries WHERE expires_at <= ? LIMIT ${SWEEP_COUNT})`)
+  return {
+    read: (place) => database.use(() => {
+      const row = select.get(...columnsOf(place), Date.now())
+      return row && entryOf(place.key, row)
+    }),
+    write(place, value, keepMs, expected) {
+      requireKey(place)
+      measure(value, maxValueBytes)
+      return database.transact(() => {
+        const now = Date.now()
+        const columns = columnsOf(place)
+        if (expected !== 'any') {
+          const version = Number(known.get(...columns, now)?.['version'] ?? 0)
+          if (version !== expected) return undefined
+        }
+        sweep.run(now)
+        // Even a file that is put back from a copy goes on with higher ones.
+        const version = Number(next.get(now * 1000)?.['version'])
+        upsert.run(...columns, version, endAfter(now, keepMs), value)
+        return version
+      })
+    },
+    remove: (place, expected) => database.use(() => (
+      remove.get(...columnsOf(place), Date.now(), expected === 'any' ? null : expected) !== undefined
+    )),
+    list: (collection, owner, limit, before = Infinity) => database.use(() => {
       const count = limit === Infinity ? -1 : limit
       const from = Math.min(before, Number.MAX_SAFE_INTEGER)
-      const rows = this.#list.all(collection, encodeNul(owner), from, Date.now(), count)
+      const rows = list.all(collection, encodeNul(owner), from, Date.now(), count)
       return rows.map((row) => entryOf(decodeNul(String(row['key'])), row))
-    })
+    }),
   }
+}
+
+function columnsOf({ collection, owner, key }: StoreKey): readonly [string, string, string] {
+  return [collection, encodeNul(owner), encodeNul(key)]
 }
 
 function entryOf(key: string, row: SqliteRow): Entry {
@@ -242,7 +266,7 @@ function entryOf(key: string, row: SqliteRow): Entry {
 }
 
 /** How long an event is there for other processes. One that looks at nothing for longer may miss it. */
-const HEAR_MS = 10_000
+const KEEP_MS = 10_000
 /** How often to look where the file is watched, and where it cannot be. */
 const WATCHED_MS = 250
 const UNWATCHED_MS = 10
@@ -250,88 +274,92 @@ const UNWATCHED_MS = 10
 const SOON_MS = 8
 const PAGE_COUNT = 256
 
-/** All topics of one file; the methods are those of `Store`. */
+function topicStatements(database: SqliteDatabase) {
+  return {
+    insert: database.prepare(
+      'INSERT INTO triport_events (topic, rank, expires_at, forget_at, text) VALUES (?, ?, ?, ?, ?)'),
+    rank: database.prepare('SELECT max(rank) AS rank FROM triport_events WHERE topic = ?'),
+    outrank: database.prepare(`UPDATE triport_events SET rank = NULL, forget_at = min(forget_at, ?)
+      WHERE topic = ? AND rank <= ?`),
+    sweep: database.prepare(`DELETE FROM triport_events WHERE number IN (
+      SELECT number FROM triport_events WHERE forget_at <= ? LIMIT ${SWEEP_COUNT})`),
+    last: database.prepare(`SELECT seq AS last FROM sqlite_sequence WHERE name = 'triport_events'`),
+    kept: database.prepare(`SELECT text FROM triport_events
+      WHERE topic = ? AND rank > 0 AND number <= ? AND expires_at > ? ORDER BY rank`),
+    after: database.prepare(
+      `SELECT number, topic FROM triport_events WHERE number > ? ORDER BY number LIMIT ${PAGE_COUNT}`),
+    text: database.prepare('SELECT text FROM triport_events WHERE number = ?'),
+    changes: database.prepare('PRAGMA data_version'),
+  }
+}
+
+/**
+ * All topics of one file, as rows that are numbered through all of them. Who follows looks for new rows when
+ * the file of what was written last changes, and besides that now and then. An event has a rank among those
+ * that are kept of its topic. All are there for some seconds, for the other processes.
+ */
 class SqliteTopics {
   readonly #database: SqliteDatabase
   readonly #path: string
-  readonly #topics = new Map<string, Set<NumberedFollower>>()
-  readonly #say: Statement
-  readonly #rank: Statement
-  readonly #outrank: Statement
-  readonly #sweep: Statement
-  readonly #last: Statement
-  readonly #kept: Statement
-  readonly #news: Statement
-  readonly #text: Statement
-  readonly #changes: Statement
+  readonly #maxValueBytes: number
+  readonly #sql: ReturnType<typeof topicStatements>
+  readonly #topics = new Map<string, Set<NumberedSubscriber>>()
   #seenChange = -1
   /** The number of the last event that was passed on here. */
-  #heard = 0
-  #isTelling = false
+  #lastNumber = 0
+  #isNotifying = false
   #isAgain = false
   #timer: NodeJS.Timeout | undefined
   #soon: NodeJS.Timeout | undefined
   #watcher: FSWatcher | undefined
 
-  /** `path` is where the file is. */
-  constructor(database: SqliteDatabase, path: string) {
+  constructor(database: SqliteDatabase, path: string, maxValueBytes: number) {
     this.#database = database
     this.#path = path
-    this.#say = database.prepare(
-      'INSERT INTO triport_events (topic, rank, expires_at, forget_at, text) VALUES (?, ?, ?, ?, ?)')
-    this.#rank = database.prepare('SELECT max(rank) AS rank FROM triport_events WHERE topic = ?')
-    this.#outrank = database.prepare(`UPDATE triport_events SET rank = NULL, forget_at = min(forget_at, ?)
-      WHERE topic = ? AND rank <= ?`)
-    this.#sweep = database.prepare(`DELETE FROM triport_events WHERE number IN (
-      SELECT number FROM triport_events WHERE forget_at <= ? LIMIT ${SWEEP_COUNT})`)
-    this.#last = database.prepare(`SELECT seq AS last FROM sqlite_sequence WHERE name = 'triport_events'`)
-    this.#kept = database.prepare(`SELECT text FROM triport_events
-      WHERE topic = ? AND rank > 0 AND number <= ? AND expires_at > ? ORDER BY rank`)
-    this.#news = database.prepare(
-      `SELECT number, topic FROM triport_events WHERE number > ? ORDER BY number LIMIT ${PAGE_COUNT}`)
-    this.#text = database.prepare('SELECT text FROM triport_events WHERE number = ?')
-    this.#changes = database.prepare('PRAGMA data_version')
+    this.#maxValueBytes = maxValueBytes
+    this.#sql = topicStatements(database)
   }
 
   publish(topic: string, text: string, keep: Keep | undefined): void {
+    measure(text, this.#maxValueBytes)
     this.#database.transact(() => {
       const now = Date.now()
-      this.#sweep.run(now)
-      if (keep === undefined) return void this.#say.run(topic, null, now, now + HEAR_MS, text)
-      const rank = Number(this.#rank.get(topic)?.['rank'] ?? 0) + 1
+      this.#sql.sweep.run(now)
+      if (keep === undefined) return void this.#sql.insert.run(topic, null, now, now + KEEP_MS, text)
+      const rank = Number(this.#sql.rank.get(topic)?.['rank'] ?? 0) + 1
       const expiresAt = endAfter(now, keep.ms)
-      this.#say.run(topic, rank, expiresAt, Math.max(expiresAt, now + HEAR_MS), text)
-      if (rank > keep.events) this.#outrank.run(now + HEAR_MS, topic, rank - keep.events)
+      this.#sql.insert.run(topic, rank, expiresAt, Math.max(expiresAt, now + KEEP_MS), text)
+      if (rank > keep.events) this.#sql.outrank.run(now + KEEP_MS, topic, rank - keep.events)
     })
-    this.#tell()
+    this.#notify()
   }
 
   follow(
-    topic: string, from: 'kept' | 'now', listener: TopicListener, onLost: (() => void) | undefined,
+    topic: string, from: 'kept' | 'now', listener: (text: string) => void, onLost: (() => void) | undefined,
   ): () => void {
-    const last = this.#database.use(() => Number(this.#last.get()?.['last'] ?? 0))
-    const kept = from === 'now' ? [] : this.#database.use(() => this.#kept.all(topic, last, Date.now()))
-    if (this.#topics.size === 0) this.#heard = last
-    const followers = this.#topics.get(topic) ?? new Set()
-    this.#topics.set(topic, followers)
-    const follower = { listener, onLost, heard: last }
-    followers.add(follower)
+    const last = this.#database.use(() => Number(this.#sql.last.get()?.['last'] ?? 0))
+    const kept = from === 'now' ? [] : this.#database.use(() => this.#sql.kept.all(topic, last, Date.now()))
+    if (this.#topics.size === 0) this.#lastNumber = last
+    const subscribers = this.#topics.get(topic) ?? new Set()
+    this.#topics.set(topic, subscribers)
+    const subscriber = { listener, onLost, lastNumber: last }
+    subscribers.add(subscriber)
     this.#look()
-    for (const { text } of kept) tell(follower, String(text))
+    for (const { text } of kept) notify(subscriber, String(text))
     return () => {
-      followers.delete(follower)
-      if (followers.size === 0 && this.#topics.get(topic) === followers) this.#topics.delete(topic)
-      if (this.#topics.size === 0) this.#rest()
+      subscribers.delete(subscriber)
+      if (subscribers.size === 0 && this.#topics.get(topic) === subscribers) this.#topics.delete(topic)
+      if (this.#topics.size === 0) this.#unwatch()
     }
   }
 
   close(): void {
-    for (const followers of this.#topics.values()) followers.clear()
+    for (const subscribers of this.#topics.values()) subscribers.clear()
     this.#topics.clear()
-    this.#rest()
+    this.#unwatch()
   }
 
-  /** Begins to look for what others say. */
+  /** Begins to look for what others publish. */
   #look(): void {
     if (this.#watcher === undefined) {
       try {
@@ -354,7 +382,7 @@ class SqliteTopics {
     this.#timer = setInterval(() => this.#poll(), ms).unref()
   }
 
-  #rest(): void {
+  #unwatch(): void {
     clearInterval(this.#timer)
     clearTimeout(this.#soon)
     this.#timer = undefined
@@ -362,112 +390,56 @@ class SqliteTopics {
     this.#watcher = undefined
   }
 
-  /** Something is being written, and is there to be seen only a moment later. */
+  /** What is being written can be seen only a moment later. */
   #pollSoon(delayMs = 1): void {
     if (this.#poll() || delayMs > SOON_MS || this.#topics.size === 0) return
     clearTimeout(this.#soon)
     this.#soon = setTimeout(() => this.#pollSoon(delayMs * 2), delayMs).unref()
   }
 
-  /** Passes on what others have said. Answers whether there was any change. */
+  /** Passes on what others have published. Answers whether there was any change. */
   #poll(): boolean {
     if (this.#topics.size === 0) return false
     try {
-      const change = this.#database.use(() => Number(this.#changes.get()?.['data_version']))
+      const change = this.#database.use(() => Number(this.#sql.changes.get()?.['data_version']))
       if (change === this.#seenChange) return false
       this.#seenChange = change
-      this.#tell()
+      this.#notify()
     } catch {
       // The next look sees it.
     }
     return true
   }
 
-  /** Passes on whatever is new, unless that is being done: then it has its turn there. */
-  #tell(): void {
+  /** Passes on whatever is new; where that is being done, it goes on there. */
+  #notify(): void {
     this.#isAgain = true
-    if (this.#isTelling) return
-    this.#isTelling = true
+    if (this.#isNotifying) return
+    this.#isNotifying = true
     try {
       while (this.#isAgain && this.#topics.size > 0) {
-        const rows = this.#database.use(() => this.#news.all(this.#heard))
+        const rows = this.#database.use(() => this.#sql.after.all(this.#lastNumber))
         this.#isAgain = rows.length === PAGE_COUNT
         for (const { number, topic } of rows) this.#pass(Number(number), String(topic))
       }
     } catch {
-      // What was said is said; the next look passes it on.
+      // What was published stays; the next look passes it on.
       this.#seenChange = -1
     } finally {
-      this.#isTelling = false
+      this.#isNotifying = false
     }
   }
 
   #pass(number: number, topic: string): void {
-    if (number <= this.#heard) return
-    // Nobody knows of which topic those in between were.
-    if (number > this.#heard + 1) {
-      for (const followers of this.#topics.values()) tellAll(followers, number - 1, undefined)
+    if (number <= this.#lastNumber) return
+    // It is not known of which topics those in between were.
+    if (number > this.#lastNumber + 1) {
+      for (const subscribers of this.#topics.values()) notifyAll(subscribers, number - 1, undefined)
     }
-    this.#heard = number
-    const followers = this.#topics.get(topic)
-    if (followers === undefined) return
-    const text = this.#database.use(() => this.#text.get(number)?.['text'])
-    tellAll(followers, number, typeof text === 'string' ? text : undefined)
+    this.#lastNumber = number
+    const subscribers = this.#topics.get(topic)
+    if (subscribers === undefined) return
+    const text = this.#database.use(() => this.#sql.text.get(number)?.['text'])
+    notifyAll(subscribers, number, typeof text === 'string' ? text : undefined)
   }
-}
-
-/** How a store in a file is set up. */
-export interface SqliteStoreOptions {
-  /** Bytes of one value or event; over it `Fault('too-large')`. Left out: 16 MiB. */
-  readonly maxValueBytes?: number | undefined
-}
-
-/** A store in a file; it answers at once. */
-export interface SqliteStore extends MemoryStore { close(): void }
-
-/**
- * Opens a store in a file, which is made where it is not there, for its owner alone (mode 0600); its folder
- * has to be. Beside it lie two more while it is open. The file is for one machine: a folder of the network
- * is no place for it.
- *
- * What was answered outlives the process, however that ends; the moment before a machine loses its power may
- * be lost.
- *
- * Throws `Error` before Node 22.13 and where the file cannot be opened, and `TypeError` for what is no file
- * and for an option that there is not.
- */
-export function sqliteStore(file: string | URL, options: SqliteStoreOptions = {}): SqliteStore {
-  rejectUnknown('sqliteStore', options, ['maxValueBytes'])
-  const { maxValueBytes = MAX_VALUE_BYTES } = options
-  requireValueBytes(maxValueBytes)
-  const path = pathOf(file)
-  const database = new SqliteDatabase(path)
-  const entries = new SqliteEntries(database)
-  const topics = new SqliteTopics(database, path)
-  return {
-    isShared: true,
-    read: (place) => entries.read(place),
-    write(place, value, keepMs, expected) {
-      requireKey(place)
-      measure(value, maxValueBytes)
-      return entries.write(place, value, keepMs, expected)
-    },
-    remove: (place, expected) => entries.remove(place, expected),
-    list: (collection, owner, limit, before) => entries.list(collection, owner, limit, before),
-    publish(topic, text, keep) {
-      measure(text, maxValueBytes)
-      topics.publish(topic, text, keep)
-    },
-    follow: (topic, from, listener, onLost) => topics.follow(topic, from, listener, onLost),
-    close() {
-      topics.close()
-      database.close()
-    },
-  }
-}
-
-function pathOf(file: string | URL): string {
-  if (file instanceof URL && file.protocol === 'file:') return fileURLToPath(file)
-  if (typeof file === 'string' && file !== '' && !/^:memory:|^file:/.test(file)) return resolve(file)
-  throw new TypeError(`sqliteStore takes the path of a file, as in './triport.db'; memoryStore() needs none`)
 }

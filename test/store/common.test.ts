@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import test from 'node:test'
-import { tellAll } from '../../lib/store/shared/common.ts'
-import type { NumberedFollower } from '../../lib/store/shared/common.ts'
+import { notifyAll } from '../../lib/store/shared/common.ts'
+import type { NumberedSubscriber } from '../../lib/store/shared/common.ts'
 
-interface Room { readonly followers: Set<NumberedFollower>; readonly heard: string[] }
+interface Room { readonly subscribers: Set<NumberedSubscriber>; readonly heard: string[] }
 
 /** One who notes what it hears, and then does something. */
-function follow({ followers, heard }: Room, name: string, news = 0, then = (): void => {}): NumberedFollower {
+function follow(
+  { subscribers, heard }: Room, name: string, last = 0, then = (): void => {},
+): NumberedSubscriber {
   const note = (text: string): void => {
     heard.push(`${name} ${text}`)
     then()
   }
-  const follower = { listener: note, onLost: () => note('lost'), heard: news }
-  followers.add(follower)
+  const follower = { listener: note, onLost: () => note('lost'), lastNumber: last }
+  subscribers.add(follower)
   return follower
 }
 
@@ -21,37 +23,37 @@ for (const text of ['text', undefined]) {
   const what = text ?? 'lost'
 
   test(`all to whom it is news are told in the order in which they came, once: ${what}`, () => {
-    const room: Room = { followers: new Set(), heard: [] }
+    const room: Room = { subscribers: new Set(), heard: [] }
     follow(room, 'first')
     follow(room, 'late', 2)
     follow(room, 'last')
-    tellAll(room.followers, 2, text)
-    tellAll(room.followers, 2, text)
-    tellAll(room.followers, 1, text)
+    notifyAll(room.subscribers, 2, text)
+    notifyAll(room.subscribers, 2, text)
+    notifyAll(room.subscribers, 1, text)
     assert.deepEqual(room.heard, [`first ${what}`, `last ${what}`])
-    tellAll(room.followers, 3, text)
+    notifyAll(room.subscribers, 3, text)
     assert.deepEqual(room.heard.slice(2), [`first ${what}`, `late ${what}`, `last ${what}`])
   })
 
   test(`who leaves while others are told is not told any more: ${what}`, () => {
-    const room: Room = { followers: new Set(), heard: [] }
+    const room: Room = { subscribers: new Set(), heard: [] }
     follow(room, 'first', 0, () => {
-      room.followers.delete(second)
+      room.subscribers.delete(second)
       follow(room, 'new', 1)
     })
     const second = follow(room, 'second')
-    follow(room, 'third', 0, () => room.followers.clear())
+    follow(room, 'third', 0, () => room.subscribers.clear())
     follow(room, 'fourth')
-    tellAll(room.followers, 1, text)
+    notifyAll(room.subscribers, 1, text)
     assert.deepEqual(room.heard, [`first ${what}`, `third ${what}`])
   })
 
   test(`one who throws keeps nobody else from being told, and is warned of: ${what}`, async () => {
-    const room: Room = { followers: new Set(), heard: [] }
+    const room: Room = { subscribers: new Set(), heard: [] }
     follow(room, 'bad', 0, () => { throw new Error('thrown') })
     follow(room, 'good')
     const warned = once(process, 'warning')
-    tellAll(room.followers, 1, text)
+    notifyAll(room.subscribers, 1, text)
     assert.deepEqual(room.heard, [`bad ${what}`, `good ${what}`])
     assert.match(String((await warned)[0]), /thrown/)
   })

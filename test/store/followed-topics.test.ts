@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { FollowedTopic } from '../../lib/store/shared/followed-topics.ts'
-import type { Notice, Page, ReadPage, Said } from '../../lib/store/shared/followed-topics.ts'
+import type { Page, ReadEvent, ReadPage, TopicEvent } from '../../lib/store/shared/followed-topics.ts'
 
 /** What a store has of a topic; a page holds two events. */
-interface Shelf { events: Said[]; last: number; isUnavailable: boolean; readonly asked: string[] }
+interface Shelf { events: ReadEvent[]; last: number; isUnavailable: boolean; readonly asked: string[] }
 
 function shelf(...numbers: readonly number[]): Shelf {
   const events = numbers.map((number) => said(number))
   return { events, last: numbers.at(-1) ?? 0, isUnavailable: false, asked: [] }
 }
 
-function said(number: number, previous: number = number - 1): Said {
+function said(number: number, previous: number = number - 1): ReadEvent {
   return { number, previous, text: `${number}` }
 }
 
@@ -20,7 +20,7 @@ function reading(kept: Shelf): ReadPage {
   return async (topic, after, what): Promise<Page> => {
     await turn()
     kept.asked.push(`${what} ${after}`)
-    if (kept.isUnavailable) throw new Error(`${topic} is away`)
+    if (kept.isUnavailable) throw new Error(`${topic} is unavailable`)
     const found = what === 'nothing' ? [] : kept.events.filter(({ number }) => number > after)
     const events = found.slice(0, 2)
     return { last: kept.last, events, next: found.length > 2 ? events[1]!.number : undefined }
@@ -40,38 +40,40 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await turn()
 }
 
-const rows: readonly (readonly [what: string, kept: Shelf, notices: readonly Notice[], heard: string])[] = [
+type Row = readonly [what: string, kept: Shelf, arriving: readonly TopicEvent[], heard: string]
+
+const rows: readonly Row[] = [
   ['what arrives in turn is heard at once', shelf(1), [said(2), said(3)], '2 3'],
   ['what arrives twice is heard once', shelf(1), [said(2), said(2), said(1)], '2'],
   ['what is missing is read', shelf(1, 2, 3, 4, 5, 6), [said(7), said(8)], '7 8'],
   ['after the number is forgotten it goes on higher', shelf(1), [said(9, 0), said(10)], '9 10'],
 ]
 
-test('notices are passed on once and in order', async () => {
-  for (const [what, kept, notices, expected] of rows) {
+test('events are passed on once and in order', async () => {
+  for (const [what, kept, arriving, expected] of rows) {
     const { topic, heard } = await follow(kept)
-    for (const notice of notices) topic.hear(notice)
+    for (const event of arriving) topic.receive(event)
     assert.equal(heard.join(' '), expected, what)
   }
 })
 
-test('events of which no notice came are read before the next one is heard', async () => {
+test('events that did not arrive are read before the next one is heard', async () => {
   const kept = shelf(1)
   const { topic, heard } = await follow(kept)
   kept.events = [said(2), said(3), said(4), said(5)]
-  topic.hear(said(6))
-  topic.hear(said(7))
+  topic.receive(said(6))
+  topic.receive(said(7))
   await until(() => heard.includes('7'))
   assert.equal(heard.join(' '), '2 3 4 5 6 7')
 })
 
-test('a notice without a text is read', async () => {
+test('an event without a text is read', async () => {
   const kept = shelf(1)
   const { topic, heard } = await follow(kept)
   kept.events = [said(2), said(3)]
-  topic.hear({ number: 2, previous: 1, text: undefined })
-  topic.hear({ number: 3, previous: 2, text: undefined })
-  topic.hear(said(4))
+  topic.receive({ number: 2, previous: 1, text: undefined })
+  topic.receive({ number: 3, previous: 2, text: undefined })
+  topic.receive(said(4))
   await until(() => heard.includes('4'))
   assert.equal(heard.join(' '), '2 3 4')
 })
@@ -80,7 +82,7 @@ test('what is gone for good is told in its place, once', async () => {
   const kept = shelf(1)
   const { topic, heard } = await follow(kept)
   kept.events = [said(3), said(6)]
-  topic.hear(said(9))
+  topic.receive(said(9))
   await until(() => heard.includes('9'))
   assert.equal(heard.join(' '), 'lost 3 lost 6 lost 9')
 })
@@ -89,7 +91,7 @@ test('what was said behind a gap meanwhile is heard in its turn', async () => {
   const kept = shelf(1)
   const { topic, heard } = await follow(kept)
   kept.events = [said(2), said(7), said(8), said(9)]
-  for (const number of [6, 7, 8, 9]) topic.hear(said(number))
+  for (const number of [6, 7, 8, 9]) topic.receive(said(number))
   await until(() => heard.includes('9'))
   assert.equal(heard.join(' '), '2 lost 6 7 8 9')
 })
@@ -100,7 +102,7 @@ test('after a lost connection the rest is read, and a loss at the end is noticed
   kept.events = [said(2), said(3), said(4)]
   kept.last = 5
   topic.resume()
-  topic.hear(said(6))
+  topic.receive(said(6))
   await until(() => heard.includes('6'))
   assert.equal(heard.join(' '), '2 3 4 lost 6')
 })
@@ -111,7 +113,7 @@ test('while a topic cannot be read nothing is passed over', async () => {
   kept.isUnavailable = true
   kept.events = [said(2), said(3)]
   topic.resume()
-  topic.hear(said(4))
+  topic.receive(said(4))
   await until(() => kept.asked.length === 2)
   assert.equal(heard.join(' '), '')
   kept.isUnavailable = false
@@ -129,8 +131,8 @@ test('who follows late hears what is kept, then what came meanwhile', async () =
   const joined = topic.join('kept', (text) => heard.push(text), undefined)
   kept.events.push(said(4))
   kept.last = 4
-  topic.hear(said(4))
-  topic.hear(said(5))
+  topic.receive(said(4))
+  topic.receive(said(5))
   await joined
   await until(() => heard.includes('5'))
   assert.deepEqual([first.join(' '), heard.join(' ')], ['4 5', '1 2 3 4 5'])
@@ -140,8 +142,8 @@ test('who cannot join is told, and the others go on', async () => {
   const kept = shelf(1)
   const { topic, heard } = await follow(kept)
   kept.isUnavailable = true
-  await assert.rejects(topic.join('kept', () => {}, undefined), /topic is away/)
-  topic.hear(said(2))
+  await assert.rejects(topic.join('kept', () => {}, undefined), /topic is unavailable/)
+  topic.receive(said(2))
   await until(() => heard.includes('2'))
 })
 
@@ -149,11 +151,11 @@ test('who has left, or has joined what is closed, hears nothing', async () => {
   const kept = shelf(1)
   const { topic, heard, leave } = await follow(kept)
   leave()
-  topic.hear(said(2))
+  topic.receive(said(2))
   topic.close()
   const late: string[] = []
   await topic.join('kept', (text) => late.push(text), undefined)
-  topic.hear(said(3))
+  topic.receive(said(3))
   topic.resume()
   assert.deepEqual([heard, late], [[], []])
 })
