@@ -1,38 +1,48 @@
 /**
- * Tools over plain HTTP: what there is, one of them, and a call with the arguments as the body. Agents have
- * paths of their own and are no tools here.
+ * Tools, resources and prompts over plain HTTP: their lists, and one of them read, got or called. The lists
+ * show definitions as MCP does, and are put together once until the catalog changes. Agents have paths of
+ * their own and are no tools here.
+ * Spec: MCP 2026-07-28, schemas `Tool`, `Resource`, `ResourceTemplate`, `Prompt`.
  */
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { PlainChannel } from '../../run/answer-message.ts'
 import { getPrompt, readResource } from '../../run/reading.ts'
-import { isThenable } from '../../util/thenable.ts'
+import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { JSON_TYPE, parseMediaType } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
-import { boundedJson, caught, json, problemText, problemTextReply } from '../reply/reply.ts'
+import { boundedJson, caught, json } from '../reply/reply.ts'
 import { answerTool } from './tool-run.ts'
 import type { Origin } from '../../define/call.ts'
-import type { Catalog } from '../../define/catalog.ts'
 import type { ResourceContents } from '../../define/content.ts'
-import type { Prompt, PromptResult } from '../../define/prompt.ts'
+import type { Prompt } from '../../define/prompt.ts'
 import type { Resource, ResourceTemplate } from '../../define/resource.ts'
 import type { Tool } from '../../define/tool.ts'
-import type { Endpoint, Exchange, Overuse, Reply } from '../../http/message/exchange.ts'
+import type { Description, Endpoint, Exchange, Overuse, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
-import type { DocumentPart } from '../../wire/openapi.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 
-const said = (): Promise<typeof import('../openapi/openapi-operations.ts')> => {
-  return import('../openapi/openapi-operations.ts')
+type Operations = typeof import('../openapi/openapi-operations.ts')
+
+/** What OpenAPI lists of one method, loaded when the description is read. */
+export function describedBy(
+  method: string, name: keyof Operations['httpOperations'],
+): () => Promise<Description> {
+  return async () => {
+    const { httpOperations } = await import('../openapi/openapi-operations.ts')
+    return { operations: { [method]: httpOperations[name] } }
+  }
 }
 
-/** Their paths. */
-export function toolEndpoints(service: Service): readonly Endpoint[] {
+/** The paths of tools, resources and prompts. */
+export function catalogEndpoints(service: Service): readonly Endpoint[] {
   const { catalog } = service
-  const isOffered = (): boolean => catalog.tools.length > 0
-  const list = (): object => ({ tools: catalog.tools.map(shownTool) })
+  const hasResources = (): boolean => catalog.resources.length > 0 || catalog.templates.length > 0
   return [
-    listEndpoint(catalog, '/tools', async () => (await said()).httpOperations.tools, isOffered, list),
+    listEndpoint(service, 'tools', () => catalog.tools.length > 0, () => (
+      { tools: catalog.tools.map(shownTool) }
+    )),
     {
       path: '/tools/{tool}',
       methods: ['GET'],
@@ -43,80 +53,129 @@ export function toolEndpoints(service: Service): readonly Endpoint[] {
       path: '/tools/{tool}',
       methods: ['POST'],
       accepts: [JSON_TYPE],
-      describe: async () => (await said()).describeTools(catalog.tools),
+      describe: async () => (await import('../openapi/openapi-operations.ts')).describeTools(catalog.tools),
       refuse: problemReply,
       handle: (exchange) => caught(service, exchange, () => (
         answerTool(service, toolOf(service, exchange), exchange)
       )),
     },
-  ]
-}
-
-function toolOf({ catalog }: Service, { params }: Exchange): Tool {
-  const name = params.get('tool') ?? ''
-  const tool = catalog.tool(name) ?? underscored(catalog.tools, name)
-  if (tool !== undefined) return tool
-  throw new Fault('not-found', `There is no tool '${name}' here; GET /tools lists those there are`)
-}
-
-/** Their paths. */
-export function resourceEndpoints(service: Service): readonly Endpoint[] {
-  const { catalog } = service
-  const isOffered = (): boolean => catalog.resources.length > 0 || catalog.templates.length > 0
-  const list = (): object => ({
-    resources: catalog.resources.map(shownResource), resourceTemplates: catalog.templates.map(shownTemplate),
-  })
-  return [
-    listEndpoint(catalog, '/resources', async () => (await said()).httpOperations.resources, isOffered, list),
+    listEndpoint(service, 'resources', hasResources, () => ({
+      resources: catalog.resources.map(shownResource),
+      resourceTemplates: catalog.templates.map(shownTemplate),
+    })),
     {
       path: '/resources/read',
       methods: ['GET'],
-      describe: async () => ({ operations: { get: (await said()).httpOperations.readResource } }),
-      isOffered,
+      describe: describedBy('get', 'readResource'),
+      isOffered: hasResources,
       refuse: problemReply,
       handle: (exchange) => caught(service, exchange, () => answerResource(service, exchange)),
     },
-  ]
-}
-
-/** Their paths. */
-export function promptEndpoints(service: Service): readonly Endpoint[] {
-  const { catalog } = service
-  const isOffered = (): boolean => catalog.prompts.length > 0
-  const list = (): object => ({ prompts: catalog.prompts.map(shownPrompt) })
-  return [
-    listEndpoint(catalog, '/prompts', async () => (await said()).httpOperations.prompts, isOffered, list),
+    listEndpoint(service, 'prompts', () => catalog.prompts.length > 0, () => (
+      { prompts: catalog.prompts.map(shownPrompt) }
+    )),
     {
       path: '/prompts/{prompt}',
       methods: ['POST'],
       accepts: [JSON_TYPE],
-      describe: async () => (await said()).describePrompts(catalog.prompts),
+      describe: async () => (
+        (await import('../openapi/openapi-operations.ts')).describePrompts(catalog.prompts)
+      ),
       refuse: problemReply,
       handle: (exchange) => caught(service, exchange, () => answerPrompt(service, exchange)),
     },
   ]
 }
 
-/** Answers with what a resource holds. Throws, or rejects with, a `Fault`. */
-export function answerResource(service: Service, exchange: Exchange): Reply | Promise<Reply> {
-  const { origin } = exchange
-  const uri = uriIn(exchange.query)
-  // It runs what an author wrote, so it is a call, whatever its method.
-  const overuse = exchange.take('call', 1)
-  return isThenable(overuse) ? overuse.then((later) => readOnce(service, origin, uri, later))
-    : readOnce(service, origin, uri, overuse)
+function listEndpoint(
+  { catalog }: Service, name: 'tools' | 'resources' | 'prompts', isOffered: () => boolean, list: () => object,
+): Endpoint {
+  let kept: Reply | undefined
+  catalog.onChange(() => { kept = undefined })
+  return {
+    path: `/${name}`,
+    methods: ['GET'],
+    describe: describedBy('get', name),
+    isOffered,
+    refuse: problemReply,
+    handle: () => kept ??= json(list()),
+  }
 }
 
-function readOnce(
-  service: Service, origin: Origin, uri: string, overuse: Overuse | undefined,
-): Reply | Promise<Reply> {
-  if (overuse !== undefined) return problemReply({ status: 429, ...overuse, requestId: origin.requestId })
+function shownTool(tool: Tool): object {
+  const { name, title, description, input, output, annotations, icons, _meta } = tool
+  return {
+    name, title, description, inputSchema: input.json, outputSchema: output?.json, annotations, icons, _meta,
+  }
+}
+
+function shownResource(resource: Resource): object {
+  const { uri, name, title, description, mimeType, size, annotations, icons, _meta } = resource
+  return { uri, name, title, description, mimeType, size, annotations, icons, _meta }
+}
+
+function shownTemplate(template: ResourceTemplate): object {
+  const { uriTemplate, name, title, description, mimeType, annotations, icons, _meta } = template
+  return { uriTemplate, name, title, description, mimeType, annotations, icons, _meta }
+}
+
+function shownPrompt(prompt: Prompt): object {
+  const { name, title, description, arguments: args, icons, _meta } = prompt
+  return { name, title, description, arguments: args, icons, _meta }
+}
+
+function toolOf({ catalog }: Service, { params }: Exchange): Tool {
+  const name = params.get('tool') ?? ''
+  return catalog.tool(name) ?? withUnderscores(catalog.tools, name) ?? missing('tool', name)
+}
+
+/** The one that has a `-` where this spelling has `_`. */
+function withUnderscores<T extends { readonly name: string }>(
+  all: readonly T[], spelling: string,
+): T | undefined {
+  return all.find(({ name }) => name.replaceAll('-', '_') === spelling)
+}
+
+function missing(what: 'tool' | 'prompt', name: string): never {
+  throw new Fault('not-found', `There is no ${what} '${name}' here; GET /${what}s lists those there are`)
+}
+
+/** Runs what an author wrote, for a reply that is whole. Throws, or rejects with, a `Fault`. */
+function replyWith<R>(
+  service: Service, origin: Origin, run: (call: LiveCall) => MaybePromise<R>, replyOf: (result: R) => Reply,
+): MaybePromise<Reply> {
   const channel = new PlainChannel(service, origin, 'http')
   const call = new LiveCall(origin, channel, channel)
-  const contents = readResource(service, uri, call)
-  if (!isThenable(contents)) return replyOf(service, contents)
-  call.cancelOnDisconnect()
-  return contents.then((later) => replyOf(service, later))
+  const result = run(call)
+  if (isThenable(result)) call.cancelOnDisconnect()
+  return andThen(result, replyOf)
+}
+
+function answerPrompt(service: Service, { body, params, origin }: Exchange): MaybePromise<Reply> {
+  const { catalog, limits } = service
+  const name = params.get('prompt') ?? ''
+  const prompt = catalog.prompt(name) ?? withUnderscores(catalog.prompts, name) ?? missing('prompt', name)
+  // No body is no arguments, as in MCP.
+  const parsed = parseJson(body === '' ? '{}' : body, limits.maxDepth, limits.maxObjects)
+  if (!parsed.ok) return problemReply({ status: 400, detail: parsed.why, requestId: origin.requestId })
+  return replyWith(
+    service, origin, (call) => getPrompt(service, prompt.name, parsed.value, call),
+    ({ description, messages }) => boundedJson({ description, messages }, limits),
+  )
+}
+
+function answerResource(service: Service, exchange: Exchange): MaybePromise<Reply> {
+  const { origin } = exchange
+  const uri = uriIn(exchange.query)
+  const read = (overuse: Overuse | undefined): MaybePromise<Reply> => {
+    if (overuse !== undefined) return problemReply({ status: 429, ...overuse, requestId: origin.requestId })
+    return replyWith(
+      service, origin, (call) => readResource(service, uri, call),
+      (contents) => resourceReply(service, contents),
+    )
+  }
+  // It runs what an author wrote, so it counts as a call, whatever its method.
+  return andThen(exchange.take('call', 1), read)
 }
 
 /** The one parameter `uri`. A plus sign is one, because URIs have no blanks that it could stand for. */
@@ -130,7 +189,7 @@ function uriIn(query: string): string {
     const uri = decodeURIComponent(first.slice('uri='.length))
     if (given.length === 1 && uri !== '') return uri
   } catch {
-    // What is wrong is said below.
+    // The error below names it.
   }
   throw new Fault('invalid', `The parameter uri ${message}`, { errors: [{ path: 'uri', message }] })
 }
@@ -138,7 +197,7 @@ function uriIn(query: string): string {
 /** What an author's page may do in a browser at the address of this server: nothing. */
 const guarded: readonly string[] = Object.freeze(['Content-Security-Policy', `default-src 'none'; sandbox`])
 
-function replyOf({ limits }: Service, contents: readonly ResourceContents[]): Reply {
+function resourceReply({ limits }: Service, contents: readonly ResourceContents[]): Reply {
   const [only] = contents
   if (only === undefined || contents.length > 1) return boundedJson({ contents }, limits)
   const { text, blob = '', mimeType } = only
@@ -149,7 +208,7 @@ function replyOf({ limits }: Service, contents: readonly ResourceContents[]): Re
   return { status: 200, type: typeOf(mimeType, text !== undefined), headers: guarded, body }
 }
 
-/** A media type that a header can carry. Text is sent as UTF-8, and says so where it could be taken amiss. */
+/** A media type that a header can carry. Text is sent as UTF-8, and its type names that where it matters. */
 function typeOf(mimeType: string | undefined, isText: boolean): string {
   const fine = mimeType !== undefined && /^[\t\x20-\x7e]+$/.test(mimeType) ? mimeType.trim() : ''
   const media = parseMediaType(fine)
@@ -157,76 +216,4 @@ function typeOf(mimeType: string | undefined, isText: boolean): string {
   const { type, charset } = media
   if (!isText || charset === 'utf-8' || charset === 'utf8') return fine
   return charset !== undefined || type.startsWith('text/') ? `${type}; charset=utf-8` : fine
-}
-
-/** Answers with the messages of a prompt. Throws, or rejects with, a `Fault`. */
-export function answerPrompt(service: Service, { body, params, origin }: Exchange): Reply | Promise<Reply> {
-  const { catalog, limits } = service
-  const name = params.get('prompt') ?? ''
-  const prompt = catalog.prompt(name) ?? underscored(catalog.prompts, name)
-  if (prompt === undefined) {
-    throw new Fault('not-found', `There is no prompt '${name}' here; GET /prompts lists those there are`)
-  }
-  // No body is no arguments, as in MCP.
-  const parsed = parseJson(body === '' ? '{}' : body, limits.maxDepth, limits.maxObjects)
-  if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, origin.requestId))
-  const channel = new PlainChannel(service, origin, 'http')
-  const call = new LiveCall(origin, channel, channel)
-  const reply = ({ description, messages }: PromptResult): Reply => (
-    boundedJson({ description, messages }, limits)
-  )
-  const result = getPrompt(service, prompt.name, parsed.value, call)
-  if (!isThenable(result)) return reply(result)
-  call.cancelOnDisconnect()
-  return result.then(reply)
-}
-
-/** A tool, as it is shown. What is undefined is left out by JSON. */
-export function shownTool(tool: Tool): object {
-  const { name, title, description, input, output, annotations, icons, _meta } = tool
-  return {
-    name, title, description, inputSchema: input.json, outputSchema: output?.json, annotations, icons, _meta,
-  }
-}
-
-/** A resource, as it is shown. */
-export function shownResource(resource: Resource): object {
-  const { uri, name, title, description, mimeType, size, annotations, icons, _meta } = resource
-  return { uri, name, title, description, mimeType, size, annotations, icons, _meta }
-}
-
-/** A template, as it is shown. */
-export function shownTemplate(template: ResourceTemplate): object {
-  const { uriTemplate, name, title, description, mimeType, annotations, icons, _meta } = template
-  return { uriTemplate, name, title, description, mimeType, annotations, icons, _meta }
-}
-
-/** A prompt, as it is shown. */
-export function shownPrompt(prompt: Prompt): object {
-  const { name, title, description, arguments: args, icons, _meta } = prompt
-  return { name, title, description, arguments: args, icons, _meta }
-}
-
-/** The path of a list; `operation` is what OpenAPI says of it. */
-export function listEndpoint(
-  catalog: Catalog, path: string, operation: () => Promise<DocumentPart>, isOffered: () => boolean,
-  list: () => object,
-): Endpoint {
-  let kept: Reply | undefined
-  catalog.onChange(() => { kept = undefined })
-  return {
-    path,
-    methods: ['GET'],
-    describe: async () => ({ operations: { get: await operation() } }),
-    isOffered,
-    refuse: problemReply,
-    handle: () => kept ??= json(list()),
-  }
-}
-
-/** What has a name with `-` in each place where this spelling has `_`. */
-export function underscored<T extends { readonly name: string }>(
-  things: readonly T[], spelling: string,
-): T | undefined {
-  return things.find(({ name }) => name.replaceAll('-', '_') === spelling)
 }

@@ -1,13 +1,15 @@
 /**
- * One query on its way to its reply, whole or as events: what of a query and its answer is HTTP's own.
+ * Queries over plain HTTP: a body is read, and its run is the reply, whole or as events. A query with an
+ * `Idempotency-Key` runs once.
  */
 import { isRecord } from '../../define/content.ts'
 import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson, quote } from '../../wire/json.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
+import { problem, PROBLEM_JSON, problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { bounded, notAcceptable, problemText, problemTextReply, wholeOrEvents } from '../reply/reply.ts'
+import { bounded, notAcceptable, wholeOrEvents } from '../reply/reply.ts'
 import { RunStream } from '../reply/run-stream.ts'
 import { decodeQuery } from './query.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -28,19 +30,19 @@ export class QueryRun extends RunStream<Answer> implements UserMessage, GroupLis
   readonly conversationId: string
   readonly isNamed: boolean
   history: readonly ChatMessage[] | undefined
-  readonly #who: Agent | Group
+  readonly #agent: Agent | Group
   #hasText = false
   /** Which agent of a group has sent something last. */
   #speaker: Agent | undefined
 
-  constructor(service: Service, who: Agent | Group, query: Query, { origin }: Exchange, hold?: KeyHold) {
+  constructor(service: Service, agent: Agent | Group, query: Query, { origin }: Exchange, hold?: KeyHold) {
     const id = query.sessionId ?? service.conversations.makeId()
     super(service, origin, hold, id, [{ type: 'text', text: query.query }], query.metadata)
     this.prompt = query.query
     this.conversationId = id
     this.isNamed = query.sessionId !== undefined
     this.history = query.history
-    this.#who = who
+    this.#agent = agent
   }
 
   /**
@@ -68,8 +70,8 @@ export class QueryRun extends RunStream<Answer> implements UserMessage, GroupLis
   }
 
   protected override execute(): MaybePromise<Answer> {
-    if (this.sink === undefined) return answerMessage(this.service, this.#who, this, this.call)
-    return answerMessage(this.service, this.#who, this, this.call, this.#emit.bind(this), this)
+    if (this.sink === undefined) return answerMessage(this.service, this.#agent, this, this.call)
+    return answerMessage(this.service, this.#agent, this, this.call, this.#emit.bind(this), this)
   }
 
   protected override finish(answer: Answer): void {
@@ -88,9 +90,10 @@ export class QueryRun extends RunStream<Answer> implements UserMessage, GroupLis
   }
 
   protected override encode({ text, content, data, state, results, artifacts = [] }: Answer): string {
-    const said = `{"response":${quote(text)},"agent":${quote(this.#who.name)},"query":${quote(this.prompt)},`
-      + `"session_id":"${this.conversationId}","request_id":"${this.call.requestId}"`
-    // The spoken text is `response`; what else there is stands in `content`.
+    const head = `{"response":${quote(text)},"agent":${quote(this.#agent.name)},`
+      + `"query":${quote(this.prompt)},"session_id":"${this.conversationId}",`
+      + `"request_id":"${this.call.requestId}"`
+    // The text is `response`; everything else stands in `content`.
     const hasMore = artifacts.length > 0 || content.some(({ type }) => type !== 'text')
     const isPlain = !hasMore && data === undefined && state === 'completed' && results === undefined
     const more = isPlain ? '{}' : JSON.stringify({
@@ -102,56 +105,53 @@ export class QueryRun extends RunStream<Answer> implements UserMessage, GroupLis
       results,
       final_response: results === undefined ? undefined : text,
     })
-    return bounded(more === '{}' ? `${said}}` : `${said},${more.slice(1)}`, this.service.limits)
+    return bounded(more === '{}' ? `${head}}` : `${head},${more.slice(1)}`, this.service.limits)
   }
 }
 
-/** A reply of earlier as events. */
+/** An earlier reply as events. */
 export function replayedAnswer(reply: string): string {
   const answer: unknown = JSON.parse(reply)
-  const said = isRecord(answer) ? answer['response'] : undefined
-  if (said === undefined || said === '') return formatEvent(reply, 'done', '1')
-  return formatEvent(`{"text":${JSON.stringify(said)}}`, 'delta', '1') + formatEvent(reply, 'done', '2')
+  const text = isRecord(answer) ? answer['response'] : undefined
+  if (text === undefined || text === '') return formatEvent(reply, 'done', '1')
+  return formatEvent(`{"text":${JSON.stringify(text)}}`, 'delta', '1') + formatEvent(reply, 'done', '2')
 }
 
 /** Answers a query to an agent or a group. Throws, or rejects with, a `Fault`. */
 export function answerQuery(
-  service: Service, who: Agent | Group, exchange: Exchange,
-): Reply | Promise<Reply> {
+  service: Service, agent: Agent | Group, exchange: Exchange,
+): MaybePromise<Reply> {
   const { body, origin: { requestId } } = exchange
   const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
-  if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, requestId))
+  if (!parsed.ok) return problemReply({ status: 400, detail: parsed.why, requestId })
   const query = decodeQuery(parsed.value, exchange.head.sessionId)
   if (!('query' in query)) {
     const { items: errors, isCut } = query
     const sentences = errors.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`)
     const detail = isCut ? [`More than ${errors.length} members are wrong`, ...sentences] : sentences
-    return problemTextReply(problemText(422, detail.join('; '), requestId, { errors }))
+    const document = problem(422, detail.join('; '), requestId, { errors })
+    return { status: 422, type: PROBLEM_JSON, body: JSON.stringify(document) }
   }
   const wanted = wholeOrEvents(exchange.head.accept)
   if (wanted === undefined) return notAcceptable(requestId)
   const isStream = query.stream ?? wanted === EVENT_STREAM
   const { idempotencyKey: key } = exchange.head
-  if (key === undefined) return begin(service, who, query, isStream, exchange)
+  if (key === undefined) return begin(service, agent, query, isStream, exchange)
   return replyOnce(service, key, exchange.origin, {
-    identity: JSON.stringify([who.id, exchange.head.sessionId, body]),
-    timeoutMs: timeoutOf(service, who),
+    identity: JSON.stringify([agent.id, exchange.head.sessionId, body]),
+    timeoutMs: timeoutOf(service, agent),
     isStream,
-    begin: (hold) => begin(service, who, query, isStream, exchange, hold),
+    begin: (hold) => begin(service, agent, query, isStream, exchange, hold),
     replay: replayedAnswer,
   })
 }
 
 /** Runs a query, or lets its stream run it. Throws, or rejects with, a `Fault`. */
 function begin(
-  service: Service, who: Agent | Group, query: Query, isStream: boolean, exchange: Exchange, hold?: KeyHold,
-): Reply | Promise<Reply> {
-  const run = new QueryRun(service, who, query, exchange, hold)
-  if (isStream) {
-    service.workload.check(exchange.origin)
-    const reply = { status: 200, type: EVENT_STREAM, body: run }
-    const recalled = run.recall()
-    return isThenable(recalled) ? recalled.then(() => reply) : reply
-  }
-  return run.reply()
+  service: Service, agent: Agent | Group, query: Query, isStream: boolean, exchange: Exchange, hold?: KeyHold,
+): MaybePromise<Reply> {
+  const run = new QueryRun(service, agent, query, exchange, hold)
+  if (!isStream) return run.reply()
+  service.workload.check(exchange.origin)
+  return andThen(run.recall(), (): Reply => ({ status: 200, type: EVENT_STREAM, body: run }))
 }

@@ -9,8 +9,9 @@ import { DeferredStream } from '../../http/stream/deferred-stream.ts'
 import { callTool } from '../../run/call-tool.ts'
 import { parseJson } from '../../wire/json.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
+import { problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { bounded, notAcceptable, problemText, problemTextReply, wholeOrEvents } from '../reply/reply.ts'
+import { bounded, notAcceptable, wholeOrEvents } from '../reply/reply.ts'
 import { RunStream } from '../reply/run-stream.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Severity } from '../../define/log.ts'
@@ -25,7 +26,7 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   const { body, head, origin } = exchange
   // No body is no arguments, as in MCP.
   const parsed = parseJson(body === '' ? '{}' : body, service.limits.maxDepth, service.limits.maxObjects)
-  if (!parsed.ok) return problemTextReply(problemText(400, parsed.why, origin.requestId))
+  if (!parsed.ok) return problemReply({ status: 400, detail: parsed.why, requestId: origin.requestId })
   const wanted = wholeOrEvents(head.accept)
   if (wanted === undefined) return notAcceptable(origin.requestId)
   const begin = (hold?: KeyHold): Reply | Promise<Reply> => {

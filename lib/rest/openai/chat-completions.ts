@@ -1,7 +1,6 @@
 /**
- * The paths for clients of OpenAI: the agents and groups as models, and a chat completion of one of them.
- *
- * Nothing is remembered: such a client sends the whole conversation each time.
+ * The paths for clients of OpenAI: the agents and groups as models, and chat completions. Nothing is
+ * remembered: such a client sends the whole conversation each time.
  * Spec: https://platform.openai.com/docs/api-reference/chat
  */
 import { Fault } from '../../define/fault.ts'
@@ -13,60 +12,60 @@ import { decodeChat } from './chat-messages.ts'
 import { ChatRun } from './chat-run.ts'
 import { openaiFault, openaiRefusal } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
-import type { Endpoint, Exchange, MethodOperations, Reply } from '../../http/message/exchange.ts'
+import type { Description, Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 
-/** What OpenAPI says, of what the file about that has. */
-function said(
-  operations: (all: typeof import('./chat-operations.ts')) => MethodOperations,
-): NonNullable<Endpoint['describe']> {
+type Operations = typeof import('./chat-operations.ts')
+
+/** What OpenAPI lists of one method. */
+function describedBy(
+  method: string, name: 'modelsOperation' | 'modelOperation' | 'completionOperation',
+): () => Promise<Description> {
   return async () => {
-    const all = await import('./chat-operations.ts')
-    return { operations: operations(all), components: all.chatComponents }
+    const operations: Operations = await import('./chat-operations.ts')
+    return { operations: { [method]: operations[name] }, components: operations.chatComponents }
   }
 }
 
-/** Makes them. */
 export function chatEndpoints(service: Service): readonly Endpoint[] {
   const { catalog } = service
   const created = Math.floor(Date.now() / 1000)
   const modelOf = ({ id, name, description }: Agent | Group): object => (
     { id, object: 'model', created, owned_by: service.name, name, description }
   )
-  const one = ({ params }: Exchange): Reply => json(modelOf(requireModel(service, params.get('agent') ?? '')))
-  const refuse = openaiRefusal
   const isOffered = (): boolean => catalog.root !== undefined
   return [
     {
       path: '/v1/models',
       methods: ['GET'],
-      describe: said(({ modelsOperation: get }) => ({ get })),
+      describe: describedBy('get', 'modelsOperation'),
       isOffered,
       refusesBelow: '/v1/',
-      refuse,
+      refuse: openaiRefusal,
       handle: () => json({ object: 'list', data: [...catalog.groups, ...catalog.agents].map(modelOf) }),
     },
     {
       path: '/v1/models/{agent}',
       methods: ['GET'],
-      describe: said(({ modelOperation: get }) => ({ get })),
-      refuse,
-      handle: (exchange) => caught(service, exchange, () => one(exchange), openaiFault),
+      describe: describedBy('get', 'modelOperation'),
+      refuse: openaiRefusal,
+      handle: (exchange) => caught(service, exchange, () => (
+        json(modelOf(requireModel(service, exchange.params.get('agent') ?? '')))
+      ), openaiFault),
     },
     {
       path: '/v1/chat/completions',
       methods: ['POST'],
       accepts: [JSON_TYPE],
-      describe: said(({ completionOperation: post }) => ({ post })),
+      describe: describedBy('post', 'completionOperation'),
       isOffered,
-      refuse,
+      refuse: openaiRefusal,
       handle: (exchange) => caught(service, exchange, () => answerCompletion(service, exchange), openaiFault),
     },
   ]
 }
 
-/** Answers a chat with its completion. Throws, or rejects with, a `Fault`. */
-export function answerCompletion(service: Service, { body, origin }: Exchange): Reply | Promise<Reply> {
+function answerCompletion(service: Service, { body, origin }: Exchange): Reply | Promise<Reply> {
   const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
   if (!parsed.ok) throw new Fault('invalid', parsed.why)
   const request = decodeChat(parsed.value)
@@ -76,10 +75,10 @@ export function answerCompletion(service: Service, { body, origin }: Exchange): 
   return { status: 200, type: EVENT_STREAM, body: run }
 }
 
-/** Whom a client means by `model`. Throws `Fault('not-found')` where there is nobody. */
-export function requireModel({ catalog }: Service, id: string): Agent | Group {
-  const who = catalog.runnable(id)
-  if (who !== undefined) return who
+/** The agent or group that is named as `model`. Throws `Fault('not-found')`. */
+function requireModel({ catalog }: Service, id: string): Agent | Group {
+  const agent = catalog.runnable(id)
+  if (agent !== undefined) return agent
   const remedy = 'GET /v1/models lists those there are'
   const detail = { param: 'model', code: 'model_not_found' }
   throw new Fault('not-found', `The model '${id.slice(0, 60)}' does not exist; ${remedy}`, detail)

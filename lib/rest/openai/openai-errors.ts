@@ -1,20 +1,20 @@
 /**
- * What the paths for clients of OpenAI say when they say no: `{ "error": { message, type, param, code } }`.
+ * Errors for clients of OpenAI: `{ "error": { message, type, param, code } }`.
  *
- * Its own clients send a request again of their own accord after 409 and 5xx. An agent that has failed is not
- * to be run again without being asked, so they are told not to.
+ * Its own clients send a request again by themselves after 409 and 5xx. An agent that has failed is not to be
+ * run again without being asked, so a header forbids it.
  * Spec: https://platform.openai.com/docs/guides/error-codes
  */
 import { isRecord } from '../../define/content.ts'
 import { publicMessage, retryAfter } from '../../define/fault.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { companionsOf, httpStatusOf, loggedFault } from '../reply/reply.ts'
-import type { Service } from '../../run/service.ts'
+import { headersOf, httpStatusOf, loggedFault } from '../reply/reply.ts'
 import type { Refusal, Reply } from '../../http/message/exchange.ts'
-import type { ProblemText } from '../reply/reply.ts'
+import type { Service } from '../../run/service.ts'
+import type { FailureText } from '../reply/reply.ts'
 
-/** The codes that clients look for, and the one type that is not told by its status alone. */
+/** The codes that clients look for. */
 const codes: ReadonlyMap<number, string> = new Map([
   [401, 'invalid_api_key'],
   [403, 'forbidden'],
@@ -27,42 +27,39 @@ const codes: ReadonlyMap<number, string> = new Map([
   [503, 'overloaded'],
   [504, 'timeout'],
 ])
-const DO_NOT_RETRY: readonly string[] = Object.freeze(['x-should-retry', 'false'])
+const DO_NOT_RETRY = { headers: ['x-should-retry', 'false'] }
 
-/** A refusal as a reply. Its headers are its own. */
 export function openaiRefusal({ status, detail, headers }: Refusal): Reply {
   const body = errorText(status, detail, undefined)
   return { status, type: JSON_TYPE, body, ...headers !== undefined && { headers } }
 }
 
-/** Whatever was thrown, as a reply. */
+/** Anything thrown, as a reply. */
 export function openaiFault(service: Service, thrown: unknown, requestId: string): Reply {
   const { status, text, retryAfter } = openaiFaultText(service, thrown, requestId)
-  const isOver = status === 409 || (status >= 500 && status !== 503)
-  const headers = isOver ? DO_NOT_RETRY : companionsOf(status, service.name, retryAfter)
-  return { status, type: JSON_TYPE, body: text, ...headers !== undefined && { headers } }
+  const isFinal = status === 409 || (status >= 500 && status !== 503)
+  const headers = isFinal ? DO_NOT_RETRY : headersOf(status, service.name, retryAfter)
+  return { status, type: JSON_TYPE, body: text, ...headers }
 }
 
 /** The same as text, for a stream that has begun. */
-export function openaiFaultText(
-  service: Service, thrown: unknown, requestId: string,
-): Required<ProblemText> {
+export function openaiFaultText(service: Service, thrown: unknown, requestId: string): FailureText {
   const fault = loggedFault(service, thrown, requestId)
   const known = httpStatusOf(fault)
   // OpenAI has one status for what is wrong with a request.
   const status = known === 422 ? 400 : known
-  const said = publicMessage(fault, requestId, service.exposeErrors)
-  const text = errorText(status, said, fault.kind === 'internal' ? undefined : fault.detail)
+  const message = publicMessage(fault, requestId, service.exposeErrors)
+  const text = errorText(status, message, fault.kind === 'internal' ? undefined : fault.detail)
   return { status, text, retryAfter: retryAfter(fault) }
 }
 
-function errorText(status: number, said: string, detail: unknown): string {
-  const isServers = status >= 500
-  const type = status === 429 ? 'rate_limit_error' : isServers ? 'server_error' : 'invalid_request_error'
+function errorText(status: number, message: string, detail: unknown): string {
+  const kind = status >= 500 ? 'server_error' : 'invalid_request_error'
+  const type = status === 429 ? 'rate_limit_error' : kind
   const given = isRecord(detail) ? detail : {}
   const param = textOrNull(given['param'])
   const code = textOrNull(given['code']) ?? codes.get(status) ?? null
-  return JSON.stringify({ error: { message: sentenceWithin(said), type, param, code } })
+  return JSON.stringify({ error: { message: sentenceWithin(message), type, param, code } })
 }
 
 function textOrNull(value: unknown): string | null {

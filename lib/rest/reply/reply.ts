@@ -1,5 +1,5 @@
 /**
- * What the HTTP door says: replies as JSON, faults and refusals as problem documents.
+ * Replies of plain HTTP: JSON, and faults and refusals as problem documents.
  */
 import { isRecord } from '../../define/content.ts'
 import { asFault, Fault, publicMessage, retryAfter } from '../../define/fault.ts'
@@ -7,7 +7,7 @@ import { isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
-import { problem, PROBLEM_JSON } from '../../wire/problem.ts'
+import { problem, PROBLEM_JSON, problemReply } from '../../wire/problem.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import type { FaultKind } from '../../define/fault.ts'
 import type { Limits } from '../../define/limits.ts'
@@ -30,22 +30,17 @@ const statuses: Readonly<Record<FaultKind, number>> = {
   'internal': 500,
 }
 
-/** What a status asks for besides its document. `realm` is the name of the server. */
-export function companionsOf(
-  status: number, realm?: string, retryAfter = '1',
-): readonly string[] | undefined {
-  if (status === 503) return ['Retry-After', retryAfter]
-  return status === 401 ? ['WWW-Authenticate', formatChallenge({ realm })] : undefined
+/** The headers that a status requires. `realm` is the name of the server. */
+export function headersOf(
+  status: number, realm: string, retryAfter = '1',
+): Pick<Reply, 'headers'> {
+  if (status === 503) return { headers: ['Retry-After', retryAfter] }
+  return status === 401 ? { headers: ['WWW-Authenticate', formatChallenge({ realm })] } : {}
 }
 
-/** A problem document as text, its status, and when to try again where that is known. */
-export interface ProblemText {
-  readonly status: number
-  readonly text: string
-  readonly retryAfter?: string | undefined
-}
+/** A failure as text, its status, and the seconds after which to try again. */
+export interface FailureText { readonly status: number; readonly text: string; readonly retryAfter: string }
 
-/** A value as a JSON reply. */
 export function json(value: unknown, status = 200, headers?: readonly string[]): Reply {
   return { status, type: JSON_TYPE, body: JSON.stringify(value), ...headers !== undefined && { headers } }
 }
@@ -61,19 +56,12 @@ export function boundedJson(value: unknown, limits: Limits): Reply {
   return { status: 200, type: JSON_TYPE, body: bounded(JSON.stringify(value), limits, 'result') }
 }
 
-/** A problem document of this door's own. `more` must be JSON. */
-export function problemText(
-  status: number, detail: string, requestId: string, more?: Readonly<Record<string, unknown>>,
-): ProblemText {
-  return { status, text: JSON.stringify(problem(status, detail, requestId, more)) }
-}
-
 /** The HTTP status of a fault. */
 export function httpStatusOf({ kind }: Fault): number {
   return statuses[kind]
 }
 
-/** Whatever was thrown, as a `Fault`. A defect of a handler was logged where it ran; one of ours is here. */
+/** Anything thrown, as a `Fault`. A defect of a handler was logged where it ran; one of ours is here. */
 export function loggedFault(service: Service, thrown: unknown, requestId: string): Fault {
   const fault = asFault(thrown)
   if (fault !== thrown) {
@@ -82,34 +70,31 @@ export function loggedFault(service: Service, thrown: unknown, requestId: string
   return fault
 }
 
-/** The problem document of whatever was thrown. A group's partial results stand beside it. */
-export function faultText(service: Service, thrown: unknown, requestId: string): ProblemText {
+/** The problem document of anything thrown. The partial results of a group stand beside it. */
+export function faultText(service: Service, thrown: unknown, requestId: string): FailureText {
   const fault = loggedFault(service, thrown, requestId)
   const { detail, kind } = fault
-  const said = publicMessage(fault, requestId, service.exposeErrors)
+  const status = statuses[kind]
+  const message = publicMessage(fault, requestId, service.exposeErrors)
+  const textWith = (more?: Readonly<Record<string, unknown>>): FailureText => (
+    { status, text: JSON.stringify(problem(status, message, requestId, more)), retryAfter: retryAfter(fault) }
+  )
   // A defect shows nothing of itself.
-  const shown = kind === 'internal' ? undefined : detail
+  if (kind === 'internal' || detail === undefined) return textWith()
   try {
-    const more = shown === undefined || isRecord(shown) ? shown : { data: shown }
-    return { ...problemText(statuses[kind], said, requestId, more), retryAfter: retryAfter(fault) }
+    return textWith(isRecord(detail) ? detail : { data: detail })
   } catch (cause) {
     service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
-    return problemText(statuses[kind], said, requestId)
+    return textWith()
   }
 }
 
-/** A problem document as a reply. */
-export function problemTextReply({ status, text, retryAfter }: ProblemText, realm?: string): Reply {
-  const headers = companionsOf(status, realm, retryAfter)
-  return { status, type: PROBLEM_JSON, body: text, ...headers !== undefined && { headers } }
-}
-
-/** Whatever was thrown, as a reply. */
 function faultReply(service: Service, thrown: unknown, requestId: string): Reply {
-  return problemTextReply(faultText(service, thrown, requestId), service.name)
+  const { status, text, retryAfter } = faultText(service, thrown, requestId)
+  return { status, type: PROBLEM_JSON, body: text, ...headersOf(status, service.name, retryAfter) }
 }
 
-/** Does the work of one request. Whatever it throws, or rejects with, is answered by `asReply`. */
+/** Answers one request. Anything that `work` throws, or rejects with, is answered by `asReply`. */
 export function caught(
   service: Service, { origin }: Exchange, work: () => Reply | Promise<Reply>,
   asReply: (service: Service, thrown: unknown, requestId: string) => Reply = faultReply,
@@ -123,7 +108,7 @@ export function caught(
   }
 }
 
-/** How a reply that may be whole or events goes: as `Accept` wants it more; undefined: it wants neither. */
+/** Whether a reply is whole or events, as `Accept` prefers; undefined: it accepts neither. */
 export function wholeOrEvents(
   accept: string | undefined,
 ): typeof JSON_TYPE | typeof EVENT_STREAM | undefined {
@@ -133,12 +118,17 @@ export function wholeOrEvents(
   return wantsEvents > wantsJson ? EVENT_STREAM : JSON_TYPE
 }
 
-/** The refusal where `Accept` wants neither. */
 export function notAcceptable(requestId: string): Reply {
-  return problemTextReply(problemText(406, `This path answers ${JSON_TYPE} or ${EVENT_STREAM}`, requestId))
+  return problemReply({
+    status: 406, detail: `This path answers ${JSON_TYPE} or ${EVENT_STREAM}`, requestId,
+  })
 }
 
-/** A reply in both forms. Its headers must name `Accept-Encoding` in `Vary`. */
+/**
+ * A reply that stays the same for long: packed once, when the first client comes that accepts gzip. Its
+ * headers must name `Accept-Encoding` in `Vary`.
+ * Spec: RFC 9110 §12.5.3.
+ */
 export class PackedReply {
   readonly #whole: Reply
   readonly #body: string
@@ -149,19 +139,18 @@ export class PackedReply {
     this.#body = body
   }
 
-  /** The form that a client takes. */
   for(exchange: Exchange): Reply {
-    if (!takesGzip(exchange.header('accept-encoding'))) return this.#whole
+    if (!acceptsGzip(exchange.header('accept-encoding'))) return this.#whole
     return this.#packed ??= {
       ...this.#whole,
       headers: [...this.#whole.headers ?? [], 'Content-Encoding', 'gzip'],
-      // Loaded here: most servers are never asked for it.
+      // Loaded here: most servers never need it.
       body: process.getBuiltinModule('node:zlib').gzipSync(this.#body, { level: 9 }),
     }
   }
 }
 
-/** Whether `Accept-Encoding` names gzip, and not as what is refused. */
-function takesGzip(accepted: string | undefined): boolean {
+/** Whether `Accept-Encoding` names gzip without refusing it. */
+function acceptsGzip(accepted: string | undefined): boolean {
   return accepted !== undefined && /(?:^|,)\s*gzip\s*(?!;\s*q=0(?:\.0*)?\s*(?:,|$))(?:;|,|$)/i.test(accepted)
 }

@@ -1,17 +1,16 @@
 /**
- * The interactive docs page: one file, read once, with a policy that lets it load nothing from elsewhere.
+ * The interactive docs page: one file, read once. Its policy allows its own script and style by their digests
+ * and refuses to load anything else.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { PackedReply } from '../reply/reply.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 
-/** The page as it is sent, and what is said to those who have it already. */
 interface Page { readonly etag: string; readonly reply: PackedReply; readonly unchanged: Reply }
 
 let page: Page | undefined
 
-/** The page as a reply. Its script and style are allowed by their digests, everything else is refused. */
 export function readDocs(exchange: Exchange): Reply {
   page ??= makePage(readFileSync(new URL('./docs.html', import.meta.url), 'utf8'))
   const known = exchange.header('if-none-match')
