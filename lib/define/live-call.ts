@@ -7,6 +7,7 @@ import { randomUuid } from '../wire/random.ts'
 import { addArtifact, artifactOf } from './artifact.ts'
 import { callerOf } from './call.ts'
 import { Clock } from '../util/clock.ts'
+import { Lease } from '../util/quota.ts'
 import { defaults } from './limits.ts'
 import { Fault } from './fault.ts'
 import { checkQuestion } from './question.ts'
@@ -33,8 +34,8 @@ export interface CallBytes {
 /** Bytes that a character of text takes in memory at most. */
 const CHARACTER_BYTES = 2
 
-/** One run of a handler. */
-export class LiveCall implements Call {
+/** One run of a handler, and the lease of the memory that it takes. */
+export class LiveCall extends Lease implements Call {
   readonly origin: Origin
   readonly facts: CallFacts
   /** What is sent back; replaced where the call becomes a task. */
@@ -43,8 +44,6 @@ export class LiveCall implements Call {
   history: readonly ChatMessage[] = nothing
   limits: Limits = defaults
   workload: CallBytes | undefined = undefined
-  /** Bytes that it keeps; written by the workload. */
-  held = 0
   /** Nothing waits for the run any more, in whatever way it ended. */
   over = false
   /** Its client has left, or has cancelled the request. */
@@ -60,6 +59,7 @@ export class LiveCall implements Call {
   #once: Map<string, Promise<unknown>> | undefined
 
   constructor(origin: Origin, facts: CallFacts, channel: CallChannel) {
+    super()
     this.origin = origin
     this.facts = facts
     this.channel = channel

@@ -13,7 +13,7 @@ import type { EndListener } from './call-observer.ts'
 import type { Runnable } from '../define/call.ts'
 import type { LiveCall } from '../define/live-call.ts'
 import type { Service } from './service.ts'
-import type { Workload } from './workload.ts'
+import type { RunLease, Workload } from './workload.ts'
 
 /**
  * Runs `work` on what it is given within `timeoutMs`, in which the client's thinking does not count. What
@@ -35,14 +35,14 @@ export function runHandler<Given, T>(
     output = work(given)
   } catch (error) {
     call.over = true
-    service.workload.release(call)
+    call.close()
     const fault = failure(service, call, runnable, error)
     onEnd?.(fault, undefined)
     throw fault
   }
   if (!isThenable(output)) {
     call.over = true
-    service.workload.release(call)
+    call.close()
     onEnd?.(undefined, output)
     return output
   }
@@ -61,7 +61,8 @@ class AwaitedRun<T> {
   readonly #session: Workload | undefined
   readonly #onEnd: EndListener | undefined
   readonly #promise: Promise<T>
-  #isRetaining = false
+  #place: RunLease | undefined
+  #placeInSession: RunLease | undefined
   #resolve: (value: T) => void = ignore
   #reject: (reason: Fault) => void = ignore
 
@@ -83,9 +84,8 @@ class AwaitedRun<T> {
 
   begin(output: Promise<T>): Promise<T> {
     const { timers, workload } = this.#service
-    workload.enter(this.#call)
-    this.#session?.enter(this.#call)
-    this.#isRetaining = true
+    this.#place = workload.enter(this.#call)
+    this.#placeInSession = this.#session?.enter(this.#call)
     this.#call.origin.retain?.()
     try {
       this.#call.clock.limitAmong(timers, this.#timeoutMs, this.#timeIsUp.bind(this))
@@ -123,9 +123,8 @@ class AwaitedRun<T> {
   #settle(): boolean {
     const call = this.#call
     call.settle()
-    this.#service.workload.leave(call)
-    this.#session?.leave(call)
-    this.#release()
+    this.#giveBack()
+    this.#place?.leave()
     call.clock.clear()
     const inTime = !call.over
     call.over = true
@@ -140,18 +139,19 @@ class AwaitedRun<T> {
     const { workload } = this.#service
     // It goes on running, and counts for as long again; after that its place is somebody else's.
     this.#call.clock.limit(this.#timeoutMs, () => {
-      workload.abandon(this.#call)
-      this.#session?.leave(this.#call)
-      this.#release()
+      this.#place?.abandon()
+      this.#giveBack()
     }, true)
     workload.notifyIfIdle()
     this.#onEnd?.(reason, undefined)
     this.#reject(reason)
   }
 
-  #release(): void {
-    if (!this.#isRetaining) return
-    this.#isRetaining = false
+  /** What it holds besides its place comes back, once. */
+  #giveBack(): void {
+    if (this.#call.isClosed) return
+    this.#call.close()
+    this.#placeInSession?.leave()
     this.#call.origin.release?.()
   }
 }

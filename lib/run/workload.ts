@@ -1,31 +1,56 @@
 /**
- * How many calls run at one time. A run counts from the moment it has to be waited for until its own promise
- * settles; one that ignores its abort signal counts for one more time limit, and is then only counted as
- * abandoned. And how much memory they take together with what they have said so far.
+ * How many calls run at one time, and how much memory they hold together with what they have produced so far.
+ * A run counts from the moment it has to be waited for until its own promise settles; one that ignores its
+ * abort signal counts for one more time limit, and then only as abandoned.
  */
-import { callerOf } from '../define/call.ts'
-import { CallerShares } from '../util/shares.ts'
-import { MAX_TIMER_MS } from '../util/clock.ts'
 import { Fault } from '../define/fault.ts'
+import { callerOf } from '../define/call.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
+import { Lease, PlainLease, Quota } from '../util/quota.ts'
 import type { Origin } from '../define/call.ts'
-import type { Holder } from '../util/shares.ts'
 import type { CallBytes, LiveCall } from '../define/live-call.ts'
+
+/** A running call, and the lease of its place in one workload. */
+export class RunLease extends Lease {
+  readonly call: LiveCall
+  readonly #workload: Workload
+  #abandoned: PlainLease | undefined
+
+  constructor(workload: Workload, call: LiveCall) {
+    super()
+    this.#workload = workload
+    this.call = call
+  }
+
+  get caller(): string { return this.call.caller }
+
+  /** Its promise has settled. */
+  leave(): void {
+    this.close()
+    this.#abandoned?.close()
+    this.#workload.notifyIfIdle()
+  }
+
+  /** It does not end: from now on it is only counted as abandoned. */
+  abandon(): void {
+    if (this.isClosed) return
+    this.#abandoned = new PlainLease(this.caller)
+    this.#workload.abandonedRuns.add(this.#abandoned, 1)
+    this.close()
+    this.#workload.notifyIfIdle()
+  }
+}
 
 /** The calls that run, with a ceiling. */
 export class Workload implements CallBytes {
   readonly #max: number
   readonly #where: string
-  // Made when needed: most of ten thousand sessions never have a call that takes a while.
-  #running: Set<LiveCall> | undefined
-  #shares: CallerShares | undefined
-  /** Those that did not end when they should have, and have lost their place. */
-  #abandoned: Set<LiveCall> | undefined
-  #onIdle: (() => void) | undefined
   readonly #maxBytes: number
-  #bytes = 0
-  /** Those that hold some of them. */
-  #holding: Set<LiveCall> | undefined
-  #byteShares: CallerShares | undefined
+  // Made when needed: most of ten thousand sessions never have a call that takes a while.
+  #running: Quota | undefined
+  #abandoned: Quota | undefined
+  #held: Quota | undefined
+  #onIdle: (() => void) | undefined
 
   constructor(max: number, where: string, maxBytes: number = Infinity) {
     this.#max = max
@@ -34,82 +59,56 @@ export class Workload implements CallBytes {
   }
 
   /** Bytes that the calls hold together. */
-  get bytes(): number { return this.#bytes }
+  get bytes(): number { return this.#held?.used ?? 0 }
 
   /** Calls that run now. */
-  get running(): number { return this.#running?.size ?? 0 }
+  get running(): number { return this.#running?.used ?? 0 }
 
   /** Calls that still run though their time was over long ago; they have no place any more. */
-  get abandoned(): number { return this.#abandoned?.size ?? 0 }
+  get abandoned(): number { return this.#abandoned?.used ?? 0 }
 
   /** Whether the ceiling is reached. */
   get isFull(): boolean { return this.running >= this.#max }
 
   /**
-   * Throws `Fault('busy')` when the ceiling is reached. Where others have filled it, a caller who has less
-   * than an equal part still gets in; `asker` is where its call comes from. Left out, nobody does.
+   * Throws `Fault('busy')` when the ceiling is reached. Where other callers have filled it, one with less
+   * than an equal part still gets in; `asker` is where its call comes from. Without it none does.
    */
   check(asker?: Origin): void {
     if (!this.isFull) return
-    const used = this.running + 1
-    this.#shares ??= new CallerShares(() => this.#places())
-    if (asker !== undefined && this.#shares.mayExceed(this.#max, used, callerOf(asker), 1)) return
+    if (asker !== undefined && this.#running?.hasRoom({ caller: callerOf(asker) }, 1) === true) return
     throw new Fault('busy', `${this.#max} calls are running ${this.#where} already; try again later`)
   }
 
+  /** Takes a place for a call that has to be waited for. `check` has told whether there is one. */
+  enter(call: LiveCall): RunLease {
+    const lease = new RunLease(this, call)
+    this.#running ??= new Quota(`calls ${this.#where}`, this.#max)
+    this.#running.add(lease, 1)
+    return lease
+  }
+
+  get abandonedRuns(): Quota {
+    return this.#abandoned ??= new Quota(`abandoned calls ${this.#where}`, Infinity)
+  }
+
   /**
-   * A call holds so many bytes more, until it leaves; one that is over holds nothing more. Throws
-   * `Fault('busy')` where there is no room, as `check` does.
+   * A call holds so many bytes more, until it is closed. Throws `Fault('busy')` where there is no room, as
+   * `check` does.
    */
   hold(call: LiveCall, bytes: number): void {
-    if (call.over) return
-    const used = this.#bytes + bytes
-    if (used > this.#maxBytes) {
-      const shares = this.#byteShares ??= new CallerShares(() => this.#holding ?? [])
-      if (!shares.mayExceed(this.#maxBytes, used, call.caller, bytes)) {
-        const why = `The calls that are running hold ${this.#maxBytes} bytes together already`
-        throw new Fault('busy', `${why}; try again later`)
-      }
-    }
-    (this.#holding ??= new Set()).add(call)
-    call.held += bytes
-    this.#bytes = used
-    this.#byteShares?.changed(call, bytes, this.#maxBytes, used)
+    this.#held ??= new Quota(`bytes of calls ${this.#where}`, this.#maxBytes)
+    if (call.over || call.isClosed || this.#held.take(call, bytes)) return
+    const why = `The calls that are running hold ${this.#maxBytes} bytes together already`
+    throw new Fault('busy', `${why}; try again later`)
   }
 
-  /** A call holds no bytes any more. */
-  release(call: LiveCall): void {
-    const { held } = call
-    if (held === 0) return
-    call.held = 0
-    this.#bytes -= held
-    this.#holding?.delete(call)
-    this.#byteShares?.changed(call, -held, this.#maxBytes, this.#bytes)
-  }
-
-  enter(call: LiveCall): void {
-    (this.#running ??= new Set()).add(call)
-    this.#shares?.changed(call, 1, this.#max, this.running)
-  }
-
-  leave(call: LiveCall): void {
-    this.#take(call)
-    this.#abandoned?.delete(call)
-    this.notifyIfIdle()
-  }
-
-  /** Takes its place from a call that does not end. */
-  abandon(call: LiveCall): void {
-    if (this.#take(call)) (this.#abandoned ??= new Set()).add(call)
-    this.notifyIfIdle()
-  }
-
-  /** Nobody waits for one of the calls any more. It counts until it really ends. */
+  /** A call is not waited for any more. It counts until it really ends. */
   notifyIfIdle(): void {
     if (this.#onIdle !== undefined && !this.#isAwaited()) this.#onIdle()
   }
 
-  /** Resolves when nobody waits for a call any more, or after `ms`. */
+  /** Resolves when no call is waited for any more, or after `ms`. */
   idle(ms: number): Promise<void> {
     if (!this.#isAwaited()) return Promise.resolve()
     return new Promise((resolve) => {
@@ -123,26 +122,19 @@ export class Workload implements CallBytes {
 
   /** Ends every run from outside. */
   cancelAll(reason: Fault): void {
-    for (const call of [...this.#running ?? []]) call.cancel(reason)
+    for (const call of [...this.#calls()]) call.cancel(reason)
   }
 
-  * #places(): Generator<Holder> {
-    for (const { caller } of this.#running ?? []) yield { caller, held: 1 }
-  }
-
-  #take(call: LiveCall): boolean {
-    if (this.#running?.delete(call) !== true) return false
-    this.release(call)
-    this.#shares?.changed(call, -1, this.#max, this.running)
-    return true
+  * #calls(): Generator<LiveCall> {
+    for (const lease of this.#running?.leases ?? []) yield (lease as RunLease).call
   }
 
   /**
-   * One that was cancelled and goes on all the same is nobody's any more. One that asks its client waits for
-   * a person, who is not to be waited for here.
+   * One that was cancelled and goes on all the same is not waited for, nor is one that asks its client: it
+   * waits for a person.
    */
   #isAwaited(): boolean {
-    for (const call of this.#running ?? []) if (!call.over && !call.isAsking) return true
+    for (const call of this.#calls()) if (!call.over && !call.isAsking) return true
     return false
   }
 }

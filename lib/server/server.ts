@@ -173,7 +173,7 @@ function assemble(
     return {
       calls: { running: workload.running, abandoned: workload.abandoned, bytes: workload.bytes },
       streams: { open: streams.count, queuedBytes: streams.queued },
-      bodies: { bytes: budget.held },
+      bodies: { bytes: budget.used },
       conversations: { count: conversations.count, bytes: conversations.bytes },
       tasks: { running: tasks.running, finished: tasks.finished, bytes: tasks.bytes },
       store: service.shared && (service.shared.store.isUnavailable ? 'away' : 'reached'),

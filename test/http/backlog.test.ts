@@ -2,22 +2,17 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Backlog } from '../../lib/http/stream/backlog.ts'
+import { Backlog, QueuedReply } from '../../lib/http/stream/backlog.ts'
 import { dial, echo, eventually, listen, request, serve } from '../fixtures/client.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { TestContext } from 'node:test'
-import type { Waiting } from '../../lib/http/stream/backlog.ts'
 import type { Wire } from '../fixtures/client.ts'
 import type { Call, RequestSummary, ServerOptions } from '../../lib/index.ts'
 
 const MiB = 1024 * 1024
 
 /** A reply of which some bytes wait. */
-class Held implements Waiting {
-  held = 0
-  seen = 0
-  seenAtMs = 0
-  isOver = false
+class Held extends QueuedReply {
   waiting = 0
   taken = 0
   isDropped = false
@@ -45,9 +40,9 @@ test('where all replies together hold too much the largest goes, whatever was wr
 test('of a reply that is over nothing is counted any more', () => {
   const backlog = new Backlog({ maxQueuedBytes: 100, writeTimeoutMs: 60_000 })
   const reply = held(backlog, 40)
-  backlog.close(reply)
+  reply.close()
   backlog.account(reply, 40)
-  assert.deepEqual([reply.held, backlog.bytes], [0, 0])
+  assert.deepEqual([reply.amount, backlog.bytes], [0, 0])
   const dropped = held(backlog, 101)
   backlog.account(dropped, 50)
   assert.deepEqual([dropped.isDropped, backlog.bytes], [true, 0])
@@ -58,6 +53,7 @@ test('a reply that is too large for all is dropped itself', () => {
   const small = held(backlog, 10)
   const large = held(backlog, 101)
   assert.deepEqual([small.isDropped, large.isDropped, backlog.bytes], [false, true, 10])
+  small.close()
 })
 
 test('a reply of which nothing is taken for a while is dropped, and no other', (t) => {
@@ -78,6 +74,8 @@ test('a reply of which nothing is taken for a while is dropped, and no other', (
   assert.equal(stuck.isDropped, true)
   take(15)
   assert.deepEqual([moving.isDropped, gone.isDropped, backlog.bytes], [false, false, 10])
+  moving.close()
+  assert.equal(backlog.bytes, 0)
 })
 
 const ask = (more: object = {}): string => {

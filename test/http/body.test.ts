@@ -5,43 +5,44 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { BodyBudget, costOf, readBody } from '../../lib/http/server/body.ts'
+import { PlainLease } from '../../lib/util/quota.ts'
 import { markLoopBusy, whenLoopIsFree } from '../../lib/http/stream/loop-fairness.ts'
 import { echo, eventually, jsonOf, listen, serve } from '../fixtures/client.ts'
 import { heldBytes } from '../fixtures/heap.ts'
 import { portOf } from '../fixtures/listening.ts'
 import type { IncomingMessage } from 'node:http'
-import type { BodyHolder } from '../../lib/http/server/body.ts'
 import type { Scope } from '../fixtures/client.ts'
 
-function holderOf(caller = 'anyone'): BodyHolder & { isOver: boolean } {
-  return { held: 0, isOver: false, caller, previous: undefined, next: undefined }
+function holderOf(caller = 'anyone'): PlainLease {
+  return new PlainLease(caller)
 }
 
 test('all bodies together have one bound, and give back what they took', () => {
   const budget = new BodyBudget(100)
   const [one, other] = [holderOf(), holderOf()]
-  assert.equal(budget.take(one, 60), true)
+  assert.equal(budget.hold(one, 60), true)
   assert.equal(budget.fits(holderOf(), 40), true)
   assert.equal(budget.fits(holderOf(), 41), false)
-  assert.equal(budget.take(other, 41), false)
-  assert.equal(budget.take(other, 40), true)
-  budget.release(one)
-  budget.release(one)
-  assert.equal(budget.take(one, 60), true)
-  assert.deepEqual([one.held, other.held], [60, 40])
+  assert.equal(budget.hold(other, 41), false)
+  assert.equal(budget.hold(other, 40), true)
+  one.close()
+  const next = holderOf()
+  assert.equal(budget.hold(next, 60), true)
+  assert.deepEqual([one.amount, other.amount, next.amount], [0, 40, 60])
 })
 
 test('a whole body takes what it costs, and one that is alone always has room', () => {
   const budget = new BodyBudget(100)
   const [one, other] = [holderOf(), holderOf()]
-  budget.take(one, 10)
+  budget.hold(one, 10)
   assert.equal(budget.settle(one, 500), true)
-  assert.equal(budget.take(other, 1), false)
-  budget.release(one)
-  budget.take(other, 10)
-  budget.take(one, 10)
-  assert.equal(budget.settle(one, 91), false)
-  assert.equal(budget.settle(one, 90), true)
+  assert.equal(budget.hold(other, 1), false)
+  one.close()
+  const next = holderOf()
+  budget.hold(other, 10)
+  budget.hold(next, 10)
+  assert.equal(budget.settle(next, 91), false)
+  assert.equal(budget.settle(next, 90), true)
   assert.equal(budget.fits(holderOf(), 1), false)
 })
 
@@ -49,13 +50,13 @@ test('bodies that are not short leave an eighth to those that are', () => {
   const KiB = 1024
   const budget = new BodyBudget(800 * KiB)
   const [long, longer, short] = [holderOf(), holderOf(), holderOf()]
-  assert.ok(budget.take(long, 600 * KiB))
+  assert.ok(budget.hold(long, 600 * KiB))
   assert.deepEqual([budget.fits(holderOf(), 100 * KiB), budget.fits(holderOf(), 101 * KiB)], [true, false])
-  assert.ok(budget.take(longer, 100 * KiB))
-  assert.equal(budget.take(longer, 1), false)
+  assert.ok(budget.hold(longer, 100 * KiB))
+  assert.equal(budget.hold(longer, 100 * KiB + 1), false)
   assert.equal(budget.settle(longer, 101 * KiB), false)
   assert.ok(budget.fits(holderOf(), 16 * KiB))
-  assert.ok(budget.take(short, 16 * KiB))
+  assert.ok(budget.hold(short, 16 * KiB))
   assert.ok(budget.settle(short, 100 * KiB))
   assert.equal(budget.fits(holderOf(), 1), false)
 })
@@ -64,36 +65,35 @@ test('one that is alone may take all, and as much as it costs', () => {
   const budget = new BodyBudget(800 * 1024)
   const one = holderOf()
   assert.ok(budget.fits(holderOf(), 800 * 1024))
-  assert.ok(budget.take(one, 400 * 1024))
-  assert.ok(budget.take(one, 400 * 1024))
+  assert.ok(budget.hold(one, 400 * 1024))
+  assert.ok(budget.hold(one, 800 * 1024))
   assert.ok(budget.settle(one, 2_000 * 1024))
 })
 
 test('who has ended gets nothing any more', () => {
   const budget = new BodyBudget(100)
   const one = holderOf()
-  assert.ok(budget.take(one, 10))
-  budget.release(one)
-  one.isOver = true
-  assert.equal(budget.take(one, 10), false)
+  assert.ok(budget.hold(one, 10))
+  one.close()
+  assert.equal(budget.hold(one, 10), false)
   assert.equal(budget.settle(one, 10), false)
-  assert.deepEqual([one.held, budget.held], [0, 0])
+  assert.deepEqual([one.amount, budget.used], [0, 0])
 })
 
 test('one caller who fills the budget shuts no other out', () => {
   const MiB = 1024 * 1024
   const budget = new BodyBudget(256 * MiB)
   const stalled = Array.from({ length: 58 }, () => holderOf('key a'))
-  for (const one of stalled) budget.take(one, 4 * MiB)
-  assert.equal(budget.held, 224 * MiB)
-  assert.equal(budget.take(holderOf('key a'), MiB), false)
+  for (const one of stalled) budget.hold(one, 4 * MiB)
+  assert.equal(budget.used, 224 * MiB)
+  assert.equal(budget.hold(holderOf('key a'), MiB), false)
   assert.equal(budget.fits(holderOf('key a'), MiB), false)
   assert.equal(budget.fits(holderOf('key b'), MiB), true)
   const other = holderOf('key b')
-  assert.ok(budget.take(other, MiB))
+  assert.ok(budget.hold(other, MiB))
   assert.ok(budget.settle(other, 80 * MiB))
-  for (const one of [...stalled, other]) budget.release(one)
-  assert.equal(budget.held, 0)
+  for (const one of [...stalled, other]) one.close()
+  assert.equal(budget.used, 0)
 })
 
 test('a body that waits for its turn takes nothing when its client has left meanwhile', async (t) => {
@@ -104,10 +104,9 @@ test('a body that waits for its turn takes nothing when its client has left mean
   const host = createServer((incoming, response) => {
     const reading = readBody(incoming, holder, budget, limits, true, { takeBody: (...all) => told.push(all) })
     incoming.once('end', () => {
-      assert.ok(holder.held > 0)
+      assert.ok(holder.amount > 0)
       markLoopBusy()
-      budget.release(holder)
-      holder.isOver = true
+      holder.close()
       reading.stop()
       response.end()
     })
@@ -116,7 +115,7 @@ test('a body that waits for its turn takes nothing when its client has left mean
   const url = `http://127.0.0.1:${await portOf(t, host)}`
   await fetch(url, { method: 'POST', body: 'x'.repeat(1024 * 1024) })
   await new Promise((resolve) => whenLoopIsFree(() => resolve(undefined)))
-  assert.deepEqual([told, holder.held, budget.held], [[], 0, 0])
+  assert.deepEqual([told, holder.amount, budget.used], [[], 0, 0])
 })
 
 const numbered = (make: (at: number) => string): string =>
@@ -323,7 +322,7 @@ test('a long body is counted for the pages that it takes', async (t) => {
   socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n')
   for (const [more, held] of [[50_000, 50_000], [50_000, 128 * 1024], [50_000, 192 * 1024]] as const) {
     socket.write('x'.repeat(more))
-    await eventually(() => holder.held === held, `${held} bytes are held`)
+    await eventually(() => holder.amount === held, `${held} bytes are held`)
   }
-  assert.equal(budget.held, 192 * 1024)
+  assert.equal(budget.used, 192 * 1024)
 })

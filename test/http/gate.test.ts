@@ -4,6 +4,7 @@ import { anonymous } from '../../lib/define/principal.ts'
 import { defaults } from '../../lib/define/limits.ts'
 import { createAuthenticate } from '../../lib/http/access/auth.ts'
 import { BodyBudget } from '../../lib/http/server/body.ts'
+import { PlainLease } from '../../lib/util/quota.ts'
 import { createGate } from '../../lib/http/server/gate.ts'
 import { createGuard } from '../../lib/http/access/guard.ts'
 import { Unavailable } from '../../lib/http/access/pending.ts'
@@ -32,7 +33,7 @@ function answerOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>)
     router: createRouteTable(endpoints), guard: createGuard({}),
     state: { authenticate: undefined, isDraining: false },
     mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined,
-    streams: { isFull: false }, ...options,
+    streams: { hasRoomFor: () => true }, ...options,
   })
   return gate({
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback',
@@ -146,10 +147,12 @@ test('a body is judged by its headers', () => {
 test('a body that finds no room beside the others is not begun', () => {
   const budget = new BodyBudget(10)
   const caller = 'from 127.0.0.1'
-  budget.take({ held: 0, isOver: false, caller, previous: undefined, next: undefined }, 9)
+  const other = new PlainLease(caller)
+  budget.hold(other, 9)
   const { refusal } = requestOf({ budget }, post(...JSON_BODY))
   assert.equal(refusal?.status, 503)
   assert.deepEqual(refusal?.headers, ['Retry-After', '1'])
+  other.close()
 })
 
 test('a refusal has the form of the endpoint that it concerns', () => {

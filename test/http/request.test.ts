@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { anonymous } from '../../lib/define/principal.ts'
 import { authorityOf } from '../../lib/http/message/address.ts'
-import { BodyBudget } from '../../lib/http/server/body.ts'
 import { createGuard } from '../../lib/http/access/guard.ts'
 import { HttpRequest } from '../../lib/http/server/request.ts'
 import type { RequestOptions } from '../../lib/http/server/request.ts'
@@ -19,7 +18,7 @@ function requestOf(
     remoteAddress: undefined, prefix, onDisconnect: () => {},
   }, {
     anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard,
-    streams: { isFull: false }, budget: new BodyBudget(100), ...options,
+    streams: { hasRoomFor: () => true }, ...options,
   })
 }
 

@@ -67,6 +67,7 @@ test('a writer that waits for its reader goes on when that has read, time after 
   let rounds = 0
   const server = createServer((_request, response) => {
     const pipe = new ResponsePipe(response, 200, ['Content-Type', 'text/event-stream'], false)
+    response.once('close', () => pipe.sink?.gone())
     pipe.sink = streams.open({
       open(sink) {
         const write = async (): Promise<void> => {
@@ -78,7 +79,7 @@ test('a writer that waits for its reader goes on when that has read, time after 
         }
         void write()
       },
-    }, pipe, true)
+    }, pipe, true, 'a')
   })
   const port = await portOf(t, server)
   const socket = connect(port, '127.0.0.1')

@@ -6,11 +6,11 @@ import { SharedBuckets } from '../../lib/http/access/shared-buckets.ts'
 import { createRateLimits } from '../../lib/http/access/rate.ts'
 import { jsonOf, request } from '../fixtures/client.ts'
 import { fleetOf } from '../fixtures/fleet.ts'
-import type { Quota, Taken } from '../../lib/http/access/buckets.ts'
+import type { BucketSize, Taken } from '../../lib/http/access/buckets.ts'
 import type { SharedPlace } from '../../lib/http/access/shared-buckets.ts'
 import type { MemoryStore } from '../../lib/index.ts'
 
-const QUOTA: Quota = { burst: 80, perMinute: 600 }
+const QUOTA: BucketSize = { burst: 80, perMinute: 600 }
 
 /** Processes that count in one store, whose clock stands still until it is set. */
 interface Deployment {
@@ -23,7 +23,7 @@ interface Deployment {
 }
 
 function deployment(
-  count: number, quota: Quota = QUOTA, skewsMs: readonly number[] = [], maxBytes?: number,
+  count: number, quota: BucketSize = QUOTA, skewsMs: readonly number[] = [], maxBytes?: number,
 ): Deployment {
   const store = memoryStore({ isShared: true })
   const act = async <T>(work: () => T): Promise<T> => {

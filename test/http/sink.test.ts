@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { after } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Streams } from '../../lib/http/stream/sink.ts'
 import { turn as state } from '../../lib/http/stream/loop-fairness.ts'
@@ -42,10 +42,13 @@ class Tape implements Pipe {
   }
 }
 
+const opened: StreamSink[] = []
+after(() => { for (const sink of opened) sink.gone() })
+
 interface Opened { readonly sink: StreamSink; readonly tape: Tape; readonly over: () => number }
 
 function open(
-  streams: Streams, begin: (sink: Sink) => void = () => {}, isEvents = true, tape = new Tape(),
+  streams: Streams, begin: (sink: Sink) => void = () => {}, isEvents = true, tape = new Tape(), caller = 'a',
 ): Opened {
   let count = 0
   const source: Source = {
@@ -54,7 +57,9 @@ function open(
       return () => { count++ }
     },
   }
-  return { sink: streams.open(source, tape, isEvents), tape, over: () => count }
+  const sink = streams.open(source, tape, isEvents, caller)
+  opened.push(sink)
+  return { sink, tape, over: () => count }
 }
 
 test('a source that says nothing in its first turn has its head sent alone', async () => {
@@ -154,7 +159,7 @@ test('what breaks between two turns ends that stream, and is logged', async () =
   await turn()
   assert.deepEqual([broken.sink.closed, broken.over(), fine.sink.closed], [true, 1, false])
   const odd: Source = { open: () => () => { throw new Error('an odd source') } }
-  streams.open(odd, new Tape(), true).gone()
+  streams.open(odd, new Tape(), true, 'a').gone()
   assert.deepEqual(logged, ['A stream could not be written', 'A stream could not be ended'])
   assert.equal(streams.count, 1)
 })
@@ -238,10 +243,22 @@ test('silence is filled with comments, on event streams that keep up', async (t)
 
 test('a server knows when it has as many streams as it may', () => {
   const streams = streamsOf({ maxStreams: 2 })
+  const room = (caller = 'a'): boolean => streams.hasRoomFor({ caller })
   const first = open(streams)
-  assert.equal(streams.isFull, false)
-  open(streams)
-  assert.equal(streams.isFull, true)
+  assert.equal(room(), true)
+  const second = open(streams)
+  assert.equal(room(), false)
   first.sink.gone()
-  assert.equal(streams.isFull, false)
+  assert.equal(room(), true)
+  second.sink.gone()
+  assert.equal(streams.count, 0)
+})
+
+test('one caller who has opened all streams locks no other out', () => {
+  const streams = streamsOf({ maxStreams: 4 })
+  const all = Array.from({ length: 4 }, () => open(streams))
+  assert.deepEqual(['a', 'b'].map((caller) => streams.hasRoomFor({ caller })), [false, true])
+  all.push(open(streams, undefined, true, new Tape(), 'b'))
+  for (const { sink } of all) sink.gone()
+  assert.equal(streams.count, 0)
 })

@@ -3,6 +3,7 @@ import test from 'node:test'
 import { Workload } from '../../lib/run/workload.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf } from '../fixtures/house.ts'
+import type { RunLease } from '../../lib/run/workload.ts'
 import type { LiveCall } from '../../lib/define/live-call.ts'
 
 const gone = new Fault('cancelled', 'Gone')
@@ -10,15 +11,15 @@ const gone = new Fault('cancelled', 'Gone')
 test('as many calls run as may', () => {
   const workload = new Workload(2, 'here')
   const calls = [callOf(), callOf()]
-  for (const call of calls) {
+  const places = calls.map((call) => {
     workload.check()
-    workload.enter(call)
-  }
+    return workload.enter(call)
+  })
   assert.throws(
     () => workload.check(), { kind: 'busy', message: '2 calls are running here already; try again later' },
   )
-  workload.leave(calls[0]!)
-  workload.leave(calls[0]!)
+  places[0]!.leave()
+  places[0]!.leave()
   workload.check()
   assert.equal(workload.running, 1)
   new Workload(Infinity, 'here').check()
@@ -28,20 +29,17 @@ test('one caller who fills all places shuts no other out', () => {
   const workload = new Workload(4, 'here')
   const from = (caller: string): LiveCall => callOf({}, { caller })
   const calls = Array.from({ length: 4 }, () => from('a'))
-  for (const call of calls) {
+  const begin = (call: LiveCall): RunLease => {
     workload.check(call.origin)
-    workload.enter(call)
+    return workload.enter(call)
   }
+  const places = calls.map(begin)
   const busy = { kind: 'busy' }
   assert.throws(() => workload.check(from('a').origin), busy)
   assert.throws(() => workload.check(), busy)
-  const others = [from('b'), from('b')]
-  for (const call of others) {
-    workload.check(call.origin)
-    workload.enter(call)
-  }
+  const others = [from('b'), from('b')].map(begin)
   assert.throws(() => workload.check(from('c').origin), busy, 'there is an end to it')
-  for (const call of [...calls, ...others]) workload.leave(call)
+  for (const place of [...places, ...others]) place.leave()
   assert.equal(workload.running, 0)
 })
 
@@ -50,8 +48,8 @@ test('all calls can be ended from outside', () => {
   const calls = [callOf(), callOf()]
   for (const call of calls) {
     // Whoever is told may leave at once.
-    call.onCancel(() => workload.leave(call))
-    workload.enter(call)
+    const place = workload.enter(call)
+    call.onCancel(() => place.leave())
   }
   workload.cancelAll(gone)
   assert.deepEqual(calls.map(({ reason }) => reason), [gone, gone])
@@ -62,14 +60,14 @@ test('who waits for the last call waits for those that somebody waits for, and n
   const workload = new Workload(10, 'here')
   await workload.idle(60_000)
   const [running, deserted] = [callOf(), callOf()]
-  workload.enter(running)
+  const place = workload.enter(running)
   workload.enter(deserted)
   deserted.cancel(gone)
   let isIdle = false
   const idle = workload.idle(60_000).then(() => { isIdle = true })
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(isIdle, false)
-  workload.leave(running)
+  place.leave()
   await idle
   const late = callOf()
   workload.enter(late)

@@ -21,7 +21,7 @@ export interface Counter {
 }
 
 /** What one bucket holds, and how fast it fills. */
-export interface Quota { readonly burst: number; readonly perMinute: number }
+export interface BucketSize { readonly burst: number; readonly perMinute: number }
 
 /** What the keys of all buckets may take. The one that was not asked for longest goes first. */
 export const MAX_BYTES: number = 8 * 1024 * 1024
@@ -37,7 +37,7 @@ export class Buckets implements Counter {
   readonly #fullAt = new Map<string, number>()
   #bytes = 0
 
-  constructor({ burst, perMinute }: Quota, maxBytes: number = MAX_BYTES) {
+  constructor({ burst, perMinute }: BucketSize, maxBytes: number = MAX_BYTES) {
     this.#stepMs = 60_000 / perMinute
     this.#burstMs = burst * this.#stepMs
     this.#maxBytes = maxBytes

@@ -1,12 +1,8 @@
-/**
- * What the operator's functions have promised and not kept yet: so many at one time, and each only for so
- * long. One that hangs is in nobody's way for ever.
- */
+/** Bounds how many `apiKey` and `verify` promises may be pending, and for how long. */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
-import { CallerShares } from '../../util/shares.ts'
-import type { Holder } from '../../util/shares.ts'
+import { PlainLease, Quota } from '../../util/quota.ts'
 
-/** Nobody can be told at the moment: 503. The message is for the caller. */
+/** The caller cannot be identified at the moment: 503. The message is for the caller. */
 export class Unavailable extends Error {
   readonly retryAfterSeconds: number
   /** A crowd is only busy; what hangs is the operator's to mend. */
@@ -22,48 +18,44 @@ export class Unavailable extends Error {
 
 /** Promises that are waited for, with a ceiling and a time limit. */
 export class Pending {
-  readonly #max: number
+  readonly #slots: Quota
   readonly #maxMs: number
-  readonly #places = new Set<Holder>()
-  readonly #shares = new CallerShares(() => this.#places)
 
   constructor(max: number, maxMs: number) {
-    this.#max = max
+    this.#slots = new Quota('identifications', max)
     this.#maxMs = maxMs
   }
 
-  /** Throws `Unavailable` where no more can be waited for, by `caller`: others may have taken every place. */
+  /** Throws `Unavailable` where no more can be waited for by `caller`. */
   check(caller: string): void {
-    const used = this.#places.size + 1
-    if (used <= this.#max || this.#shares.mayExceed(this.#max, used, caller, 1)) return
+    if (this.#slots.hasRoom({ caller }, 1)) return
     throw new Unavailable('Too many callers are being identified; try again later', 1, 'debug')
   }
 
   /**
-   * What was promised. Rejects with `Unavailable` when that takes too long; its place is taken until it
+   * What was promised. Rejects with `Unavailable` when that takes too long; its slot is taken until it
    * settles, but not for longer than the same time again.
    */
   wait<T>(promised: Promise<T>, caller: string): Promise<T> {
-    const place: Holder = { caller, held: 1 }
-    this.#places.add(place)
-    this.#shares.changed(place, 1, this.#max, this.#places.size)
+    const slot = new PlainLease(caller)
+    this.#slots.add(slot, 1)
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined
-      const free = (): void => {
-        clearTimeout(timer)
-        if (this.#places.delete(place)) this.#shares.changed(place, -1, this.#max, this.#places.size)
-      }
       if (this.#maxMs <= MAX_TIMER_MS) {
         timer = setTimeout(() => {
           reject(new Unavailable('Finding out who calls took too long; try again later', 5, 'warning'))
-          timer = setTimeout(free, this.#maxMs).unref()
+          timer = setTimeout(() => slot.close(), this.#maxMs).unref()
         }, this.#maxMs)
       }
+      const end = (): void => {
+        clearTimeout(timer)
+        slot.close()
+      }
       promised.then((found) => {
-        free()
+        end()
         resolve(found)
       }, (error: unknown) => {
-        free()
+        end()
         reject(error)
       })
     })

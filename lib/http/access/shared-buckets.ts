@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto'
 import { Buckets, keyBytes, MAX_BYTES, ROUNDING_MS } from './buckets.ts'
 import type { Store, StoreKey } from '../../state/store.ts'
-import type { Counter, Quota, Taken } from './buckets.ts'
+import type { Counter, BucketSize, Taken } from './buckets.ts'
 
 /** A store that is shared, and whether it can be reached. */
 export interface SharedPlace extends Pick<Store, 'read' | 'write'> { readonly isUnavailable: boolean }
@@ -49,7 +49,7 @@ export class SharedBuckets implements Counter {
   #bytes = 0
 
   constructor(
-    name: string, quota: Quota, store: SharedPlace, wall: () => number, maxBytes: number = MAX_BYTES,
+    name: string, quota: BucketSize, store: SharedPlace, wall: () => number, maxBytes: number = MAX_BYTES,
   ) {
     this.#name = name
     this.#burst = quota.burst

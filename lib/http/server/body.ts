@@ -1,22 +1,25 @@
 /**
- * A request's body, read within a bound and a time: bytes in, text out. Counts what all requests hold of
- * theirs, from the first byte until each is done, so that many together cannot fill the memory.
+ * A request's body, read within a bound and a time, from a socket or a web stream: bytes in, text out. It is
+ * counted from its first byte until its request is done, so that many together cannot fill the memory.
  */
 import { constants, isAscii, isUtf8 } from 'node:buffer'
-import { CallerShares } from '../../util/shares.ts'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
-import { LinkedList } from '../../util/linked-list.ts'
+import { Quota } from '../../util/quota.ts'
 import { PLACE_LENGTH, placesIn } from '../../wire/random.ts'
 import { BodyParts, bytesTaken } from './body-parts.ts'
 import {
-  pauseUntilLoopFree, LARGE_LENGTH, MANY_CHUNKS, turn, whenLoopIsFree,
+  LARGE_LENGTH, MANY_CHUNKS, pauseUntilLoopFree, turn, whenLoopIsFree,
 } from '../stream/loop-fairness.ts'
+import { refusalOf } from './request.ts'
+import { LATE } from './unread.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Limits } from '../../define/limits.ts'
-import type { LinkedMember } from '../../util/linked-list.ts'
+import type { Asker, Lease } from '../../util/quota.ts'
+import type { Reply } from '../message/exchange.ts'
+import type { HttpRequest } from './request.ts'
 
-/** Why a body could not be had. `taken`: somebody else has read it and left nothing of it. */
-export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'taken'
+/** Why there is no body. `taken`: other code has read it; `cut`: it ended before it was whole. */
+export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'taken' | 'cut'
 
 /** What bounds one body. */
 export type BodyLimits = Pick<Limits, 'maxBodyBytes' | 'bodyTimeoutMs'>
@@ -27,86 +30,60 @@ export interface BodyTaker {
   takeBody(text: string, failure?: BodyFailure): void
 }
 
-/** Whoever holds a body. What can be written is the budget's own. */
-export interface BodyHolder extends LinkedMember<BodyHolder> {
-  /** Bytes of the budget that it holds until it gives them back. */
-  held: number
-  /** It has ended, and gets nothing any more: nobody would give it back. */
-  readonly isOver: boolean
-  /** Whose share of all bodies it has. */
-  readonly caller: string
+/** What is said where there is no room for another body. */
+export const NO_ROOM = 'Too many bodies are being read; try again later'
+
+/** What is said of a body that is too large. */
+export function tooLarge({ maxBodyBytes }: BodyLimits): string {
+  return `The body is larger than ${maxBodyBytes} bytes`
+}
+
+/** The refusal of a request without its body, in the form of its endpoint. */
+export function refuseBody(request: HttpRequest, why: BodyFailure, limits: BodyLimits): Reply {
+  switch (why) {
+    case 'too-large': return refusalOf(request, 413, tooLarge(limits))
+    case 'no-room': return refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])
+    case 'not-utf8': return refusalOf(request, 400, 'The body is not valid UTF-8', undefined, true)
+    case 'cut': return refusalOf(request, 400, 'The body ended before it was whole')
+    case 'late': return refusalOf(request, 408, LATE)
+    case 'taken': return refusalOf(request, 500, `Internal error (request ${request.requestId})`)
+  }
 }
 
 /** Bodies up to this are short, as those of most requests are. */
 const SHORT_BYTES = 16 * 1024
 /** One part in so many is kept for short bodies: to fill it takes thousands of them, the rest some dozens. */
-const KEPT_SHARE = 8
+const KEPT_PART = 8
 
 /** Memory that the bodies of all requests share. Longer ones leave a part of it to the short. */
-export class BodyBudget {
-  readonly #max: number
-  readonly #maxWithLong: number
-  readonly #holders = new LinkedList<BodyHolder>()
-  readonly #shares = new CallerShares(() => this.#holders)
-  #held = 0
-
+export class BodyBudget extends Quota {
   constructor(max: number) {
-    this.#max = max
-    this.#maxWithLong = max - max / KEPT_SHARE
+    super('bytes of bodies', max)
   }
-
-  /** Bytes that are held now. */
-  get held(): number { return this.#held }
 
   /** Whether there is room for a body of that length, before any of it is read. */
-  fits(holder: BodyHolder, bytes: number): boolean {
-    return this.#hasRoom(holder, bytes, this.#maxFor(bytes, this.#held))
+  fits(asker: Asker, length: number): boolean {
+    return this.hasRoom(asker, length, this.#maxFor(length, this.used))
   }
 
-  /** Takes room for more of a body; false where there is none. */
-  take(holder: BodyHolder, bytes: number): boolean {
-    const max = this.#maxFor(holder.held + bytes, this.#held - holder.held)
-    if (holder.isOver || !this.#hasRoom(holder, bytes, max)) return false
-    this.#change(holder, bytes)
-    return true
+  /** Holds what so much of a body takes while it is read; false where there is no room. */
+  hold(lease: Lease, bytes: number): boolean {
+    return this.take(lease, bytes - lease.amount, this.#maxFor(bytes, this.used - lease.amount))
   }
 
   /**
-   * Takes what a whole body costs in the place of what it took while it was read; false where there is no
-   * room. A body that is alone always finds room, whatever it costs.
+   * Holds what a whole body costs instead of what it took while it was read; false where there is no room. A
+   * body that is alone always finds room, whatever it costs.
    */
-  settle(holder: BodyHolder, cost: number): boolean {
-    if (holder.isOver) return false
-    const others = this.#held - holder.held
-    const more = cost - holder.held
-    if (others > 0 && !this.#hasRoom(holder, more, this.#maxFor(holder.held, others))) return false
-    this.#change(holder, more)
-    return true
-  }
-
-  /** Who has less than an equal part still finds room where others have filled it. */
-  #hasRoom(holder: BodyHolder, more: number, max: number): boolean {
-    const held = this.#held + more
-    return held <= max || this.#shares.mayExceed(max, held, holder.caller, more)
-  }
-
-  #change(holder: BodyHolder, more: number): void {
-    if (holder.held === 0 && more > 0) this.#holders.add(holder)
-    holder.held += more
-    this.#held += more
-    this.#shares.changed(holder, more, this.#max, this.#held)
+  settle(lease: Lease, cost: number): boolean {
+    const others = this.used - lease.amount
+    const max = others > 0 ? this.#maxFor(lease.amount, others) : Infinity
+    return this.take(lease, cost - lease.amount, max)
   }
 
   /** What all may hold together with a body of so many bytes, which has everything where it is alone. */
   #maxFor(length: number, others: number): number {
-    return length > SHORT_BYTES && others > 0 ? this.#maxWithLong : this.#max
-  }
-
-  /** Gives everything back. */
-  release(holder: BodyHolder): void {
-    if (holder.held === 0) return
-    this.#change(holder, -holder.held)
-    this.#holders.remove(holder)
+    return length > SHORT_BYTES && others > 0 ? this.max - this.max / KEPT_PART : this.max
   }
 }
 
@@ -145,21 +122,57 @@ const COPIED_BYTES = 1_000_000
 
 /** A body that is being read. */
 export interface ReadingBody {
-  /** Its request is over: the taker is told nothing any more, and what was read is let go of. */
+  /** Its request is over: the taker is not called any more, and what was read is dropped. */
   stop(): void
 }
 
 /**
- * Reads a body within `limits` and tells `taker` exactly once: the text, or why there is none. `holder` holds
- * it from then on. `isTimed`: nobody else looks at how long it takes.
+ * Reads a body of node:http within `limits` and calls `taker` exactly once. `lease` holds it from then on.
+ * `isTimed`: no other clock looks at how long it takes.
  */
 export function readBody(
-  incoming: IncomingMessage, holder: BodyHolder, budget: BodyBudget, limits: BodyLimits, isTimed: boolean,
+  incoming: IncomingMessage, lease: Lease, budget: BodyBudget, limits: BodyLimits, isTimed: boolean,
   taker: BodyTaker,
 ): ReadingBody {
-  const reading = new BodyReading(incoming, holder, budget, limits, taker)
-  reading.begin(isTimed)
+  const reading = new BodyReading(lease, budget, limits, taker, incoming)
+  if (incoming.readableEnded) {
+    reading.takeLeftOver(leftOver(incoming))
+    return reading
+  }
+  if (isTimed) reading.limit()
+  incoming.on('data', reading.take.bind(reading))
+  incoming.on('end', reading.end.bind(reading))
+  // In HTTP/2 an error without a listener would end the process; that it is over, the response tells.
+  if (isTimed) incoming.on('error', ignore)
   return reading
+}
+
+/** The same for the body of a web request. `cut` ends it where its client leaves. */
+export function readWebBody(
+  incoming: Request, lease: Lease, budget: BodyBudget, limits: BodyLimits, taker: BodyTaker,
+): { cut(): void } {
+  if (incoming.bodyUsed || incoming.body?.locked === true) {
+    taker.takeBody('', 'taken')
+    return { cut: ignore }
+  }
+  const reader = incoming.body?.getReader()
+  const reading = new BodyReading(lease, budget, limits, {
+    takeBody(text, failure) {
+      if (failure !== undefined) reader?.cancel().catch(ignore)
+      taker.takeBody(text, failure)
+    },
+  })
+  const readAll = async (): Promise<void> => {
+    for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+      const { value } = part
+      reading.take(Buffer.from(value.buffer, value.byteOffset, value.length))
+      if (reading.isOver) return
+    }
+    reading.end()
+  }
+  reading.limit()
+  void readAll().catch(() => reading.fail('cut'))
+  return { cut: () => reading.fail('cut') }
 }
 
 /**
@@ -167,62 +180,55 @@ export function readBody(
  * kilobyte more of each request, and a full collection that finds none in use drops their optimized code.
  */
 class BodyReading implements ReadingBody {
-  readonly #incoming: IncomingMessage
-  readonly #holder: BodyHolder
+  readonly #lease: Lease
   readonly #budget: BodyBudget
   readonly #limits: BodyLimits
   readonly #taker: BodyTaker
+  readonly #incoming: IncomingMessage | undefined
   /** The only chunk, as of most bodies. */
   #first: Buffer | undefined
   #parts: BodyParts | undefined
   #length = 0
   #chunks = 0
-  #isOver = false
   #timer: NodeJS.Timeout | undefined
+  isOver = false
 
   constructor(
-    incoming: IncomingMessage, holder: BodyHolder, budget: BodyBudget, limits: BodyLimits, taker: BodyTaker,
+    lease: Lease, budget: BodyBudget, limits: BodyLimits, taker: BodyTaker, incoming?: IncomingMessage,
   ) {
-    this.#incoming = incoming
-    this.#holder = holder
+    this.#lease = lease
     this.#budget = budget
     this.#limits = limits
     this.#taker = taker
+    this.#incoming = incoming
   }
 
-  begin(isTimed: boolean): void {
-    const incoming = this.#incoming
+  /** From now on it must be whole within its time. */
+  limit(): void {
     const { bodyTimeoutMs } = this.#limits
-    if (incoming.readableEnded) return this.#takeLeftOver(leftOver(incoming))
-    if (isTimed && bodyTimeoutMs <= MAX_TIMER_MS) {
-      this.#timer = setTimeout(() => this.#fail('late'), bodyTimeoutMs)
-    }
-    incoming.on('data', this.#take.bind(this))
-    incoming.on('end', this.#end.bind(this))
-    // Of HTTP/2 an error that nobody listens for would end the process; that it is over tells the response.
-    if (isTimed) incoming.on('error', ignore)
+    if (bodyTimeoutMs <= MAX_TIMER_MS) this.#timer = setTimeout(() => this.fail('late'), bodyTimeoutMs)
   }
 
   stop(): void {
-    if (!this.#isOver) this.#letGo()
+    if (!this.isOver) this.#finish()
   }
 
   /** What fits into no string is too large, whatever the operator says. */
   get #max(): number { return Math.min(this.#limits.maxBodyBytes, constants.MAX_STRING_LENGTH) }
 
-  #takeLeftOver(left: Buffer | 'taken' | undefined): void {
-    if (left === 'taken') this.#fail('taken')
-    else if (left !== undefined && left.length > this.#max) this.#fail('too-large')
+  takeLeftOver(left: Buffer | 'taken' | undefined): void {
+    if (left === 'taken') this.fail('taken')
+    else if (left !== undefined && left.length > this.#max) this.fail('too-large')
     else this.#succeed(left)
   }
 
-  #take(chunk: Buffer): void {
-    if (this.#isOver) return
+  take(chunk: Buffer): void {
+    if (this.isOver) return
     const length = this.#length + chunk.length
-    if (length > this.#max) return this.#fail('too-large')
-    if (!this.#budget.take(this.#holder, bytesTaken(length) - this.#holder.held)) return this.#fail('no-room')
+    if (length > this.#max) return this.fail('too-large')
+    if (!this.#budget.hold(this.#lease, bytesTaken(length))) return this.fail('no-room')
     this.#length = length
-    if (++this.#chunks % MANY_CHUNKS === 0) pauseUntilLoopFree(this.#incoming)
+    if (++this.#chunks % MANY_CHUNKS === 0 && this.#incoming !== undefined) pauseUntilLoopFree(this.#incoming)
     if (this.#parts !== undefined) return this.#parts.add(chunk)
     if (this.#first === undefined) {
       this.#first = chunk
@@ -234,36 +240,36 @@ class BodyReading implements ReadingBody {
     this.#first = undefined
   }
 
-  #end(): void {
-    if (this.#length > LARGE_LENGTH && turn.isTaken) whenLoopIsFree(() => this.#finish())
-    else this.#finish()
+  end(): void {
+    if (this.#length > LARGE_LENGTH && turn.isTaken) whenLoopIsFree(() => this.#join())
+    else this.#join()
   }
 
-  #finish(): void {
-    if (this.#isOver) return
+  fail(failure: BodyFailure): void {
+    if (this.isOver) return
+    this.#budget.add(this.#lease, -this.#lease.amount)
+    this.#finish()
+    this.#taker.takeBody('', failure)
+  }
+
+  #join(): void {
+    if (this.isOver) return
     this.#succeed(this.#parts === undefined ? this.#first : this.#parts.join())
   }
 
   #succeed(bytes: Buffer | undefined): void {
     const isPlain = bytes !== undefined && isAscii(bytes)
-    if (bytes !== undefined && !isPlain && !isUtf8(bytes)) return this.#fail('not-utf8')
-    if (bytes !== undefined && !this.#budget.settle(this.#holder, costOf(bytes))) return this.#fail('no-room')
-    this.#letGo()
+    if (bytes !== undefined && !isPlain && !isUtf8(bytes)) return this.fail('not-utf8')
+    if (bytes !== undefined && !this.#budget.settle(this.#lease, costOf(bytes))) return this.fail('no-room')
+    this.#finish()
     // What is ASCII, as most is, needs no decoding: half the cost of a long one.
     const isCopied = isPlain && bytes.length <= COPIED_BYTES
     this.#taker.takeBody(bytes === undefined ? '' : bytes.toString(isCopied ? 'latin1' : 'utf8'))
   }
 
-  #fail(failure: BodyFailure): void {
-    if (this.#isOver) return
-    this.#budget.release(this.#holder)
-    this.#letGo()
-    this.#taker.takeBody('', failure)
-  }
-
-  #letGo(): void {
-    this.#isOver = true
-    if (this.#timer !== undefined) clearTimeout(this.#timer)
+  #finish(): void {
+    this.isOver = true
+    clearTimeout(this.#timer)
     this.#first = undefined
     this.#parts?.free()
     this.#parts = undefined

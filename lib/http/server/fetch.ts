@@ -2,19 +2,15 @@
  * The same server without a socket: a web `Request` in, a web `Response` out, through the same gate and
  * the same endpoints.
  */
-import { isUtf8 } from 'node:buffer'
-import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { BodyParts, bytesTaken } from './body-parts.ts'
-import { costOf } from './body.ts'
+import { readWebBody, refuseBody } from './body.ts'
 import { endingAt } from '../stream/expiry.ts'
-import { refuseBody } from './no-body.ts'
 import { requestChannel } from './observer.ts'
 import { discard, headerLines, isSource, lengthOf } from '../message/reply.ts'
 import { NO_STREAM, refusalOf } from './request.ts'
 import { WebPipe } from '../stream/web-pipe.ts'
+import type { BodyFailure } from './body.ts'
 import type { Reply, Source } from '../message/exchange.ts'
-import type { NoBody } from './no-body.ts'
 import type { HttpRequest, RequestHead } from './request.ts'
 import type { Means } from './transaction.ts'
 
@@ -97,51 +93,20 @@ const ofConnection: ReadonlySet<string> = new Set([
 ])
 
 /** Reads the body into the request; a reply where that cannot be. */
-async function readInto(
+function readInto(
   request: HttpRequest, incoming: Request, departure: Departure, { budget, limits, log }: Means,
 ): Promise<Reply | undefined> {
-  const refuse = (why: NoBody): Reply => refuseBody(request, why, limits)
-  if (incoming.bodyUsed || incoming.body?.locked === true) {
-    log('error', 'A body was read before fetch got it; give fetch the request, and read request.clone()')
-    return refuse('taken')
-  }
-  const parts = new BodyParts()
-  const reader = incoming.body?.getReader()
-  let length = 0
-  let why: NoBody | undefined
-  let timer: NodeJS.Timeout | undefined
-  const stop = (reason: NoBody): void => {
-    why ??= reason
-    reader?.cancel().catch(() => {})
-  }
-  if (reader !== undefined && limits.bodyTimeoutMs <= MAX_TIMER_MS) {
-    timer = setTimeout(() => stop('late'), limits.bodyTimeoutMs)
-  }
-  departure.onDisconnect(() => stop('cut'))
-  try {
-    for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
-      const { value } = part
-      length += value.length
-      if (length > limits.maxBodyBytes) stop('too-large')
-      else if (!budget.take(request, bytesTaken(length) - request.held)) stop('no-room')
-      if (why !== undefined) break
-      parts.add(Buffer.from(value.buffer, value.byteOffset, value.length))
+  return new Promise((resolve) => {
+    const done = (text: string, failure?: BodyFailure): void => {
+      request.body = text
+      if (failure === 'taken') {
+        log('error', 'A body was read before fetch got it; give fetch the request, and read request.clone()')
+      }
+      resolve(failure === undefined ? undefined : refuseBody(request, failure, limits))
     }
-  } catch {
-    why ??= 'cut'
-  } finally {
-    clearTimeout(timer)
-  }
-  if (why !== undefined) {
-    parts.free()
-    return refuse(why)
-  }
-  const bytes = parts.join()
-  parts.free()
-  if (!isUtf8(bytes)) return refuse('not-utf8')
-  if (!budget.settle(request, costOf(bytes))) return refuse('no-room')
-  request.body = bytes.toString()
-  return undefined
+    const reading = readWebBody(incoming, request, budget, limits, { takeBody: done })
+    departure.onDisconnect(() => reading.cut())
+  })
 }
 
 /** One request and the response that is made for it. What becomes of a whole response is not known here. */
@@ -170,7 +135,7 @@ class FetchTransaction {
       this.#done(this.#departure.isGone ? 0 : status, isEmpty ? 0 : length)
       return new Response(isEmpty ? null : bodyOf(body), { status, headers: headersOf(lines) })
     }
-    if (this.#means.streams.isFull) {
+    if (!this.#means.streams.hasRoomFor(this.#request)) {
       discard(body)
       return this.answer(refusalOf(this.#request, 503, NO_STREAM, ['Retry-After', '5']))
     }
@@ -196,13 +161,13 @@ class FetchTransaction {
         }
       },
     }
-    pipe.sink = streams.open(observed, pipe, isEvents)
+    pipe.sink = streams.open(observed, pipe, isEvents, this.#request.caller)
     departure.onDisconnect(() => pipe.finish())
     return pipe.stream
   }
 
   #done(status: number, bytes: number): void {
-    this.#request.done()
+    this.#request.close()
     if (this.#beganAtMs === 0) return
     this.#means.observer.onDone(this.#request, status, bytes, performance.now() - this.#beganAtMs)
   }

@@ -14,6 +14,7 @@ import { FailedIdentifications, Overused } from '../access/failed-identification
 import { countHeader } from '../message/headers.ts'
 import { Unavailable } from '../access/pending.ts'
 import { parseTarget } from '../message/router.ts'
+import { NO_ROOM, tooLarge } from './body.ts'
 import { HttpRequest, refuseRequest } from './request.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
@@ -22,6 +23,7 @@ import type { Authenticate } from '../access/auth.ts'
 import type { Endpoint, Overuse } from '../message/exchange.ts'
 import type { Guard } from '../access/guard.ts'
 import type { Match, RouteTable } from '../message/router.ts'
+import type { BodyBudget } from './body.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
 
 /** What changes while a server runs. Only who has made the server writes it. */
@@ -40,6 +42,7 @@ export interface GateOptions extends RequestOptions {
   readonly tokensOnly?: boolean
   /** What is said of paths that a server may have and this one has not. */
   readonly absent?: ReadonlyMap<string, string>
+  readonly budget: BodyBudget
   readonly limits: Limits
   readonly log: Log
 }
@@ -55,9 +58,6 @@ const WELL_KNOWN = '/.well-known/'
 const none: readonly string[] = Object.freeze([])
 
 const NOTHING = 'There is nothing at this path; GET / lists what is'
-
-/** The sentence for a body that all bodies together leave no room for. */
-export const NO_ROOM = 'Too many bodies are being read; try again later'
 
 /** Makes the gate of one server. */
 export function createGate(options: GateOptions): Gate {
@@ -223,11 +223,6 @@ function bodyObjection(
   if (contentLength === undefined) return undefined
   if (Number(contentLength) > limits.maxBodyBytes) return [413, tooLarge(limits)]
   return budget.fits(request, Number(contentLength)) ? undefined : [503, NO_ROOM, ['Retry-After', '1']]
-}
-
-/** The sentence for a body over the limit. */
-export function tooLarge(limits: Limits): string {
-  return `The body is larger than ${limits.maxBodyBytes} bytes`
 }
 
 /** Whether no key is needed. What is well known is told to all, even that it is not there (RFC 8615). */

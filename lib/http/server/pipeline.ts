@@ -1,10 +1,11 @@
 /**
- * Whose turn it is on a connection. HTTP/1 answers in order, so of the requests that come at once one is
+ * Requests that wait on a connection. HTTP/1 answers in order, so of the requests that come at once one is
  * answered and the others wait. Node would run them all, and would not tell those that wait when the
  * connection closes. While one waits the socket is not read: only what one read of it has brought can wait.
  * That may be thousands, of some kilobytes each, so those of all connections together are bounded.
- * Node's clock goes on meanwhile; what lacks a part of itself when that has run down does not get its turn.
+ * Node's clock goes on meanwhile; a request that lacks a part when that has run down is never started.
  */
+import { Lease, Quota } from '../../util/quota.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
@@ -17,54 +18,47 @@ export function responseOn(socket: Duplex): ServerResponse | undefined {
 /** So many of one connection are answered in one turn of the event loop. */
 const IN_A_ROW = 32
 
-/** The requests of one server that wait for their turn. */
+/** What waits on one connection. Each counts as a caller of its own. */
+class Waiting extends Lease {
+  static #count = 0
+  readonly caller = String(++Waiting.#count)
+}
+
+/** The requests of one server that wait. */
 export class PipelineQueue {
-  /** How many wait on each connection that has ever had one. */
-  readonly #waiting = new Map<Duplex, number>()
-  readonly #max: number
-  #total = 0
+  readonly #waiting: Quota
+  /** Of each connection that has ever had one. */
+  readonly #bySocket = new WeakMap<Duplex, Waiting>()
 
   constructor(max: number) {
-    this.#max = max
+    this.#waiting = new Quota('pipelined requests', max)
   }
 
   /**
-   * Calls `go` when it is the request's turn; never, when its connection closes before that. Closes it where
-   * too many wait, and more than its share of them here: to say so would have to wait for its turn, too.
+   * Calls `go` when the request comes next; never, when its connection closes before that. Closes it where
+   * too many wait, and more than a fair part of them here: an answer would have to wait, too.
    */
   wait({ socket }: IncomingMessage, response: ServerResponse, go: () => void): void {
-    if (!this.#waiting.has(socket)) this.#watch(socket)
-    if (this.#total >= this.#max && this.#count(socket) >= this.#max / this.#waiting.size) {
-      return void socket.destroy()
-    }
-    this.#add(socket, 1)
+    const waiting = this.#bySocket.get(socket) ?? this.#watch(socket)
+    if (!this.#waiting.take(waiting, 1)) return void socket.destroy()
     socket.pause()
     response.once('socket', () => {
-      // Its connection has closed: what waited there is counted no more.
-      if (!this.#waiting.has(socket)) return
-      this.#add(socket, -1)
-      if (this.#count(socket) === 0) socket.resume()
-      // One read may have brought a thousand; others have their turn in between.
-      if (this.#count(socket) % IN_A_ROW === IN_A_ROW - 1) setImmediate(() => { if (socket.writable) go() })
+      // Its connection has closed.
+      if (waiting.isClosed) return
+      this.#waiting.add(waiting, -1)
+      if (waiting.amount === 0) socket.resume()
+      // One read may have brought a thousand; others come in between.
+      if (waiting.amount % IN_A_ROW === IN_A_ROW - 1) setImmediate(() => { if (socket.writable) go() })
       else if (socket.writable) go()
     })
   }
 
-  #add(socket: Duplex, more: number): void {
-    this.#waiting.set(socket, this.#count(socket) + more)
-    this.#total += more
-  }
-
-  #count(socket: Duplex): number {
-    return this.#waiting.get(socket) ?? 0
-  }
-
-  #watch(socket: Duplex): void {
+  #watch(socket: Duplex): Waiting {
+    const waiting = new Waiting()
+    this.#bySocket.set(socket, waiting)
     // Node goes on reading for reasons of its own: when a request is whole, and when a reply has drained.
-    socket.on('resume', () => { if (this.#count(socket) > 0) socket.pause() })
-    socket.once('close', () => {
-      this.#total -= this.#count(socket)
-      this.#waiting.delete(socket)
-    })
+    socket.on('resume', () => { if (waiting.amount > 0) socket.pause() })
+    socket.once('close', () => waiting.close())
+    return waiting
   }
 }

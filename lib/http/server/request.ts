@@ -2,13 +2,14 @@
  * One request on its way: the head that a transport hands over, and what its endpoint and its handler
  * see of it. Also how it is refused, which is the endpoint's word wherever there is one.
  */
+import { Lease } from '../../util/quota.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { authorityOf, forwarded, networkOf } from '../message/address.ts'
 import { findHeader, handlerHeaders, readHead } from '../message/headers.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Principal } from '../../define/principal.ts'
-import type { BodyBudget, BodyHolder } from './body.ts'
+import type { Asker } from '../../util/quota.ts'
 import type { Endpoint, Exchange, KnownHeaders, Overuse, Refusal, Reply } from '../message/exchange.ts'
 import type { Bind, Guard } from '../access/guard.ts'
 import type { Count, Counted, RateLimits } from '../access/rate.ts'
@@ -40,11 +41,10 @@ export interface RequestOptions {
   readonly guard: Guard
   readonly rateLimits: RateLimits | undefined
   readonly streams: StreamRoom
-  readonly budget: BodyBudget
 }
 
 /** Whether there is room for another stream. */
-export interface StreamRoom { readonly isFull: boolean }
+export interface StreamRoom { hasRoomFor(asker: Asker): boolean }
 
 /** What is said where there is none. */
 export const NO_STREAM = 'Too many streams are open; try again later'
@@ -57,8 +57,12 @@ const REQUEST_ID = /^[\w.-]{1,128}$/
 const none: readonly string[] = Object.freeze([])
 const noParams: ReadonlyMap<string, string> = new Map()
 
-/** One request on its way: the exchange that its endpoint sees, and the origin that its handler sees. */
-export class HttpRequest implements Exchange, Origin, BodyHolder {
+/**
+ * One request on its way: the exchange that its endpoint sees, and the origin that its handler sees. It is
+ * also the lease of its body's memory: closed when it was answered or its client has left, it stays open for
+ * a run that retains it.
+ */
+export class HttpRequest extends Lease implements Exchange, Origin {
   readonly incoming: RequestHead
   readonly method: string
   readonly head: KnownHeaders
@@ -79,18 +83,12 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
   /** What the reply tells of rate limits. */
   rateHeaders: readonly string[] = none
   hostIsListed = false
-  /** What its body takes of the budget of all bodies, and its place among those that hold some of it. */
-  held = 0
-  previous: BodyHolder | undefined = undefined
-  next: BodyHolder | undefined = undefined
-  /** Runs that hold what its body said. */
-  #retained = 0
-  #isDone = false
   readonly #options: RequestOptions
   #headers: ReadonlyMap<string, string> | undefined
   #caller: string | undefined
 
   constructor(incoming: RequestHead, options: RequestOptions) {
+    super()
     const head = readHead(incoming.rawHeaders)
     const given = head.requestId
     this.incoming = incoming
@@ -112,26 +110,6 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
 
   onDisconnect(listener: () => void): void {
     this.incoming.onDisconnect(listener)
-  }
-
-  retain(): void { this.#retained++ }
-
-  release(): void {
-    this.#retained--
-    this.#release()
-  }
-
-  /** It was answered, or its client has left. A run may go on all the same. */
-  done(): void {
-    this.#isDone = true
-    this.#release()
-  }
-
-  /** It is done, and no run holds what it has brought. */
-  get isOver(): boolean { return this.#isDone && this.#retained === 0 }
-
-  #release(): void {
-    if (this.isOver) this.#options.budget.release(this)
   }
 
   get basePath(): string {
@@ -168,7 +146,7 @@ export class HttpRequest implements Exchange, Origin, BodyHolder {
   }
 
   get streamObjection(): string | undefined {
-    return this.#options.streams.isFull ? NO_STREAM : undefined
+    return this.#options.streams.hasRoomFor(this) ? undefined : NO_STREAM
   }
 
   #told(what: Counted, count: Count): Overuse | undefined {

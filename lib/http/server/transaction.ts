@@ -5,12 +5,11 @@
  */
 import { isThenable } from '../../util/thenable.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { readBody } from './body.ts'
+import { readBody, refuseBody } from './body.ts'
 import { inContext } from '../message/context.ts'
 import { endingAt } from '../stream/expiry.ts'
 import { LargeReply } from '../stream/large-reply.ts'
 import { canLinger, KEPT_BYTES, linger, mayNotBeRead } from './linger.ts'
-import { refuseBody } from './no-body.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
 import { discard, headerLines, isSource, lengthOf } from '../message/reply.ts'
@@ -22,7 +21,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { LinkedMember } from '../../util/linked-list.ts'
-import type { Waiting } from '../stream/backlog.ts'
+import type { QueuedReply } from '../stream/backlog.ts'
 import type { BodyBudget, BodyFailure, BodyTaker, ReadingBody } from './body.ts'
 import type { Reply, Source } from '../message/exchange.ts'
 import type { Gate } from './gate.ts'
@@ -60,7 +59,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   #reading: ReadingBody | undefined
   #sink: StreamSink | undefined
   #pipe: ResponsePipe | undefined
-  #unsent: Waiting | undefined
+  #unsent: QueuedReply | undefined
   /** Nothing is to follow on this connection. */
   #isLast = false
   #isGivenUp = false
@@ -135,7 +134,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     if (!this.response.writableFinished) this.#head.left(this.#means.log)
     this.#head.letGo()
     this.#sink?.gone()
-    if (this.#unsent !== undefined) this.#means.streams.backlog.close(this.#unsent)
+    this.#unsent?.close()
     const request = this.#request
     if (request === undefined) return
     this.#done(request)
@@ -248,7 +247,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
       if (isSource(body)) discard(body)
       return
     }
-    if (isSource(body) && this.#means.streams.isFull) {
+    if (isSource(body) && !this.#means.streams.hasRoomFor(request)) {
       discard(body)
       return this.#refuse(request, 503, NO_STREAM, ['Retry-After', '5'])
     }
@@ -285,14 +284,14 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     request: HttpRequest, source: Source, status: number, lines: string[], isEvents: boolean,
   ): void {
     const pipe = new ResponsePipe(this.response, status, lines, this.#beganAtMs > 0)
-    pipe.sink = this.#sink = this.#means.streams.open(source, pipe, isEvents)
+    pipe.sink = this.#sink = this.#means.streams.open(source, pipe, isEvents, request.caller)
     this.#pipe = pipe
     // A stream may be open for days: what nobody will ask for again is let go of.
-    if (this.#beganAtMs === 0 && request.held === 0) this.#request = undefined
+    if (this.#beganAtMs === 0 && request.amount === 0) this.#request = undefined
   }
 
   /** The kernel has not taken the whole reply: from now on it is looked at whether somebody reads it. */
-  #follow(unsent: Waiting): void {
+  #follow(unsent: QueuedReply): void {
     this.#unsent = unsent
     this.#means.streams.backlog.account(unsent, unsent.waiting)
   }
@@ -300,7 +299,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   #done(request: HttpRequest): void {
     if (this.#isDone) return
     this.#isDone = true
-    request.done()
+    request.close()
     if (this.#beganAtMs === 0) return
     const bytes = this.#pipe?.bytes ?? this.#bytes
     this.#means.observer.onDone(request, this.#status, bytes, performance.now() - this.#beganAtMs)

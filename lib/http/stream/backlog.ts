@@ -1,80 +1,70 @@
 /**
  * What waits for readers: the bytes of all replies of one server, streams and whole ones alike, that were
- * written and not taken yet. Over the bound for all together the largest reply goes; one whose reader takes
- * nothing for a while goes too. Knows no socket. What does not wait costs nothing.
+ * written and not taken yet. Over the bound for all together the largest reply is dropped; so is one whose
+ * reader takes nothing for a while. Knows no socket. What does not wait costs nothing.
  */
+import { Lease, Quota } from '../../util/quota.ts'
 import type { Limits } from '../../define/limits.ts'
 
-/** A reply of which something waits. The members that can be written are the backlog's own. */
-export interface Waiting {
-  /** Bytes that wait, as last accounted. */
-  held: number
-  /** `taken`, when it was last looked at and had changed. */
-  seen: number
-  seenAtMs: number
-  /** It is over: nothing of it is counted any more. */
-  isOver: boolean
+/** A reply of which something waits, and the lease of the bytes that do. */
+export abstract class QueuedReply extends Lease {
+  /** `taken`, when it was last looked at and had changed, and when that was; the backlog's own. */
+  seen = 0
+  seenAtMs = 0
   /** Bytes that wait now. */
-  readonly waiting: number
+  abstract readonly waiting: number
   /** A number that is another one whenever the reader has taken something. */
-  readonly taken: number
+  abstract readonly taken: number
   /** Ends the reply, and its reader with it. */
-  drop(): void
+  abstract drop(): void
+
+  /** It is not readers who make room for each other, but the largest reply for all. */
+  get caller(): string { return '' }
 }
 
 /** Looked at this often at least, so that the account stays true. */
 const SWEEP_MS = 5_000
 
-/** The account of one server. */
+/** The queued bytes of one server. */
 export class Backlog {
-  readonly #maxBytes: number
-  readonly #patienceMs: number
-  readonly #replies = new Set<Waiting>()
-  #bytes = 0
+  readonly #queued: Quota
+  readonly #writeTimeoutMs: number
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limits: Pick<Limits, 'maxQueuedBytes' | 'writeTimeoutMs'>) {
-    this.#maxBytes = limits.maxQueuedBytes
-    this.#patienceMs = limits.writeTimeoutMs
+  constructor({ maxQueuedBytes, writeTimeoutMs }: Pick<Limits, 'maxQueuedBytes' | 'writeTimeoutMs'>) {
+    this.#queued = new Quota('queued bytes', maxQueuedBytes)
+    this.#writeTimeoutMs = writeTimeoutMs
   }
 
   /** Bytes that wait in all. */
-  get bytes(): number { return this.#bytes }
+  get bytes(): number { return this.#queued.used }
 
-  /** A reply is over: nobody waits for what is left of it. */
-  close(reply: Waiting): void {
-    this.account(reply, 0)
-    reply.isOver = true
-  }
-
-  /** Says how much of a reply waits now; over, it has no say. While all is too much, drops the largest. */
-  account(reply: Waiting, bytes: number): void {
-    if (reply.isOver) return
-    this.#bytes += bytes - reply.held
-    if (bytes === 0) this.#replies.delete(reply)
-    else if (reply.held === 0) this.#add(reply)
-    reply.held = bytes
-    while (this.#bytes > this.#maxBytes) {
+  /** Counts how much of a reply waits now; of a closed one nothing. Over the bound, drops the largest. */
+  account(reply: QueuedReply, bytes: number): void {
+    const isNew = reply.amount === 0 && bytes > 0
+    this.#queued.add(reply, bytes - reply.amount)
+    if (isNew) this.#watch(reply)
+    while (this.#queued.used > this.#queued.max) {
       let largest = reply
-      for (const other of this.#replies) if (other.held > largest.held) largest = other
-      if (largest.held === 0) return
+      for (const other of this.#replies) if (other.amount > largest.amount) largest = other
       this.#drop(largest)
     }
-    if (this.#replies.size === 0) this.#rest()
+    if (this.#queued.used === 0) this.#rest()
   }
 
-  #add(reply: Waiting): void {
-    this.#replies.add(reply)
+  get #replies(): Iterable<QueuedReply> { return this.#queued.leases as Iterable<QueuedReply> }
+
+  #watch(reply: QueuedReply): void {
     reply.seen = reply.taken
     reply.seenAtMs = performance.now()
     if (this.#timer !== undefined) return
-    this.#timer = setInterval(() => this.#sweep(), Math.min(this.#patienceMs / 4, SWEEP_MS))
+    this.#timer = setInterval(() => this.#sweep(), Math.min(this.#writeTimeoutMs / 4, SWEEP_MS))
     this.#timer.unref()
   }
 
-  #drop(reply: Waiting): void {
+  #drop(reply: QueuedReply): void {
     reply.drop()
-    this.close(reply)
+    reply.close()
   }
 
   #rest(): void {
@@ -89,11 +79,12 @@ export class Backlog {
       if (taken !== reply.seen) {
         reply.seen = taken
         reply.seenAtMs = now
-      } else if (waiting > 0 && now - reply.seenAtMs >= this.#patienceMs) {
+      } else if (waiting > 0 && now - reply.seenAtMs >= this.#writeTimeoutMs) {
         this.#drop(reply)
         continue
       }
-      if (waiting !== reply.held) this.account(reply, waiting)
+      if (waiting !== reply.amount) this.account(reply, waiting)
     }
+    if (this.#queued.used === 0) this.#rest()
   }
 }

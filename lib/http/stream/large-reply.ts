@@ -3,19 +3,16 @@
  * that no more of it is held than what is still to be taken: written at once, all of it would be held, and
  * more than once, until the last byte has gone.
  */
+import { QueuedReply } from './backlog.ts'
 import { takenOf } from './response-pipe.ts'
 import type { ServerResponse } from 'node:http'
-import type { Backlog, Waiting } from './backlog.ts'
+import type { Backlog } from './backlog.ts'
 
 /** Characters or bytes of one piece. */
 const PIECE_LENGTH = 128 * 1024
 
 /** One large reply; its head is written already. */
-export class LargeReply implements Waiting {
-  held = 0
-  seen = 0
-  seenAtMs = 0
-  isOver = false
+export class LargeReply extends QueuedReply {
   readonly #response: ServerResponse
   readonly #backlog: Backlog
   /** What is left of it while its reader keeps up. */
@@ -28,6 +25,7 @@ export class LargeReply implements Waiting {
   #hasToWait = false
 
   constructor(response: ServerResponse, body: string | Uint8Array, length: number, backlog: Backlog) {
+    super()
     this.#response = response
     this.#backlog = backlog
     this.#body = body

@@ -1,8 +1,8 @@
 /**
  * What a response of node:http is to streams and to the backlog: a pipe, or a reply that is not taken yet.
  */
+import { QueuedReply } from './backlog.ts'
 import type { ServerResponse } from 'node:http'
-import type { Waiting } from './backlog.ts'
 import type { Pipe, StreamSink } from './sink.ts'
 
 /** Even at three bytes each they do not fill a socket's buffer, so nobody has to wait for its drain. */
@@ -73,14 +73,11 @@ export class ResponsePipe implements Pipe {
 }
 
 /** A whole reply that its reader has not taken yet. */
-export class UnsentReply implements Waiting {
-  held = 0
-  seen = 0
-  seenAtMs = 0
-  isOver = false
+export class UnsentReply extends QueuedReply {
   readonly #response: ServerResponse
 
   constructor(response: ServerResponse) {
+    super()
     this.#response = response
   }
 

@@ -6,11 +6,12 @@
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { HEARTBEAT } from '../../wire/sse.ts'
-import { Backlog } from './backlog.ts'
+import { Lease, Quota } from '../../util/quota.ts'
+import { Backlog, QueuedReply } from './backlog.ts'
 import { LARGE_LENGTH, markLoopBusy } from './loop-fairness.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
-import type { Waiting } from './backlog.ts'
+import type { Asker } from '../../util/quota.ts'
 import type { Sink, Source } from '../message/exchange.ts'
 
 /** What carries a stream: a response of node:http, or a web stream. */
@@ -40,29 +41,30 @@ export type StreamLimits = Pick<
 export class Streams {
   /** What waits, on streams and of whole replies. */
   readonly backlog: Backlog
-  readonly #maxStreams: number
   readonly #maxStreamBytes: number
   readonly #heartbeatMs: number
   readonly #log: Log
-  readonly #open = new Set<StreamSink>()
+  readonly #open: Quota
   #timer: NodeJS.Timeout | undefined
 
   constructor(limits: StreamLimits, log: Log) {
     this.backlog = new Backlog(limits)
-    this.#maxStreams = limits.maxStreams
+    this.#open = new Quota('streams', limits.maxStreams)
     this.#maxStreamBytes = limits.maxStreamBytes
     this.#heartbeatMs = limits.heartbeatMs
     this.#log = log
   }
 
-  get count(): number { return this.#open.size }
+  get count(): number { return this.#open.used }
   get queued(): number { return this.backlog.bytes }
-  get isFull(): boolean { return this.#open.size >= this.#maxStreams }
 
-  /** Opens a source on a pipe. `isEvents`: heartbeats may be sent. */
-  open(source: Source, pipe: Pipe, isEvents: boolean): StreamSink {
-    const sink = new StreamSink(this, pipe, isEvents)
-    this.#open.add(sink)
+  /** Whether there is room for another stream. */
+  hasRoomFor(asker: Asker): boolean { return this.#open.hasRoom(asker, 1) }
+
+  /** Opens a source on a pipe, for a caller. `isEvents`: heartbeats may be sent. */
+  open(source: Source, pipe: Pipe, isEvents: boolean, caller: string): StreamSink {
+    const sink = new StreamSink(this, pipe, isEvents, caller)
+    this.#open.add(sink, 1)
     if (this.#timer === undefined && this.#heartbeatMs <= MAX_TIMER_MS) {
       // Two looks per interval, so that no silence is longer than one.
       this.#timer = setInterval(() => this.#beat(), this.#heartbeatMs / 2)
@@ -82,11 +84,6 @@ export class Streams {
     return bytes > this.#maxStreamBytes
   }
 
-  closed(sink: StreamSink): void {
-    this.backlog.close(sink)
-    this.#open.delete(sink)
-  }
-
   /** What goes wrong between two turns has nobody to be thrown to. */
   failed(what: string, cause: unknown): void {
     this.#log('error', what, { cause })
@@ -94,24 +91,39 @@ export class Streams {
 
   #beat(): void {
     // Not where the last one closes: short streams come and go, and each would make a timer of its own.
-    if (this.#open.size === 0) {
+    if (this.#open.used === 0) {
       clearInterval(this.#timer)
       this.#timer = undefined
     }
-    for (const sink of this.#open) sink.beat()
+    for (const sink of this.#open.leases as Iterable<StreamSink>) sink.beat()
   }
 }
 
-/** One stream. */
-export class StreamSink implements Sink, Waiting {
+/** What waits of one stream. */
+class StreamQueue extends QueuedReply {
+  readonly #sink: StreamSink
+  readonly #pipe: Pipe
+
+  constructor(sink: StreamSink, pipe: Pipe) {
+    super()
+    this.#sink = sink
+    this.#pipe = pipe
+  }
+
+  get waiting(): number { return this.#pipe.waiting }
+  get taken(): number { return this.#pipe.taken }
+  drop(): void { this.#sink.drop() }
+}
+
+/** One stream, and the lease of its place among all. */
+export class StreamSink extends Lease implements Sink {
+  readonly caller: string
   closed = false
-  held = 0
-  seen = 0
-  seenAtMs = 0
-  isOver = false
   readonly #streams: Streams
   readonly #pipe: Pipe
   readonly #isEvents: boolean
+  /** Made when something waits. */
+  #queue: StreamQueue | undefined
   #onOver: (() => void) | undefined
   #pending = ''
   #flushing = false
@@ -120,14 +132,16 @@ export class StreamSink implements Sink, Waiting {
   #isSilent = false
   #waiters: (() => void)[] | undefined
 
-  constructor(streams: Streams, pipe: Pipe, isEvents: boolean) {
+  constructor(streams: Streams, pipe: Pipe, isEvents: boolean, caller: string) {
+    super()
+    this.caller = caller
     this.#streams = streams
     this.#pipe = pipe
     this.#isEvents = isEvents
   }
 
-  get waiting(): number { return this.#pipe.waiting }
-  get taken(): number { return this.#pipe.taken }
+  /** Bytes that wait for the reader, as last counted. */
+  get #held(): number { return this.#queue?.amount ?? 0 }
 
   /** Lets the source begin. Where it says nothing in this turn, the head leaves alone. */
   start(source: Source): void {
@@ -143,7 +157,7 @@ export class StreamSink implements Sink, Waiting {
   write(text: string): boolean {
     if (this.closed || this.#ended) return false
     // What is being written now is not counted: one large message to a reader who keeps up is no fault.
-    if (this.held > 0 && this.#streams.isTooMuch(this.#pipe.waiting + this.#pending.length)) {
+    if (this.#held > 0 && this.#streams.isTooMuch(this.#pipe.waiting + this.#pending.length)) {
       this.drop()
       return false
     }
@@ -151,11 +165,11 @@ export class StreamSink implements Sink, Waiting {
     this.#pending += text
     if (this.#pending.length > LARGE_LENGTH) markLoopBusy()
     this.#schedule()
-    return this.held + this.#pending.length < HIGH_WATER
+    return this.#held + this.#pending.length < HIGH_WATER
   }
 
   ready(): Promise<void> {
-    if (this.closed || this.#ended || this.held + this.#pending.length < HIGH_WATER) return Promise.resolve()
+    if (this.closed || this.#ended || this.#held + this.#pending.length < HIGH_WATER) return Promise.resolve()
     return new Promise((resolve) => (this.#waiters ??= []).push(resolve))
   }
 
@@ -170,7 +184,7 @@ export class StreamSink implements Sink, Waiting {
   drained(): void {
     if (this.closed) return
     this.#account()
-    if (this.held < HIGH_WATER) this.#wake()
+    if (this.#held < HIGH_WATER) this.#wake()
   }
 
   /** The stream is over: its reader has left, or has got everything. */
@@ -178,7 +192,8 @@ export class StreamSink implements Sink, Waiting {
     if (this.closed) return
     this.closed = true
     this.#pending = ''
-    this.#streams.closed(this)
+    this.#queue?.close()
+    this.close()
     this.#wake()
     const onOver = this.#onOver
     this.#onOver = undefined
@@ -199,7 +214,7 @@ export class StreamSink implements Sink, Waiting {
   beat(): void {
     this.drained()
     if (!this.#isSilent) this.#isSilent = true
-    else if (this.#isEvents && this.held === 0) this.write(HEARTBEAT)
+    else if (this.#isEvents && this.#held === 0) this.write(HEARTBEAT)
   }
 
   flushNow(): void {
@@ -225,12 +240,14 @@ export class StreamSink implements Sink, Waiting {
     if (this.#ended) this.#pipe.finish()
     // Finished, it may be over already.
     if (!this.closed) this.#account()
-    if (this.held < HIGH_WATER) this.#wake()
+    if (this.#held < HIGH_WATER) this.#wake()
   }
 
   #account(): void {
     const { waiting } = this.#pipe
-    if (waiting !== this.held) this.#streams.backlog.account(this, waiting)
+    if (waiting === this.#held) return
+    this.#queue ??= new StreamQueue(this, this.#pipe)
+    this.#streams.backlog.account(this.#queue, waiting)
   }
 
   #schedule(): void {
