@@ -400,20 +400,28 @@ test('a module that is watched starts again when a file of it changes, on its po
 })
 
 test('where a key has to be made, what is watched keeps it from start to start', async (t) => {
-  const folder = modules(t, { 'agent.mjs': FINE })
-  const { url, said } = await serve(t, [join(folder, 'agent.mjs'), '--watch', '--host', '0.0.0.0'])
-  const keys = [...said().matchAll(/a key is asked for: (\S+)$/gm)].map(([, key]) => key!)
-  assert.equal(keys.length, 1)
-  assert.equal((await ask(url))['status'], 401)
-  const answers = (expected: string): Promise<void> => eventually(
-    () => ask(url, 'hi', { 'x-api-key': keys[0]! })
-      .then(({ response }) => response === expected, () => false),
-    expected,
+  const fine = (word: string): string => FINE.replace('You said', word)
+  const house = new URL('../lib/index.js', import.meta.url).href
+  const own = (word: string): string => (
+    `export default { host: '0.0.0.0', agents: [${fine(word).replace('export default', '')}] }`
   )
-  await answers('You said hi')
-  writeFileSync(join(folder, 'agent.mjs'), FINE.replace('You said', 'I heard'))
-  await answers('I heard hi')
-  assert.equal((await ask(url))['status'], 401)
+  const made = (word: string): string => `import { createServer } from '${house}'
+    export default createServer({ agents: [${fine(word).replace('export default', '')}] })`
+  const rows = [[fine, '--host', '0.0.0.0'], [own], [made, '--host', '0.0.0.0']] as const
+  await Promise.all(rows.map(async ([text, ...args], at) => {
+    const folder = modules(t, { 'agent.mjs': text('You said') })
+    const { url, said } = await serve(t, [join(folder, 'agent.mjs'), '--watch', ...args])
+    const [, key = ''] = /asks for a key: (\S+)$/m.exec(said()) ?? []
+    assert.equal((await ask(url))['status'], 401, String(at))
+    const answers = (expected: string): Promise<void> => eventually(
+      () => ask(url, 'hi', { 'x-api-key': key }).then(({ response }) => response === expected, () => false),
+      expected,
+    )
+    await answers('You said hi')
+    writeFileSync(join(folder, 'agent.mjs'), text('I heard'))
+    await answers('I heard hi')
+    assert.equal((await ask(url))['status'], 401)
+  }))
 })
 
 test('what is watched ends in order while it ends for its next start, and while it loads', async (t) => {

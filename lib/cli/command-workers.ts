@@ -160,9 +160,14 @@ function tell(news: News): void {
   process.send?.({ [NAME]: news })
 }
 
+/** Whether this worker reports for all while none serves yet. */
+export function isFirstWorker(): boolean {
+  return cluster.worker?.id === 1
+}
+
 /** The options of a worker. What the first has told of the start, the others do not tell again. */
 export function workerOptions(options: LaunchOptions): LaunchOptions {
-  const isFirst = cluster.worker?.id === 1
+  const isFirst = isFirstWorker()
   const write = options.accessLog === true ? verboseStderrLog : stderrLog
   const log: Log = (level, message, fields) => {
     if (isFirst || isServing) write(level, message, fields)

@@ -1,6 +1,6 @@
 /**
- * The `triport` command. Says what it does on standard error; ends with 0, with 2 for a wrong command
- * line, with 1 for what could not be done, and with 13 for a module that never finishes loading.
+ * The `triport` command. Reports on standard error. Exit codes: 0, 2 for a wrong command line, 1 for what could
+ * not be done, 13 for a module that never finishes loading.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer as createProbe } from 'node:net'
@@ -10,7 +10,7 @@ import { formatLine } from '../define/log.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { isLoopback } from '../http/access/guard.ts'
 import { launch, launchServer } from '../server/launch.ts'
-import { createServer } from '../server/server.ts'
+import { createServer, GENERATED_KEY } from '../server/server.ts'
 import { claimStdout, ofSockets, serveStdio } from '../server/stdio.ts'
 import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
 import { readGuide } from './guide.ts'
@@ -28,40 +28,28 @@ import type { Loaded } from './load.ts'
 const VERSION = '0.1.0'
 
 const flags = [
-  {
-    name: 'protocol', value: 'LIST',
-    meaning: 'http, mcp, a2a, all, or several with commas', fallback: 'http; mcp for tools alone',
-  },
-  {
-    name: 'port', value: 'N', variable: 'PORT',
-    meaning: '0 for any free one', fallback: '8000; 8080 for mcp alone',
-  },
-  {
-    name: 'host', value: 'HOST', variable: 'HOST',
-    meaning: 'any other address asks for a key', fallback: '127.0.0.1',
-  },
-  {
-    name: 'api-key', value: 'KEY', variable: 'TRIPORT_API_KEY', isSecret: true,
-    meaning: 'the key that callers need',
-  },
+  { name: 'protocol', value: 'LIST', fallback: 'http; mcp for tools alone',
+    meaning: 'http, mcp, a2a, all, or several with commas' },
+  { name: 'port', value: 'N', variable: 'PORT', fallback: '8000; 8080 for mcp alone',
+    meaning: '0 for any free one' },
+  { name: 'host', value: 'HOST', variable: 'HOST', fallback: '127.0.0.1',
+    meaning: 'any other address asks for a key' },
+  { name: 'api-key', value: 'KEY', variable: 'TRIPORT_API_KEY', isSecret: true,
+    meaning: 'the key that callers need' },
   { name: 'insecure', meaning: 'no key on an address that others can reach' },
   { name: 'public-url', value: 'URL', meaning: 'where clients reach this server' },
   { name: 'allowed-hosts', value: 'LIST', meaning: 'names that this server is reached by, joined by commas' },
-  {
-    // Its address may have a password in it.
-    name: 'store', value: 'NAME', isSecret: true,
-    meaning: 'sqlite:FILE, redis:URL or postgres:URL keeps state', fallback: 'memory',
-  },
-  {
-    name: 'deployment', value: 'NAME', variable: 'TRIPORT_DEPLOYMENT',
-    meaning: 'whose state the store keeps', fallback: 'who has the secret',
-  },
+  // Its address may have a password in it.
+  { name: 'store', value: 'NAME', isSecret: true, fallback: 'memory',
+    meaning: 'sqlite:FILE, redis:URL or postgres:URL keeps state' },
+  { name: 'deployment', value: 'NAME', variable: 'TRIPORT_DEPLOYMENT', fallback: 'who has the secret',
+    meaning: 'whose state the store keeps' },
   { name: 'workers', value: 'N', meaning: 'serves in N processes that share state; auto: one for each core' },
   { name: 'path', value: 'PATH', meaning: 'a further path for queries, as in /ask' },
   { name: 'stdio', meaning: 'MCP on standard input and output, for hosts that start a process' },
   { name: 'watch', meaning: 'starts again when the module, or what it imports, changes' },
   { name: 'verbose', meaning: 'logs each request in one line' },
-  { name: 'quiet', meaning: 'does not tell where the doors are' },
+  { name: 'quiet', meaning: 'does not print the addresses' },
   { name: 'help', short: 'h', meaning: 'prints this' },
   { name: 'version', short: 'v', meaning: 'prints the version' },
 ] as const satisfies readonly Flag[]
@@ -84,10 +72,10 @@ ${formatFlags(flags)}`
 
 const commands = ['serve', 'help']
 
-/** Says to a process that it is a worker; what it is set to does not count. */
+/** Marks a process as a worker; its value does not count. */
 const WORKER = 'TRIPORT_WORKER'
 
-/** Runs a command line, and ends the process where it cannot be done. */
+/** Runs a command line; on failure ends the process. */
 export async function runCommand(args: readonly string[]): Promise<void> {
   try {
     await obey(args)
@@ -110,10 +98,10 @@ async function obey(args: readonly string[]): Promise<void> {
   if (!isWorker) endWithWatcher()
   if (line.has('stdio')) {
     requireNoSocket(line)
-    // Before the module is imported: what it prints meanwhile is no protocol.
+    // Before the module is imported: what that prints is not protocol.
     const output = claimStdout()
     await serveOnStdio(await subjectOf(module), output)
-    // Whatever the module holds open, its client is gone.
+    // Even if the module still holds something open.
     process.exit(0)
   }
   if (line.has('workers')) return hostWorkers(module, line)
@@ -124,12 +112,11 @@ async function obey(args: readonly string[]): Promise<void> {
   await serve(loaded, { ...options, store: await storeOf(line, module) })
 }
 
-/** What is about the server itself, and has been said where that was made. */
+/** Flags that cannot change a server that the module has made. */
 const serverFlags = [
   'protocol', 'api-key', 'insecure', 'public-url', 'allowed-hosts', 'store', 'deployment', 'path', 'verbose',
 ] as const
 
-/** Serves what a module has made itself. Throws `UsageError` for what would have to be said there. */
 async function serveMade(server: TriportServer, line: Line): Promise<void> {
   const late = serverFlags.find((name) => line.has(name))
   if (late !== undefined) {
@@ -140,7 +127,7 @@ async function serveMade(server: TriportServer, line: Line): Promise<void> {
   await launchServer(server, { port: portOf(line), host, quiet: line.has('quiet') })
 }
 
-/** Throws `UsageError` where not a server is needed, but what it is made of. */
+/** Throws `UsageError` for a finished server where its options are needed. */
 function requireParts({ server }: Loaded, flag: FlagName): void {
   if (server === undefined) return
   throw new UsageError(`--${flag} and a server that is made: export by default what createServer takes`)
@@ -153,13 +140,12 @@ async function serveOnStdio(loaded: Loaded, output: Writable): Promise<void> {
   await serveStdio(loaded.subject, { ...options, output })
 }
 
-/** What is about a socket, or about several clients. */
 const socketFlags = [
   'store', 'deployment', 'workers', 'port', 'host', 'api-key', 'insecure', 'public-url', 'allowed-hosts',
   'path',
 ] as const
 
-/** Throws `UsageError` where somebody counts on what there is none of on standard input and output. */
+/** Throws `UsageError` for flags that have no effect on standard input and output. */
 function requireNoSocket(line: Line): void {
   const useless = socketFlags.find((name) => line.has(name))
   if (useless !== undefined) {
@@ -170,12 +156,12 @@ function requireNoSocket(line: Line): void {
   throw new UsageError(`--protocol ${protocol} and --stdio: only MCP is spoken there; leave one out`)
 }
 
-/** The module to serve; undefined for the built-in agent. Before a path `serve` may be left out. */
+/** The module to serve; undefined for the built-in agent. */
 function moduleOf(words: readonly string[]): string | undefined {
   const [first = 'serve'] = words
   const [named, ...more] = commands.includes(first) ? words.slice(1) : words
   if (!commands.includes(first) && !/[./\\]/.test(first)) {
-    // A word that is only like a flag is more likely none.
+    // Of the flags only the exact name is suggested.
     const known = [...commands, ...flags.filter(({ name }) => name === first).map(({ name }) => `--${name}`)]
     throw new UsageError(`There is no command '${first}'; ${didYouMean(first, known, 'write triport serve')}`)
   }
@@ -183,7 +169,7 @@ function moduleOf(words: readonly string[]): string | undefined {
   return named === undefined ? undefined : pathOf(named)
 }
 
-/** The path of a module, which may be the URL of a file. A drive of Windows is no scheme. */
+/** The path of a module, which may be given as a file URL. A Windows drive letter is no scheme. */
 function pathOf(named: string): string {
   const scheme = /^([a-z][a-z\d+.-]+):/i.exec(named)?.[1]?.toLowerCase()
   if (scheme === undefined) return named
@@ -197,14 +183,14 @@ function pathOf(named: string): string {
   throw new UsageError(`${named} is no file of this machine; write a path, or file:///… of one`)
 }
 
-/** What flags and variables say counts before what the module says. */
+/** Flags and variables win over the module's options. */
 async function serve({ subject, options: own }: Loaded, given: LaunchOptions): Promise<Launched> {
-  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  const overrides = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   try {
-    return await launch(subject, { ...own, ...said })
+    return await launch(subject, { ...own, ...overrides })
   } catch (error) {
     const isMistake = error instanceof TypeError || error instanceof RangeError
-    // What cannot be served without any flag either is the module's mistake.
+    // A mistake without any flag is the module's.
     throw isMistake && isServable(subject, own) ? new UsageError(error.message) : error
   }
 }
@@ -235,7 +221,6 @@ function launchOptions(line: Line): LaunchOptions {
   }
 }
 
-/** The store that is asked for. What processes tell each other through it is sealed. */
 async function storeOf(line: Line, module: string | undefined): Promise<Store | undefined> {
   const named = line.given('store')?.value
   if (named === undefined) return undefined
@@ -258,23 +243,23 @@ function listOf(value: string | undefined): readonly string[] | undefined {
   return value?.split(',').map((item) => item.trim()).filter((item) => item !== '')
 }
 
-/** The command in a process of its own, which is started again. */
+/** Runs the command in a child process that restarts on changes. */
 async function watch(module: string | undefined, line: Line): Promise<void> {
   if (module === undefined) throw new UsageError('--watch needs a module: triport serve agent.js --watch')
   if (line.has('stdio')) {
     throw new UsageError('--watch and --stdio: a client would lose its session; leave one of them out')
   }
-  const { port, variables } = await commonStart(launchOptions(line))
+  const { port, variables } = await commonStart(line)
   const args = ['serve', module, ...line.format(['watch', 'port']), ...port]
   watchModule(module, (isLater) => isLater ? [...args, '--quiet'] : args, variables)
 }
 
-/** The command in several processes, of which this one serves nobody. */
+/** Runs the command in several worker processes; this one only supervises. */
 async function hostWorkers(module: string | undefined, line: Line): Promise<void> {
   const count = countOf(line)
   const { startWorkers } = await import('./command-workers.ts')
   const store = await storeOf(line, module)
-  const { port, variables } = await commonStart(launchOptions(line))
+  const { port, variables } = await commonStart(line)
   const words = module === undefined ? ['serve'] : ['serve', module]
   const args = [...words, ...line.format(['workers', 'store', 'port']), ...port]
   startWorkers({ count, args, variables: { ...variables, [WORKER]: '1' }, store })
@@ -289,8 +274,8 @@ function countOf(line: Line): number {
 
 /** Serves as one of several processes. */
 async function work(module: string | undefined, line: Line): Promise<void> {
-  const { workerOptions, serveAsWorker } = await import('./command-workers.ts')
-  // A module that waits for what never comes must not be kept waiting by the primary.
+  const { isFirstWorker, workerOptions, serveAsWorker } = await import('./command-workers.ts')
+  // The primary's channel must not keep a module alive that waits for what never comes.
   process.channel?.unref()
   const loaded = await subjectOf(module)
   process.channel?.ref()
@@ -298,17 +283,16 @@ async function work(module: string | undefined, line: Line): Promise<void> {
   const { log, store, ...given } = workerOptions(launchOptions(line))
   const { options } = loaded
   const { host = options.host, apiKey = options.apiKey, insecure = options.insecure } = given
-  const isOpen = apiKey === undefined && insecure !== true && options.auth === undefined
-  if (isOpen && host !== undefined && !isLoopback(host)) {
-    throw new UsageError(`${host} can be reached from other machines, and each worker would make a key `
-      + 'of its own; give one with --api-key, or in TRIPORT_API_KEY')
-  }
+  const needsKey = apiKey === undefined && insecure !== true && options.auth === undefined
+    && host !== undefined && !isLoopback(host)
   serveAsWorker(await serve(loaded, {
     ...given, log: options.log ?? log, store: sharedStoreOf(options) ?? store,
+    // Only the first worker prints the generated key.
+    ...needsKey && !isFirstWorker() && { apiKey: process.env[GENERATED_KEY] },
   }))
 }
 
-/** A store of the module's own. Throws `UsageError` where the workers would each have another. */
+/** The store of the module's options. Throws `UsageError` where each worker would have its own. */
 function sharedStoreOf({ store }: LaunchOptions): Store | undefined {
   if (store === undefined || store.isShared) return store
   throw new UsageError('--workers and a store that is not shared; leave one of them out')
@@ -317,7 +301,7 @@ function sharedStoreOf({ store }: LaunchOptions): Store | undefined {
 /** Whether a primary has started this process as its worker. */
 function takeWorker(): boolean {
   const isWorker = process.env[WORKER] !== undefined
-  // What the module starts in its turn is none.
+  // Processes that the module starts are not workers.
   delete process.env[WORKER]
   return isWorker
 }
@@ -336,40 +320,37 @@ async function subjectOf(module: string | undefined): Promise<Loaded> {
   return { subject: normalizeDefinitions({ agents: [assistant], tools }, 'triport'), options: {} }
 }
 
-/** A promise that an agent forgot must not take the server, and everybody else's calls, with it. */
+/** An unhandled rejection of one handler must not end the server, and everybody's calls with it. */
 function surviveHandlers(): void {
-  const tell = (what: string) => (cause: unknown): void => {
+  const log = (what: string) => (cause: unknown): void => {
     process.stderr.write(formatLine('error', what, { cause }) + '\n')
   }
-  process.on('unhandledRejection', tell('A promise was rejected that nobody waited for'))
-  process.on('uncaughtException', tell('An error was thrown where nobody could catch it'))
-  // Nor must one who has stopped reading what is printed; to tell of it would be the same again.
+  process.on('unhandledRejection', log('A promise was rejected that nobody waited for'))
+  process.on('uncaughtException', log('An error was thrown where nobody could catch it'))
+  // A reader that closes its end must not end the server either; reporting that would fail again.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
 }
 
-/** What is added to a command line, and to the environment of its processes. */
-export interface CommonStart {
+/** What all processes of one command line share: a fixed port, and variables of their environment. */
+interface CommonStart {
   readonly port: readonly string[]
   readonly variables: Readonly<Record<string, string>>
 }
 
-/**
- * Finds a port where any will do, makes a secret where none is given, and makes and tells a key where callers
- * need one and have none.
- */
-export async function commonStart({ port, host, apiKey, insecure }: LaunchOptions): Promise<CommonStart> {
+async function commonStart(line: Line): Promise<CommonStart> {
+  const { port, host } = launchOptions(line)
   const fixed = port === 0 ? await freePort(host) : port
-  // The sessions of one start are those of the next, and of the others.
-  const secret = process.env['TRIPORT_SECRET'] || randomBytes(32).toString('base64url')
-  const variables: Record<string, string> = { TRIPORT_SECRET: secret }
-  if (apiKey === undefined && insecure !== true && host !== undefined && !isLoopback(host)) {
-    // Each start would make another one, and callers would have to be told again.
-    variables['TRIPORT_API_KEY'] = randomBytes(24).toString('base64url')
-    const said = `--host ${host} can be reached from other machines, so a key is asked for`
-    process.stderr.write(`triport: ${said}: ${variables['TRIPORT_API_KEY']}\n`)
+  const random = (): string => randomBytes(24).toString('base64url')
+  return {
+    port: fixed === undefined ? [] : [`--port=${fixed}`],
+    variables: {
+      // Sessions continue after a restart, and in every worker.
+      TRIPORT_SECRET: process.env['TRIPORT_SECRET'] || random(),
+      // So does a key that a server makes because none was given.
+      [GENERATED_KEY]: process.env[GENERATED_KEY] || random(),
+    },
   }
-  return { port: fixed === undefined ? [] : [`--port=${fixed}`], variables }
 }
 
 function freePort(host: string | undefined): Promise<number> {

@@ -76,6 +76,9 @@ export interface TriportServer {
   close(): Promise<void>
 }
 
+/** A key for servers that have to make one: the processes of one command line make the same. */
+export const GENERATED_KEY = 'TRIPORT_GENERATED_KEY'
+
 /** What cancelled runs get to say good-bye. */
 const FAREWELL_MS = 1_000
 
@@ -158,7 +161,7 @@ function assemble(
     checkAddress(arguments, port, host)
     if (state.isDraining) throw new Error('This server is closed; make a new one')
     if (!isKeyed() && !isLoopback(host) && options.insecure !== true) {
-      generatedKey = randomBytes(24).toString('base64url')
+      generatedKey = process.env[GENERATED_KEY] || randomBytes(24).toString('base64url')
       state.authenticate = createAuthenticate({ apiKey: generatedKey, limits })
       process.stderr.write(`${name} listens beyond this machine, so it asks for a key: ${generatedKey}\n`)
     }

@@ -212,13 +212,17 @@ test('workers of a killed primary end', async (t) => {
 })
 
 test('where a key has to be made, all workers ask for the same', async (t) => {
-  const folder = modules(t, { 'who.mjs': WHO })
-  const { url, said } = await serve(t, [join(folder, 'who.mjs'), '--workers', '2', '--host', '0.0.0.0'])
-  const keys = [...said().matchAll(/a key is asked for: (\S+)$/gm)].map(([, key]) => key!)
-  assert.equal(keys.length, 1)
-  for (let at = 0; at < 6; at++) {
-    assert.equal((await post(url, { query: 'hi' })).status, 401)
-    assert.equal((await post(url, { query: 'hi' }, { 'x-api-key': keys[0]! })).status, 200)
+  const folder = modules(t, {
+    'who.mjs': WHO, 'own.mjs': `export default { host: '0.0.0.0', agents: [() => 'mine'] }`,
+  })
+  for (const [module, ...args] of [['who.mjs', '--host', '0.0.0.0'], ['own.mjs']] as const) {
+    const { url, said } = await serve(t, [join(folder, module), '--workers', '2', ...args])
+    const keys = [...said().matchAll(/asks for a key: (\S+)$/gm)].map(([, key]) => key!)
+    assert.equal(keys.length, 1)
+    for (let at = 0; at < 6; at++) {
+      assert.equal((await post(url, { query: 'hi' })).status, 401)
+      assert.equal((await post(url, { query: 'hi' }, { 'x-api-key': keys[0]! })).status, 200)
+    }
   }
 })
 
