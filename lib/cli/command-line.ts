@@ -1,7 +1,4 @@
-/**
- * The grammar of a command line: a table of flags and some arguments in; what is given, help, and sentences
- * about mistakes out. Knows what no flag is for.
- */
+/** The grammar of a command line: a table of flags and arguments in; values, help and errors out. */
 import { parseArgs } from 'node:util'
 import { slipsBetween } from '../schema/options.ts'
 
@@ -9,35 +6,35 @@ import { slipsBetween } from '../schema/options.ts'
 export interface Flag<Name extends string = string> {
   readonly name: Name
   readonly short?: string
-  /** Stands for its value in the help; a flag without one is given or not. A `LIST` may come in parts. */
+  /** The name of its value in the help; a flag without one takes no value. A `LIST` may be given twice. */
   readonly value?: string
-  /** It is not to be repeated in any sentence. */
+  /** Never shown in an error. */
   readonly isSecret?: true
   readonly meaning: string
-  /** What holds where it is left out. */
+  /** Shown in the help as the default. */
   readonly fallback?: string
-  /** The variable of the environment that is taken where it is left out. */
+  /** The environment variable that is used where the flag is left out. */
   readonly variable?: string
 }
 
-/** A mistake in the command line: told in a sentence, without a stack. */
+/** A mistake in the command line, reported without a stack. */
 export class UsageError extends Error {}
 
-/** What a flag has as its value, and by whose word: `--port` or `PORT`. */
+/** The value of a flag, and where it is from: `--port` or `PORT`. */
 export interface Given { readonly value: string; readonly by: string }
 
-/** A command line, read. */
+/** A parsed command line. */
 export interface CommandLine<Name extends string> {
-  /** What is no flag. */
+  /** The arguments that are not flags. */
   readonly words: readonly string[]
   has(name: Name): boolean
-  /** A flag's value, else its variable's; an empty variable is one that is not set. */
+  /** A flag's value, else its variable's; an empty variable is not set. */
   given(name: Name): Given | undefined
-  /** The flags as they were given, but for some: a command line that reads the same. */
+  /** The given flags as arguments again, without some. */
   format(without: readonly Name[]): readonly string[]
 }
 
-/** Reads a command line. Throws `UsageError`. */
+/** Throws `UsageError`. */
 export function parseCommandLine<Name extends string>(
   args: readonly string[], flags: readonly Flag<Name>[], environment: NodeJS.ProcessEnv,
 ): CommandLine<Name> {
@@ -55,7 +52,7 @@ export function parseCommandLine<Name extends string>(
     const flag = flags.find(({ name }) => name === token.name)
     if (flag === undefined) throw new UsageError(unknownFlag(token.rawName, flags))
     const value = valueOf(flag, token)
-    values.set(flag.name, values.has(flag.name) ? together(flag, values.get(flag.name), value) : value)
+    values.set(flag.name, values.has(flag.name) ? join(flag, values.get(flag.name), value) : value)
   }
   return {
     words,
@@ -84,8 +81,8 @@ function valueOf({ name, value: what }: Flag, { value, inlineValue }: OptionToke
   throw new UsageError(`--${name} needs a value: --${name} ${what}${dashed}`)
 }
 
-/** The value of a flag that was given twice. Throws `UsageError` where it takes one value. */
-function together(
+/** Joins the values of a flag that was given twice. Throws `UsageError` where it takes only one. */
+function join(
   { name, value: what, isSecret }: Flag, first: string | undefined, second: string | undefined,
 ): string | undefined {
   if (what === undefined) return undefined
@@ -99,17 +96,17 @@ function unknownFlag(written: string, flags: readonly Flag[]): string {
   return `Unknown option '${written}'; ${didYouMean(written, names, 'triport --help tells what there is')}`
 }
 
-/** The end of a sentence about a word that nobody knows. `otherwise`: where none is like it. */
+/** The end of a sentence about an unknown word: a suggestion, or `otherwise`. */
 export function didYouMean(word: string, known: readonly string[], otherwise: string): string {
   const meant = namesLike(word, known)
   if (meant.length === 0) return otherwise
   return `did you mean ${meant.length === 1 ? '' : `${meant.slice(0, -1).join(', ')} or `}${meant.at(-1)}?`
 }
 
-/** How many letters may be wrong: left out, put in, replaced, or swapped with the next. */
+/** Letters that may be wrong: left out, added, replaced, or swapped with the next. */
 const MAX_DISTANCE = 2
 
-/** The names that were probably meant, the nearest first: those that differ least, and those that go on. */
+/** The names that were probably meant, the nearest first: those that differ least or begin with the word. */
 export function namesLike(word: string, names: readonly string[]): readonly string[] {
   const plain = (text: string): string => text.toLowerCase().replace(/^-+/, '')
   const written = plain(word).slice(0, 64)
@@ -121,7 +118,7 @@ export function namesLike(word: string, names: readonly string[]): readonly stri
   ))
 }
 
-/** The table as help has it: a line for each flag. */
+/** The help: a line for each flag. */
 export function formatFlags(flags: readonly Flag[]): string {
   const names = flags.map(({ name, short, value }) => (
     `--${name}${value === undefined ? '' : ` ${value}`}${short === undefined ? '' : `, -${short}`}`

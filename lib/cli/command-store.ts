@@ -1,7 +1,6 @@
 /**
- * The store that a command line names: `sqlite:FILE`, `redis:URL` or `postgres:URL` in, an open store out.
- * A client of Redis or PostgreSQL is taken from the packages beside the module that is served; it is the
- * command's own, so that closing the store closes it too.
+ * The store that a command line names: `sqlite:FILE`, `redis:URL` or `postgres:URL` in, an open store out. The
+ * client of Redis or PostgreSQL comes from the packages beside the module; closing the store closes it too.
  */
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -12,13 +11,12 @@ import type { Store } from '../state/store.ts'
 import type { PostgresPool } from '../store/postgres/postgres.ts'
 import type { RedisClient } from '../store/redis/redis.ts'
 
-/** A client that is connected, and its end. */
 interface Connected<Client> { readonly client: Client; end(): unknown }
 
-/** How a client is made of what its package exports. */
+/** Makes a client from what its package exports. */
 type Connect<Client> = (exported: Exported, url: string) => Promise<Connected<Client>>
 
-/** Whatever a package has as its default, or all of it: its shape is known by its name. */
+/** What a package exports, by default or in all, with the members of every client that is used here. */
 interface Exported {
   new (...args: readonly unknown[]): Exported
   (...args: readonly unknown[]): Exported
@@ -37,7 +35,7 @@ interface Exported {
   end(): unknown
 }
 
-/** Those that are looked for, in this order. */
+/** Packages in the order in which they are tried. */
 const redisClients: ReadonlyMap<string, Connect<RedisClient>> = new Map([
   ['ioredis', connectCalling], ['iovalkey', connectCalling], ['redis', connectSending],
 ])
@@ -46,9 +44,8 @@ const postgresClients: ReadonlyMap<string, Connect<PostgresPool>> = new Map([
 ])
 
 /**
- * Opens the store that is named. `module`: beside which packages are looked for; left out, the working
- * directory. Throws `UsageError` for what names no store, and `Error` where its client is not installed or
- * the server does not answer.
+ * Opens a store. Packages are looked for beside `module`, or in the working directory. Throws `UsageError` for
+ * an unknown store, and `Error` where its client is not installed or the server does not answer.
  */
 export async function openStore(named: string, module: string | undefined): Promise<Store> {
   const [, engine = '', rest = ''] = /^(\w+):(.*)$/s.exec(named) ?? []
@@ -67,12 +64,12 @@ export async function openStore(named: string, module: string | undefined): Prom
     const { client, end } = await connect(postgresClients, 'PostgreSQL', urlOf(named, rest), module)
     return closing(postgresStore(client), end)
   }
-  // It may hold a password.
+  // The rest may hold a password.
   const shown = engine === '' ? '' : ` ${engine}:…`
   throw new UsageError(`--store${shown} names no store; write sqlite:FILE, redis:URL or postgres:URL`)
 }
 
-/** `redis://host` is a whole address, `redis:redis://host` has one behind the name of the engine. */
+/** Accepts `redis://host` and `redis:redis://host`. */
 function urlOf(named: string, rest: string): string {
   const url = rest.startsWith('//') ? named : rest
   if (URL.canParse(url) && /^\w+:\/\//.test(url)) return url
@@ -97,18 +94,19 @@ async function connect<Client>(
   for (const [name, make] of clients) {
     const path = resolved(beside, name)
     if (path === undefined) continue
-    const exported = exportedBy(await import(pathToFileURL(path).href))
+    const exported: unknown = await import(pathToFileURL(path).href)
+    const main = isRecord(exported) && 'default' in exported ? exported['default'] : exported
     try {
-      return await make(exported, url)
+      return await make(main as Exported, url)
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
       throw new Error(`${engine} at ${new URL(url).host} does not answer: ${reason}`, { cause })
     }
   }
   const [first, ...others] = clients.keys()
-  const place = module === undefined ? 'here' : `beside ${module}`
+  const where = module === undefined ? 'here' : `beside ${module}`
   const remedy = `npm install ${first} (or ${others.join(', ')})`
-  throw new Error(`--store needs a client of ${engine} ${place}: ${remedy}`)
+  throw new Error(`--store needs a client of ${engine} ${where}: ${remedy}`)
 }
 
 function resolved(beside: NodeJS.Require, name: string): string | undefined {
@@ -119,12 +117,7 @@ function resolved(beside: NodeJS.Require, name: string): string | undefined {
   }
 }
 
-function exportedBy(module: unknown): Exported {
-  const whole = isRecord(module) && 'default' in module ? module['default'] : module
-  return whole as Exported
-}
-
-/** Who is told of nothing else must not end the process: the store says itself that it cannot be reached. */
+/** Errors between calls must not end the process: the store itself reports that it cannot be reached. */
 function ignore(): void {}
 
 async function connectCalling(Client: Exported, url: string): Promise<Connected<RedisClient>> {
@@ -143,7 +136,7 @@ async function connectCalling(Client: Exported, url: string): Promise<Connected<
 async function connectSending(exported: Exported, url: string): Promise<Connected<RedisClient>> {
   const client = exported.createClient({ url })
   await new Promise((resolve, reject) => {
-    // It would try again for ever.
+    // It would retry for ever.
     client.on('error', reject)
     client.connect().then(resolve, reject)
   }).catch((error: unknown) => {
@@ -161,7 +154,7 @@ async function connectPool({ Pool }: Exported, url: string): Promise<Connected<P
 }
 
 async function connectSql(postgres: Exported, url: string): Promise<Connected<PostgresPool>> {
-  // A connection that is lost while it asks for types rejects a promise that nobody has.
+  // With types, a connection lost while it asks for them is an unhandled rejection.
   const client = postgres(url, { onnotice: ignore, fetch_types: false })
   await client.unsafe('SELECT 1')
   return { client, end: () => client.end() }

@@ -1,7 +1,7 @@
 /**
- * The command in several processes of one machine: a primary, which holds the store that all share and runs
- * nobody's code, and workers of `node:cluster`, which serve. A worker that ends is replaced; where none is
- * left and the next ends before it listens, the command ends as that one did. Knows no flag.
+ * The command in several processes of one machine: a primary that holds the shared store and runs no handlers,
+ * and workers of `node:cluster` that serve. A worker that ends is replaced. Where none is left and the next one
+ * ends before it listens, the command ends with its exit code.
  */
 import cluster from 'node:cluster'
 import { isRecord } from '../define/content.ts'
@@ -15,39 +15,32 @@ import type { Log } from '../define/log.ts'
 import type { Launched, LaunchOptions } from '../server/launch.ts'
 import type { Store } from '../state/store.ts'
 
-/** What a worker tells its primary: that it serves, and at its end how many calls run. */
-interface News { readonly listens?: boolean; readonly running?: number }
+/** A worker's message to its primary: it serves; at its end, how many calls run. */
+interface WorkerMessage { readonly listens?: boolean; readonly running?: number }
 
-/** Tells these messages from all others on the same channel. */
+/** Marks these messages among all others on the same channel. */
 const NAME = 'triport:worker'
 
-/** A worker that has served for so long did not die of its start: another takes its place at once. */
+/** A worker that served this long did not die of its start: it is replaced at once. */
 const YOUNG_MS = 1_000
-/** How long to wait for the next where several in a row died young: twice as long each time. */
+/** The wait for the next where several in a row died young: doubled each time. */
 const FIRST_WAIT_MS = 100
 const MAX_WAIT_MS = 10_000
 
-/** A worker that listens. */
-interface Serving {
-  /** Monotonic milliseconds. */
-  readonly since: number
-  /** How many calls run in it, when it ends. */
-  readonly running: Promise<number>
-}
+/** A worker that listens: since when (monotonic), and how many calls run in it when it ends. */
+interface Serving { readonly since: number; readonly running: Promise<number> }
 
-/** How many there are, and what they are started with. */
-export interface Crew {
+/** How many workers, and the command line and environment of each. */
+export interface WorkerSettings {
   readonly count: number
-  /** The command line of each. */
   readonly args: readonly string[]
-  /** What stands in the environment of each, a secret among it. */
   readonly variables: Readonly<Record<string, string>>
-  /** What they share; it is closed at the end. Left out: the memory of this process. */
+  /** Shared by all, closed at the end. Left out: the memory of this process. */
   readonly store: Store | undefined
 }
 
-/** Starts the workers of this process, the first alone, and runs until the process is told to end. */
-export function startWorkers({ count, args, variables, store = sharedMemory() }: Crew): void {
+/** Starts the workers, the first alone, and runs until a signal. */
+export function startWorkers({ count, args, variables, store = sharedMemory() }: WorkerSettings): void {
   const serving = new Map<Worker, Serving>()
   const waits = new Set<NodeJS.Timeout>()
   let isEnding = false
@@ -59,19 +52,19 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
   function start(deaths: number): void {
     const worker = cluster.fork(variables)
     worker.on('message', (message: unknown) => {
-      if (newsIn(message)?.listens !== true) return
-      // It was told to end before it could hear that.
+      if (contentOf(message)?.listens !== true) return
+      // The first signal came before it handled any.
       if (isEnding) return void worker.process.kill('SIGTERM')
       serving.set(worker, { since: performance.now(), running: runningIn(worker) })
       if (hasBegun) return
       hasBegun = true
-      // Only now is it known that the module and the port are good: what is wrong with them is said once.
+      // Only now are the module and the port known to be good: their errors are reported once.
       for (let others = count - 1; others > 0; others--) start(0)
     })
     worker.on('exit', (code: number | null, signal: NodeJS.Signals | null) => {
       replace(worker, code, signal, deaths)
     })
-    // One that could not be started has no exit. Any other failure is of a message to one that ends.
+    // A worker that could not start has no exit. Other errors are of messages to one that ends.
     worker.on('error', () => {
       if (worker.process.pid === undefined) replace(worker, 1, null, deaths)
     })
@@ -109,18 +102,18 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
       isEnding = true
       for (const wait of waits) clearTimeout(wait)
       const left = workers()
-      // One that has not got so far as to listen has nothing to end in order.
+      // One that does not listen yet ends at once.
       for (const worker of left) worker.process.kill('SIGTERM')
       return end(left)
     },
     running: () => countRunning([...serving.values()]),
   })
-  // Not even one that is stuck outlives this process.
+  // Even a worker that hangs ends with this process.
   process.on('exit', () => { for (const worker of workers()) worker.process.kill('SIGKILL') })
   start(0)
 }
 
-/** As much as one process has in all for what is kept there. */
+/** With the limits of one process in all. */
 function sharedMemory(): Store {
   const { maxTasks, maxConversations, maxIdempotencyKeys } = defaults
   const { maxTasksBytes, maxConversationsBytes, maxIdempotencyBytes } = defaults
@@ -131,16 +124,15 @@ function sharedMemory(): Store {
   })
 }
 
-/** Those that live. */
 function workers(): readonly Worker[] {
   return Object.values(cluster.workers ?? {}).flatMap((worker) => worker?.isDead() === false ? [worker] : [])
 }
 
-/** Calls that run in one that ends, as soon as it has told or has gone: a terminal may tell it first. */
+/** Calls that run in a worker that ends. It may end before this process does: a terminal signals both. */
 function runningIn(worker: Worker): Promise<number> {
   return new Promise((resolve) => {
     worker.on('message', (message: unknown) => {
-      const { running } = newsIn(message) ?? {}
+      const { running } = contentOf(message) ?? {}
       if (running !== undefined) resolve(running)
     })
     worker.on('exit', () => resolve(0))
@@ -152,20 +144,20 @@ async function countRunning(serving: readonly Serving[]): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-function newsIn(message: unknown): News | undefined {
-  return isRecord(message) && Object.hasOwn(message, NAME) ? message[NAME] as News : undefined
+function contentOf(message: unknown): WorkerMessage | undefined {
+  return isRecord(message) && Object.hasOwn(message, NAME) ? message[NAME] as WorkerMessage : undefined
 }
 
-function tell(news: News): void {
-  process.send?.({ [NAME]: news })
+function send(content: WorkerMessage): void {
+  process.send?.({ [NAME]: content })
 }
 
-/** Whether this worker reports for all while none serves yet. */
+/** Whether this worker reports for all. */
 export function isFirstWorker(): boolean {
   return cluster.worker?.id === 1
 }
 
-/** The options of a worker. What the first has told of the start, the others do not tell again. */
+/** The options of a worker. Only the first reports its start. */
 export function workerOptions(options: LaunchOptions): LaunchOptions {
   const isFirst = isFirstWorker()
   const write = options.accessLog === true ? verboseStderrLog : stderrLog
@@ -178,19 +170,19 @@ export function workerOptions(options: LaunchOptions): LaunchOptions {
 
 let isServing = false
 
-/** Tells the primary that this worker serves, and ends in order when it says so, and with it. */
+/** Reports to the primary that this worker serves; ends in order on a signal. */
 export function serveAsWorker({ server, close }: Launched): void {
   let isEnding = false
   const end = (): void => {
-    // A terminal and the primary both say so.
+    // A terminal and the primary both signal.
     if (isEnding) return
     isEnding = true
     const closed = close()
-    tell({ running: server.status().calls.running })
+    send({ running: server.status().calls.running })
     closed.then(() => process.exit(0), () => process.exit(1))
   }
   process.on('SIGINT', end)
   process.on('SIGTERM', end)
   isServing = true
-  tell({ listens: true })
+  send({ listens: true })
 }

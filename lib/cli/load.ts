@@ -1,6 +1,6 @@
 /**
- * A module of an author's: a path in, all that it exports to be served out, sorted into its kinds. ES modules
- * and CommonJS are read alike.
+ * The module that is served: a path in; what it exports out, sorted by kind, or why it could not be loaded. ES
+ * modules and CommonJS are read alike.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, realpathSync, statSync } from 'node:fs'
@@ -19,10 +19,10 @@ import type { Defined, Subject } from '../define/normalize-definitions.ts'
 import type { LaunchOptions } from '../server/launch.ts'
 import type { TriportServer } from '../server/server.ts'
 
-/** The name of the group that a list of agents makes. */
+/** Name of the group that a list of agents makes. */
 const NAME = 'triport'
 
-/** What a module may export besides its default: one thing by the first name, a list by either. */
+/** Named exports: one thing by the first name, a list by either. */
 const kinds = [
   ['agent', 'agents'], ['group', 'groups'], ['tool', 'tools'], ['resource', 'resources'],
   ['resourceTemplate', 'resourceTemplates'], ['prompt', 'prompts'],
@@ -31,29 +31,27 @@ const kinds = [
 type Kind = typeof kinds[number][1]
 type Exports = Readonly<Record<string, unknown>>
 
-/** What a default may say besides what is to be served: options of the server, and where it listens. */
+/** Options that a default export may have beside what is served. */
 const optionNames: readonly string[] = [
   ...serverOptions.filter((name) => !kinds.some(([, many]) => many === name)), 'port', 'host', 'quiet',
 ]
 
-/** What a module exports. */
+/** What a module exports. With a `server` that it has made itself, the others are empty. */
 export interface Loaded {
   readonly subject: Defined
-  /** Those that its default holds beside what is served. */
   readonly options: LaunchOptions
-  /** It has made its server itself; then the others are empty. */
   readonly server?: TriportServer | undefined
 }
 
 /**
- * Imports a module. Rejects with an `Error` whose message says all there is to say. Ends the process with 13
- * where the module waits for what never comes.
+ * Imports a module. Rejects with an `Error` whose message is complete. Ends the process with 13 where the
+ * module waits for what never comes.
  */
 export async function loadModule(path: string): Promise<Loaded> {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) throw new Error(`Cannot load ${path}: there is no such file`)
   if (stat.isDirectory()) throw new Error(`Cannot load ${path}: it is a folder; name a file in it`)
-  // Nothing is left to do, and the import has not come to its end: what it awaits is not on its way.
+  // The event loop is empty and the import has not ended: nothing will settle it.
   const giveUp = (): never => {
     process.stderr.write(`triport: ${path} never finishes loading: it awaits what nothing will settle\n`)
     process.exit(13)
@@ -70,24 +68,20 @@ export async function loadModule(path: string): Promise<Loaded> {
     process.off('beforeExit', giveUp)
   }
   const server = exported['default'] ?? exported['server']
-  if (isTriport(server)) return { subject: nothing, options: {}, server }
+  if (isTriport(server)) return { subject: merge([]), options: {}, server }
   const { options, isOffer, ...read } = readDefault(exported, path)
   const subject = sortOutExports(read.exported, isOffer, path)
   if (Object.values(subject).some(({ length }) => length > 0)) return { subject, options }
   throw new Error(`${path} ${nothingIn(read.exported)}`)
 }
 
-const nothing: Defined = {
-  agents: [], groups: [], tools: [], resources: [], resourceTemplates: [], prompts: [],
-}
-
-/** Whether a value is what `createServer` returns, of whichever copy of this library. */
+/** Whether a value is a server, of this or another copy of the library. */
 function isTriport(value: unknown): value is TriportServer {
   return isRecord(value) && Array.isArray(value['protocols'])
     && ['listen', 'close', 'status', 'fetch', 'handler'].every((name) => typeof value[name] === 'function')
 }
 
-/** A module's exports, with what its default holds among them, and what that says besides. */
+/** A module's exports, with the members of its default among them. */
 interface ReadDefault {
   readonly exported: Exports
   readonly options: LaunchOptions
@@ -96,9 +90,8 @@ interface ReadDefault {
 }
 
 /**
- * What CommonJS exports by name arrives as the members of a default, and often a second time by name. It may
- * be anything; in the default of an ES module there is nothing but what is to be served, or what
- * `createServer` takes. Throws an `Error`.
+ * Named exports of CommonJS arrive as the members of a default, among anything else, and often a second time by
+ * name. The default of an ES module may only have what `createServer` takes, or throws an `Error`.
  */
 function readDefault(module: Exports, path: string): ReadDefault {
   const { default: whole } = module
@@ -116,12 +109,12 @@ function readDefault(module: Exports, path: string): ReadDefault {
   return { exported: { ...module, default: undefined, ...whole }, options, isOffer }
 }
 
-/** Whether a module that has been imported is CommonJS, which stays where `require` looks. */
+/** Whether a module that has been imported is CommonJS: then it is in the cache of `require`. */
 function isCommonJs(path: string): boolean {
   return createRequire(import.meta.url).cache[realpathSync(path)] !== undefined
 }
 
-/** Throws an `Error` that names the module, for what in it cannot be served. */
+/** Throws an `Error` that names the module for what cannot be served. */
 function sortOutExports(exported: Exports, isOffer: boolean, path: string): Defined {
   try {
     return sortExports(exported, isOffer)
@@ -149,13 +142,13 @@ function sortExports(exported: Exports, isOffer: boolean): Defined {
     },
   ]
   const all = merge(subjects.map((subject) => normalizeDefinitions(subject as Subject, NAME)))
-  // Several agents of which none is put first are a group, as a list of them is.
+  // Several agents without a first one are a group, as a list is.
   const isList = !isOffer && main === undefined && exported['agent'] === undefined && all.groups.length === 0
   if (!isList || all.agents.length < 2) return all
   return { ...all, groups: [defineGroup({ name: NAME, agents: all.agents })] }
 }
 
-/** A thing, or each of a list, with what is in it: what is exported under two names is served once. */
+/** A thing, or each of a list, with its parts: what is exported under two names is served once. */
 function partsOf(thing: unknown): readonly unknown[] {
   if (Array.isArray(thing)) return thing.flatMap(partsOf)
   const parts = isRecord(thing) ? kinds.flatMap(([, many]) => thing[many] ?? []) : []
@@ -163,14 +156,8 @@ function partsOf(thing: unknown): readonly unknown[] {
 }
 
 function merge(all: readonly Defined[]): Defined {
-  return {
-    agents: all.flatMap(({ agents }) => agents),
-    groups: all.flatMap(({ groups }) => groups),
-    tools: all.flatMap(({ tools }) => tools),
-    resources: all.flatMap(({ resources }) => resources),
-    resourceTemplates: all.flatMap(({ resourceTemplates }) => resourceTemplates),
-    prompts: all.flatMap(({ prompts }) => prompts),
-  }
+  const lists = kinds.map(([, many]) => [many, all.flatMap((one): readonly unknown[] => one[many])])
+  return Object.fromEntries(lists) as Defined
 }
 
 function nothingIn(exported: Exports): string {
@@ -181,25 +168,28 @@ function nothingIn(exported: Exports): string {
   return 'exports nothing to serve; export default (prompt) => answer, or name it agent, group or tools'
 }
 
-/** Lines of a stack that are shown, and files in which the source of a syntax error is looked for. */
+/** Stack lines that are shown; files that are searched for the source of a syntax error. */
 const MAX_FRAMES = 5
 const MAX_FILES = 20
 
-/** A source line that is longer was made by a machine; of a longer message the end is cut off. */
+/** Longer source lines are generated code. */
 const MAX_SOURCE = 200
 const MAX_MESSAGE = 2_000
 
-/** How a stack begins where it knows the source: the place, a few lines, and mostly a mark below. */
+/** How a stack begins that has the source: the position, a few lines, and mostly a mark below. */
 const EXCERPT = /^(\S.*:\d+)\n((?:.*\n){0,8}?)SyntaxError\b/
 
-/** This house's own files, as they look in a stack. */
-const SYSTEM_OWNER = new URL('..', import.meta.url).href
+/** This library's own files, as they look in a stack. */
+const OWN_FILES = new URL('..', import.meta.url).href
 
 /** Where the author's part of a stack ends. */
 const LOADED_BY = 'at async loadModule'
 
-/** A message, and below it the lines that show where. */
-export function loadReason(error: unknown, path: string): string {
+/**
+ * Why a module could not be loaded: the message, the source line of a syntax error, and the author's lines of
+ * the stack. Paths are relative to the working directory.
+ */
+function loadReason(error: unknown, path: string): string {
   if (!(error instanceof Error)) return `it threw ${describe(error)}`
   if ('code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?ts\b/.test(error.message)) {
     return 'this Node does not run TypeScript; compile it first, or use Node 22.18 or later'
@@ -214,11 +204,11 @@ export function loadReason(error: unknown, path: string): string {
 function framesOf({ stack }: Error): readonly string[] {
   const [within = ''] = String(stack).split(LOADED_BY)
   return within.split('\n').map((line) => line.trim())
-    .filter((line) => /^at .*[\\/:]/.test(line) && !line.includes('node:') && !line.includes(SYSTEM_OWNER))
+    .filter((line) => /^at .*[\\/:]/.test(line) && !line.includes('node:') && !line.includes(OWN_FILES))
     .slice(0, MAX_FRAMES)
 }
 
-/** Node knows the line of an ES module's syntax error, and tells it to nobody but its own last words. */
+/** Node prints the line of an ES module's syntax error only when it ends with it. */
 function excerptOf(error: SyntaxError, path: string): readonly string[] {
   const known = EXCERPT.exec(String(error.stack))
   if (known !== null) return excerpt(known)
@@ -235,28 +225,29 @@ function excerpt([, place = '', source = '']: RegExpExecArray): readonly string[
   return lines.some(({ length }) => length > MAX_SOURCE) ? [place] : [place, ...lines]
 }
 
-/** A text with the paths in it as they look from the working directory. */
+/** Makes the paths in a text relative to the working directory. */
 function near(text: string): string {
   const folder = process.cwd()
   const here = folder + sep
-  // At the root every path is as short as it can be.
-  const paths = dirname(folder) === folder ? text
-    : text.replaceAll(pathToFileURL(here).href, '').replaceAll(here, '')
+  const isRoot = dirname(folder) === folder
+  const paths = isRoot ? text : text.replaceAll(pathToFileURL(here).href, '').replaceAll(here, '')
   return paths.replace(/file:\/\/[^\s)]+?(?=:\d|[\s)]|$)/g, (url) => fileURLToPath(url))
 }
 
-/** More than a module that somebody works on is made of. */
 const MAX_LOCAL_FILES = 2_000
 
 const RELATIVE = /\b(?:from|import|require)\s*\(?\s*(?:'(\.{1,2}\/[^'\n]+)'|"(\.{1,2}\/[^"\n]+)")/g
 const SCRIPT = /\.[cm]?[jt]s$/
-/** What `require` lets one leave out. */
+/** Endings that `require` adds. */
 const ENDINGS = ['', '.js', '.cjs', '.json', '.ts', '/index.js', '/index.ts']
 
-/** Their absolute paths, the module's own first. One that is imported and not there yet is among them. */
+/**
+ * The files that a module is made of: itself, and what it and they import by a relative path, whether it exists
+ * or not. Read from the text, without running it: paths in comments count, computed ones do not.
+ */
 export function localFiles(module: string): readonly string[] {
   const files = new Set([resolve(module)])
-  // A set may grow while it is walked.
+  // A set may grow during iteration.
   for (const file of files) {
     for (const path of importsOf(file)) if (files.size < MAX_LOCAL_FILES) files.add(path)
   }
@@ -275,7 +266,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    // It may be in the middle of being saved.
+    // It may be just being saved.
     return ''
   }
 }
