@@ -1,6 +1,7 @@
 /**
- * The store that a command line names: `sqlite:FILE`, `redis:URL` or `postgres:URL` in, an open store out. The
- * client of Redis or PostgreSQL comes from the packages beside the module; closing the store closes it too.
+ * The store that a command line names: `sqlite:FILE`, `redis:URL` or `postgres:URL` in, an open store out.
+ * The client of Redis or PostgreSQL comes from the packages beside the module; closing the store closes it
+ * too.
  */
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -44,8 +45,8 @@ const postgresClients: ReadonlyMap<string, Connect<PostgresPool>> = new Map([
 ])
 
 /**
- * Opens a store. Packages are looked for beside `module`, or in the working directory. Throws `UsageError` for
- * an unknown store, and `Error` where its client is not installed or the server does not answer.
+ * Opens a store. Packages are looked for beside `module`, or in the working directory. Throws `UsageError`
+ * for an unknown store, and `Error` where its client is not installed or the server does not answer.
  */
 export async function openStore(named: string, module: string | undefined): Promise<Store> {
   const [, engine = '', rest = ''] = /^(\w+):(.*)$/s.exec(named) ?? []

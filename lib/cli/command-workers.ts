@@ -1,7 +1,7 @@
 /**
- * The command in several processes of one machine: a primary that holds the shared store and runs no handlers,
- * and workers of `node:cluster` that serve. A worker that ends is replaced. Where none is left and the next one
- * ends before it listens, the command ends with its exit code.
+ * The command in several processes of one machine: a primary that holds the shared store and runs no
+ * handlers, and workers of `node:cluster` that serve. A worker that ends is replaced. Where none is left and
+ * the next one ends before it listens, the command ends with its exit code.
  */
 import cluster from 'node:cluster'
 import { isRecord } from '../define/content.ts'

@@ -1,6 +1,6 @@
 /**
- * The `triport` command. Reports on standard error. Exit codes: 0, 2 for a wrong command line, 1 for what could
- * not be done, 13 for a module that never finishes loading.
+ * The `triport` command. Reports on standard error. Exit codes: 0, 2 for a wrong command line, 1 for what
+ * could not be done, 13 for a module that never finishes loading.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer as createProbe } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * The module that is served: a path in; what it exports out, sorted by kind, or why it could not be loaded. ES
- * modules and CommonJS are read alike.
+ * The module that is served: a path in; what it exports out, sorted by kind, or why it could not be loaded.
+ * ES modules and CommonJS are read alike.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, realpathSync, statSync } from 'node:fs'
@@ -90,8 +90,8 @@ interface ReadDefault {
 }
 
 /**
- * Named exports of CommonJS arrive as the members of a default, among anything else, and often a second time by
- * name. The default of an ES module may only have what `createServer` takes, or throws an `Error`.
+ * Named exports of CommonJS arrive as the members of a default, among anything else, and often a second time
+ * by name. The default of an ES module may only have what `createServer` takes, or throws an `Error`.
  */
 function readDefault(module: Exports, path: string): ReadDefault {
   const { default: whole } = module
@@ -242,8 +242,8 @@ const SCRIPT = /\.[cm]?[jt]s$/
 const ENDINGS = ['', '.js', '.cjs', '.json', '.ts', '/index.js', '/index.ts']
 
 /**
- * The files that a module is made of: itself, and what it and they import by a relative path, whether it exists
- * or not. Read from the text, without running it: paths in comments count, computed ones do not.
+ * The files that a module is made of: itself, and what it and they import by a relative path, whether it
+ * exists or not. Read from the text, without running it: paths in comments count, computed ones do not.
  */
 export function localFiles(module: string): readonly string[] {
   const files = new Set([resolve(module)])

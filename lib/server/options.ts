@@ -1,8 +1,6 @@
 /**
- * The options of `createServer`, `launch` and `serveStdio`, checked before anything is made of them: their
- * names, their types, and whether they stand where they belong. Nothing that is thrown here shows a key.
- *
- * What a value means (a path, an address, a limit) is checked by whoever reads it.
+ * The options of `createServer`, `launch` and `serveStdio`: their types, one table of names and checks, and
+ * the normal form of those that have a grammar of their own. No error here shows a key.
  */
 import { checkA2aOptions } from '../a2a/model/options.ts'
 import { isRecord } from '../define/content.ts'
@@ -16,7 +14,6 @@ import type { A2aServerOptions } from '../a2a/model/options.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log, Logger } from '../define/log.ts'
 import type { Offer } from '../define/normalize-definitions.ts'
-import type { Members } from '../define/validate.ts'
 import type { ApiKey, Authorization } from '../http/access/auth.ts'
 import type { NamedKey } from '../http/access/keys.ts'
 import type { RateLimit } from '../http/access/rate.ts'
@@ -25,31 +22,31 @@ import type { McpOptions } from '../mcp/request/context.ts'
 import type { OnCall } from '../run/call-observer.ts'
 import type { Store } from '../state/store.ts'
 
-/** What `createServer` takes, besides every limit of `Limits`. `T` are the types of the tools' schemas. */
+/** What `createServer` takes, besides every limit of `Limits`. `T`: the types of the tools' schemas. */
 export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]>
   extends Offer<T>, Partial<Limits> {
-  /** Left out: that of the first group, else of the first agent, else `triport`. */
+  /** Left out: that of the first group, else the first agent, else `triport`. */
   readonly name?: string | undefined
   /** Left out: `1.0.0`. */
   readonly version?: string | undefined
-  /** Left out: that of the first group, else of the first agent. */
+  /** Left out: that of the first group, else the first agent. */
   readonly description?: string | undefined
-  /** How a model should use this server; clients of MCP read it. The same as `mcp.instructions`. */
+  /** How a model should use this server (MCP). The same as `mcp.instructions`. */
   readonly instructions?: string | undefined
   /** Left out: `http`, or `mcp` where only tools are given. */
   readonly protocol?: ProtocolChoice | undefined
-  /** A key, several, or a function that knows them. Left out: nobody needs a key on a loopback address. */
+  /** A key, several, or a function that checks them. Left out: no key is needed on a loopback address. */
   readonly apiKey?: ApiKey | undefined
-  /** OAuth tokens, besides or in place of keys: the MCP door becomes an OAuth resource server (RFC 9728). */
+  /** OAuth tokens, besides or instead of keys: MCP becomes an OAuth resource server (RFC 9728). */
   readonly auth?: Authorization | undefined
   /** Serves without a key on any address. */
   readonly insecure?: boolean | undefined
   /** Where clients reach this server, when that is not where it listens. */
   readonly publicUrl?: string | URL | undefined
   /**
-   * How many proxies stand before this server; `true` is one. That many are believed in `X-Forwarded-Host`,
-   * `X-Forwarded-Proto` and `X-Forwarded-For`, counted from the end, where each adds what it saw. Only
-   * behind proxies that set all three: otherwise clients do.
+   * The number of proxies before this server; `true` is one. That many are believed in `X-Forwarded-Host`,
+   * `X-Forwarded-Proto` and `X-Forwarded-For`, counted from the end. Only behind proxies that set all three:
+   * otherwise clients set them.
    */
   readonly trustProxy?: boolean | number | undefined
   /** Prefix of every path: `/assistant`. */
@@ -57,92 +54,130 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
   /** A further path for queries: `/ask`. */
   readonly path?: string | undefined
   /**
-   * Origins of pages that may call and read, or `*`. Left out: pages of this machine may, where the server
-   * is on a loopback address; elsewhere none may read.
+   * Origins of pages that may call and read, or `*`. Left out: pages of this machine on a loopback address,
+   * otherwise none.
    */
   readonly cors?: string | readonly string[] | undefined
   /**
-   * Names that this server is reached by; others get 403. `*` lifts the check. Left out: those of
-   * `publicUrl`, and on a loopback address its own; elsewhere any name.
+   * Host names of this server; others get 403. `*` lifts the check. Left out: that of `publicUrl`, and on a
+   * loopback address its own; otherwise any name.
    */
   readonly allowedHosts?: readonly string[] | undefined
-  /**
-   * Origins of pages that may call, besides those of `cors`, of `publicUrl` and of this machine, and the
-   * server's own.
-   */
+  /** Origins of pages that may call, besides those of `cors`, `publicUrl`, this machine and the server. */
   readonly allowedOrigins?: readonly string[] | undefined
   /**
-   * How often one principal, or one address where nobody needs a key, may call. Counted in this process, or
-   * with a shared store over all of them, give or take an eighth of the burst for each. Behind a proxy set
-   * `trustProxy`, or all callers are one. Left out: no limit.
+   * How often one principal, or one network address where no key is needed, may call. Counted in this
+   * process, or with a shared store over all, give or take an eighth of the burst for each. Behind a proxy
+   * set `trustProxy`, or all callers are one. Left out: no limit.
    */
   readonly rateLimit?: RateLimit | undefined
-  /** Takes the log; `console` can. Left out: warnings and errors go to standard error. `false`: none. */
+  /** Replaces the logger, which writes warnings and errors to standard error; `false` disables logging. */
   readonly log?: Log | Logger | false | undefined
-  /** Told once per call of an agent, a tool, a resource or a prompt, at its end. What it throws is logged. */
+  /** Called at the end of each call of an agent, tool, resource or prompt. What it throws is logged. */
   readonly onCall?: OnCall | undefined
-  /** Logs one line for each request, at level info, which standard error then shows. */
+  /** Logs a line for each request, at level info, which standard error then shows. */
   readonly accessLog?: boolean | undefined
-  /** Is told of each request when it is over. For metrics: `route` has few values, `path` has any. */
+  /** Called when a request is over. For metrics use `route`, which has few values. */
   readonly onRequest?: ((request: RequestSummary) => void) | undefined
   /**
-   * Serves `GET /metrics` for Prometheus: what is counted of requests and calls, and what `status()` tells.
-   * It needs the key, where one is asked for. Left out: false, and nothing is counted.
+   * Serves `GET /metrics` for Prometheus: requests, calls and `status()`. It needs the key, where there is
+   * one. Left out: false, and nothing is counted.
    */
   readonly metrics?: boolean | undefined
   /** Shows the messages of unexpected errors to callers. For development. */
   readonly exposeErrors?: boolean | undefined
-  /** What only the MCP door needs to know. */
   readonly mcp?: McpOptions | undefined
-  /** What only the A2A door needs to know. */
   readonly a2a?: A2aServerOptions | undefined
   /**
    * Seals what clients carry: states between two rounds, cursors. The first of several seals, all open. At
-   * least 16 characters; replicas share it. Left out: `TRIPORT_SECRET`, in which commas join several, else
-   * random for this process.
+   * least 16 characters; replicas share it. Left out: `TRIPORT_SECRET` (several with commas), else random.
    */
   readonly secret?: string | readonly string[] | undefined
   /**
-   * Keeps tasks, conversations, replies for an Idempotency-Key, webhooks, and what processes have to know of
-   * each other, where it is shared (`isShared`); where it is not, webhooks and what changes in sessions. All
-   * else, and everything where it is left out, is in the memory of this process, within the limits.
+   * Where it is shared (`isShared`), keeps tasks, conversations, replies for an Idempotency-Key, webhooks,
+   * and the membership of processes; else webhooks and changes of sessions. All else, or everything where it
+   * is left out, is in the memory of this process, within the limits.
    */
   readonly store?: Store | undefined
   /**
-   * Whose state a shared store keeps: only processes of one deployment find it. Any text; whoever has the
-   * same in the same store shares the state, whatever its secret, but for what a secret seals. Left out:
-   * those share it that have a secret in common, also while it is replaced.
+   * Whose state a shared store keeps. Processes with the same text share it, whatever their secret, but for
+   * what a secret seals. Left out: processes with a secret in common share it, also while it is replaced.
    */
   readonly deployment?: string | undefined
 }
 
-const names: Members<Omit<ServerOptions, keyof Limits>> = {
+type Check = (value: unknown) => boolean
+/** What an option must be, and what to write instead; `true`: anything, or checked by its user. */
+type Rule = readonly [isFine: Check, remedy: string] | true
+type Rules<T> = Readonly<Record<keyof T, Rule>>
+type AnyRules = Readonly<Record<string, Rule>>
+
+const isString: Check = (value) => typeof value === 'string'
+const isFunction: Check = (value) => typeof value === 'function'
+
+const TEXT: Rule = [(value) => isString(value) && value !== '', 'write a string that is not empty']
+const STRING: Rule = [isString, 'write a string']
+const ADDRESS: Rule = [isString, 'write an address']
+const FLAG: Rule = [(value) => typeof value === 'boolean', 'write true or false']
+
+const rules: Rules<Omit<ServerOptions, keyof Limits>> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
-  name: true, version: true, description: true, instructions: true, protocol: true, apiKey: true, auth: true,
-  insecure: true,
-  publicUrl: true, trustProxy: true, mountPath: true, path: true, cors: true, allowedHosts: true,
-  allowedOrigins: true, rateLimit: true, log: true, onCall: true, accessLog: true, onRequest: true,
-  metrics: true, exposeErrors: true, mcp: true, a2a: true, secret: true, store: true,
-  deployment: true,
+  name: TEXT, version: TEXT, description: STRING, instructions: STRING,
+  protocol: true, apiKey: true, publicUrl: true, trustProxy: true, mountPath: true, path: true, log: true,
+  secret: true,
+  insecure: FLAG, exposeErrors: FLAG, accessLog: FLAG, metrics: FLAG,
+  cors: [(value) => isString(value) || isStrings(value), `write '*', or ['https://app.example.com']`],
+  allowedHosts: [isStrings, `write a list, as in ['agents.example.com']`],
+  allowedOrigins: [isStrings, `write a list, as in ['https://app.example.com']`],
+  onCall: [isFunction, 'write a function (info) => {}'],
+  onRequest: [isFunction, 'write a function that takes a summary of each request'],
+  rateLimit: [isRecord, 'write { perMinute: 600 }'],
+  mcp: [isRecord, `write an object, as in { instructions: 'Ask first.' }`],
+  a2a: [isRecord, `write an object, as in { card: '1.0' }`],
+  auth: [isRecord, 'write { resource, authorizationServers, verify }'],
+  deployment: TEXT,
+  store: [isStore, 'give what memoryStore() returns, or an object with all methods of Store'],
 }
 
-/** The names of all options of `createServer`, the limits last. */
-export const serverOptions: readonly string[] = [...Object.keys(names), ...Object.keys(defaults)]
+const mcpRules: Rules<McpOptions> = {
+  sessions: [(value) => ['optional', 'required', 'none'].some((one) => one === value),
+    `write 'optional', 'required' or 'none'`],
+  instructions: STRING, title: STRING, websiteUrl: ADDRESS, icons: true,
+  extensions: [isRecord, `write an object, as in { 'io.modelcontextprotocol/ui': {} }`],
+  pageSize: [(value) => Number.isSafeInteger(value) && Number(value) > 0, 'write a whole number above zero'],
+  cache: [isRecord, `write { ttlMs: 60_000, scope: 'public' }`],
+}
 
-/** A door of the server. */
+const cacheRules: Rules<NonNullable<McpOptions['cache']>> = {
+  ttlMs: [(value) => typeof value === 'number' && value >= 0, 'write milliseconds'],
+  scope: [(value) => value === 'public' || value === 'private', `write 'public' or 'private'`],
+}
+
+const authRules: Rules<Authorization> = {
+  resource: true, authorizationServers: true, scopes: true, verify: true,
+  name: STRING, documentation: ADDRESS,
+}
+
+const rateRules: Rules<RateLimit> = { perMinute: true, burst: true, initializePerMinute: true }
+
+const keyRules: Rules<NamedKey> = { id: true, key: true, scopes: true, expires: true }
+
+/** The names of all options of `createServer`, the limits last. */
+export const serverOptions: readonly string[] = [...Object.keys(rules), ...Object.keys(defaults)]
+
+/** A protocol that a server can serve. */
 export type ProtocolName = 'http' | 'mcp' | 'a2a'
 
-/** Which doors are open. */
+/** Which protocols are served. */
 export type ProtocolChoice = ProtocolName | 'all' | readonly ProtocolName[]
 
 const ALL: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
 
-/** The port of a server that is told none. */
 export function defaultPort(protocols: readonly ProtocolName[]): number {
   return protocols.length === 1 && protocols[0] === 'mcp' ? 8080 : 8000
 }
 
-/** The doors that are open. `hasOnlyTools`: there is no agent. `canAnswer`: messages are answered even so. */
+/** The protocols that are served. `hasOnlyTools`: without an agent; `canAnswer`: it has an answer to A2A. */
 export function protocolsOf(
   choice: ProtocolChoice | undefined, hasOnlyTools: boolean, canAnswer: boolean = !hasOnlyTools,
 ): readonly ProtocolName[] {
@@ -160,7 +195,7 @@ export function protocolsOf(
   return ALL.filter((one) => wanted.includes(one))
 }
 
-/** Where clients of each protocol come to first. */
+/** The first paths that clients of each protocol use. */
 const entries: Readonly<Record<ProtocolName, readonly string[]>> = {
   http: ['/agents', '/tools', '/prompts', '/resources', '/v1/chat/completions', '/v1/models'],
   mcp: ['/mcp', '/sse', '/messages', '/messages/'],
@@ -169,7 +204,7 @@ const entries: Readonly<Record<ProtocolName, readonly string[]>> = {
   ],
 }
 
-/** What is said at the paths of protocols that are not served, by the path. */
+/** Messages for the paths of protocols that are not served. */
 export function absentPaths(served: readonly ProtocolName[]): ReadonlyMap<string, string> {
   const instead = served.map((name) => name.toUpperCase()).join(' and ')
   return new Map(ALL.filter((name) => !served.includes(name)).flatMap((name) => entries[name].map((path) => [
@@ -180,7 +215,7 @@ export function absentPaths(served: readonly ProtocolName[]): ReadonlyMap<string
 /** A path of the server; undefined where it is the root. */
 export function pathOf(option: string, path: string | undefined): string | undefined {
   if (path === undefined || path === '' || path === '/') return undefined
-  // Clients take . and .. out of an address before they send it.
+  // Clients resolve . and .. before they send a path.
   if (/^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)+$/.test(path)) return path
   const isOdd = /^\/.*[^/]$/.test(path)
   throw new TypeError(`${option} is ${show(path)}; write a path ${isOdd
@@ -188,14 +223,12 @@ export function pathOf(option: string, path: string | undefined): string | undef
     : 'that begins, and does not end, with a slash'}`)
 }
 
-/** How many proxies are believed. */
 export function proxiesOf(trustProxy: boolean | number = false): number {
   const count = typeof trustProxy === 'boolean' ? Number(trustProxy) : trustProxy
   if (Number.isSafeInteger(count) && count >= 0) return count
   throw new TypeError(`trustProxy is ${show(trustProxy)}; write true, or how many proxies there are`)
 }
 
-/** Where clients reach the server. */
 export function urlOf(publicUrl: string | URL | undefined): URL | undefined {
   if (publicUrl === undefined) return undefined
   const url = URL.canParse(String(publicUrl)) ? new URL(publicUrl) : undefined
@@ -206,104 +239,32 @@ export function urlOf(publicUrl: string | URL | undefined): URL | undefined {
   return url
 }
 
-type Check = (value: unknown) => boolean
-type Rules = readonly (readonly [name: string, isFine: Check, remedy: string])[]
-
-const isString: Check = (value) => typeof value === 'string'
-const isText: Check = (value) => typeof value === 'string' && value !== ''
-const isBoolean: Check = (value) => typeof value === 'boolean'
-const isFunction: Check = (value) => typeof value === 'function'
-const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) > 0
-
-const TEXT = 'write a string that is not empty'
-const BOOLEAN = 'write true or false'
-
-/** What each option must be, and what to write instead. */
-const rules: Rules = [
-  ['name', isText, TEXT],
-  ['version', isText, TEXT],
-  ['description', isString, 'write a string'],
-  ['instructions', isString, 'write a string'],
-  ['insecure', isBoolean, BOOLEAN],
-  ['exposeErrors', isBoolean, BOOLEAN],
-  ['cors', (value) => isString(value) || isStrings(value), `write '*', or ['https://app.example.com']`],
-  ['allowedHosts', isStrings, `write a list, as in ['agents.example.com']`],
-  ['allowedOrigins', isStrings, `write a list, as in ['https://app.example.com']`],
-  ['onCall', isFunction, 'write a function (info) => {}'],
-  ['accessLog', isBoolean, BOOLEAN],
-  ['metrics', isBoolean, BOOLEAN],
-  ['onRequest', isFunction, 'write a function that takes a summary of each request'],
-  ['rateLimit', isRecord, 'write { perMinute: 600 }'],
-  ['mcp', isRecord, `write an object, as in { instructions: 'Ask first.' }`],
-  ['a2a', isRecord, `write an object, as in { card: '1.0' }`],
-  ['auth', isRecord, 'write { resource, authorizationServers, verify }'],
-  ['deployment', isText, TEXT],
-  ['store', isStore, 'give what memoryStore() returns, or an object with all methods of Store'],
-]
-
-const mcpRules: Rules = [
-  ['sessions', (value) => ['optional', 'required', 'none'].some((one) => one === value),
-    `write 'optional', 'required' or 'none'`],
-  ['instructions', isString, 'write a string'],
-  ['title', isString, 'write a string'],
-  ['websiteUrl', isString, 'write an address'],
-  ['extensions', isRecord, `write an object, as in { 'io.modelcontextprotocol/ui': {} }`],
-  ['pageSize', isCount, 'write a whole number above zero'],
-  ['cache', isRecord, `write { ttlMs: 60_000, scope: 'public' }`],
-]
-
-const cacheRules: Rules = [
-  ['ttlMs', (value) => typeof value === 'number' && value >= 0, 'write milliseconds'],
-  ['scope', (value) => value === 'public' || value === 'private', `write 'public' or 'private'`],
-]
-
-const authRules: Rules = [
-  ['name', isString, 'write a string'],
-  ['documentation', isString, 'write an address'],
-]
-
-const mcpMembers: Members<McpOptions> = {
-  sessions: true, instructions: true, title: true, icons: true, websiteUrl: true, extensions: true,
-  pageSize: true, cache: true,
-}
-
-const cacheMembers: Members<NonNullable<McpOptions['cache']>> = { ttlMs: true, scope: true }
-
-const authMembers: Members<Authorization> = {
-  resource: true, authorizationServers: true, scopes: true, name: true, documentation: true, verify: true,
-}
-
-const rateMembers: Members<RateLimit> = { perMinute: true, burst: true, initializePerMinute: true }
-
-const keyMembers: Members<NamedKey> = { id: true, key: true, scopes: true, expires: true }
-
-/**
- * Throws `TypeError` where the options, all that is `given` to `verb`, are no object, are what should stand
- * in one of their lists, or hold a name that is none of `known`.
- */
+/** Throws `TypeError` for what is `given` to `verb` and is not one object of options, all of them `known`. */
 export function requireOptions(verb: string, given: ArrayLike<unknown>, known: readonly string[]): void {
   const [options, more, list] = Array.from(given)
   const example = '{ agents: [agent] }'
-  // A list that makes a server of each of its items says where that is, and gives itself.
-  if (typeof more === 'number' && list === undefined) throw new TypeError(placeOf(verb, 'port'))
+  // `list.map(createServer)` gives the index and the list.
+  if (typeof more === 'number' && list === undefined) throw new TypeError(remedyFor(verb, 'port'))
   rejectMore(verb, given, `write ${verb}({ agents: [agent], name: 'Helper' })`)
   requireDefinition(verb, options, example)
   if (isThing(options) && !Object.keys(offered).some((list) => list in options)) {
     throw new TypeError(`${verb} takes options, and this is one thing to serve. Write ${verb}(${example})`)
   }
-  const place = Object.keys(options).map((name) => placeOf(verb, name)).find((remedy) => remedy !== undefined)
-  if (place !== undefined) throw new TypeError(place)
+  for (const name of Object.keys(options)) {
+    const remedy = remedyFor(verb, name)
+    if (remedy !== undefined) throw new TypeError(remedy)
+  }
   rejectUnknown(verb, options, known)
 }
 
-/** Whether something is to be served, and no options. */
+/** Whether a value is a definition and not options. */
 function isThing(value: unknown): boolean {
   if (!isRecord(value)) return typeof value === 'function'
   return 'kind' in value || 'run' in value || 'read' in value
 }
 
-/** Where an option that `createServer` does not have belongs. */
-function placeOf(verb: string, name: string): string | undefined {
+/** The remedy for an option of `listen` or `launch`. */
+function remedyFor(verb: string, name: string): string | undefined {
   if (name === 'port' || name === 'host') {
     return `${verb} has no option '${name}'; write server.listen(port, host)`
   }
@@ -312,8 +273,8 @@ function placeOf(verb: string, name: string): string | undefined {
 }
 
 /**
- * The same for `options`, the second argument that is `given` to `verb`, whose first is what is served;
- * throws also where an option stands among what is served, or the other way round.
+ * The same for `options`, the second argument of `verb`, whose first is what is served. Throws also for an
+ * option among the definitions, or the other way round.
  */
 export function requireSecondOptions(
   verb: string, given: ArrayLike<unknown>, options: unknown, known: readonly string[],
@@ -349,28 +310,24 @@ function isProtocol(value: unknown): value is string {
   return ['http', 'mcp', 'a2a', 'all'].some((one) => one === value)
 }
 
-/** A value as it was written, where it is short and no secret. */
+/** A value as it was written, where it can be no secret. */
 function valueOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '…'
 }
 
-/** Throws `TypeError` for a value of the wrong type, in the options that all verbs have. */
+/** Throws `TypeError` for a value of the wrong type. */
 export function checkOptions(options: Readonly<Record<string, unknown>>): void {
-  obey('', options, rules)
+  checkEach('', options, rules)
   checkApiKey(options['apiKey'])
   const { mcp, a2a, auth, rateLimit } = options
-  if (isRecord(rateLimit)) rejectUnknown('rateLimit', rateLimit, Object.keys(rateMembers))
+  if (isRecord(rateLimit)) checkAll('rateLimit', rateLimit, rateRules)
   if (isRecord(mcp)) {
-    rejectUnknown('mcp', mcp, Object.keys(mcpMembers))
-    obey('mcp.', mcp, mcpRules)
+    checkAll('mcp', mcp, mcpRules)
     if (mcp['instructions'] !== undefined && options['instructions'] !== undefined) {
       throw new TypeError('The instructions stand in the options and in mcp; leave one of them out')
     }
     requireIcons('mcp', mcp['icons'])
-    if (isRecord(mcp['cache'])) {
-      rejectUnknown('mcp.cache', mcp['cache'], Object.keys(cacheMembers))
-      obey('mcp.cache.', mcp['cache'], cacheRules)
-    }
+    if (isRecord(mcp['cache'])) checkAll('mcp.cache', mcp['cache'], cacheRules)
   }
   if (isRecord(a2a)) {
     checkA2aOptions(a2a)
@@ -379,22 +336,24 @@ export function checkOptions(options: Readonly<Record<string, unknown>>): void {
         + 'here; write apiKey or auth too')
     }
   }
-  if (isRecord(auth)) {
-    if (isPlain(auth)) rejectUnknown('auth', auth, Object.keys(authMembers))
-    obey('auth.', auth, authRules)
-  }
+  if (isRecord(auth)) checkAll('auth', auth, authRules)
 }
 
-function obey(path: string, options: Readonly<Record<string, unknown>>, these: Rules): void {
-  for (const [name, isFine, remedy] of these) {
+/** Checks names and values. An object of a class may have members of its own. */
+function checkAll(owner: string, options: Readonly<Record<string, unknown>>, these: AnyRules): void {
+  if (isPlain(options)) rejectUnknown(owner, options, Object.keys(these))
+  checkEach(`${owner}.`, options, these)
+}
+
+function checkEach(path: string, options: Readonly<Record<string, unknown>>, these: AnyRules): void {
+  for (const [name, rule] of Object.entries(these)) {
     const value = options[name]
-    if (value !== undefined && !isFine(value)) {
-      throw new TypeError(`${path}${name} is ${show(value)}; ${remedy}`)
-    }
+    if (rule === true || value === undefined || rule[0](value)) continue
+    throw new TypeError(`${path}${name} is ${show(value)}; ${rule[1]}`)
   }
 }
 
-/** Says of what type a key is, never what it is. */
+/** Shows the type of a key, never its value. */
 function checkApiKey(apiKey: unknown): void {
   if (apiKey === undefined || isString(apiKey) || isFunction(apiKey)) return
   if (!Array.isArray(apiKey)) {
@@ -408,7 +367,7 @@ function checkApiKey(apiKey: unknown): void {
       throw new TypeError(`${owner} is ${typed(entry)}; `
         + `write a string or { id: 'ops', key }, or leave it out`)
     }
-    rejectUnknown(owner, entry, Object.keys(keyMembers))
+    rejectUnknown(owner, entry, Object.keys(keyRules))
   }
 }
 
@@ -418,12 +377,12 @@ function isStore(value: unknown): boolean {
   return isRecord(value) && storeMethods.every((method) => typeof value[method] === 'function')
 }
 
-/** What is said to a function, which whoever knows Node's servers expects to be called. */
+/** The error for a callback, as Node's servers take one. */
 export function noCallback(verb: string, call: string): TypeError {
   return new TypeError(`${verb} returns a promise and calls no function; write ${call}`)
 }
 
-/** Throws `RangeError` for what is no port, `TypeError` for what is no host, or is neither. */
+/** Throws `RangeError` for a wrong port, `TypeError` for a wrong host or for more arguments. */
 export function checkAddress(given: ArrayLike<unknown>, port: unknown, host: unknown): void {
   const call = 'await server.listen(port, host)'
   if (Array.from(given).some(isFunction)) throw noCallback('server.listen', call)
@@ -440,13 +399,12 @@ export function checkAddress(given: ArrayLike<unknown>, port: unknown, host: unk
   throw new TypeError(`host is ${show(host)}; write a name or an address, as in '127.0.0.1'`)
 }
 
-/** Whether a value is a web `Request`, whosever. */
+/** Whether a value is a web `Request`, of any implementation. */
 export function isRequest(value: unknown): value is Request {
   return isRecord(value) && typeof value['url'] === 'string' && typeof value['method'] === 'string'
     && isRecord(value['headers']) && typeof value['headers']['get'] === 'function'
 }
 
-/** What `server.fetch` rejects with. */
 export function noRequest(value: unknown): TypeError {
   return new TypeError(`server.fetch takes a Request, not ${show(value)}; `
     + `write server.fetch(new Request('http://localhost/health'))`)
