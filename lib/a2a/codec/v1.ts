@@ -20,7 +20,7 @@ import {
 import type { TaskState } from '../../tasks/task.ts'
 import type { Dialect, OperationCodecs } from '../model/dialect.ts'
 import type {
-  CardRequest, JsonMembers, ListRequest, PushConfig, PushCreateRequest, PushListRequest, PushPage,
+  TenantRequest, JsonMembers, ListRequest, PushConfig, PushCreateRequest, PushListRequest, PushPage,
   PushRequest, SendRequest, TaskPage, TaskRequest,
 } from '../model/model.ts'
 
@@ -137,7 +137,7 @@ function encodeTaskPage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage)
   return { tasks: tasks.map(encodeV1Task), nextPageToken, pageSize, totalSize }
 }
 
-function decodeCardRequest(value: unknown, maxNameBytes: number): CardRequest {
+function decodeCardRequest(value: unknown, maxNameBytes: number): TenantRequest {
   return { tenant: value === undefined ? undefined : readTenant(needObject(value, AT), maxNameBytes) }
 }
 

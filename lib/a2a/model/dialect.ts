@@ -9,21 +9,21 @@ import type { RpcError } from '../../wire/jsonrpc.ts'
 import type { A2aReason } from './faults.ts'
 import type { Card, JsonMembers, OperationName, Requests, Results, StreamEvent, TaskView } from './model.ts'
 
-/** What a dialect is spoken under: by servers in answers, and kept with what outlives a request. */
+/** Kept with a task whose events are posted, too. */
 export type DialectName = 'plain' | '0.3' | '1.0'
 
-/** How one operation is spelled. */
+/** How one operation is read and written. */
 export interface OperationCodec<Request, Result> {
   /** The JSON-RPC method. */
   readonly method: string
   /**
    * Reads params. `maxNameBytes` bounds ids. Throws `Fault('invalid')` that names the member and what it must
-   * be; what is not known is passed over.
+   * be; unknown members are ignored.
    */
   decodeRequest(params: unknown, maxNameBytes: number): Request
   /** A JSON value. */
   encodeResult(result: Result): unknown
-  /** The same as JSON text, where that is quicker: of a result that is made of texts; else undefined. */
+  /** The same as JSON text, which is quicker; undefined for a result that has more than texts. */
   formatResult?(result: Result): string | undefined
 }
 
@@ -32,7 +32,7 @@ export type OperationCodecs = {
   readonly [name in OperationName]?: OperationCodec<Requests[name], Results[name]>
 }
 
-/** One way of spelling A2A. */
+/** One way of writing A2A. */
 export interface Dialect {
   readonly name: DialectName
   /** The version of A2A, by major and minor, under which clients ask for it. */
@@ -40,41 +40,39 @@ export interface Dialect {
   readonly operations: OperationCodecs
   /** Whether it has tasks; where not, everything is answered with a message. */
   readonly hasTasks: boolean
-  /**
-   * The error for an extended card where the card declares none. Left out: `UNSUPPORTED_OPERATION`.
-   */
+  /** The error where the card declares no extended card. Left out: `UNSUPPORTED_OPERATION`. */
   readonly undeclaredCard?: A2aReason
-  /** Whether an error in the place of a stream is one too: its clients read nothing else there. */
+  /** Whether an error instead of a stream is written as an event: its clients read nothing else there. */
   readonly streamsErrors: boolean
   /** Whether params of a method that several dialects have are in this one's shape, right or wrong. */
   speaks(params: unknown): boolean
-  /** The error of an answer. `said` is the sentence that the caller may read. */
-  encodeFault(fault: Fault, said: string): RpcError
+  /** The error of an answer. `sentence` is what the caller may read. */
+  encodeFault(fault: Fault, sentence: string): RpcError
   /** The error of a request that is none of this dialect's, by its number in JSON-RPC. */
-  encodeError(code: number, said: string): RpcError
-  /** The body of a webhook that is told of an event, with the task as it stands after it. A JSON value. */
+  encodeError(code: number, sentence: string): RpcError
+  /** The body of a webhook for an event, a JSON value; `task` is the task after the event. */
   encodePush(event: StreamEvent, task: TaskView): unknown
   /** The media type of that body. */
   readonly pushType: string
-  /** That body is the whole task, whatever the event: of several that wait, the last one says them all. */
+  /** That body is the whole task, whatever the event: of several that wait, the last one is enough. */
   readonly pushesTasks: boolean
   /** What this dialect's clients look for in a card. */
   encodeCard(card: Card): JsonMembers
 }
 
-/** A version that a client says it speaks, by major and minor; undefined where it says none. */
+/** The version that a client names, by major and minor; undefined where it names none. */
 export type Version = string | undefined
 
-/** Where a client says it. */
+/** Where a client names it. */
 type Asked = Pick<Exchange, 'head' | 'query'>
 
-/** §3.6.1: what a client says of its version, in a header or else in a query parameter. */
+/** §3.6.1: the version as a client wrote it, in a header or else in a query parameter. */
 export function versionTextOf({ head: { a2aVersion }, query }: Asked): string | undefined {
   if (a2aVersion !== undefined || query === '') return a2aVersion
   return new URLSearchParams(query).get('A2A-Version') ?? undefined
 }
 
-/** Which version that is. 0.2 is spoken as 0.3. */
+/** Which version that is. 0.2 is answered as 0.3. */
 export function versionOf(asked: Asked): Version {
   const text = versionTextOf(asked)?.trim()
   if (text === undefined || text === '') return undefined

@@ -1,16 +1,17 @@
 /**
- * Reading the members of a JSON object that somebody else wrote: an unknown value in, one of a known type
- * out, or a fault that names the member by its path and says what it must be.
+ * Reads the members of a JSON object that a client wrote: an unknown value in, one of a known type out, or a
+ * fault that names the member by its path and says what it must be. `null` is a member that is not set.
  *
- * A member is told by `at`, the path of the object that it stands in, and `name`: they become one text only
- * where something is wrong. `null` is a member that is not set. Knows no dialect.
+ * `at` is the path of the object and `name` that of the member: they become one text only for a fault.
+ * `read…` gives undefined for a member that is not set (a text, an id or a list of texts: or empty); `need…`
+ * requires it.
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { isWithin } from '../../wire/bounded.ts'
 import type { JsonMembers } from './model.ts'
 
-/** One member is wrong. */
+/** A member is wrong. */
 export class FieldFault extends Fault {
   /** Its path, as in `params.message.parts[0].text`. */
   readonly field: string
@@ -21,51 +22,48 @@ export class FieldFault extends Fault {
   }
 }
 
-/** The fault of a member: `wrongField('params', 'id', 'must be a string')`. */
+/** As in `wrongField('params', 'id', 'must be a string')`. */
 export function wrongField(at: string, name: string, demand: string): FieldFault {
   return new FieldFault(`${at}.${name}`, demand)
 }
 
-/** A value that must be there, as an object. `path` is its own. */
+/** `path` is that of the object itself. */
 export function needObject(value: unknown, path: string): JsonMembers {
   if (isRecord(value)) return value
   throw new FieldFault(path, isUnset(value) ? 'is missing; it must be an object' : 'must be an object')
 }
 
-/** Members of an object, as they are. Undefined where it is not set. */
 export function readMembers(value: unknown, at: string, name: string): JsonMembers | undefined {
   if (isUnset(value)) return undefined
   if (isRecord(value)) return value
   throw wrongField(at, name, 'must be an object')
 }
 
-/** A text of any length. Undefined where it is not set, or empty. */
+/** A text of any length. */
 export function readText(value: unknown, at: string, name: string): string | undefined {
   if (isUnset(value) || value === '') return undefined
   if (typeof value === 'string') return value
   throw wrongField(at, name, 'must be a string')
 }
 
-/** A text of any length that must be there; it may be empty. */
+/** A text of any length; it may be empty. */
 export function needText(value: unknown, at: string, name: string): string {
   if (typeof value === 'string') return value
   throw wrongField(at, name, 'must be a string')
 }
 
-/** An id, or something as short: at most `maxBytes` of UTF-8. Undefined where it is not set, or empty. */
+/** An id, or something as short: at most `maxBytes` of UTF-8. */
 export function readName(value: unknown, at: string, name: string, maxBytes: number): string | undefined {
   if (isUnset(value) || value === '') return undefined
   if (isName(value, maxBytes)) return value
   throw wrongField(at, name, `must be a string${within(maxBytes)}`)
 }
 
-/** An id that must be there. */
 export function needName(value: unknown, at: string, name: string, maxBytes: number): string {
   if (value !== '' && isName(value, maxBytes)) return value
   throw wrongField(at, name, `must be a non-empty string${within(maxBytes)}`)
 }
 
-/** A list of texts. Undefined where it is not set, or empty. */
 export function readTexts(value: unknown, at: string, name: string): readonly string[] | undefined {
   if (isUnset(value)) return undefined
   if (!Array.isArray(value)) throw wrongField(at, name, 'must be a list of strings')
@@ -74,7 +72,6 @@ export function readTexts(value: unknown, at: string, name: string): readonly st
   return value.length === 0 ? undefined : value
 }
 
-/** A list of ids. Undefined where it is not set, or empty. */
 export function readNames(
   value: unknown, at: string, name: string, maxBytes: number,
 ): readonly string[] | undefined {
@@ -83,14 +80,13 @@ export function readNames(
   return names
 }
 
-/** Undefined where it is not set. */
 export function readBoolean(value: unknown, at: string, name: string): boolean | undefined {
   if (isUnset(value)) return undefined
   if (typeof value === 'boolean') return value
   throw wrongField(at, name, 'must be true or false')
 }
 
-/** An integer within bounds, as a number or as its decimal text; never -0. Undefined where it is not set. */
+/** An integer within bounds, as a number or as its decimal text; never -0. */
 export function readInteger(
   value: unknown, at: string, name: string, minimum: number, maximum: number,
 ): number | undefined {
@@ -102,7 +98,7 @@ export function readInteger(
   throw wrongField(at, name, `must be an integer from ${minimum} to ${maximum}`)
 }
 
-/** One of some values, each under every way to write it. Undefined where it is not set. */
+/** One of some values; `choices` has every way to write each. */
 export function readChoice<T>(
   value: unknown, at: string, name: string, choices: ReadonlyMap<unknown, T>,
 ): T | undefined {
@@ -113,7 +109,7 @@ export function readChoice<T>(
   throw wrongField(at, name, `must be ${names.length === 1 ? '' : 'one of '}${names.join(', ')}`)
 }
 
-/** A list that must be there with one thing in it. `read` gets each with its path. */
+/** A list of one item at least. `read` gets each with its path. */
 export function needList<T>(
   value: unknown, at: string, name: string, read: (item: unknown, path: string) => T,
 ): readonly T[] {
@@ -123,7 +119,7 @@ export function needList<T>(
   return readItems(value, at, name, read)
 }
 
-/** A list. Undefined where it is not set. `read` gets each item with its path. */
+/** A list, even an empty one. `read` gets each item with its path. */
 export function readList<T>(
   value: unknown, at: string, name: string, read: (item: unknown, path: string) => T,
 ): readonly T[] | undefined {
@@ -145,7 +141,7 @@ function readItems<T>(
 // RFC 3339 §5.6; `Date.parse` alone would take much more.
 const TIMESTAMP = /^[\d-]{10}T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i
 
-/** A moment as RFC 3339 writes it, at any offset, in UTC with milliseconds. Undefined where it is not set. */
+/** A moment of RFC 3339, at any offset, as UTC with milliseconds. */
 export function readTimestamp(value: unknown, at: string, name: string): string | undefined {
   if (isUnset(value) || value === '') return undefined
   if (typeof value === 'string' && value.length <= 64 && TIMESTAMP.test(value) && isDay(value.slice(0, 10))) {
@@ -162,12 +158,11 @@ function isDay(day: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
 }
 
-/** Whether a member is not set: left out, or `null`. */
+/** Whether a member is left out or `null`. */
 export function isUnset(value: unknown): value is undefined | null {
   return value === undefined || value === null
 }
 
-/** The bound of a text, in a sentence. */
 function within(maxBytes: number): string {
   return maxBytes === Infinity ? '' : ` of at most ${maxBytes} bytes`
 }

@@ -1,7 +1,6 @@
 /**
- * What is said over A2A, in the words of no dialect: what each operation takes, what comes of it, and what a
- * stream tells. Types alone. A dialect's codecs turn these into its own spelling and back; the operations
- * know nothing else.
+ * Requests, results and events of A2A, for every dialect: a dialect's codecs make these of JSON and JSON of
+ * these, and the operations know nothing else. Types alone.
  *
  * A member that a client may leave out is `undefined`, never missing: what is decoded has one shape.
  * Spec: A2A 1.0 §3 and §4.
@@ -49,13 +48,15 @@ export interface PushConfig {
   } | undefined
 }
 
+/** What every request has, and all that `extended-card` takes. */
+export interface TenantRequest { readonly tenant: string | undefined }
+
 /** What `send` and `stream` take. */
-export interface SendRequest {
-  readonly tenant: string | undefined
+export interface SendRequest extends TenantRequest {
   readonly message: Message
   /** Media types that the client can read; a hint. */
   readonly outputModes: readonly string[] | undefined
-  /** How many messages of the history come along: undefined all, 0 none. */
+  /** How many messages of the history are wanted: undefined all, 0 none. */
   readonly historyLength: number | undefined
   /** Whether the answer waits until the task has ended or asks for something. */
   readonly isBlocking: boolean
@@ -64,16 +65,14 @@ export interface SendRequest {
 }
 
 /** What `get`, `cancel` and `subscribe` take. */
-export interface TaskRequest {
-  readonly tenant: string | undefined
+export interface TaskRequest extends TenantRequest {
   readonly id: string
   readonly historyLength: number | undefined
   readonly metadata: JsonMembers | undefined
 }
 
 /** What `list` takes. */
-export interface ListRequest {
-  readonly tenant: string | undefined
+export interface ListRequest extends TenantRequest {
   readonly contextId: string | undefined
   readonly state: TaskState | undefined
   /** 1 to 100. */
@@ -87,16 +86,14 @@ export interface ListRequest {
 }
 
 /** What `push-get` and `push-delete` take. */
-export interface PushRequest {
-  readonly tenant: string | undefined
+export interface PushRequest extends TenantRequest {
   readonly taskId: string
   /** Undefined: the task's first one (A2A 0.2 and 0.3). */
   readonly id: string | undefined
 }
 
 /** What `push-list` takes. */
-export interface PushListRequest {
-  readonly tenant: string | undefined
+export interface PushListRequest extends TenantRequest {
   readonly taskId: string
   /** Undefined: all. */
   readonly pageSize: number | undefined
@@ -104,15 +101,11 @@ export interface PushListRequest {
 }
 
 /** What `push-create` takes: of `config` the task is known. */
-export interface PushCreateRequest {
-  readonly tenant: string | undefined
+export interface PushCreateRequest extends TenantRequest {
   readonly config: PushConfig & { readonly taskId: string }
 }
 
-/** What `extended-card` takes. */
-export interface CardRequest { readonly tenant: string | undefined }
-
-/** What came of a message: a task, or a message in its place. */
+/** What came of a message: a task, or a message instead. */
 export type SendResult =
   | { readonly what: 'task'; readonly task: TaskView }
   | { readonly what: 'message'; readonly message: Message }
@@ -165,17 +158,17 @@ export interface CardInterface {
 
 /** An extension of the protocol that an agent offers. */
 export interface CardExtension {
-  /** What it is, and by what clients ask for it: in visible ASCII, without commas. */
+  /** By which clients ask for it: an address in visible ASCII, without commas. */
   readonly uri: string
   /** How this agent uses it, for people. */
   readonly description?: string
   /** Whether requests that do not ask for it are refused. Left out: false. */
   readonly required?: boolean
-  /** Its settings, as its own specification has them. JSON. */
+  /** Its settings, as its own specification defines them. JSON. */
   readonly params?: JsonMembers
 }
 
-/** How a caller may prove who it is. */
+/** How a caller may authenticate. */
 export type SecurityScheme =
   | { readonly kind: 'apiKey'; readonly location: 'header' | 'query' | 'cookie'; readonly name: string }
   | { readonly kind: 'http'; readonly scheme: string; readonly bearerFormat: string | undefined }
@@ -183,7 +176,7 @@ export type SecurityScheme =
   | { readonly kind: 'openIdConnect'; readonly url: string }
   | { readonly kind: 'mutualTls' }
 
-/** Who is served, where, and what it can do. */
+/** Which agent is served, where, and what it can do. */
 export interface Card {
   readonly name: string
   readonly description: string
@@ -202,9 +195,9 @@ export interface Card {
   readonly outputModes: readonly string[]
   readonly skills: readonly Skill[]
   readonly schemes: ReadonlyMap<string, SecurityScheme>
-  /** Ways to be let in: any one of them, of it all the schemes, each with the scopes that it needs. */
+  /** Any one of them is enough: all the schemes that it names, each with the scopes that it needs. */
   readonly security: readonly ReadonlyMap<string, readonly string[]>[]
-  /** Of the members that 1.0 writes, where somebody has signed those. */
+  /** Of the members that 1.0 writes. */
   readonly signatures?: readonly CardSignature[]
 }
 
@@ -223,7 +216,7 @@ export interface Requests {
   'push-get': PushRequest
   'push-list': PushListRequest
   'push-delete': PushRequest
-  'extended-card': CardRequest
+  'extended-card': TenantRequest
 }
 
 /** What comes of each; of `stream` and `subscribe`, each event. */
@@ -241,5 +234,5 @@ export interface Results {
   'extended-card': Card
 }
 
-/** One thing that can be asked for. */
+/** One operation of A2A. */
 export type OperationName = keyof Requests

@@ -1,16 +1,16 @@
 /**
- * Where a webhook may be: what the operator says about that, and the check of an address against it.
+ * Where a webhook may be: the operator's options, and the check of an address against them.
  *
  * An address that a client has named must not lead this server to itself, or to what only this server can
- * reach: it is checked when it is given, and what its name stands for is checked each time before anything is
- * sent there, and then connected to as it was checked. WHATWG URL reads the odd spellings of an address
- * (`0x7f.1`, `2130706433`, `127.1`) as the one that they stand for. Spec: A2A 1.0 §13.2.
+ * reach. It is checked when it is given; what its name resolves to is checked before each post, and connected
+ * to as it was checked. WHATWG URL reads the odd forms of an address (`0x7f.1`, `2130706433`, `127.1`) as the
+ * usual one. Spec: A2A 1.0 §13.2.
  */
 import { isRecord } from '../../define/content.ts'
-import { rejectUnknown, show } from '../../define/validate.ts'
+import { checkMembers, rejectUnknown, show } from '../../define/validate.ts'
 import { Fault } from '../../define/fault.ts'
 import { ipKindOf } from '../../wire/ip.ts'
-import type { Members } from '../../define/validate.ts'
+import type { Checks, MemberCheck } from '../../define/validate.ts'
 import type { IpKind } from '../../wire/ip.ts'
 
 /** One address of a host. */
@@ -21,14 +21,14 @@ export interface PushOptions {
   /** Addresses may be `http:` too, so that secrets and results travel in the clear. Left out: false. */
   readonly allowInsecure?: boolean | undefined
   /**
-   * Addresses may lead to this machine and into private networks, where whoever may send messages can then
-   * reach every service that listens; so do names without a dot, and those under `.local`, `.internal` and
-   * `.home.arpa`. Together with `allowedHosts`: to those hosts alone. Left out: false.
+   * Addresses may lead to this machine and into private networks, where everyone who may send messages can
+   * then reach every service that listens; so do names without a dot, and those under `.local`, `.internal`
+   * and `.home.arpa`. Together with `allowedHosts`: to those hosts alone. Left out: false.
    */
   readonly allowPrivate?: boolean | undefined
   /**
    * The only hosts that are posted to: `hooks.example.com`, `*.example.com`, `localhost:9000`. A star is one
-   * label or more, so that `*.example.com` is not `example.com`. An address is spelled as a URL shows it.
+   * label or more, so that `*.example.com` is not `example.com`. An address is written as a URL shows it.
    */
   readonly allowedHosts?: readonly string[] | undefined
   /** How long one try may take, from looking up the name to the head of the answer. Left out: 10 s. */
@@ -37,7 +37,7 @@ export interface PushOptions {
   readonly retryDelaysMs?: readonly number[] | undefined
 }
 
-/** The same, with nothing left out but the hosts. */
+/** The same with defaults. */
 export interface PushSettings {
   readonly allowInsecure: boolean
   readonly allowPrivate: boolean
@@ -45,10 +45,6 @@ export interface PushSettings {
   readonly allowedHosts: readonly string[] | undefined
   readonly timeoutMs: number
   readonly retryDelaysMs: readonly number[]
-}
-
-const members: Members<PushOptions> = {
-  allowInsecure: true, allowPrivate: true, allowedHosts: true, timeoutMs: true, retryDelaysMs: true,
 }
 
 const TIMEOUT_MS = 10_000
@@ -64,62 +60,63 @@ const HOST = new RegExp(`^(?:\\*\\.)?((?:${LABELS}|\\[[0-9a-f:.]+\\])(?::[1-9]\\
 /** Names that no name server of the internet knows: RFC 6762 §3, RFC 8375, ICANN's resolution of 2024. */
 const PRIVATE_NAME = /(?:^|\.)(?:local|internal|home\.arpa)$/
 
+/** The check of an option by a predicate. `remedy` ends the sentence `a2a.card is "2.0"; …`. */
+export function mustBe(
+  allows: (value: unknown) => boolean, remedy: string, Mistake: ErrorConstructor = TypeError,
+): MemberCheck {
+  return (owner, value, member) => {
+    if (!allows(value)) throw new Mistake(`${owner}.${member} is ${show(value)}; ${remedy}`)
+  }
+}
+
+const mustBeFlag = mustBe((value) => typeof value === 'boolean', 'write true or false')
+const MILLISECONDS = `write milliseconds, 1 to ${MAX_MS}:`
+
+const checks: Checks<PushOptions> = {
+  allowInsecure: mustBeFlag,
+  allowPrivate: mustBeFlag,
+  allowedHosts(owner, hosts, member) {
+    const wrong = Array.isArray(hosts) ? hosts.findIndex((host) => !isHost(host)) : undefined
+    if (wrong === -1) return
+    throw new TypeError(`${owner}.${member} has ${show(Array.isArray(hosts) ? hosts[wrong!] : hosts)}; `
+      + `write names, as in ['hooks.example.com', '*.example.org', 'localhost:9000']`)
+  },
+  timeoutMs: mustBe(isMs, `${MILLISECONDS} 10_000`, RangeError),
+  retryDelaysMs: mustBe(
+    (list) => Array.isArray(list) && list.length <= MAX_RETRIES && list.every(isMs),
+    `${MILLISECONDS} a list of at most ${MAX_RETRIES}, as in [1_000, 5_000]`, RangeError,
+  ),
+}
+
 /**
- * What an operator said of webhooks; undefined where there are none. Throws `TypeError` and `RangeError` for
- * what cannot be meant. `name` is what the sentence calls the option.
+ * The operator's options for webhooks with defaults; undefined where nothing is posted. Throws `TypeError`
+ * and `RangeError` for options that cannot be meant; `name` begins the sentence.
  */
 export function pushSettingsOf(
   given: unknown, name = 'a2a.pushNotifications',
 ): PushSettings | undefined {
   if (given === undefined || given === false) return undefined
-  const options = given === true ? {} : given
+  const options: unknown = given === true ? {} : given
   if (!isRecord(options)) {
     throw new TypeError(`${name} is ${show(options)}; write true, or { allowedHosts: ['hooks.example.com'] }`)
   }
-  rejectUnknown(name, options, Object.keys(members))
-  const { allowedHosts } = options
-  const { timeoutMs = TIMEOUT_MS, retryDelaysMs = RETRY_DELAYS_MS } = options
-  if (allowedHosts !== undefined && !isHosts(allowedHosts)) {
-    const written = Array.isArray(allowedHosts) ? allowedHosts.find((host) => !isHost(host)) : allowedHosts
-    throw new TypeError(`${name}.allowedHosts has ${show(written)}; `
-      + `write names, as in ['hooks.example.com', '*.example.org', 'localhost:9000']`)
-  }
-  if (!isMs(timeoutMs)) throw outOf(`${name}.timeoutMs`, timeoutMs, '10_000')
-  if (!Array.isArray(retryDelaysMs) || retryDelaysMs.length > MAX_RETRIES || !retryDelaysMs.every(isMs)) {
-    const remedy = `a list of at most ${MAX_RETRIES}, as in [1_000, 5_000]`
-    throw outOf(`${name}.retryDelaysMs`, retryDelaysMs, remedy)
-  }
-  return {
-    allowInsecure: flag(`${name}.allowInsecure`, options['allowInsecure']),
-    allowPrivate: flag(`${name}.allowPrivate`, options['allowPrivate']),
-    allowedHosts: allowedHosts?.map((host) => host.toLowerCase()),
-    timeoutMs,
-    retryDelaysMs,
-  }
+  rejectUnknown(name, options, Object.keys(checks))
+  checkMembers(name, options, checks)
+  const { allowInsecure = false, allowPrivate = false, allowedHosts, ...times }: PushOptions = options
+  const { timeoutMs = TIMEOUT_MS, retryDelaysMs = RETRY_DELAYS_MS } = times
+  const hosts = allowedHosts?.map((host) => host.toLowerCase())
+  return { allowInsecure, allowPrivate, allowedHosts: hosts, timeoutMs, retryDelaysMs }
 }
 
-function flag(name: string, value: unknown): boolean {
-  if (value === undefined || typeof value === 'boolean') return value ?? false
-  throw new TypeError(`${name} is ${show(value)}; write true or false`)
-}
-
-function isHosts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every(isHost)
-}
-
-/** Whether an address can have it as its host: what a URL spells in another way would never be found. */
+/** Whether an address can have it as its host: one that a URL writes in another way would never be found. */
 function isHost(value: unknown): boolean {
   const [, host] = typeof value === 'string' ? HOST.exec(value.toLowerCase()) ?? none : none
   if (host === undefined || !URL.canParse(`https://${host}`)) return false
   return new URL(`https://${host}`).hostname === host.replace(/:\d+$/, '')
 }
 
-function isMs(value: unknown): value is number {
+function isMs(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MAX_MS
-}
-
-function outOf(name: string, value: unknown, remedy: string): RangeError {
-  return new RangeError(`${name} is ${show(value)}; write milliseconds, 1 to ${MAX_MS}: ${remedy}`)
 }
 
 /** What an address is checked against. */
@@ -131,8 +128,8 @@ const none: readonly never[] = []
 const defaultPorts: ReadonlyMap<string, string> = new Map([['https:', '443'], ['http:', '80']])
 
 /**
- * The address, read. Throws `Fault('invalid')` for what is none, and for one that may not be posted to as far
- * as that can be told without looking up its name.
+ * The address, parsed. Throws `Fault('invalid')` for what is none, and for one that may not be posted to as
+ * far as its name shows that without being looked up.
  */
 export function checkPushUrl(text: string, rules: AddressRules): URL {
   if (Buffer.byteLength(text) > MAX_URL_BYTES) throw refused(`may have at most ${MAX_URL_BYTES} bytes`)
@@ -158,7 +155,7 @@ export function checkPushUrl(text: string, rules: AddressRules): URL {
 }
 
 /**
- * What the host of an address stands for now: what to connect to, and nothing else. Rejects with
+ * What the host of an address resolves to now: what to connect to, and nothing else. Rejects with
  * `Fault('invalid')` where any of it may not be posted to, with the look-up's own error where it failed.
  */
 export async function resolvePushHost(
@@ -178,11 +175,11 @@ function nameOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.$/, '')
 }
 
-/** Where a name leads as far as it says so itself, RFC 6761 §6.3 and above. Undefined: no name of a host. */
+/** Where a name leads as far as its text shows, RFC 6761 §6.3 and above. Undefined: no name of a host. */
 function nameKindOf(name: string): IpKind | undefined {
   if (name.length > MAX_NAME_CHARS || !NAME.test(name)) return undefined
   if (name === 'localhost' || name.endsWith('.localhost')) return 'loopback'
-  // One word is completed by what this machine's own network says.
+  // One word is completed by the search domains of this machine's network.
   return !name.includes('.') || PRIVATE_NAME.test(name) ? 'private' : 'public'
 }
 

@@ -1,9 +1,7 @@
 /**
  * Signatures of agent cards: the members of a card of 1.0 and a key in, a signature out. What is signed is
  * the canonical JSON of the card as Protocol Buffers see it: without `signatures`, and without what has its
- * default value and is neither required nor marked optional.
- *
- * Where the public key is published is the operator's business.
+ * default value and is neither required nor marked optional. The operator publishes the public key.
  * Spec: A2A 1.0 §8.4; RFC 7515, RFC 7518 §3.4, RFC 7638.
  */
 import { createHash, createPrivateKey, createPublicKey, KeyObject, sign } from 'node:crypto'
@@ -85,67 +83,55 @@ export function formatSigned(card: JsonMembers): string {
   return formatCanonicalJson(explicit(rest, cardShape))
 }
 
-/** How the members of a message, or the values of a map, count. */
+/** Which members of a message of Protocol Buffers are signed. */
 interface Shape {
-  /** Stand whatever they hold: they are required, or marked optional. */
+  /** Signed whatever they hold: they are required, or marked optional. */
   readonly kept: readonly string[]
   /** Members that are messages, lists of messages or maps to them. All others are taken as they are. */
-  readonly inner?: ReadonlyMap<string, Shape>
+  readonly inner: ReadonlyMap<string, Shape>
   /** It is a map: its names are the author's, its values are these. */
-  readonly values?: Shape
+  readonly values: Shape | undefined
 }
 
-const bare: Shape = { kept: [] }
-const requirement: Shape = { kept: [], inner: new Map([['schemes', { kept: [], values: bare }]]) }
-const codeFlow: Shape = { kept: ['authorizationUrl', 'tokenUrl', 'scopes'] }
-const scheme: Shape = {
-  kept: [],
-  inner: new Map<string, Shape>([
-    ['apiKeySecurityScheme', { kept: ['location', 'name'] }],
-    ['httpAuthSecurityScheme', { kept: ['scheme'] }],
-    ['oauth2SecurityScheme', {
-      kept: ['flows'],
-      inner: new Map([['flows', {
-        kept: [],
-        inner: new Map<string, Shape>([
-          ['authorizationCode', codeFlow],
-          ['clientCredentials', { kept: ['tokenUrl', 'scopes'] }],
-          ['deviceCode', { kept: ['deviceAuthorizationUrl', 'tokenUrl', 'scopes'] }],
-        ]),
-      }]]),
-    }],
-    ['openIdConnectSecurityScheme', { kept: ['openIdConnectUrl'] }],
-    ['mtlsSecurityScheme', bare],
-  ]),
-}
-const cardShape: Shape = {
-  kept: [
-    'name', 'description', 'supportedInterfaces', 'version', 'documentationUrl', 'capabilities',
-    'defaultInputModes', 'defaultOutputModes', 'skills', 'iconUrl',
-  ],
-  inner: new Map<string, Shape>([
-    ['supportedInterfaces', { kept: ['url', 'protocolBinding', 'protocolVersion'] }],
-    ['provider', { kept: ['url', 'organization'] }],
-    ['capabilities', {
-      kept: ['streaming', 'pushNotifications', 'extendedAgentCard'],
-      inner: new Map([['extensions', { kept: [] }]]),
-    }],
-    ['securitySchemes', { kept: [], values: scheme }],
-    ['securityRequirements', requirement],
-    ['skills', {
-      kept: ['id', 'name', 'description', 'tags'],
-      inner: new Map([['securityRequirements', requirement]]),
-    }],
-  ]),
+function shapeOf(
+  kept: readonly string[] = [], inner: Readonly<Record<string, Shape>> = {}, values?: Shape,
+): Shape {
+  return { kept, inner: new Map(Object.entries(inner)), values }
 }
 
-/** Without what nobody has set. */
+const requirement = shapeOf([], { schemes: shapeOf([], {}, shapeOf()) })
+const scheme = shapeOf([], {
+  apiKeySecurityScheme: shapeOf(['location', 'name']),
+  httpAuthSecurityScheme: shapeOf(['scheme']),
+  oauth2SecurityScheme: shapeOf(['flows'], {
+    flows: shapeOf([], {
+      authorizationCode: shapeOf(['authorizationUrl', 'tokenUrl', 'scopes']),
+      clientCredentials: shapeOf(['tokenUrl', 'scopes']),
+      deviceCode: shapeOf(['deviceAuthorizationUrl', 'tokenUrl', 'scopes']),
+    }),
+  }),
+  openIdConnectSecurityScheme: shapeOf(['openIdConnectUrl']),
+  mtlsSecurityScheme: shapeOf(),
+})
+const cardShape = shapeOf([
+  'name', 'description', 'supportedInterfaces', 'version', 'documentationUrl', 'capabilities',
+  'defaultInputModes', 'defaultOutputModes', 'skills', 'iconUrl',
+], {
+  supportedInterfaces: shapeOf(['url', 'protocolBinding', 'protocolVersion']),
+  provider: shapeOf(['url', 'organization']),
+  capabilities: shapeOf(['streaming', 'pushNotifications', 'extendedAgentCard'], { extensions: shapeOf() }),
+  securitySchemes: shapeOf([], {}, scheme),
+  securityRequirements: requirement,
+  skills: shapeOf(['id', 'name', 'description', 'tags'], { securityRequirements: requirement }),
+})
+
+/** Without members that hold the default of their type. */
 function explicit(value: unknown, shape: Shape): unknown {
   if (Array.isArray(value)) return value.map((one) => explicit(one, shape))
   if (!isRecord(value)) return value
   const members: [name: string, member: unknown][] = []
   for (const [name, member] of Object.entries(value)) {
-    const inner = shape.values ?? shape.inner?.get(name)
+    const inner = shape.values ?? shape.inner.get(name)
     const isKept = shape.values !== undefined || shape.kept.includes(name)
     if (member === null || (!isKept && isUnset(member, inner))) continue
     members.push([name, inner === undefined ? member : explicit(member, inner)])

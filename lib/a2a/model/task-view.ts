@@ -1,18 +1,17 @@
 /**
- * A task as clients and webhooks see it: what of it is shown, and what of its life is told as an event.
- * Whose it is was asked before.
+ * A task as clients and webhooks see it: what of it is shown, and which event its streams get for a change.
  */
 import { isTerminal, isInterrupted } from '../../tasks/task.ts'
 import type { Task, TaskEvent, TaskMessage, TaskState } from '../../tasks/task.ts'
 import type { Dialect } from './dialect.ts'
 import type { StreamEvent, TaskView } from './model.ts'
 
-/** Whether nothing more happens before the client does something: the task has ended, or waits for it. */
+/** Whether the task has ended or waits for the client. */
 export function isSettled(state: TaskState): boolean {
   return isInterrupted(state) || isTerminal(state)
 }
 
-/** What a client sees of a task: so much of its history, and its artifacts. */
+/** A task with so much of its history; undefined: all of it. */
 export function viewOf(task: Task, historyLength: number | undefined, withArtifacts = true): TaskView {
   return {
     id: task.id, contextId: task.contextId, status: task.status,
@@ -27,10 +26,10 @@ function historyOf(history: readonly TaskMessage[], length: number | undefined):
   return length === undefined || length >= history.length ? history : history.slice(-length)
 }
 
-/** What is told of a task while it is known. */
+/** A change of a task that is not forgotten. */
 export type ToldEvent = Exclude<TaskEvent, { readonly what: 'forgotten' }>
 
-/** An event of a task, as its streams and webhooks tell it. */
+/** The event for a change of a task. */
 export function eventOf(
   event: ToldEvent, { id: taskId, contextId }: Pick<Task, 'id' | 'contextId'>,
 ): StreamEvent {
@@ -42,7 +41,7 @@ export function eventOf(
   return { what: 'artifact', taskId, contextId, artifact, append, last }
 }
 
-/** What a webhook is posted for an event, or without one for the task. `task` is as it stands after it. */
+/** The body of a webhook for a change, or without one for the task. `task` is the task after the change. */
 export function pushBodyOf(dialect: Dialect, task: Task, event?: ToldEvent): string {
   const view = viewOf(task, undefined)
   const said = event === undefined ? { what: 'task', task: view } as const : eventOf(event, task)

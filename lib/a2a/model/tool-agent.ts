@@ -1,7 +1,6 @@
 /**
- * Tools as skills: a message may name one and bring its arguments as data. A server of tools alone has one
- * agent, named like the server, which knows nothing but its tools and guesses nothing: what it cannot run, it
- * asks for.
+ * Tools as skills: a message may name a tool and have its arguments as data. A server of tools alone has one
+ * agent, named like the server, which runs those tools and asks for what it cannot read.
  */
 import { defineAgent } from '../../define/agent.ts'
 import { isRecord, textOf } from '../../define/content.ts'
@@ -11,15 +10,15 @@ import type { Content } from '../../define/content.ts'
 import type { Service } from '../../run/service.ts'
 import type { Tool, ToolResult } from '../../define/tool.ts'
 
-/** A tool with the arguments that it is to be called with, not yet checked. */
+/** A tool with its arguments, not checked yet. */
 export interface ToolCall { readonly tool: Tool; readonly args: unknown }
 
-/** Tools that are named to a client that has named none. */
+/** Tools that are listed for a client that has named none. */
 const MAX_NAMED = 50
 
 const agents = new WeakMap<Service, Agent>()
 
-/** Who answers at the root: a group, an agent, or the tools. Undefined where there is none of them. */
+/** The agent at the root: a group, an agent, or the tools. Undefined where there is none of them. */
 export function rootOf(service: Service): Agent | Group | undefined {
   const { root, tools } = service.catalog
   return root ?? (tools.length > 0 ? toolAgent(service) : undefined)
@@ -31,7 +30,7 @@ export function agentNamed(service: Service, id: string): Agent | Group | undefi
   return root !== undefined && root.id === id ? root : service.catalog.runnable(id)
 }
 
-/** Whether somebody is the agent of a server of tools alone. */
+/** Whether it is the agent of a server of tools alone. */
 export function isToolAgent(service: Service, agent: Agent | Group): boolean {
   return agents.get(service) === agent
 }
@@ -49,9 +48,8 @@ function toolAgent(service: Service): Agent {
 }
 
 /**
- * The tool that a message runs, where there is one: it is named as the `skill` of a data part; or it is the
- * only tool, takes one text, and the message is text. Of a server with agents, those who answer at the root
- * have the tools.
+ * The tool that a message runs, where there is one: the `skill` of a data part; or the only tool, where it
+ * takes one text and the message is text. In a server with agents, the one at the root has the tools.
  */
 export function toolCallFor(
   service: Service, agent: Agent | Group, parts: readonly Content[],
@@ -69,9 +67,9 @@ export function toolCallFor(
 
 function callByText([tool, ...others]: readonly Tool[], parts: readonly Content[]): ToolCall | undefined {
   const name = tool === undefined || others.length > 0 ? undefined : onlyText(tool)
-  const said = parts.flatMap((part) => part.type === 'text' ? part.text : [])
-  if (tool === undefined || name === undefined || said.length === 0) return undefined
-  return { tool, args: { [name]: said.join('\n') } }
+  const texts = parts.flatMap((part) => part.type === 'text' ? part.text : [])
+  if (tool === undefined || name === undefined || texts.length === 0) return undefined
+  return { tool, args: { [name]: texts.join('\n') } }
 }
 
 /** The name of the one argument that a tool needs, where that is a text. */
@@ -83,7 +81,7 @@ function onlyText({ input: { json } }: Tool): string | undefined {
   return isRecord(form) && form['type'] === 'string' ? name : undefined
 }
 
-/** What a tool gave, as an answer: a result with an error is a failure that says why. */
+/** A tool's result as an answer: one with an error is a failure with that text. */
 export function answerOfTool({ content, structuredContent: data, isError }: ToolResult): Answer {
   return { text: textOf(content), content, state: isError === true ? 'failed' : 'completed', data }
 }
