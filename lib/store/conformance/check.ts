@@ -1,6 +1,6 @@
 /**
- * Tells whether an object is a store: tries every rule of the interface on it and says which it keeps.
- * Knows neither what is behind the store nor any test framework.
+ * Checks whether an object is a store: tries every rule of the interface on it and reports which it keeps.
+ * Needs no test framework.
  */
 import { randomUUID } from 'node:crypto'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
@@ -13,7 +13,7 @@ import type { StoreRules, Trial } from './trial.ts'
 
 /** How a store is checked. */
 interface CheckOptions {
-  /** The largest value that the store was told to take, in bytes. Left out: 16 MiB. */
+  /** The largest value that the store takes, in bytes. Left out: 16 MiB. */
   readonly maxValueBytes?: number | undefined
   /** How long one rule may take, in milliseconds. Left out: 30,000; `Infinity`: as long as it takes. */
   readonly timeoutMs?: number | undefined
@@ -124,6 +124,6 @@ async function closed(store: Store): Promise<void> {
   try {
     await store.close?.()
   } catch {
-    // It was tried, and told.
+    // A rule has reported it.
   }
 }
