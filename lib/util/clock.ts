@@ -1,18 +1,18 @@
 /**
- * A clock that can stand still: the time limit of a run, which does not count while a client is asked.
- * Costs nothing until a limit is set. Durations are monotonic.
+ * Monotonic time: a clock that can stop, for the time limit of a run, which does not count while a client is
+ * asked; and how long an answer of another process is awaited.
  */
 import type { Timed, TimerQueue, Timers } from './timers.ts'
 
 /** The longest that a timer of Node's can count, in milliseconds (24 days): beyond it, it fires at once. */
 export const MAX_TIMER_MS = 0x7fffffff
 
-/** Whole milliseconds on the monotonic clock: where they are kept, fractions take an object each. */
+/** Whole milliseconds on the monotonic clock: fractions would take an object each where they are kept. */
 export function monotonic(): number {
   return Math.floor(performance.now())
 }
 
-/** The time limit of one run. */
+/** The time limit of one run. Costs nothing until it is set. */
 export class Clock implements Timed {
   previous: Timed | undefined
   next: Timed | undefined
@@ -23,11 +23,10 @@ export class Clock implements Timed {
   #onEnd: (() => void) | undefined
   #isBackground = false
   #timer: NodeJS.Timeout | undefined
-  /** Where the whole limit is counted. */
   #queue: TimerQueue | undefined
 
   /**
-   * Calls `onEnd` once when the time has run out, in the place of an earlier limit. `Infinity` never does.
+   * Calls `onEnd` once when the time is over; replaces an earlier limit. `Infinity` never does.
    * `isBackground`: no reason for the process to live on.
    */
   limit(ms: number, onEnd: () => void, isBackground = false): void {
@@ -39,7 +38,6 @@ export class Clock implements Timed {
     this.#limit(ms, onEnd, false, ms > MAX_TIMER_MS ? undefined : timers.of(ms))
   }
 
-  /** Whether it stands still. */
   get isStill(): boolean { return this.#waits > 0 }
 
   /** Stops the clock until as many `end`s as `begin`s were called. */
@@ -53,7 +51,6 @@ export class Clock implements Timed {
     if (--this.#waits === 0 && this.#onEnd !== undefined) this.#run()
   }
 
-  /** Takes the limit away. */
   clear(): void {
     this.#stop()
     this.#onEnd = undefined
@@ -92,10 +89,9 @@ export class Clock implements Timed {
 }
 
 /**
- * Calls `giveUp` when nothing has come in `ms`. A time in which this process was held up, suspended or busy
- * with something else, tells nothing of the other: the answer may be there, and be read in the next turn. So
- * it is waited for once more, for as long as the timer was late. `Infinity` never gives up. The returned
- * function ends the wait.
+ * Calls `giveUp` when no answer of another process has come in `ms`. Where this process itself was suspended
+ * or busy the answer may be there already, unread: so it waits once more, for as long as the timer was late.
+ * `Infinity` never gives up. The returned function ends the wait.
  */
 export function startDeadline(ms: number, giveUp: () => void): () => void {
   if (ms > MAX_TIMER_MS) return () => {}

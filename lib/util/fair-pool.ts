@@ -1,8 +1,7 @@
 /**
- * Values of many owners within one bound, in number and in bytes. When there is no room, the owner that holds
- * most makes it, its oldest value first: nobody can push out what another keeps by keeping more themselves.
- *
- * Beside values a pool may keep texts, in slots, which count alike and of each owner make room first.
+ * Values of many owners within one bound, in number and in bytes. Where there is no room, the owner that
+ * holds most loses its oldest value, so nobody can push out another's values by keeping more themselves.
+ * Beside values a pool may keep texts, which count alike and of each owner go first.
  */
 import { LinkedList } from './linked-list.ts'
 import { Share, Shares } from './shares.ts'
@@ -13,24 +12,23 @@ import type { SlotHolder } from './text-slots.ts'
 /** What a pool may hold. */
 export interface PoolLimits { readonly maxCount: number; readonly maxBytes: number }
 
-/** A value in its place. Only the pool writes its members. */
+/** A value in a pool, which alone writes its members. */
 export interface Slot<T> extends LinkedMember<Slot<T>> {
   readonly value: T
   readonly holding: Holding<T>
   bytes: number
 }
 
-/** Texts that were kept: under which id, since when, and of which kind. */
+/** Kept texts: under which id, since when, and of which kind. */
 export interface KeptTexts<Tag> {
   readonly id: string
   readonly at: number
   readonly tag: Tag
   readonly texts: readonly string[]
-  /** One of them, without a look at the others. */
   text(which: number): string
 }
 
-/** The same, read when it is asked for: as long as nothing was added or taken out. */
+/** The same, read on demand: as long as nothing is added or removed. */
 class SlotTexts<Tag> implements KeptTexts<Tag> {
   readonly #slots: TextSlots<SlotHolder, Tag>
   readonly #slot: number
@@ -47,7 +45,7 @@ class SlotTexts<Tag> implements KeptTexts<Tag> {
   text(which: number): string { return this.#slots.textOf(this.#slot, which) }
 }
 
-/** What one owner holds, the value that was used longest ago first. */
+/** What one owner holds; the least recently used value is the first. */
 class Holding<T> implements SlotHolder {
   readonly owner: string
   firstSlot: number = NO_SLOT
@@ -70,15 +68,15 @@ export class FairPool<T, Tag = undefined> {
   readonly #texts: TextSlots<Holding<T>, Tag>
 
   /**
-   * `onEvict` is told of each value that had to make room; `mayEvict` says whether a value can. Under each id
-   * there are so many `texts`, with room for short ones in `cellBytes`.
+   * `onEvict` gets each value that was removed to make room; `mayEvict`: whether a value may be. Under each
+   * id there are so many `texts`, with room for short ones in `cellBytes`.
    */
   constructor(
     limits: PoolLimits, onEvict: (value: T) => void, mayEvict: (value: T) => boolean = () => true,
     texts: number = 0, cellBytes: number = 0,
   ) {
     this.#limits = limits
-    // They are there before others make room.
+    // One more: texts are added before others make room.
     this.#texts = new TextSlots(limits.maxCount + 1, texts, cellBytes)
     this.#shares = new Shares(limits.maxCount, limits.maxBytes)
     this.#onEvict = onEvict
@@ -90,10 +88,7 @@ export class FairPool<T, Tag = undefined> {
   /** How many are texts. */
   get textCount(): number { return this.#texts.count }
 
-  /**
-   * Adds a value of an owner and makes room for it. A value for which there is no room is not kept:
-   * undefined.
-   */
+  /** Adds a value of an owner and makes room for it. Undefined where there is none. */
   add(owner: string, value: T, bytes: number): Slot<T> | undefined {
     if (bytes > this.#limits.maxBytes) return undefined
     const holding = this.#holdingOf(owner)
@@ -107,8 +102,8 @@ export class FairPool<T, Tag = undefined> {
   }
 
   /**
-   * Adds texts of an owner, under an id of ours, and makes room for them. `moreBytes` count beside the texts;
-   * `at` is when, and never before what was added last. False where there is no room.
+   * Adds texts of an owner, under an id of `randomUuid`, and makes room for them. `moreBytes` count beside
+   * the texts; `at` never falls. False where there is no room.
    */
   addTexts(
     owner: string, id: string, texts: readonly string[], moreBytes: number, at: number, tag?: Tag,
@@ -117,14 +112,14 @@ export class FairPool<T, Tag = undefined> {
     const slot = this.#texts.add(holding, id, texts, moreBytes, at, tag)
     const bytes = this.#texts.bytesOf(slot)
     this.#shares.change(holding.share, 1, bytes)
-    // What can never fit makes nobody else leave.
+    // What can never fit pushes nothing out.
     if (bytes <= this.#limits.maxBytes) this.#makeRoom(undefined, slot)
     if (!this.#isTooMuch(holding)) return true
     this.#drop(slot)
     return false
   }
 
-  /** The texts of an id, which are taken out, and whose they are. */
+  /** Removes the texts of an id; returns them, and their owner. */
   takeTexts(id: string): Omit<KeptTexts<Tag>, 'text'> & { readonly owner: string } | undefined {
     const slots = this.#texts
     const slot = slots.find(id)
@@ -135,14 +130,14 @@ export class FairPool<T, Tag = undefined> {
     return kept
   }
 
-  /** An owner's texts, those that were added last first. They are read before anything changes. */
+  /** An owner's texts, the newest first. They are read before anything changes. */
   * textsOf(owner: string): Generator<KeptTexts<Tag>> {
     const holding = this.#holdings.get(owner)
     if (holding === undefined) return
     for (const slot of this.#texts.of(holding)) yield new SlotTexts(this.#texts, slot)
   }
 
-  /** Takes out all texts that were added at that time or before. */
+  /** Removes all texts that were added at that time or before. */
   dropTexts(at: number): void {
     for (const holding of this.#holdings.values()) {
       while (holding.firstSlot !== NO_SLOT && this.#texts.begunAt(holding.firstSlot) <= at) {
@@ -153,7 +148,7 @@ export class FairPool<T, Tag = undefined> {
 
   /**
    * A value's size has changed; others make room where it has grown. False where there is not enough: then it
-   * has its new size all the same, and should get its old one.
+   * has its new size all the same, and has to be resized back.
    */
   resize(slot: Slot<T>, bytes: number): boolean {
     this.#shares.change(slot.holding.share, 0, bytes - slot.bytes)
@@ -163,31 +158,30 @@ export class FairPool<T, Tag = undefined> {
     return !hasGrown || !this.#isTooMuch(slot.holding)
   }
 
-  /** Makes room where there was none before: some of what is here may be allowed to go only now. */
+  /** Makes room again: more values may be evicted than before. */
   settle(): void {
     this.#makeRoom(undefined, NO_SLOT)
   }
 
-  /** A value was used: the owner's others make room before it. */
+  /** A value was used: the owner's others are evicted before it. */
   touch(slot: Slot<T>): void {
     slot.holding.slots.remove(slot)
     slot.holding.slots.add(slot)
   }
 
-  /** Takes a value out. */
   remove(slot: Slot<T>): void {
     const { holding } = slot
     holding.slots.remove(slot)
     this.#released(holding, slot.bytes)
   }
 
-  /** An owner's values, the one that was used last first. */
+  /** An owner's values, the most recently used first. */
   * of(owner: string): Generator<T> {
     let slot = this.#holdings.get(owner)?.slots.last
     for (; slot !== undefined; slot = slot.previous) yield slot.value
   }
 
-  /** Takes out the oldest value of an owner that holds most bytes. False where there is none that may go. */
+  /** Evicts the oldest value of the owner that holds most bytes. False where none may be evicted. */
   evict(): boolean {
     return this.#evict(true, undefined, NO_SLOT)
   }
@@ -214,7 +208,7 @@ export class FairPool<T, Tag = undefined> {
     return this.#shares.isTooMuchFor(share, this.#holdings.size)
   }
 
-  /** All but what is in use: a value, or texts, which are the last of their owner's. */
+  /** Evicts, but not what is in use: a value, or texts, which are the newest of their owner. */
   #makeRoom(keep: Slot<T> | undefined, kept: number): void {
     while (this.#shares.isOver) if (!this.#evict(this.#shares.isHeavy, keep, kept)) return
   }

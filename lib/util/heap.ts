@@ -1,19 +1,19 @@
 /**
- * Members in the order of a rule, the first always at hand: a binary heap whose members know their places,
- * so that one can leave, or change its standing, from anywhere in the time of a logarithm.
+ * A binary heap whose members know their places, so that one can leave, or change its order, from anywhere in
+ * logarithmic time.
  */
 
-/** Who stands before whom, and where a member keeps its place. Only the ranking writes places. */
+/** The order of members, and where a member keeps its place, which only the heap writes. */
 export interface Order<T> {
   isBefore(one: T, other: T): boolean
   placeOf(member: T): number
   place(member: T, at: number): void
 }
 
-/** What a member's place is while it stands in no ranking. */
+/** The place of a member that is in no heap. */
 export const NOT_IN_HEAP = -1
 
-/** A member, where it stands in one ranking, and its place in another. */
+/** A member, its place in one heap, and that in another. */
 interface Standing<T> { readonly member: T; readonly at: number; place: number }
 
 /** Members by an order. What the order compares may change only right before `moved` is called. */
@@ -27,16 +27,16 @@ export class Heap<T> {
 
   get first(): T | undefined { return this.#members[0] }
 
-  /** Who would be first without the first. */
+  /** The first without the first. */
   get second(): T | undefined {
     const [, left, right] = this.#members
     if (left === undefined || right === undefined) return left
     return this.#order.isBefore(right, left) ? right : left
   }
 
-  /** All members, the first first, as long as none comes, changes or leaves. */
+  /** All members in order, as long as none comes, changes or leaves. */
   * inOrder(): Generator<T> {
-    // Whoever is next stands right below one that was.
+    // The next one is a child of one that was.
     const next = new Heap<Standing<T>>({
       isBefore: (one, other) => this.#order.isBefore(one.member, other.member),
       placeOf: (standing) => standing.place,
@@ -59,7 +59,6 @@ export class Heap<T> {
     this.#rise(member, this.#members.push(member) - 1)
   }
 
-  /** Takes a member of this ranking out of it. */
   remove(member: T): void {
     const at = this.#order.placeOf(member)
     const last = this.#members.pop()!
@@ -72,7 +71,6 @@ export class Heap<T> {
     this.#settle(member, this.#order.placeOf(member))
   }
 
-  /** Finds the place of a member that may stand no longer at `at`. */
   #settle(member: T, at: number): void {
     const above = this.#members[(at - 1) >> 1]
     if (at > 0 && this.#order.isBefore(member, above!)) this.#rise(member, at)

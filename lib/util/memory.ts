@@ -1,11 +1,8 @@
-/**
- * How much memory there is: what everything of one kind may hold together, of which each part is bounded by
- * something else.
- */
+/** How much memory there is, for the limits of what everything of one kind may hold together. */
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 
-/** Bytes that this process may have. Most of what it holds lives in the heap. */
+/** Bytes that this process may have. */
 function memoryBytes(): number {
   const bounds = [getHeapStatistics().heap_size_limit, process.constrainedMemory?.(), totalmem()]
   // Where there is no such bound it is 0, or more than there is; runtimes besides Node lack one or the other.

@@ -1,10 +1,7 @@
 /**
- * Who holds how much of something bounded, in number and in bytes, and who has to make room: whoever holds
- * most of what is short, and of those who hold equally much, the one whose account has not changed for
- * longest. So nobody pushes out what belongs to one who holds less, and equals take turns.
- *
- * By number, there is one queue for each number, so that nothing is ever searched; by bytes, holders are
- * ranked from the first time that bytes are short. Knows accounts, and not what is held.
+ * Who has to make room where something bounded, in number and in bytes, is full: the holder of most of what is
+ * short, and of equals the one whose account has not changed for longest. So nobody pushes out what belongs
+ * to one who holds less.
  */
 import { BEYOND } from './quota.ts'
 import { LinkedList } from './linked-list.ts'
@@ -12,7 +9,7 @@ import { NOT_IN_HEAP, Heap } from './heap.ts'
 import type { LinkedMember } from './linked-list.ts'
 import type { Order } from './heap.ts'
 
-/** The account of one holder. Only `Shares` writes its members. */
+/** The account of one holder, written by `Shares` alone. */
 export class Share<T> implements LinkedMember<Share<T>> {
   readonly holder: T
   count = 0
@@ -35,13 +32,16 @@ const byBytes: Order<Share<unknown>> = {
   place(share, at) { share.place = at },
 }
 
-/** The accounts of all holders. */
+/**
+ * The accounts of all holders. By number, there is one list for each number, so that nothing is searched; by
+ * bytes, holders are ranked from the first time that bytes are short.
+ */
 export class Shares<T> {
   readonly #maxCount: number
   readonly #maxBytes: number
-  /** By number, those that hold so many, the one that has not changed for longest first; none is empty. */
+  /** By number, those that hold so many, in the order in which they changed; none is empty. */
   readonly #byCount: (LinkedList<Share<T>> | undefined)[] = [undefined]
-  /** The last one that became empty: mostly its only share goes one number up or down. */
+  /** The last list that became empty, to be used again. */
   #spare: LinkedList<Share<T>> | undefined
   #mostCount = 0
   #byBytes: Heap<Share<T>> | undefined
@@ -54,7 +54,6 @@ export class Shares<T> {
     this.#maxBytes = maxBytes
   }
 
-  /** What all hold together, and what was set aside. */
   get count(): number { return this.#count }
   get bytes(): number { return this.#bytes }
 
@@ -64,8 +63,8 @@ export class Shares<T> {
   get isHeavy(): boolean { return this.#bytes > this.#maxBytes }
 
   /**
-   * Whether it is too much for this holder. Where nobody can make room, one who has less than an equal part
-   * of the bytes still gets it, up to half as much again in all.
+   * Whether it is too much for this holder. Where no one can make room, a holder of less than an equal part
+   * of the bytes still gets more, up to half as much again in all.
    */
   isTooMuchFor({ bytes }: Share<T>, holders: number): boolean {
     if (!this.isOver) return false
@@ -73,10 +72,10 @@ export class Shares<T> {
       || bytes > this.#maxBytes / holders
   }
 
-  /** Whoever holds most of what is short: of bytes, if those are. */
+  /** The holder of most of what is short: of bytes, if those are. */
   get largest(): T | undefined { return this.#largest?.holder }
 
-  /** Whoever would be the largest without the largest. */
+  /** The largest without the largest. */
   get next(): T | undefined { return this.#next?.holder }
 
   /** Another that holds as much as the largest. */
@@ -88,7 +87,7 @@ export class Shares<T> {
     return isEqual ? next.holder : undefined
   }
 
-  /** All that hold anything, whoever holds most first: most bytes, or most in number. */
+  /** All that hold anything, those with most bytes first, or with most in number. */
   * largestFirst(isByBytes: boolean): Generator<T> {
     if (isByBytes) {
       for (const { holder } of this.#ranked.inOrder()) yield holder
@@ -113,7 +112,7 @@ export class Shares<T> {
     else this.#byBytes.remove(share)
   }
 
-  /** Room that belongs to nobody and that nobody can be asked for. Negative numbers give it back. */
+  /** What counts but belongs to no holder. Negative numbers give it back. */
   setAside(count: number, bytes: number): void {
     this.#count += count
     this.#bytes += bytes

@@ -1,13 +1,12 @@
 /**
- * What is kept for long and mostly never read: a few texts under an id of ours, each in a slot of tables of
- * numbers and bytes. Whoever keeps them makes an object of one when somebody asks for it.
+ * A few texts under each id, kept for long and mostly never read: in tables of numbers and bytes, from which
+ * an object is made when one is read.
  *
- * It costs plainness, and saves 3 µs of the 4.6 that a conversation took as an object, and more of an A2A
- * task: the garbage collector copies ten thousand of them, with their strings, as the oldest make room for
- * new ones. Knows slots; what is counted, and who makes room, is its owner's business.
+ * That saves 3 µs of the 4.6 that a conversation took as an object, and more of an A2A task: the garbage
+ * collector copies ten thousand of them, with their strings, as new ones replace the oldest.
  */
 
-/** Stands where there is no slot. */
+/** No slot. */
 export const NO_SLOT = -1
 
 /** How long the ids are, as `randomUuid` makes them. */
@@ -16,25 +15,25 @@ const LEAST_SLOTS = 64
 /** In UTF-8. */
 const MAX_CHARACTER_BYTES = 4
 
-/** The slots of one holder, the one begun first in front. Written by `TextSlots` alone. */
+/** The slots of one holder, the oldest first. Written by `TextSlots` alone. */
 export interface SlotHolder {
   firstSlot: number
   lastSlot: number
 }
 
-/** All of one server. A `Tag` says what many have in common, before a text of them is read. */
+/** A `Tag` is what many have in common, known without reading their texts. */
 export class TextSlots<T extends SlotHolder, Tag = undefined> {
   readonly #maxSlots: number
   readonly #texts: number
   readonly #cellBytes: number
   #count = 0
   #slots = 0
-  /** The first free one; `#next` has the others. */
+  /** The first free slot; `#next` has the others. */
   #free = NO_SLOT
   // By slot:
   readonly #holders: (T | undefined)[] = []
   readonly #tags: (Tag | undefined)[] = []
-  /** What no cell has room for, one text behind the other. */
+  /** Texts that do not fit into a cell, joined. */
   readonly #long: (string | undefined)[] = []
   #cells: Buffer = Buffer.alloc(0)
   #lengths = new Uint32Array()
@@ -49,8 +48,8 @@ export class TextSlots<T extends SlotHolder, Tag = undefined> {
   #heads = new Int32Array()
 
   /**
-   * There are never more than `maxSlots` at a time, of so many texts each. In `cellBytes` an id and texts of
-   * ASCII find room; texts that are longer, or others, are kept as strings.
+   * At most `maxSlots` at a time, of so many texts each. An id and short texts of ASCII are in `cellBytes`;
+   * others are kept as strings.
    */
   constructor(maxSlots: number, texts: number, cellBytes: number) {
     this.#maxSlots = maxSlots
@@ -69,12 +68,10 @@ export class TextSlots<T extends SlotHolder, Tag = undefined> {
     return this.#cells.toString('latin1', at, at + ID_LENGTH)
   }
 
-  /** The texts, as they were. */
   textsOf(slot: number): readonly string[] {
     return Array.from({ length: this.#texts }, (_, which) => this.textOf(slot, which))
   }
 
-  /** One of them. */
   textOf(slot: number, which: number): string {
     const first = slot * this.#texts
     let from = 0
@@ -86,14 +83,12 @@ export class TextSlots<T extends SlotHolder, Tag = undefined> {
     return this.#cells.toString('latin1', at + from, at + to)
   }
 
-  /** The slots of a holder, the one begun last first. */
+  /** The slots of a holder, the newest first. */
   * of(holder: T): Generator<number> {
     for (let slot = holder.lastSlot; slot !== NO_SLOT; slot = this.#previous[slot]!) yield slot
   }
 
-  /**
-   * Takes a slot, the last of its holder's. `id` is of `randomUuid`; `moreBytes` count beside the texts.
-   */
+  /** Takes a slot, its holder's newest. `id` is of `randomUuid`; `moreBytes` count beside the texts. */
   add(
     holder: T, id: string, texts: readonly string[], moreBytes: number, begunAt: number, tag?: Tag,
   ): number {
@@ -122,7 +117,6 @@ export class TextSlots<T extends SlotHolder, Tag = undefined> {
     return slot
   }
 
-  /** Gives a slot back. */
   remove(slot: number): void {
     this.#count -= 1
     this.#leave(this.#holders[slot]!, slot)
@@ -134,7 +128,7 @@ export class TextSlots<T extends SlotHolder, Tag = undefined> {
     this.#free = slot
   }
 
-  /** Writes what a slot is of; says how many bytes the texts have. */
+  /** Writes a slot; returns how many bytes the texts have. */
   #write(slot: number, id: string, texts: readonly string[]): number {
     const first = slot * this.#texts
     for (let which = 0; which < texts.length; which++) this.#lengths[first + which] = texts[which]!.length
@@ -145,7 +139,7 @@ export class TextSlots<T extends SlotHolder, Tag = undefined> {
     const isShort = all.length <= this.#cellBytes - MAX_CHARACTER_BYTES
     if (isShort && this.#cells.write(all, at, this.#cellBytes) === all.length) return all.length - ID_LENGTH
     this.#cells.write(id, at, ID_LENGTH, 'latin1')
-    // One string, whatever they were made of: a text that came in pieces is an object for each of them.
+    // One flat string: a text that came in pieces is an object for each of them.
     const long = this.#long[slot] = texts.join('')
     return Buffer.byteLength(long)
   }
@@ -212,7 +206,7 @@ export class TextSlots<T extends SlotHolder, Tag = undefined> {
   }
 }
 
-/** Only ids that were made here are ever in a chain, so nobody makes one long. */
+/** Only ids that were made here are in a chain, so no client can make one long. */
 function hashOf(id: string): number {
   let hash = 0
   for (let at = 0; at < 8; at++) hash = Math.imul(hash, 31) + id.charCodeAt(at) | 0

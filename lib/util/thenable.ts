@@ -1,8 +1,6 @@
 /**
- * What has to be waited for. Promises of other makes count: all that they have in common is `then`.
- *
- * What other people's code returns is asked for by `Promise.resolve` where it comes in: its `then` may throw,
- * and may call back twice.
+ * Values that may be promised. Promises of other libraries count: all that they have in common is `then`.
+ * What other people's code returns goes through `Promise.resolve`: its `then` may throw, and call back twice.
  */
 
 /** A value, or the promise of one. */
@@ -14,12 +12,12 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
     && 'then' in value && typeof value.then === 'function'
 }
 
-/** The same of a value of our own, which is waited for by nothing but promises of Node's. */
+/** The same of a value of our own code, which has no promises but Node's. */
 export function isPromised<T>(value: T | Promise<T>): value is Promise<T> {
   return isThenable(value)
 }
 
-/** What comes of a value that may be promised: at once where it is there. */
+/** What `next` makes of a value, at once where it is there. */
 export function andThen<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return isThenable(value) ? value.then(next) : next(value)
 }

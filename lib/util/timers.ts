@@ -1,22 +1,20 @@
 /**
  * Timers of a few lengths, and many of each length. Those of one length end in the order in which they began,
- * so that one of Node's does for all: to set and clear two of Node's own with each call costs a fifth of a
- * whole request, since each time a list of them and its place among others is made and given up.
- *
- * The process lives on while something waits here. Knows nothing of what it is that waits.
+ * so one of Node's serves all: to set and clear two of Node's own with each call costs a fifth of a whole
+ * request. The process lives on while something waits here.
  */
 import { LinkedList } from './linked-list.ts'
 import type { LinkedMember } from './linked-list.ts'
 
-/** What waits for its time. Only a timer queue writes the members that are not its own. */
+/** What waits. Only a timer queue writes the data members. */
 export interface Timed extends LinkedMember<Timed> {
   /** By `performance.now()`; zero while it is in no queue. */
   dueAtMs: number
-  /** Called once when the time is over, in no queue any more. */
+  /** Called once when the time is over, after leaving the queue. */
   timeIsUp(): void
 }
 
-/** What a sum of times may be off. */
+/** The error of a sum of times. */
 const ROUNDING_MS = 0.001
 
 /** The timers of one server. */
@@ -35,7 +33,7 @@ export class Timers {
     return queue
   }
 
-  /** Leaves none of Node's timers behind, but for what waits. */
+  /** Clears Node's timers, but for what waits. */
   close(): void {
     for (const queue of this.#queues.values()) queue.close()
   }
@@ -45,7 +43,7 @@ export class Timers {
 export class TimerQueue {
   readonly #ms: number
   readonly #waiting = new LinkedList<Timed>()
-  /** Not taken away when its first leaves: it is looked at when it fires who is first then. */
+  /** Not cleared when the first member leaves: when it fires, the first one then is checked. */
   #timer: NodeJS.Timeout | undefined
   #firesAtMs = 0
   #isFiring = false
@@ -54,7 +52,6 @@ export class TimerQueue {
     this.#ms = ms
   }
 
-  /** From now on the time of a member counts. */
   add(member: Timed): void {
     const isFirst = this.#waiting.first === undefined
     const now = performance.now()
@@ -67,7 +64,6 @@ export class TimerQueue {
     }
   }
 
-  /** Takes a member out before its time, if it waits. */
   remove(member: Timed): void {
     if (member.dueAtMs === 0) return
     member.dueAtMs = 0
@@ -89,7 +85,7 @@ export class TimerQueue {
   fire(): void {
     this.#timer = undefined
     this.#isFiring = true
-    // Node counts in whole milliseconds, and may be a part of one early.
+    // Node counts in whole milliseconds, and may fire a fraction early.
     const now = Math.max(performance.now(), this.#firesAtMs)
     try {
       for (let { first } = this.#waiting; first !== undefined && first.dueAtMs <= now;) {
