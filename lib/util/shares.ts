@@ -1,7 +1,7 @@
 /**
- * Who has to make room where something bounded, in number and in bytes, is full: the holder of most of what is
- * short, and of equals the one whose account has not changed for longest. So nobody pushes out what belongs
- * to one who holds less.
+ * Who has to make room where something bounded, in number and in bytes, is full: the holder of most of what
+ * is short, and of equals the one whose account has not changed for longest. So no one pushes out what
+ * belongs to one who holds less.
  */
 import { BEYOND } from './quota.ts'
 import { LinkedList } from './linked-list.ts'

@@ -1,11 +1,7 @@
 /**
- * Base64, read strictly, and the header value that carries it. What is decoded is exactly what the encoder
- * writes: another alphabet, missing padding, stray bits or characters make it no base64 at all. What is only
- * passed on may be spelled in more ways.
- *
- * Node's own decoder passes over what it does not know, so each reading is written again and compared:
- * linear, and strict in every respect at once.
- * Spec: RFC 4648 §3.5, §4, §5; MCP 2026-07-28, header values.
+ * Base64, read strictly, and the header value that carries it. Another alphabet, missing padding, stray bits
+ * or characters make it no base64: Node's decoder skips what it does not know, so each result is encoded
+ * again and compared. Spec: RFC 4648 §3.5, §4, §5; MCP 2026-07-28, header values.
  */
 
 /** Reads standard, padded base64. Undefined where it is not canonical. */
@@ -45,7 +41,7 @@ const CLOSING = '?='
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * What an `Mcp-Param-*` header says: its text, or the UTF-8 text that stands between `=?base64?` and `?=`.
+ * The value of an `Mcp-Param-*` header: its text, or the UTF-8 text that stands between `=?base64?` and `?=`.
  * Undefined for a byte other than tab and 0x20–0x7E, for what is not canonical base64 between the two
  * markers, and for what is not UTF-8. With one marker only, the value is literal.
  */

@@ -1,16 +1,12 @@
-/**
- * Text and lists of what was wrong, within bounds: an error must not multiply what a client sent.
- */
+/** Text and lists of errors, within bounds: an error must not multiply what a client sent. */
 
 /** Whether a text has at most so many bytes. A character takes one to three, so few texts are measured. */
 export function isWithin(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || (text.length <= maxBytes && Buffer.byteLength(text) <= maxBytes)
 }
 
-/** Bytes of a sentence in an error. */
 const MAX_SENTENCE_BYTES = 1_000
 
-/** Faults that one error lists. */
 const MAX_FAULTS = 20
 
 /** A sentence of an error, cut where it is too long. */
@@ -26,7 +22,7 @@ export class FaultList<T> {
   readonly items: T[] = []
   #isCut = false
 
-  /** Whether checking may stop: more would not be kept. */
+  /** Whether checking may stop. */
   get isFull(): boolean { return this.items.length >= MAX_FAULTS }
 
   /** Whether there was more than is kept. */

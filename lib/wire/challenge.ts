@@ -24,10 +24,10 @@ export function parseScope(text: string): readonly string[] {
   return text.split(' ').filter((scope) => scope !== '')
 }
 
-/** Clients refuse heads that are too large. */
+/** Clients refuse headers that are too large. */
 const MAX_SCOPE_CHARS = 2_048
 
-/** A Bearer challenge. What a quoted string cannot hold is left out of the values. Never throws. */
+/** A Bearer challenge, without what a quoted string cannot hold. Never throws. */
 export function formatChallenge({ realm, error, scope, resource_metadata }: BearerParameters): string {
   const parts = [
     ...quoted('realm', realm),

@@ -1,13 +1,13 @@
 /**
- * Metrics as text: families of counters, gauges and histograms, each with its HELP and TYPE. A family has a
- * bounded number of series; what would need one more is counted in a series whose labels are all `other`.
+ * Metrics as text: families of counters, gauges and histograms, each with its HELP and TYPE. A family has at
+ * most `maxSeries` sets of label values; further ones count in a series whose labels are all `other`.
  * Spec: the Prometheus text exposition format, 0.0.4.
  */
 
 /** The media type of the text. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Upper bounds of durations in seconds: from a look into memory to a long run of an agent. */
+/** Upper bounds of durations in seconds. */
 export const DURATION_BUCKETS: readonly number[] = Object.freeze([
   0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 ])
@@ -58,7 +58,6 @@ export class CounterFamily {
   readonly #facts: FamilyFacts
   readonly #series: Series<{ count: number }>
 
-  /** `maxSeries`: how many sets of label values are told apart. */
   constructor(facts: FamilyFacts, labels: readonly string[], maxSeries: number) {
     this.#facts = facts
     this.#series = new Series(labels, maxSeries, () => ({ count: 0 }))
@@ -82,7 +81,7 @@ export class HistogramFamily {
   readonly #bounds: readonly number[]
   readonly #series: Series<{ readonly counts: number[]; count: number; sum: number }>
 
-  /** `bounds` ascend. `maxSeries`: how many sets of label values are told apart. */
+  /** `bounds` ascend. */
   constructor(facts: FamilyFacts, labels: readonly string[], bounds: readonly number[], maxSeries: number) {
     this.#facts = facts
     this.#bounds = bounds
@@ -122,8 +121,8 @@ export function formatSamples(
 }
 
 function head({ name, help }: FamilyFacts, type: string): string {
-  const said = help.replace(/[\\\n]/g, (char) => char === '\n' ? '\\n' : '\\\\')
-  return `# HELP ${name} ${said}\n# TYPE ${name} ${type}\n`
+  const line = help.replace(/[\\\n]/g, (char) => char === '\n' ? '\\n' : '\\\\')
+  return `# HELP ${name} ${line}\n# TYPE ${name} ${type}\n`
 }
 
 function braced(labels: string): string {

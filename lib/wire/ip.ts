@@ -1,10 +1,7 @@
 /**
- * IP addresses by what they lead to: the internet, this machine, a private network, or nowhere that a
- * stranger may name. Text in, a kind out.
- *
- * Knows no names, no lists and no trust. RFC 6890 and IANA's two registries of special-purpose addresses,
- * RFC 3701 (3ffe::/16 is nobody's), RFC 4291 §2.2 (text), RFC 6052 (NAT64), RFC 3056 (6to4), RFC 5214
- * (ISATAP).
+ * IP addresses by what they lead to: the internet, this machine, a private network, or nowhere that a client
+ * may name. RFC 6890 and IANA's two registries of special-purpose addresses, RFC 3701, RFC 4291 §2.2 (text),
+ * RFC 6052 (NAT64), RFC 3056 (6to4), RFC 5214 (ISATAP).
  */
 import { isIP } from 'node:net'
 
@@ -13,7 +10,7 @@ export type IpKind = 'public' | 'loopback' | 'private' | 'link-local' | 'multica
 
 type Network = readonly [network: string, bits: number, kind: IpKind]
 
-/** What is not public of IPv4, and what leads to whichever of many machines is the nearest. */
+/** What is not public of IPv4, anycast included. */
 const ipv4Networks: readonly Network[] = [
   ['0.0.0.0', 8, 'reserved'],
   ['10.0.0.0', 8, 'private'],
@@ -50,7 +47,7 @@ const ipv6Networks: readonly Network[] = [
   ['2000::', 3, 'public'],
 ]
 
-/** IPv6 networks whose addresses stand for IPv4 ones, and the group at which that one begins. */
+/** IPv6 networks whose addresses contain IPv4 ones, and the group at which these begin. */
 const carriers: readonly (readonly [network: string, bits: number, at: number])[] = [
   ['::ffff:0:0', 96, 6],
   ['64:ff9b::', 96, 6],
@@ -63,8 +60,8 @@ const ipv6Table = ipv6Networks.map(([network, bits, kind]) => ({ groups: ipv6Gro
 const carrierTable = carriers.map(([network, bits, at]) => ({ groups: ipv6GroupsOf(network), bits, at }))
 
 /**
- * Where an address leads, written as a URL or a socket writes it, without brackets. An IPv6 address that
- * carries an IPv4 one leads where that one leads; one with a zone is never public. Undefined: no address.
+ * The kind of an address, written as a URL or a socket writes it, without brackets. An IPv6 address that
+ * contains an IPv4 one is of its kind; one with a zone is never public. Undefined: no address.
  */
 export function ipKindOf(address: string): IpKind | undefined {
   const version = isIP(address)

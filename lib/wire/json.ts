@@ -1,14 +1,10 @@
 /**
  * JSON text to a value, bounded: in objects before it is parsed, each of which costs many times its text, and
- * in depth before or right after, so that no recursion of ours or of a handler meets a nesting that a
- * stranger chose.
- *
- * Knows no limit of its own and no protocol. RFC 8259.
+ * in depth before or right after, so that no recursion meets a nesting that a client chose. RFC 8259.
  */
-
 import { PLACE_LENGTH, placesIn } from './random.ts'
 
-/** What came of a text: a value, or a sentence that says why there is none. */
+/** A value, or a sentence that says why there is none. */
 export type Parsed =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly why: string }
@@ -22,20 +18,19 @@ const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const BYTE_ORDER_MARK = 0xfeff
 
-/** A shorter text is scanned where it may nest too deep: that is cheaper than to look at its values. */
+/** A shorter text is scanned where it may nest too deep: that is cheaper than checking its values. */
 const SCANNED_LENGTH = 16 * 1024
 /** More opening brackets than these are counted before they are parsed, which would take long. */
 const MANY = 100_000
 /** Other values cost a fifth of what an object costs. */
 const VALUES_PER_OBJECT = 5
 
-/** What JSON does not take as it is in a string, and the halves of characters that it might not. */
+/** What JSON escapes in a string, and surrogates, of which it escapes single ones. */
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/
 
 /**
  * Parses a JSON text nested at most `maxDepth` deep, of at most `maxObjects` objects and lists together; a
- * long one of at most five times as many values.
- * Never throws. A byte order mark is passed over.
+ * long one of at most five times as many values. Never throws. A byte order mark is skipped.
  */
 export function parseJson(body: string, maxDepth: number, maxObjects: number = Infinity): Parsed {
   const json = body.charCodeAt(0) === BYTE_ORDER_MARK ? body.slice(1) : body
@@ -58,7 +53,7 @@ export function parseJson(body: string, maxDepth: number, maxObjects: number = I
   }
 }
 
-/** Whether a value is a list of strings, whatever they say. */
+/** Whether a value is a list of strings. */
 export function isStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
@@ -67,7 +62,7 @@ function tooDeep(maxDepth: number): Parsed {
   return { ok: false, why: `The JSON is nested deeper than ${maxDepth} levels` }
 }
 
-/** Whether a text has more opening brackets than `few`: where not, it can have too much of nothing. */
+/** Whether a text has more opening brackets than `few`; where not, it has too much of nothing. */
 function opensMoreThan(json: string, few: number): boolean {
   let count = 0
   for (let at = json.indexOf('{'); at >= 0 && count <= few; at = json.indexOf('{', at + 1)) count++
@@ -144,18 +139,15 @@ function endOfString(json: string, from: number): number {
   return json.length
 }
 
-/**
- * A text as JSON. One with nothing to escape is taken as it is: to look costs half of what `JSON.stringify`
- * does, which copies it.
- */
+/** A text as JSON. To look for what needs escapes costs half of what `JSON.stringify`, a copy, does. */
 export function quote(text: string): string {
   return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`
 }
 
 /**
- * The canonical text of RFC 8785, which everybody who signs or compares a value makes alike: members in the
- * order of their names' UTF-16 code units, no blanks. Members that are undefined are left out. Throws
- * `TypeError` for what JSON cannot say, and for text with half of a surrogate pair.
+ * The canonical text of RFC 8785: members in the order of their names' UTF-16 code units, no blanks. Members
+ * that are undefined are left out. Throws `TypeError` for what JSON cannot say, and for text with half of a
+ * surrogate pair.
  */
 export function formatCanonicalJson(value: unknown): string {
   if (value === null || typeof value === 'boolean') return String(value)

@@ -1,8 +1,6 @@
 /**
- * JSON-RPC 2.0 envelopes: one parsed JSON value in, one `RpcMessage` out; and answers as text.
- *
- * Knows ids, methods and the five reserved codes; knows no transport, no MCP, no A2A. What `params` must
- * be, and whether batches are allowed, is its caller's business.
+ * JSON-RPC 2.0 envelopes: one parsed JSON value in, one `RpcMessage` out; and answers as text. What `params`
+ * must be, and whether batches are allowed, is the caller's business.
  * Spec: https://www.jsonrpc.org/specification
  */
 
@@ -10,12 +8,12 @@ import { isWithin, sentenceWithin } from './bounded.ts'
 import { quote } from './json.ts'
 import { JSON_TYPE } from './media.ts'
 
-/** §4 `id`. Null is legal there, and a question of the dialect here. */
+/** §4 `id`. */
 export type Id = string | number | null
 
 /**
- * What a value is. Malformed input is a value, not an exception: its answer needs the id. One that
- * `isNoRequest` was meant as a notification or as an answer, to which silence is the right one.
+ * A decoded message. Malformed input is a value, not an exception: its answer needs the id. One that
+ * `isNoRequest` was meant as a notification or as an answer, and gets none.
  */
 export type RpcMessage =
   | { readonly kind: 'request'; readonly id: Id; readonly method: string; readonly params: unknown }
@@ -26,7 +24,7 @@ export type RpcMessage =
     readonly isNoRequest?: boolean
   }
 
-/** §5.1: what the five codes say, in the words that every client of ours knows. */
+/** §5.1. */
 export const PARSE_ERROR = -32700
 export const INVALID_REQUEST = -32600
 export const METHOD_NOT_FOUND = -32601
@@ -44,14 +42,14 @@ const messages: ReadonlyMap<number, string> = new Map([
 /** The error member of an answer. */
 export interface RpcError { readonly code: number; readonly message: string; readonly data?: unknown }
 
-/** One of the five errors; `detail` says in a sentence what was wrong, `more` adds members to `data`. */
+/** One of the five errors; `detail` is a sentence about what was wrong, `more` adds members to `data`. */
 export function rpcError(code: number, detail?: string, more?: Readonly<Record<string, unknown>>): RpcError {
   const message = messages.get(code) ?? 'Server error'
   if (detail === undefined && more === undefined) return { code, message }
   return { code, message, data: { ...detail !== undefined && { detail: sentenceWithin(detail) }, ...more } }
 }
 
-/** Sorts one parsed JSON value into the kinds of §4 and §5. `maxBytes` bounds the id and the method. */
+/** Decodes one parsed JSON value (§4, §5). `maxBytes` bounds the id and the method. */
 export function decodeMessage(value: unknown, maxBytes: number): RpcMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { kind: 'malformed', id: undefined, why: 'A message is a JSON object' }

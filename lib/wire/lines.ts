@@ -1,8 +1,6 @@
 /**
- * Bytes that come in chunks, as lines of text that are taken one by one: each ends with LF, a CR before it
- * is dropped, one with nothing but blanks is passed over. Whoever cannot take more leaves the rest here.
- *
- * Knows no limit of its own and no stream. What is kept of a line is never more than the limit.
+ * Chunks of bytes as lines of text, taken one by one: each ends with LF, a CR before it is dropped, blank
+ * lines are skipped. Of a line never more than the limit is kept.
  */
 import { isUtf8 } from 'node:buffer'
 
@@ -23,7 +21,7 @@ export class LineBuffer {
   /** Where the first chunk goes on. */
   #at = 0
   #size = 0
-  /** The line that has begun in chunks before this one: its room, and its bytes so far. */
+  /** The line that began in earlier chunks: its buffer, and how many bytes are in it. */
   #room = nothing
   #length = 0
 
@@ -31,7 +29,7 @@ export class LineBuffer {
     this.#maxBytes = maxBytes
   }
 
-  /** Bytes that were put in and not yet looked at. */
+  /** Bytes that were added and not yet read. */
   get size(): number { return this.#size }
 
   add(chunk: Uint8Array | string): void {
@@ -42,7 +40,7 @@ export class LineBuffer {
     this.#size += bytes.length
   }
 
-  /** Nothing will follow: what has come of a last line is a line. */
+  /** Nothing will follow: the rest is a line. */
   end(): void {
     this.add(END)
   }
@@ -67,7 +65,7 @@ export class LineBuffer {
     this.#at = 0
   }
 
-  /** Adds to a line that goes on; one that gets too long is let go, and counted on. */
+  /** Adds to a line; of one that gets too long only the length is kept. */
   #keep(piece: Buffer): undefined {
     const length = this.#length + piece.length
     if (length > this.#maxBytes) {

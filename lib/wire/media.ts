@@ -1,8 +1,5 @@
-/**
- * Media types and the `Accept` header. RFC 9110 §8.3 and §12.5.1.
- */
+/** Media types and the `Accept` header. RFC 9110 §8.3 and §12.5.1. */
 
-/** The media type of JSON, in both directions of every door. */
 export const JSON_TYPE = 'application/json'
 
 /** The media type of A2A's JSON where no JSON-RPC is around it. */
@@ -20,7 +17,7 @@ const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*((?:;.*)?)$`)
 const PARAMETER = new RegExp(`^\\s*(${TOKEN})=(?:"((?:[^"\\\\]|\\\\.)*)"|(${TOKEN}))\\s*$`)
 
-/** Items of a list in a header, and parameters of one, that are read; nobody means more. */
+/** Items of a list in a header, and parameters of one, that are read. */
 const MAX_ITEMS = 64
 
 /** Reads a `Content-Type`. Undefined where it does not follow the grammar. */

@@ -1,9 +1,4 @@
-/**
- * Problem documents: what an HTTP door says when it says no.
- *
- * `detail` and `error` are both the sentence, so that clients of either habit can read it.
- * Spec: RFC 9457.
- */
+/** Problem documents. `detail` and `error` are the same, for clients of either habit. Spec: RFC 9457. */
 import { sentenceWithin } from './bounded.ts'
 
 /** The media type of a problem document. */
@@ -51,13 +46,13 @@ export function problem(
   status: number, detail: string, requestId: string, more?: Readonly<Record<string, unknown>>,
 ): Problem & Readonly<Record<string, unknown>> {
   const title = titles.get(status) ?? 'Error'
-  const said = sentenceWithin(detail)
-  const members = { type: 'about:blank', title, status, detail: said, error: said, request_id: requestId }
-  // What is added must not stand in the place of what every reader relies on.
+  const error = sentenceWithin(detail)
+  const members = { type: 'about:blank', title, status, detail: error, error, request_id: requestId }
+  // What is added must not replace what every client relies on.
   return more === undefined ? members : { ...members, ...more, ...members }
 }
 
-/** Why a request is not answered, as far as a document about it needs to know. */
+/** What a document needs of a refusal. */
 interface Refused {
   readonly status: number
   readonly detail: string

@@ -1,6 +1,6 @@
 /**
- * What nobody can guess: ids, of bytes that are drawn in batches, as to draw for each by itself costs twenty
- * times as much; and places in a text to look at, so that nobody can write around them.
+ * Random ids, of bytes that are drawn in batches, as single draws cost twenty times as much; and random
+ * places in a text to look at, so that no client can write around them.
  */
 import { randomFillSync } from 'node:crypto'
 
@@ -36,7 +36,7 @@ export function randomUuid(): string {
   return uuid.toString('latin1')
 }
 
-/** Where so many bytes begin that nobody has used. */
+/** Where so many unused bytes begin. */
 function draw(bytes: number): number {
   if (used + bytes > pool.length) {
     randomFillSync(pool)
@@ -47,15 +47,15 @@ function draw(bytes: number): number {
   return from
 }
 
-/** So many characters are looked at in one place. */
+/** The characters of one place. */
 export const PLACE_LENGTH = 8
 const MOST_PLACES = 1024
 /** One character in so many, at most. */
 const SPARSENESS = 16
 
 /**
- * Places spread over a long text, where each begins: another one each time. `-1` after the last. Some 1,000
- * tell how much of a kind there is to a few in a hundred, and where it stands together too.
+ * The next of some 1,000 places spread over a long text, at random within equal parts; `-1` after the last.
+ * They estimate how much of a kind there is to a few percent, even where it is all in one part.
  */
 export function placesIn(length: number): () => number {
   const every = Math.max(PLACE_LENGTH * SPARSENESS, Math.floor(length / MOST_PLACES))

@@ -1,11 +1,10 @@
 /**
- * Small states that travel through a client and come back: cursors, event ids, the state of a call
- * between two rounds. The client can neither read nor change them, nor use one in another's place.
+ * Small states that travel through a client and come back: cursors, event ids, the state of a call between
+ * two rounds. The client can neither read nor change them, nor use one as another.
  *
  * A JSON value and an expiry go in, base64url text comes out: key id (8), nonce (12), ciphertext, tag (16).
  * AES-256-GCM; one key per secret and purpose, by HKDF with SHA-256; the nonce is random, which is good for
- * 2³² seals under one key. Knows neither what a state means nor how large it may be.
- * Spec: NIST SP 800-38D, RFC 5869.
+ * 2³² seals under one key. Spec: NIST SP 800-38D, RFC 5869.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { decodeBase64Url, encodeBase64Url } from './base64.ts'

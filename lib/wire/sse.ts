@@ -1,17 +1,15 @@
 /**
  * Server-Sent Events, both directions: an event to its text, and chunks of text to events.
- *
- * Knows no protocol; what an event's data means is the business of whoever reads it.
  * Spec: https://html.spec.whatwg.org/multipage/server-sent-events.html §9.2
  */
 
 /** The media type of an event stream. */
 export const EVENT_STREAM = 'text/event-stream'
 
-/** A comment, which every client passes over: sent when there is nothing to say and a proxy might give up. */
+/** A comment, which clients ignore: sent where a proxy might time out. */
 export const HEARTBEAT = ': \n\n'
 
-/** A comment, too: the last word of a stream that has nothing else to end with. */
+/** A comment that ends a stream. */
 export const FAREWELL = ': end\n\n'
 
 /** One event as it was read. */
@@ -25,7 +23,7 @@ export interface ServerEvent {
 
 /**
  * One event as text. `data` is one line, as `JSON.stringify` writes it; `event` and `id` must not hold
- * line breaks: they are constants or made by the house, never what a client sent.
+ * line breaks: they are constants or made by the server, never what a client sent.
  */
 export function formatEvent(data: string, event?: string, id?: string): string {
   let lines = id === undefined ? '' : `id: ${id}\n`
@@ -36,9 +34,9 @@ export function formatEvent(data: string, event?: string, id?: string): string {
 const LINE_END = /\r\n|\n|\r/
 
 /**
- * Reads a stream piece by piece: give it each chunk of decoded text, it tells each whole event. What is left
- * without its blank line at the end of a stream is no event. Takes time in proportion to the text, however
- * it was cut. An event of more than `maxLength` characters, names and comments counted, throws `RangeError`.
+ * Reads a stream: takes each chunk of decoded text, and calls `onEvent` with each whole event. What is left
+ * without its blank line at the end is no event. Takes time in proportion to the text, however it is cut. An
+ * event of more than `maxLength` characters, names and comments counted, throws `RangeError`.
  */
 export function eventReader(
   onEvent: (event: ServerEvent) => void, maxLength: number = 4 * 1024 * 1024,

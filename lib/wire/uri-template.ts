@@ -6,14 +6,13 @@
  * twice through one fork at one place of the URI, so the time is at most the length of the template times the
  * length of the URI.
  */
-import { encodeReserved, normalUri } from './uri.ts'
+import { normalUri } from './uri.ts'
 
 /** Values by the variable's name, in an object without a prototype. */
 type UriVariables = Readonly<Record<string, string | readonly string[]>>
 
 /** A template, parsed. */
 export interface UriTemplate {
-  readonly template: string
   /** The names of the variables, each once, in the template's order. */
   readonly variables: readonly string[]
   /**
@@ -30,46 +29,38 @@ export interface UriTemplate {
   match(uri: string): UriVariables | undefined
 }
 
-/** The prefix of a variable that has none. */
-const WHOLE: number = Number.MAX_SAFE_INTEGER
-
 /** RFC 6570 appendix A: what an operator does. */
 interface Operator {
   readonly sign: string
   readonly first: string
   readonly separator: string
   readonly isNamed: boolean
-  /** What follows the name of an empty value. */
-  readonly ifEmpty: string
-  /** Whether reserved characters stay as they are. */
+  /** Whether an empty value may be a name without `=`. */
+  readonly isBare: boolean
+  /** Whether reserved characters are not escaped. */
   readonly isReserved: boolean
-  /** The characters that end a value when a URI is read. */
+  /** The characters that end a value. */
   readonly stops: string
 }
 
 /** One variable in an expression. `max` is its prefix in characters. */
 interface Variable { readonly name: string; readonly max: number; readonly isExploded: boolean }
 
-/** What stands between braces. */
-interface Expression { readonly operator: Operator; readonly variables: readonly Variable[] }
-
-/** A piece of a template. A string is a piece of a URI already. */
-type Part = string | Expression
+/** A piece of a template: a literal, or what stands between braces. */
+type Part = string | { readonly operator: Operator; readonly variables: readonly Variable[] }
 
 const simple: Operator = {
-  sign: '', first: '', separator: ',', isNamed: false, ifEmpty: '', isReserved: false, stops: '/?#',
+  sign: '', first: '', separator: ',', isNamed: false, isBare: false, isReserved: false, stops: '/?#',
 }
 const reserved: Operator = { ...simple, sign: '+', isReserved: true, stops: '' }
-const query: Operator = {
-  ...simple, sign: '?', first: '?', separator: '&', isNamed: true, ifEmpty: '=', stops: '&#',
-}
+const query: Operator = { ...simple, sign: '?', first: '?', separator: '&', isNamed: true, stops: '&#' }
 
 const operators: ReadonlyMap<string, Operator> = new Map([
   reserved,
   { ...reserved, sign: '#', first: '#' },
   { ...simple, sign: '.', first: '.', separator: '.' },
   { ...simple, sign: '/', first: '/', separator: '/' },
-  { ...simple, sign: ';', first: ';', separator: ';', isNamed: true, stops: ';/?#' },
+  { ...simple, sign: ';', first: ';', separator: ';', isNamed: true, isBare: true, stops: ';/?#' },
   query,
   { ...query, sign: '&', first: '&' },
 ].map((operator) => [operator.sign, operator]))
@@ -79,7 +70,6 @@ export function parseTemplate(template: string): UriTemplate {
   const parts = partsOf(template)
   const variables = parts.flatMap((part) => typeof part === 'string' ? [] : part.variables)
   return Object.freeze<UriTemplate>({
-    template,
     variables: Object.freeze([...new Set(variables.map(({ name }) => name))]),
     match: createMatch(parts),
   })
@@ -103,14 +93,14 @@ function partsOf(template: string): readonly Part[] {
 function literalOf(template: string, from: number, to: number): string {
   const literal = template.slice(from, to)
   const at = literal.search(/%(?![0-9A-Fa-f]{2})|[\x00-\x20"<>\\^`|}\x7f]/)
-  if (at < 0) return encodeReserved(literal)
+  if (at < 0) return literal
   throw broken(template, from + at, `'${literal[at]}' cannot stand in a URI; write it percent-encoded`)
 }
 
 /** A name, and a prefix or a star. RFC 6570 §2.3, §2.4. */
 const VARIABLE = /^((?:\w|%[0-9A-Fa-f]{2})+(?:\.(?:\w|%[0-9A-Fa-f]{2})+)*)(?::([1-9]\d{0,3})|(\*))?$/
 
-function expressionOf(template: string, from: number, to: number): Expression {
+function expressionOf(template: string, from: number, to: number): Part {
   const sign = template[from]!
   if ('=,!@|'.includes(sign)) {
     throw broken(template, from, `'${sign}' is no operator; write one of + # . / ; ? & or none`)
@@ -124,7 +114,7 @@ function expressionOf(template: string, from: number, to: number): Expression {
       throw broken(template, at, `'${text}' is no variable; write a name of letters, digits and _, `
         + `perhaps with ':3' or '*' behind it`)
     }
-    const [, name = '', max = WHOLE, star] = found
+    const [, name = '', max = Number.MAX_SAFE_INTEGER, star] = found
     variables.push({ name, max: Number(max), isExploded: star !== undefined })
     at += text.length + 1
   }
@@ -138,16 +128,14 @@ function broken(template: string, at: number, why: string): TypeError {
 /** The longest URI that is read. RFC 9110 §4.1 asks for at least 8,000. */
 const MAX_LENGTH = 8_192
 
-// An escaped `/` is a `/` to whoever gets the value: what is one segment of an address must not be two.
+// An escaped `/` is a `/` in the value: what is one segment of an address must not become two.
 const ESCAPED_STOP = /^%(?:2F|3F|23)$/
 
-/** One step of a program. Where it leads to is relative, so that pieces of program can be put together. */
+/** One step of a program. Jumps are relative, so that pieces of programs can be joined. */
 type Step =
   | Fork
   | { readonly do: 'text'; readonly text: string }
-  /**
-   * One character, or one escape, that is none of the stops; in a simple expression no escape of one either.
-   */
+  /** A character or an escape that is none of the stops; in a simple expression no escape of one either. */
   | { readonly do: 'char'; readonly stops: string; readonly isSimple: boolean }
   | { readonly do: 'jump'; readonly to: number }
   /** A value begins, a value ends. */
@@ -188,9 +176,9 @@ function stepsOf(part: Part, next: Part | undefined): Steps {
   }, [])
 }
 
-function named({ stops, ifEmpty }: Operator, variable: Variable): Steps {
+function named({ stops, isBare }: Operator, variable: Variable): Steps {
   const pair = [...literal(`${variable.name}=`), ...value(variable, stops, 0, false, false)]
-  if (ifEmpty !== '') return pair
+  if (!isBare) return pair
   return either(pair, [...literal(variable.name), { do: 'open' }, { do: 'close', variable }])
 }
 

@@ -9,14 +9,13 @@ function encode(text: string): string {
 }
 
 /** Everything but unreserved and reserved characters and escapes, percent-encoded. */
-export function encodeReserved(text: string): string {
+function encodeReserved(text: string): string {
   return text.replace(/%(?![0-9A-Fa-f]{2})|[^\w%.~!#$&'()*+,/:;=?@[\]-]+/gu, encode)
 }
 
 /**
  * A URI in its normal form, so that equal URIs are equal texts: what a URI cannot hold is escaped, escapes of
- * unreserved characters are undone and the others in upper case, the scheme is in lower case (RFC 3986
- * §6.2.2).
+ * unreserved characters are undone and the others in upper case, the scheme in lower case (RFC 3986 §6.2.2).
  */
 export function normalUri(uri: string): string {
   return encodeReserved(uri)
