@@ -1,9 +1,6 @@
 /**
- * One message answered within a conversation: what was said before goes in, the agent's answer comes out, and
- * both are remembered. The same on every door: history, artifacts, states, limits, and what becomes of
- * progress and log lines that a protocol cannot carry.
- *
- * Knows no protocol. A run that outlives its request is in `task-run.ts`.
+ * Answers one message within a conversation: the history goes in, the agent's answer comes out, and both are
+ * added to the history. The same in every protocol. A run that outlives its request is in `task-run.ts`.
  */
 import { isThenable } from '../util/thenable.ts'
 import { answerOf, noAnswer } from '../define/answer.ts'
@@ -24,114 +21,108 @@ import type { LiveCall } from '../define/live-call.ts'
 import type { Severity } from '../define/log.ts'
 import type { Service } from './service.ts'
 
-/** A message to an agent or a group, in the words of no protocol. */
+/** A message to an agent or a group, independent of protocols. */
 export interface UserMessage {
-  /** What the agent is asked. */
   readonly prompt: string
-  /** The conversation that the message belongs to. Undefined: it stands alone, and nothing is remembered. */
+  /** Undefined: the message stands alone, and nothing is remembered. */
   readonly conversationId: string | undefined
   /** Whether the client named the conversation; one that was made for this message has no history. */
   readonly isNamed: boolean
-  /** Earlier messages that the client brought itself; then none are looked up. */
+  /** Earlier messages that the client sent; then none are looked up. */
   readonly history?: readonly ChatMessage[] | undefined
-  /** What is remembered in the place of a prompt without words. */
+  /** What is remembered instead of a prompt without text. */
   readonly remembered?: string
 }
 
 /**
- * Answers a message under the house's rules. Synchronous where the agent is. `emit` gets each piece of the
- * answer as it comes; of a group `listener`, in its place, those of every agent. An agent that says itself
- * that it failed is `Fault('failed')`, one that will not do it `Fault('invalid')`, both with the agent's own
- * text; neither is remembered.
+ * Answers a message, with the checks and limits of `runHandler`. Synchronous where the agent is. `emit` gets
+ * each piece of the answer as it comes; of a group `listener`, if given, gets those of every agent instead.
+ * An answer with the state `failed` is `Fault('failed')`, one with `rejected` `Fault('invalid')`, both with
+ * the agent's own text; neither is remembered.
  */
 export function answerMessage(
-  service: Service, who: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
+  service: Service, agent: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
   listener?: GroupListener,
 ): MaybePromise<Answer> {
-  const talk = { service, who, message, call, emit, listener, isStrict: true }
-  return runHandler(service, call, who, timeoutOf(service, who), begin, talk)
+  const turn = { service, agent, message, call, emit, listener, isStrict: true }
+  return runHandler(service, call, agent, timeoutOf(service, agent), begin, turn)
 }
 
-/** The same for those who run the agent within rules of their own, and read the answer's state themselves. */
+/** The same without `runHandler`; the caller reads the answer's state. */
 export function runConversationTurn(
-  service: Service, who: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
+  service: Service, agent: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
 ): MaybePromise<Answer> {
-  return begin({ service, who, message, call, emit, listener: undefined, isStrict: false })
+  return begin({ service, agent, message, call, emit, listener: undefined, isStrict: false })
 }
 
-/** One message on its way to its answer. */
-interface Talk {
+interface Turn {
   readonly service: Service
-  readonly who: Agent | Group
+  readonly agent: Agent | Group
   readonly message: UserMessage
   readonly call: LiveCall
   readonly emit: Emit | undefined
   readonly listener: GroupListener | undefined
-  /** An agent that says itself that it failed has failed. */
+  /** An answer with the state `failed` or `rejected` is thrown. */
   readonly isStrict: boolean
 }
 
-function begin(talk: Talk): MaybePromise<Answer> {
-  const { service, message, call } = talk
+function begin(turn: Turn): MaybePromise<Answer> {
+  const { service, message, call } = turn
   if (message.history !== undefined) {
     call.history = message.history
   } else if (message.isNamed && message.conversationId !== undefined) {
     const history = service.conversations.history(call.principal.id, message.conversationId)
-    if (isThenable(history)) return recallAndRun(talk, history)
+    if (isThenable(history)) return loadAndRun(turn, history)
     call.history = history
   }
-  return run(talk)
+  return run(turn)
 }
 
-async function recallAndRun(talk: Talk, history: Promise<readonly ChatMessage[]>): Promise<Answer> {
+async function loadAndRun(turn: Turn, history: Promise<readonly ChatMessage[]>): Promise<Answer> {
   const known = await history
-  // Whoever has left meanwhile wants no run.
-  if (talk.call.reason !== undefined) throw talk.call.reason
-  // A copy of what the store has: of a thousand runs it would be as many.
-  talk.call.hold(known.reduce((sum, { content }) => sum + content.length, 0))
-  talk.call.history = known
-  return run(talk)
+  if (turn.call.reason !== undefined) throw turn.call.reason
+  // It is a copy of what the store has, and counts: a thousand runs have a thousand copies.
+  turn.call.hold(known.reduce((sum, { content }) => sum + content.length, 0))
+  turn.call.history = known
+  return run(turn)
 }
 
-/** How long one run may take, in milliseconds: a group has what its agents may take together. */
-export function timeoutOf(service: Service, who: Agent | Group): number {
+/** How long one run may take, in milliseconds; a group: as long as its agents together. */
+export function timeoutOf(service: Service, agent: Agent | Group): number {
   const { agentTimeoutMs } = service.limits
-  if (who.timeoutMs !== undefined || who.kind === 'agent') return who.timeoutMs ?? agentTimeoutMs
-  const each = who.agents.map((one) => timeoutOf(service, one))
-  return who.mode === 'parallel' ? Math.max(...each) : each.reduce((sum, ms) => sum + ms, 0)
+  if (agent.timeoutMs !== undefined || agent.kind === 'agent') return agent.timeoutMs ?? agentTimeoutMs
+  const each = agent.agents.map((one) => timeoutOf(service, one))
+  return agent.mode === 'parallel' ? Math.max(...each) : each.reduce((sum, ms) => sum + ms, 0)
 }
 
-function run(talk: Talk): MaybePromise<Answer> {
-  const { service, who, message: { prompt }, call, emit, listener } = talk
-  if (who.kind === 'group') return finish(talk, runGroup(service, who, prompt, call, emit, listener))
-  const output = who.run(prompt, call)
-  return isThenable(output) ? Promise.resolve(output).then(hear.bind(undefined, talk)) : hear(talk, output)
+function run(turn: Turn): MaybePromise<Answer> {
+  const { service, agent, message: { prompt }, call, emit, listener } = turn
+  if (agent.kind === 'group') return finish(turn, runGroup(service, agent, prompt, call, emit, listener))
+  const output = agent.run(prompt, call)
+  return isThenable(output) ? Promise.resolve(output).then(takeOutput.bind(undefined, turn))
+    : takeOutput(turn, output)
 }
 
-/** Takes what an agent has returned, or has promised. */
-function hear(talk: Talk, output: unknown): MaybePromise<Answer> {
-  const { service, call, emit } = talk
-  return finish(talk, answerOf(output, call, service.limits.maxResultBytes, emit))
+function takeOutput(turn: Turn, output: unknown): MaybePromise<Answer> {
+  const { service, call, emit } = turn
+  return finish(turn, answerOf(output, call, service.limits.maxResultBytes, emit))
 }
 
-function finish(talk: Talk, answer: MaybePromise<Answer>): MaybePromise<Answer> {
-  // Bound: an async function would take twice the room.
-  if (isThenable(answer)) return answer.then(finish.bind(undefined, talk))
-  const remembered = remember(talk, answer)
-  if (isThenable(remembered)) return acceptLater(talk, remembered)
-  return talk.isStrict ? accepted(remembered, talk.who) : remembered
+function finish(turn: Turn, answer: MaybePromise<Answer>): MaybePromise<Answer> {
+  // Bound: an async function would take twice the memory.
+  if (isThenable(answer)) return answer.then(finish.bind(undefined, turn))
+  const remembered = remember(turn, answer)
+  if (!turn.isStrict) return remembered
+  return isThenable(remembered) ? remembered.then((later) => accepted(later, turn.agent))
+    : accepted(remembered, turn.agent)
 }
 
-async function acceptLater({ isStrict, who }: Talk, answer: Promise<Answer>): Promise<Answer> {
-  return isStrict ? accepted(await answer, who) : answer
-}
-
-/** Puts both sides into the conversation. What comes after the run is over is nobody's any more. */
-function remember({ service, who, message, call }: Talk, answer: Answer): MaybePromise<Answer> {
+/** Adds both sides to the conversation, unless the run is over already. */
+function remember({ service, agent, message, call }: Turn, answer: Answer): MaybePromise<Answer> {
   const { conversationId, isNamed, prompt, remembered } = message
   const artifacts = call.takeArtifacts()
   const isNothing = answer === noAnswer && artifacts.length === 0 && !call.over
-  if (isNothing && who.kind === 'agent') warnOfNothing(service.log, who, call.requestId)
+  if (isNothing && agent.kind === 'agent') warnOfNothing(service.log, agent, call.requestId)
   const whole = artifacts.length === 0 ? answer : { ...answer, artifacts }
   const { state } = answer
   if (conversationId === undefined || call.over || state === 'failed' || state === 'rejected') return whole
@@ -154,10 +145,7 @@ function accepted(answer: Answer, { name }: Agent | Group): Answer {
   return answer
 }
 
-/**
- * What a request says, and its way back, in a protocol that carries nothing but the answer: progress is
- * dropped, and log lines go to the server's own log.
- */
+/** The channel of a protocol that carries only the answer: log lines go to the server's own log. */
 export class PlainChannel implements CallFacts, CallChannel {
   readonly protocol: Protocol
   readonly sessionId: string | undefined

@@ -1,7 +1,4 @@
-/**
- * Who hears of calls: the author's `onCall`, and whoever subscribes to `triport:call` of
- * `node:diagnostics_channel`. Told once per call, at its end. While nobody listens it costs one look.
- */
+/** Calls the author's `onCall` and publishes on the diagnostics channel `triport:call`, once per call. */
 import diagnostics from 'node:diagnostics_channel'
 import { isThenable } from '../util/thenable.ts'
 import type { Protocol, Runnable } from '../define/call.ts'
@@ -23,16 +20,13 @@ export interface CallInfo {
   readonly outcome: 'ok' | FaultKind
 }
 
-/** Takes what is known of a call at its end. */
 export type OnCall = (info: CallInfo) => void
 
-/** Told once how a call has ended. */
 export type EndListener = (fault: Fault | undefined, output: unknown) => void
 
-/** Where calls are published; looked at before anything is observed. */
 export const callChannel: diagnostics.Channel = diagnostics.channel('triport:call')
 
-/** Observes a call from its beginning. A listener that throws is logged, and hurts nobody. */
+/** Observes a call from its beginning. A listener that throws is logged. */
 export function observeCall(
   { onCall, log }: { readonly onCall: OnCall | undefined; readonly log: Log },
   call: LiveCall,

@@ -1,7 +1,4 @@
-/**
- * Calling a tool: its scopes, its arguments against its schema, its code, its result against its promise.
- * Neutral input and a call in, a neutral result or a `Fault` out.
- */
+/** Calls a tool: checks its scopes and arguments, runs its code, checks the result by its output schema. */
 import { summarize } from '../schema/compile.ts'
 import { isThenable } from '../util/thenable.ts'
 import { text } from '../define/content.ts'
@@ -29,7 +26,6 @@ export function callTool(
   return runHandler(service, call, tool, timeoutMs, runTool, { tool, args, call, limits }, session)
 }
 
-/** One run of a tool. */
 export interface ToolRun {
   readonly tool: Tool
   readonly args: unknown
@@ -37,7 +33,7 @@ export interface ToolRun {
   readonly limits: Limits
 }
 
-/** The same without scopes, a place in the workload and a time limit, for whoever sees to these itself. */
+/** The same without scopes, workload and time limit. */
 export function runTool(one: ToolRun): MaybePromise<ToolResult> {
   const checked = one.tool.input.check(one.args, one.limits.maxCheckSteps)
   return isThenable(checked) ? checked.then((later) => run(one, later)) : run(one, checked)
@@ -49,10 +45,7 @@ function run(one: ToolRun, checked: Checked): MaybePromise<ToolResult> {
   return resultOf(one, tool.run(checked.value, call))
 }
 
-/**
- * The normal form of what a tool returned, now, later or piece by piece. What it gave as artifacts stands
- * behind it.
- */
+/** The normal form of what a tool returned, now, later or piece by piece, with its artifacts at the end. */
 function resultOf(one: ToolRun, output: unknown): MaybePromise<ToolResult> {
   const { tool, call, limits } = one
   const later = isThenable(output) ? output : outputOfPieces(output, call, limits.maxResultBytes)

@@ -14,26 +14,22 @@ import type { Content } from '../define/content.ts'
 import type { LiveCall } from '../define/live-call.ts'
 import type { Service } from './service.ts'
 
-/** Who answers in a group. */
 type Member = Agent | Group
 
-/**
- * Hears the agents of a group, and of those within it, while they answer. In a group that is `parallel` what
- * several say is mixed. A promise holds an agent back until whoever hears it has caught up.
- */
+/** Gets what the agents of a group, and of groups in it, answer. In a `parallel` group it is mixed. */
 export interface GroupListener {
   /** An agent begins. */
   begin(agent: Agent): void
-  /** It says a piece, or at its end the whole of what it did not say in pieces. */
+  /** A piece of its answer, or at its end the whole of one without pieces. A promise: it waits for that. */
   say(agent: Agent, piece: Content): void | Promise<void>
 }
 
-/** The detail of the `Fault` that a failing agent ends a group with. */
+/** The detail of the `Fault` of a group. */
 interface GroupFailure { readonly results: readonly AgentResult[] }
 
 /**
- * Runs a group. `emit` gets the pieces of its reply; `listener`, in its place, those of every agent. Throws
- * `Fault('failed')` with a `GroupFailure` where an agent fails and the group stops.
+ * Runs a group. `emit` gets the pieces of its reply; `listener`, if given, gets those of every agent instead.
+ * Throws `Fault('failed')` with a `GroupFailure` where an agent fails and the group stops.
  */
 export async function runGroup(
   service: Service, group: Group, query: string, call: LiveCall, emit?: Emit, listener?: GroupListener,
@@ -65,10 +61,10 @@ async function sequence(
   let input = query
   let last: Attempt | undefined
   for (const [index, agent] of agents.entries()) {
-    // What is streamed is the reply, and the reply is what the last agent says.
-    const heard = index === agents.length - 1 ? emit : undefined
-    const said = await attempt(service, group, agent, input, call, heard, listener)
-    results.push(said.share)
+    // The reply is what the last agent answers.
+    const lastEmit = index === agents.length - 1 ? emit : undefined
+    const said = await attempt(service, group, agent, input, call, lastEmit, listener)
+    results.push(said.result)
     last = said
     if (said.answer === undefined) {
       if (group.onAgentError === 'stop') throw stopped(said, results)
@@ -77,10 +73,10 @@ async function sequence(
     answer = said.answer
     input = answer.text
     if (answer.state === 'completed') continue
-    // The others cannot go on before this one has heard more: what it said is the reply.
+    // It needs another message first: what it said is the reply.
     break
   }
-  if (results.every((share) => share.error !== undefined)) throw stopped(last, results)
+  if (results.every((result) => result.error !== undefined)) throw stopped(last, results)
   return { ...answer, results }
 }
 
@@ -90,8 +86,8 @@ async function parallel(
   const said = await Promise.all(
     group.agents.map((agent) => attempt(service, group, agent, query, call, undefined, listener)),
   )
-  const results = said.map(({ share }) => share)
-  const failed = said.filter(({ share }) => share.error !== undefined)
+  const results = said.map(({ result }) => result)
+  const failed = said.filter(({ result }) => result.error !== undefined)
   if (failed.length === results.length || (failed.length > 0 && group.onAgentError === 'stop')) {
     throw stopped(failed[0], results)
   }
@@ -103,7 +99,7 @@ async function parallel(
   return { ...textAnswer(whole), content, state, results }
 }
 
-interface Attempt { readonly share: AgentResult; readonly answer?: Answer; readonly fault?: Fault }
+interface Attempt { readonly result: AgentResult; readonly answer?: Answer; readonly fault?: Fault }
 
 async function attempt(
   service: Service, group: Group, agent: Member, input: string, call: LiveCall, emit: Emit | undefined,
@@ -112,12 +108,12 @@ async function attempt(
   try {
     const answer = agent.kind === 'group' ? await runGroup(service, agent, input, call, emit, listener)
       : listener === undefined ? await runAgent(service, agent, input, call, emit)
-      : await runHeard(service, agent, input, call, listener)
+      : await runWithListener(service, agent, input, call, listener)
     if (answer === noAnswer && agent.kind === 'agent') warnOfNothing(service.log, agent, call.requestId)
     if (answer.state === 'failed' || answer.state === 'rejected') {
-      return { share: { agent: agent.name, error: answer.text || `The agent ${answer.state}` } }
+      return { result: { agent: agent.name, error: answer.text || `The agent ${answer.state}` } }
     }
-    return { answer, share: { agent: agent.name, response: answer.text } }
+    return { answer, result: { agent: agent.name, response: answer.text } }
   } catch (error) {
     if (call.over) throw error
     const thrown = asFault(error)
@@ -129,8 +125,8 @@ async function attempt(
         cause: fault.cause ?? fault,
       })
     }
-    const share = { agent: agent.name, error: publicMessage(fault, call.requestId, service.exposeErrors) }
-    return { share, fault }
+    const result = { agent: agent.name, error: publicMessage(fault, call.requestId, service.exposeErrors) }
+    return { result, fault }
   }
 }
 
@@ -140,25 +136,25 @@ function runAgent(
   return answerOf(agent.run(input, call), call, service.limits.maxResultBytes, emit)
 }
 
-async function runHeard(
+async function runWithListener(
   service: Service, agent: Agent, input: string, call: LiveCall, listener: GroupListener,
 ): Promise<Answer> {
   listener.begin(agent)
-  let isHeard = false
+  let hasPieces = false
   const answer = await runAgent(service, agent, input, call, (piece) => {
-    isHeard = true
+    hasPieces = true
     return listener.say(agent, piece)
   })
-  if (isHeard || call.over || answer.state === 'failed' || answer.state === 'rejected') return answer
+  if (hasPieces || call.over || answer.state === 'failed' || answer.state === 'rejected') return answer
   for (const block of answer.content) await listener.say(agent, block)
   return answer
 }
 
-/** What others have failed at may work later, and is told as it is; all else is a failure of the group's. */
+/** `busy` and `upstream` may work later, and stay what they are; all else is a failure of the group. */
 function stopped(attempt: Attempt | undefined, results: readonly AgentResult[]): Fault {
-  const { share, fault }: Partial<Attempt> = attempt ?? {}
+  const { result, fault }: Partial<Attempt> = attempt ?? {}
   const detail: GroupFailure = { results }
   const kind = fault?.kind === 'busy' || fault?.kind === 'upstream' ? fault.kind : 'failed'
-  const said = `${share?.agent ?? 'An agent'} failed: ${share?.error ?? ''}`
+  const said = `${result?.agent ?? 'An agent'} failed: ${result?.error ?? ''}`
   return new Fault(kind, said, detail, { retryAfterSeconds: fault?.retryAfterSeconds })
 }

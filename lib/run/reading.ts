@@ -1,9 +1,6 @@
 /**
- * The verbs for resources and prompts: read, get, complete. Neutral input and a call in, neutral output or
- * a `Fault` out.
- *
- * What a client sent is checked here, so a door may hand it over as it came. Runs what authors wrote only
- * under `runHandler`, and answers without a promise where they did.
+ * Resources and prompts: read, get, complete. What a client sent is checked here, so a protocol passes it on
+ * as it came. Without a promise where the author's code returns none.
  */
 import { pointerOf } from '../schema/error.ts'
 import { isThenable } from '../util/thenable.ts'
@@ -45,17 +42,16 @@ export function readResource(
   }, undefined, session)
 }
 
-/** What answers for a URI, and what it needs. */
 export interface LocatedResource {
   readonly thing: Resource | ResourceTemplate
   readonly variables: Variables
-  /** Those of everything that the URI fits: a wider template is no way round a narrower one's scopes. */
+  /** Of everything that the URI fits: a wider template does not bypass a narrower one's scopes. */
   readonly scopes: readonly string[]
 }
 
 const noVariables: Variables = Object.freeze(Object.create(null))
 
-/** Finds who answers for a URI, in whatever spelling. */
+/** Finds the resource or template of a URI, in any spelling. */
 export function locateResource(catalog: Catalog, uri: string): LocatedResource | undefined {
   const fixed = catalog.resource(uri)
   let found: LocatedResource | undefined = fixed === undefined ? undefined
@@ -72,7 +68,7 @@ export function locateResource(catalog: Catalog, uri: string): LocatedResource |
 /**
  * Gets a prompt with its arguments, text by name. Throws `Fault('invalid')` for an unknown prompt, a
  * required argument that is missing, and a value that is not text; the detail of the last two lists them as
- * `errors`. What the prompt has not declared, it does not get.
+ * `errors`. The prompt gets only the arguments that it declares.
  */
 export function getPrompt(
   service: Service, name: string, args: unknown, call: LiveCall, session?: Workload,
@@ -106,9 +102,9 @@ function argumentsOf(prompt: Prompt, args: unknown): Readonly<Record<string, str
 /**
  * Completes an argument. `ref` is `{ type: 'ref/prompt', name }` or `{ type: 'ref/resource', uri }`, where
  * the URI is a template's own text; `argument` is `{ name, value }`; `context`, which may be left out, is
- * `{ arguments }`. No values where nobody completes it.
+ * `{ arguments }`. No values where there is no completer.
  *
- * Throws `Fault('invalid')` for a prompt, a template or an argument that there is not.
+ * Throws `Fault('invalid')` for an unknown prompt, template or argument.
  */
 export function complete(
   service: Service, ref: unknown, argument: unknown, context: unknown, call: LiveCall, session?: Workload,
@@ -129,7 +125,6 @@ export function complete(
   ), undefined, session)
 }
 
-/** What a completion is asked for. Throws `Fault('invalid')` where it has no such argument. */
 function completable(catalog: Catalog, ref: unknown, argument: string): Prompt | Resource | ResourceTemplate {
   const { type, name, uri } = isRecord(ref) ? ref : {}
   if (type === 'ref/prompt' && typeof name === 'string') {
@@ -139,7 +134,7 @@ function completable(catalog: Catalog, ref: unknown, argument: string): Prompt |
     throw new Fault('invalid', `The prompt '${name}' has no argument '${argument}'`)
   }
   if (type === 'ref/resource' && typeof uri === 'string') {
-    // A fixed resource may be named, and has nothing to complete.
+    // A fixed resource has nothing to complete.
     const thing = catalog.template(uri) ?? catalog.resource(uri)
     if (thing === undefined) throw new Fault('invalid', `Unknown resource template: ${uri}`)
     if (thing.kind === 'resource' || thing.matcher.variables.includes(argument)) return thing
@@ -148,13 +143,9 @@ function completable(catalog: Catalog, ref: unknown, argument: string): Prompt |
   throw new Fault('invalid', `'ref' must be { type: 'ref/prompt', name } or { type: 'ref/resource', uri }`)
 }
 
-/** What is wrong with texts by name: where, what, and both in a sentence. */
 type WrongTexts = FaultList<ProblemError & { readonly sentence: string }>
 
-/**
- * Text by name, in an object without a prototype. Left out: none. What is no text is wrong, and not taken.
- * Throws `Fault('invalid')` for what is no object.
- */
+/** The strings of an object, in one without a prototype. Others go into `wrong`. Undefined: none. */
 function texts(value: unknown, what: string, wrong: WrongTexts): Readonly<Record<string, string>> {
   const taken: Record<string, string> = Object.create(null)
   if (value === undefined) return taken
@@ -173,7 +164,6 @@ function texts(value: unknown, what: string, wrong: WrongTexts): Readonly<Record
   return taken
 }
 
-/** Throws `Fault('invalid')` with the list of what is wrong, where anything is. */
 function requireNone({ items }: WrongTexts): void {
   if (items.length === 0) return
   const errors = items.map(({ path, message }) => ({ path, message }))
@@ -184,7 +174,6 @@ function unknownPrompt(name: string): Fault {
   return new Fault('invalid', `Unknown prompt: ${name}`)
 }
 
-/** The normal form of what an author returned, now or later. */
 function whenSettled<T>(output: unknown, normal: (output: unknown) => T): MaybePromise<T> {
   return isThenable(output) ? Promise.resolve(output).then(normal) : normal(output)
 }

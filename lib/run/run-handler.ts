@@ -1,9 +1,6 @@
 /**
- * An author's code under the house's rules: a place in the workload, a time limit, an end. The only file that
- * waits for what authors wrote.
- *
- * A plain value is answered without a promise; only a promise gets a timer and counts as running. Whatever is
- * thrown leaves here as a `Fault`, logged once.
+ * Runs an author's code: counted in the workload, with a time limit. A plain value is returned without a
+ * promise; only a promise gets a timer and counts as running. What is thrown becomes a `Fault`, logged once.
  */
 import { isThenable } from '../util/thenable.ts'
 import { callChannel, observeCall } from './call-observer.ts'
@@ -49,10 +46,7 @@ export function runHandler<Given, T>(
   return new AwaitedRun<T>(service, call, runnable, timeoutMs, session, onEnd).begin(output)
 }
 
-/**
- * A run that has to be waited for: its place, its clock, and the promise of what comes out. As one object
- * with methods it takes less room than the seven closures that a run would need.
- */
+/** A run that returned a promise. One object takes less memory than the seven closures it would need. */
 class AwaitedRun<T> {
   readonly #service: Service
   readonly #call: LiveCall
@@ -90,7 +84,7 @@ class AwaitedRun<T> {
     try {
       this.#call.clock.limitAmong(timers, this.#timeoutMs, this.#timeIsUp.bind(this))
     } catch (error) {
-      // Nobody would end it, nor give back what it holds.
+      // Nothing else would give back what it holds.
       this.#settle()
       output.then(ignore, ignore)
       const fault = failure(this.#service, this.#call, this.#runnable, error)
@@ -119,7 +113,7 @@ class AwaitedRun<T> {
     this.#reject(fault)
   }
 
-  /** The handler's own code has come to its end. False where nobody waited for it any more. */
+  /** The handler's own code has ended. False where its run was over before. */
   #settle(): boolean {
     const call = this.#call
     call.settle()
@@ -137,7 +131,7 @@ class AwaitedRun<T> {
 
   #cancelled(reason: Fault): void {
     const { workload } = this.#service
-    // It goes on running, and counts for as long again; after that its place is somebody else's.
+    // It may ignore its signal: it counts for as long again, and is then only counted as abandoned.
     this.#call.clock.limit(this.#timeoutMs, () => {
       this.#place?.abandon()
       this.#giveBack()
@@ -147,7 +141,7 @@ class AwaitedRun<T> {
     this.#reject(reason)
   }
 
-  /** What it holds besides its place comes back, once. */
+  /** Gives back what it holds besides its place, once. */
   #giveBack(): void {
     if (this.#call.isClosed) return
     this.#call.close()
@@ -158,12 +152,11 @@ class AwaitedRun<T> {
 
 function ignore(): void {}
 
-/** What was thrown, as a `Fault`, logged with its cause if it is not one the author meant for the caller. */
+/** What was thrown, as a `Fault`; logged with its cause unless the author threw it for the caller. */
 function failure(service: Service, call: LiveCall, { kind, name }: Runnable, thrown: unknown): Fault {
   const thrownFault = asFault(thrown)
   const fault = thrownFault.kind === 'internal' ? upstreamFault(thrown) ?? thrownFault : thrownFault
   const isDefect = fault.kind === 'internal'
-  // What a handler throws as a Fault it has said itself.
   if (isDefect || fault !== thrown || fault.kind === 'upstream') {
     service.log(isDefect ? 'error' : 'warning', 'A handler failed', {
       [kind]: name, protocol: call.protocol, request: call.requestId, cause: fault.cause ?? fault,

@@ -1,33 +1,32 @@
 /**
- * What all doors of one server share, made once by `server.ts` and handed to each of them.
+ * What the protocols of one server share, made once by `server/service.ts`; and the mistakes of an author
+ * that break nothing, each logged once per server and not with every call.
  */
 import { isBareFunction } from '../define/agent.ts'
-import type { OnCall } from './call-observer.ts'
+import type { Agent } from '../define/agent.ts'
 import type { Catalog } from '../define/catalog.ts'
-import type { Conversations } from '../state/conversation.ts'
 import type { Limits } from '../define/limits.ts'
+import type { Log } from '../define/log.ts'
+import type { Tool } from '../define/tool.ts'
+import type { ClusterMembership } from '../state/cluster.ts'
+import type { Conversations } from '../state/conversation.ts'
 import type { GuardedStore } from '../state/guarded-store.ts'
 import type { IdempotentReplies } from '../state/idempotency.ts'
 import type { PeerChannels } from '../state/peer-channels.ts'
-import type { Log } from '../define/log.ts'
-import type { ClusterMembership } from '../state/cluster.ts'
 import type { Store } from '../state/store.ts'
-import type { TaskRecovery } from '../tasks/task-recovery.ts'
 import type { RemoteTasks } from '../tasks/remote-tasks.ts'
+import type { TaskRecovery } from '../tasks/task-recovery.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import type { Timers } from '../util/timers.ts'
+import type { OnCall } from './call-observer.ts'
 import type { Workload } from './workload.ts'
-import type { Agent } from '../define/agent.ts'
-import type { Tool } from '../define/tool.ts'
 
 /** A store that processes share, and the way from one of them to another. */
 export interface Shared {
   readonly store: GuardedStore
   readonly cluster: ClusterMembership
   readonly channels: PeerChannels
-  /** Tasks that run in other processes. */
   readonly remoteTasks: RemoteTasks
-  /** Tasks that are run again here. */
   readonly recovery: TaskRecovery
 }
 
@@ -42,20 +41,18 @@ export interface Service {
   /** Shows the message of an unexpected error to callers. For development. */
   readonly exposeErrors: boolean
   readonly workload: Workload
-  /** Of the lengths that calls and their answers are waited for. */
   readonly timers: Timers
-  /** Told of each call at its end. */
   readonly onCall: OnCall | undefined
   readonly conversations: Conversations
   readonly tasks: Tasks
   readonly idempotency: IdempotentReplies
   readonly store: Store
-  /** The same, where others share it. */
+  /** Defined where processes share the store. */
   readonly shared: Shared | undefined
 }
 
-/** What was told already, by the log that it was told to. */
-const told = new WeakMap<Log, WeakSet<object>>()
+/** What was warned of already, by the log that got the warning. */
+const warned = new WeakMap<Log, WeakSet<object>>()
 
 /** An agent whose `run` has returned undefined. */
 export function warnOfNothing(log: Log, agent: Agent, requestId: string): void {
@@ -63,7 +60,7 @@ export function warnOfNothing(log: Log, agent: Agent, requestId: string): void {
     + 'and await what it is made of', { request: requestId })
 }
 
-/** The agents and tools of a catalog, now and later, that nobody can choose with reason. */
+/** The agents and tools of a catalog, now and later, that have no description. */
 export function warnOfSilence(log: Log, catalog: Catalog): void {
   const warn = (): void => {
     for (const tool of catalog.tools) warnOfTool(log, tool)
@@ -88,8 +85,8 @@ function warnOfAgent(log: Log, agent: Agent): void {
 function warnOnce(
   log: Log, about: object, sentence: string, fields?: Readonly<Record<string, unknown>>,
 ): void {
-  const known = told.get(log) ?? new WeakSet()
+  const known = warned.get(log) ?? new WeakSet()
   if (known.has(about)) return
-  told.set(log, known.add(about))
+  warned.set(log, known.add(about))
   log('warning', sentence, fields)
 }

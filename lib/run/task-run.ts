@@ -1,30 +1,52 @@
 /**
- * The run of a task. It belongs to no connection: from the moment at which a call becomes a task, this object
- * takes the place of the call's channel, questions wait with the task, and its end is kept for whoever asks.
- *
- * Knows no protocol: how a client learns of the task, and how it spells an answer, is its door's business.
+ * The run of a task. It belongs to no connection: once a call becomes a task, this object replaces the call's
+ * channel, questions wait with the task, and its end is kept. How a client learns of the task, and how it
+ * spells an answer, is its protocol's matter.
  */
-import { isThenable } from '../util/thenable.ts'
 import { artifactOf } from '../define/artifact.ts'
-import { MAX_TIMER_MS } from '../util/clock.ts'
 import { text } from '../define/content.ts'
 import { asFault, Fault, publicMessage } from '../define/fault.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { rejectInTurn } from '../define/question.ts'
 import { isTerminal } from '../tasks/task.ts'
+import { MAX_TIMER_MS } from '../util/clock.ts'
+import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
-import type { MaybePromise } from '../util/thenable.ts'
 import type { ArtifactInput } from '../define/artifact.ts'
 import type { CallChannel, Origin } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
 import type { LiveCall } from '../define/live-call.ts'
 import type { Severity } from '../define/log.ts'
 import type { Ability, Question } from '../define/question.ts'
-import type { Service } from './service.ts'
 import type {
-  RunningTask, Task, TaskMessage, TaskQuestion, TaskState, TaskChange, TaskSeed, TaskFault,
-  TaskTurn, TurnRequest,
+  RunningTask, Task, TaskChange, TaskFault, TaskMessage, TaskQuestion, TaskSeed, TaskState, TaskTurn,
+  TurnRequest,
 } from '../tasks/task.ts'
+import type { MaybePromise } from '../util/thenable.ts'
+import type { Service } from './service.ts'
+
+/** The client behind a task, as its protocol knows it. */
+export interface TaskClient {
+  /** Whether the client can be asked in this way. */
+  can(what: Ability): boolean
+  /** Throws a `Fault` for a question that the client cannot be asked. */
+  check?(question: Question): void
+  /** An answer that the client has given before there was a task; undefined where there is none. */
+  known?(question: Question): unknown
+  /** The state and message of the task while questions are open. Left out: `input-required`, no message. */
+  show?(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] }
+  /**
+   * Whether the run may end while its questions wait: their answers begin it again. Left out: it fails when
+   * `askTimeoutMs` is over.
+   */
+  readonly isResumable?: boolean
+  /** Side effects of before there was a task; those since then `remember` does. */
+  once?(key: string, fn: () => unknown): Promise<unknown>
+  /** Gets progress besides its text, which becomes the task's message. */
+  progress?(done: number, total: number | undefined, text: string | undefined, taskId: string): void
+  /** Notifies the client that what an address was opened for is done. */
+  completeElicitation?(elicitationId: string): void
+}
 
 /** A question that waits for its answer. */
 interface Open {
@@ -44,11 +66,11 @@ export class TaskRun implements CallChannel, RunningTask {
   /** What is needed to run it again; undefined where that is never done. */
   readonly #memory: RunMemory | undefined
   #id: string | undefined
-  /** Its task is on its way into the store. Never rejects. */
+  /** Its task is being written into the store. Never rejects. */
   #beginning: Promise<unknown> | undefined
   #isOver = false
   #isShowing = false
-  #said: TaskMessage['parts'] | undefined
+  #message: TaskMessage['parts'] | undefined
   #open: Map<string, Open> | undefined
   /** All keys that the task has used: none is used twice. */
   #keys: Set<string> | undefined
@@ -68,23 +90,23 @@ export class TaskRun implements CallChannel, RunningTask {
    * Makes it a task that is working, and the call's channel this run. Throws `Fault('busy')` where there is
    * no room for one. Resolves when the task may be promised to the client.
    */
-  begin(seed: TaskSeed, said?: string): MaybePromise<Task> {
-    if (said !== undefined) this.#said = [text(said)]
+  begin(seed: TaskSeed, message?: string): MaybePromise<Task> {
+    if (message !== undefined) this.#message = [text(message)]
     const turn = this.#memory?.turn
     const task = this.#service.tasks.create(turn === undefined ? seed : { ...seed, turn }, this)
     if (!isThenable(task)) return this.#begun(task)
-    const begun = task.then((kept) => this.#begun(kept))
+    const begun = task.then((written) => this.#begun(written))
     this.#beginning = begun.catch(() => {})
     return begun
   }
 
-  /** Takes up a task that is here without a run. */
+  /** Runs a task that is here without a run. */
   resume(id: string): void {
     const { tasks } = this.#service
     tasks.resume(id, this)
     this.#id = id
     this.#call.channel = this
-    // What an earlier turn has left is not this one's.
+    // It replaces what an earlier turn has left.
     if (this.#memory !== undefined) tasks.update(id, { turn: this.#memory.turn })
     this.#move('working')
   }
@@ -93,7 +115,7 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#id = id
     this.#call.channel = this
     this.#move('working')
-    // A task that runs is always at hand; only finished ones may be far away.
+    // A task that runs here is answered without a promise.
     return this.#service.tasks.get(owner, id) as Task
   }
 
@@ -114,7 +136,7 @@ export class TaskRun implements CallChannel, RunningTask {
         : setTimeout(() => this.#giveUp(key), askTimeoutMs)
       this.#open = (this.#open ?? new Map<string, Open>()).set(key, { question, timer, resolve, reject })
     })
-    // Handled from the start: a handler that has stopped listening must not end the process.
+    // Handled from the start: a handler that does not await it must not end the process.
     promise.catch(() => {})
     // Questions that are asked together are shown together.
     if (!this.#isShowing) {
@@ -131,14 +153,14 @@ export class TaskRun implements CallChannel, RunningTask {
     return this.#client.once?.(key, fn) ?? this.remember(key, fn)
   }
 
-  /** Does what must happen once, unless it has: its result is kept with the task before it is given. */
+  /** Calls `fn` unless its result is known: that is written with the task before it is returned. */
   async remember(key: string, fn: () => unknown): Promise<unknown> {
     const memory = this.#memory
     if (memory === undefined) return fn()
     const known = memory.result(key)
     if (known !== undefined) return known
     const { tasks } = this.#service
-    // Whoever was silent for too long may not be the one who runs it any more.
+    // Without a lease another process may run the task by now.
     if (this.#id !== undefined) await tasks.ownership?.confirm(this.#id)
     if (this.#call.reason !== undefined) throw this.#call.reason
     const result = memory.keepResult(key, await fn())
@@ -147,7 +169,7 @@ export class TaskRun implements CallChannel, RunningTask {
     return result
   }
 
-  /** Keeps what is needed to run it again, where there is anything. */
+  /** Writes what is needed to run it again, where there is anything. */
   keepMemory(): void {
     const turn = this.#memory?.turn
     if (turn !== undefined && this.#id !== undefined) this.#service.tasks.update(this.#id, { turn })
@@ -158,10 +180,10 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#service.log(logLevelOf(level), describe(data), { request: this.#call.requestId, logger })
   }
 
-  progress(done: number, total: number | undefined, said: string | undefined): void {
-    if (this.#id !== undefined) this.#client.progress?.(done, total, said, this.#id)
-    if (said === undefined) return
-    this.#said = [text(said)]
+  progress(done: number, total: number | undefined, message: string | undefined): void {
+    if (this.#id !== undefined) this.#client.progress?.(done, total, message, this.#id)
+    if (message === undefined) return
+    this.#message = [text(message)]
     if ((this.#open?.size ?? 0) === 0) this.#move('working')
   }
 
@@ -170,10 +192,7 @@ export class TaskRun implements CallChannel, RunningTask {
     if (this.#id !== undefined) this.#service.tasks.addArtifact(this.#id, artifactOf(input), { append, last })
   }
 
-  /**
-   * A piece of an answer that comes piece by piece, as part of an artifact. A promise holds the agent back
-   * until somebody who watches has caught up.
-   */
+  /** A piece of a streamed answer, as part of an artifact. A promise: the watchers are behind. */
   piece(id: string, piece: Content, append: boolean, last: boolean): void | Promise<void> {
     if (this.#id === undefined || this.#isOver) return undefined
     return this.#service.tasks.addPiece(this.#id, { id, parts: [piece] }, append, last)
@@ -203,7 +222,7 @@ export class TaskRun implements CallChannel, RunningTask {
     if (this.#isOver) return
     let kept: unknown
     try {
-      kept = keptResult(this.#service, result, this.#call.requestId)
+      kept = this.#resultOf(result)
     } catch (error) {
       return this.fail(error)
     }
@@ -217,7 +236,7 @@ export class TaskRun implements CallChannel, RunningTask {
     const said = publicMessage(fault, this.#call.requestId, this.#service.exposeErrors)
     const message = [text(said)]
     if (fault.kind === 'cancelled') return this.#end('canceled', { message })
-    this.#end('failed', { message, fault: keptFault(this.#service, fault, said, this.#call.requestId) })
+    this.#end('failed', { message, fault: this.#faultOf(fault, said) })
   }
 
   /** The agent's turn has ended, and the task with it or not. */
@@ -242,9 +261,10 @@ export class TaskRun implements CallChannel, RunningTask {
     this.refuse(key, new Fault('timeout', `The client did not answer within ${askTimeoutMs} ms`))
   }
 
-  /** The run ends, its questions stay: each was shown, however busy the machine is. */
+  /** The run ends, its questions stay open. */
   #park(): void {
     if (this.#isOver || this.#id === undefined) return
+    // On a busy machine a question may not have been shown yet.
     if (this.#isShowing) this.#show()
     this.#isOver = true
     const left = this.#closeAll()
@@ -264,7 +284,7 @@ export class TaskRun implements CallChannel, RunningTask {
     return [...this.#open?.keys() ?? none].flatMap((key) => this.#close(key) ?? [])
   }
 
-  /** The task as its questions have it. */
+  /** Gives the task the state of its open questions. */
   #show(): void {
     if ((this.#open?.size ?? 0) === 0) return this.#move('working')
     if (this.#memory !== undefined) {
@@ -282,7 +302,7 @@ export class TaskRun implements CallChannel, RunningTask {
 
   #move(state: TaskState): void {
     if (this.#id === undefined || this.#isOver) return
-    this.#service.tasks.move(this.#id, state, { message: this.#said, questions: this.#questions() })
+    this.#service.tasks.move(this.#id, state, { message: this.#message, questions: this.#questions() })
   }
 
   #stop(reason: Fault): void {
@@ -297,70 +317,45 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#service.tasks.move(this.#id, state, { ...change, questions: none })
     rejectInTurn(left, 'The task has ended', () => this.#call.settled)
   }
+
+  /** A copy by JSON. Throws `Fault('internal')` for what is no JSON, `Fault('too-large')` over the bound. */
+  #resultOf(result: unknown): unknown {
+    const { limits: { maxResultBytes }, log } = this.#service
+    let json: string | undefined
+    try {
+      json = JSON.stringify(result)
+    } catch (cause) {
+      log('error', 'A result is not JSON', { request: this.#call.requestId, cause })
+      throw new Fault('internal', 'Internal error', undefined, { cause })
+    }
+    if (json !== undefined && !isWithin(json, maxResultBytes - BESIDE_BYTES)) {
+      throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
+    }
+    return json === undefined ? undefined : JSON.parse(json)
+  }
+
+  #faultOf({ kind, detail }: Fault, message: string): TaskFault {
+    // A defect shows nothing of itself.
+    if (detail === undefined || kind === 'internal') return { kind, message }
+    try {
+      return { kind, message, detail: JSON.parse(JSON.stringify(detail)) as unknown }
+    } catch (cause) {
+      const { requestId: request } = this.#call
+      this.#service.log('error', 'The detail of a Fault is not JSON', { request, cause })
+      return { kind, message }
+    }
+  }
 }
 
-/** What a door knows of the client behind a task. */
-export interface TaskClient {
-  /** Whether the client can be asked in this way. */
-  can(what: Ability): boolean
-  /** Throws a `Fault` for a question that the client cannot be asked. */
-  check?(question: Question): void
-  /** An answer that the client has given before there was a task; undefined where there is none. */
-  known?(question: Question): unknown
-  /** What the task says of itself while questions are open. Left out: `input-required`, without words. */
-  show?(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] }
-  /**
-   * Whether the run may end while its questions wait: their answers begin it again. Left out: it fails when
-   * `askTimeoutMs` is over.
-   */
-  readonly isResumable?: boolean
-  /** Side effects of before there was a task; those since then `remember` does. */
-  once?(key: string, fn: () => unknown): Promise<unknown>
-  /** Hears of progress besides its text, which becomes the task's message. */
-  progress?(done: number, total: number | undefined, text: string | undefined, taskId: string): void
-  /** Tells the client that what an address was opened for is done. */
-  completeElicitation?(elicitationId: string): void
-}
-
-/** What stands beside a result where a task is read, in bytes. */
+/** What is sent beside a result where a task is read, in bytes. */
 const BESIDE_BYTES = 1_024
-
-/** A result. Throws `Fault('internal')` for what is no JSON, `Fault('too-large')` over `maxResultBytes`. */
-export function keptResult({ limits, log }: Service, result: unknown, request: string): unknown {
-  const { maxResultBytes } = limits
-  let json: string | undefined
-  try {
-    json = JSON.stringify(result)
-  } catch (cause) {
-    log('error', 'A result is not JSON', { request, cause })
-    throw new Fault('internal', 'Internal error', undefined, { cause })
-  }
-  if (json !== undefined && !isWithin(json, maxResultBytes - BESIDE_BYTES)) {
-    throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
-  }
-  return json === undefined ? undefined : JSON.parse(json)
-}
-
-/** Why there is none: `message` is what its caller reads. */
-export function keptFault(
-  { log }: Service, { kind, detail }: Fault, message: string, request: string,
-): TaskFault {
-  // A defect shows nothing of itself.
-  if (detail === undefined || kind === 'internal') return { kind, message }
-  try {
-    return { kind, message, detail: JSON.parse(JSON.stringify(detail)) as unknown }
-  } catch (cause) {
-    log('error', 'The detail of a Fault is not JSON', { request, cause })
-    return { kind, message }
-  }
-}
-
-const nothing: Readonly<Record<string, unknown>> = Object.freeze({})
 
 /** What a turn began with. */
 export type Begun = Omit<TaskTurn, 'answers' | 'results'>
 
-/** The memory of one turn. */
+const nothing: Readonly<Record<string, unknown>> = Object.freeze({})
+
+/** What one turn of a task needs to be run again; nothing before the first answer or result, or `begin`. */
 export class RunMemory {
   readonly #begun: () => Begun
   readonly #maxBytes: number
@@ -368,7 +363,7 @@ export class RunMemory {
   /** Of the results, as JSON. */
   #bytes = 0
 
-  /** `begun` is asked when there is something to keep; `before` is what an earlier run has left. */
+  /** `begun` is called when there is something to keep; `before` is what an earlier run has left. */
   constructor(begun: () => Begun, maxBytes: number, before: TaskTurn | undefined) {
     this.#begun = begun
     this.#maxBytes = maxBytes
@@ -376,7 +371,7 @@ export class RunMemory {
     if (before !== undefined) this.#bytes = JSON.stringify(before.results).length
   }
 
-  /** All of it; undefined where there is nothing. */
+  /** Undefined where nothing is kept. */
   get turn(): TaskTurn | undefined { return this.#turn }
 
   /** The answer to a question; undefined where it has none. */
@@ -394,7 +389,7 @@ export class RunMemory {
   }
 
   /**
-   * Keeps a result, and gives it as it will be found again: what is no JSON is null. Throws
+   * Keeps a result, and returns it as it will be found again: what is no JSON is null. Throws
    * `Fault('too-large')` where all results are over the bound.
    */
   keepResult(key: string, result: unknown): unknown {
@@ -422,12 +417,12 @@ function own(values: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(values, key) ? values[key] : undefined
 }
 
-/** What is kept of a request. `said`: what its door alone reads; it must be JSON. */
+/** What is kept of a request for a run in another process. `said`: what only its protocol reads, as JSON. */
 export function requestOf({ requestId, principal, headers }: Origin, said: unknown): TurnRequest {
   return { requestId, principal, headers: [...headers], said }
 }
 
-/** The origin of a request that was kept. */
+/** The origin of a request that was kept. Its client has left. */
 export function originOf({ requestId, principal, headers }: TurnRequest): Origin {
   const map = new Map(headers)
   return { requestId, principal, headers: map, header: (name) => map.get(name), onDisconnect() {} }
