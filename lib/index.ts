@@ -54,7 +54,7 @@ export type {
 
 export type { ApiKey, Authorization, Verify } from './http/access/auth.ts'
 export type { Handler } from './http/server/listener.ts'
-export type { TokenInfo } from './http/access/principal.ts'
+export type { TokenInfo } from './http/access/keys.ts'
 export type { RateLimit } from './http/access/rate.ts'
 export type { RequestSummary } from './http/server/observer.ts'
 export type { CallInfo } from './run/call-observer.ts'

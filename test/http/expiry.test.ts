@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { endingAt } from '../../lib/http/stream/expiry.ts'
-import { isSource } from '../../lib/http/message/reply.ts'
+import { endingAt, isSource } from '../../lib/http/message/reply.ts'
 import { eventually, listen, request, serve } from '../fixtures/client.ts'
 import type { Reply, Sink } from '../../lib/http/message/exchange.ts'
 

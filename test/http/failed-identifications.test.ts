@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { FailedIdentifications, Overused } from '../../lib/http/access/failed-identifications.ts'
+import { FailedIdentifications, Overused } from '../../lib/http/access/rate.ts'
 import { jsonOf, request, serve } from '../fixtures/client.ts'
 import type { Principal } from '../../lib/index.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Pending } from '../../lib/http/access/pending.ts'
+import { Pending } from '../../lib/http/access/auth.ts'
 
 test('what settles in time comes through, and its place is free', async () => {
   const pending = new Pending(1, 1_000)

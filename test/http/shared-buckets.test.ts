@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault, memoryStore } from '../../lib/index.ts'
-import { Buckets } from '../../lib/http/access/buckets.ts'
-import { SharedBuckets } from '../../lib/http/access/shared-buckets.ts'
+import { Buckets, SharedBuckets } from '../../lib/http/access/buckets.ts'
 import { createRateLimits } from '../../lib/http/access/rate.ts'
 import { jsonOf, request } from '../fixtures/client.ts'
 import { fleetOf } from '../fixtures/fleet.ts'
-import type { BucketSize, Taken } from '../../lib/http/access/buckets.ts'
-import type { SharedPlace } from '../../lib/http/access/shared-buckets.ts'
+import type { BucketSize, SharedPlace, Taken } from '../../lib/http/access/buckets.ts'
 import type { MemoryStore } from '../../lib/index.ts'
 
 const QUOTA: BucketSize = { burst: 80, perMinute: 600 }

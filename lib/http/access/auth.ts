@@ -5,18 +5,16 @@
  * `apiKey` function, and a bearer that this does not know either, of `auth.verify`. A credential that is
  * wrong ends the matter: nothing falls through to another scheme or to anonymous. RFC 6750, RFC 9110 §11.
  */
+import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { PlainLease, Quota } from '../../util/quota.ts'
 import { isThenable } from '../../util/thenable.ts'
-import { isStrings } from '../../wire/json.ts'
 import { isScope } from '../../wire/challenge.ts'
-import { credentialOf, hasKey } from './credential.ts'
-import { createKeys } from './keys.ts'
-import { Pending } from './pending.ts'
-import { bearerOf, principalOf } from './principal.ts'
+import { isStrings } from '../../wire/json.ts'
+import { bearerOf, createKeys, principalOf } from './keys.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { KnownHeaders } from '../message/exchange.ts'
-import type { NamedKey } from './keys.ts'
-import type { TokenInfo } from './principal.ts'
+import type { NamedKey, TokenInfo } from './keys.ts'
 
 /** What a verifying function is told besides the credential. */
 export interface AuthRequest {
@@ -149,5 +147,122 @@ function requireAuthorization({ resource, authorizationServers, scopes = [], ver
   }
   if (typeof verify !== 'function') {
     throw new TypeError('auth.verify is missing; write (token, request) => ({ subject, scopes, expiresAt })')
+  }
+}
+
+const BEARER = /^bearer +([^\s].*)$/i
+const KEY_NAMES: ReadonlySet<string> = new Set(['api_key', 'apikey', 'x-api-key', 'access_token'])
+/** The longest of them, every character of it escaped. */
+const MAX_NAME = 36
+
+/** The one credential: none where two differ, or where it is of another scheme. */
+export function credentialOf(head: KnownHeaders): string | undefined {
+  const bearer = head.authorization === undefined ? undefined : BEARER.exec(head.authorization)?.[1]
+  if (head.authorization !== undefined && bearer === undefined) return undefined
+  if (head.apiKey !== undefined && bearer !== undefined && head.apiKey !== bearer) return undefined
+  return head.apiKey ?? bearer
+}
+
+/**
+ * Why nobody can be told by what a request brings, be it good or bad in itself. Where there are only tokens,
+ * nobody is sent to look for a key.
+ */
+export function credentialObjection(
+  { authorization, apiKey }: KnownHeaders, query: string, tokensOnly = false,
+): string {
+  const way = `send it as ${tokensOnly ? '' : 'X-API-Key, or as '}Authorization: Bearer`
+  const what = tokensOnly ? 'token' : 'key'
+  if (hasKey(query)) return `A ${what} must not stand in the address, which is logged: ${way}`
+  const bearer = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
+  if (authorization !== undefined && bearer === undefined) {
+    return tokensOnly ? 'Authorization must be Bearer and one token'
+      : 'Authorization must be Bearer and one key or token; a key may be sent as X-API-Key instead'
+  }
+  if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer) {
+    return 'X-API-Key and Authorization say two different things: send one of them'
+  }
+  return `A valid ${what} is needed: ${way}`
+}
+
+/** Whether a query string, without its `?`, has a member that is called like a key. */
+export function hasKey(query: string): boolean {
+  for (let start = 0; start < query.length;) {
+    const next = query.indexOf('&', start)
+    const end = next < 0 ? query.length : next
+    if (isKeyName(query.slice(start, end))) return true
+    start = end + 1
+  }
+  return false
+}
+
+function isKeyName(member: string): boolean {
+  const equals = member.indexOf('=')
+  const name = equals < 0 ? member : member.slice(0, equals)
+  if (name.length > MAX_NAME || equals < 0) return false
+  // Each name for itself: what is broken elsewhere in the query must not hide it.
+  return KEY_NAMES.has(name.replace(/%([\da-f]{2})/gi, character).toLowerCase())
+}
+
+function character(_escape: string, code: string): string {
+  return String.fromCharCode(Number.parseInt(code, 16))
+}
+
+/** The caller cannot be identified at the moment: 503. The message is for the caller. */
+export class Unavailable extends Error {
+  readonly retryAfterSeconds: number
+  /** A crowd is only busy; what hangs is the operator's to mend. */
+  readonly level: 'debug' | 'warning'
+
+  constructor(message: string, retryAfterSeconds: number, level: 'debug' | 'warning') {
+    super(message)
+    this.name = 'Unavailable'
+    this.retryAfterSeconds = retryAfterSeconds
+    this.level = level
+  }
+}
+
+/** Promises that are waited for, with a ceiling and a time limit. */
+export class Pending {
+  readonly #slots: Quota
+  readonly #maxMs: number
+
+  constructor(max: number, maxMs: number) {
+    this.#slots = new Quota('identifications', max)
+    this.#maxMs = maxMs
+  }
+
+  /** Throws `Unavailable` where no more can be waited for by `caller`. */
+  check(caller: string): void {
+    if (this.#slots.hasRoom({ caller }, 1)) return
+    throw new Unavailable('Too many callers are being identified; try again later', 1, 'debug')
+  }
+
+  /**
+   * What was promised. Rejects with `Unavailable` when that takes too long; its slot is taken until it
+   * settles, but not for longer than the same time again.
+   */
+  wait<T>(promised: Promise<T>, caller: string): Promise<T> {
+    const slot = new PlainLease(caller)
+    this.#slots.add(slot, 1)
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined
+      if (this.#maxMs <= MAX_TIMER_MS) {
+        timer = setTimeout(() => {
+          reject(new Unavailable('Finding out who calls took too long; try again later', 5, 'warning'))
+          timer = setTimeout(() => slot.close(), this.#maxMs).unref()
+        }, this.#maxMs)
+      }
+      const end = (): void => {
+        clearTimeout(timer)
+        slot.close()
+      }
+      promised.then((found) => {
+        end()
+        resolve(found)
+      }, (error: unknown) => {
+        end()
+        reject(error)
+      })
+    })
   }
 }

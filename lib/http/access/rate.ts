@@ -5,11 +5,10 @@
  * Headers: draft-ietf-httpapi-ratelimit-headers; RFC 9110 §10.2.3.
  */
 import { isThenable } from '../../util/thenable.ts'
-import { Buckets } from './buckets.ts'
-import { SharedBuckets } from './shared-buckets.ts'
-import type { Counter, Taken } from './buckets.ts'
+import { Buckets, SharedBuckets } from './buckets.ts'
+import type { Log } from '../../define/log.ts'
 import type { Overuse } from '../message/exchange.ts'
-import type { SharedPlace } from './shared-buckets.ts'
+import type { Counter, SharedPlace, Taken } from './buckets.ts'
 
 /** How often one caller may ask: one principal, or one address where nobody needs a key. */
 export interface RateLimit {
@@ -94,4 +93,62 @@ function requireRateLimit(options: RateLimit): RateLimit {
     throw new TypeError(`${why}; write { perMinute: 60 }`)
   }
   return options
+}
+
+/** Guesses that may come at once, by those of a minute. */
+const BURST_MINUTES = 2
+/** Guesses that came at once, before the first was known to be wrong, shut out for so long at most. */
+const MAX_DEBT_MS = 10 * 60_000
+const LOG_MS = 60_000
+
+/** A network has guessed too often: 429. The message is for the caller. */
+export class Overused extends Error {
+  readonly headers: readonly string[]
+
+  constructor(resetMs: number) {
+    const seconds = Math.max(1, Math.ceil(resetMs / 1_000))
+    super(`Too many keys or tokens from this address were wrong; try again in ${seconds} s`)
+    this.name = 'Overused'
+    this.headers = ['Retry-After', String(seconds)]
+  }
+}
+
+/** What has failed of late. */
+export class FailedIdentifications {
+  readonly #buckets: Buckets | undefined
+  readonly #log: Log
+  readonly #now: () => number
+  #loggedAt = -Infinity
+
+  /** `perMinute`: `Infinity` counts nothing. */
+  constructor(perMinute: number, log: Log, now: () => number = () => performance.now()) {
+    this.#buckets = perMinute === Infinity ? undefined
+      : new Buckets({ burst: perMinute * BURST_MINUTES, perMinute })
+    this.#log = log
+    this.#now = now
+  }
+
+  /** Throws `Overused` where one more would be too many. */
+  check(network: string | undefined): void {
+    const resetMs = network === undefined ? 0 : this.#buckets?.lacking(network, this.#now()) ?? 0
+    if (resetMs > 0) throw this.#over(resetMs, network)
+  }
+
+  /** Counts one; why it is one too many, if it is. */
+  count(network: string | undefined): Overused | undefined {
+    if (network === undefined) return undefined
+    const now = this.#now()
+    const isAllowed = this.#buckets?.take(network, 1, now).allowed ?? true
+    return isAllowed ? undefined : this.#over(this.#buckets!.owe(network, now, MAX_DEBT_MS), network)
+  }
+
+  #over(resetMs: number, network: string | undefined): Overused {
+    const now = this.#now()
+    if (now - this.#loggedAt >= LOG_MS) {
+      this.#loggedAt = now
+      const sentence = 'Wrong keys or tokens are refused unasked: too many came from one address'
+      this.#log('warning', sentence, { network })
+    }
+    return new Overused(resetMs)
+  }
 }

@@ -1,8 +1,9 @@
 /**
  * What every reply consists of besides its body, whatever carries it.
  */
+import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import type { Reply, Source } from './exchange.ts'
+import type { Reply, Sink, Source } from './exchange.ts'
 
 /** What of a request its reply repeats or depends on. */
 export interface ReplyContext {
@@ -60,4 +61,40 @@ export function lengthOf(status: number, body: string | Uint8Array | undefined):
   if (status === 204 || status === 304) return undefined
   if (body === undefined) return 0
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length
+}
+
+/** The same reply, whose stream ends at a time, in milliseconds since the epoch. Undefined is never. */
+export function endingAt(reply: Reply, expiresAt: number | undefined): Reply {
+  const { body } = reply
+  if (expiresAt === undefined || expiresAt === Infinity || !isSource(body)) return reply
+  return { ...reply, body: new ExpiringSource(body, expiresAt) }
+}
+
+class ExpiringSource implements Source {
+  readonly #source: Source
+  readonly #expiresAt: number
+  #timer: NodeJS.Timeout | undefined
+  #isOver = false
+
+  constructor(source: Source, expiresAt: number) {
+    this.#source = source
+    this.#expiresAt = expiresAt
+  }
+
+  open(sink: Sink): () => void {
+    const onOver = this.#source.open(sink)
+    if (!sink.closed) this.#watch(sink)
+    return () => {
+      this.#isOver = true
+      clearTimeout(this.#timer)
+      onOver?.()
+    }
+  }
+
+  #watch(sink: Sink): void {
+    if (this.#isOver) return
+    const leftMs = this.#expiresAt - Date.now()
+    if (leftMs <= 0) return sink.end()
+    this.#timer = setTimeout(() => this.#watch(sink), Math.min(leftMs, MAX_TIMER_MS)).unref()
+  }
 }

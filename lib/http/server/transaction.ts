@@ -3,32 +3,32 @@
  * to its response. The one owner of what it holds: all of it is given back at its end, and its end is told
  * once. Whatever fails on the way is answered or dropped, and never thrown to an event or a timer.
  */
+import { Socket } from 'node:net'
 import { isThenable } from '../../util/thenable.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { readBody, refuseBody } from './body.ts'
 import { inContext } from '../message/context.ts'
-import { endingAt } from '../stream/expiry.ts'
-import { LargeReply } from '../stream/large-reply.ts'
-import { canLinger, KEPT_BYTES, linger, mayNotBeRead } from './linger.ts'
+import { discard, endingAt, headerLines, isSource, lengthOf } from '../message/reply.ts'
+import {
+  LARGE_LENGTH, MANY_CHUNKS, markLoopBusy, pauseUntilLoopFree, turn, whenLoopIsFree,
+} from '../stream/loop-fairness.ts'
+import { endAtOnce, LargeReply, ResponsePipe, UnsentReply } from '../stream/response-pipe.ts'
+import { readBody, refuseBody } from './body.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
-import { discard, headerLines, isSource, lengthOf } from '../message/reply.ts'
 import { NO_STREAM, refusalOf } from './request.ts'
-import { endAtOnce, ResponsePipe, UnsentReply } from '../stream/response-pipe.ts'
-import { LARGE_LENGTH, markLoopBusy, turn, whenLoopIsFree } from '../stream/loop-fairness.ts'
 import { LATE } from './unread.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { LinkedMember } from '../../util/linked-list.ts'
-import type { QueuedReply } from '../stream/backlog.ts'
-import type { BodyBudget, BodyFailure, BodyTaker, ReadingBody } from './body.ts'
-import type { Reply, Source } from '../message/exchange.ts'
-import type { Gate } from './gate.ts'
 import type { Bind } from '../access/guard.ts'
+import type { Reply, Source } from '../message/exchange.ts'
+import type { QueuedReply } from '../stream/backlog.ts'
+import type { Streams, StreamSink } from '../stream/sink.ts'
+import type { BodyBudget, BodyFailure, BodyTaker, ReadingBody } from './body.ts'
+import type { Gate } from './gate.ts'
 import type { Observer } from './observer.ts'
 import type { HttpRequest } from './request.ts'
-import type { StreamSink, Streams } from '../stream/sink.ts'
 
 /** What the requests of one server are answered with. */
 export interface Means {
@@ -304,4 +304,49 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     const bytes = this.#pipe?.bytes ?? this.#bytes
     this.#means.observer.onDone(request, this.#status, bytes, performance.now() - this.#beganAtMs)
   }
+}
+
+/** A refused body of up to this length is read to its end, so that the connection can be kept. */
+export const KEPT_BYTES: number = 64 * 1024
+
+/** The longest that a client may go on sending. */
+const LINGER_MS = 2_000
+
+/** Whether a body may be too long to be read for nothing, or may never come: then nothing can follow it. */
+export function mayNotBeRead(request: HttpRequest): boolean {
+  const { contentLength, transferEncoding } = request.head
+  return transferEncoding !== undefined || Number(contentLength ?? 0) > KEPT_BYTES
+    || request.header('expect') !== undefined
+}
+
+/** Whether it can be done: over a socket of its own. Over anything else a response simply ends. */
+export function canLinger(incoming: IncomingMessage): boolean {
+  return incoming.socket instanceof Socket
+}
+
+/** Sends the rest of an answer whose head is written, and passes over at most `maxBytes` of the body. */
+export function linger(
+  incoming: IncomingMessage, response: ServerResponse, body: string | Uint8Array | undefined,
+  maxBytes: number,
+): void {
+  if (body !== undefined) response.write(body)
+  else response.flushHeaders()
+  const { socket } = incoming
+  socket.end()
+  let passed = 0
+  let chunks = 0
+  const close = (): void => {
+    clearTimeout(timer)
+    socket.destroySoon()
+  }
+  const timer = setTimeout(close, LINGER_MS)
+  incoming.removeAllListeners('data')
+  incoming.on('data', (chunk: Buffer) => {
+    passed += chunk.length
+    if (passed > maxBytes) close()
+    else if (++chunks % MANY_CHUNKS === 0) pauseUntilLoopFree(incoming)
+  })
+  incoming.on('end', close)
+  incoming.on('close', close)
+  incoming.resume()
 }
