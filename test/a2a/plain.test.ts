@@ -14,7 +14,7 @@ test('plain is what has no kind, on the message and on each part', () => {
     [{ message: { parts: [text, { kind: 'text', text: 'hello' }] } }, false],
     [{ message: { parts: [{ kind: '' }] } }, false],
   ]
-  for (const [params, isPlain] of rows) assert.equal(plain.speaks(params), isPlain, JSON.stringify(params))
+  for (const [params, isPlain] of rows) assert.equal(plain.matches(params), isPlain, JSON.stringify(params))
 })
 
 test('a card tells a plain client all that it looks for', () => {

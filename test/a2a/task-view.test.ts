@@ -6,7 +6,7 @@ import { v1 } from '../../lib/a2a/codec/v1.ts'
 import { serviceWith, taskOf } from '../fixtures/webhook.ts'
 import { Caller, serveA2a, sumOf } from './caller.ts'
 import type { TestContext } from 'node:test'
-import type { ToldEvent } from '../../lib/a2a/model/task-view.ts'
+import type { TaskUpdate } from '../../lib/a2a/model/task-view.ts'
 import type { Task } from '../../lib/tasks/task.ts'
 
 interface Strangers { readonly owner: Caller; readonly strangers: ReadonlyMap<string, Caller> }
@@ -85,7 +85,7 @@ test('a task belongs to a tenant, and one that the card does not name has none',
   await assert.rejects(bot.send('hello', { tenant: 'unknown' }), { code: -32602, detail: /tenant/ })
 })
 
-interface Happened { readonly task: Task; readonly event: ToldEvent }
+interface Happened { readonly task: Task; readonly event: TaskUpdate }
 
 /** A task that writes one artifact and is done. */
 async function life(): Promise<readonly Happened[]> {

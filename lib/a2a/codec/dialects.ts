@@ -27,13 +27,13 @@ export function rowOf(method: string, params: unknown, version: Version = undefi
   if (candidates === undefined) return undefined
   for (const row of candidates) {
     if (version !== undefined && row.dialect.version !== version) continue
-    if (row.dialect.speaks(params)) return row
+    if (row.dialect.matches(params)) return row
   }
   return undefined
 }
 
 /** Whether some dialect is of that version. */
-export function isSpoken(version: string): boolean {
+export function isSupported(version: string): boolean {
   return dialects.some((dialect) => dialect.version === version)
 }
 

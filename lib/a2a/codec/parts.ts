@@ -183,7 +183,7 @@ function covers(mode: string, type: string): boolean {
 }
 
 /** The content of an answer, and its data where the content is not the text of that data. */
-export function saidParts(answer: Answer): readonly Content[] {
+export function contentParts(answer: Answer): readonly Content[] {
   const { content, data } = answer
   if (data === undefined) return content
   const isItsText = content.length === 1 && textOf(content) === JSON.stringify(data)
@@ -192,7 +192,7 @@ export function saidParts(answer: Answer): readonly Content[] {
 
 /** The same, and the parts of its artifacts. */
 export function answerParts(answer: Answer): readonly Content[] {
-  const parts = saidParts(answer)
+  const parts = contentParts(answer)
   const more = answer.artifacts?.flatMap(({ parts }) => parts) ?? []
   return more.length === 0 ? parts : [...parts, ...more]
 }

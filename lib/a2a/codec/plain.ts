@@ -31,7 +31,7 @@ export const plain: Dialect = {
   operations: { send: { method: 'message/send', decodeRequest, encodeResult, formatResult } },
   hasTasks: false,
   streamsErrors: false,
-  speaks: isPlain,
+  matches: isPlain,
   encodeFault: encodeRpcFault,
   encodeError: rpcError,
   encodePush,

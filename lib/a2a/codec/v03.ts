@@ -71,7 +71,7 @@ export const v03: Dialect = {
   hasTasks: true,
   streamsErrors: true,
   undeclaredCard: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
-  speaks: () => true,
+  matches: () => true,
   encodeFault: encodeRpcFault,
   encodeError: rpcError,
   encodePush: (_event, task) => encodeV03Task(task),

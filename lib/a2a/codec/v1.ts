@@ -68,7 +68,7 @@ export const v1: Dialect = {
   operations,
   hasTasks: true,
   streamsErrors: false,
-  speaks: () => true,
+  matches: () => true,
   encodeFault: encodeV1Fault,
   encodeError: encodeV1Error,
   encodePush: encodeV1Event,

@@ -45,7 +45,7 @@ export interface Dialect {
   /** Whether an error instead of a stream is written as an event: its clients read nothing else there. */
   readonly streamsErrors: boolean
   /** Whether params of a method that several dialects have are in this one's shape, right or wrong. */
-  speaks(params: unknown): boolean
+  matches(params: unknown): boolean
   /** The error of an answer. `sentence` is what the caller may read. */
   encodeFault(fault: Fault, sentence: string): RpcError
   /** The error of a request that is none of this dialect's, by its number in JSON-RPC. */

@@ -27,11 +27,11 @@ function historyOf(history: readonly TaskMessage[], length: number | undefined):
 }
 
 /** A change of a task that is not forgotten. */
-export type ToldEvent = Exclude<TaskEvent, { readonly what: 'forgotten' }>
+export type TaskUpdate = Exclude<TaskEvent, { readonly what: 'forgotten' }>
 
 /** The event for a change of a task. */
 export function eventOf(
-  event: ToldEvent, { id: taskId, contextId }: Pick<Task, 'id' | 'contextId'>,
+  event: TaskUpdate, { id: taskId, contextId }: Pick<Task, 'id' | 'contextId'>,
 ): StreamEvent {
   if (event.what === 'status') {
     const { status } = event
@@ -42,7 +42,7 @@ export function eventOf(
 }
 
 /** The body of a webhook for a change, or without one for the task. `task` is the task after the change. */
-export function pushBodyOf(dialect: Dialect, task: Task, event?: ToldEvent): string {
+export function pushBodyOf(dialect: Dialect, task: Task, event?: TaskUpdate): string {
   const view = viewOf(task, undefined)
   const said = event === undefined ? { what: 'task', task: view } as const : eventOf(event, task)
   return JSON.stringify(dialect.encodePush(said, view))

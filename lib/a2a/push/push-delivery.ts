@@ -33,7 +33,7 @@ import type { LineMeans } from './push-line.ts'
 import type { Lookup } from './push-lookups.ts'
 import type { TakenOver } from './push-outbox.ts'
 import type { SlotLimits } from './push-slots.ts'
-import type { ToldEvent } from '../model/task-view.ts'
+import type { TaskUpdate } from '../model/task-view.ts'
 
 /** What deliveries are made with; what is left out is as the house has it. */
 export interface PushMeans {
@@ -292,7 +292,7 @@ export class PushDeliveries {
     this.#try('Push configurations could not be removed', () => this.configs.removeAll(place))
   }
 
-  #happened(event: ToldEvent, task: Task): void {
+  #happened(event: TaskUpdate, task: Task): void {
     const watched = this.#watched.get(task.id)
     for (const config of watched?.value.configs ?? none) this.#say(task, config, event)
     if (!isTerminal(task.status.state)) return
@@ -317,7 +317,7 @@ export class PushDeliveries {
   }
 
   /** One event, or the task as it stands, for one configuration. */
-  #say(task: Task, config: KeptPushConfig, event?: ToldEvent): void {
+  #say(task: Task, config: KeptPushConfig, event?: TaskUpdate): void {
     const line = this.#lineOf(task, config)
     const dialect = this.#dialectOf(config.dialect)
     if (line === undefined || dialect.pushesTasks) return line?.add(undefined)

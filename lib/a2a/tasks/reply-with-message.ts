@@ -8,7 +8,7 @@ import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { randomUuid } from '../../wire/random.ts'
-import { saidParts, filenameOf } from '../codec/parts.ts'
+import { contentParts, filenameOf } from '../codec/parts.ts'
 import { requestedExtensions } from './extensions.ts'
 import { answerOfTool, toolCallFor } from '../model/tool-agent.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -79,7 +79,7 @@ function toolAnswer(result: ToolResult): Answer {
 /** What an agent answers, but for data where that is plain; what it gave as artifacts stands behind it. */
 export function messageOf(answer: Answer, contextId: string, isPlain: boolean): Message {
   const { artifacts = [] } = answer
-  const said = isPlain ? answer.content : saidParts(answer)
+  const said = isPlain ? answer.content : contentParts(answer)
   const parts = artifacts.length === 0 ? said : [...said, ...artifacts.flatMap(partsOf)]
   return {
     id: randomUuid(), role: 'agent', parts, contextId, taskId: undefined, metadata: undefined,

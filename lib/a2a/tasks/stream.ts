@@ -12,7 +12,7 @@ import type { MaybePromise } from '../../util/thenable.ts'
 import type { Task, TaskEvent, Watched } from '../../tasks/task.ts'
 import type { Tasks } from '../../tasks/tasks.ts'
 import type { StreamEvent, TaskRequest } from '../model/model.ts'
-import type { ToldEvent } from '../model/task-view.ts'
+import type { TaskUpdate } from '../model/task-view.ts'
 import type { EventSink, EventStream, A2aRequest } from './request.ts'
 
 /** Streams a task that was begun before. Throws where it has ended. */
@@ -63,9 +63,9 @@ export function followElsewhere(
 }
 
 /** What was missed of a task, as events: a stream shows the task whole once, at its beginning. */
-function changesBetween(before: Task, now: Task): readonly ToldEvent[] {
+function changesBetween(before: Task, now: Task): readonly TaskUpdate[] {
   const shown = new Map(before.artifacts.map((one) => [one.id, JSON.stringify(one)]))
-  const changed: readonly ToldEvent[] = now.artifacts
+  const changed: readonly TaskUpdate[] = now.artifacts
     .filter((one) => shown.get(one.id) !== JSON.stringify(one))
     .map((artifact) => ({ what: 'artifact', artifact, append: false, last: true }))
   const { status } = now

@@ -10,7 +10,7 @@ import { Fault } from '../../define/fault.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { parseJson } from '../../wire/json.ts'
 import { A2A_JSON_TYPE, JSON_TYPE } from '../../wire/media.ts'
-import { isSpoken } from '../codec/dialects.ts'
+import { isSupported } from '../codec/dialects.ts'
 import { A2aFault } from '../model/faults.ts'
 import { wrongField } from '../model/fields.ts'
 import { perform, visitOf } from './perform.ts'
@@ -87,7 +87,7 @@ class RouteRequest implements BoundRequest {
 function requireVersion(exchange: Exchange): void {
   const version = versionOf(exchange)
   if (version === undefined || version === v1.version) return
-  const remedy = isSpoken(version) ? `, or ${version} as JSON-RPC to /a2a` : ''
+  const remedy = isSupported(version) ? `, or ${version} as JSON-RPC to /a2a` : ''
   throw new A2aFault('VERSION_NOT_SUPPORTED',
     `A2A ${sentenceWithin(version)} is not spoken at this path; send A2A-Version: ${v1.version}${remedy}`)
 }

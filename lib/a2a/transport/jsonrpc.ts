@@ -11,7 +11,7 @@ import {
   rpcError,
 } from '../../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { dialectFor, isSpoken, methodNames, rowOf } from '../codec/dialects.ts'
+import { dialectFor, isSupported, methodNames, rowOf } from '../codec/dialects.ts'
 import { A2aFault } from '../model/faults.ts'
 import { perform, visitOf } from './perform.ts'
 import { versionOf } from '../model/dialect.ts'
@@ -96,7 +96,7 @@ class RpcRequest implements BoundRequest {
 /** Why there is no row for a method: its version, its shape, or there is no such method. */
 function unknownMethod(method: string, params: unknown, version: Version): RpcError {
   const other = rowOf(method, params)
-  if (version !== undefined && !isSpoken(version)) {
+  if (version !== undefined && !isSupported(version)) {
     const said = `A2A ${sentenceWithin(version)} is not spoken here; send A2A-Version: 1.0 or 0.3`
     const dialect = other?.dialect ?? dialectFor('1.0')
     return dialect.encodeFault(new A2aFault('VERSION_NOT_SUPPORTED', said), said)
