@@ -318,6 +318,12 @@ test('on a phone the sidebar is behind a button', options, async (t) => {
   assert.deepEqual((await page.names('link')).filter((name) => name !== 'Skip to content'), [])
 })
 
+test('an element takes more children than a call takes arguments', options, async (t) => {
+  const { page } = await office(t)
+  const count = 200_000
+  assert.equal(await page.evaluate(`make('p', {}, Array(${count}).fill('a')).textContent.length`), count)
+})
+
 test('the page and its first calls are small', options, async (t) => {
   const { page } = await office(t)
   await heading(page, 'Travel Guide')
