@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { followElsewhere } from '../../lib/a2a/tasks/stream.ts'
+import { followRemoteTask } from '../../lib/a2a/tasks/stream.ts'
 import { eventually, jsonOf } from '../fixtures/client.ts'
 import { gate } from '../mcp/client.ts'
 import { Caller, callerOf, replayed, serveA2a, serveBot, sumOf, tellOf, wordsOf } from './caller.ts'
@@ -261,7 +261,7 @@ test('what was missed of a task elsewhere is told as changes, and the task is no
       show = begin
       return () => {}
     } }
-    followElsewhere({ service: { shared: { remoteTasks } } } as unknown as A2aRequest, waits, undefined, {
+    followRemoteTask({ service: { shared: { remoteTasks } } } as unknown as A2aRequest, waits, undefined, {
       closed: false, ready: async () => {}, end: () => { heard.push('end') },
       send: (event) => heard.push(tellOf(event)) > 0,
     })

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { workFor } from '../../lib/a2a/tasks/work.ts'
+import { runForTask } from '../../lib/a2a/tasks/run-message.ts'
 import { Fault } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
 import { gate } from '../mcp/client.ts'
-import type { TaskTurnRun } from '../../lib/a2a/tasks/task-turn-run.ts'
 import type { A2aRequest } from '../../lib/a2a/tasks/request.ts'
 import type { Answer } from '../../lib/define/answer.ts'
 import type { LiveCall } from '../../lib/define/live-call.ts'
@@ -29,7 +28,6 @@ const link: Content = { type: 'resource_link', uri: 'https://a.example/b.pdf', n
 
 interface Done {
   readonly answer: MaybePromise<Answer>
-  readonly turn: TaskTurnRun
   readonly call: LiveCall
   readonly pieces: readonly string[]
 }
@@ -58,10 +56,10 @@ function working(run: Run, options: Partial<ServerOptions> = {}): {
     service,
     work(parts, { id = 'c', isNamed = false, who = 'bot', call = callOf() } = {}) {
       const pieces: string[] = []
-      const turn = { call, message: parts, settled: undefined } as unknown as TaskTurnRun
-      const visit = { service, agent: service.catalog.runnable(who)! } as A2aRequest
+      const agent = service.catalog.runnable(who)!
       const emit = (piece: Content): void => { pieces.push(piece.type === 'text' ? piece.text : piece.type) }
-      return { answer: workFor(visit, id, isNamed, parts).run(turn, emit), turn, call, pieces }
+      const message = { service, agent, parts, conversationId: id, isNamed }
+      return { answer: runForTask(message, call, emit), call, pieces }
     },
   }
 }

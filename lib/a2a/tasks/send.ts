@@ -1,107 +1,230 @@
 /**
- * What is answered to a message: an agent's plain answer, or the task that it began or went on with, at once,
- * when it has settled, or as a stream.
- * Spec: A2A 1.0 §3.1.1, §3.1.2.
+ * What becomes of a message: an agent's plain reply, a new task, the next turn of a task that waits, or the
+ * answer to its questions. A task is answered at once, when it has settled, or as a stream.
+ * Spec: A2A 1.0 §3.1.1, §3.1.2, §3.4.
  */
-import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { Fault } from '../../define/fault.ts'
 import { requireScopes } from '../../define/principal.ts'
+import { deliverMessage } from '../../tasks/question-answer.ts'
+import { isTerminal } from '../../tasks/task.ts'
+import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
-import { checkExtensions } from './extensions.ts'
-import { A2aFault } from '../model/faults.ts'
+import { randomUuid } from '../../wire/random.ts'
 import { checkMediaTypes } from '../codec/parts.ts'
-import { replyWithMessage } from './reply-with-message.ts'
-import { followElsewhere, followTask } from './stream.ts'
-import { take, takeWatched } from './take-message.ts'
+import { A2aFault } from '../model/faults.ts'
 import { isSettled, viewOf } from '../model/task-view.ts'
 import { toolCallFor } from '../model/tool-agent.ts'
+import { preparePush } from '../push/push-operations.ts'
+import { checkExtensions } from './extensions.ts'
+import { findTask } from './request.ts'
+import { isRerunFor, replyWithMessage } from './run-message.ts'
+import { followRemoteTask, followTask } from './stream.ts'
+import { TaskTurnRun } from './task-turn-run.ts'
+import type { Task, TaskMessage, Watcher } from '../../tasks/task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
-import type { Task, Watcher } from '../../tasks/task.ts'
 import type { Message, SendRequest, SendResult } from '../model/model.ts'
-import type { TakenMessage } from './take-message.ts'
-import type { TaskTurnRun } from './task-turn-run.ts'
-import type { EventStream, A2aRequest } from './request.ts'
+import type { A2aRequest, EventStream } from './request.ts'
+
+/** A message that was taken: its task, and the turn that it begins; an answer to a question begins none. */
+interface TakenMessage {
+  readonly id: string
+  readonly turn: TaskTurnRun | undefined
+  /** The task, where it runs in another process, which has the message. */
+  readonly remote?: Task
+}
 
 /** Sends a message. */
-export function sendMessage(visit: A2aRequest, request: SendRequest): MaybePromise<SendResult> {
-  check(visit, request)
-  if (!visit.dialect.hasTasks || isMessenger(visit)) {
-    checkNoTask(request)
-    checkMediaTypes(visit.agent, request.message.parts)
-    const isPlain = !visit.dialect.hasTasks
-    const answer = replyWithMessage(visit.service, visit.agent, request, visit.exchange.origin, isPlain)
-    return andThen(answer, messageResult)
+export function sendMessage(request: A2aRequest, sent: SendRequest): MaybePromise<SendResult> {
+  check(request, sent)
+  const { hasTasks } = request.dialect
+  if (!hasTasks || isMessenger(request)) {
+    checkNoTask(request, sent)
+    return andThen(replyWithMessage(request, sent, !hasTasks), messageResult)
   }
-  if (request.push !== undefined) return takeWatched(visit, request).then((one) => run(visit, request, one))
-  const taken = take(visit, request, false)
-  return isThenable(taken) ? taken.then((one) => run(visit, request, one)) : run(visit, request, taken)
+  const taken = sent.push === undefined ? take(request, sent, false) : takeWatched(request, sent)
+  return isThenable(taken) ? taken.then((one) => run(request, sent, one)) : run(request, sent, taken)
 }
 
-/** Sends a message, and tells what happens. */
-export function streamMessage(visit: A2aRequest, request: SendRequest): MaybePromise<EventStream> {
-  check(visit, request)
-  if (isMessenger(visit)) {
-    checkNoTask(request)
-    checkMediaTypes(visit.agent, request.message.parts)
-    return messageStream(visit, request)
+/** Sends a message, and streams what happens. */
+export function streamMessage(request: A2aRequest, sent: SendRequest): MaybePromise<EventStream> {
+  check(request, sent)
+  if (isMessenger(request)) {
+    checkNoTask(request, sent)
+    return messageStream(request, sent)
   }
-  if (request.push !== undefined) {
-    return takeWatched(visit, request).then((one) => taskStream(visit, request, one))
-  }
-  const taken = take(visit, request, true)
-  return isThenable(taken) ? taken.then((one) => taskStream(visit, request, one))
-    : taskStream(visit, request, taken)
-}
-
-/** An agent that answers with messages has no task, neither to tell of nor to go on with. */
-function checkNoTask({ message, push }: SendRequest): void {
-  const why = 'This agent answers with messages, and has no tasks'
-  if (push !== undefined) {
-    throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED', `${why}; leave the push configuration out`)
-  }
-  if (message.taskId !== undefined) throw new A2aFault('TASK_NOT_FOUND', `${why}; leave taskId out`)
+  const taken = sent.push === undefined ? take(request, sent, true) : takeWatched(request, sent)
+  return andThen(taken, (one) => taskStream(request, sent, one))
 }
 
 /** What is refused before it is known which task the message is for. */
-function check(visit: A2aRequest, { message }: SendRequest): void {
-  const { service, agent, exchange } = visit
-  service.workload.check(exchange.origin)
-  checkExtensions(visit)
+function check(request: A2aRequest, { message }: SendRequest): void {
+  const { service, agent, exchange: { origin } } = request
+  service.workload.check(origin)
+  checkExtensions(request)
   const chosen = toolCallFor(service, agent, message.parts)
-  if (chosen !== undefined) requireScopes(visit.exchange.origin.principal, chosen.tool.scopes)
+  if (chosen !== undefined) requireScopes(origin.principal, chosen.tool.scopes)
 }
 
 function isMessenger({ agent }: A2aRequest): boolean {
   return agent.kind === 'agent' && agent.replies === 'message'
 }
 
+/** An agent that answers with messages has no task to post about, nor to go on with. */
+function checkNoTask({ agent }: A2aRequest, { message, push }: SendRequest): void {
+  const why = 'This agent answers with messages, and has no tasks'
+  if (push !== undefined) {
+    throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED', `${why}; leave the push configuration out`)
+  }
+  if (message.taskId !== undefined) throw new A2aFault('TASK_NOT_FOUND', `${why}; leave taskId out`)
+  checkMediaTypes(agent, message.parts)
+}
+
 function messageResult(message: Message): SendResult {
   return { what: 'message', message }
 }
 
-function run(visit: A2aRequest, request: SendRequest, { id, turn }: TakenMessage): MaybePromise<SendResult> {
+/** `isSeen`: its task is there before anything runs. */
+function take(request: A2aRequest, sent: SendRequest, isSeen: boolean): MaybePromise<TakenMessage> {
+  const { message: { taskId }, tenant } = sent
+  if (taskId === undefined) return begin(request, sent, isSeen)
+  return andThen(findTask(request, tenant, taskId), (task) => goOn(request, sent, task))
+}
+
+/** Takes a message, and registers its webhook, which gets the task from its beginning. */
+async function takeWatched(request: A2aRequest, sent: SendRequest): Promise<TakenMessage> {
+  const { service: { tasks, log }, exchange: { origin: { principal } } } = request
+  const register = await preparePush(request, sent.push!, sent.message.taskId)
+  const taken = await take(request, sent, true)
+  const { id, turn } = taken
+  const watch = async (): Promise<void> => {
+    const found = tasks.get(principal.id, id)
+    // Where the store is in this process the task has not run yet.
+    const task = isThenable(found) ? await found : found
+    if (task !== undefined) await register(task)
+  }
+  // What was begun goes on.
+  const unkept = (cause: unknown): void => (
+    log('warning', 'A push configuration could not be kept', { task: id, cause })
+  )
+  if (turn === undefined) await watch()
+  else if (turn.isShown) await watch().catch(unkept)
+  else turn.onShown(() => watch().catch(unkept))
+  return taken
+}
+
+function begin(request: A2aRequest, sent: SendRequest, isSeen: boolean): MaybePromise<TakenMessage> {
+  const { service, agent, extensions, exchange: { origin } } = request
+  const { message: { contextId: named, parts }, tenant, metadata } = sent
+  checkMediaTypes(agent, parts)
+  service.tasks.check()
+  const contextId = named ?? service.conversations.makeId()
+  const isReserved = agent.kind === 'agent' && agent.replies === 'either'
+  const message = historical(sent.message)
+  const id = randomUuid()
+  const turn = new TaskTurnRun({
+    service, agent, origin, message, metadata, extensions, isReserved, isNamed: named !== undefined,
+    isRerun: isRerunFor(request, parts),
+    task: {
+      id, owner: origin.principal.id, protocol: 'a2a', runnable: { kind: agent.kind, name: agent.id }, tenant,
+      contextId, sessionId: undefined, ttlMs: undefined, history: [message], turn: undefined,
+      isReserved: isReserved && service.store.isShared,
+    },
+  })
+  if (!service.store.isShared && (!isSeen || isReserved)) return { id, turn }
+  const begun = turn.begin()
+  return isThenable(begun) ? begun.then(() => ({ id, turn })) : { id, turn }
+}
+
+/** The next turn of a task, or the answer to its questions. */
+function goOn(request: A2aRequest, sent: SendRequest, task: Task): MaybePromise<TakenMessage> {
+  const { message } = sent
+  const { contextId, status: { state } } = task
+  if (isTerminal(state)) {
+    throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${state}; send a message without a taskId`)
+  }
+  if (message.contextId !== undefined && message.contextId !== contextId) {
+    throw new Fault('invalid', 'message.contextId is not that of the task; leave it out')
+  }
+  if (!isSettled(state)) {
+    throw new A2aFault('UNSUPPORTED_OPERATION', 'The task is working; wait until it asks for something')
+  }
+  if (task.history.some((one) => one.id === message.id)) {
+    throw new Fault('invalid', 'message.messageId was used in this task before; make a new one')
+  }
+  checkMediaTypes(request.agent, message.parts)
+  const { shared } = request.service
+  const isRemote = task.questions.length > 0 && shared?.remoteTasks.nodeOf(task) !== undefined
+  return isRemote ? deliver(request, sent, task) : takeUp(request, sent, task)
+}
+
+/** Delivers a message to the process whose run waits for it; where that run is gone, it begins again here. */
+async function deliver(request: A2aRequest, sent: SendRequest, task: Task): Promise<TakenMessage> {
+  const outcome = await request.service.shared!.remoteTasks.deliver(task, historical(sent.message))
+  if (outcome === 'done') return { id: task.id, turn: undefined, remote: task }
+  if (outcome === 'late') throw quicker()
+  return takeUp(request, sent, task)
+}
+
+/** Makes this process the owner of the task, and goes on with it. */
+function takeUp(request: A2aRequest, sent: SendRequest, task: Task): MaybePromise<TakenMessage> {
+  return andThen(request.service.tasks.take(task), () => turnOf(request, sent, task))
+}
+
+function quicker(): A2aFault {
+  return new A2aFault('UNSUPPORTED_OPERATION', 'Another message was quicker; read the task first')
+}
+
+/** What a message begins in a task that waits, and is this process's. */
+function turnOf(request: A2aRequest, sent: SendRequest, task: Task): TakenMessage {
+  const { service, agent, extensions, exchange: { origin } } = request
+  const { id, questions, turn: before } = task
+  if (!service.tasks.isCurrent(task)) throw quicker()
+  const message = historical(sent.message)
+  const run = service.tasks.runOf(id)
+  const answers = deliverMessage(service.tasks, task, message, service.limits.maxCheckSteps)
+  if (answers === undefined || run !== undefined) return { id, turn: undefined }
+  const first = questions.length === 0 ? undefined : task.history.find((one) => one.id === before?.messageId)
+  const turn = new TaskTurnRun({
+    service, agent, origin, extensions, message: first ?? message,
+    metadata: first === undefined ? sent.metadata : before?.metadata, isReserved: false, isNamed: true,
+    isRerun: isRerunFor(request, (first ?? message).parts),
+    // What was answered before is answered again, when the run asks once more.
+    task: first === undefined || before === undefined ? { ...task, turn: undefined }
+      : { ...task, turn: { ...before, answers: { ...before.answers, ...Object.fromEntries(answers) } } },
+  })
+  turn.resume()
+  // Another process may have posted its events before.
+  if (service.store.isShared) request.push?.follow(task)
+  return { id, turn }
+}
+
+/** A message as it stands in the history. */
+function historical({ id, role, parts, metadata, extensions, referenceTaskIds }: Message): TaskMessage {
+  return { id, role, parts, metadata, extensions, referenceTaskIds }
+}
+
+function run(request: A2aRequest, sent: SendRequest, { id, turn }: TakenMessage): MaybePromise<SendResult> {
   const hidden = turn?.execute()
-  if (hidden === undefined) return result(visit, request, id, turn)
-  // Whoever leaves before there is a task ends the run, as with any answer that nobody waits for.
-  visit.exchange.origin.onDisconnect(() => { if (turn?.isShown === false) turn.call.disconnect() })
-  return hidden.then(() => result(visit, request, id, turn))
+  if (hidden === undefined) return result(request, sent, id, turn)
+  // A client that leaves before there is a task ends the run, as that of any plain answer.
+  request.exchange.origin.onDisconnect(() => { if (turn?.isShown === false) turn.call.disconnect() })
+  return hidden.then(() => result(request, sent, id, turn))
 }
 
 function result(
-  visit: A2aRequest, request: SendRequest, id: string, turn: TaskTurnRun | undefined,
+  request: A2aRequest, sent: SendRequest, id: string, turn: TaskTurnRun | undefined,
 ): MaybePromise<SendResult> {
   if (turn?.fault !== undefined) throw turn.fault
   if (turn?.reply !== undefined) return messageResult(turn.reply)
-  const { service: { tasks }, exchange: { origin: { principal } } } = visit
+  const { service: { tasks }, exchange: { origin: { principal } } } = request
   const task = turn?.ended ?? tasks.get(principal.id, id)
-  return isThenable(task) ? task.then((one) => resultOf(visit, request, one))
-    : resultOf(visit, request, task)
+  return isThenable(task) ? task.then((one) => resultOf(request, sent, one)) : resultOf(request, sent, task)
 }
 
-function resultOf(visit: A2aRequest, request: SendRequest, task: Task | undefined): MaybePromise<SendResult> {
+function resultOf(request: A2aRequest, sent: SendRequest, task: Task | undefined): MaybePromise<SendResult> {
   if (task === undefined) throw new Fault('busy', 'The task had to make room for others; try again later')
-  if (!request.isBlocking || isSettled(task.status.state)) return taskResult(visit, request, task)
-  return untilSettled(visit, task).then((last) => taskResult(visit, request, last))
+  if (!sent.isBlocking || isSettled(task.status.state)) return taskResult(request, sent, task)
+  return untilSettled(request, task).then((last) => taskResult(request, sent, last))
 }
 
 function taskResult(
@@ -113,7 +236,7 @@ function taskResult(
   return kept === undefined ? result : kept.then(() => result)
 }
 
-/** Resolves when the task has ended, waits for its client or takes too long, and when the client has left. */
+/** Resolves when the task has settled or takes too long, and when the client has left. */
 function untilSettled({ service, exchange: { origin } }: A2aRequest, task: Task): Promise<Task> {
   const { tasks, shared, limits: { blockingWaitMs } } = service
   return new Promise((resolve) => {
@@ -144,7 +267,7 @@ function untilSettled({ service, exchange: { origin } }: A2aRequest, task: Task)
 }
 
 /** One message, and nothing else. */
-function messageStream(visit: A2aRequest, request: SendRequest): EventStream {
+function messageStream(request: A2aRequest, sent: SendRequest): EventStream {
   return {
     open(sink) {
       if (sink.closed) return undefined
@@ -153,7 +276,7 @@ function messageStream(visit: A2aRequest, request: SendRequest): EventStream {
         sink.end()
       }
       try {
-        const answer = replyWithMessage(visit.service, visit.agent, request, visit.exchange.origin, false)
+        const answer = replyWithMessage(request, sent, false)
         if (isThenable(answer)) answer.then(done).catch((error: unknown) => sink.end(error))
         else done(answer)
       } catch (error) {
@@ -166,20 +289,20 @@ function messageStream(visit: A2aRequest, request: SendRequest): EventStream {
 
 /** A task from its beginning, or from its next turn on. */
 function taskStream(
-  visit: A2aRequest, { historyLength }: SendRequest, { id, turn, elsewhere }: TakenMessage,
+  request: A2aRequest, { historyLength }: SendRequest, { id, turn, remote }: TakenMessage,
 ): EventStream {
   return {
     open(sink) {
-      if (elsewhere !== undefined) return followElsewhere(visit, elsewhere, historyLength, sink, true)
+      if (remote !== undefined) return followRemoteTask(request, remote, historyLength, sink, true)
       if (turn === undefined || turn.isShown) {
-        const stop = followTask(visit, id, historyLength, sink, turn === undefined)
+        const stop = followTask(request, id, historyLength, sink, turn === undefined)
         turn?.execute()
         return stop
       }
       let stop: (() => void) | undefined
       turn.onShown(() => {
         if (turn.fault !== undefined) return sink.end(turn.fault)
-        if (turn.reply === undefined) return void (stop = followTask(visit, id, historyLength, sink))
+        if (turn.reply === undefined) return void (stop = followTask(request, id, historyLength, sink))
         sink.send(messageResult(turn.reply))
         sink.end()
       })

@@ -1,37 +1,35 @@
 /**
- * A task's life as a stream: first the task as it stands, then what happens to it, until it has ended or
- * waits for its client. A reader that leaves, or is slow, is nothing to the task or to other readers.
+ * A task as a stream: first the task as it stands, then each event, until it has ended or waits for its
+ * client. A reader that leaves, or is slow, delays neither the task nor other readers.
  * Spec: A2A 1.0 §3.1.2, §3.1.6, §3.5.2.
  */
 import { isTerminal } from '../../tasks/task.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { A2aFault } from '../model/faults.ts'
-import { findTask } from './find-task.ts'
 import { eventOf, isSettled, viewOf } from '../model/task-view.ts'
+import { findTask } from './request.ts'
+import type { Task, Watched } from '../../tasks/task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
-import type { Task, TaskEvent, Watched } from '../../tasks/task.ts'
-import type { Tasks } from '../../tasks/tasks.ts'
 import type { StreamEvent, TaskRequest } from '../model/model.ts'
 import type { TaskUpdate } from '../model/task-view.ts'
-import type { EventSink, EventStream, A2aRequest } from './request.ts'
+import type { A2aRequest, EventSink, EventStream } from './request.ts'
 
 /** Streams a task that was begun before. Throws where it has ended. */
 export function subscribe(
-  visit: A2aRequest, { tenant, id, historyLength }: TaskRequest,
+  request: A2aRequest, { tenant, id, historyLength }: TaskRequest,
 ): MaybePromise<EventStream> {
-  const { shared } = visit.service
-  const follow = (task: Task): EventStream => {
-    const isElsewhere = shared?.remoteTasks.nodeOf(task) !== undefined
-    if (isElsewhere) return { open: (sink) => followElsewhere(visit, task, historyLength, sink) }
-    if (!isTerminal(task.status.state)) return { open: (sink) => followTask(visit, id, historyLength, sink) }
+  return andThen(findTask(request, tenant, id), (task) => {
+    const isRemote = request.service.shared?.remoteTasks.nodeOf(task) !== undefined
+    if (isRemote) return { open: (sink) => followRemoteTask(request, task, historyLength, sink) }
+    if (!isTerminal(task.status.state)) {
+      return { open: (sink) => followTask(request, id, historyLength, sink) }
+    }
     throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${task.status.state}; read it instead`)
-  }
-  const found = findTask(visit, tenant, id)
-  return andThen(found, follow)
+  })
 }
 
-/** Tells a sink of a task that another process runs, as `followTask` does of one that runs here. */
-export function followElsewhere(
+/** Streams a task that another process runs, as `followTask` does. */
+export function followRemoteTask(
   { service: { shared } }: A2aRequest, task: Task, historyLength: number | undefined, sink: EventSink,
   endsSettled = false,
 ): () => void {
@@ -40,15 +38,15 @@ export function followElsewhere(
     stop()
     sink.end()
   }
-  const tell = (told: StreamEvent): void => {
-    sink.send(told)
-    if (told.what === 'status' && told.isLast) end()
+  const send = (event: StreamEvent): void => {
+    sink.send(event)
+    if (event.what === 'status' && event.isLast) end()
   }
   const stop = shared!.remoteTasks.follow(task, (now) => {
     const before = known
     known = now
     if (before !== undefined) {
-      for (const event of changesBetween(before, now)) tell(eventOf(event, now))
+      for (const event of changesBetween(before, now)) send(eventOf(event, now))
       return
     }
     const { state } = now.status
@@ -57,7 +55,7 @@ export function followElsewhere(
   }, (event, after) => {
     if (event.what === 'forgotten') return end()
     known = after.task
-    tell(eventOf(event, after.task))
+    send(eventOf(event, after.task))
   })
   return stop
 }
@@ -73,65 +71,46 @@ function changesBetween(before: Task, now: Task): readonly TaskUpdate[] {
 }
 
 /**
- * Tells a sink of a task, from this moment on. The returned function ends it. `endsSettled`: where the task
- * waits for its client already, there is nothing to wait for behind it.
+ * Streams a task from this moment on. The returned function ends it. `endsSettled`: the stream ends at once
+ * where the task waits for its client already.
  */
 export function followTask(
   { service: { tasks }, exchange: { origin: { principal } } }: A2aRequest, id: string,
   historyLength: number | undefined, sink: EventSink, endsSettled = false,
 ): () => void {
-  const follower = new Follower(tasks, id, sink)
-  const watched = tasks.watch(principal.id, id, follower.hear.bind(follower))
-  if (watched !== undefined) {
-    follower.watched = watched
-    sink.send({ what: 'task', task: viewOf(watched.task, historyLength) })
-    if (endsSettled && isSettled(watched.task.status.state)) {
-      watched.stop()
-      sink.end()
-    }
-    return watched.stop
-  }
-  // It was over before anybody could watch.
-  const last = (task: Task | undefined): void => {
-    if (task !== undefined) sink.send({ what: 'task', task: viewOf(task, historyLength) })
+  let watched: Watched | undefined
+  const end = (last: StreamEvent | undefined): void => {
+    if (last !== undefined) sink.send(last)
     sink.end()
   }
-  const task = tasks.get(principal.id, id)
-  if (isThenable(task)) task.then(last).catch((error: unknown) => sink.end(error))
-  else last(task)
-  return () => {}
-}
-
-/** Hears what happens to a task for one reader. */
-class Follower {
-  /** Its place among those who are told, once it has one. */
-  watched: Watched | undefined
-  readonly #tasks: Tasks
-  readonly #id: string
-  readonly #sink: EventSink
-
-  constructor(tasks: Tasks, id: string, sink: EventSink) {
-    this.#tasks = tasks
-    this.#id = id
-    this.#sink = sink
-  }
-
-  hear(event: TaskEvent): Promise<void> | undefined {
-    const told = event.what === 'forgotten' || this.watched === undefined ? undefined
-      : eventOf(event, this.watched.task)
-    if (told !== undefined && !(told.what === 'status' && told.isLast)) {
-      return this.#sink.send(told) ? undefined : this.#sink.ready()
+  const endWith = (task: Task | undefined): void => (
+    end(task && { what: 'task', task: viewOf(task, historyLength) })
+  )
+  watched = tasks.watch(principal.id, id, (event) => {
+    const next = event.what === 'forgotten' || watched === undefined ? undefined
+      : eventOf(event, watched.task)
+    if (next !== undefined && !(next.what === 'status' && next.isLast)) {
+      return sink.send(next) ? undefined : sink.ready()
     }
-    this.watched?.stop()
+    watched?.stop()
     // The client's next request may go to another process.
-    const kept = this.#tasks.whenPersisted(this.#id)
-    if (kept === undefined) this.#end(told)
-    else void kept.then(() => this.#end(told))
+    const persisted = tasks.whenPersisted(id)
+    if (persisted === undefined) end(next)
+    else void persisted.then(() => end(next))
     return undefined
+  })
+  if (watched === undefined) {
+    // It was over before it could be watched.
+    const task = tasks.get(principal.id, id)
+    if (isThenable(task)) task.then(endWith).catch((error: unknown) => sink.end(error))
+    else endWith(task)
+    return () => {}
   }
-
-  #end(told: StreamEvent | undefined): void {
-    if (told !== undefined) this.#sink.send(told)
-    this.#sink.end()
+  const { task, stop } = watched
+  sink.send({ what: 'task', task: viewOf(task, historyLength) })
+  if (endsSettled && isSettled(task.status.state)) {
+    stop()
+    sink.end()
   }
+  return stop
 }

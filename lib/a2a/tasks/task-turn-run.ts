@@ -10,46 +10,45 @@
 import { asFault, Fault, publicMessage } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { describe, logLevelOf } from '../../define/log.ts'
+import { originOf, requestOf, RunMemory, TaskRun } from '../../run/task-run.ts'
 import { questionParts } from '../../tasks/question-answer.ts'
-import { RunMemory, requestOf, TaskRun } from '../../run/task-run.ts'
-import { isTerminal } from '../../tasks/task.ts'
+import { isInterrupted, isTerminal } from '../../tasks/task.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { answerParts, dataPart } from '../codec/parts.ts'
-import { attachedTo, messageOf } from './reply-with-message.ts'
-import type { MaybePromise } from '../../util/thenable.ts'
-import type { Answer, AnswerState, Emit } from '../../define/answer.ts'
+import { agentNamed } from '../model/tool-agent.ts'
+import { attachedTo, isRerunFor, messageOf, runForTask } from './run-message.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Answer, AnswerState } from '../../define/answer.ts'
 import type { ArtifactInput } from '../../define/artifact.ts'
 import type { CallChannel, CallFacts, Origin, Protocol } from '../../define/call.ts'
 import type { Content } from '../../define/content.ts'
 import type { Severity } from '../../define/log.ts'
 import type { Ability, Question } from '../../define/question.ts'
-import type { Begun, TaskClient } from '../../run/task-run.ts'
 import type { Service } from '../../run/service.ts'
-import type { Task, TaskMessage, TaskQuestion, TaskState, TaskSeed } from '../../tasks/task.ts'
+import type { Begun, TaskClient } from '../../run/task-run.ts'
+import type { TaskRunner } from '../../tasks/task-recovery.ts'
+import type { Task, TaskMessage, TaskQuestion, TaskSeed, TaskState, TurnRequest } from '../../tasks/task.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 import type { JsonMembers, Message } from '../model/model.ts'
-
-/** What a turn does. */
-export interface Work {
-  /** Runs an agent or a tool under the house's rules. Throws, or rejects with, a `Fault`. */
-  run(turn: TaskTurnRun, emit: Emit): MaybePromise<Answer>
-}
 
 /** What a turn is begun with. */
 export interface TurnSetup {
   readonly service: Service
+  readonly agent: Agent | Group
   readonly origin: Origin
   readonly message: TaskMessage
   /** What came beside the message, with its request. */
   readonly metadata: JsonMembers | undefined
   readonly extensions: readonly string[]
-  readonly work: Work
+  /** Whether the client named the conversation, which then may have a history. */
+  readonly isNamed: boolean
   /** What a new task begins with, or the task that goes on. */
   readonly task: Task | (TaskSeed & { readonly id: string })
   /** Nothing is shown before the agent has said something. */
   readonly isReserved: boolean
   /** Another process runs it again where this one dies. */
-  readonly isRerun?: boolean
+  readonly isRerun: boolean
 }
 
 /** One turn. */
@@ -82,7 +81,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     const begun = (): Begun => ({ ...begunBy(setup), artifactId: this.#answerId() })
     const memory = new RunMemory(begun, service.limits.maxResultBytes, before)
     // Of what is run again all is kept from the beginning.
-    if (setup.isRerun === true) memory.begin()
+    if (setup.isRerun) memory.begin()
     this.#run = new TaskRun(service, this.call, this, memory)
     this.run = before?.run
   }
@@ -135,7 +134,9 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
    */
   execute(): Promise<void> | undefined {
     try {
-      const answer = this.#setup.work.run(this, this.#piece.bind(this))
+      const { service, agent, message: { parts }, isNamed } = this.#setup
+      const message = { service, agent, parts, conversationId: this.contextId, isNamed }
+      const answer = runForTask(message, this.call, this.#piece.bind(this))
       if (isThenable(answer)) return this.#await(answer)
       this.#answered(answer)
     } catch (error) {
@@ -294,7 +295,47 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
 
 /** What is kept of a turn's beginning, for whoever runs it again. */
 function begunBy({ message, metadata, isRerun, origin, extensions, task }: TurnSetup): Begun {
-  if (isRerun !== true) return { messageId: message.id, metadata }
+  if (!isRerun) return { messageId: message.id, metadata }
   const earlier = 'artifacts' in task ? task.artifacts.map(({ id }) => id) : []
   return { messageId: message.id, metadata, isRerun, request: requestOf(origin, [...extensions]), earlier }
+}
+
+interface Again {
+  readonly agent: Agent | Group
+  readonly message: TaskMessage
+  readonly request: TurnRequest
+}
+
+/** Runs tasks again whose process has died, from the message that began their turn. */
+export function a2aRunner(service: Service): TaskRunner {
+  const find = ({ runnable, history, turn }: Task): Again | undefined => {
+    const agent = agentNamed(service, runnable.name)
+    const message = history.find(({ id }) => id === turn?.messageId)
+    const request = turn?.request
+    return agent === undefined || message === undefined || request === undefined ? undefined
+      : { agent, message, request }
+  }
+  return {
+    serves(task) {
+      const again = find(task)
+      if (again === undefined) return false
+      const { agent, message } = again
+      return isInterrupted(task.status.state) || isRerunFor({ service, agent }, message.parts)
+    },
+    run(task) {
+      const again = find(task)
+      if (again === undefined) return
+      const { agent, message, request } = again
+      const { said } = request
+      const extensions = Array.isArray(said) ? said.filter((uri) => typeof uri === 'string') : []
+      const turn = new TaskTurnRun({
+        service, agent, origin: originOf(request), message, metadata: task.turn?.metadata, extensions, task,
+        isReserved: false, isNamed: true, isRerun: task.turn?.isRerun === true,
+      })
+      turn.resume()
+      turn.execute()?.catch((error: unknown) => service.log('error', 'A run could not be begun again', {
+        task: task.id, cause: asFault(error),
+      }))
+    },
+  }
 }

@@ -13,7 +13,7 @@ import {
 import { JSON_TYPE } from '../../wire/media.ts'
 import { dialectFor, isSupported, methodNames, rowOf } from '../codec/dialects.ts'
 import { A2aFault } from '../model/faults.ts'
-import { perform, visitOf } from './perform.ts'
+import { perform, visitOf } from './operation-call.ts'
 import { versionOf } from '../model/dialect.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -21,7 +21,7 @@ import type { Fault, FaultKind } from '../../define/fault.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Id, RpcError } from '../../wire/jsonrpc.ts'
 import type { Dialect, Version } from '../model/dialect.ts'
-import type { BoundRequest, WholeReply } from './perform.ts'
+import type { BoundRequest, WholeReply } from './operation-call.ts'
 import type { A2aContext } from '../tasks/request.ts'
 
 /** Faults that are refusals: the request, not the message, is what was wrong. */

@@ -2,20 +2,25 @@
  * The A2A door: for the root, and for every agent and group, the paths of both bindings, the card and the
  * status. What is said there is the binding's; what stands in the card is the card's.
  */
-import { JSON_TYPE } from '../../wire/media.ts'
+import { errorReply, refusalError, rpcError } from '../../wire/jsonrpc.ts'
+import { A2A_JSON_TYPE, JSON_TYPE } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
-import { routes } from './http-json-routes.ts'
+import { encodeHttpRefusal, encodeRpcFault, encodeV1Error, encodeV1Fault } from '../codec/errors.ts'
+import { versionOf } from '../model/dialect.ts'
+import { A2aFault } from '../model/faults.ts'
 import { pushSettingsOf } from '../model/push-address.ts'
-import { bodyTypes, refuseHttpJson, refuseMessage } from './refusals.ts'
 import { signerOf } from '../model/signature.ts'
 import { agentNamed, rootOf } from '../model/tool-agent.ts'
+import { routes } from './http-json-routes.ts'
 import type { Agent, Group } from '../../define/agent.ts'
+import type { Endpoint, Exchange, MethodOperations, Refusal, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
-import type { Endpoint, Exchange, MethodOperations, Reply } from '../../http/message/exchange.ts'
+import type { RpcError } from '../../wire/jsonrpc.ts'
 import type { Seal } from '../../wire/seal.ts'
-import type { A2aAnswers } from './answers.ts'
+import type { Dialect, Version } from '../model/dialect.ts'
 import type { A2aOptions } from '../model/options.ts'
 import type { PushStatus } from '../push/push-delivery.ts'
+import type { A2aAnswers } from './answers.ts'
 
 /** Where clients look for a card: since A2A 0.3, and before. */
 const CARD = '/.well-known/agent-card.json'
@@ -207,4 +212,35 @@ function refuseNobody(refuse: Endpoint['refuse'], exchange: Exchange): Reply {
 
 function status(service: Service, { name, version = service.version }: Agent | Group): Reply {
   return { status: 200, type: JSON_TYPE, body: JSON.stringify({ status: 'ok', name, version }) }
+}
+
+/** Media types of a body of HTTP+JSON. */
+export const bodyTypes: readonly string[] = Object.freeze([JSON_TYPE, A2A_JSON_TYPE])
+
+/** How errors are spelled: of a dialect, what need not be loaded with it. */
+type Spelling = Pick<Dialect, 'encodeFault' | 'encodeError'>
+
+/** The spelling of each version that has one of its own, and the one of all others. */
+const spellings: ReadonlyMap<Version, Spelling> = new Map([
+  ['1.0', { encodeFault: encodeV1Fault, encodeError: encodeV1Error }],
+])
+const usual: Spelling = { encodeFault: encodeRpcFault, encodeError: rpcError }
+
+/** Refuses what was sent as JSON-RPC, in the words of the version that its client says it speaks. */
+export function refuseMessage(refusal: Refusal): Reply {
+  return errorReply(null, errorFor(refusal), refusal.status, refusal.headers)
+}
+
+function errorFor(refusal: Refusal): RpcError {
+  const { status, detail, asked } = refusal
+  const { encodeFault, encodeError } = spellings.get(asked && versionOf(asked)) ?? usual
+  if (status !== 415) return encodeError(refusalError(refusal).code, detail)
+  return encodeFault(new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', detail), detail)
+}
+
+/** Refuses what was sent as HTTP+JSON. */
+export function refuseHttpJson({ status, detail, headers }: Refusal): Reply {
+  const reason = status === 415 ? 'CONTENT_TYPE_NOT_SUPPORTED' : undefined
+  const body = JSON.stringify(encodeHttpRefusal(status, detail, reason).body)
+  return { status, type: JSON_TYPE, body, ...headers !== undefined && { headers } }
 }

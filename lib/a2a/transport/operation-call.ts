@@ -5,24 +5,26 @@
  * Knows no envelope and no path. Every tenant that a request is for has been declared, or it ends here.
  * Spec: A2A 1.0 §3.1, §3.3.
  */
+import { isPlainText } from '../../define/content.ts'
 import { asFault, Fault, publicMessage, retryAfter } from '../../define/fault.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
+import { quote } from '../../wire/json.ts'
+import { randomUuid } from '../../wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
-import { EventWriter } from './event-writer.ts'
-import { extensionHeaders, requestedExtensions } from '../tasks/extensions.ts'
 import { wrongField } from '../model/fields.ts'
+import { extensionHeaders, requestedExtensions } from '../tasks/extensions.ts'
 import { operations } from '../tasks/operations.ts'
-import type { MaybePromise } from '../../util/thenable.ts'
 import type { Agent, Group } from '../../define/agent.ts'
-import type { Service } from '../../run/service.ts'
+import type { Artifact } from '../../define/artifact.ts'
 import type { Exchange, Reply, Sink, Source } from '../../http/message/exchange.ts'
+import type { Service } from '../../run/service.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 import type { Dialect, OperationCodec } from '../model/dialect.ts'
-import type { EventSpelling } from './event-writer.ts'
 import type { OperationName, StreamEvent } from '../model/model.ts'
 import type { A2aOptions } from '../model/options.ts'
-import type { A2aContext, EventStream, A2aRequest } from '../tasks/request.ts'
+import type { A2aContext, A2aRequest, EventSink, EventStream } from '../tasks/request.ts'
 
 /** An answer that is whole. */
 export interface WholeReply extends Reply { readonly body: string }
@@ -177,4 +179,72 @@ function withHeaders(reply: WholeReply, fault: Fault, realm: string): WholeReply
   if (status === 503) return { ...reply, headers: [...headers, 'Retry-After', retryAfter(fault)] }
   if (status !== 401) return reply
   return { ...reply, headers: [...headers, 'WWW-Authenticate', formatChallenge({ realm })] }
+}
+
+/** How the events of one stream are spelled, as the data of events. */
+export interface EventSpelling {
+  spell(event: StreamEvent): string
+  spellFault(thrown: unknown): string
+}
+
+type ArtifactEvent = Extract<StreamEvent, { readonly what: 'artifact' }>
+
+/** What stands around the text of pieces of one artifact. */
+interface Frame { readonly artifactId: string; readonly before: string; readonly after: string }
+
+/** Stands for a text; nobody can send it, because nobody knows it. */
+const hole = randomUuid()
+
+/** Writes events to a stream. */
+export class EventWriter implements EventSink {
+  readonly #sink: Sink
+  readonly #spelling: EventSpelling
+  #frame: Frame | undefined
+
+  constructor(sink: Sink, spelling: EventSpelling) {
+    this.#sink = sink
+    this.#spelling = spelling
+  }
+
+  get closed(): boolean { return this.#sink.closed }
+
+  send(event: StreamEvent): boolean {
+    if (event.what === 'artifact' && event.append && !event.last) {
+      const text = textIn(event.artifact)
+      if (text !== undefined) return this.#sendText(event, text)
+    }
+    return this.#sink.write(formatEvent(this.#spelling.spell(event)))
+  }
+
+  ready(): Promise<void> {
+    return this.#sink.ready()
+  }
+
+  end(thrown?: unknown): void {
+    if (thrown === undefined) this.#sink.end()
+    else this.#sink.end(formatEvent(this.#spelling.spellFault(thrown), 'error'))
+  }
+
+  #sendText(event: ArtifactEvent, text: string): boolean {
+    const { id } = event.artifact
+    if (this.#frame?.artifactId !== id) this.#frame = this.#frameOf(event)
+    const { before, after } = this.#frame
+    return this.#sink.write(before + quote(text) + after)
+  }
+
+  #frameOf(event: ArtifactEvent): Frame {
+    const { id } = event.artifact
+    const artifact: Artifact = { id, parts: [{ type: 'text', text: hole }] }
+    const spelled = formatEvent(this.#spelling.spell({ ...event, artifact }))
+    const [before = '', after = ''] = spelled.split(`"${hole}"`)
+    return { artifactId: id, before, after }
+  }
+}
+
+/** The text of a piece that is nothing else. */
+function textIn({ parts, name, description, metadata, extensions }: Artifact): string | undefined {
+  const part = parts[0]
+  if (part === undefined || parts.length > 1 || !isPlainText(part)) return undefined
+  const isBare = name === undefined && description === undefined && metadata === undefined
+  return isBare && extensions === undefined ? part.text : undefined
 }

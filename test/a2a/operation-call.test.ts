@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { EventWriter } from '../../lib/a2a/transport/event-writer.ts'
+import { EventWriter } from '../../lib/a2a/transport/operation-call.ts'
 import { dialects } from '../../lib/a2a/codec/dialects.ts'
 import { formatEvent } from '../../lib/wire/sse.ts'
 import type { Dialect } from '../../lib/a2a/model/dialect.ts'

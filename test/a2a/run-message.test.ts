@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { promptOf } from '../../lib/a2a/tasks/reply-with-message.ts'
+import { promptOf } from '../../lib/a2a/tasks/run-message.ts'
 import { ask, message, post } from './ask.ts'
 import { Caller, serveA2a, serveBot } from './caller.ts'
 import type { JsonMembers } from '../../lib/a2a/model/model.ts'

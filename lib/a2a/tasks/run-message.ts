@@ -1,0 +1,140 @@
+/**
+ * Runs what a message asks for: the tool that it names, else the agent that it was sent to. For a task, or as
+ * a plain reply of which its client sees nothing before the answer.
+ */
+import { mayRerun } from '../../define/agent.ts'
+import { Fault } from '../../define/fault.ts'
+import { LiveCall } from '../../define/live-call.ts'
+import { answerMessage, PlainChannel, runConversationTurn, timeoutOf } from '../../run/answer-message.ts'
+import { callTool } from '../../run/call-tool.ts'
+import { runHandler } from '../../run/run-handler.ts'
+import { andThen, isThenable } from '../../util/thenable.ts'
+import { randomUuid } from '../../wire/random.ts'
+import { contentParts, filenameOf } from '../codec/parts.ts'
+import { answerOfTool, toolCallFor } from '../model/tool-agent.ts'
+import { requestedExtensions } from './extensions.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Answer, Emit } from '../../define/answer.ts'
+import type { Artifact } from '../../define/artifact.ts'
+import type { Content } from '../../define/content.ts'
+import type { ToolResult } from '../../define/tool.ts'
+import type { UserMessage } from '../../run/answer-message.ts'
+import type { Service } from '../../run/service.ts'
+import type { TaskMessage } from '../../tasks/task.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { JsonMembers, Message, SendRequest } from '../model/model.ts'
+import type { A2aRequest } from './request.ts'
+
+/** The parts of a message, and the agent that they are for. */
+export interface AgentMessage {
+  readonly service: Service
+  readonly agent: Agent | Group
+  readonly parts: readonly Content[]
+  readonly conversationId: string
+  /** Whether the client named the conversation, which then may have a history. */
+  readonly isNamed: boolean
+}
+
+/**
+ * Runs a message for a task: a tool that fails is an answer of that state. `emit` gets each piece of an
+ * agent's answer. Throws, or rejects with, a `Fault`.
+ */
+export function runForTask(message: AgentMessage, call: LiveCall, emit: Emit): MaybePromise<Answer> {
+  const { service, agent, parts } = message
+  const chosen = toolCallFor(service, agent, parts)
+  return chosen === undefined
+    ? runHandler(service, call, agent, timeoutOf(service, agent), runAgent, { message, call, emit })
+    : andThen(callTool(service, chosen.tool, chosen.args, call), answerOfTool)
+}
+
+interface AgentRun { readonly message: AgentMessage; readonly call: LiveCall; readonly emit: Emit }
+
+function runAgent({ message, call, emit }: AgentRun): MaybePromise<Answer> {
+  const { service, agent, parts, conversationId, isNamed } = message
+  return runConversationTurn(service, agent, userMessage(parts, conversationId, isNamed), call, emit)
+}
+
+/** Whether a message is run again where its process has died. */
+export function isRerunFor(
+  { service, agent }: Pick<AgentMessage, 'service' | 'agent'>, parts: readonly Content[],
+): boolean {
+  if (service.shared === undefined) return false
+  const chosen = toolCallFor(service, agent, parts)
+  return chosen === undefined ? mayRerun(agent) : chosen.tool.recover === 'rerun'
+}
+
+/** What a handler can read of a request that has no task. */
+class MessageChannel extends PlainChannel {
+  get extensions(): readonly string[] { return requestedExtensions(this.origin) }
+}
+
+/**
+ * Answers a message with a message. Synchronous where the agent is. Throws, or rejects with, a `Fault`.
+ * `isPlain`: the dialect has texts and files alone.
+ */
+export function replyWithMessage(
+  { service, agent, exchange: { origin } }: A2aRequest, { message, metadata }: SendRequest, isPlain: boolean,
+): MaybePromise<Message> {
+  const { contextId, parts } = message
+  const conversationId = contextId ?? service.conversations.makeId()
+  const attached = attachedTo(message, metadata)
+  const channel = new MessageChannel(service, origin, 'a2a', conversationId, parts, attached)
+  const call = new LiveCall(origin, channel, channel)
+  const chosen = toolCallFor(service, agent, parts)
+  const answer = chosen === undefined
+    ? answerMessage(service, agent, userMessage(parts, conversationId, contextId !== undefined), call)
+    : andThen(callTool(service, chosen.tool, chosen.args, call), toolAnswer)
+  if (!isThenable(answer)) return messageOf(answer, conversationId, isPlain)
+  call.cancelOnDisconnect()
+  return answer.then((later) => messageOf(later, conversationId, isPlain))
+}
+
+function toolAnswer(result: ToolResult): Answer {
+  const answer = answerOfTool(result)
+  if (answer.state === 'failed') throw new Fault('failed', answer.text || 'The tool failed')
+  return answer
+}
+
+/** What a client attached to a message and to its request. The message wins. */
+export function attachedTo(
+  { metadata }: Pick<TaskMessage, 'metadata'>, beside: JsonMembers | undefined,
+): JsonMembers | undefined {
+  return metadata === undefined || beside === undefined ? metadata ?? beside : { ...beside, ...metadata }
+}
+
+/** An answer with its artifacts behind it; without its data where that is plain. */
+export function messageOf(answer: Answer, contextId: string, isPlain: boolean): Message {
+  const { artifacts = [] } = answer
+  const said = isPlain ? answer.content : contentParts(answer)
+  const parts = artifacts.length === 0 ? said : [...said, ...artifacts.flatMap(partsOf)]
+  return {
+    id: randomUuid(), role: 'agent', parts, contextId, taskId: undefined, metadata: undefined,
+    extensions: undefined, referenceTaskIds: undefined,
+  }
+}
+
+/** The parts of an artifact, each with its name where it has none of its own. */
+function partsOf({ name, parts }: Artifact): readonly Content[] {
+  if (name === undefined) return parts
+  return parts.map((part) => {
+    if (part.type === 'resource' || part.type === 'resource_link') return part
+    return filenameOf(part) === undefined ? { ...part, _meta: { ...part._meta, filename: name } } : part
+  })
+}
+
+/** In the history the names of its files stand for a message without words. */
+function userMessage(parts: readonly Content[], conversationId: string, isNamed: boolean): UserMessage {
+  const prompt = promptOf(parts)
+  const remembered = prompt !== '' ? prompt
+    : parts.map((part) => part.type === 'resource_link' ? part.name : part.type).join(', ')
+  return { prompt, conversationId, isNamed, remembered }
+}
+
+/** The texts of a message, one below the other. Empty where there are only files. */
+export function promptOf(content: readonly Content[]): string {
+  let prompt: string | undefined
+  for (const block of content) {
+    if (block.type === 'text') prompt = prompt === undefined ? block.text : `${prompt}\n${block.text}`
+  }
+  return prompt ?? ''
+}
