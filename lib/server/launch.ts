@@ -1,8 +1,8 @@
-/**
- * `launch`: a server made, listening, and announced, that ends in order when the process is told to.
- */
+/** `launch`: makes a server, listens, prints where, and closes in order on signals. */
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
-import { defaultPort, noCallback, requireSecondOptions, serverOptions } from './options.ts'
+import {
+  defaultPort, noCallback, protocolNames, requireSecondOptions, serverOptions,
+} from './options.ts'
 import { createServer } from './server.ts'
 import type { LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
 import type { Members } from '../define/validate.ts'
@@ -15,7 +15,7 @@ export interface LaunchOptions extends Omit<ServerOptions, keyof Offer> {
   readonly port?: number | undefined
   /** Left out: 127.0.0.1. */
   readonly host?: string | undefined
-  /** Does not announce where the doors are. */
+  /** Prints nothing. */
   readonly quiet?: boolean | undefined
   /** Closes in order on SIGINT and SIGTERM, then ends the process. Left out: true. */
   readonly signals?: boolean | undefined
@@ -28,7 +28,7 @@ const names: Members<Omit<LaunchOptions, keyof ServerOptions>> = {
 /** A server that listens. */
 export interface Launched extends Address {
   readonly server: TriportServer
-  /** As `server.close()`; signals end the process again as they did before. */
+  /** As `server.close()`; then signals have their usual effect again. */
   close(): Promise<void>
 }
 
@@ -52,10 +52,9 @@ export async function launch(subject: Subject, options: LaunchOptions = {}): Pro
   ))
 }
 
-/** Where a server listens, and whether it ends on signals. */
 type Start = Pick<LaunchOptions, 'port' | 'host' | 'signals'>
 
-/** The same with a server that is made already. Of its doors only the address is told. */
+/** The same for a finished server. Prints only its address. */
 export function launchServer(
   server: TriportServer, { quiet, ...where }: Start & { readonly quiet: boolean },
 ): Promise<Launched> {
@@ -63,20 +62,20 @@ export function launchServer(
 }
 
 async function start(
-  server: TriportServer, { port, host, signals }: Start, told: (address: Address) => string,
+  server: TriportServer, { port, host, signals }: Start, textOf: (address: Address) => string,
 ): Promise<Launched> {
   let address: Address
   try {
     address = await server.listen(port ?? defaultPort(server.protocols), host)
   } catch (error) {
-    // Others who share its store would take it for alive.
+    // Other processes that share its store would take it for alive.
     await server.close()
     throw error
   }
   const forget = signals === false ? () => {} : endOnSignals({
     running: () => server.status().calls.running, close: () => server.close(),
   })
-  process.stderr.write(told(address))
+  process.stderr.write(textOf(address))
   async function close(): Promise<void> {
     if (typeof arguments[0] === 'function') throw noCallback('close', 'await close()')
     await server.close().finally(forget)
@@ -84,19 +83,14 @@ async function start(
   return { ...address, server, close }
 }
 
-/** A door as it is told: where it is and a line that can be pasted into a shell, or why it is not open. */
-type Told = { readonly where: string; readonly line: string } | string
-
-/** A line for a path: with a body a POST of it, else a GET. */
-type Line = (path: string, body?: object) => string
-
-const doorNames: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
+/** Makes a curl command for a path: with a body a POST, else a GET. */
+type Curl = (path: string, body?: object) => string
 
 function headline({ name, version }: TriportServer, url: string, docs: string): string {
   return `${name} ${version} at ${url}  (docs: ${docs}/docs)`
 }
 
-/** Where each door is that was asked for. */
+/** The address of each protocol with a command to try it, or why it is not served. */
 function announcement(server: TriportServer, { url }: Address, options: LaunchOptions): string {
   const listed = listedName(url, options)
   const docs = listed === undefined ? url : namedUrl(url, listed, options)
@@ -106,42 +100,40 @@ function announcement(server: TriportServer, { url }: Address, options: LaunchOp
     head.push(`  A key is asked for: the lines below take it from ${credential.variable}.`)
   }
   const host = listed === undefined ? '' : ` -H 'Host: ${listed}'`
-  const line: Line = (path, body) => {
+  const curl: Curl = (path, body) => {
     const sent = body === undefined ? '' : ` -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
     return `curl ${url}${path}${host}${credential.header}${sent}`
   }
-  const asked = options.protocol === 'all' ? doorNames : [options.protocol ?? server.protocols].flat()
-  const doors = doorNames.filter((name) => asked.includes(name)).flatMap((name) => {
+  const wanted = options.protocol === 'all' ? protocolNames : [options.protocol ?? server.protocols].flat()
+  const lines = protocolNames.filter((name) => wanted.includes(name)).flatMap((name) => {
     const label = `  ${name.toUpperCase().padEnd(4)}  `
-    const told = doorOf(name, server, url, line)
-    if (typeof told === 'string') return [`${label}not open: ${told}`]
-    return [label + told.where, ' '.repeat(label.length) + told.line]
+    const [first, ...more] = linesFor(name, server, url, curl)
+    return [label + first, ...more.map((line) => ' '.repeat(label.length) + line)]
   })
-  return [...head, ...doors].join('\n') + '\n'
+  return [...head, ...lines].join('\n') + '\n'
 }
 
-function doorOf(name: ProtocolName, server: TriportServer, url: string, line: Line): Told {
+function linesFor(name: ProtocolName, server: TriportServer, url: string, curl: Curl): readonly string[] {
   if (name === 'mcp') {
-    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
-    return { where: `${url}/mcp and ${url}/sse`, line: line('/messages/', list) }
+    return [`${url}/mcp and ${url}/sse`, curl('/messages/', { jsonrpc: '2.0', id: 1, method: 'tools/list' })]
   }
   const { root, tools, prompts } = server.catalog
   if (name === 'http') {
-    if (root !== undefined) return { where: `${url}/`, line: line('/', { query: 'hello' }) }
+    if (root !== undefined) return [`${url}/`, curl('/', { query: 'hello' })]
     const path = tools.length > 0 ? '/tools' : prompts.length > 0 ? '/prompts' : '/resources'
-    return { where: `${url}${path}`, line: line(path) }
+    return [`${url}${path}`, curl(path)]
   }
   if (!server.protocols.includes(name)) {
-    return 'it needs an agent or a tool, and none is served; HTTP and MCP are the doors of the rest'
+    return ['not served: it needs an agent or a tool; use HTTP or MCP for resources and prompts']
   }
-  const message = { role: 'user', parts: [{ type: 'text', text: 'hello' }] }
-  return {
-    where: `${url}/a2a, card at ${url}/.well-known/agent.json`,
-    line: line('/a2a', { jsonrpc: '2.0', id: '1', method: 'message/send', params: { message } }),
-  }
+  const params = { message: { role: 'user', parts: [{ type: 'text', text: 'hello' }] } }
+  return [
+    `${url}/a2a, card at ${url}/.well-known/agent.json`,
+    curl('/a2a', { jsonrpc: '2.0', id: '1', method: 'message/send', params }),
+  ]
 }
 
-/** What a line needs to be let in; a secret that somebody gave is taken from a variable, never shown. */
+/** The header with the credential of a caller. A given secret is named by a variable, never shown. */
 function credentialOf(
   { generatedKey }: TriportServer, { apiKey, auth }: LaunchOptions,
 ): { readonly header: string; readonly variable?: string } {
@@ -153,14 +145,14 @@ function credentialOf(
   return { header: ' -H "Authorization: Bearer $TRIPORT_TOKEN"', variable: 'TRIPORT_TOKEN' }
 }
 
-/** Where only some names are answered, one of them; undefined where the address itself is answered. */
+/** The first of the allowed host names, where the address itself is not allowed. */
 function listedName(url: string, { host, allowedHosts, publicUrl }: LaunchOptions): string | undefined {
   const listed = [...allowedHosts ?? [], ...publicUrl === undefined ? [] : [new URL(publicUrl).host]]
   const isAny = host === undefined || listed.includes('*') || listed.includes(new URL(url).hostname)
   return isAny ? undefined : listed[0]
 }
 
-/** The address by which a browser is answered. */
+/** The URL for a browser. */
 function namedUrl(url: string, listed: string, { publicUrl }: LaunchOptions): string {
   const named = new URL(url)
   named.host = listed
@@ -168,9 +160,8 @@ function namedUrl(url: string, listed: string, { publicUrl }: LaunchOptions): st
   return `${base.replace(/\/$/, '')}${named.pathname.replace(/\/$/, '')}`
 }
 
-/** Something that ends in order. */
+/** Something that closes in order. `running`, the calls that run, is asked after `close`. */
 export interface Ending {
-  /** Calls that run. Asked when `close` was called. */
   running(): number | Promise<number>
   close(): Promise<unknown>
 }
@@ -179,7 +170,7 @@ export interface Ending {
 const endings = new Set<Ending>()
 let isEnding = false
 
-/** Ends the process with 0 when `ending` and every other is closed; the returned function takes that back. */
+/** On SIGINT or SIGTERM closes `ending` and all others, then exits. The returned function revokes it. */
 export function endOnSignals(ending: Ending): () => void {
   if (endings.size === 0) {
     process.on('SIGINT', end)
@@ -195,18 +186,18 @@ export function endOnSignals(ending: Ending): () => void {
 }
 
 function end(signal: NodeJS.Signals): void {
-  // Whoever asks twice does not want to wait.
+  // A second signal ends the process at once.
   if (isEnding) process.exit(signal === 'SIGINT' ? 130 : 143)
   isEnding = true
   const all = [...endings]
   const closed = all.map((ending) => ending.close())
-  void Promise.all(all.map((ending) => ending.running())).then(tell)
+  void Promise.all(all.map((ending) => ending.running())).then(reportRunning)
   void Promise.allSettled(closed).then((results) => {
     process.exit(results.every(({ status }) => status === 'fulfilled') ? 0 : 1)
   })
 }
 
-function tell(each: readonly number[]): void {
+function reportRunning(each: readonly number[]): void {
   const running = each.reduce((sum, count) => sum + count, 0)
   if (running === 0) return
   const calls = running === 1 ? '1 call' : `${running} calls`

@@ -1,6 +1,6 @@
 /**
- * `GET /metrics`: what a server counts while it runs, and what it is doing and holding when it is asked.
- * Hangs on what is told of requests and calls at their end; a server without it counts nothing.
+ * `GET /metrics` for Prometheus: counters of requests and calls, the status of the server, and figures of the
+ * process. A server without it counts nothing.
  */
 import { createHistogram } from 'node:perf_hooks'
 import { requestChannel } from '../http/server/observer.ts'
@@ -10,10 +10,10 @@ import {
 import { problemReply } from '../wire/problem.ts'
 import type { Description, Endpoint } from '../http/message/exchange.ts'
 import type { Observer } from '../http/server/observer.ts'
-import type { CallInfo, OnCall } from '../run/call-observer.ts'
+import type { OnCall } from '../run/call-observer.ts'
 import type { Sample } from '../wire/exposition.ts'
 
-/** What a server says of itself in every scrape. */
+/** What every scrape has of the server. */
 export interface MetricsFacts {
   readonly name: string
   readonly version: string
@@ -23,12 +23,10 @@ export interface MetricsFacts {
 /** Others are counted as one: clients make them up. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Enough for the routes of a server with all doors and some tenants; and for many tools. */
+/** Enough for the routes of a server with all protocols and some tenants, and for many tools. */
 const MAX_SERIES = 2_000
-/** One has as many lines as there are buckets. */
+/** Each has a line for every bucket. */
 const MAX_HISTOGRAMS = 300
-
-const LATE = 'How late the event loop was since the scrape before'
 
 /** The counters of one server. */
 export class Metrics {
@@ -52,17 +50,20 @@ export class Metrics {
     help: 'From the beginning of a call to its end or its cancellation.',
   }, ['kind', 'name'], DURATION_BUCKETS, MAX_HISTOGRAMS)
 
+  /** Measures from the first scrape on. */
   #delay: LoopDelay | undefined
 
-  /** Counts each call, and then tells `next` of it. */
+  /** Counts each call, then passes it to `next`. */
   countCalls(next: OnCall | undefined): OnCall {
     return (info) => {
-      this.#countCall(info)
+      const { kind, name, protocol, outcome, durationMs } = info
+      this.#calls.add([kind, name, protocol, outcome])
+      this.#callSeconds.observe([kind, name], durationMs / 1_000)
       return next?.(info)
     }
   }
 
-  /** Counts each request, and then tells `next` of it, where that listens. */
+  /** Counts each request, then passes it to `next`, where that listens. */
   countRequests(next: Observer): Observer {
     return {
       isAlwaysWanted: true,
@@ -78,7 +79,6 @@ export class Metrics {
     }
   }
 
-  /** Where they can be read. */
   endpoint(facts: MetricsFacts): Endpoint {
     return {
       path: '/metrics',
@@ -95,27 +95,9 @@ export class Metrics {
     }
   }
 
-  /** Nobody reads them any more. */
   close(): void {
     this.#delay?.close()
     this.#delay = undefined
-  }
-
-  /** How late the event loop was since this was asked before. Measured from the first time on. */
-  #delayText(): string {
-    this.#delay ??= new LoopDelay()
-    const { mean, p50, p99, max } = this.#delay.take()
-    return figures('gauge', [
-      ['nodejs_eventloop_lag_mean_seconds', `${LATE}: on average.`, mean],
-      ['nodejs_eventloop_lag_p50_seconds', `${LATE}: half of the time.`, p50],
-      ['nodejs_eventloop_lag_p99_seconds', `${LATE}: 99 of 100 times.`, p99],
-      ['nodejs_eventloop_lag_max_seconds', `${LATE}: at most.`, max],
-    ])
-  }
-
-  #countCall({ kind, name, protocol, outcome, durationMs }: CallInfo): void {
-    this.#calls.add([kind, name, protocol, outcome])
-    this.#callSeconds.observe([kind, name], durationMs / 1_000)
   }
 
   #format({ name, version, status }: MetricsFacts): string {
@@ -128,7 +110,7 @@ export class Metrics {
       this.#callSeconds.format(),
       statusText(status()),
       processText(),
-      this.#delayText(),
+      (this.#delay ??= new LoopDelay()).format(),
     ].join('')
   }
 }
@@ -159,28 +141,28 @@ function statusText(
   return figures('gauge', [
     ['triport_calls_running', 'Calls that run now.', calls.running],
     ['triport_calls_abandoned', 'Calls that still run, long after their time was over.', calls.abandoned],
-    ['triport_call_bytes', 'What running calls have said so far, piece by piece.', calls.bytes],
+    ['triport_call_bytes', 'What running calls have yielded so far.', calls.bytes],
     ['triport_streams_open', 'Response streams that are open.', streams.open],
     ['triport_queued_bytes', 'What readers of replies and streams have not taken yet.', streams.queuedBytes],
     ['triport_body_bytes', 'Request bodies that are being read.', bodies.bytes],
     ['triport_conversations', 'Conversations that are kept.', conversations.count],
     ['triport_conversation_bytes', 'What they hold.', conversations.bytes],
     ['triport_task_bytes', 'What all tasks hold.', tasks.bytes],
-  ]) + formatSamples({ name: 'triport_tasks', help: 'Tasks that are kept.' }, 'gauge', ['state'], states)
-    + (store === undefined ? '' : figures('gauge', [
-      ['triport_store_up', 'Whether the shared store answers.', store === 'reached' ? 1 : 0],
-    ]))
-    + (webhooks === undefined ? '' : figures('gauge', [
-      ['triport_webhooks_waiting', 'Webhooks for which something waits.', webhooks.waiting],
-      ['triport_webhook_posts', 'Posts to webhooks that are on their way.', webhooks.posting],
+    ...store === undefined ? [] : [
+      ['triport_store_up', 'Whether the shared store answers.', store === 'reached' ? 1 : 0] as const,
+    ],
+    ...webhooks === undefined ? [] : [
+      ['triport_webhooks_waiting', 'Webhooks with undelivered events.', webhooks.waiting],
+      ['triport_webhook_posts', 'Posts to webhooks in progress.', webhooks.posting],
       ['triport_webhook_lookups', 'Look-ups of the names of webhooks.', webhooks.lookups],
       ['triport_webhook_bytes', 'What is held for webhooks.', webhooks.bytes],
-    ]))
-    + (mcp === undefined ? '' : figures('gauge', [
+    ] satisfies readonly Figure[],
+    ...mcp === undefined ? [] : [
       ['triport_mcp_sessions', 'MCP sessions.', mcp.sessions],
-      ['triport_mcp_subscribers', 'Subscribers of MCP notices.', mcp.subscribers],
+      ['triport_mcp_subscribers', 'Subscribers of MCP notifications.', mcp.subscribers],
       ['triport_mcp_replay_bytes', 'What is kept for MCP clients that come back.', mcp.replayBytes],
-    ]))
+    ] satisfies readonly Figure[],
+  ]) + formatSamples({ name: 'triport_tasks', help: 'Tasks that are kept.' }, 'gauge', ['state'], states)
 }
 
 /** Figures of the process, under the names that dashboards know. */
@@ -205,25 +187,25 @@ function processText(): string {
   }, 'gauge', ['type'], [...resources].map(([type, value]) => ({ labels: [type], value })))
 }
 
-/** What a server is doing and holding at one moment. Bytes are bytes; what is counted is open or kept now. */
+/** What a server does and holds at one moment. Bytes are bytes; counts are of what is open or kept now. */
 export interface ServerStatus {
   /**
-   * `abandoned` ones have lost their place: their time was over long ago, and they have not ended. `bytes`:
-   * what those that run have said so far, piece by piece.
+   * `abandoned`: calls that still run long after their time limit, and no longer count as running. `bytes`:
+   * what running calls have yielded so far.
    */
   readonly calls: { readonly running: number; readonly abandoned: number; readonly bytes: number }
   /** Response streams, and what their readers have not taken yet. */
   readonly streams: { readonly open: number; readonly queuedBytes: number }
   /** Request bodies that are being read. */
   readonly bodies: { readonly bytes: number }
-  /** Those that are remembered in this process. */
+  /** Those in this process. */
   readonly conversations: { readonly count: number; readonly bytes: number }
-  /** `finished`: all that are kept in this process and do not run, those that wait for a client too. */
+  /** Those in this process. `finished`: all that do not run, those that wait for a client too. */
   readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
   /**
-   * Webhooks of A2A; undefined where there are none. `waiting`: those for which something waits; `posting`:
-   * posts that are on their way; `lookups`: look-ups of names that have not ended, whether or not anybody
-   * waits for them; `bytes`: what is held for all of them.
+   * Webhooks of A2A; undefined without them. `waiting`: webhooks with undelivered events; `posting`: posts in
+   * progress; `lookups`: look-ups of names in progress, also of callers that have left; `bytes`: held for
+   * all.
    */
   readonly webhooks: {
     readonly waiting: number
@@ -231,9 +213,9 @@ export interface ServerStatus {
     readonly lookups: number
     readonly bytes: number
   } | undefined
-  /** Whether the store that others share answers; undefined where none is shared. */
+  /** Whether the shared store answers; undefined where none is shared. */
   readonly store: 'reached' | 'away' | undefined
-  /** Sessions, subscribers, and what is kept for clients that come back; undefined without the MCP door. */
+  /** Sessions, subscribers, and what is kept for clients that come back; undefined without MCP. */
   readonly mcp: {
     readonly sessions: number
     readonly subscribers: number
@@ -241,36 +223,31 @@ export interface ServerStatus {
   } | undefined
 }
 
-/** How often it looks, in milliseconds. */
 const PERIOD_MS = 20
 const NANOSECONDS = 1e9
+const LATE = 'How late the event loop was since the scrape before'
 
-/** In seconds, over all looks since the summary before. All are 0 where there was none. */
-export interface LoopDelaySummary {
-  readonly mean: number
-  readonly p50: number
-  readonly p99: number
-  readonly max: number
-}
-
-/** Looks from its making on, until it is closed. It does not keep a process alive. */
-export class LoopDelay {
+/**
+ * How late timers run. Node's own monitor forgets with each reset when it looked last, so it misses a loop
+ * that blocks right after a reset.
+ */
+class LoopDelay {
   readonly #delays = createHistogram()
   readonly #timer = setInterval(() => { this.#look() }, PERIOD_MS).unref()
   #lookedAt = performance.now()
 
-  /** What was seen since this was asked before. */
-  take(): LoopDelaySummary {
+  /** The figures since the call before; all are 0 where there was no look. */
+  format(): string {
     const delays = this.#delays
     const seconds = (nanoseconds: number): number => delays.count === 0 ? 0 : nanoseconds / NANOSECONDS
-    const summary = {
-      mean: seconds(delays.mean),
-      p50: seconds(delays.percentile(50)),
-      p99: seconds(delays.percentile(99)),
-      max: seconds(delays.max),
-    }
+    const text = figures('gauge', [
+      ['nodejs_eventloop_lag_mean_seconds', `${LATE}: on average.`, seconds(delays.mean)],
+      ['nodejs_eventloop_lag_p50_seconds', `${LATE}: half of the time.`, seconds(delays.percentile(50))],
+      ['nodejs_eventloop_lag_p99_seconds', `${LATE}: 99 of 100 times.`, seconds(delays.percentile(99))],
+      ['nodejs_eventloop_lag_max_seconds', `${LATE}: at most.`, seconds(delays.max)],
+    ])
     delays.reset()
-    return summary
+    return text
   }
 
   close(): void {

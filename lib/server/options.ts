@@ -171,7 +171,8 @@ export type ProtocolName = 'http' | 'mcp' | 'a2a'
 /** Which protocols are served. */
 export type ProtocolChoice = ProtocolName | 'all' | readonly ProtocolName[]
 
-const ALL: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
+/** All protocols. */
+export const protocolNames: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
 
 export function defaultPort(protocols: readonly ProtocolName[]): number {
   return protocols.length === 1 && protocols[0] === 'mcp' ? 8080 : 8000
@@ -181,18 +182,18 @@ export function defaultPort(protocols: readonly ProtocolName[]): number {
 export function protocolsOf(
   choice: ProtocolChoice | undefined, hasOnlyTools: boolean, canAnswer: boolean = !hasOnlyTools,
 ): readonly ProtocolName[] {
-  const possible = ALL.filter((one) => one !== 'a2a' || canAnswer)
+  const possible = protocolNames.filter((one) => one !== 'a2a' || canAnswer)
   const wanted: readonly string[] = choice === undefined ? [hasOnlyTools ? 'mcp' : 'http']
     : choice === 'all' ? possible : [choice].flat()
-  const unknown = wanted.find((one) => !ALL.some((known) => known === one))
+  const unknown = wanted.find((one) => !protocolNames.some((known) => known === one))
   if (unknown !== undefined || wanted.length === 0) {
-    const meant = ['all', ...ALL].find((known) => known === String(unknown).trim().toLowerCase())
+    const meant = ['all', ...protocolNames].find((known) => known === String(unknown).trim().toLowerCase())
     const remedy = meant === undefined ? `'http', 'mcp', 'a2a', 'all' or a list of the first three`
       : meant === 'all' && Array.isArray(choice) ? `'all' alone, without a list` : `'${meant}'`
     const given = wanted.length === 0 ? 'an empty list' : show(unknown)
     throw new TypeError(`protocol is ${given}; write ${remedy}`)
   }
-  return ALL.filter((one) => wanted.includes(one))
+  return protocolNames.filter((one) => wanted.includes(one))
 }
 
 /** The first paths that clients of each protocol use. */
@@ -207,7 +208,8 @@ const entries: Readonly<Record<ProtocolName, readonly string[]>> = {
 /** Messages for the paths of protocols that are not served. */
 export function absentPaths(served: readonly ProtocolName[]): ReadonlyMap<string, string> {
   const instead = served.map((name) => name.toUpperCase()).join(' and ')
-  return new Map(ALL.filter((name) => !served.includes(name)).flatMap((name) => entries[name].map((path) => [
+  const absent = protocolNames.filter((name) => !served.includes(name))
+  return new Map(absent.flatMap((name) => entries[name].map((path) => [
     path, `${name.toUpperCase()} is not served here, but ${instead}; GET / lists where`,
   ])))
 }
@@ -307,7 +309,7 @@ export function requireSecondOptions(
 }
 
 function isProtocol(value: unknown): value is string {
-  return ['http', 'mcp', 'a2a', 'all'].some((one) => one === value)
+  return ['all', ...protocolNames].some((one) => one === value)
 }
 
 /** A value as it was written, where it can be no secret. */

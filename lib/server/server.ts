@@ -1,6 +1,4 @@
-/**
- * Options in, rooms assembled, something that listens and closes out. The one place that knows every room.
- */
+/** `createServer`: options in; a server that listens, answers and closes out. It puts all rooms together. */
 import { randomBytes } from 'node:crypto'
 import { requireTenantPaths } from '../a2a/model/options.ts'
 import { rootOf } from '../a2a/model/tool-agent.ts'
@@ -22,6 +20,7 @@ import { catalogEndpoints } from '../rest/native/catalog.ts'
 import { queryEndpoints } from '../rest/native/routes.ts'
 import { chatEndpoints } from '../rest/openai/chat-completions.ts'
 import { serviceEndpoints } from '../rest/service/service-endpoints.ts'
+import { startDeadline } from '../util/clock.ts'
 import { Metrics } from './metrics.ts'
 import {
   absentPaths, checkAddress, defaultPort, isRequest, noCallback, noRequest, pathOf, protocolsOf, proxiesOf,
@@ -41,48 +40,48 @@ import type { MadeService } from './service.ts'
 export interface Address {
   /** Where it is reached from this machine, the mount path included. */
   readonly url: string
-  /** As it was asked for. */
+  /** As given. */
   readonly host: string
-  /** The one that was opened, where any free one was asked for. */
+  /** The open one, where any free one was asked for. */
   readonly port: number
 }
 
 /** A server, made and not yet listening. */
 export interface TriportServer {
-  /** As clients of every door are told it, with the version. */
+  /** What clients see, with the version. */
   readonly name: string
   readonly version: string
-  /** The doors that are open. */
+  /** What is served. */
   readonly protocols: readonly ProtocolName[]
-  /** The key that was made because none was given; undefined where none had to be. */
+  /** The key that was made because one was needed and none given. */
   readonly generatedKey: string | undefined
-  /** What is served; it may change while the server runs. */
+  /** The definitions; they may change while the server runs. */
   readonly catalog: Catalog
   /**
-   * Opens a socket, once. `port` 0 takes any free one. Left out: the protocols' default, on 127.0.0.1.
+   * Opens a socket, once. `port` 0 takes any free one. Left out: the default of the protocols, on 127.0.0.1.
    * Rejects with a sentence where it cannot be opened, and after `close`.
    */
   listen(port?: number, host?: string): Promise<Address>
-  /** What it is doing and holding now. */
+  /** What it does and holds now. */
   status(): ServerStatus
   /**
-   * For a server of your own: `http.createServer(server.handler)`. In Express and Connect it is mounted by
-   * `app.use('/agents', server.handler)`, and `next` gets what is outside of the mount path.
+   * For a server of your own: `http.createServer(server.handler)`. In Express and Connect
+   * `app.use('/agents', server.handler)` mounts it; `next` gets what is outside of the mount path.
    */
   readonly handler: Handler
-  /** The same without a socket. Rejects with `TypeError` for what is no `Request`, and with nothing else. */
+  /** The same without a socket. Rejects only with a `TypeError` for what is no `Request`. */
   fetch(request: Request): Promise<Response>
-  /** Drains, ends streams, closes sockets, within `graceMs` and a second. Again, it changes nothing. */
+  /** Drains, ends streams, closes sockets, within `graceMs` and two seconds. Idempotent. */
   close(): Promise<void>
 }
 
-/** A key for servers that have to make one: the processes of one command line make the same. */
+/** The variable of the key that servers use where they have to make one: the same in all processes. */
 export const GENERATED_KEY = 'TRIPORT_GENERATED_KEY'
 
-/** What cancelled runs get to say good-bye. */
+/** How long cancelled runs may take to answer. */
 const FAREWELL_MS = 1_000
 
-/** How often a closing server looks for what has come to its end. */
+/** How often a closing server looks for idle sessions. */
 const SWEEP_MS = 50
 
 /** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
@@ -94,13 +93,12 @@ export function createServer<const T extends readonly unknown[]>(options: Server
   try {
     return assemble(options, made, metrics)
   } catch (error) {
-    // Others who share its store would take it for alive.
+    // Other processes that share its store would take it for alive.
     made.service.shared?.cluster.close(true).catch(() => {})
     throw error
   }
 }
 
-/** Puts a server together around what it serves. */
 function assemble(
   options: ServerOptions, { service, seal }: MadeService, metrics: Metrics | undefined,
 ): TriportServer {
@@ -152,8 +150,8 @@ function assemble(
     proxies: proxiesOf(options.trustProxy),
     rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit, service.shared?.store),
   })
-  const told = createObserver(options.onRequest, options.accessLog ?? false, log)
-  const observer = metrics?.countRequests(told) ?? told
+  const listening = createObserver(options.onRequest, options.accessLog ?? false, log)
+  const observer = metrics?.countRequests(listening) ?? listening
   const means: Means = { gate, streams, budget, limits, observer, log }
   const listener = createListener({ ...means, mountPath })
 
@@ -165,7 +163,7 @@ function assemble(
       state.authenticate = createAuthenticate({ apiKey: generatedKey, limits })
       process.stderr.write(`${name} listens beyond this machine, so it asks for a key: ${generatedKey}\n`)
     }
-    // Whoever reaches this process may need others to reach it too; without its store it serves all the same.
+    // Its clients may need other processes to reach this one. Without its store it serves all the same.
     await service.shared?.cluster.ready()?.catch(() => {})
     const bound = await listener.listen(port, host)
     return { url: `http://${reachableHost(bound)}:${bound.port}${mountPath}`, host, port: bound.port }
@@ -191,14 +189,14 @@ function assemble(
     state.isDraining = true
     listener.drain()
     mcp?.closeIdle()
-    // A session whose last call ends during the grace has nothing more to wait for.
+    // A session ends as soon as its last call does.
     const sweep = setInterval(() => mcp?.closeIdle(), SWEEP_MS)
     await Promise.all([listener.idle(limits.graceMs), service.workload.idle(limits.graceMs)])
     clearInterval(sweep)
     service.tasks.ownership?.handOver()
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
     await mcp?.close()
-    // What was cancelled has said so. What another process runs, or nobody, goes on without this one.
+    // Cancelled runs have answered. What other processes run, or none, continues without this one.
     await new Promise((resolve) => { setImmediate(resolve) })
     service.tasks.stopWatchers()
     service.shared?.remoteTasks.stopWatchers()
@@ -206,7 +204,11 @@ function assemble(
     await push?.close()
     await listener.destroy()
     await service.shared?.cluster.close(await service.tasks.ownership?.written() ?? true)
-    await atMost(FAREWELL_MS, service.store.close?.())
+    // A store of the operator's may never close.
+    await new Promise<void>((resolve, reject) => {
+      const stop = startDeadline(FAREWELL_MS, resolve)
+      Promise.resolve(service.store.close?.()).then(resolve, reject).finally(stop)
+    })
     service.timers.close()
     metrics?.close()
   }
@@ -230,7 +232,7 @@ function assemble(
   }
 }
 
-/** Answers without a socket. A server with a socket is hardly ever asked so: what does it is loaded then. */
+/** Answers without a socket. Loaded when it is first used, as servers with a socket hardly ever need it. */
 function lateFetch(means: Means): TriportServer['fetch'] {
   let respond: TriportServer['fetch'] | undefined
   const first = async (request: Request): Promise<Response> => {
@@ -242,19 +244,8 @@ function lateFetch(means: Means): TriportServer['fetch'] {
   )
 }
 
-/** Where a socket is reached from this machine, as a URL spells it. */
+/** The host of a URL by which this machine reaches a socket. */
 function reachableHost({ address, family }: AddressInfo): string {
   if (address === '0.0.0.0' || address === '::') return '127.0.0.1'
   return family === 'IPv6' ? `[${address}]` : address
-}
-
-/** Waits for what somebody else has made, which may never come to its end. */
-async function atMost(ms: number, work: void | Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => { timer = setTimeout(resolve, ms) })
-  try {
-    await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

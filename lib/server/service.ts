@@ -1,6 +1,4 @@
-/**
- * What is served, made of the options: all that the doors share, without any door.
- */
+/** Makes the service of the options: all that the protocols share. */
 import { Catalog } from '../define/catalog.ts'
 import { Conversations } from '../state/conversation.ts'
 import { limitsOf } from '../define/limits.ts'
@@ -30,10 +28,7 @@ import type { Seal } from '../wire/seal.ts'
 /** A service, and what seals its states. */
 export interface MadeService { readonly service: Service; readonly seal: Seal }
 
-/**
- * What is served and what all doors share, without any door. Throws `TypeError` or `RangeError` for
- * mistakes in the definitions and limits.
- */
+/** Throws `TypeError` or `RangeError` for mistakes in options, definitions and limits. */
 export function createService(options: ServerOptions): MadeService {
   checkOptions({ ...options })
   const limits = limitsOf(options)
@@ -62,7 +57,7 @@ export function createService(options: ServerOptions): MadeService {
   const store = guarded ?? options.store ?? memoryStore()
   const tasks = new Tasks(limits, store, log, cluster)
   const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
-  // Who asks often must not push out what was promised to be kept longer.
+  // A store of its own: repeated queries must not evict what is to be kept longer.
   const replies = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
   const workload = new Workload(limits.maxCalls, 'here', limits.maxCallsBytes)
   const service: Service = {
@@ -85,13 +80,12 @@ export function createService(options: ServerOptions): MadeService {
   return { service, seal }
 }
 
-/** The secrets of a variable; undefined where it is not set. */
 function secretsIn(variable: string | undefined): readonly string[] | undefined {
   const secrets = variable?.split(',').map((one) => one.trim()).filter((one) => one !== '') ?? []
   return secrets.length === 0 ? undefined : secrets
 }
 
-/** Whose secret nobody has written here: a mistake in it names the variable. */
+/** For a secret of the environment, or none: an error names the variable. */
 function sealOfEnvironment(secret: ServerOptions['secret'], name: string): Seal {
   try {
     return createSeal(secret, name)

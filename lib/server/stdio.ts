@@ -1,6 +1,4 @@
-/**
- * `serveStdio`: the MCP door on standard input and output, for hosts that start a process.
- */
+/** `serveStdio`: MCP on standard input and output, for hosts that start a process. */
 import { Writable } from 'node:stream'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { show } from '../define/validate.ts'
@@ -18,13 +16,13 @@ import type { ServerOptions } from './options.ts'
 export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protocol'> {
   /** Left out: standard input. */
   readonly input?: Readable | undefined
-  /** Left out: standard output, which then is the protocol's: what else is written goes to standard error. */
+  /** Left out: standard output; other writes to it then go to standard error. */
   readonly output?: Writable | undefined
-  /** Ends in order on SIGINT and SIGTERM, then ends the process. Left out: true, on standard input. */
+  /** Closes in order on SIGINT and SIGTERM, then ends the process. Left out: true, on standard input. */
   readonly signals?: boolean | undefined
 }
 
-/** What only a server with a socket reads. */
+/** Options that have no effect without a socket. */
 export const ofSockets: readonly (keyof StdioOptions)[] = [
   'apiKey', 'auth', 'insecure', 'publicUrl', 'trustProxy', 'mountPath', 'path', 'cors', 'allowedHosts',
   'allowedOrigins', 'rateLimit', 'accessLog', 'onRequest', 'metrics', 'a2a',
@@ -33,9 +31,8 @@ export const ofSockets: readonly (keyof StdioOptions)[] = [
 const names: Members<Omit<StdioOptions, keyof ServerOptions>> = { input: true, output: true, signals: true }
 
 /**
- * Serves one client until its input ends, or nobody reads the output any more. What runs then may come to its
- * end within `graceMs`, and is answered while the client reads. Rejects with a sentence for a mistake in what
- * it is given.
+ * Serves one client until its input ends or its output closes. Running calls may then end within `graceMs`,
+ * and are answered while the client reads. Rejects with a sentence for a wrong subject or option.
  */
 export function serveStdio<const T extends readonly unknown[]>(
   subject: Things<T>, options?: StdioOptions,
@@ -79,15 +76,12 @@ function requireStream(name: string, stream: unknown, method: string, what: stri
   throw new TypeError(`${name} is ${show(stream)}; write ${what}`)
 }
 
-/**
- * Standard output for the protocol alone, from now on: what else is written there goes to standard error, for
- * a `console.log` would break the client's parser.
- */
+/** Standard output for the protocol alone: from now on other writes to it go to standard error. */
 export function claimStdout(): Writable {
   const { stdout, stderr } = process
   const write = stdout.write.bind(stdout)
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write
-  // That the reader has left is told by each write.
+  // Each write reports that the reader has left.
   stdout.on('error', () => {})
   return new Writable({
     write(chunk: Uint8Array, _encoding, done) { write(chunk, done) },
