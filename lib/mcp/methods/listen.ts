@@ -1,6 +1,6 @@
 /**
- * `subscriptions/listen`: acknowledges what it will tell, and goes on telling until the client leaves or the
- * server ends it. Spec: MCP 2026-07-28, Subscriptions.
+ * `subscriptions/listen`: acknowledges what it will notify the client of, and goes on until the client leaves or
+ * the server ends it. Spec: MCP 2026-07-28, Subscriptions; SEP-2663, `notifications/tasks`.
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
@@ -17,7 +17,7 @@ import type { Subscriber, ListName } from '../session/notifications.ts'
 import type { McpRequest } from '../request/request.ts'
 import type { Task } from '../../tasks/task.ts'
 
-/** The method. Answers by itself, at its end. */
+/** The method. It sends its answer itself, at its end. */
 export function listen(request: McpRequest): undefined | Promise<undefined> {
   const { notifications } = request.params
   if (!isRecord(notifications)) throw new Fault('invalid', 'params.notifications must be an object')
@@ -35,7 +35,7 @@ export function listen(request: McpRequest): undefined | Promise<undefined> {
   const uris = urisIn(request, notifications['resourceSubscriptions'])
   if (uris !== undefined && offers(request, 'resources')) honoured['resourceSubscriptions'] = uris
   const taskIds = taskIdsIn(request, notifications['taskIds'])
-  const begin = (tasks?: Following): undefined => {
+  const begin = (tasks?: FollowedTasks): undefined => {
     if (tasks !== undefined) honoured['taskIds'] = tasks.ids
     subscribe(request, lists, new Set(uris), honoured, tasks)
   }
@@ -44,7 +44,7 @@ export function listen(request: McpRequest): undefined | Promise<undefined> {
 
 function subscribe(
   request: McpRequest, lists: Subscriber['lists'], uris: Subscriber['uris'],
-  honoured: Readonly<Record<string, unknown>>, tasks: Following | undefined,
+  honoured: Readonly<Record<string, unknown>>, tasks: FollowedTasks | undefined,
 ): void {
   const { mcp, channel, id, origin, stamp } = request
   if (request.isGone) return channel.abandon()
@@ -54,14 +54,14 @@ function subscribe(
     lists,
     uris,
     scopes: origin.principal.scopes,
-    tell(method, params) {
+    notify(method, params) {
       channel.send(formatNotification(method, JSON.stringify({ ...params, _meta: mark })))
     },
     end() {
       tasks?.stop()
       const result = { resultType: 'complete', _meta: { ...stamp, ...mark } }
       channel.finish(formatResult(id, JSON.stringify(result)))
-      // Where no stream ends with it, as on stdio, the specification wants to hear it once more.
+      // Where no stream ends with it, as on stdio, the specification wants a notification too.
       const params = JSON.stringify({ requestId: id, _meta: mark })
       channel.send(formatNotification('notifications/cancelled', params))
     },
@@ -71,15 +71,15 @@ function subscribe(
     tasks?.stop()
     remove()
   }
-  subscriber.tell('notifications/subscriptions/acknowledged', { notifications: honoured })
-  tasks?.begin((task) => subscriber.tell('notifications/tasks', task))
+  subscriber.notify('notifications/subscriptions/acknowledged', { notifications: honoured })
+  tasks?.begin((task) => subscriber.notify('notifications/tasks', task))
 }
 
 function offers({ mcp }: McpRequest, list: ListName): boolean {
   return list === 'tools' || mcp.service.catalog.offers(list === 'prompts' ? 'prompt' : 'resource')
 }
 
-/** The addresses that a client wants to watch. Throws where they are too many, or it may not read one. */
+/** The resources to watch. Throws where they are too many, or the client may not read one. */
 function urisIn({ mcp, origin }: McpRequest, value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined
   const what = 'params.notifications.resourceSubscriptions'
@@ -98,50 +98,48 @@ function urisIn({ mcp, origin }: McpRequest, value: unknown): readonly string[] 
   return value
 }
 
-/** Tasks that somebody listens to. */
-export interface Following {
-  /** Those of the wanted ones that are the client's own. */
+/** Tasks whose changes a client listens to. */
+interface FollowedTasks {
+  /** The wanted ones that are the client's own. */
   readonly ids: readonly string[]
-  /** Begins to tell: each task as it stands, then whenever it changes. */
-  begin(tell: (task: object) => void): void
+  /** Sends each task as it stands, then whenever it changes. */
+  begin(send: (task: object) => void): void
   stop(): void
 }
 
-/** Looks up the tasks that a client wants to hear of. */
-export async function followTasks(request: McpRequest, wanted: readonly string[]): Promise<Following> {
+/** Finds the tasks that a client wants to follow, in whichever process they run. */
+async function followTasks(request: McpRequest, wanted: readonly string[]): Promise<FollowedTasks> {
   const { mcp: { service: { tasks, shared } }, origin: { principal: { id: owner } } } = request
-  const found = await Promise.all(wanted.map((id) => tasks.get(owner, id)))
-  const ids = found.filter(isOurs).map(({ id }) => id)
+  const found = (await Promise.all(wanted.map((id) => tasks.get(owner, id)))).filter(isOurs)
   const stops: (() => void)[] = []
   let isStopped = false
   return {
-    ids,
-    begin(tell) {
-      const say = (task: Task | undefined): void => {
+    ids: found.map(({ id }) => id),
+    begin(send) {
+      const sendTask = (task: Task | undefined): void => {
         if (task === undefined || isStopped) return
         let shape
         try {
           shape = shapeOf(request, task)
         } catch {
-          // It asks what this client has not said that it can be asked: whoever began it can.
+          // Its question is one that this client cannot be asked; the client that began it can.
           return
         }
-        tell(shape)
+        send(shape)
       }
-      for (const task of found.filter(isOurs)) {
-        const { id } = task
+      for (const task of found) {
         if (shared !== undefined) {
-          stops.push(shared.remoteTasks.follow(task, say, (event, after) => {
-            if (event.what !== 'forgotten') say(after.task)
+          stops.push(shared.remoteTasks.follow(task, sendTask, (event, after) => {
+            if (event.what !== 'forgotten') sendTask(after.task)
           }))
           continue
         }
-        const watched = tasks.watch(owner, id, (_event, { task }) => say(task))
+        const watched = tasks.watch(owner, task.id, (_event, after) => sendTask(after.task))
         if (watched !== undefined) stops.push(watched.stop)
-        const now = watched === undefined ? tasks.get(owner, id) : watched.task
-        // A store that fails is heard of by whoever asks for the task.
-        if (isThenable(now)) now.then(say, () => {})
-        else say(now)
+        const now = watched === undefined ? tasks.get(owner, task.id) : watched.task
+        // A failure of the store is reported where the task is asked for.
+        if (isThenable(now)) now.then(sendTask, () => {})
+        else sendTask(now)
       }
     },
     stop() {
@@ -152,7 +150,7 @@ export async function followTasks(request: McpRequest, wanted: readonly string[]
 }
 
 /** The ids in `notifications.taskIds`; undefined where there are none. */
-export function taskIdsIn(request: McpRequest, value: unknown): readonly string[] | undefined {
+function taskIdsIn(request: McpRequest, value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined
   requireTasks(request)
   if (!isStrings(value) || value.length > MAX_SUBSCRIPTIONS) {

@@ -1,13 +1,10 @@
-/**
- * The methods that clients call, as one table: decode, act, encode. Knows no transport: what comes in is a
- * message and its peer, what goes out leaves by the channel.
- */
+/** The methods that clients call, as one table: a message and its peer in, the answer to a channel. */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { isSeverity } from '../../define/log.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { complete, getPrompt, locateResource, readResource } from '../../run/reading.ts'
-import { isPromised, isThenable } from '../../util/thenable.ts'
+import { andThen, isPromised, isThenable } from '../../util/thenable.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { formatError, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError } from '../../wire/jsonrpc.ts'
 import { openCall } from '../request/call-channel.ts'
@@ -15,7 +12,7 @@ import { listen } from './listen.ts'
 import { cacheHints, page } from '../request/lists.ts'
 import { McpRequest } from '../request/request.ts'
 import { subscribed } from '../session/session-state.ts'
-import { promptResult, readResult, pick } from '../protocol/shape.ts'
+import { promptResult, pick } from '../protocol/shape.ts'
 import {
   cancelAugmented, getAugmented, listAugmented, resultOfAugmented,
 } from '../tasks/task-augmentation.ts'
@@ -35,14 +32,13 @@ import type { Revision } from '../protocol/revisions.ts'
 /** A result, its JSON text, or nothing where the method answers by itself. */
 type Result = MaybePromise<object | string | undefined>
 
-/** One method. Whether a revision has it is the revision's word. */
 interface Method {
   run(request: McpRequest): Result
   /** The member of the params that the Mcp-Name header repeats. */
   readonly namedBy?: string
-  /** What the server must offer: what is advertised and what works agree. Left out: every server has it. */
+  /** What the server must offer, so that what is advertised and what works agree. Left out: nothing. */
   readonly feature?: Offering | 'tasks'
-  /** It answers with a stream, and with nothing else. */
+  /** It answers with a stream only. */
   readonly isStream?: boolean
 }
 
@@ -75,12 +71,10 @@ function byGeneration(augmentation: Method['run'], extension: Method['run']): Me
   return (request) => request.peer.revision.tasks === 'extension' ? extension(request) : augmentation(request)
 }
 
-/** Which member of a method's params the Mcp-Name header repeats, if any. */
 export function namedBy(method: string): string | undefined {
   return methods.get(method)?.namedBy
 }
 
-/** Whether a method's answer is a stream, and nothing else. */
 export function isStreamed(method: string): boolean {
   return methods.get(method)?.isStream === true
 }
@@ -104,7 +98,7 @@ export function dispatch(
     return undefined
   }
   const params = isRecord(message.params) ? message.params : noParams
-  // Some write null for what is not there.
+  // Some clients send null for what is not there.
   const given = params['_meta'] ?? noParams
   const metadata = isRecord(given) ? given : noParams
   const request = new McpRequest(mcp, peer, origin, channel, id, params, metadata)
@@ -151,8 +145,9 @@ function read(request: McpRequest): Result {
   const uri = stringParam(request, 'uri')
   const { mcp, peer } = request
   const call = openCall(request, ['resources/read', uri])
+  const cache = peer.revision.stamps ? cacheHints(request) : {}
   const missing = (error: unknown): never => {
-    // Whoever says that there is nothing to read says it of this address.
+    // A handler's own fault gets the address too.
     if (error instanceof Fault && error.kind === 'not-found') {
       const detail = { ...isRecord(error.detail) && error.detail, uri: sentenceWithin(uri) }
       throw new Fault('not-found', error.message, detail)
@@ -161,9 +156,8 @@ function read(request: McpRequest): Result {
   }
   try {
     const contents = readResource(mcp.service, uri, call, peer.session?.workload)
-    const cache = peer.revision.stamps ? cacheHints(request) : {}
-    if (!isThenable(contents)) return { ...readResult(contents), ...cache }
-    return contents.then((later) => ({ ...readResult(later), ...cache }), missing)
+    if (!isThenable(contents)) return { contents, ...cache }
+    return contents.then((later) => ({ contents: later, ...cache }), missing)
   } catch (error) {
     return missing(error)
   }
@@ -186,7 +180,7 @@ function unsubscribe(request: McpRequest): Result {
   return kept(request, subscribed(uri, undefined))
 }
 
-/** Answers when whoever goes on with the session knows what has changed. */
+/** Answers when other processes know what has changed in the session. */
 function kept({ mcp: { migration }, peer: { session } }: McpRequest, change: StateChange): Result {
   if (migration === undefined || session === undefined) return empty
   return migration.keep(session, change).then(() => empty)
@@ -197,14 +191,13 @@ function prompt(request: McpRequest): Result {
   const { mcp, params: { arguments: args = {} }, peer: { revision, session } } = request
   const call = openCall(request, ['prompts/get', name, args])
   const result = getPrompt(mcp.service, name, args, call, session?.workload)
-  return isThenable(result) ? result.then((later) => promptResult(later, revision))
-    : promptResult(result, revision)
+  return andThen(result, (prompt) => promptResult(prompt, revision))
 }
 
 function completion(request: McpRequest): Result {
   const { mcp, params: { ref, argument, context }, peer: { session } } = request
   const result = complete(mcp.service, ref, argument, context, openCall(request), session?.workload)
-  return isThenable(result) ? result.then((later) => ({ completion: later })) : { completion: result }
+  return andThen(result, (completion) => ({ completion }))
 }
 
 function setLevel(request: McpRequest): Result {
@@ -216,7 +209,7 @@ function setLevel(request: McpRequest): Result {
   return kept(request, () => ({ logLevel: level }))
 }
 
-/** Reads the params of `initialize`; a sentence where they are wrong. An unknown revision is no mistake. */
+/** Reads the params of `initialize`; a sentence where they are wrong. An unknown revision is allowed. */
 export function decodeInitialize(params: unknown): Handshake | string {
   if (!isRecord(params)) return 'params must be an object'
   const { protocolVersion, capabilities, clientInfo } = params
@@ -232,7 +225,7 @@ export function decodeInitialize(params: unknown): Handshake | string {
   }
 }
 
-/** The JSON text of the result of `initialize`, put together once until the catalog changes. */
+/** The JSON text of the result of `initialize`, made once until the catalog changes. */
 export function initializeText(mcp: McpContext, revision: Revision, hasStreams: boolean): string {
   const key = hasStreams ? `initialize ${revision.name}` : `initialize ${revision.name} without streams`
   let text = mcp.texts.get(key)
@@ -259,7 +252,7 @@ export function discover(request: McpRequest): object {
   }
 }
 
-/** What the server offers to a client of that revision. `hasStreams`: it can be told of changes. */
+/** The server's capabilities for a revision. `hasStreams`: the client can be notified of changes. */
 function capabilitiesOf(mcp: McpContext, revision: Revision, hasStreams: boolean): object {
   const { catalog } = mcp.service
   const listChanged = hasStreams ? { listChanged: true } : {}

@@ -1,7 +1,5 @@
 /**
- * The MCP door as an OAuth resource server: what it tells about itself, and how it asks for a token.
- * Whether a token is good is the operator's `verify`.
- *
+ * MCP as an OAuth resource server: its metadata, and the challenge. Tokens are checked by `verify`.
  * Spec: RFC 9728; RFC 6750 §3; MCP 2025-11-25, Authorization.
  */
 import { formatChallenge } from '../../wire/challenge.ts'
@@ -12,10 +10,7 @@ import type { Endpoint, Reply } from '../../http/message/exchange.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
-/**
- * The value of `WWW-Authenticate`; `realm` is the name of the server. One challenge names all scopes that are
- * needed together.
- */
+/** The value of `WWW-Authenticate`. One challenge names all scopes that are needed together. */
 export function challenge(
   realm: string, auth: Authorization | undefined, error: 'invalid_token' | 'insufficient_scope' | undefined,
   scopes?: readonly unknown[],
@@ -34,7 +29,7 @@ function metadataUrl({ resource }: Authorization): string {
   return origin + WELL_KNOWN + (pathname === '/' ? '' : pathname) + search
 }
 
-/** The metadata where the challenge says that it is, and where clients look that have seen no challenge. */
+/** The metadata at the address in the challenge, and where clients look that have seen no challenge. */
 export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
   const { resource, authorizationServers, scopes, name, documentation } = auth
   const reply: Reply = {
@@ -50,8 +45,8 @@ export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
       resource_documentation: documentation,
     }),
   }
-  const { pathname: told } = new URL(metadataUrl(auth))
-  return [...new Set([WELL_KNOWN, `${WELL_KNOWN}/mcp`, told])].map((path) => ({
+  const { pathname } = new URL(metadataUrl(auth))
+  return [...new Set([WELL_KNOWN, `${WELL_KNOWN}/mcp`, pathname])].map((path) => ({
     path,
     outsideMount: true,
     methods: ['GET'],

@@ -1,6 +1,6 @@
 /**
- * Questions to the client as MCP spells them: what it can be asked, the request, the answer's check. How
- * they travel is in `ask.ts` and `round-trips.ts`.
+ * Questions to the client as MCP has them: what it can be asked, the request, the check of its answer.
+ * Spec: MCP 2024-11-05 to 2026-07-28, Elicitation, Sampling, Roots.
  */
 import { isRecord, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
@@ -22,7 +22,7 @@ export function canAsk(peer: PeerInfo, what: Ability): boolean {
   }
 }
 
-/** The client capability that a way of asking needs, as an object of the specification's shape. */
+/** The client capability that a question needs. */
 export function capabilityFor(what: Ability): Readonly<Record<string, unknown>> {
   if (what === 'sample') return { sampling: {} }
   if (what === 'roots') return { roots: {} }
@@ -35,7 +35,7 @@ export interface QuestionRequest {
   readonly params?: Readonly<Record<string, unknown>>
 }
 
-/** Spells a question. Throws `Fault('unsupported')` for what this client does not take. */
+/** Encodes a question. Throws `Fault('unsupported')` for what this client does not take. */
 export function encodeQuestion(question: Question, peer: PeerInfo): QuestionRequest {
   if (question.what === 'roots') return { method: 'roots/list' }
   if (question.what === 'elicit') {
@@ -51,16 +51,13 @@ export function encodeQuestion(question: Question, peer: PeerInfo): QuestionRequ
   return { method: 'sampling/createMessage', params: encodeSampling(question, peer) }
 }
 
-/**
- * What came back, as the handler gets it; a form is checked in `maxSteps`. Throws `Fault('invalid')` for what
- * is no answer to it.
- */
+/** The answer as the handler gets it; a form is checked in `maxSteps`. Throws `Fault('invalid')`. */
 export function decodeAnswer(question: Question, result: unknown, peer: PeerInfo, maxSteps: number): unknown {
   if (!isRecord(result)) throw unfit('is not an object')
   if (question.what === 'roots') {
     const { roots } = result
     if (!Array.isArray(roots) || !roots.every(isRoot)) throw unfit('has no list of roots')
-    // The specification allows nothing else, and a handler that opens files trusts in it.
+    // The specification allows nothing else, and handlers that open files rely on it.
     return roots.filter(({ uri }) => /^file:/i.test(uri))
   }
   if (question.what === 'sample') {
@@ -90,8 +87,11 @@ function unfit(why: string): Fault {
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Spells a form. Throws `Fault('unsupported')` for a field that this revision has not. */
-export function encodeForm(schema: FormQuestion['schema'], revision: Revision): Schema {
+/**
+ * A form. Before 2025-11-25 a field has one value, the titles of its choices beside them, and only a boolean
+ * has a default. Throws `Fault('unsupported')` for a field that the revision does not have.
+ */
+function encodeForm(schema: FormQuestion['schema'], revision: Revision): Schema {
   const { properties } = schema
   if (revision.choices || !isRecord(properties)) return schema
   const fields = Object.entries(properties).map(([name, field]) => [name, olderField(name, field, revision)])
@@ -115,7 +115,6 @@ function olderField(name: string, field: unknown, revision: Revision): unknown {
 
 interface Choice { readonly const: string; readonly title?: unknown }
 
-/** Choices that have titles; undefined where these are none. */
 function titledIn(oneOf: unknown): readonly Choice[] | undefined {
   return Array.isArray(oneOf) && oneOf.every(isChoice) ? oneOf : undefined
 }
@@ -126,8 +125,12 @@ function isChoice(choice: unknown): choice is Choice {
 
 type Message = SampleQuestion['messages'][number]
 
-/** Spells it. Throws `Fault('unsupported')` for what this client, or its revision, does not take. */
-export function encodeSampling(question: SampleQuestion, peer: PeerInfo): Readonly<Record<string, unknown>> {
+/**
+ * The params of `sampling/createMessage`. Before 2025-11-25 a message is one block, so one that holds several
+ * becomes several; a client that declares sampling with tools takes all that came with them, in any revision.
+ * Throws `Fault('unsupported')` for what the client does not take.
+ */
+function encodeSampling(question: SampleQuestion, peer: PeerInfo): Readonly<Record<string, unknown>> {
   const { what: _what, key: _key, task: _task, messages, ...params } = question
   requireDeclared(question, peer)
   const encode = peer.abilities.samplingTools ? encodeMessage : encodeOlder
@@ -163,25 +166,25 @@ function encodeOlder(message: Message, { name, sampled }: Revision): readonly Me
   }))
 }
 
-/** What no block of a kind can do without, as texts. */
+/** The required text members of each kind of block. */
 const texts: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['text', ['text']], ['image', ['data', 'mimeType']], ['audio', ['data', 'mimeType']],
   ['tool_use', ['id', 'name']], ['tool_result', ['toolUseId']],
 ])
 
-/** What is wrong with what a client's model said; undefined where it is as the client's revision has it. */
-export function samplingFault(result: Readonly<Record<string, unknown>>, peer: PeerInfo): string | undefined {
+/** What is wrong with a client's sampling; undefined where it is as its revision has it. */
+function samplingFault(result: Readonly<Record<string, unknown>>, peer: PeerInfo): string | undefined {
   const { role, content, model, stopReason = '' } = result
   if ((role !== 'user' && role !== 'assistant') || content === undefined || typeof model !== 'string') {
     return 'needs role, content and model'
   }
   if (typeof stopReason !== 'string') return `has the stopReason ${show(stopReason)}, which is no string`
   const { name, sampled } = peer.revision
-  const saysAll = sampled === 'any' || peer.abilities.samplingTools
-  if (!saysAll && Array.isArray(content)) return `has a list as content, which is one block in MCP ${name}`
+  const hasAll = sampled === 'any' || peer.abilities.samplingTools
+  if (!hasAll && Array.isArray(content)) return `has a list as content, which is one block in MCP ${name}`
   for (const block of [content].flat()) {
     const { type, ...members } = isRecord(block) ? block : {}
-    const needed = saysAll || sampled.has(String(type)) ? texts.get(type) : undefined
+    const needed = hasAll || sampled.has(String(type)) ? texts.get(type) : undefined
     if (needed === undefined) {
       const what = isRecord(block) ? `a block of type ${show(type)}` : show(block)
       return `has ${what} as content, which MCP ${name} does not know`

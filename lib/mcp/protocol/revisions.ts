@@ -1,69 +1,56 @@
 /**
- * The five published revisions of MCP. The first row is written out; every later row is only what its
- * changelog says, so this file reads as the protocol's history. Nothing else in the house compares
- * revision dates: what a revision does differently is a value in its row.
+ * The five published revisions of MCP: the first is written out, each later one is what its changelog has.
+ * No other file compares revision dates: what a revision does differently is a value here.
  *
  * Spec: https://modelcontextprotocol.io/specification/{name}/changelog
  */
 import type { Ability } from '../../define/question.ts'
 
-/** Prefix of the `_meta` keys that the protocol itself uses. */
+/** Prefix of the protocol's own `_meta` keys. */
 export const META = 'io.modelcontextprotocol/'
 
-/** One revision, as data. */
 export interface Revision {
-  /** The date that names it on the wire. */
   readonly name: string
-  /** Where the client says who it is and what it can do: in `initialize`, or in each request's `_meta`. */
+  /** Where the client declares itself: in `initialize`, or in each request's `_meta`. */
   readonly opening: 'initialize' | 'each-request'
   /** Whether one POST body may be an array of messages. */
   readonly batches: boolean
-  /** Methods a client may call. One that is not here is unknown: absence is removal. */
+  /** Methods that a client may call; all others are unknown. */
   readonly methods: ReadonlySet<string>
-  /** Members that the definitions of each kind have here; the encoder drops the others. */
-  readonly members: Readonly<Record<Entity, readonly Member[]>>
-  /** Content blocks it knows; any other is sent as something that it knows. */
+  /** The members of each kind of definition; others are dropped. */
+  readonly members: Readonly<Record<Entity, readonly string[]>>
+  /** Content blocks; any other is converted to one of these. */
   readonly blocks: ReadonlySet<string>
   /** Which values `structuredContent` may have. */
   readonly structured: 'never' | 'objects' | 'any'
   /** Whether a progress notification may carry a text. */
   readonly progressText: boolean
-  /** Server capabilities that have a name here. */
+  /** Server capabilities that it has. */
   readonly capabilities: ReadonlySet<string>
   /** What a handler may ask the client for. */
   readonly asks: ReadonlySet<Ability>
   /** Whether a field of a form can have several choices, titles in them, and a default of any type. */
   readonly choices: boolean
-  /**
-   * What a message to the client's model may be: one block of these kinds; `any`: of all kinds, or several.
-   */
+  /** A message to the client's model is one block of these kinds; `any`: of all kinds, or several. */
   readonly sampled: ReadonlySet<string> | 'any'
-  /** Whether a client declares that it samples with tools, or adds context. */
+  /** Whether a client declares sampling with tools, or with context. */
   readonly declaresSampling: boolean
-  /** How it is asked: by a request on the running stream, or by ending the call with the questions. */
+  /** How a client is asked: by a request on the running stream, or by a result with the questions. */
   readonly ask: 'request' | 'round'
-  /** How a call becomes a task: where the client wants it (`augmentation`), or where the server does. */
+  /** Who makes a call a task: the client (`augmentation`), or the server (`extension`). */
   readonly tasks: 'none' | 'augmentation' | 'extension'
-  /** What a client that leaves means for its call. */
+  /** What happens to a call whose client disconnects. */
   readonly disconnect: 'cancel' | 'ignore'
-  /** Whether a stream begins with an event that has an id and no data, and may end before its answer. */
+  /** Whether a stream begins with an event of an id without data, and may end before its answer. */
   readonly primes: boolean
-  /** Whether results say what they are (`resultType`), who made them and how long they last. */
+  /** Whether results have `resultType`, `serverInfo` and cache hints. */
   readonly stamps: boolean
-  /** The error for a resource that is not there. */
   readonly resourceNotFound: number
-  /** The HTTP status of an unknown method. */
+  /** HTTP statuses. */
   readonly unknownMethodStatus: number
-  /** The HTTP status where a client lacks a capability that it would need. */
   readonly missingCapabilityStatus: number
 }
 
-/**
- * A member of a definition by its name; a pair where it is called otherwise on the wire than in the house.
- */
-export type Member = string | readonly [onTheWire: string, inTheHouse: string]
-
-/** Kinds of definitions that revisions shape differently. */
 export type Entity =
   | 'tool' | 'resource' | 'template' | 'prompt' | 'argument' | 'implementation' | 'annotations'
 
@@ -188,27 +175,27 @@ export const revisions: readonly Revision[] = [
   v2026_07_28, v2025_11_25, v2025_06_18, v2025_03_26, v2024_11_05,
 ]
 
-/** The rows by name; what clients say is looked up here as it comes. */
+/** By name; the keys are unknown because clients' values are looked up as they come. */
 export const revisionByName: ReadonlyMap<unknown, Revision> =
   new Map(revisions.map((revision) => [revision.name, revision]))
 
-/** What `initialize` answers when it is asked for a revision that it cannot negotiate. */
+/** The answer of `initialize` to an unknown revision. */
 export const newestNegotiated: Revision = v2025_11_25
 
-/** What a request means that names no revision at all (2025-06-18, Transports, Protocol Version Header). */
+/** The revision of a request that names none (2025-06-18, Transports, Protocol Version Header). */
 export const assumed: Revision = v2025_03_26
 
-/** What the HTTP+SSE pair speaks before, and without, `initialize`. */
+/** The revision of HTTP+SSE and stdio before, and without, `initialize`. */
 export const oldest: Revision = v2024_11_05
 
-/** Those whose requests stand alone. */
+/** Revisions without `initialize`: each request stands alone. */
 export const modern: readonly Revision[] = revisions.filter((revision) => revision.opening === 'each-request')
 
 const modernMethods: ReadonlySet<unknown> = new Set(modern.flatMap(({ methods }) => [...methods]).filter(
   (name) => !revisions.some((other) => other.opening === 'initialize' && other.methods.has(name)),
 ))
 
-/** Whether only revisions have the method whose requests stand alone. */
+/** Whether only modern revisions have the method. */
 export function isModernMethod(name: string | undefined): boolean {
   return modernMethods.has(name)
 }

@@ -1,29 +1,22 @@
-/**
- * Neutral values to what one revision knows: keys that it has, blocks that it understands, values that
- * it allows. Pure; decides nothing but by the row.
- */
+/** Definitions and results in the shape of one revision: its members, its content blocks, its values. */
 import { isRecord, text } from '../../define/content.ts'
-import type { Content, ResourceContents } from '../../define/content.ts'
+import type { Content } from '../../define/content.ts'
 import type { PromptResult } from '../../define/prompt.ts'
 import type { Tool, ToolResult } from '../../define/tool.ts'
 import type { Entity, Revision } from './revisions.ts'
 
-/** The members of a definition that the revision has, in its own order, without those that are undefined. */
+/** The members of a definition that the revision has, in its order, without those that are undefined. */
 export function pick(
   entity: Entity, source: Readonly<Record<string, unknown>>, row: Revision,
 ): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
   for (const member of row.members[entity]) {
-    const [onTheWire, inTheHouse] = typeof member === 'string' ? [member, member] : member
-    if (source[inTheHouse] !== undefined) picked[onTheWire] = source[inTheHouse]
+    if (source[member] !== undefined) picked[member] = source[member]
   }
   return picked
 }
 
-/**
- * A tool as `tools/list` shows it. `hasExtensions`: its `_meta` is shown in revisions that have none too,
- * because extensions such as MCP Apps stand in it.
- */
+/** A tool of `tools/list`. `hasExtensions`: `_meta` is shown in every revision, since MCP Apps need it. */
 export function toolDescriptor(tool: Tool, row: Revision, hasExtensions: boolean): object {
   const { input, output, task, ...rest } = tool
   const hasOutput = output !== undefined && row.structured !== 'never'
@@ -34,14 +27,11 @@ export function toolDescriptor(tool: Tool, row: Revision, hasExtensions: boolean
   return hasExtensions && tool._meta !== undefined ? { ...shown, _meta: tool._meta } : shown
 }
 
-/**
- * Revisions that allow only objects get any other value as the one member `result` of an object, and the
- * schema says so.
- */
+/** Revisions that allow only objects get any other value as the member `result` of an object. */
 function wrappedSchema(schema: Readonly<Record<string, unknown>>, row: Revision): object {
   if (row.structured === 'any' || schema['type'] === 'object') return schema
   const { $schema, ...own } = schema
-  // With an address of its own a schema is what its references begin at, wherever it stands.
+  // The references of a schema with an `$id` resolve against it, wherever it is.
   if (own['$id'] !== undefined) return wrapped({ $schema }, own)
   const { $defs, definitions, ...result } = moved(own)
   return wrapped({ $schema, $defs, definitions }, result)
@@ -52,10 +42,10 @@ function wrapped(root: object, result: object): object {
   return { ...shared, type: 'object', properties: { result }, required: ['result'] }
 }
 
-/** Keywords whose values are no schemas. */
+/** Keywords whose values are not schemas. */
 const dataKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 
-/** A schema that is the member `result` from now on. What is defined for all of it stays at the root. */
+/** A schema as the member `result`: its references are adapted, `$defs` stay at the root. */
 function moved(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const members = Object.entries(schema).map(([name, value]) => {
     if (/^\$(dynamic|recursive)?ref$/i.test(name)) return [name, movedReference(value)]
@@ -74,7 +64,7 @@ function movedReference(value: unknown): unknown {
   return /^#\/(\$defs|definitions)(\/|$)/.test(value) ? value : `#/properties/result${value.slice(1)}`
 }
 
-/** A tool's result; undefined where the tool is gone by now. */
+/** A tool's result. `tool`: undefined where it was removed meanwhile. */
 export function toolResult(
   result: ToolResult, row: Revision, tool: Tool | undefined,
 ): Record<string, unknown> {
@@ -89,12 +79,11 @@ export function toolResult(
   return shaped
 }
 
-/** Whether the structured output of a tool is wrapped for the older revisions: its schema is no object's. */
+/** Whether older revisions get the tool's structured output wrapped. */
 function isWrapped(tool: Tool | undefined): boolean {
   return tool?.output !== undefined && tool.output.json['type'] !== 'object'
 }
 
-/** Blocks that the revision knows. */
 function blocks(content: readonly Content[], row: Revision): readonly Content[] {
   for (const { type } of content) {
     if (!row.blocks.has(type)) return content.map((block) => down(block, row))
@@ -102,7 +91,7 @@ function blocks(content: readonly Content[], row: Revision): readonly Content[] 
   return content
 }
 
-/** What an old client gets in the place of a block that it would stumble over. */
+/** What an old client gets instead of a block that it does not know. */
 function down(block: Content, row: Revision): Content {
   if (row.blocks.has(block.type)) return block
   if (block.type === 'audio') {
@@ -113,15 +102,9 @@ function down(block: Content, row: Revision): Content {
   return text(`[${block.type}]`)
 }
 
-/** A prompt's messages. */
 export function promptResult(result: PromptResult, row: Revision): Record<string, unknown> {
   return {
     ...result.description !== undefined && { description: result.description },
     messages: result.messages.map(({ role, content }) => ({ role, content: blocks([content], row)[0] })),
   }
-}
-
-/** What a resource holds. */
-export function readResult(contents: readonly ResourceContents[]): Record<string, unknown> {
-  return { contents }
 }

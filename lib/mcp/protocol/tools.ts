@@ -20,15 +20,14 @@ import type { Service } from '../../run/service.ts'
 import type { Tool, ToolResultInput } from '../../define/tool.ts'
 import type { Exchange } from '../../http/message/exchange.ts'
 
-/** Tools by name. */
 export interface ToolTable {
   /** In stable order: agents, groups, then tools as they were given. */
   readonly listed: readonly Tool[]
-  /** Those that are callable, listed or not. */
+  /** Those that can be called, listed or not. */
   readonly byName: ReadonlyMap<unknown, Tool>
 }
 
-/** Makes the table of what the catalog holds now. Throws `TypeError` where two things have one name. */
+/** The tools of the catalog as it is now. Throws `TypeError` where two tools have one name. */
 export function toolTable(service: Service): ToolTable {
   const { agents, groups, tools } = service.catalog
   const listed = [
@@ -37,7 +36,7 @@ export function toolTable(service: Service): ToolTable {
     ...groups.length > 0 ? [listTool(service)] : [],
     ...tools,
   ]
-  const aliases = [...agents, ...groups].map((who) => askTool(service, who))
+  const aliases = [...agents, ...groups].map((agent) => askTool(service, agent))
   const byName = new Map<string, Tool>()
   for (const tool of [...listed, ...aliases]) {
     if (byName.has(tool.name)) {
@@ -54,24 +53,24 @@ function plain({ id }: Agent | Group): string {
   return id.replaceAll('-', '_')
 }
 
-function runTool(service: Service, who: Agent | Group, name: string, argument: string): Tool {
-  const what = who.description === '' ? '' : ` ${who.description}`
+function runTool(service: Service, agent: Agent | Group, name: string, argument: string): Tool {
+  const what = agent.description === '' ? '' : ` ${agent.description}`
   return defineTool({
     name,
-    title: who.name,
-    description: who.kind === 'agent'
-      ? `Executes the primary task of ${who.name} with the given prompt.${what}`
-      : `Runs the workflow of ${who.name} with the given query.${what}`,
+    title: agent.name,
+    description: agent.kind === 'agent'
+      ? `Executes the primary task of ${agent.name} with the given prompt.${what}`
+      : `Runs the workflow of ${agent.name} with the given query.${what}`,
     inputSchema: { type: 'object', properties: { [argument]: { type: 'string' } }, required: [argument] },
-    timeoutMs: timeoutOf(service, who),
-    run: (args, call) => say(service, who, textIn(args, argument), undefined, live(call)),
+    timeoutMs: timeoutOf(service, agent),
+    run: (args, call) => runAgent(service, agent, textIn(args, argument), undefined, live(call)),
   })
 }
 
-function askTool(service: Service, who: Agent | Group): Tool {
+function askTool(service: Service, agent: Agent | Group): Tool {
   return defineTool({
-    name: `ask_${plain(who)}`,
-    description: `Asks ${who.name}.`,
+    name: `ask_${plain(agent)}`,
+    description: `Asks ${agent.name}.`,
     inputSchema: {
       type: 'object',
       properties: {
@@ -82,8 +81,8 @@ function askTool(service: Service, who: Agent | Group): Tool {
       },
       required: ['message'],
     },
-    timeoutMs: timeoutOf(service, who),
-    run: ({ message, session_id: sessionId }, call) => say(service, who, message, sessionId, live(call)),
+    timeoutMs: timeoutOf(service, agent),
+    run: ({ message, session_id: id }, call) => runAgent(service, agent, message, id, live(call)),
   })
 }
 
@@ -98,17 +97,16 @@ function listTool(service: Service): Tool {
   })
 }
 
-/** Runs the agent; what it says on the way becomes progress, for those who want to know. */
-function say(
-  service: Service, who: Agent | Group, prompt: string, conversationId: string | undefined, call: LiveCall,
+/** Runs the agent; pieces of its answer become progress where the client asked for that. */
+function runAgent(
+  service: Service, agent: Agent | Group, prompt: string, conversationId: string | undefined, call: LiveCall,
 ): MaybePromise<ToolResultInput> {
   let pieces = 0
   const emit = call.metadata['progressToken'] === undefined ? undefined : (piece: Content): void => {
     if (piece.type === 'text') call.progress(++pieces, undefined, piece.text)
   }
   const message = { prompt, conversationId, isNamed: conversationId !== undefined }
-  const answer = runConversationTurn(service, who, message, call, emit)
-  return andThen(answer, resultOf)
+  return andThen(runConversationTurn(service, agent, message, call, emit), resultOf)
 }
 
 function resultOf({ content, data, state, artifacts = [] }: Answer): ToolResultInput {
@@ -121,40 +119,39 @@ function textIn(args: unknown, name: string): string {
   return isRecord(args) ? String(args[name]) : ''
 }
 
-// Every handler's call is one of the house's own; the public type just shows less of it.
+// Every call is a `LiveCall`; the public type shows less of it.
 function live(call: Call): LiveCall {
   if (call instanceof LiveCall) return call
   throw new TypeError('An agent runs only within a call')
 }
 
-/** One argument with a header: where it is, and what the header is called. */
+/**
+ * `x-mcp-header`: an argument of a tool that a client repeats as a `Mcp-Param-*` header, so that proxies can
+ * route by it. Checked when a tool is served, and on each call against the body.
+ * Spec: MCP 2026-07-28, Transports, Custom Headers from Tool Parameters.
+ */
 interface ParamHeader { readonly path: readonly string[]; readonly header: string; readonly type: string }
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const types: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean'])
 const known = new WeakMap<Tool, readonly ParamHeader[]>()
 
-/** The headers of a tool. Throws `TypeError` where an annotation is one that clients would refuse. */
-export function headersFor(tool: Tool): readonly ParamHeader[] {
-  let headers = known.get(tool)
-  if (headers === undefined) {
-    const found: ParamHeader[] = []
-    collect(found, tool, tool.input.json, [], true)
-    headers = found
-    const names = headers.map(({ header }) => header.toLowerCase())
-    const twin = names.find((name, index) => names.indexOf(name) !== index)
-    if (twin !== undefined) {
-      throw mistake(tool, `two arguments have the header '${twin}'; give each a name of its own`)
-    }
-    known.set(tool, headers)
+/** The headers of a tool. Throws `TypeError` for an annotation that clients would refuse. */
+function headersFor(tool: Tool): readonly ParamHeader[] {
+  const made = known.get(tool)
+  if (made !== undefined) return made
+  const headers: ParamHeader[] = []
+  collect(headers, tool, tool.input.json, [], true)
+  const names = headers.map(({ header }) => header.toLowerCase())
+  const twin = names.find((name, index) => names.indexOf(name) !== index)
+  if (twin !== undefined) {
+    throw mistake(tool, `two arguments have the header '${twin}'; give each a name of its own`)
   }
+  known.set(tool, headers)
   return headers
 }
 
-/**
- * Walks the schema and adds what it finds. Only `properties` lead to arguments that a client can find without
- * validating.
- */
+/** Walks the schema. Only `properties` lead to arguments that a client can find without validating. */
 function collect(
   found: ParamHeader[], tool: Tool, schema: unknown, path: readonly string[], isReachable: boolean,
 ): void {
@@ -197,7 +194,7 @@ function mistake(tool: Tool, why: string): TypeError {
   return new TypeError(`The tool '${tool.name}': ${why}`)
 }
 
-/** The first header of a call that does not say what the body says. */
+/** The first header of a call that differs from the body. */
 export function paramFault(tool: Tool | undefined, args: unknown, exchange: Exchange): string | undefined {
   if (tool === undefined) return undefined
   for (const { path, header, type } of headersFor(tool)) {
@@ -214,11 +211,11 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
 
 function agrees(value: unknown, header: string | undefined, type: string): boolean {
   if (value === undefined || value === null) return header === undefined
-  const said = header === undefined ? undefined : decodeHeaderValue(header)
-  if (said === undefined) return false
-  // An integer may be spelled in several ways; what is no number at all is the schema's to find.
+  const text = header === undefined ? undefined : decodeHeaderValue(header)
+  if (text === undefined) return false
+  // An integer may be written in several ways; what is no number at all is found by the schema.
   if (type === 'integer' && typeof value === 'number') {
-    return /^-?\d+(?:\.0+)?$/.test(said) && Number(said) === value && Number.isSafeInteger(Number(said))
+    return /^-?\d+(?:\.0+)?$/.test(text) && Number(text) === value && Number.isSafeInteger(Number(text))
   }
-  return said === (typeof value === 'string' ? value : String(value))
+  return text === (typeof value === 'string' ? value : String(value))
 }

@@ -1,7 +1,6 @@
 /**
- * What each list shows, page by page. The text of a first page is put together once per revision and kept
- * until the catalog changes. A cursor is sealed and names the last item, so it survives changes and other
- * processes.
+ * Lists, page by page. The text of a first page is made once per revision until the catalog changes. A cursor
+ * is sealed and names the last item, so it works after changes and in other processes.
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
@@ -9,10 +8,8 @@ import { pick, toolDescriptor } from '../protocol/shape.ts'
 import type { McpRequest } from './request.ts'
 import type { Peer } from '../session/session.ts'
 
-/** One item: the name that a cursor goes by, and what is shown. */
 export interface Item { readonly name: string; readonly shown: object }
 
-/** Lists, by the member of the result that holds them. */
 type List = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
 
 const PAGE_SIZE = 1_000
@@ -35,13 +32,13 @@ const itemsOf: Readonly<Record<List, (request: McpRequest) => readonly Item[]>> 
   }),
 }
 
-/** Whether the client has declared an extension: then it may look for what is said to it in `_meta`. */
+/** Whether the client has declared an extension: then it may read `_meta`. */
 function hasExtensions({ abilities }: Peer): boolean {
   for (const _name in abilities.extensions) return true
   return false
 }
 
-/** The JSON text of one page. Throws `Fault('invalid')` for a cursor that is none of ours. */
+/** The JSON text of the page of `params.cursor`. Throws `Fault('invalid')` for a foreign cursor. */
 export function page(request: McpRequest, member: List): string {
   const { mcp, params, peer } = request
   const { cursor } = params
@@ -55,10 +52,7 @@ export function page(request: McpRequest, member: List): string {
   return text
 }
 
-/**
- * The JSON text of one page of items, the one that `params.cursor` asks for. Throws `Fault('invalid')` for a
- * cursor that is none of ours.
- */
+/** The same for items of any kind. */
 export function pageOf(request: McpRequest, member: string, items: readonly Item[]): string {
   const { mcp, params: { cursor }, peer } = request
   const purpose = `${PURPOSE} ${member}`
@@ -90,7 +84,7 @@ function startOf(items: readonly Item[], after: unknown): number {
 export function cacheHints(
   { mcp, params: { inputResponses, requestState } }: McpRequest,
 ): { readonly ttlMs: number; readonly cacheScope: 'public' | 'private' } {
-  // What came of a user's answers is that user's, and not for keeping.
+  // What depends on a user's answers is not for a cache.
   const isAnswered = inputResponses !== undefined || requestState !== undefined
   const { ttlMs = 0, scope = 'private' } = isAnswered ? {} : mcp.options.cache ?? {}
   return { ttlMs, cacheScope: scope }

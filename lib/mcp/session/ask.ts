@@ -1,7 +1,5 @@
 /**
- * The older way of asking: a request of ours on a stream of the session, whose answer comes by another
- * message of the client. The newer way is in `round-trips.ts`.
- *
+ * Questions as requests on a stream of the session; the answer is another message of the client.
  * Spec: MCP 2025-11-25, Elicitation, Sampling, Roots; Tasks, where the client answers as a task of its own.
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
@@ -15,21 +13,17 @@ import type { Question } from '../../define/question.ts'
 import type { ResponseChannel, Peer, Session } from './session.ts'
 import type { ClientAbilities } from '../protocol/client.ts'
 
-/** Questions that have no answer yet, each as the way to take it back. */
+/** Questions without an answer, each as the function that withdraws it. */
 export type OpenQuestions = Set<(reason: Fault) => void>
 
-/** A question that is on its way. */
 export interface Asking {
   /** The answer, as the handler gets it. */
   readonly answer: Promise<unknown>
-  /** Takes it back: the client should stop bothering its user with it. */
+  /** Withdraws it: the client should not show it to its user any more. */
   withdraw(reason: Fault): void
 }
 
-/**
- * Sends a question and waits for its answer. `meta` goes along with every message of ours about it. Throws
- * `Fault('unsupported')` where the client cannot be asked this.
- */
+/** Sends a question. `meta` goes into every message about it. Throws `Fault('unsupported')`. */
 export function sendQuestion(
   question: Question, peer: Peer, session: Session, send: (message: string) => void, maxCheckSteps: number,
   meta?: Readonly<Record<string, unknown>>,
@@ -42,7 +36,7 @@ export function sendQuestion(
     resolve = onAnswer
     reject = onRefusal
   })
-  // Handled from the start: a handler that has stopped listening must not end the process.
+  // Handled from the start: a handler that does not await it must not end the process.
   answer.catch(() => {})
   let id = session.nextQuestion()
 
@@ -50,7 +44,7 @@ export function sendQuestion(
     const all = { ...params, ...meta !== undefined && { _meta: meta } }
     send(formatRequest(id, method, Object.keys(all).length === 0 ? undefined : JSON.stringify(all)))
   }
-  const hear = (take: (result: unknown) => void): void => {
+  const onResult = (take: (result: unknown) => void): void => {
     session.asked.set(id, { resolve: take, reject })
   }
   const settle = (result: unknown): void => {
@@ -62,12 +56,12 @@ export function sendQuestion(
       reject(error)
     }
   }
-  hear((result) => {
+  onResult((result) => {
     const taskId = task === undefined ? undefined : taskIdIn(result)
     if (taskId === undefined) return settle(result)
-    // The client works on it as a task of its own; its result is there when that has ended.
+    // The client works on it as a task of its own, and answers when that has ended.
     id = session.nextQuestion()
-    hear(settle)
+    onResult(settle)
     post('tasks/result', { taskId })
   })
   post(method, { ...params, ...task !== undefined && { task } })
@@ -82,7 +76,7 @@ export function sendQuestion(
   }
 }
 
-/** How a question asks for a task, where the client can answer with one. */
+/** The `task` of a question's params, where the client can answer with one. */
 function taskOf(question: Question, abilities: ClientAbilities): object | undefined {
   if (question.what === 'roots' || question.task === undefined) return undefined
   const knowsTasks = question.what === 'sample' ? abilities.samplingTasks : abilities.elicitationTasks
@@ -97,7 +91,7 @@ function taskIdIn(result: unknown): string | undefined {
   return typeof id === 'string' ? id : undefined
 }
 
-/** Asks for a call, and gives up when the call is over or `askTimeoutMs` have passed. */
+/** Asks for a call, until the call ends or `askTimeoutMs` have passed. */
 export function askOnStream(
   question: Question, session: Session, channel: ResponseChannel, call: LiveCall, limits: Limits, peer: Peer,
   open: OpenQuestions,
@@ -117,13 +111,13 @@ export function askOnStream(
   })
 }
 
-/** Hands an answer of the client to whoever asked. False where nobody here has. */
+/** Gives an answer of the client to its question. False where that was not asked here. */
 export function takeAnswer(session: Session, id: unknown, result: unknown, error: unknown): boolean {
   if (typeof id !== 'string' && typeof id !== 'number') return false
   const asked = session.asked.get(id)
   if (asked === undefined) return false
   session.asked.delete(id)
-  // Some write null for what is not there, and so do other processes that pass an answer on.
+  // Some clients send null for what is not there, and so do processes that pass an answer on.
   if (error === undefined || error === null) {
     asked.resolve(result)
     return true

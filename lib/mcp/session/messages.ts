@@ -1,7 +1,5 @@
 /**
- * The messages of MCP, whichever transport they come by: JSON-RPC as MCP narrows it, and what is done with
- * those that need no answer.
- *
+ * The messages of every transport: JSON-RPC as MCP narrows it, and what is done with those without an answer.
  * Spec: MCP 2025-11-25, Base Protocol, Messages; Cancellation.
  */
 import { isRecord } from '../../define/content.ts'
@@ -10,10 +8,9 @@ import { takeAnswer } from './ask.ts'
 import type { Id, RpcMessage } from '../../wire/jsonrpc.ts'
 import type { Session } from './session.ts'
 
-/** A message that owes an answer. */
 export type RequestMessage = RpcMessage & { readonly kind: 'request' }
 
-/** A parsed value as a message: `null` is no id, and params are an object. */
+/** A parsed value as a message: `null` is not an id, and params are an object. */
 export function readMessage(value: unknown, maxBytes: number): RpcMessage {
   const message = decodeMessage(value, maxBytes)
   if (message.kind === 'malformed') return message.id === null ? { ...message, id: undefined } : message
@@ -29,10 +26,7 @@ export function readMessage(value: unknown, maxBytes: number): RpcMessage {
   return { kind: 'malformed', id, why: '"params" must be an object', isNoRequest }
 }
 
-/**
- * Takes what needs no answer: a notification, or the answer to a question of ours. False where it is about
- * something that is not here.
- */
+/** Takes a notification, or the answer to a question of ours. False where it concerns nothing here. */
 export function takeMessage(session: Session | undefined, message: RpcMessage): boolean {
   if (session === undefined) return true
   if (message.kind === 'response') return takeAnswer(session, message.id, message.result, message.error)
@@ -50,7 +44,7 @@ export function cancelledBy(message: RpcMessage): Id | undefined {
 /** Cancels a request of the client. False where it does not run here. */
 export function cancelRequest(session: Session, requestId: Id): boolean {
   const call = session.running.get(requestId)
-  // Its id is free at once, though the call may take a while to end.
+  // Its id can be used again at once, though the call may take a while to end.
   session.running.delete(requestId)
   call?.disconnect('The client has cancelled the request')
   return call !== undefined

@@ -1,9 +1,7 @@
 /**
- * Who is told when the catalog changes: sessions by their open stream, and those who listen. Several changes
- * of one list in one turn of the event loop are one notice.
- *
- * What a resource holds is only told to those who have its scopes. Knows no requests: a subscriber is three
- * functions, made in `listen.ts`.
+ * Notifications of a changed catalog: to sessions with an open stream, and to subscribers. Several changes of
+ * one list in one iteration of the event loop are one notification; those of a resource go only to clients
+ * with its scopes.
  */
 import { Fault } from '../../define/fault.ts'
 import { locateResource } from '../../run/reading.ts'
@@ -13,7 +11,6 @@ import type { Catalog, CatalogChange } from '../../define/catalog.ts'
 import type { ServedKind } from '../../define/validate.ts'
 import type { Sessions } from './sessions.ts'
 
-/** Lists that clients are told of. */
 export type ListName = 'tools' | 'prompts' | 'resources'
 
 const listOf: Readonly<Record<ServedKind, ListName>> = {
@@ -21,20 +18,20 @@ const listOf: Readonly<Record<ServedKind, ListName>> = {
   'resource': 'resources', 'resource-template': 'resources',
 }
 
-/** One who listens. */
+/** A client that listens without a session. */
 export interface Subscriber {
   readonly lists: ReadonlySet<ListName>
   readonly uris: ReadonlySet<string>
   readonly scopes: readonly string[]
-  tell(method: string, params: object): void
-  /** Ends the subscription in its own form: nothing more will be told. */
+  notify(method: string, params: object): void
+  /** Ends the subscription in its own form. */
   end(): void
 }
 
-/** Streams that one server keeps open for those who listen. */
+/** Subscribers of one server. */
 const MAX_SUBSCRIBERS = 10_000
 
-/** All who hear of one server's changes. */
+/** The notifications of one server. */
 export class Notifications {
   readonly #catalog: Catalog
   readonly #sessions: Sessions
@@ -49,31 +46,29 @@ export class Notifications {
 
   get count(): number { return this.#subscribers.size }
 
-  /**
-   * Adds a subscriber; the returned function takes it away again. Throws `Fault('busy')` where there are too
-   * many.
-   */
+  /** Adds a subscriber; the returned function removes it. Throws `Fault('busy')` where there are too many. */
   add(subscriber: Subscriber): () => void {
     if (this.#subscribers.size >= MAX_SUBSCRIBERS) {
       throw new Fault('busy', 'Too many clients are listening; try again later')
     }
-    const { watched } = this.#sessions
-    watched.take(subscriber.uris)
+    this.#sessions.watched.take(subscriber.uris)
     this.#subscribers.add(subscriber)
-    return () => {
-      if (this.#subscribers.delete(subscriber)) watched.give(subscriber.uris)
-    }
+    return () => this.#remove(subscriber)
+  }
+
+  #remove(subscriber: Subscriber): void {
+    if (this.#subscribers.delete(subscriber)) this.#sessions.watched.give(subscriber.uris)
   }
 
   /** Ends all subscriptions. */
   close(): void {
     for (const subscriber of [...this.#subscribers]) {
       subscriber.end()
-      if (this.#subscribers.delete(subscriber)) this.#sessions.watched.give(subscriber.uris)
+      this.#remove(subscriber)
     }
   }
 
-  /** Whatever is watched may have changed: what other processes said of it is lost. */
+  /** Everything may have changed: messages of other processes were lost. */
   everything(): void {
     for (const list of ['tools', 'prompts', 'resources'] as const) this.#noteList(list)
     const watched = new Set<string>()
@@ -88,22 +83,22 @@ export class Notifications {
   }
 
   #noteList(list: ListName): void {
-    if (this.#changed.size === 0) setImmediate(() => this.#tell())
+    if (this.#changed.size === 0) setImmediate(() => this.#notifyLists())
     this.#changed.add(list)
   }
 
-  #tell(): void {
+  #notifyLists(): void {
     const lists = [...this.#changed]
     this.#changed.clear()
     for (const list of lists) {
       const method = `notifications/${list}/list_changed`
       const message = formatNotification(method)
       for (const session of this.#sessions.all) session.outlet?.send(message)
-      for (const subscriber of this.#subscribers) if (subscriber.lists.has(list)) subscriber.tell(method, {})
+      for (const { lists: wanted, notify } of this.#subscribers) if (wanted.has(list)) notify(method, {})
     }
   }
 
-  /** Tells those who watch a resource, or what is above it, that it is another now. */
+  /** Notifies those who watch a resource, or one above it, that its content has changed. */
   updated(uri: string): void {
     const method = 'notifications/resources/updated'
     const message = formatNotification(method, JSON.stringify({ uri }))
@@ -112,13 +107,13 @@ export class Notifications {
     for (const { subscriptions, scopes, outlet } of this.#sessions.all) {
       if (outlet !== undefined && isWatched(subscriptions, uri) && mayRead(scopes)) outlet.send(message)
     }
-    for (const subscriber of this.#subscribers) {
-      if (isWatched(subscriber.uris, uri) && mayRead(subscriber.scopes)) subscriber.tell(method, { uri })
+    for (const { uris, scopes, notify } of this.#subscribers) {
+      if (isWatched(uris, uri) && mayRead(scopes)) notify(method, { uri })
     }
   }
 }
 
-/** The address itself, or one below it. */
+/** Whether one of the addresses is this one, or one above it. */
 function isWatched(uris: ReadonlySet<string>, uri: string): boolean {
   if (uris.size === 0) return false
   if (uris.has(uri)) return true

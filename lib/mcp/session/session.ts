@@ -1,8 +1,6 @@
 /**
- * What a legacy session keeps: who it belongs to, what was negotiated, what runs in it, what it was
- * asked, and its streams. Knows nothing of other sessions.
- *
- * Spec: MCP 2025-11-25, Transports, Session Management.
+ * A legacy session: its owner, what was negotiated, its calls, questions, subscriptions and streams.
+ * Spec: MCP 2025-11-25, Transports, Session Management; Resources, Subscriptions.
  */
 import { monotonic } from '../../util/clock.ts'
 import { Fault } from '../../define/fault.ts'
@@ -20,20 +18,20 @@ import type { ClientAbilities, PeerInfo } from '../protocol/client.ts'
 import type { ReplayBudget, ReplayStream } from './replay.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
-/** Where messages of a session go that belong to no request. */
+/** Takes messages of a session that belong to no request. */
 export interface Outlet {
-  /** Whether its client is there. Left out: as long as the session. */
+  /** Whether its client is connected. Left out: as long as the session. */
   readonly isConnected?: boolean
   send(message: string): void
-  /** Set where the session lives as long as this does: ends it. */
+  /** Ends it. Set where the session lives as long as this does. */
   end?(): void
 }
 
-/** The way back of one request. */
+/** What a transport gives one request: the way to its client. */
 export interface ResponseChannel {
   /** Whether messages can go out before the answer. */
   readonly sends: boolean
-  /** Whether its client is there. Left out: as long as the session. */
+  /** Whether its client is connected. Left out: as long as the session. */
   readonly isConnected?: boolean
   /** Sends a message that is not the answer: a notification, or a request of ours. */
   send(message: string): void
@@ -41,11 +39,11 @@ export interface ResponseChannel {
   finish(message: string, status?: number, headers?: readonly string[]): void
   /** Ends without an answer: the client has cancelled. */
   abandon(): void
-  /** Lets the client hang up and come back; nothing where it cannot. */
+  /** Lets the client disconnect and resume; nothing where it cannot. */
   detach?(retryMs: number | undefined): void
 }
 
-/** Addresses that one client may watch: how many, the bytes of one, and of all together. */
+/** Resources that one client may watch: how many, the bytes of one address, and of all. */
 export const MAX_SUBSCRIPTIONS = 1_000
 export const MAX_ADDRESS_BYTES: number = 8 * 1024
 export const MAX_ADDRESSES_BYTES: number = 256 * 1024
@@ -87,7 +85,7 @@ export class Subscriptions {
   readonly #uris = new Set<string>()
   readonly #watched: WatchedBytes
   #bytes = 0
-  /** What the client might do when it last subscribed. */
+  /** The client's scopes when it last subscribed. */
   scopes: readonly string[]
 
   constructor(scopes: readonly string[], watched: WatchedBytes) {
@@ -127,10 +125,10 @@ export class Subscriptions {
   }
 }
 
-/** What is known of the client of one request. */
+/** The client of one request. */
 export interface Peer extends PeerInfo {
   readonly client: ClientInfo | undefined
-  /** What it wants to hear of logs; undefined: nothing. */
+  /** The least severity of logs that it wants; undefined: no logs. */
   readonly logLevel: Severity | undefined
   readonly session: Session | undefined
 }
@@ -142,18 +140,16 @@ export interface Handshake {
   readonly client: ClientInfo | undefined
 }
 
-/** A question to the client that waits for its answer. */
 export interface Asked {
   readonly resolve: (result: unknown) => void
   readonly reject: (reason: Fault) => void
 }
 
-/** What all sessions of one server have in common. */
 export interface SessionTerms {
   readonly limits: Limits
   readonly budget: ReplayBudget
   readonly watched: WatchedBytes
-  /** What the ids of their questions and events end with: where they are known. */
+  /** The suffix of the ids of questions and events, which names this process. */
   readonly mark: string
 }
 
@@ -176,9 +172,8 @@ export class Session implements Peer {
   #asked: Map<Id, Asked> | undefined
   #subscriptions: Subscriptions | undefined
   #streams: KeptStreams | undefined
-  /** Undefined while the client has opened none. */
   outlet: Outlet | undefined
-  /** The stream that GET opened. */
+  /** The stream of GET. */
   standalone: ReplayStream | undefined
   /** Monotonic milliseconds. */
   usedAt: number = monotonic()
@@ -195,43 +190,38 @@ export class Session implements Peer {
 
   get session(): Session { return this }
 
-  /** Calls that run, and how many may. */
   get workload(): Workload {
     return this.#workload ??= new Workload(this.#terms.limits.maxCallsPerSession, 'in this session')
   }
 
-  /** Calls that run, by the id of their request. */
+  /** Calls by the id of their request. */
   get running(): Map<Id, LiveCall> { return this.#running ??= new Map() }
 
-  /** Questions that wait for their answer. */
   get asked(): Map<Id, Asked> { return this.#asked ??= new Map() }
 
-  /** Resources whose changes the client wants to hear of. */
   get subscriptions(): ReadonlySet<string> { return this.#subscriptions?.uris ?? none }
 
-  /** What the client might do when it last subscribed. */
+  /** The client's scopes when it last subscribed. */
   get scopes(): readonly string[] { return this.#subscriptions?.scopes ?? nothing }
 
-  /** Whether a request of that id runs. */
   isRunning(id: Id): boolean {
     return this.#running?.has(id) === true
   }
 
-  /** It lives as long as one connection, and goes nowhere else. */
+  /** Whether it lives as long as one connection. */
   get isBound(): boolean { return this.outlet?.end !== undefined }
 
-  /** Something is going on that must not be cut off. */
+  /** Whether it must not be closed as idle. */
   get isBusy(): boolean {
-    // Whoever waits for a task runs nothing here.
+    // A request that waits for a task is no call.
     if ((this.#workload?.running ?? 0) > 0 || (this.#running?.size ?? 0) > 0) return true
     return this.isBound || this.#streams?.isBusy === true
   }
 
   /**
-   * Takes what `initialize` settled. Where a connection is the session, on stdio and the SSE pair, it may be
-   * said again and holds from then on, as with the official servers: a bridge may have put another client
-   * behind it. What runs goes on and keeps its id. Streamable HTTP refuses it: processes that share sessions
-   * read in the id what was settled, and who begins again gets another by leaving the id out.
+   * Takes what `initialize` settled. Where a connection is the session, on stdio and HTTP+SSE, `initialize`
+   * may be repeated, as with the official servers: a bridge may have put another client behind it. Streamable
+   * HTTP refuses that: the id carries what was settled.
    */
   settle({ revision, abilities, client }: Handshake): void {
     this.revision = revision
@@ -241,7 +231,7 @@ export class Session implements Peer {
 
   /** Adds an address. Throws `Fault('too-large')` or `Fault('busy')` where there is no room for it. */
   subscribe(uri: string, scopes: readonly string[]): void {
-    // Nobody would give back what one takes that has ended meanwhile.
+    // After the end nothing gives it back.
     if (this.isOver) return
     this.#subscriptions ??= new Subscriptions(scopes, this.#terms.watched)
     this.#subscriptions.scopes = scopes
@@ -252,40 +242,38 @@ export class Session implements Peer {
     this.#subscriptions?.remove(uri)
   }
 
-  /** The stream of that id, while it is kept. */
   streamOf(id: string): ReplayStream | undefined {
     return this.#streams?.find(id)
   }
 
-  /** A new stream, on which `owed` requests are answered. Those that ended first make room for it. */
+  /** A new stream, on which `owed` requests are answered. Those that ended first are dropped for it. */
   openStream(owed: readonly Id[] = nothing): ReplayStream {
     const { limits, budget, mark } = this.#terms
     this.#streams ??= new KeptStreams(this.owner, limits, budget)
     const stream = this.#streams.open(streamMark(mark, owed))
-    // Nobody would drop what one opens that has ended meanwhile.
+    // After the end nothing drops it.
     if (this.isOver) this.#streams.drop()
     return stream
   }
 
   get streams(): Iterable<ReplayStream> { return this.#streams?.all ?? nothing }
 
-  /** An id for a question of ours. */
   nextQuestion(): string {
     return `ask-${++this.#questions}${this.#terms.mark}`
   }
 
-  /** Ends what runs. Whoever waits for an answer gets one, on the streams of the session too: they stay. */
+  /** Cancels calls and questions. Their requests are answered, so the streams stay. */
   cancel(why: Fault): void {
     for (const call of [...this.#running?.values() ?? nothing]) call.cancel(why)
     this.#refuseAsked(why)
   }
 
-  /** Ends everything that belongs to the session. Its client wants no answer any more. */
+  /** Ends everything that belongs to the session, without answers. */
   end(): void {
     if (this.isOver) return
     this.isOver = true
     const calls = [...this.#running?.values() ?? nothing]
-    // Most have neither, and to make a fault costs more than the rest of an end.
+    // Most have neither, and making a fault costs more than the rest of this.
     if (calls.length + (this.#asked?.size ?? 0) > 0) {
       const reason = new Fault('cancelled', 'The session has ended')
       for (const call of calls) call.disconnect(reason.message)

@@ -1,5 +1,5 @@
 /**
- * The table of all legacy sessions, bounded by idle time and by number. A session of another principal does
+ * The legacy sessions of one server, bounded by idle time and by number. For other principals a session does
  * not exist. Spec: MCP 2025-11-25, Transports, Session Management.
  */
 import { MAX_TIMER_MS, monotonic } from '../../util/clock.ts'
@@ -12,18 +12,17 @@ import type { ReplayBudget } from './replay.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { SessionTerms } from './session.ts'
 
-/** All sessions of one server. */
 export class Sessions {
-  /** What the clients of all sessions watch, and those who listen without one. */
+  /** Addresses that clients watch, with and without a session. */
   readonly watched: WatchedBytes = new WatchedBytes()
   readonly #limits: Limits
   readonly #terms: SessionTerms
   readonly #byId = new Map<string, Slot<Session>>()
-  /** Whoever holds most makes room first, with the session that was idle for longest. */
+  /** The owner with the most sessions loses one first: the one that was idle for longest. */
   readonly #pool: FairPool<Session>
   #timer: NodeJS.Timeout | undefined
 
-  /** `node`: this process, where others may meet the ids of its sessions' questions and events. */
+  /** `node`: this process, where it shares sessions with others. */
   constructor(limits: Limits, budget: ReplayBudget, node?: string) {
     this.#limits = limits
     this.#terms = { limits, budget, watched: this.watched, mark: node === undefined ? '' : `@${node}` }
@@ -36,12 +35,8 @@ export class Sessions {
 
   get count(): number { return this.#byId.size }
 
-  get all(): Iterable<Session> { return this.#each() }
 
-  /**
-   * Begins a session, or goes on with one of that id. An idle one makes room; where none is idle, throws
-   * `Fault('busy')`.
-   */
+  /** Begins a session. An idle one is closed for it; where none is idle, throws `Fault('busy')`. */
   open(owner: string, revision: Revision, id?: string): Session {
     const session = new Session(owner, revision, this.#terms, id)
     const slot = this.#pool.add(owner, session, 0)
@@ -53,7 +48,7 @@ export class Sessions {
     return session
   }
 
-  /** Whether there is one of that id, whosever. */
+  /** Whether there is one of that id, of any owner. */
   has(id: string): boolean { return this.#byId.has(id) }
 
   /** The owner's session of that id. Finding it counts as use. */
@@ -61,7 +56,6 @@ export class Sessions {
     const slot = this.#byId.get(id)
     if (slot === undefined || slot.value.owner !== owner) return undefined
     slot.value.usedAt = monotonic()
-    // Most come back to the one they used last.
     if (slot.next !== undefined) this.#pool.touch(slot)
     return slot.value
   }
@@ -80,6 +74,8 @@ export class Sessions {
     for (const session of [...this.#each()]) this.close(session)
   }
 
+  get all(): Iterable<Session> { return this.#each() }
+
   * #each(): Generator<Session> {
     for (const { value } of this.#byId.values()) yield value
   }
@@ -92,7 +88,6 @@ export class Sessions {
     this.#timer = undefined
   }
 
-  // One look at all of them, often enough that nobody stays much beyond the limit.
   #watch(): void {
     const { sessionIdleMs } = this.#limits
     if (this.#timer !== undefined || sessionIdleMs > MAX_TIMER_MS) return

@@ -1,6 +1,6 @@
 /**
- * Which revision a request on `/mcp` speaks, and whether its headers say the same as its body: the
- * ladder, rung by rung, in the order that official clients and their tests rely on.
+ * Which revision a request has, and whether its headers agree with its body, checked in the order that
+ * official clients and their tests rely on.
  *
  * Spec: MCP 2026-07-28, Transports, Streamable HTTP; 2025-11-25, Protocol Version Header.
  */
@@ -23,13 +23,11 @@ const CAPABILITIES = `${META}clientCapabilities`
 const HEADER_MISMATCH = -32020
 const UNSUPPORTED_VERSION = -32022
 
-/** Why a request is refused before its method is looked at. */
 export interface Refused { readonly status: number; readonly error: RpcError }
 
-/** A message as far as choosing needs it. */
 export interface Claim { readonly method: string | undefined; readonly params: unknown }
 
-/** Whether a message claims a revision whose requests stand alone, in the body or by its headers. */
+/** Whether a message is of a modern revision, by its body or by its headers. */
 export function isModern({ method, params }: Claim, exchange: Exchange): boolean {
   if (metaOf(params)?.[VERSION] !== undefined) return true
   if (method === 'initialize') return false
@@ -42,17 +40,14 @@ function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined 
   return isRecord(params) && isRecord(params['_meta']) ? params['_meta'] : undefined
 }
 
-/** Whether a message says in its own body that it stands alone; then no headers are needed to know. */
+/** Whether a message is of a modern revision by its body alone. */
 export function claimsModern({ method, params }: Claim): boolean {
   return metaOf(params)?.[VERSION] !== undefined || isModernMethod(method)
 }
 
-/**
- * The peer that the body of a modern request describes, or why it is refused: all there is on stdio. `header`
- * is what `MCP-Protocol-Version` says where there are headers.
- */
+/** The peer that the body of a modern request describes. `header`: `MCP-Protocol-Version`, over HTTP. */
 export function modernPeer(
-  { params }: Claim, header?: { readonly said: string | undefined },
+  { params }: Claim, header?: { readonly value: string | undefined },
 ): Peer | Refused {
   const meta = metaOf(params)
   const version = meta?.[VERSION]
@@ -61,7 +56,7 @@ export function modernPeer(
     const missing = typeof version === 'string' ? CAPABILITIES : VERSION
     return refused(rpcError(INVALID_PARAMS, `params._meta needs ${missing}`))
   }
-  if (header !== undefined && header.said !== version) return mismatch('MCP-Protocol-Version', header.said)
+  if (header !== undefined && header.value !== version) return mismatch('MCP-Protocol-Version', header.value)
   const revision = revisionByName.get(version)
   if (revision?.opening !== 'each-request') {
     return unsupported(version, revision === undefined ? revisions : modern)
@@ -81,11 +76,11 @@ export function modernPeer(
   }
 }
 
-/** The same over HTTP, where the headers must say what the body says. */
+/** The same over HTTP, where the headers must agree with the body. */
 export function modernHttpPeer(mcp: McpContext, claim: Claim, exchange: Exchange): Peer | Refused {
   const { method, params } = claim
   const { mcpProtocolVersion, mcpMethod } = exchange.head
-  const peer = modernPeer(claim, { said: mcpProtocolVersion })
+  const peer = modernPeer(claim, { value: mcpProtocolVersion })
   if ('error' in peer) return peer
   if (mcpMethod !== method) return mismatch('Mcp-Method', mcpMethod)
   const nameFault = nameMismatch(method, params, exchange)
@@ -98,7 +93,7 @@ export function modernHttpPeer(mcp: McpContext, claim: Claim, exchange: Exchange
 function nameMismatch(method: string | undefined, params: unknown, exchange: Exchange): Refused | undefined {
   const member = namedBy(method ?? '')
   const name = member === undefined || !isRecord(params) ? undefined : params[member]
-  // Where the body has no name, its own check says so better.
+  // Where the body has no name, the method refuses it with a better message.
   if (typeof name !== 'string') return undefined
   const { mcpName } = exchange.head
   const isSame = mcpName !== undefined && decodeHeaderValue(mcpName) === name
@@ -121,23 +116,22 @@ function refused(error: RpcError, status = 400): Refused {
   return { status, error }
 }
 
-/** The peer of a request of a legacy client that is in no session. */
 const anonymousPeers: ReadonlyMap<Revision, Peer> = new Map(revisions.map((revision) => [
   revision, { revision, abilities: unable, client: undefined, logLevel: 'info', session: undefined },
 ]))
 
-/** A client of which nothing is known but its revision. */
+/** A legacy client without a session. */
 export function anonymousPeer(revision: Revision): Peer {
   return anonymousPeers.get(revision)!
 }
 
-/** The peer of a legacy request: its session, or a stranger. */
+/** The peer of a legacy request: its session, or an anonymous client. */
 export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused {
   const { mcpSessionId, mcpProtocolVersion } = exchange.head
   const named = mcpProtocolVersion === undefined ? assumed : revisionByName.get(mcpProtocolVersion)
   if (mcpSessionId !== undefined) {
     const session = mcp.sessions.find(mcpSessionId, exchange.origin.principal.id)
-    // The session of a pair has a stream of its own, and no other.
+    // A session of HTTP+SSE or stdio has a stream of its own, and no other.
     if (session === undefined || session.isBound) {
       const why = 'There is no such session, or it has ended; begin again with initialize'
       return refused(rpcError(INVALID_REQUEST, why), 404)
