@@ -1,52 +1,47 @@
 /**
- * The parts of a request's body: chunks in, as they come, and in the end one buffer out. Knows nothing of
- * what is in them, and of limits only how much memory they take.
+ * The parts of a request's body: chunks in as they arrive, one buffer out.
  *
- * A long body is moved to pages, which the next one gets when it is done. Node makes a buffer for each chunk;
- * one that is kept for more than some milliseconds is freed by a full garbage collection alone, and V8 begins
- * one for every 64 MiB of them. With 32 clients that send a megabyte each, that was a fifth of all time.
+ * A long body is copied to pages, which later bodies use again. Node makes a buffer for each chunk; one that
+ * is kept for more than some milliseconds is freed by a full garbage collection only, and V8 starts one for
+ * every 64 MiB of them: with 32 clients that send a megabyte each, that took a fifth of all time.
  */
 
-/** Bytes of a page. Shorter bodies are kept as they came. */
+/** Bytes of a page. Shorter bodies are kept as they arrived. */
 const PAGE_BYTES = 64 * 1024
 
-/** So many at most are kept: each takes a hundred bytes beside its own, or all that was read with it. */
+/** At most so many chunks are kept: each takes a hundred bytes beside its own. */
 const MAX_CHUNKS = 64
 
-/** So many pages are kept for the bodies to come: 4 MiB. */
+/** Pages that are always kept for later bodies: 4 MiB. */
 const KEPT_PAGES = 64
 
-/**
- * So many as long as they are used, 32 MiB: pages that are dropped are freed by a full collection alone. With
- * 32 clients that send a megabyte each, it saves two of three.
- */
+/** Pages that are kept while they are used: 32 MiB. A dropped page is freed by a full collection only. */
 const MAX_SPARE_PAGES = 512
 
-/** How often those are let go that nobody has needed since. */
+/** How often unused pages are dropped. */
 const LOOK_MS = 1_000
 
-/** Longer bodies than this are put together in memory of their own. */
+/** Longer bodies are joined in memory of their own. */
 const DESK_BYTES = 4 * 1024 * 1024
 
 const spare: Buffer[] = []
-/** The fewest that were spare since the last look. */
+/** The fewest spare pages since the last look. */
 let idle = 0
 let look: NodeJS.Timeout | undefined
 
-/** Where a body is put together, one after another: fresh memory costs more than to fill it. */
+/** Where bodies are joined, one after another: fresh memory costs more than to fill it. */
 let desk = Buffer.alloc(0)
 
-/** Bytes of memory that the parts of a body take when so many bytes of it have come. */
+/** Memory that the parts of a body of this length take. */
 export function bytesTaken(length: number): number {
   return length > PAGE_BYTES ? Math.ceil(length / PAGE_BYTES) * PAGE_BYTES : length
 }
 
 export class BodyParts {
-  /** Chunks as they came, or pages. */
+  /** Chunks, or pages. */
   #parts: Buffer[] = []
   #length = 0
   #isPaged = false
-  /** Bytes of the last page that are filled. */
   #filled = PAGE_BYTES
 
   add(chunk: Buffer): void {
@@ -57,7 +52,7 @@ export class BodyParts {
     else if (this.#parts.length > MAX_CHUNKS) this.#parts = [Buffer.concat(this.#parts, this.#length)]
   }
 
-  /** The parts as one. What it returns is good until the next body is put together. */
+  /** The parts as one; valid until the next `join`. */
   join(): Buffer {
     const length = this.#length
     if (length > DESK_BYTES) return Buffer.concat(this.#parts, length)
@@ -67,7 +62,7 @@ export class BodyParts {
     return desk.subarray(0, length)
   }
 
-  /** Gives the pages back. Nothing is added or joined after that. */
+  /** Gives the pages back. Nothing is added or joined after it. */
   free(): void {
     if (this.#isPaged) givePages(this.#parts)
     this.#parts = []

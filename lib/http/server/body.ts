@@ -24,16 +24,13 @@ export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'taken
 /** What bounds one body. */
 export type BodyLimits = Pick<Limits, 'maxBodyBytes' | 'bodyTimeoutMs'>
 
-/** Whoever waits for a body. */
 export interface BodyTaker {
-  /** Takes its text, or why there is none. */
+  /** Called once: with the text, or with the reason why there is none. */
   takeBody(text: string, failure?: BodyFailure): void
 }
 
-/** What is said where there is no room for another body. */
 export const NO_ROOM = 'Too many bodies are being read; try again later'
 
-/** What is said of a body that is too large. */
 export function tooLarge({ maxBodyBytes }: BodyLimits): string {
   return `The body is larger than ${maxBodyBytes} bytes`
 }
@@ -50,23 +47,24 @@ export function refuseBody(request: HttpRequest, why: BodyFailure, limits: BodyL
   }
 }
 
-/** Bodies up to this are short, as those of most requests are. */
 const SHORT_BYTES = 16 * 1024
-/** One part in so many is kept for short bodies: to fill it takes thousands of them, the rest some dozens. */
+/**
+ * This part of the budget is kept for short bodies: to fill it takes thousands of them, the rest some dozens.
+ */
 const KEPT_PART = 8
 
-/** Memory that the bodies of all requests share. Longer ones leave a part of it to the short. */
+/** Memory that all bodies share; long ones leave a part of it to the short. */
 export class BodyBudget extends Quota {
   constructor(max: number) {
     super('bytes of bodies', max)
   }
 
-  /** Whether there is room for a body of that length, before any of it is read. */
+  /** Whether there is room for a body of that length, before it is read. */
   fits(asker: Asker, length: number): boolean {
     return this.hasRoom(asker, length, this.#maxFor(length, this.used))
   }
 
-  /** Holds what so much of a body takes while it is read; false where there is no room. */
+  /** Holds what the part that was read takes; false where there is no room. */
   hold(lease: Lease, bytes: number): boolean {
     return this.take(lease, bytes - lease.amount, this.#maxFor(bytes, this.used - lease.amount))
   }
@@ -81,16 +79,15 @@ export class BodyBudget extends Quota {
     return this.take(lease, cost - lease.amount, max)
   }
 
-  /** What all may hold together with a body of so many bytes, which has everything where it is alone. */
   #maxFor(length: number, others: number): number {
     return length > SHORT_BYTES && others > 0 ? this.max - this.max / KEPT_PART : this.max
   }
 }
 
 /**
- * Bytes on V8's heap for each byte of a JSON text: two for the byte itself, which may be kept as text and be
- * one of a two-byte string, and for what begins a value its header, its slots and its share of a table.
- * Measured with many small values of one kind it is between 0.7 and 5 of what they really take.
+ * Bytes on V8's heap for each byte of JSON: two for the byte itself, and for what begins a value its header,
+ * its slots and its share of a table. Measured with many small values of one kind, the sum is 0.7 to 5 times
+ * what they take.
  */
 const COSTS = new Uint8Array(256).fill(2)
 for (const [mark, cost] of [['{', 64], ['[', 48], [':', 32], [',', 16], ['"', 12]] as const) {
@@ -100,7 +97,7 @@ for (const [mark, cost] of [['{', 64], ['[', 48], [':', 32], [',', 16], ['"', 12
 /** Longer bodies are judged by samples: to look at each byte costs a quarter of what parsing costs. */
 const WHOLE_BYTES = 32 * 1024
 
-/** What a body will take as values: ten to twenty times its text where these are many and small. */
+/** What a body takes as values: ten to twenty times its text where these are many and small. */
 export function costOf(bytes: Uint8Array): number {
   let cost = 0
   if (bytes.length <= WHOLE_BYTES) {
@@ -117,12 +114,11 @@ export function costOf(bytes: Uint8Array): number {
   return Math.round(cost * bytes.length / seen)
 }
 
-/** Longer copies are put outside of V8's heap, which is then collected three times as often, and in full. */
+/** Longer copies are put outside of V8's heap, which then collects three times as often, and in full. */
 const COPIED_BYTES = 1_000_000
 
-/** A body that is being read. */
 export interface ReadingBody {
-  /** Its request is over: the taker is not called any more, and what was read is dropped. */
+  /** Its request is over: the taker is not called, and what was read is dropped. */
   stop(): void
 }
 
@@ -142,7 +138,7 @@ export function readBody(
   if (isTimed) reading.limit()
   incoming.on('data', reading.take.bind(reading))
   incoming.on('end', reading.end.bind(reading))
-  // In HTTP/2 an error without a listener would end the process; that it is over, the response tells.
+  // In HTTP/2 an error without a listener would end the process.
   if (isTimed) incoming.on('error', ignore)
   return reading
 }
@@ -185,7 +181,6 @@ class BodyReading implements ReadingBody {
   readonly #limits: BodyLimits
   readonly #taker: BodyTaker
   readonly #incoming: IncomingMessage | undefined
-  /** The only chunk, as of most bodies. */
   #first: Buffer | undefined
   #parts: BodyParts | undefined
   #length = 0
@@ -203,7 +198,7 @@ class BodyReading implements ReadingBody {
     this.#incoming = incoming
   }
 
-  /** From now on it must be whole within its time. */
+  /** Starts the time limit. */
   limit(): void {
     const { bodyTimeoutMs } = this.#limits
     if (bodyTimeoutMs <= MAX_TIMER_MS) this.#timer = setTimeout(() => this.fail('late'), bodyTimeoutMs)
@@ -213,7 +208,7 @@ class BodyReading implements ReadingBody {
     if (!this.isOver) this.#finish()
   }
 
-  /** What fits into no string is too large, whatever the operator says. */
+  /** A string cannot be longer than this, whatever the limit says. */
   get #max(): number { return Math.min(this.#limits.maxBodyBytes, constants.MAX_STRING_LENGTH) }
 
   takeLeftOver(left: Buffer | 'taken' | undefined): void {
@@ -278,7 +273,7 @@ class BodyReading implements ReadingBody {
 
 function ignore(): void {}
 
-/** In somebody else's server a body parser may have come first: what it left in `body` is text again here. */
+/** In a host's server a body parser may have read it: what it left in `body` becomes text again. */
 function leftOver(incoming: IncomingMessage): Buffer | 'taken' | undefined {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = incoming.headers
   if (encoding === undefined && length === '0') return undefined
@@ -288,7 +283,7 @@ function leftOver(incoming: IncomingMessage): Buffer | 'taken' | undefined {
     const text = typeof left === 'string' ? left : JSON.stringify(left)
     return text === undefined ? 'taken' : Buffer.from(text)
   } catch {
-    // Nested so deep that it cannot be written down: as good as nothing.
+    // It is nested too deep to be written.
     return 'taken'
   }
 }

@@ -1,6 +1,5 @@
 /**
- * The same server without a socket: a web `Request` in, a web `Response` out, through the same gate and
- * the same endpoints.
+ * The server without a socket: a web `Request` in, a web `Response` out, through the same gate and endpoints.
  */
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { discard, endingAt, headerLines, isSource, lengthOf } from '../message/reply.ts'
@@ -13,7 +12,7 @@ import type { BodyFailure } from './body.ts'
 import type { HttpRequest, RequestHead } from './request.ts'
 import type { Means } from './transaction.ts'
 
-/** Makes the function. It never rejects: what fails is answered. */
+/** Makes the function. It never rejects: failures are answered. */
 export function createFetch(means: Means): (incoming: Request) => Promise<Response> {
   const { gate, log, observer } = means
   return async (incoming) => {
@@ -39,12 +38,12 @@ export function createFetch(means: Means): (incoming: Request) => Promise<Respon
   }
 }
 
-/** Whether, and that, the client has left: it aborted its request, or stopped reading the response. */
+/** The client's end: it aborted its request, or stopped reading the response. */
 class Departure {
   isGone = false
   readonly #listeners = new Set<() => void>()
 
-  /** Some that are no `Request` of Node's have no signal. */
+  /** Some requests have no signal. */
   constructor(signal: AbortSignal | null | undefined) {
     if (signal?.aborted === true) this.isGone = true
     else signal?.addEventListener('abort', () => this.leave(), { once: true })
@@ -67,7 +66,7 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
   const url = new URL(incoming.url)
   const rawHeaders: string[] = []
   for (const [name, value] of headers) if (!ofConnection.has(name)) rawHeaders.push(name, value)
-  // A web Request has its authority in its address and its body's length nowhere.
+  // A web Request has its authority in its URL, and no length of its body.
   if (!headers.has('host')) rawHeaders.push('host', url.host)
   const length = headers.get('content-length') ?? '0'
   if (body !== null && length === '0') rawHeaders.push('transfer-encoding', 'chunked')
@@ -84,14 +83,14 @@ function headOf(incoming: Request, departure: Departure): RequestHead {
 }
 
 /**
- * Headers of one connection, which hosts copy: here there is none. What the client names in `Connection`
- * besides stays: it could take away what a proxy wrote. RFC 9110 §7.6.1.
+ * Headers of one connection, which hosts copy and which mean nothing here. What `Connection` names besides
+ * stays: a client could remove what a proxy wrote. RFC 9110 §7.6.1.
  */
 const ofConnection: ReadonlySet<string> = new Set([
   'connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade',
 ])
 
-/** Reads the body into the request; a reply where that cannot be. */
+/** Reads the body into the request; a reply where that fails. */
 function readInto(
   request: HttpRequest, incoming: Request, departure: Departure, { budget, limits, log }: Means,
 ): Promise<Reply | undefined> {
@@ -108,7 +107,7 @@ function readInto(
   })
 }
 
-/** One request and the response that is made for it. What becomes of a whole response is not known here. */
+/** One request and its response. */
 class FetchTransaction {
   readonly #request: HttpRequest
   readonly #departure: Departure
@@ -183,21 +182,19 @@ function headersOf(lines: readonly string[]): Headers {
   return headers
 }
 
-/** Bytes that a web stream holds before it calls its reader slow. */
+/** Bytes that a web stream holds before its reader counts as slow. */
 const HIGH_WATER = 16 * 1024
 
-/** A readable stream of bytes that is written from here. */
+/** A web stream that is written from here. */
 export class WebPipe implements Pipe {
   readonly stream: ReadableStream<Uint8Array>
-  /** Bytes that were written. */
   bytes = 0
-  /** What writes here; to be set as soon as it is there. */
+  /** Set as soon as it is there. */
   sink: StreamSink | undefined
   readonly #encoder = new TextEncoder()
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #isOver = false
 
-  /** `onCancel` is called when the reader wants no more. */
   constructor(onCancel: () => void) {
     this.stream = new ReadableStream<Uint8Array>({
       start: (controller) => { this.#controller = controller },
@@ -227,7 +224,7 @@ export class WebPipe implements Pipe {
     this.#controller?.enqueue(chunk)
   }
 
-  /** Ends the stream. Also for a client that has left: an error would only tell its host what that knows. */
+  /** Ends the stream; also for a client that has left, whose host knows that already. */
   finish(): void {
     if (this.#isOver) return
     this.#isOver = true

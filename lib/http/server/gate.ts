@@ -1,9 +1,7 @@
 /**
- * From the head of a request to an exchange that an endpoint may answer, or to a refusal: guard, match,
- * authentication, 404 and 405, load, media type, length. Nothing of the body has been read before.
- *
- * Knows no socket: a listener, `server.fetch` and tests all arrive here. Every refusal behind the match
- * is written by the endpoint, in the form of its own door.
+ * From the head of a request to an exchange for its endpoint, or to a refusal: guard, match, authentication,
+ * 404 and 405, load, media type, length. Nothing of the body is read before. Knows no socket. Each refusal
+ * after the match is written by the endpoint, in the form of its protocol.
  */
 import { isThenable } from '../../util/thenable.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
@@ -25,40 +23,38 @@ import type { Match, RouteTable } from '../message/router.ts'
 import type { BodyBudget } from './body.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
 
-/** What changes while a server runs. Only who has made the server writes it. */
+/** What changes while a server runs. */
 export interface ServerState {
-  /** Undefined while nobody needs a key. */
+  /** Undefined while no key is needed. */
   authenticate: Authenticate | undefined
   isDraining: boolean
 }
 
-/** What the gate goes by. */
 export interface GateOptions extends RequestOptions {
   readonly name: string
   readonly router: RouteTable
   readonly state: Readonly<ServerState>
-  /** Whether there are tokens and no keys, so that a refusal says nothing of keys. */
+  /** Only tokens are accepted, so a refusal does not mention keys. */
   readonly tokensOnly?: boolean
-  /** What is said of paths that a server may have and this one has not. */
+  /** Sentences for paths of protocols that are not served. */
   readonly absent?: ReadonlyMap<string, string>
   readonly budget: BodyBudget
   readonly limits: Limits
   readonly log: Log
 }
 
-/** The way in. Answers at once unless finding the principal takes a promise. */
+/** Returns at once unless the principal needs a promise. */
 export type Gate = (incoming: RequestHead) => HttpRequest | Promise<HttpRequest>
 
-/** Why a request is not let in: status, sentence, headers. */
+/** Why a request is refused: status, sentence, headers. */
 type Objection = readonly [status: number, detail: string, headers?: readonly string[]]
 
-/** RFC 8615: at the host, whatever is mounted there. */
+/** RFC 8615: at the host, whatever the mount path is. */
 const WELL_KNOWN = '/.well-known/'
 const none: readonly string[] = Object.freeze([])
 
 const NOTHING = 'There is nothing at this path; GET / lists what is'
 
-/** Makes the gate of one server. */
 export function createGate(options: GateOptions): Gate {
   const { router, guard, limits, log, mountPath, rateLimits, state } = options
   const ownChallenge = formatChallenge({ realm: options.name })
@@ -72,7 +68,7 @@ export function createGate(options: GateOptions): Gate {
     if (match === undefined) {
       return refuseRequest(request, 400, 'The path has an escape that is broken or not allowed')
     }
-    // For a method that a path does not have, the form of the refusal is that of the path's door.
+    // For a method that a path does not have, the refusal has the form of the path's protocol.
     request.endpoint = match.endpoint ?? match.neighbor
     request.params = match.params
 
@@ -112,7 +108,7 @@ export function createGate(options: GateOptions): Gate {
     if (principal === undefined) {
       const { authorization, apiKey } = request.head
       const isGiven = authorization !== undefined || apiKey !== undefined
-      // Who has brought nothing has guessed nothing, and costs no more than any other refusal.
+      // A request without a credential is no guess.
       const overuse = isGiven ? failures.count(request.network) : undefined
       if (overuse !== undefined) return refuseRequest(request, 429, overuse.message, overuse.headers)
       const challenge = request.endpoint?.challenge?.(isGiven) ?? ownChallenge
@@ -124,14 +120,14 @@ export function createGate(options: GateOptions): Gate {
     return admit(request, match)
   }
 
-  /** Refuses where finding out who is calling has failed. */
+  /** Refuses where the principal could not be found out. */
   function broken(request: HttpRequest, error: unknown): HttpRequest {
     if (error instanceof Unavailable) {
       log(error.level, error.message, { request: request.requestId })
       return refuseRequest(request, 503, error.message, ['Retry-After', String(error.retryAfterSeconds)])
     }
     log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
-    // Many a library throws for what is no good token: that is a guess like any other.
+    // Many libraries throw for a bad token: that is a guess like any other.
     const overuse = failures.count(request.network)
     if (overuse !== undefined) return refuseRequest(request, 429, overuse.message, overuse.headers)
     return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
@@ -179,7 +175,7 @@ function locate(request: HttpRequest, router: RouteTable, mountPath: string): Ma
   return router.match(method, request.path)
 }
 
-/** Tells a browser what a page may ask for. */
+/** Answers a preflight of a browser. */
 function preflight(
   request: HttpRequest, allowed: readonly string[], guard: Guard, isPublic: boolean,
 ): HttpRequest {
@@ -216,7 +212,7 @@ function bodyObjection(
     return [415, 'The body must not be compressed']
   }
   if (transferEncoding !== undefined && transferEncoding.trim().toLowerCase() !== 'chunked') {
-    // Node takes the chunks apart, and leaves what they hold as it is.
+    // Node decodes chunks, and leaves other codings as they are.
     return [400, 'The transfer coding must be chunked alone']
   }
   if (contentLength === undefined) return undefined
@@ -224,23 +220,22 @@ function bodyObjection(
   return budget.fits(request, Number(contentLength)) ? undefined : [503, NO_ROOM, ['Retry-After', '1']]
 }
 
-/** Whether no key is needed. What is well known is told to all, even that it is not there (RFC 8615). */
+/** Whether no key is needed; also for unknown well-known paths (RFC 8615). */
 function isOpen(endpoint: Endpoint | undefined, path: string): boolean {
   if (endpoint === undefined) return path.startsWith(WELL_KNOWN)
   return endpoint.open === true || endpoint.open === 'public'
 }
 
-/** What an absolute target begins with, before its path. */
 const AUTHORITY = /^https?:\/\/([^/?#]*)/i
 
-/** The path and query of an absolute target; its path may be empty where that of an origin form is `/`. */
+/** The path and query of an absolute target. */
 function originForm(target: string): string {
   if (!AUTHORITY.test(target)) return target
   const rest = target.replace(AUTHORITY, '')
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-/** What is wrong with the frame of a request that Node lets through. */
+/** What is wrong with the framing, where Node accepts it. */
 function framingObjection(request: HttpRequest, limits: Limits): Objection | undefined {
   const { incoming, head } = request
   if (incoming.httpVersion !== '1.1' && incoming.httpVersion !== '1.0') {
@@ -249,12 +244,12 @@ function framingObjection(request: HttpRequest, limits: Limits): Objection | und
   if (incoming.rawHeaders.length > limits.maxHeaderLines * 2) {
     return [431, `More than ${limits.maxHeaderLines} header lines`]
   }
-  // RFC 9112 §6.1: whoever passed it on may not have known of chunks, and so have seen its end elsewhere.
+  // RFC 9112 §6.1: a proxy may not have known of chunks, and have seen another end of the body.
   if (head.transferEncoding !== undefined && incoming.httpVersion === '1.0') {
     return [400, 'HTTP/1.0 has no Transfer-Encoding; send Content-Length, or HTTP/1.1']
   }
   if (head.host === undefined && incoming.httpVersion === '1.1') return [400, 'The Host header is missing']
-  // Node takes the first of two Host lines; a proxy before it may have looked at the second.
+  // Node takes the first of two Host lines; a proxy may have looked at the second.
   if (head.host?.includes(',') === true && countHeader(incoming.rawHeaders, 'host') > 1) {
     return [400, 'Two Host headers']
   }

@@ -1,6 +1,6 @@
 /**
- * node:http made safe: timeouts, connection counts, what Node itself refuses, whose turn it is, an orderly
- * end. Makes a transaction of each request, of a server of its own or of somebody else's.
+ * node:http made safe: timeouts, connection counts, what Node itself refuses, pipelining, an orderly end.
+ * Makes a transaction of each request, of its own server or of a host's.
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -21,7 +21,6 @@ import type { Log } from '../../define/log.ts'
 import type { Bind } from '../access/guard.ts'
 import type { Expectation, Means } from './transaction.ts'
 
-/** What a listener works with. */
 export interface ListenerOptions extends Means {
   /** '' or a path with a leading and no final `/`. */
   readonly mountPath: string
@@ -37,31 +36,28 @@ export interface Handler {
   (incoming: Http2ServerRequest, response: Http2ServerResponse, next?: () => void): void
 }
 
-/** A request handler for node:http, and a server of our own around it. */
 export interface Listener {
-  /** Answers one request of somebody else's server. */
+  /** Answers one request of a host's server. */
   readonly handler: Handler
-  /** Opens a socket, once. Rejects with a sentence where it cannot; then it can be tried again. */
+  /** Opens a socket, once. Rejects with a sentence where that fails; then it can be tried again. */
   listen(port: number, host: string): Promise<AddressInfo>
-  /** No new connections; every answer from now on ends its connection. */
+  /** Refuses new connections; each answer from now on closes its connection. */
   drain(): void
   /** Resolves when no request is being answered, or after `ms`. */
   idle(ms: number): Promise<void>
-  /** Destroys what is left. */
+  /** Destroys the connections that are left. */
   destroy(): Promise<void>
 }
 
 type AnyRequest = IncomingMessage | Http2ServerRequest
 type AnyResponse = ServerResponse | Http2ServerResponse
 
-/** The largest that Node takes. */
+/** The largest value that Node takes. */
 const MAX_HEADER_SIZE = 2 ** 31 - 1
 const DROP_LOG_MS = 60_000
 
-/** Makes a listener; nothing is opened yet. */
 export function createListener(options: ListenerOptions): Listener {
   const { limits, log, mountPath } = options
-  /** What is being answered. */
   const running = new LinkedList<Transaction>()
   const turns = new PipelineQueue(limits.maxWaitingRequests)
   let onIdle: (() => void) | undefined
@@ -71,12 +67,11 @@ export function createListener(options: ListenerOptions): Listener {
   function receive(
     incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
   ): void {
-    // Of what one read has brought, some may come behind the request that had the connection closed.
+    // What follows a request that closed the connection is dropped.
     if (incoming.socket.destroyed) return
-    // Node's clock has run while it waited; in somebody else's server nobody knows what runs.
+    // Node's clock has run while it waited.
     const isFree = response.socket !== null || responseOn(incoming.socket) === undefined
     if (isFree) return answer(incoming, response, bind, expects, bind === undefined)
-    // An earlier request of the connection is still being answered.
     turns.wait(incoming, response, inContext(() => answer(incoming, response, bind, expects, true)))
   }
 
@@ -99,15 +94,15 @@ export function createListener(options: ListenerOptions): Listener {
     if (running.first === undefined) onIdle?.()
   }
 
-  /** Whose response it is; looked for only where a connection fails. */
+  /** Looked for only where a connection fails. */
   function transactionOf(response: ServerResponse): Transaction | undefined {
     for (const transaction of running) if (transaction.response === response) return transaction
     return undefined
   }
 
   /**
-   * Node's parser or its clock has given a connection up. A request that is under way answers it itself; one
-   * that has come whole is answered first, and what came behind it is not.
+   * Node's parser or its clock has given a connection up. A running request answers that itself; one that has
+   * arrived whole is answered first, and what follows it is dropped.
    */
   function giveUp(error: NodeJS.ErrnoException, socket: Duplex): void {
     log('debug', 'A connection sent no readable request', { code: error.code })
@@ -180,7 +175,6 @@ export function createListener(options: ListenerOptions): Listener {
   }
 }
 
-/** A server of node:http that keeps to the limits. */
 function limitedServer(limits: Limits): Server {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs === Infinity ? 0 : limits.headersTimeoutMs,
@@ -188,23 +182,23 @@ function limitedServer(limits: Limits): Server {
     connectionsCheckingInterval: Math.min(limits.checkIntervalMs, MAX_TIMER_MS),
     keepAliveTimeout: Math.min(limits.keepAliveMs, MAX_TIMER_MS),
     maxHeaderSize: Math.min(limits.maxHeaderBytes, MAX_HEADER_SIZE),
-    // The gate refuses a request without a Host in words of its own.
+    // The gate refuses a request without a Host.
     requireHostHeader: false,
   })
-  // Node would drop the lines beyond its count in silence; ours is checked where it can be refused.
+  // Node would drop lines beyond its count in silence; the gate checks them and refuses.
   server.maxHeadersCount = 0
   server.maxConnections = connectionLimit(limits.maxConnections)
   const sweep = new IdleSweep(server.keepAliveTimeout)
   server.on('connection', (socket) => {
     sweep.watch(socket)
-    // Asked for now, its address is known when it has closed, too: runs go on, and count as its network's.
+    // Read now, the address is known after the socket has closed: runs go on and count for its network.
     void socket.remoteAddress
   })
   server.on('close', () => sweep.end())
   return server
 }
 
-/** Says now and then that connections are turned away. */
+/** Logs at intervals that connections are refused. */
 function logDrops(server: Server, log: Log): void {
   let loggedAt = -Infinity
   server.on('drop', () => {
@@ -214,7 +208,7 @@ function logDrops(server: Server, log: Log): void {
   })
 }
 
-/** One of HTTP/2 has every member that is used here of one of HTTP/1. */
+/** A request of HTTP/2 has every member of HTTP/1 that is used here. */
 function isRequest(incoming: AnyRequest): incoming is IncomingMessage {
   return Array.isArray(incoming.rawHeaders)
 }
@@ -239,13 +233,13 @@ const remedies: ReadonlyMap<string, (port: number, host: string) => string> = ne
   ['ENOTFOUND', foreign],
 ])
 
-/** The wanted limit, but never so many that the process runs out of files. */
+/** The wanted limit, below what the open files of the process allow. */
 function connectionLimit(wanted: number): number {
   try {
     const files = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
     return files === undefined ? wanted : Math.min(wanted, Math.max(Number(files) - 100, 1))
   } catch {
-    // Not Linux: the limit cannot be read, and stays the operator's.
+    // Not Linux.
     return wanted
   }
 }

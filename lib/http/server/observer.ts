@@ -1,7 +1,6 @@
 /**
- * What is told of a request when it is over: to the operator's `onRequest`, to subscribers of Node's
- * diagnostics channel `triport:request`, and as a line of log. While nobody wants to hear, nothing is put
- * together and no clock is read.
+ * Reports each request at its end: to the operator's `onRequest`, to the diagnostics channel
+ * `triport:request`, and as a line of log. Without a listener no clock is read.
  */
 import { channel } from 'node:diagnostics_channel'
 import { isThenable } from '../../util/thenable.ts'
@@ -29,27 +28,25 @@ export interface RequestSummary {
   readonly remoteAddress: string | undefined
 }
 
-/** Who hears of requests. */
 export interface Observer {
-  /** Whether requests are told of even while nobody subscribes to the channel. */
+  /** Whether requests are reported even without a subscriber of the channel. */
   readonly isAlwaysWanted: boolean
-  /** To be called once for each request that came to the gate, when it is over. Never throws. */
+  /** Called once for each request at its end. Never throws. */
   onDone(request: HttpRequest, status: number, bytes: number, ms: number): void
 }
 
-/** Longer paths are cut in a line of log. */
+/** Longer paths are cut in the log. */
 const MAX_SHOWN = 256
 
-/** Where requests are published; looked at when one begins. */
+/** Looked at when a request begins. */
 export const requestChannel: Channel = channel('triport:request')
 
-/** Makes the observer of one server. */
 export function createObserver(
   onRequest: ((request: RequestSummary) => void) | undefined, accessLog: boolean, log: Log,
 ): Observer {
   let hasFailed = false
 
-  /** Once is enough: who fails at one request fails at all of them. */
+  /** Logged once. */
   function failed(cause: unknown): void {
     if (hasFailed) return
     hasFailed = true

@@ -1,6 +1,6 @@
 /**
- * One request on its way: the head that a transport hands over, and what its endpoint and its handler
- * see of it. Also how it is refused, which is the endpoint's word wherever there is one.
+ * One request: the head that a transport delivers, what its endpoint and its handler see of it, and how it is
+ * refused.
  */
 import { Lease } from '../../util/quota.ts'
 import { isThenable } from '../../util/thenable.ts'
@@ -14,43 +14,40 @@ import type { Endpoint, Exchange, KnownHeaders, Overuse, Refusal, Reply } from '
 import type { Bind, Guard } from '../access/guard.ts'
 import type { Count, Counted, RateLimits } from '../access/rate.ts'
 
-/** The head of a request, as a transport hands it over. */
+/** The head of a request, from its transport. */
 export interface RequestHead {
   readonly method: string
-  /** The request target as it came: origin form or absolute form. */
+  /** In origin form or absolute form. */
   readonly target: string
   readonly httpVersion: string
   readonly rawHeaders: readonly string[]
   readonly bind: Bind
   readonly secure: boolean
   readonly remoteAddress: string | undefined
-  /** Under which path somebody else's server has mounted this one: '' or without a final `/`. */
+  /** The path under which a host has mounted the server: '' or without a final `/`. */
   readonly prefix?: string
   onDisconnect(listener: () => void): void
 }
 
-/** What one server's requests have in common. */
 export interface RequestOptions {
-  /** The principal of whoever needs no key. */
+  /** The principal without a key. */
   readonly anonymous: Principal
   /** '' or a path with a leading and no final `/`. */
   readonly mountPath: string
   readonly publicUrl: URL | undefined
-  /** How many proxies stand before this server and are believed. */
+  /** How many proxies are trusted. */
   readonly proxies: number
   readonly guard: Guard
   readonly rateLimits: RateLimits | undefined
   readonly streams: StreamRoom
 }
 
-/** Whether there is room for another stream. */
 export interface StreamRoom { hasRoomFor(asker: Asker): boolean }
 
-/** What is said where there is none. */
 export const NO_STREAM = 'Too many streams are open; try again later'
 
-// Ids are unique, not secret: one random prefix per process and a count. So `node:crypto` can wait, whose
-// loading is a twelfth of a start.
+// Ids are unique, not secret: a random prefix per process and a count, so that `node:crypto` is not loaded at
+// start.
 const idPrefix = Math.floor(Math.random() * 2 ** 40).toString(16).padStart(10, '0')
 let idCount = 0
 const REQUEST_ID = /^[\w.-]{1,128}$/
@@ -58,9 +55,8 @@ const none: readonly string[] = Object.freeze([])
 const noParams: ReadonlyMap<string, string> = new Map()
 
 /**
- * One request on its way: the exchange that its endpoint sees, and the origin that its handler sees. It is
- * also the lease of its body's memory: closed when it was answered or its client has left, it stays open for
- * a run that retains it.
+ * One request: the exchange of its endpoint and the origin of its handler. It is also the lease of its body's
+ * memory: closed when it was answered or its client has left, it stays open for a run that retains it.
  */
 export class HttpRequest extends Lease implements Exchange, Origin {
   readonly incoming: RequestHead
@@ -73,14 +69,12 @@ export class HttpRequest extends Lease implements Exchange, Origin {
   params: ReadonlyMap<string, string> = noParams
   body = ''
   principal: Principal
-  /** Whether somebody was found to be asking, by a credential. */
+  /** Whether a credential named the principal. */
   isIdentified = false
   endpoint: Endpoint | undefined
-  /** Set where the answer is known already and no body is wanted. */
+  /** Set where no endpoint is asked. */
   refusal: Reply | undefined
-  /** CORS headers for the reply. */
   corsHeaders: readonly string[] = none
-  /** What the reply tells of rate limits. */
   rateHeaders: readonly string[] = none
   hostIsListed = false
   readonly #options: RequestOptions
@@ -117,7 +111,7 @@ export class HttpRequest extends Lease implements Exchange, Origin {
     const { prefix = '' } = this.incoming
     if (publicUrl === undefined) return prefix + mountPath
     const outer = publicUrl.pathname.replace(/\/$/, '')
-    // The operator may have told the host's prefix as a part of where clients come.
+    // The operator may have written the host's prefix into `publicUrl`.
     return (outer.endsWith(prefix) ? outer : outer + prefix) + mountPath
   }
 
@@ -133,7 +127,7 @@ export class HttpRequest extends Lease implements Exchange, Origin {
   get baseUrlIsTrusted(): boolean {
     const { publicUrl, guard } = this.#options
     if (publicUrl !== undefined) return true
-    // That the proxy itself came by a good name says nothing about the one that it passes on.
+    // A good name of the proxy itself says nothing about the one that it forwards.
     const host = this.#forwardedHost
     return host === undefined ? this.hostIsListed : guard.lists(host)
   }
@@ -155,7 +149,7 @@ export class HttpRequest extends Lease implements Exchange, Origin {
     return count.overuse
   }
 
-  /** Who counts as one: a principal, else a network. Where neither can be told, all are one. */
+  /** Who is counted: a principal, else a network; all unknown ones together. */
   get caller(): string { return this.#caller ??= this.#findCaller() }
 
   #findCaller(): string {
@@ -163,7 +157,7 @@ export class HttpRequest extends Lease implements Exchange, Origin {
     return `from ${this.network ?? 'nowhere'}`
   }
 
-  /** The network that it comes from, whoever asks; undefined where that cannot be told. */
+  /** The network of the client; undefined where it is unknown. */
   get network(): string | undefined {
     const said = networkOf(this.#forwarded('x-forwarded-for'))
     return said ?? networkOf(this.incoming.remoteAddress)
@@ -173,14 +167,14 @@ export class HttpRequest extends Lease implements Exchange, Origin {
     return authorityOf(this.#forwarded('x-forwarded-host'))
   }
 
-  /** What the proxies say, where they are believed at all. */
+  /** What trusted proxies say. */
   #forwarded(name: string): string | undefined {
     const { proxies } = this.#options
     return proxies === 0 ? undefined : forwarded(this.header(name), proxies)
   }
 }
 
-/** Refuses a request in the form of its endpoint's door; with a problem document where there is none. */
+/** Refuses a request in the form of its endpoint's protocol; without one, as a problem document. */
 export function refuseRequest(
   request: HttpRequest, status: number, detail: string, headers?: readonly string[], unparsable = false,
 ): HttpRequest {

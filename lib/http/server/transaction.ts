@@ -1,7 +1,7 @@
 /**
- * One request of node:http from its head to its end: through the gate, its body reader and its endpoint
- * to its response. The one owner of what it holds: all of it is given back at its end, and its end is told
- * once. Whatever fails on the way is answered or dropped, and never thrown to an event or a timer.
+ * One request of node:http from its head to its end: through the gate, its body reader and its endpoint to
+ * its response. It owns what it holds, and gives all back at its end. Failures on the way are answered or
+ * dropped, and never thrown to an event or a timer.
  */
 import { Socket } from 'node:net'
 import { isThenable } from '../../util/thenable.ts'
@@ -30,7 +30,7 @@ import type { Gate } from './gate.ts'
 import type { Observer } from './observer.ts'
 import type { HttpRequest } from './request.ts'
 
-/** What the requests of one server are answered with. */
+/** What the requests of one server share. */
 export interface Means {
   readonly gate: Gate
   readonly streams: Streams
@@ -40,13 +40,11 @@ export interface Means {
   readonly log: Log
 }
 
-/** What a client wants to hear before it sends its body. */
+/** The value of `Expect`. */
 export type Expectation = 'nothing' | 'continue' | 'unknown'
 
-/** One request and its response. */
 export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   readonly response: ServerResponse
-  /** Where it stands among those that are being answered. */
   previous: Transaction | undefined
   next: Transaction | undefined
   readonly #incoming: IncomingMessage
@@ -60,17 +58,17 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   #sink: StreamSink | undefined
   #pipe: ResponsePipe | undefined
   #unsent: QueuedReply | undefined
-  /** Nothing is to follow on this connection. */
+  /** No request follows on this connection. */
   #isLast = false
   #isGivenUp = false
   #isClosed = false
   #isDone = false
   #status = 0
   #bytes = 0
-  /** Zero where nobody wants to hear of this request. */
+  /** Zero without an observer. */
   #beganAtMs = 0
 
-  /** `isTimed`: nobody else looks at how long the body takes. */
+  /** `isTimed`: no other clock limits the body. */
   constructor(
     incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
     isTimed: boolean, means: Means,
@@ -84,7 +82,6 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     this.#means = means
   }
 
-  /** Lets the request in, and answers it sooner or later. */
   begin(): void {
     const { gate, observer } = this.#means
     try {
@@ -98,13 +95,13 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   }
 
   /**
-   * What comes on this connection cannot be read, or does not come in time. A request that is whole is still
-   * answered, as the last one; one that is not is refused. False where neither can be, or it comes again.
+   * The connection cannot be read, or is too slow. A whole request is still answered, as the last one;
+   * another is refused. False where neither is possible, or at the second call.
    */
   giveUp(status: number, detail: string): boolean {
     const request = this.#request
     if (this.#incoming.complete) {
-      // Node's clock goes on over what its parser has given up.
+      // Node's clock goes on after its parser has given up.
       if (this.#isGivenUp) return detail === LATE
       this.#isGivenUp = true
       this.end()
@@ -112,7 +109,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     }
     if (request === undefined || this.response.headersSent) return false
     this.end()
-    // Should the rest come after all, nobody waits for it.
+    // The rest may still arrive, and is dropped.
     this.#reading?.stop()
     this.#refuse(request, status, detail)
     return true
@@ -123,11 +120,11 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     if (this.#isLast) return
     this.#isLast = true
     if (!this.#isOwn || !this.response.headersSent) return
-    // Its head does not say so. Before Node's own listener, which would give the turn to what waits.
+    // Its head does not say so. Before Node's own listener, which would start the next request.
     this.response.prependListener('finish', () => this.#incoming.socket.destroySoon())
   }
 
-  /** The response is over: everything was sent, or the client has left. */
+  /** The response is over: sent whole, or the client has left. */
   closed(): void {
     this.#isClosed = true
     this.#reading?.stop()
@@ -138,14 +135,14 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     const request = this.#request
     if (request === undefined) return
     this.#done(request)
-    // It may wait for its turn still.
+    // It may still wait.
     request.body = ''
   }
 
   #go(request: HttpRequest): void {
     this.#request = request
     if (this.#isClosed) return this.#done(request)
-    // A socket that has closed does not know any more who it was.
+    // A closed socket does not know its address.
     if (this.#beganAtMs > 0) void this.#head.remoteAddress
     if (request.refusal !== undefined) return this.#deliver(request, request.refusal)
     const endpoint = request.endpoint!
@@ -157,7 +154,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     }
     if (this.#expects === 'continue') this.response.writeContinue()
     const { budget, limits } = this.#means
-    // What a host keeps in an AsyncLocalStorage for this request is not there in events of its socket.
+    // A host's AsyncLocalStorage is lost in events of its socket.
     const taker = this.#isOwn ? this : { takeBody: inContext(this.takeBody.bind(this)) }
     this.#reading = readBody(this.#incoming, request, budget, limits, this.#isTimed, taker)
   }
@@ -172,11 +169,10 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   }
 
   #run(request: HttpRequest): void {
-    // It may have had to wait.
     if (this.#isClosed) return
     const endpoint = request.endpoint!
     const loading = endpoint.load?.()
-    // Many may wait for it: each goes on as if its body had come only now.
+    // Many may wait for one module.
     if (loading !== undefined) {
       return void loading.then(() => this.takeBody(request.body)).catch((error) => this.#broke(error))
     }
@@ -212,7 +208,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     }
   }
 
-  /** What broke before a word was sent is told; what breaks while that is told is not. */
+  /** Sends 500 if nothing was sent yet; otherwise destroys the socket. */
   #broke(error: unknown): void {
     const request = this.#request
     if (request === undefined) {
@@ -237,7 +233,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     }
   }
 
-  /** Sends a reply. What it throws is for whoever has called it. */
+  /** Sends a reply. May throw. */
   #deliver(request: HttpRequest, wanted: Reply): void {
     const response = this.response
     const { expiresAt } = request.principal
@@ -266,7 +262,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     if (sent !== undefined) this.#bytes = length ?? 0
     response.writeHead(status, lines)
     if (isUnread && !this.#head.isHttp2 && canLinger(this.#incoming)) {
-      // Who is up to twice over the limit gets to read that.
+      // A client up to twice over the limit can read why.
       linger(this.#incoming, response, sent, Math.max(this.#means.limits.maxBodyBytes * 2, KEPT_BYTES))
       this.#done(request)
       if (response.writableLength > 0) this.#follow(new UnsentReply(response))
@@ -286,11 +282,11 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     const pipe = new ResponsePipe(this.response, status, lines, this.#beganAtMs > 0)
     pipe.sink = this.#sink = this.#means.streams.open(source, pipe, isEvents, request.caller)
     this.#pipe = pipe
-    // A stream may be open for days: what nobody will ask for again is let go of.
+    // A stream may be open for days: what is not needed again is dropped.
     if (this.#beganAtMs === 0 && request.amount === 0) this.#request = undefined
   }
 
-  /** The kernel has not taken the whole reply: from now on it is looked at whether somebody reads it. */
+  /** The kernel has not taken the whole reply: the backlog watches it from now on. */
   #follow(unsent: QueuedReply): void {
     this.#unsent = unsent
     this.#means.streams.backlog.account(unsent, unsent.waiting)
@@ -306,25 +302,28 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   }
 }
 
-/** A refused body of up to this length is read to its end, so that the connection can be kept. */
+/** A refused body up to this length is read, so that the connection stays. */
 export const KEPT_BYTES: number = 64 * 1024
 
-/** The longest that a client may go on sending. */
+/** How long a client may go on sending. */
 const LINGER_MS = 2_000
 
-/** Whether a body may be too long to be read for nothing, or may never come: then nothing can follow it. */
+/** Whether a body is too long to be read in vain, or may never arrive: then the connection closes. */
 export function mayNotBeRead(request: HttpRequest): boolean {
   const { contentLength, transferEncoding } = request.head
   return transferEncoding !== undefined || Number(contentLength ?? 0) > KEPT_BYTES
     || request.header('expect') !== undefined
 }
 
-/** Whether it can be done: over a socket of its own. Over anything else a response simply ends. */
+/** Only on a socket of its own. */
 export function canLinger(incoming: IncomingMessage): boolean {
   return incoming.socket instanceof Socket
 }
 
-/** Sends the rest of an answer whose head is written, and passes over at most `maxBytes` of the body. */
+/**
+ * Sends the rest of an answer whose head is written, and reads at most `maxBytes` of the body, so that a
+ * client that writes before it reads gets the answer: an immediate close would reset the connection.
+ */
 export function linger(
   incoming: IncomingMessage, response: ServerResponse, body: string | Uint8Array | undefined,
   maxBytes: number,
