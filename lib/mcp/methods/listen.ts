@@ -1,6 +1,6 @@
 /**
- * `subscriptions/listen`: acknowledges what it will notify the client of, and goes on until the client leaves or
- * the server ends it. Spec: MCP 2026-07-28, Subscriptions; SEP-2663, `notifications/tasks`.
+ * `subscriptions/listen`: acknowledges what it will notify the client of, and goes on until the client leaves
+ * or the server ends it. Spec: MCP 2026-07-28, Subscriptions; SEP-2663, `notifications/tasks`.
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
