@@ -78,7 +78,7 @@ test('a card has its main address first, and only addresses at which 0.3 is spok
     { url, transport: 'JSONRPC' }, { url: 'https://a.example', transport: 'HTTP+JSON' },
   ])
   assert.throws(() => encodeV03Card({ ...card, interfaces: card.interfaces.slice(0, 1) }), {
-    kind: 'unsupported', message: 'A card of A2A 0.3 needs an address at which 0.3 is spoken',
+    kind: 'unsupported', message: 'A card of A2A 0.3 needs an address of A2A 0.3',
   })
 })
 

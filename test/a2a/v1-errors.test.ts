@@ -65,7 +65,8 @@ test('a wrong member is a violation of its field; HTTP+JSON has no params around
   assert.deepEqual(encodeV1Fault(fault, fault.message).data, [
     violation('params.message.parts must be a list with at least one item'),
   ])
-  const { error } = encodeHttpFault(fault, fault.message).body
+  const { body } = encodeHttpFault(fault, fault.message)
+  const error = body.error as { readonly message: string; readonly details: unknown }
   assert.equal(error.message, 'message.parts must be a list with at least one item')
   assert.deepEqual(error.details, [violation(error.message)])
 })
@@ -161,8 +162,8 @@ test('a refusal before the body was read has the form of HTTP+JSON', () => {
     })
   }
   const { status, body } = encodeHttpRefusal(415, 'why', 'CONTENT_TYPE_NOT_SUPPORTED')
-  assert.deepEqual([status, body.error.code, body.error.status], [415, 415, 'INVALID_ARGUMENT'])
-  assert.deepEqual(body.error.details, [{
+  assert.deepEqual([status, body.error['code'], body.error['status']], [415, 415, 'INVALID_ARGUMENT'])
+  assert.deepEqual(body.error['details'], [{
     '@type': info, reason: 'CONTENT_TYPE_NOT_SUPPORTED', domain: 'a2a-protocol.org',
     metadata: { detail: 'why' },
   }])

@@ -99,7 +99,7 @@ export function encodeV03Card(card: Card): JsonMembers {
   const own = card.interfaces.filter(({ version }) => version.startsWith('0.'))
   const main = own[0]
   if (main === undefined) {
-    throw new Fault('unsupported', 'A card of A2A 0.3 needs an address at which 0.3 is spoken')
+    throw new Fault('unsupported', 'A card of A2A 0.3 needs an address of A2A 0.3')
   }
   const { capabilities, ...members } = encodePlainCard(card)
   return {

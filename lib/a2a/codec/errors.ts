@@ -32,57 +32,45 @@ const namesByStatus: ReadonlyMap<number, string> = new Map([
   [400, 'INVALID_ARGUMENT'], [405, 'UNIMPLEMENTED'], [429, 'RESOURCE_EXHAUSTED'],
 ])
 
-/** An error of HTTP+JSON. */
-export interface HttpError {
-  readonly status: number
-  readonly body: {
-    readonly error: {
-      /** The same as `status` outside. */
-      readonly code: number
-      /** A name of `google.rpc.Code`. */
-      readonly status: string
-      readonly message: string
-      readonly details: readonly JsonMembers[]
-    }
-  }
-}
+/** An error of HTTP+JSON: its body has the code and the name of the status again, the message and details. */
+export interface HttpError { readonly status: number; readonly body: { readonly error: JsonMembers } }
 
-/** The error for a fault before 1.0. What an author attached stands beside the sentence. */
-export function encodeRpcFault(fault: Fault, said: string): RpcError {
+/** The error for a fault before 1.0. What an author attached is beside the sentence in `data`. */
+export function encodeRpcFault(fault: Fault, sentence: string): RpcError {
   const shown = detailOf(fault)
   const more = isRecord(shown) ? shown : shown === undefined ? undefined : { data: shown }
-  const data = more && { ...more, detail: sentenceWithin(said) }
+  const data = more && { ...more, detail: sentenceWithin(sentence) }
   const reason = reasonOf(fault)
-  if (reason === undefined) return rpcError(numbersOf(fault).code, said, data)
+  if (reason === undefined) return rpcError(numbersOf(fault).code, sentence, data)
   // These dialects have no number of its own for an extension that a client must know.
   const known = reason === 'EXTENSION_SUPPORT_REQUIRED' ? 'UNSUPPORTED_OPERATION' : reason
   const { code, message } = a2aErrors[known]
-  return { ...rpcError(code, said, data), message }
+  return { ...rpcError(code, sentence, data), message }
 }
 
 /** The error member of a JSON-RPC answer of 1.0. */
-export function encodeV1Fault(fault: Fault, said: string): RpcError {
+export function encodeV1Fault(fault: Fault, sentence: string): RpcError {
   const { code } = numbersOf(fault)
   const reason = reasonOf(fault)
   const { message } = reason === undefined ? rpcError(code) : a2aErrors[reason]
-  return { code, message, data: detailsOf(fault, sentenceWithin(said), reason) }
+  return { code, message, data: detailsOf(fault, sentenceWithin(sentence), reason) }
 }
 
 /** The error member for a request that is no request of A2A. */
-export function encodeV1Error(code: number, said: string): RpcError {
-  return { code, message: rpcError(code).message, data: [localized(sentenceWithin(said))] }
+export function encodeV1Error(code: number, sentence: string): RpcError {
+  return { code, message: rpcError(code).message, data: [localized(sentenceWithin(sentence))] }
 }
 
 /** The error of an HTTP+JSON answer. */
-export function encodeHttpFault(fault: Fault, said: string): HttpError {
-  const shown = sentenceWithin(withoutParams(fault, said))
+export function encodeHttpFault(fault: Fault, sentence: string): HttpError {
+  const shown = sentenceWithin(withoutParams(fault, sentence))
   const { httpStatus, status } = numbersOf(fault)
   return httpError(httpStatus, status, shown, detailsOf(fault, shown, reasonOf(fault)))
 }
 
 /** The error of an HTTP+JSON request that was refused before it was read. */
-export function encodeHttpRefusal(status: number, said: string, reason?: A2aReason): HttpError {
-  const shown = sentenceWithin(said)
+export function encodeHttpRefusal(status: number, sentence: string, reason?: A2aReason): HttpError {
+  const shown = sentenceWithin(sentence)
   const name = namesByStatus.get(status) ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL')
   const detail = reason === undefined ? localized(shown) : infoOf(reason, shown, undefined)
   return httpError(status, name, shown, [detail])
@@ -99,28 +87,28 @@ function detailOf({ kind, detail }: Fault): unknown {
   return kind === 'internal' ? undefined : detail
 }
 
-function detailsOf(fault: Fault, said: string, reason: A2aReason | undefined): readonly JsonMembers[] {
+function detailsOf(fault: Fault, sentence: string, reason: A2aReason | undefined): readonly JsonMembers[] {
   const shown = detailOf(fault)
-  if (reason !== undefined) return [infoOf(reason, said, shown)]
-  const what = numbersOf(fault).code === INVALID_PARAMS ? badRequest(fault, said) : localized(said)
+  if (reason !== undefined) return [infoOf(reason, sentence, shown)]
+  const what = numbersOf(fault).code === INVALID_PARAMS ? badRequest(fault, sentence) : localized(sentence)
   return shown === undefined ? [what] : [what, { '@type': VALUE, value: shown }]
 }
 
 /** Metadata are texts only: any other value is its JSON text. */
-function infoOf(reason: A2aReason, said: string, detail: unknown): JsonMembers {
+function infoOf(reason: A2aReason, sentence: string, detail: unknown): JsonMembers {
   const metadata: Record<string, string> = {}
   if (detail !== undefined) {
     for (const [name, value] of Object.entries(isRecord(detail) ? detail : { data: detail })) {
       if (value !== undefined) metadata[name] = typeof value === 'string' ? value : JSON.stringify(value)
     }
   }
-  metadata['detail'] = said
+  metadata['detail'] = sentence
   return { '@type': ERROR_INFO, reason, domain: DOMAIN, metadata }
 }
 
-function badRequest(fault: Fault, said: string): JsonMembers {
+function badRequest(fault: Fault, sentence: string): JsonMembers {
   const field = fault instanceof FieldFault ? withoutParams(fault, fault.field) : undefined
-  const violation = field === undefined ? { description: said } : { field, description: said }
+  const violation = field === undefined ? { description: sentence } : { field, description: sentence }
   return { '@type': BAD_REQUEST, fieldViolations: [violation] }
 }
 

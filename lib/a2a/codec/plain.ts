@@ -1,7 +1,7 @@
 /**
  * The plain dialect: `message/send` alone, answered by a message; no tasks, no streams, no `kind`.
  *
- * It has two kinds of part, told apart by their members, so a value is its JSON text and bytes are a `data:`
+ * It has two kinds of part, known by their members, so a value is its JSON text and bytes are a `data:`
  * address. The name of a file or a text is in `name`, which a plain client may ignore.
  */
 import { isRecord } from '../../define/content.ts'
@@ -61,7 +61,7 @@ function decodeRequest(value: unknown, maxNameBytes: number): SendRequest {
   return {
     tenant: undefined, outputModes: undefined, historyLength: undefined, isBlocking: true, push: undefined,
     message: {
-      // Of a question without an id nobody asks for one.
+      // No operation of this dialect needs the id of a message.
       id: readName(message['messageId'], at, 'messageId', maxNameBytes) ?? '',
       role: 'user',
       parts: needList(message['parts'], at, 'parts', decodePart),

@@ -1,7 +1,6 @@
 /**
- * Results that are made of texts and nothing else, as most are: written as JSON text at once, in a third of
- * the time that an object takes which `JSON.stringify` then reads. How a dialect writes them stands beside
- * its other codecs.
+ * Results that are made of texts alone, as most are: written as JSON text at once, in a third of the time of
+ * an object that `JSON.stringify` reads.
  */
 import { quote } from '../../wire/json.ts'
 import type { Artifact } from '../../define/artifact.ts'
@@ -9,7 +8,7 @@ import type { Content } from '../../define/content.ts'
 import type { TaskMessage, TaskStatus } from '../../tasks/task.ts'
 import type { StreamEvent } from '../model/model.ts'
 
-/** Whether all that a result says is text, in parts that have no more to them. */
+/** Whether a result has nothing but texts. */
 export function isOfTexts(result: StreamEvent): boolean {
   switch (result.what) {
     case 'message': return isText(result.message)

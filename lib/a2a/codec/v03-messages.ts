@@ -28,7 +28,7 @@ const TEXT = '{"kind":"text","text":'
 
 /** Official libraries mark a value with it that is wrapped as `{ value }`. */
 const WRAPPED = 'data_part_compat'
-/** Where a value's media type stands: a part has no member for it. */
+/** The media type of a value in metadata: a part has no member for it. */
 const MEDIA_TYPE = 'mediaType'
 
 const roles: ReadonlyMap<unknown, 'user' | 'agent'> = new Map([['user', 'user'], ['agent', 'agent']])

@@ -63,7 +63,7 @@ const operations: OperationCodecs = {
   },
 }
 
-/** The row of the table. It stands behind plain, and takes what plain does not. */
+/** The row of the table: it comes after plain, and takes what plain does not. */
 export const v03: Dialect = {
   name: '0.3',
   version: '0.3',

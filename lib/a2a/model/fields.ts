@@ -1,6 +1,6 @@
 /**
  * Reads the members of a JSON object that a client wrote: an unknown value in, one of a known type out, or a
- * fault that names the member by its path and says what it must be. `null` is a member that is not set.
+ * fault that names the member by its path and what it must be. `null` is a member that is not set.
  *
  * `at` is the path of the object and `name` that of the member: they become one text only for a fault.
  * `read…` gives undefined for a member that is not set (a text, an id or a list of texts: or empty); `need…`

@@ -204,35 +204,22 @@ export interface Card {
 /** A signature of a card, as JWS has it. */
 export interface CardSignature { readonly protected: string; readonly signature: string }
 
-/** What each operation takes. */
-export interface Requests {
-  'send': SendRequest
-  'stream': SendRequest
-  'get': TaskRequest
-  'list': ListRequest
-  'cancel': TaskRequest
-  'subscribe': TaskRequest
-  'push-create': PushCreateRequest
-  'push-get': PushRequest
-  'push-list': PushListRequest
-  'push-delete': PushRequest
-  'extended-card': TenantRequest
-}
-
-/** What comes of each; of `stream` and `subscribe`, each event. */
-export interface Results {
-  'send': SendResult
-  'stream': StreamEvent
-  'get': TaskView
-  'list': TaskPage
-  'cancel': TaskView
-  'subscribe': StreamEvent
-  'push-create': PushConfig
-  'push-get': PushConfig
-  'push-list': PushPage
-  'push-delete': undefined
-  'extended-card': Card
+/** What each operation takes, and what comes of it; of `stream` and `subscribe`, each event. */
+interface OperationTypes {
+  'send': [SendRequest, SendResult]
+  'stream': [SendRequest, StreamEvent]
+  'get': [TaskRequest, TaskView]
+  'list': [ListRequest, TaskPage]
+  'cancel': [TaskRequest, TaskView]
+  'subscribe': [TaskRequest, StreamEvent]
+  'push-create': [PushCreateRequest, PushConfig]
+  'push-get': [PushRequest, PushConfig]
+  'push-list': [PushListRequest, PushPage]
+  'push-delete': [PushRequest, undefined]
+  'extended-card': [TenantRequest, Card]
 }
 
 /** One operation of A2A. */
-export type OperationName = keyof Requests
+export type OperationName = keyof OperationTypes
+export type Requests = { readonly [name in OperationName]: OperationTypes[name][0] }
+export type Results = { readonly [name in OperationName]: OperationTypes[name][1] }

@@ -162,7 +162,7 @@ function checkExtensions(_owner: string, extensions: unknown): void {
   }
 }
 
-/** It stands in a header, between commas. */
+/** It is written into a header, between commas. */
 function isUri(value: unknown): boolean {
   return typeof value === 'string' && /^[\x21-\x2b\x2d-\x7e]+$/.test(value) && URL.canParse(value)
 }

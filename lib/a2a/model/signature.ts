@@ -58,7 +58,7 @@ function privateKeyOf(key: unknown): KeyObject {
       : typeof key === 'string' ? createPrivateKey(key)
       : isRecord(key) ? createPrivateKey({ key, format: 'jwk' }) : undefined
   } catch {
-    // What node:crypto says of a key may show some of it.
+    // An error of node:crypto may show some of the key.
   }
   if (made?.type === 'private' && isP256(made)) return made
   throw new TypeError(`a2a.signingKey is no ES256 private key; ${REMEDY}`)
@@ -77,7 +77,7 @@ function encode(text: string): string {
   return Buffer.from(text).toString('base64url')
 }
 
-/** The text that is signed. Members that 1.0 does not know are signed as they stand. */
+/** The text that is signed. Members that 1.0 does not know are signed as they are. */
 export function formatSigned(card: JsonMembers): string {
   const { signatures: _, ...rest } = card
   return formatCanonicalJson(explicit(rest, cardShape))

@@ -44,6 +44,6 @@ export function eventOf(
 /** The body of a webhook for a change, or without one for the task. `task` is the task after the change. */
 export function pushBodyOf(dialect: Dialect, task: Task, event?: TaskUpdate): string {
   const view = viewOf(task, undefined)
-  const said = event === undefined ? { what: 'task', task: view } as const : eventOf(event, task)
-  return JSON.stringify(dialect.encodePush(said, view))
+  const posted = event === undefined ? { what: 'task', task: view } as const : eventOf(event, task)
+  return JSON.stringify(dialect.encodePush(posted, view))
 }
