@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeV03Message, encodeV03Event, encodeV03Task } from '../../lib/a2a/codec/v03-messages.ts'
+import { decodeV03Message, encodeV03Event, encodeV03Task } from '../../lib/a2a/codec/v03.ts'
 import { decodeV03Event, decodeV03SendResult, decodeV03Task } from '../fixtures/a2a-client/v03.ts'
 import { sent } from './sent.ts'
 import type { Message, StreamEvent, TaskView } from '../../lib/a2a/model/model.ts'

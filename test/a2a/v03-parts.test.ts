@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeV03Message, encodeV03Event } from '../../lib/a2a/codec/v03-messages.ts'
+import { decodeV03Message, encodeV03Event } from '../../lib/a2a/codec/v03.ts'
 import { readAt } from '../fixtures/a2a-client/client.ts'
 import { sent } from './sent.ts'
 import type { Content } from '../../lib/define/content.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { encodeV1Event } from '../../lib/a2a/codec/v1-messages.ts'
+import { encodeV1Event } from '../../lib/a2a/codec/v1.ts'
 import { decodeV1Artifact, decodeV1Message } from '../fixtures/a2a-client/v1.ts'
 import { sent } from './sent.ts'
 import type { Artifact } from '../../lib/define/artifact.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { encodeV1Task, v1States } from '../../lib/a2a/codec/v1-messages.ts'
+import { encodeV1Task, v1States } from '../../lib/a2a/codec/v1.ts'
 import { decodeV1Event, decodeV1Task, decodeV1TaskPage } from '../fixtures/a2a-client/v1.ts'
 
 test('a state is read by its name and by its number', () => {
