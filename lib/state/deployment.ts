@@ -1,11 +1,10 @@
 /**
- * A shared store as one deployment sees it: the processes that have a secret in common, or that were told one
- * name. What a deployment keeps and says stands under its id, which is put before every collection and topic
- * here, once for every store and every caller: so others in the same store find nothing of it.
+ * A shared store as one deployment sees it: the processes that have a secret, or the option `deployment`, in
+ * common. Its id is put before every collection and topic, so deployments that share a store do not meet.
  *
- * The id is a digest of the first secret that was used. It stays when secrets are replaced: one entry that
- * all deployments have in common tells the id of each secret, by digests that reveal neither. It is read when
- * the store is first asked, keeps about 50 bytes for each secret that was ever used, and does not expire.
+ * The id is a digest of the first secret that was used. It stays when secrets are replaced: one entry, common
+ * to all deployments, maps a digest of each secret that was ever used to the id of its deployment. It is read
+ * with the first use of the store and does not expire.
  */
 import { hkdfSync } from 'node:crypto'
 import { Fault } from '../define/fault.ts'
@@ -14,27 +13,25 @@ import { SYSTEM_OWNER } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Entry, Keep, Store, StoreKey } from './store.ts'
 
-/** Lines of a secret's digest and the id of its deployment. */
+/** Lines, each with the digest of a secret and the id of its deployment. */
 const IDS: StoreKey = { collection: 'deployments', owner: SYSTEM_OWNER, key: 'ids' }
 const LINE = /^([0-9a-f]{24}) ([0-9a-f]{24})$/gm
-/** 96 bits: so many that no two deployments meet. */
 const ID_BYTES = 12
-/** Whoever loses a race so often leaves it. */
 const MAX_TRIES = 100
 
-/** The store of one deployment. Each method is that of the store, once the id is known without a detour. */
+/** Each method is that of the store. */
 export class DeploymentStore implements Store {
   readonly isShared = true
   readonly #store: Store
   readonly #timeoutMs: number
   readonly #secrets: readonly string[]
-  /** What stands before collections and topics; undefined: it is not known yet. */
+  /** What is put before collections and topics; undefined until the id is known. */
   #space: string | undefined
   #entering: Promise<string> | undefined
 
   /**
-   * `secret`: one or several, as a seal takes them. `name`: stands in their place. `timeoutMs`: so long what
-   * was asked of the store first is waited for by those who ask later.
+   * `secret`: one or several, as a seal takes them. `name`: used instead of them. `timeoutMs`: how long one
+   * look-up of the id is waited for before another is begun.
    */
   constructor(store: Store, secret: string | readonly string[], name: string | undefined, timeoutMs: number) {
     this.#store = store
@@ -79,19 +76,19 @@ export class DeploymentStore implements Store {
 
   close(): MaybePromise<void> { return this.#store.close?.() }
 
-  /** Writes down again what the store may have lost, for those who begin later. Rejects as the store does. */
+  /** Writes the id again where the store may have lost it. Rejects as the store does. */
   async confirm(): Promise<void> {
     if (this.#space !== undefined && this.#secrets.length > 0) await this.#find(this.#space.slice(0, -1))
   }
 
-  /** Finds out the id. What was asked meanwhile is asked in its order before anything that is asked later. */
+  /** Finds out the id. What is asked meanwhile keeps its order. */
   #enter(): Promise<string> {
     if (this.#entering !== undefined) return this.#entering
     const entering = this.#find()
     const forget = (): void => {
       if (this.#entering === entering) this.#entering = undefined
     }
-    // An answer that never comes must not be waited for by all.
+    // An answer that never comes must not block all later calls.
     const stop = startDeadline(this.#timeoutMs, forget)
     entering.then((id) => {
       stop()
@@ -103,7 +100,7 @@ export class DeploymentStore implements Store {
     return this.#entering = entering
   }
 
-  /** The id that is written down for the first of the secrets that has one; from then on all have it. */
+  /** The id that is written for the first of the secrets that has one; then it is written for all. */
   async #find(current?: string): Promise<string> {
     const digests = this.#secrets.map((secret) => digestOf('secret', secret))
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -111,7 +108,7 @@ export class DeploymentStore implements Store {
       const lines = [...entry?.value.matchAll(LINE) ?? []]
       const ids = new Map(lines.map(([, digest = '', id = '']) => [digest, id]))
       const known = digests.find((digest) => ids.has(digest))
-      // Where there is none yet, the last is the one that a process with an old secret alone would take.
+      // Where none has one: the last is what a process that has only the oldest secret would choose.
       const id = current ?? ids.get(known ?? '') ?? digests.at(-1)!
       if (digests.every((digest) => ids.get(digest) === id)) return id
       for (const digest of digests) ids.set(digest, id)
@@ -128,7 +125,6 @@ function placed(space: string, { collection, owner, key }: StoreKey): StoreKey {
 
 function spaceOf(id: string): string { return `${id}/` }
 
-/** What nobody can have the text back from, who has not the text. */
 function digestOf(kind: 'secret' | 'name', text: string): string {
   return Buffer.from(hkdfSync('sha256', text, '', `triport deployment by ${kind}`, ID_BYTES)).toString('hex')
 }

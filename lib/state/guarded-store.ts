@@ -1,9 +1,7 @@
 /**
- * A shared store behind a guard: no call waits for longer than `storeTimeoutMs`, and while the store cannot
- * be reached every call fails at once, so that nothing queues up behind it. One question a second finds out
- * whether it is there again. A time in which this process was held up tells nothing of the store.
- *
- * What a store refuses is its caller's matter, and says nothing of the store. Knows nothing of what is kept.
+ * A circuit breaker for a shared store: no call waits for longer than `storeTimeoutMs`, and while the store
+ * cannot be reached every call fails at once. A probe each second finds out when it is there again. A refusal
+ * by the store is an answer, and not a failure.
  */
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
@@ -15,14 +13,13 @@ import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { Entry, Keep, Store, StoreKey } from './store.ts'
 
-/** So many calls in a row that were not answered, and the store is away. */
+/** After so many calls in a row without an answer the store is unavailable. */
 const MAX_FAILURES = 3
-/** How often a store that is away is asked whether it is there again. */
 const PROBE_MS = 1_000
 
-const nowhere: StoreKey = { collection: 'probe', owner: SYSTEM_OWNER, key: 'probe' }
+const probeKey: StoreKey = { collection: 'probe', owner: SYSTEM_OWNER, key: 'probe' }
 
-/** A shared store, and whether it answers. Each method is that of the store; what fails is a `Fault`. */
+/** Each method is that of the store; what fails is a `Fault`. */
 export class GuardedStore implements Store {
   readonly isShared = true
   readonly #store: Store
@@ -43,7 +40,7 @@ export class GuardedStore implements Store {
   /** Whether it does not answer: then no call waits for it. */
   get isUnavailable(): boolean { return this.#isUnavailable }
 
-  /** Calls each time that the store is there again after it was away. */
+  /** Calls each time that the store is available again. */
   onReturn(listener: () => void): void { this.#onReturn.push(listener) }
 
   read(key: StoreKey): MaybePromise<Entry | undefined> {
@@ -77,7 +74,7 @@ export class GuardedStore implements Store {
   follow(
     topic: string, from: 'kept' | 'now', listener: (text: string) => void, onLost?: () => void,
   ): MaybePromise<() => void> {
-    // Nobody would ever end what begins too late.
+    // A subscription that begins too late would never be ended.
     return this.#ask(() => this.#store.follow(topic, from, listener, onLost), (stop) => stop())
   }
 
@@ -113,7 +110,7 @@ export class GuardedStore implements Store {
       const giveUp = (): void => {
         isLate = true
         const late = new Fault('timeout', `The store did not answer within ${storeTimeoutMs} ms`)
-        if (++this.#failures >= MAX_FAILURES) this.#leave(late)
+        if (++this.#failures >= MAX_FAILURES) this.#open(late)
         reject(unreached(late))
       }
       const stop = startDeadline(storeTimeoutMs, giveUp)
@@ -130,35 +127,35 @@ export class GuardedStore implements Store {
     })
   }
 
-  /** What the caller is told. */
+  /** The error for the caller. */
   #failed(error: unknown): Fault {
-    // A refusal is an answer; a busy store says by its cause that it was not reached.
+    // A refusal is an answer; a `busy` with a cause means that the store was not reached.
     if (error instanceof Fault && !(error.kind === 'busy' && error.cause !== undefined)) {
       this.#failures = 0
       return error
     }
-    // Of what an engine throws, nobody can tell whether it was reached. So it is asked something harmless.
-    if (++this.#failures === MAX_FAILURES) void this.#answers().then((why) => this.#settle(why))
+    // From an engine's own error it is not known whether it was reached: the probe finds out.
+    if (++this.#failures === MAX_FAILURES) void this.#failure().then((why) => this.#settle(why))
     return error instanceof Fault ? error : unreached(error)
   }
 
   #settle(why: unknown): void {
     if (why === undefined) this.#failures = 0
-    else this.#leave(why)
+    else this.#open(why)
   }
 
-  #leave(cause: unknown): void {
+  #open(cause: unknown): void {
     if (this.#isUnavailable || this.#isClosed) return
     this.#isUnavailable = true
     this.#log('warning', 'The store does not answer: what needs it is refused until it does', { cause })
-    this.#await()
+    this.#schedule()
   }
 
-  #await(): void {
+  #schedule(): void {
     this.#probe = setTimeout(() => {
-      void this.#answers().then((why) => {
+      void this.#failure().then((why) => {
         if (this.#isClosed) return
-        if (why !== undefined) return this.#await()
+        if (why !== undefined) return this.#schedule()
         this.#isUnavailable = false
         this.#failures = 0
         this.#log('warning', 'The store answers again')
@@ -169,26 +166,25 @@ export class GuardedStore implements Store {
   }
 
   /** Why the store does not answer; undefined where it does. Never rejects. */
-  #answers(): Promise<unknown> {
-    const asked = new Promise((resolve) => resolve(this.#store.read(nowhere)))
+  #failure(): Promise<unknown> {
+    const { storeTimeoutMs } = this.#limits
+    const asked = new Promise((resolve) => resolve(this.#store.read(probeKey)))
     return new Promise((resolve) => {
-      const { storeTimeoutMs } = this.#limits
-      const timer = setTimeout(
-        resolve, Math.min(storeTimeoutMs, MAX_TIMER_MS), new Error(`Nothing within ${storeTimeoutMs} ms`),
-      )
-      timer.unref()
+      // Unlike that of a call, it does not keep the process.
+      const late = new Error(`Nothing within ${storeTimeoutMs} ms`)
+      const timer = setTimeout(resolve, Math.min(storeTimeoutMs, MAX_TIMER_MS), late).unref()
       asked.then(() => resolve(undefined), (error: unknown) => resolve(error ?? new Error('It failed')))
         .finally(() => clearTimeout(timer))
     })
   }
 }
 
-/** What comes too late is put away; nobody hears how that goes. */
+/** Cleans up after an answer that came too late. */
 function tidy(act: () => void): void {
   try {
     act()
   } catch {
-    // The store is the one that knows of it.
+    // There is no caller any more.
   }
 }
 

@@ -1,12 +1,11 @@
 /**
- * Replies for those who ask again: what is asked under a key of the client's own is run once, and whoever
- * asks the same again gets the reply of the first time. A key belongs to one principal; for every other it
- * is free.
+ * Idempotency keys: a request with a key is run once, and the same request again gets the first reply. A key
+ * belongs to one principal; for every other it is free.
  *
- * One entry a key in a store, written before the run begins (by compare-and-set, so that of two who come at
- * once one runs), and again with its reply at the end. Of a run that fails nothing is left, so that it may be
- * tried again. What a process that died was running is never run again under its key: whether it took effect
- * is not known. Knows no protocol; a reply is a text.
+ * A key has one entry in a store, written before the run begins (by compare-and-set, so that of two requests
+ * at the same time one runs), and again with the reply at its end. A run that fails leaves nothing, so it may
+ * be tried again. What a dead process was running is never run again under its key: whether it took effect is
+ * not known. A reply is a text.
  */
 import { createHash } from 'node:crypto'
 import { isThenable } from '../util/thenable.ts'
@@ -18,13 +17,12 @@ import type { Log } from '../define/log.ts'
 import type { ClusterMembership } from './cluster.ts'
 import type { Entry, Store, StoreKey } from './store.ts'
 
-/** What may be a key: 1 to 255 visible characters of ASCII. */
+/** 1 to 255 visible characters of ASCII. */
 export const IDEMPOTENCY_KEY: RegExp = /^[\x21-\x7e]{1,255}$/
 
 /**
- * What is known of a key: nothing, and now it is held; that its request is `running`; that its process has
- * ended before there was a reply (`died`); what was replied to it; that the reply could not be kept (`lost`);
- * that it stands for another request (`other`).
+ * Held: the key was free, and is held now. Done: there is a reply. Died: its process has ended before there
+ * was one. Lost: the reply could not be kept. Other: the key was used for another request.
  */
 export type KeyClaim =
   | { readonly state: 'held'; readonly hold: KeyHold }
@@ -33,10 +31,10 @@ export type KeyClaim =
 
 const COLLECTION = 'idempotency'
 const DIGEST_LENGTH = 43
-/** A run without a limit counts as dead after this. */
+/** A run without a limit counts as dead after this time. */
 const MAX_RUN_MS = 24 * 60 * 60_000
 
-/** What is done for a key at its end, of which the store could not be told. */
+/** The last write for a key, which the store has not got. */
 type Unsettled = () => MaybePromise<unknown>
 
 /** The keys of one server, in a store. */
@@ -44,30 +42,29 @@ export class IdempotentReplies {
   readonly #limits: Limits
   readonly #store: Store
   readonly #log: Log
-  readonly #nodes: ClusterMembership | undefined
+  readonly #cluster: ClusterMembership | undefined
   readonly #unsettled = new Set<Unsettled>()
   #hasFailed = false
 
-  /** `nodes` are the processes that share the store, where any do. */
-  constructor(limits: Limits, store: Store, log: Log, nodes?: ClusterMembership) {
+  constructor(limits: Limits, store: Store, log: Log, cluster?: ClusterMembership) {
     this.#limits = limits
     this.#store = store
     this.#log = log
-    this.#nodes = nodes
-    nodes?.onBeat(() => void this.#settle())
+    this.#cluster = cluster
+    cluster?.onBeat(() => void this.#settle())
   }
 
   /**
-   * Looks a key up, and holds it where it is free. `request` is all that makes two requests the same one;
-   * `timeoutMs` is how long its run may take. Throws, or rejects with, `Fault('busy')` where that cannot be
-   * told now: a key is never passed over in silence.
+   * Looks a key up, and holds it where it is free. Two requests are the same where their `request` is;
+   * `timeoutMs` is how long its run may take. Throws, or rejects with, `Fault('busy')` where the store cannot
+   * be reached: a key is never ignored.
    */
   claim(owner: string, key: string, request: string, timeoutMs: number): MaybePromise<KeyClaim> {
     const place = { collection: COLLECTION, owner: keyOf(owner), key: keyOf(key) }
     const digest = createHash('sha256').update(request).digest('base64url')
     const keepMs = Math.min(timeoutMs, MAX_RUN_MS) + this.#limits.idempotencyKeepMs
     try {
-      const version = this.#store.write(place, `r${digest}${this.#nodes?.id ?? ''}`, keepMs, 0)
+      const version = this.#store.write(place, `r${digest}${this.#cluster?.id ?? ''}`, keepMs, 0)
       const claim = isThenable(version)
         ? version.then((written) => this.#claimed(place, digest, written))
         : this.#claimed(place, digest, version)
@@ -85,25 +82,24 @@ export class IdempotentReplies {
     }
     const entry = this.#store.read(place)
     if (isThenable(entry)) return entry.then((read) => this.#found(place, digest, read))
-    return this.#nodes === undefined ? claimIn(entry, digest) : this.#found(place, digest, entry)
+    return this.#cluster === undefined ? claimIn(entry, digest) : this.#found(place, digest, entry)
   }
 
-  /** Who runs it may have ended. */
   async #found(place: StoreKey, digest: string, entry: Entry | undefined): Promise<KeyClaim> {
     const claim = claimIn(entry, digest)
     const node = entry?.value.slice(1 + DIGEST_LENGTH)
-    // Who cannot tell who is dead takes everybody for alive.
-    if (claim.state !== 'running' || !node || this.#nodes?.mayJudge !== true) return claim
-    if (await this.#nodes.isAlive(node)) return claim
-    // Its last word may have been the reply.
+    // Without a lease of its own, this process takes all others for alive.
+    if (claim.state !== 'running' || !node || this.#cluster?.mayJudge !== true) return claim
+    if (await this.#cluster.isAlive(node)) return claim
+    // It may have written the reply just before.
     const last = await this.#store.read(place)
     return last?.version === entry?.version ? { state: 'died' } : claimIn(last, digest)
   }
 
-  /** The first of several failures is enough. Others must not wait for what is over: it is told later. */
+  /** The first failure is logged. The write is tried again with each beat. */
   readonly #failed = (cause: unknown, again: Unsettled): void => {
     const { size } = this.#unsettled
-    if (this.#nodes !== undefined && size < this.#limits.maxIdempotencyKeys) this.#unsettled.add(again)
+    if (this.#cluster !== undefined && size < this.#limits.maxIdempotencyKeys) this.#unsettled.add(again)
     if (this.#hasFailed) return
     this.#hasFailed = true
     this.#log('warning', 'A reply could not be kept for its Idempotency-Key', { cause })
@@ -115,14 +111,14 @@ export class IdempotentReplies {
         await again()
         this.#unsettled.delete(again)
       } catch {
-        // There will be another sign of life.
+        // The next beat tries again.
         return
       }
     }
   }
 }
 
-/** A key while its request runs. Exactly one of `keep` and `release` is called, and neither ever fails. */
+/** A key while its request runs. Exactly one of `keep` and `release` is called; neither ever fails. */
 export class KeyHold {
   readonly #store: Store
   readonly #place: StoreKey
@@ -143,7 +139,7 @@ export class KeyHold {
     this.#onFailure = onFailure
   }
 
-  /** What was replied. One that cannot be kept is remembered as such. */
+  /** Writes the reply. Where it is too large, the key is marked as lost. */
   keep(reply: string): MaybePromise<void> {
     const lose = this.#lose
     return this.#try(() => this.#write(`d${this.#digest}${reply}`), (cause) => {
@@ -152,10 +148,10 @@ export class KeyHold {
     })
   }
 
-  /** Apart from `keep`, whose reply it would hold on to for as long as the store is away. */
+  /** Not a closure in `keep`: that would hold the reply in memory while the store is unavailable. */
   readonly #lose = (): MaybePromise<unknown> => this.#write(`l${this.#digest}`)
 
-  /** There is no reply: the same may be run again. */
+  /** There is no reply: the same request may be run again. */
   release(): MaybePromise<void> {
     const remove = (): MaybePromise<unknown> => this.#store.remove(this.#place, this.#version)
     return this.#try(remove, (cause) => this.#onFailure(cause, remove))
@@ -177,7 +173,7 @@ export class KeyHold {
   }
 }
 
-/** What an entry says. One that has gone just now will be free when it is asked for again. */
+/** What an entry says. Without one the key has just become free: the client asks again. */
 function claimIn(entry: Entry | undefined, digest: string): KeyClaim {
   if (entry === undefined) return { state: 'running' }
   const { value } = entry

@@ -1,114 +1,115 @@
 /**
- * Lines from one process to another: a question opens one, then the other side says things on it until it
- * ends it, or one of the two hangs up or dies. What is said on a line is heard once and in order; where some
- * of it was lost, the line is lost.
+ * Channels between two processes: a request opens one, then the other side sends messages until it ends the
+ * channel, or one of the two does or dies. Messages arrive once and in order; where one is lost, the channel
+ * is lost.
  */
 import { Fault } from '../define/fault.ts'
 import { startDeadline } from '../util/clock.ts'
 import type { ClusterMembership } from './cluster.ts'
 
-/** How one side of a line hears of the other. */
+/** What one side of a channel gets from the other. */
 export interface ChannelListener {
-  /** Something was said. */
   onMessage?(value: unknown): void
-  /** The other side has ended the line, or hung up. Called once, and not after `lost`. */
+  /** The other side has ended the channel. Called once, and not after `onLost`. */
   onEnd?(): void
-  /** The other process has died, or something that it said is lost. Called once. */
+  /** The other process has died, or a message is lost. Called once. */
   onLost?(): void
 }
 
-/** One side of a line. */
+/** One side of a channel. */
 export interface PeerChannel {
   /** The process at the other side. */
   readonly node: string
-  /** Says something to the other side; nothing after the end. */
+  /** Does nothing after the end. */
   send(value: unknown): void
-  /** Ends it, or hangs up. */
   end(): void
 }
 
-/** Takes a line that another process opens, and says what its side does. It must not throw. */
-export type AcceptChannel = (question: unknown, line: PeerChannel) => ChannelListener | undefined
+/** Takes a channel that another process opens; undefined ends it. It must not throw. */
+export type AcceptChannel = (request: unknown, channel: PeerChannel) => ChannelListener | undefined
 
-interface Open { readonly line: PeerChannel; ends: ChannelListener | undefined; unsaid: number }
+interface Open { readonly channel: PeerChannel; listener: ChannelListener | undefined; unsent: number }
 
-/** Characters that may be on their way on one line. */
-const MAX_UNSAID = 8 * 1024 * 1024
+/** Characters that may be on their way on one channel. */
+const MAX_UNSENT = 8 * 1024 * 1024
 const LOOK_MS = 1_000
 
-/** All lines of this process. */
+/** All channels of this process. */
 export class PeerChannels {
-  readonly #nodes: ClusterMembership
-  readonly #answers = new Map<string, AcceptChannel>()
+  readonly #cluster: ClusterMembership
+  readonly #accept = new Map<string, AcceptChannel>()
   readonly #open = new Map<string, Open>()
-  /** Lines that are being opened: an answer may be there before whoever opens one has it. */
+  /** Channels that are being opened: an answer may arrive before `open` has returned. */
   readonly #opening = new Set<string>()
   #count = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(nodes: ClusterMembership) {
-    this.#nodes = nodes
-    nodes.on('open', (body, from) => {
-      const [id, kind, question]: readonly unknown[] = Array.isArray(body) ? body : []
+  constructor(cluster: ClusterMembership) {
+    this.#cluster = cluster
+    cluster.on('open', (body, from) => {
+      const [id, kind, request]: readonly unknown[] = Array.isArray(body) ? body : []
       if (typeof id !== 'string' || typeof kind !== 'string') return
       const open = this.#add(id, from)
-      open.ends = this.#answers.get(kind)?.(question, open.line)
-      if (open.ends === undefined && this.#open.has(id)) open.line.end()
+      open.listener = this.#accept.get(kind)?.(request, open.channel)
+      if (open.listener === undefined && this.#open.has(id)) open.channel.end()
     })
-    nodes.on('say', (body) => {
+    cluster.on('say', (body) => {
       const [id, value]: readonly unknown[] = Array.isArray(body) ? body : []
-      if (typeof id === 'string') this.#onceOpen(id, () => this.#open.get(id)?.ends?.onMessage?.(value))
+      if (typeof id === 'string') this.#onceOpen(id, () => this.#open.get(id)?.listener?.onMessage?.(value))
     })
-    nodes.on('end', (id) => {
-      if (typeof id === 'string') this.#onceOpen(id, () => this.#take(id)?.ends?.onEnd?.())
+    cluster.on('end', (id) => {
+      if (typeof id === 'string') this.#onceOpen(id, () => this.#take(id)?.listener?.onEnd?.())
     })
-    nodes.onLost((isFirst) => {
+    cluster.onLost((isFirst) => {
       if (isFirst) return
       for (const id of [...this.#open.keys()]) this.#lose(id)
     })
   }
 
-  /** What is done with lines that are opened for one thing. */
-  on(kind: string, answer: AcceptChannel): void { this.#answers.set(kind, answer) }
+  /** Sets what accepts channels of one kind. */
+  on(kind: string, accept: AcceptChannel): void { this.#accept.set(kind, accept) }
 
-  /** Opens a line to another process. Nothing is heard on it before this returns. */
-  open(node: string, kind: string, question: unknown, ends: ChannelListener): PeerChannel {
-    const id = `${this.#nodes.id}.${++this.#count}`
+  /** Opens a channel to another process. The listener is not called before this returns. */
+  open(node: string, kind: string, request: unknown, listener: ChannelListener): PeerChannel {
+    const id = `${this.#cluster.id}.${++this.#count}`
     const open = this.#add(id, node)
-    open.ends = ends
+    open.listener = listener
     this.#opening.add(id)
-    this.#post(id, open, 'open', [id, kind, question])
+    this.#post(id, open, 'open', [id, kind, request])
     this.#opening.delete(id)
-    return open.line
+    return open.channel
   }
 
   /**
-   * Asks another process, and resolves to the first that it says. Rejects with `Fault('busy')` where it does
-   * not say anything in `timeoutMs`, and with `Fault('not-found')` where it is dead.
+   * Resolves to the first message of a channel. Rejects with `Fault('busy')` where there is none in
+   * `timeoutMs`, and with `Fault('not-found')` where the other process is dead.
    */
-  ask(node: string, kind: string, question: unknown, timeoutMs: number): Promise<unknown> {
+  ask(node: string, kind: string, request: unknown, timeoutMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const silent = (): void => {
-        line.end()
-        this.#nodes.isAlive(node).then((isAlive) => reject(isAlive ? late() : dead()), reject)
+      const onSilence = (): void => {
+        channel.end()
+        this.#cluster.isAlive(node).then((isAlive) => reject(isAlive ? late() : dead()), reject)
       }
-      const stop = startDeadline(timeoutMs, silent)
-      const done = (settle: () => void): void => {
-        stop()
-        settle()
-      }
-      const line = this.open(node, kind, question, {
-        onMessage: (value) => done(() => {
-          line.end()
+      const stop = startDeadline(timeoutMs, onSilence)
+      const channel = this.open(node, kind, request, {
+        onMessage(value) {
+          stop()
+          channel.end()
           resolve(value)
-        }),
-        onEnd: () => done(() => reject(late())),
-        onLost: () => done(silent),
+        },
+        onEnd() {
+          stop()
+          reject(late())
+        },
+        onLost() {
+          stop()
+          onSilence()
+        },
       })
     })
   }
 
-  /** A store that passes on what others say while it publishes would else be heard too early. */
+  /** A store may deliver an answer while the request is still being published. */
   #onceOpen(id: string, run: () => void): void {
     if (!this.#opening.has(id)) return run()
     queueMicrotask(() => {
@@ -122,14 +123,14 @@ export class PeerChannels {
 
   #add(id: string, node: string): Open {
     const open: Open = {
-      ends: undefined, unsaid: 0,
-      line: {
+      listener: undefined, unsent: 0,
+      channel: {
         node,
         send: (value) => { if (this.#open.get(id) === open) this.#post(id, open, 'say', [id, value]) },
         end: () => {
           if (this.#open.get(id) !== open) return
           this.#take(id)
-          this.#nodes.send(node, 'end', id).catch(() => {})
+          this.#cluster.send(node, 'end', id).catch(() => {})
         },
       },
     }
@@ -140,9 +141,10 @@ export class PeerChannels {
 
   #post(id: string, open: Open, kind: string, body: readonly unknown[]): void {
     const size = JSON.stringify(body)?.length ?? 0
-    open.unsaid += size
-    if (open.unsaid > MAX_UNSAID) return this.#onceOpen(id, () => this.#lose(id))
-    this.#nodes.send(open.line.node, kind, body).then(() => { open.unsaid -= size }, () => this.#lose(id))
+    open.unsent += size
+    if (open.unsent > MAX_UNSENT) return this.#onceOpen(id, () => this.#lose(id))
+    this.#cluster.send(open.channel.node, kind, body)
+      .then(() => { open.unsent -= size }, () => this.#lose(id))
   }
 
   #take(id: string): Open | undefined {
@@ -154,35 +156,34 @@ export class PeerChannels {
   #lose(id: string): void {
     const open = this.#take(id)
     if (open === undefined) return
-    this.#nodes.send(open.line.node, 'end', id).catch(() => {})
+    this.#cluster.send(open.channel.node, 'end', id).catch(() => {})
     try {
-      open.ends?.onLost?.()
+      open.listener?.onLost?.()
     } catch (error) {
       warn(error)
     }
   }
 
-  /** As long as a line is open, looks whether the other side lives. */
+  /** While channels are open, checks whether the other sides live. */
   #watch(): void {
     if (this.#timer !== undefined) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      const others = new Set([...this.#open.values()].map(({ line }) => line.node))
+      const others = new Set([...this.#open.values()].map(({ channel }) => channel.node))
       void Promise.all([...others].map((node) => this.#look(node))).then(() => {
         if (this.#open.size > 0) this.#watch()
       })
-    }, Math.min(LOOK_MS, this.#nodes.beatMs))
+    }, Math.min(LOOK_MS, this.#cluster.beatMs))
     this.#timer.unref()
   }
 
   async #look(node: string): Promise<void> {
-    // A store that does not answer says nothing about anybody.
-    if (await this.#nodes.isAlive(node).catch(() => true)) return
-    for (const [id, { line }] of [...this.#open]) if (line.node === node) this.#lose(id)
+    // Where the store does not answer, it is not known.
+    if (await this.#cluster.isAlive(node).catch(() => true)) return
+    for (const [id, { channel }] of [...this.#open]) if (channel.node === node) this.#lose(id)
   }
 }
 
-/** Tells of what nobody waits for. */
 function warn(error: unknown): void {
   process.emitWarning(error instanceof Error ? error : String(error))
 }

@@ -62,7 +62,7 @@ export class TaskRecovery {
   async taken(task: Task): Promise<void> {
     for (const listener of this.#onTaken) {
       await listener(task).catch((cause: unknown) => (
-        this.#log('warning', 'Not everybody heard that a task was taken', { task: task.id, cause })
+        this.#log('warning', 'A listener to taken tasks failed', { task: task.id, cause })
       ))
     }
   }
