@@ -46,7 +46,7 @@ function written({ operations }: Dialect): readonly [together: string, alone: st
       return true
     },
   }
-  const writer = new EventWriter(sink, { spell, spellFault: () => '' })
+  const writer = new EventWriter(sink, { encodeEvent: spell, encodeFault: () => '' })
   for (const event of life) assert.ok(writer.send(event))
   return [together, life.map((event) => formatEvent(spell(event))).join('')]
 }
@@ -65,7 +65,7 @@ test('a stream that fails ends with an event for it', () => {
     closed: true, ready: () => Promise.resolve(), write: () => false,
     end: (text?: string) => void ends.push(text),
   }
-  const writer = new EventWriter(sink, { spell: () => '', spellFault: (thrown) => String(thrown) })
+  const writer = new EventWriter(sink, { encodeEvent: () => '', encodeFault: (thrown) => String(thrown) })
   assert.equal(writer.closed, true)
   assert.equal(writer.send(piece('x')), false)
   writer.end('why')

@@ -1,10 +1,10 @@
 /**
- * What is behind the paths of the A2A door: both bindings, the cards, the webhooks. The door loads this file,
- * and with it most of the room, when a first request or a webhook needs it.
+ * What answers at the paths of A2A: both bindings, the cards, the webhooks. `routes.ts` loads this file, and
+ * with it most of the room, when a first request or a webhook needs it.
  */
 import { createCards } from '../card/card-replies.ts'
 import { answerRoute } from './http-json.ts'
-import { receive } from './jsonrpc.ts'
+import { answerJsonRpc } from './jsonrpc.ts'
 import { oldExtendedCard } from '../card/extended-card.ts'
 import { PushDeliveries } from '../push/push-delivery.ts'
 import { a2aRunner } from '../tasks/task-turn-run.ts'
@@ -20,7 +20,7 @@ import type { A2aContext } from '../tasks/request.ts'
 export class A2aAnswers {
   readonly #context: A2aContext
   readonly #cards: Cards
-  /** What posts the events of tasks. Undefined: nothing does. */
+  /** Posts the events of tasks. Undefined: nothing does. */
   readonly push: PushDeliveries | undefined
 
   constructor(context: A2aContext, settings: PushSettings | undefined) {
@@ -32,14 +32,14 @@ export class A2aAnswers {
   }
 
   message(exchange: Exchange, agent: Agent | Group): MaybePromise<Reply> {
-    return receive(this.#context, agent, exchange)
+    return answerJsonRpc(this.#context, agent, exchange)
   }
 
   route(exchange: Exchange, agent: Agent | Group, route: Route): MaybePromise<Reply> {
     return answerRoute(this.#context, agent, route, exchange)
   }
 
-  /** `at`: below which path somebody is reached, '' or `/agents/<id>`. */
+  /** `at`: the path of the agent, '' or `/agents/<id>`. */
   card(exchange: Exchange, agent: Agent | Group, at: string): Reply {
     return this.#cards(exchange, agent, at)
   }

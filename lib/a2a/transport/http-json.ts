@@ -13,16 +13,15 @@ import { A2A_JSON_TYPE, JSON_TYPE } from '../../wire/media.ts'
 import { isSupported } from '../codec/dialects.ts'
 import { A2aFault } from '../model/faults.ts'
 import { wrongField } from '../model/fields.ts'
-import { perform, visitOf } from './operation-call.ts'
+import { OperationCall } from './operation-call.ts'
 import { v1 } from '../codec/v1.ts'
 import { encodeHttpFault } from '../codec/errors.ts'
 import { versionOf } from '../model/dialect.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Agent, Group } from '../../define/agent.ts'
-import type { Limits } from '../../define/limits.ts'
 import type { Exchange, KnownHeaders, Reply } from '../../http/message/exchange.ts'
 import type { Route } from './http-json-routes.ts'
-import type { BoundRequest, WholeReply } from './operation-call.ts'
+import type { WholeReply } from './operation-call.ts'
 import type { A2aContext } from '../tasks/request.ts'
 
 // What one caller may know is no other's.
@@ -32,25 +31,21 @@ const unkept: readonly string[] = Object.freeze(['Cache-Control', 'private, no-s
 export function answerRoute(
   context: A2aContext, agent: Agent | Group, route: Route, exchange: Exchange,
 ): MaybePromise<Reply> {
-  const request = new RouteRequest(route, exchange, context.service.limits)
-  return perform(visitOf(context, agent, v1, exchange), route.operation, request)
+  return new HttpJsonCall(context, agent, route, exchange).reply()
 }
 
-/** A request whose params stand in several places. */
-class RouteRequest implements BoundRequest {
+/** A request whose params stand in its path, query and body. */
+class HttpJsonCall extends OperationCall {
   readonly #route: Route
-  readonly #exchange: Exchange
-  readonly #limits: Limits
 
-  constructor(route: Route, exchange: Exchange, limits: Limits) {
+  constructor(context: A2aContext, agent: Agent | Group, route: Route, exchange: Exchange) {
+    super(context, agent, v1, exchange, route.operation)
     this.#route = route
-    this.#exchange = exchange
-    this.#limits = limits
   }
 
-  readParams(): unknown {
-    requireVersion(this.#exchange)
-    const { query, params: names } = this.#exchange
+  override readParams(): unknown {
+    requireVersion(this.exchange)
+    const { query, params: names } = this.exchange
     const params: Record<string, unknown> = { ...readQuery(query, this.#route.query), ...this.#readBody() }
     for (const [name, text] of names) if (name !== 'agent') params[name] = text
     return params
@@ -58,28 +53,29 @@ class RouteRequest implements BoundRequest {
 
   #readBody(): object | undefined {
     const { body } = this.#route
-    const text = this.#exchange.body
+    const text = this.exchange.body
+    const { maxDepth, maxObjects } = this.service.limits
     if (body === undefined || (body === 'optional' && text === '')) return undefined
-    const parsed = parseJson(text, this.#limits.maxDepth, this.#limits.maxObjects)
+    const parsed = parseJson(text, maxDepth, maxObjects)
     if (!parsed.ok) throw new Fault('invalid', parsed.why)
     if (isRecord(parsed.value)) return parsed.value
     throw new Fault('invalid', 'The body must be a JSON object')
   }
 
-  writeResult(result: string, headers: readonly string[]): Reply {
+  override writeResult(result: string, headers: readonly string[]): Reply {
     const { status } = this.#route
     const all = headers.length === 0 ? unkept : [...unkept, ...headers]
     return status === 204 ? { status, headers: all }
-      : { status, type: typeFor(this.#exchange.head), headers: all, body: result }
+      : { status, type: typeFor(this.exchange.head), headers: all, body: result }
   }
 
-  writeEvent(result: string): string {
+  override writeEvent(result: string): string {
     return result
   }
 
-  writeFault(fault: Fault, said: string): WholeReply {
-    const { status, body } = encodeHttpFault(fault, said)
-    return { status, type: typeFor(this.#exchange.head), headers: unkept, body: JSON.stringify(body) }
+  override writeFault(fault: Fault, message: string): WholeReply {
+    const { status, body } = encodeHttpFault(fault, message)
+    return { status, type: typeFor(this.exchange.head), headers: unkept, body: JSON.stringify(body) }
   }
 }
 

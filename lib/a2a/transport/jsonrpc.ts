@@ -1,8 +1,6 @@
 /**
- * The JSON-RPC binding: a body in, the answer of the dialect it is written in out.
- *
- * Knows envelopes, ids and statuses; what a method takes and gives is the dialect's. An error is HTTP 200
- * unless the body could not be read (400) or the request was refused.
+ * The JSON-RPC binding: a body in, an answer in the same dialect out. An error is HTTP 200 unless the body
+ * could not be read (400) or the request was refused.
  */
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { parseJson } from '../../wire/json.ts'
@@ -13,15 +11,16 @@ import {
 import { JSON_TYPE } from '../../wire/media.ts'
 import { dialectFor, isSupported, methodNames, rowOf } from '../codec/dialects.ts'
 import { A2aFault } from '../model/faults.ts'
-import { perform, visitOf } from './operation-call.ts'
+import { OperationCall } from './operation-call.ts'
 import { versionOf } from '../model/dialect.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Fault, FaultKind } from '../../define/fault.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Id, RpcError } from '../../wire/jsonrpc.ts'
-import type { Dialect, Version } from '../model/dialect.ts'
-import type { BoundRequest, WholeReply } from './operation-call.ts'
+import type { Row } from '../codec/dialects.ts'
+import type { Version } from '../model/dialect.ts'
+import type { WholeReply } from './operation-call.ts'
 import type { A2aContext } from '../tasks/request.ts'
 
 /** Faults that are refusals: the request, not the message, is what was wrong. */
@@ -30,7 +29,7 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
 ])
 
 /** Answers one body that was sent to an agent or a group. */
-export function receive(context: A2aContext, agent: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
+export function answerJsonRpc(context: A2aContext, agent: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
   const { maxDepth, maxObjects, maxNameBytes } = context.service.limits
   const parsed = parseJson(exchange.body, maxDepth, maxObjects)
   if (!parsed.ok) return refuseBody(exchange, null, PARSE_ERROR, parsed.why, 400)
@@ -52,44 +51,45 @@ export function receive(context: A2aContext, agent: Agent | Group, exchange: Exc
   if (row === undefined || !row.dialect.operations[row.operation]) {
     return errorReply(id, unknownMethod(method, params, version), 200)
   }
-  const { dialect, operation } = row
-  return perform(visitOf(context, agent, dialect, exchange), operation, new RpcRequest(id, params, dialect))
+  return new JsonRpcCall(context, agent, exchange, row, id, params).reply()
 }
 
-/** Refuses what is no request, in the words of the version that its client says it speaks. */
+/** Refuses what is no request, in the form of the version that its client asks for. */
 function refuseBody(exchange: Exchange, id: Id, code: number, why: string, status = 200): Reply {
   return errorReply(id, dialectFor(versionOf(exchange)).encodeError(code, why), status)
 }
 
 /** A request in an envelope with an id. */
-class RpcRequest implements BoundRequest {
+class JsonRpcCall extends OperationCall {
   readonly #id: Id
   #params: unknown
-  readonly #dialect: Dialect
 
-  constructor(id: Id, params: unknown, dialect: Dialect) {
+  constructor(
+    context: A2aContext, agent: Agent | Group, exchange: Exchange, { dialect, operation }: Row, id: Id,
+    params: unknown,
+  ) {
+    super(context, agent, dialect, exchange, operation)
     this.#id = id
     this.#params = params
-    this.#dialect = dialect
   }
 
-  readParams(): unknown {
+  override readParams(): unknown {
     const params = this.#params
-    // A stream holds on to its request, and need not to what was asked.
+    // A stream lives as long as its call; the params need not.
     this.#params = undefined
     return params
   }
 
-  writeResult(result: string, headers: readonly string[]): Reply {
+  override writeResult(result: string, headers: readonly string[]): Reply {
     return { status: 200, type: JSON_TYPE, headers, body: formatResult(this.#id, result) }
   }
 
-  writeEvent(result: string): string {
+  override writeEvent(result: string): string {
     return formatResult(this.#id, result)
   }
 
-  writeFault(fault: Fault, said: string): WholeReply {
-    return errorReply(this.#id, this.#dialect.encodeFault(fault, said), statuses.get(fault.kind) ?? 200)
+  override writeFault(fault: Fault, message: string): WholeReply {
+    return errorReply(this.#id, this.dialect.encodeFault(fault, message), statuses.get(fault.kind) ?? 200)
   }
 }
 

@@ -1,9 +1,7 @@
 /**
- * What every binding does with a request: its params go to the operation; what comes of that, a result, a
- * stream or a fault, goes to the binding, which writes it down. The one catch of a request.
- *
- * Knows no envelope and no path. Every tenant that a request is for has been declared, or it ends here.
- * Spec: A2A 1.0 §3.1, §3.3.
+ * One operation on its way to its answer: params are decoded, the operation runs, and its result, stream or
+ * fault is encoded. The one catch of a request. A binding extends it with where params stand and how answers
+ * are written. Spec: A2A 1.0 §3.1, §3.3.
  */
 import { isPlainText } from '../../define/content.ts'
 import { asFault, Fault, publicMessage, retryAfter } from '../../define/fault.ts'
@@ -21,79 +19,78 @@ import type { Artifact } from '../../define/artifact.ts'
 import type { Exchange, Reply, Sink, Source } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
+import type { Seal } from '../../wire/seal.ts'
 import type { Dialect, OperationCodec } from '../model/dialect.ts'
 import type { OperationName, StreamEvent } from '../model/model.ts'
 import type { A2aOptions } from '../model/options.ts'
+import type { Signer } from '../model/signature.ts'
+import type { PushDeliveries } from '../push/push-delivery.ts'
 import type { A2aContext, A2aRequest, EventSink, EventStream } from '../tasks/request.ts'
 
-/** An answer that is whole. */
+/** An answer with its body as text. */
 export interface WholeReply extends Reply { readonly body: string }
 
-/** One request as its binding carries it: where its params stand, and how its answer is written. */
-export interface BoundRequest {
-  /** What the codec of the operation reads; asked once. Throws a `Fault` where nothing could be read. */
-  readParams(): unknown
-  /** The answer with a result, which is JSON text. */
-  writeResult(result: string, headers: readonly string[]): Reply
-  /** The data of one event of a stream. */
-  writeEvent(result: string): string
-  /** The answer with an error; its body may be the data of an event. Throws where a detail is not JSON. */
-  writeFault(fault: Fault, said: string): WholeReply
-}
+/** What the params of every operation have. */
+interface Params { readonly tenant: string | undefined }
 
-/** What every request of the protocol has. */
-interface ForTenant { readonly tenant: string | undefined }
+type Codec = OperationCodec<Params, unknown>
 
-type Codec = OperationCodec<ForTenant, unknown>
-
-/** A request as operations see it. */
-export function visitOf(
-  { service, options, seal, signer, push }: A2aContext, agent: Agent | Group, dialect: Dialect,
-  exchange: Exchange,
-): A2aRequest {
-  const extensions = requestedExtensions(exchange.origin)
-  return { service, options, seal, signer, push, agent, dialect, exchange, extensions }
-}
-
-/** The answer of one operation of the visit's dialect. */
-export function perform(
-  visit: A2aRequest, operation: OperationName, request: BoundRequest,
-): MaybePromise<Reply> {
-  return new OperationCall(visit, operation, request).reply()
-}
-
-/** One operation on its way to its answer; where that is a stream, its source, and how events are spelled. */
-class OperationCall implements Source, EventSpelling {
-  readonly #visit: A2aRequest
+/** One operation of a request. */
+export abstract class OperationCall implements A2aRequest, Source {
+  readonly service: Service
+  readonly options: A2aOptions
+  readonly seal: Seal
+  readonly push: PushDeliveries | undefined
+  readonly signer: Signer | undefined
+  readonly agent: Agent | Group
+  readonly dialect: Dialect
+  readonly exchange: Exchange
+  readonly extensions: readonly string[]
   readonly #operation: OperationName
   readonly #codec: Codec
-  readonly #request: BoundRequest
   #events: EventStream | undefined
 
-  constructor(visit: A2aRequest, operation: OperationName, request: BoundRequest) {
-    this.#visit = visit
+  constructor(
+    { service, options, seal, push, signer }: A2aContext, agent: Agent | Group, dialect: Dialect,
+    exchange: Exchange, operation: OperationName,
+  ) {
+    this.service = service
+    this.options = options
+    this.seal = seal
+    this.push = push
+    this.signer = signer
+    this.agent = agent
+    this.dialect = dialect
+    this.exchange = exchange
+    this.extensions = requestedExtensions(exchange.origin)
     this.#operation = operation
     // The table of operations and the codecs of a dialect have the same types under the same name.
-    this.#codec = visit.dialect.operations[operation] as Codec
-    this.#request = request
+    this.#codec = dialect.operations[operation] as Codec
   }
 
-  get #isStreamed(): boolean { return this.#operation === 'stream' || this.#operation === 'subscribe' }
+  /** What the codec decodes; called once. Throws a `Fault` where nothing could be read. */
+  abstract readParams(): unknown
+  /** The answer with a result, which is JSON text. */
+  abstract writeResult(result: string, headers: readonly string[]): Reply
+  /** The data of one event of a stream. */
+  abstract writeEvent(result: string): string
+  /** The answer with an error; its body may be the data of an event. Throws where a detail is not JSON. */
+  abstract writeFault(fault: Fault, message: string): WholeReply
 
   reply(): MaybePromise<Reply> {
-    const visit = this.#visit
-    const act = operations[this.#operation] as (visit: A2aRequest, request: ForTenant) => unknown
+    const act = operations[this.#operation] as (request: A2aRequest, params: Params) => unknown
     try {
-      const { maxNameBytes } = visit.service.limits
-      const asked = this.#codec.decodeRequest(this.#request.readParams(), maxNameBytes)
-      requireTenant(visit.options, asked)
-      if (this.#isStreamed) requireStream(visit)
-      const result = act(visit, asked)
+      const params = this.#codec.decodeRequest(this.readParams(), this.service.limits.maxNameBytes)
+      requireTenant(this.options, params)
+      if (this.#isStreamed) requireStream(this)
+      const result = act(this, params)
       return isThenable(result) ? this.#replyLater(result) : this.#succeed(result)
     } catch (error) {
       return this.#fail(error)
     }
   }
+
+  get #isStreamed(): boolean { return this.#operation === 'stream' || this.#operation === 'subscribe' }
 
   async #replyLater(result: PromiseLike<unknown>): Promise<Reply> {
     try {
@@ -104,44 +101,63 @@ class OperationCall implements Source, EventSpelling {
   }
 
   #succeed(result: unknown): Reply {
-    const headers = extensionHeaders(this.#visit)
+    const headers = extensionHeaders(this)
     if (isStream(result)) {
       this.#events = result
       return { status: 200, type: EVENT_STREAM, headers, body: this }
     }
-    const text = bounded(this.#visit.service, this.#format(result))
-    return this.#request.writeResult(text, headers)
+    const text = this.#encode(result)
+    const { maxResultBytes } = this.service.limits
+    if (isWithin(text, maxResultBytes)) return this.writeResult(text, headers)
+    throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
   }
 
   #fail(thrown: unknown): Reply {
-    const reply = faultReply(this.#visit, this.#request, thrown)
-    if (reply.status !== 200 || !this.#isStreamed || !this.#visit.dialect.streamsErrors) return reply
+    const reply = this.#faultReply(thrown)
+    if (reply.status !== 200 || !this.#isStreamed || !this.dialect.streamsErrors) return reply
     return { status: 200, type: EVENT_STREAM, body: formatEvent(reply.body, 'error') }
   }
 
-  #format(result: unknown): string {
+  #encode(result: unknown): string {
     return this.#codec.formatResult?.(result) ?? JSON.stringify(this.#codec.encodeResult(result))
+  }
+
+  #faultReply(thrown: unknown): WholeReply {
+    const { service, exchange: { origin: { requestId } } } = this
+    const fault = asFault(thrown)
+    // A handler's defect was logged where it ran; what has no Fault yet came of encoding what it returned.
+    if (fault !== thrown) {
+      service.log('error', 'A message could not be answered', { request: requestId, cause: thrown })
+    }
+    const message = publicMessage(fault, requestId, service.exposeErrors)
+    try {
+      return withHeaders(this.writeFault(fault, message), fault, service.name)
+    } catch (cause) {
+      service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
+      const bare = new Fault(fault.kind, fault.message)
+      return withHeaders(this.writeFault(bare, message), fault, service.name)
+    }
   }
 
   open(sink: Sink): (() => void) | undefined {
     return this.#events?.open(new EventWriter(sink, this))
   }
 
-  spell(event: StreamEvent): string {
-    return this.#request.writeEvent(this.#format(event))
+  encodeEvent(event: StreamEvent): string {
+    return this.writeEvent(this.#encode(event))
   }
 
-  spellFault(thrown: unknown): string {
-    return faultReply(this.#visit, this.#request, thrown).body
+  encodeFault(thrown: unknown): string {
+    return this.#faultReply(thrown).body
   }
 }
 
-function requireTenant({ tenants = [] }: A2aOptions, { tenant }: ForTenant): void {
+function requireTenant({ tenants = [] }: A2aOptions, { tenant }: Params): void {
   if (tenant === undefined || tenants.includes(tenant)) return
   throw wrongField('params', 'tenant', 'must be left out, or be that of an interface in the agent card')
 }
 
-/** A task that nobody could be told of is not begun: its client would send the same message once more. */
+/** Refused before the task is created; otherwise the retry would duplicate it. */
 function requireStream({ exchange: { streamObjection } }: A2aRequest): void {
   if (streamObjection !== undefined) throw new Fault('busy', streamObjection)
 }
@@ -150,30 +166,7 @@ function isStream(result: unknown): result is EventStream {
   return typeof result === 'object' && result !== null && 'open' in result
 }
 
-function bounded({ limits: { maxResultBytes } }: Service, result: string): string {
-  if (isWithin(result, maxResultBytes)) return result
-  throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
-}
-
-/** The answer for what was thrown. */
-function faultReply(
-  { service, exchange: { origin: { requestId } } }: A2aRequest, request: BoundRequest, thrown: unknown,
-): WholeReply {
-  const fault = asFault(thrown)
-  // A handler's defect was logged where it ran; what has no Fault yet came of saying what it returned.
-  if (fault !== thrown) {
-    service.log('error', 'A message could not be answered', { request: requestId, cause: thrown })
-  }
-  const said = publicMessage(fault, requestId, service.exposeErrors)
-  try {
-    return withHeaders(request.writeFault(fault, said), fault, service.name)
-  } catch (cause) {
-    service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
-    return withHeaders(request.writeFault(new Fault(fault.kind, fault.message), said), fault, service.name)
-  }
-}
-
-/** An error with what its status asks for besides its body. */
+/** An error with the headers that its status asks for. */
 function withHeaders(reply: WholeReply, fault: Fault, realm: string): WholeReply {
   const { status, headers = [] } = reply
   if (status === 503) return { ...reply, headers: [...headers, 'Retry-After', retryAfter(fault)] }
@@ -181,29 +174,23 @@ function withHeaders(reply: WholeReply, fault: Fault, realm: string): WholeReply
   return { ...reply, headers: [...headers, 'WWW-Authenticate', formatChallenge({ realm })] }
 }
 
-/** How the events of one stream are spelled, as the data of events. */
-export interface EventSpelling {
-  spell(event: StreamEvent): string
-  spellFault(thrown: unknown): string
-}
-
 type ArtifactEvent = Extract<StreamEvent, { readonly what: 'artifact' }>
 
 /** What stands around the text of pieces of one artifact. */
 interface Frame { readonly artifactId: string; readonly before: string; readonly after: string }
 
-/** Stands for a text; nobody can send it, because nobody knows it. */
+/** Stands for a text. It cannot be sent by a client, which does not know it. */
 const hole = randomUuid()
 
-/** Writes events to a stream. */
+/** Writes events to a stream. Pieces of one text differ in the text alone: the rest is encoded once. */
 export class EventWriter implements EventSink {
   readonly #sink: Sink
-  readonly #spelling: EventSpelling
+  readonly #call: Pick<OperationCall, 'encodeEvent' | 'encodeFault'>
   #frame: Frame | undefined
 
-  constructor(sink: Sink, spelling: EventSpelling) {
+  constructor(sink: Sink, call: Pick<OperationCall, 'encodeEvent' | 'encodeFault'>) {
     this.#sink = sink
-    this.#spelling = spelling
+    this.#call = call
   }
 
   get closed(): boolean { return this.#sink.closed }
@@ -213,7 +200,7 @@ export class EventWriter implements EventSink {
       const text = textIn(event.artifact)
       if (text !== undefined) return this.#sendText(event, text)
     }
-    return this.#sink.write(formatEvent(this.#spelling.spell(event)))
+    return this.#sink.write(formatEvent(this.#call.encodeEvent(event)))
   }
 
   ready(): Promise<void> {
@@ -222,7 +209,7 @@ export class EventWriter implements EventSink {
 
   end(thrown?: unknown): void {
     if (thrown === undefined) this.#sink.end()
-    else this.#sink.end(formatEvent(this.#spelling.spellFault(thrown), 'error'))
+    else this.#sink.end(formatEvent(this.#call.encodeFault(thrown), 'error'))
   }
 
   #sendText(event: ArtifactEvent, text: string): boolean {
@@ -235,8 +222,8 @@ export class EventWriter implements EventSink {
   #frameOf(event: ArtifactEvent): Frame {
     const { id } = event.artifact
     const artifact: Artifact = { id, parts: [{ type: 'text', text: hole }] }
-    const spelled = formatEvent(this.#spelling.spell({ ...event, artifact }))
-    const [before = '', after = ''] = spelled.split(`"${hole}"`)
+    const encoded = formatEvent(this.#call.encodeEvent({ ...event, artifact }))
+    const [before = '', after = ''] = encoded.split(`"${hole}"`)
     return { artifactId: id, before, after }
   }
 }
