@@ -5,15 +5,15 @@
  * emitted before the next is asked for.
  */
 import { isThenable } from '../util/thenable.ts'
-import {
-  blockOf, contentOf, copyOfJson, isContent, isPlainText, isRecord, isTyped, text,
-} from './content.ts'
-import { Fault, mistake } from './fault.ts'
+import { blockOf, contentOf, copyOfJson, isContent, isRecord, isTyped, text } from './content.ts'
+import { mistake } from './fault.ts'
 import { beginsParts, foreignPair, foreignResult, foreignStream, foreignText, textOfPart } from './foreign.ts'
-import { foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces } from './output.ts'
+import {
+  ContentBuilder, foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, tooLargeFault,
+} from './output.ts'
 import type { Artifact } from './artifact.ts'
 import type { LiveCall } from './live-call.ts'
-import type { Content, ContentInput, TextContent } from './content.ts'
+import type { Content, ContentInput } from './content.ts'
 import type { PieceTaker } from './output.ts'
 
 /**
@@ -96,7 +96,7 @@ export function answerOf(
   }
   if (output === undefined) return noAnswer
   if (typeof output === 'string') {
-    if (output.length > maxBytes) throw tooLarge(maxBytes)
+    if (output.length > maxBytes) throw tooLargeFault('answer', maxBytes)
     return textAnswer(output)
   }
   const gathering = new AnswerBuilder(call, maxBytes, emit)
@@ -134,46 +134,40 @@ function emitAll(
   }
 }
 
-class AnswerBuilder implements PieceTaker {
+class AnswerBuilder extends ContentBuilder implements PieceTaker {
   /** The pieces are parts of a `fullStream` of the AI SDK. */
   isOfParts = false
   readonly #call: LiveCall
-  readonly #maxBytes: number
   readonly #emit: Emit | undefined
-  #size = 0
-  #text = ''
-  readonly #content: Content[] = []
-  /** The last block, while plain text may still be added to it. */
-  #growing: { readonly type: 'text'; text: string } | undefined
   #data: unknown
   #state: AnswerState = 'completed'
   #isMessage = false
 
   constructor(call: LiveCall, maxBytes: number, emit: Emit | undefined) {
+    super('answer', maxBytes)
     this.#call = call
-    this.#maxBytes = maxBytes
     this.#emit = emit
   }
 
   /** Takes one piece of many, and emits its blocks. */
   take(piece: unknown): void | Promise<void> {
     if (piece === '') return undefined
-    const before = this.#size
+    const before = this.size
     if (typeof piece !== 'string') {
       const fresh = this.add(piece)
-      this.#call.hold(this.#size - before)
+      this.#call.hold(this.size - before)
       return emitAll(fresh, this.#state, this.#emit)
     }
-    const block = this.#block(text(piece))
-    this.#call.hold(this.#size - before)
+    const block = this.addBlock(text(piece))
+    this.#call.hold(this.size - before)
     return this.#emit?.(block, this.#state)
   }
 
   /** Takes one piece and returns the blocks of it. */
   add(piece: unknown): readonly Content[] {
     if (piece === undefined || piece === null || piece === '') return []
-    if (typeof piece === 'string') return [this.#block(text(piece))]
-    if (isContent(piece)) return [this.#block(contentOf(piece))]
+    if (typeof piece === 'string') return [this.addBlock(text(piece))]
+    if (isContent(piece)) return [this.addBlock(contentOf(piece))]
     if (Array.isArray(piece)) {
       const pair = foreignPair(piece)
       if (typeof pair === 'string') throw mistake(`an agent returned ${pair}`)
@@ -189,64 +183,37 @@ class AnswerBuilder implements PieceTaker {
     const what = isThenable(piece) ? 'a promise within a list; await it first' : foreignTo(piece)
     if (what !== undefined) throw mistake(`an agent returned ${what}`)
     const foreign = foreignText(piece)
-    if (foreign !== undefined) return foreign === '' ? [] : [this.#block(text(foreign))]
-    this.isOfParts ||= this.#size === 0 && beginsParts(piece)
+    if (foreign !== undefined) return foreign === '' ? [] : [this.addBlock(text(foreign))]
+    this.isOfParts ||= this.size === 0 && beginsParts(piece)
     if (this.isOfParts) {
       const added = textOfPart(piece)
-      return added === '' ? [] : [this.#block(text(added))]
+      return added === '' ? [] : [this.addBlock(text(added))]
     }
     const inside = foreignResult(piece)
     if (inside !== undefined) throw mistake(`an agent returned ${inside}`)
     if (!isAnswerInput(piece)) {
       this.#data = piece
-      return [this.#block(text(jsonOf('An agent', piece)))]
+      return [this.addBlock(text(jsonOf('An agent', piece)))]
     }
     if (piece.state !== undefined) this.#state = piece.state
     if (piece.reply !== undefined) this.#isMessage = piece.reply === 'message'
     if (piece.data !== undefined) this.#data = jsonValue(piece.data)
-    const fresh = piece.text === undefined || piece.text === '' ? [] : [this.#block(text(piece.text))]
+    const fresh = piece.text === undefined || piece.text === '' ? [] : [this.addBlock(text(piece.text))]
     for (const item of piece.content ?? []) fresh.push(...this.#item(item))
-    if (fresh.length === 0 && this.#content.length === 0 && piece.data !== undefined) {
-      fresh.push(this.#block(text(jsonOf('An agent', piece.data))))
+    if (fresh.length === 0 && this.content.length === 0 && piece.data !== undefined) {
+      fresh.push(this.addBlock(text(jsonOf('An agent', piece.data))))
     }
     return fresh
   }
 
   /** One item of a list of content. */
   #item(item: string | ContentInput): readonly Content[] {
-    return item === '' ? [] : [this.#block(blockOf(item))]
+    return item === '' ? [] : [this.addBlock(blockOf(item))]
   }
 
   answer(): Answer {
-    const answer = { text: this.#text, content: this.#content, state: this.#state, data: this.#data }
+    const answer = { text: this.text, content: this.content, state: this.#state, data: this.#data }
     return this.#isMessage ? { ...answer, isMessage: true } : answer
-  }
-
-  #block(block: Content): Content {
-    if (block.type !== 'text') {
-      this.#size += JSON.stringify(block).length
-      this.#growing = undefined
-      this.#content.push(block)
-    } else {
-      this.#size += block.text.length
-      this.#text += block.text
-      this.#addText(block)
-    }
-    if (this.#size > this.#maxBytes) throw tooLarge(this.#maxBytes)
-    return block
-  }
-
-  /** A streamed text is one text: the pieces are how it travelled, not what it is. */
-  #addText(block: TextContent): void {
-    if (!isPlainText(block)) {
-      this.#growing = undefined
-      this.#content.push(block)
-    } else if (this.#growing !== undefined) {
-      this.#growing.text += block.text
-    } else {
-      this.#growing = { type: 'text', text: block.text }
-      this.#content.push(this.#growing)
-    }
   }
 }
 
@@ -264,8 +231,4 @@ function isAnswerInput(value: Readonly<Record<string, unknown>>): value is Answe
   if (content !== undefined && !Array.isArray(content)) return false
   if (reply !== undefined && reply !== 'message' && reply !== 'task') return false
   return state === undefined || states.has(state)
-}
-
-function tooLarge(maxBytes: number): Fault {
-  return new Fault('too-large', `The answer is larger than ${maxBytes} bytes`)
 }

@@ -3,10 +3,52 @@
  * JSON text. What JSON would lose (a map, a promise, a web response) is refused with what to return instead.
  */
 import { isThenable } from '../util/thenable.ts'
-import { isRecord } from './content.ts'
+import { isPlainText, isRecord } from './content.ts'
 import { Fault } from './fault.ts'
 import { isPlain, show } from './validate.ts'
+import type { Content } from './content.ts'
 import type { LiveCall } from './live-call.ts'
+
+/** Blocks of content, put together. A text that comes in pieces is one text. */
+export class ContentBuilder {
+  readonly content: Content[] = []
+  /** The text of all blocks. */
+  text = ''
+  /** The characters of all blocks. */
+  size = 0
+  readonly #what: string
+  readonly #maxBytes: number
+  /** The last block, while plain text may still be added to it. */
+  #growing: { readonly type: 'text'; text: string } | undefined
+
+  /** `what` is built, in messages. */
+  constructor(what: string, maxBytes: number) {
+    this.#what = what
+    this.#maxBytes = maxBytes
+  }
+
+  /** Throws `Fault('too-large')`. */
+  addBlock(block: Content): Content {
+    this.size += block.type === 'text' ? block.text.length : JSON.stringify(block).length
+    if (this.size > this.#maxBytes) throw tooLargeFault(this.#what, this.#maxBytes)
+    if (block.type === 'text') this.text += block.text
+    if (!isPlainText(block)) {
+      this.#growing = undefined
+      this.content.push(block)
+    } else if (this.#growing !== undefined) {
+      this.#growing.text += block.text
+    } else {
+      this.#growing = { type: 'text', text: block.text }
+      this.content.push(this.#growing)
+    }
+    return block
+  }
+}
+
+/** The fault of a result over its limit. */
+export function tooLargeFault(what: string, maxBytes: number): Fault {
+  return new Fault('too-large', `The ${what} is larger than ${maxBytes} bytes`)
+}
 
 /** Pieces that are taken in one iteration of the event loop. */
 const IN_A_ROW = 1_024

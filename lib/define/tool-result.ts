@@ -6,12 +6,13 @@
 import { summarize } from '../schema/compile.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text, textOf } from './content.ts'
-import { Fault } from './fault.ts'
-import { foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, withoutToJson } from './output.ts'
+import {
+  ContentBuilder, foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, withoutToJson,
+} from './output.ts'
 import { isPlain, rejectUnknown, show } from './validate.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Checked, Contract } from '../schema/standard.ts'
-import type { Content, ContentInput } from './content.ts'
+import type { ContentInput } from './content.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Members } from './validate.ts'
 import type { Tool, ToolResult, ToolResultInput } from './tool.ts'
@@ -157,27 +158,25 @@ export function outputOfPieces(
   return readPieces(pieces, call, gathering).then(() => gathering.output)
 }
 
-class ToolPieces {
+class ToolPieces extends ContentBuilder {
   readonly #call: LiveCall
-  readonly #maxBytes: number
   #count = 0
-  #size = 0
-  #text = ''
-  readonly #content: Content[] = []
   /** What was returned, or else the last piece that is neither text nor a block. */
   #value: unknown
 
   constructor(call: LiveCall, maxBytes: number) {
+    super('result', maxBytes)
     this.#call = call
-    this.#maxBytes = maxBytes
   }
 
   take(piece: unknown, isEnd: boolean): void {
     if (isEnd && piece !== undefined) this.#value = piece
     if (isEnd || piece === undefined || piece === '') return
     const block = typeof piece === 'string' ? text(piece) : isContent(piece) ? contentOf(piece) : undefined
+    const before = this.size
     if (block === undefined) this.#value = piece
-    else this.#add(block)
+    else if (!isPlainText(block) || block.text !== '') this.addBlock(block)
+    this.#call.hold(this.size - before)
     const added = block === undefined ? '' : textOf([block])
     this.#call.progress(++this.#count, undefined, added || undefined)
   }
@@ -185,29 +184,8 @@ class ToolPieces {
   /** As a tool without pieces would return it. */
   get output(): unknown {
     if (this.#value !== undefined) return this.#value
-    if (this.#content.length === 0) return this.#text === '' ? undefined : this.#text
-    this.#flush()
-    return this.#content
-  }
-
-  #add(block: Content): void {
-    const size = block.type === 'text' ? block.text.length : JSON.stringify(block).length
-    this.#size += size
-    if (this.#size > this.#maxBytes) {
-      throw new Fault('too-large', `The result is larger than ${this.#maxBytes} bytes`)
-    }
-    this.#call.hold(size)
-    if (isPlainText(block)) {
-      this.#text += block.text
-      return
-    }
-    this.#flush()
-    this.#content.push(block)
-  }
-
-  /** A text that came in pieces is one text. */
-  #flush(): void {
-    if (this.#text !== '') this.#content.push(text(this.#text))
-    this.#text = ''
+    const [first, ...rest] = this.content
+    if (first === undefined) return undefined
+    return rest.length === 0 && isPlainText(first) ? first.text : this.content
   }
 }
