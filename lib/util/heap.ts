@@ -36,22 +36,24 @@ export class Heap<T> {
 
   /** All members in order, as long as none comes, changes or leaves. */
   * inOrder(): Generator<T> {
+    if (this.first === undefined) return
+    yield this.first
     // The next one is a child of one that was.
     const next = new Heap<Standing<T>>({
       isBefore: (one, other) => this.#order.isBefore(one.member, other.member),
       placeOf: (standing) => standing.place,
       place(standing, at) { standing.place = at },
     })
-    const look = (at: number): void => {
-      const member = this.#members[at]
-      if (member !== undefined) next.add({ member, at, place: NOT_IN_HEAP })
-    }
-    look(0)
-    for (let { first } = next; first !== undefined; { first } = next) {
+    for (let at = 0; ;) {
+      for (const child of [2 * at + 1, 2 * at + 2]) {
+        const member = this.#members[child]
+        if (member !== undefined) next.add({ member, at: child, place: NOT_IN_HEAP })
+      }
+      const { first } = next
+      if (first === undefined) return
       yield first.member
       next.remove(first)
-      look(2 * first.at + 1)
-      look(2 * first.at + 2)
+      at = first.at
     }
   }
 

@@ -7,7 +7,6 @@ import { BEYOND } from './quota.ts'
 import { LinkedList } from './linked-list.ts'
 import { NOT_IN_HEAP, Heap } from './heap.ts'
 import type { LinkedMember } from './linked-list.ts'
-import type { Order } from './heap.ts'
 
 /** The account of one holder, written by `Shares` alone. */
 export class Share<T> implements LinkedMember<Share<T>> {
@@ -16,7 +15,8 @@ export class Share<T> implements LinkedMember<Share<T>> {
   bytes = 0
   /** Rises with every change of any share. */
   changedAt = 0
-  place: number = NOT_IN_HEAP
+  placeByCount: number = NOT_IN_HEAP
+  placeByBytes: number = NOT_IN_HEAP
   previous: Share<T> | undefined = undefined
   next: Share<T> | undefined = undefined
 
@@ -25,25 +25,15 @@ export class Share<T> implements LinkedMember<Share<T>> {
   }
 }
 
-const byBytes: Order<Share<unknown>> = {
-  isBefore: (one, other) =>
-    one.bytes === other.bytes ? one.changedAt < other.changedAt : one.bytes > other.bytes,
-  placeOf: (share) => share.place,
-  place(share, at) { share.place = at },
-}
+type By = 'count' | 'bytes'
 
-/**
- * The accounts of all holders. By number, there is one list for each number, so that nothing is searched; by
- * bytes, holders are ranked from the first time that bytes are short.
- */
+/** The accounts of all holders, ranked by what is short from the first time that it is. */
 export class Shares<T> {
   readonly #maxCount: number
   readonly #maxBytes: number
-  /** By number, those that hold so many, in the order in which they changed; none is empty. */
-  readonly #byCount: (LinkedList<Share<T>> | undefined)[] = [undefined]
-  /** The last list that became empty, to be used again. */
-  #spare: LinkedList<Share<T>> | undefined
-  #mostCount = 0
+  /** All that hold something. */
+  readonly #all = new LinkedList<Share<T>>()
+  #byCount: Heap<Share<T>> | undefined
   #byBytes: Heap<Share<T>> | undefined
   #count = 0
   #bytes = 0
@@ -73,43 +63,43 @@ export class Shares<T> {
   }
 
   /** The holder of most of what is short: of bytes, if those are. */
-  get largest(): T | undefined { return this.#largest?.holder }
+  get largest(): T | undefined { return this.#ranked(this.isHeavy).first?.holder }
 
   /** The largest without the largest. */
-  get next(): T | undefined { return this.#next?.holder }
+  get next(): T | undefined { return this.#ranked(this.isHeavy).second?.holder }
 
   /** Another that holds as much as the largest. */
   get asLarge(): T | undefined {
-    const largest = this.#largest
-    const next = this.#next
-    if (largest === undefined || next === undefined) return undefined
-    const isEqual = this.isHeavy ? largest.bytes === next.bytes : largest.count === next.count
-    return isEqual ? next.holder : undefined
+    const { first, second } = this.#ranked(this.isHeavy)
+    const by: By = this.isHeavy ? 'bytes' : 'count'
+    return first?.[by] === second?.[by] ? second?.holder : undefined
   }
 
   /** All that hold anything, those with most bytes first, or with most in number. */
   * largestFirst(isByBytes: boolean): Generator<T> {
-    if (isByBytes) {
-      for (const { holder } of this.#ranked.inOrder()) yield holder
-      return
-    }
-    for (let count = this.#mostCount; count > 0; count--) {
-      const first = this.#byCount[count]?.first
-      for (let share = first; share !== undefined; share = share.next) yield share.holder
-    }
+    for (const { holder } of this.#ranked(isByBytes).inOrder()) yield holder
   }
 
   /** The holder has one more, one less, or as many as before, and so many bytes more or less. */
   change(share: Share<T>, count: 1 | 0 | -1, bytes: number): void {
+    const before = share.count
     share.changedAt = ++this.#changes
+    share.count += count
+    share.bytes += bytes
     this.#count += count
     this.#bytes += bytes
-    share.bytes += bytes
-    this.#recount(share, count)
-    if (this.#byBytes === undefined) return
-    if (share.place === NOT_IN_HEAP) this.#byBytes.add(share)
-    else if (share.count > 0) this.#byBytes.moved(share)
-    else this.#byBytes.remove(share)
+    if (before === 0 && share.count > 0) {
+      this.#all.add(share)
+      this.#byCount?.add(share)
+      this.#byBytes?.add(share)
+    } else if (before > 0 && share.count === 0) {
+      this.#all.remove(share)
+      this.#byCount?.remove(share)
+      this.#byBytes?.remove(share)
+    } else if (before > 0) {
+      this.#byCount?.moved(share)
+      this.#byBytes?.moved(share)
+    }
   }
 
   /** What counts but belongs to no holder. Negative numbers give it back. */
@@ -118,49 +108,18 @@ export class Shares<T> {
     this.#bytes += bytes
   }
 
-  get #largest(): Share<T> | undefined {
-    return this.isHeavy ? this.#ranked.first : this.#byCount[this.#mostCount]?.first
+  #ranked(isByBytes: boolean): Heap<Share<T>> {
+    if (isByBytes) return this.#byBytes ??= this.#rank('bytes', 'placeByBytes')
+    return this.#byCount ??= this.#rank('count', 'placeByCount')
   }
 
-  get #next(): Share<T> | undefined {
-    if (this.isHeavy) return this.#ranked.second
-    const next = this.#largest?.next
-    if (next !== undefined) return next
-    for (let count = this.#mostCount - 1; count > 0; count--) {
-      const first = this.#byCount[count]?.first
-      if (first !== undefined) return first
-    }
-    return undefined
-  }
-
-  /** All by bytes, from now on. */
-  get #ranked(): Heap<Share<T>> {
-    if (this.#byBytes !== undefined) return this.#byBytes
-    const ranking = new Heap<Share<T>>(byBytes)
-    for (const holders of this.#byCount) {
-      for (let share = holders?.first; share !== undefined; share = share.next) ranking.add(share)
-    }
-    return this.#byBytes = ranking
-  }
-
-  #recount(share: Share<T>, change: number): void {
-    const before = this.#byCount[share.count]
-    before?.remove(share)
-    if (before !== undefined && before.first === undefined) {
-      this.#byCount[share.count] = undefined
-      this.#spare = before
-    }
-    share.count += change
-    if (share.count > 0) this.#holdersOf(share.count).add(share)
-    if (share.count > this.#mostCount) this.#mostCount = share.count
-    while (this.#mostCount > 0 && this.#byCount[this.#mostCount] === undefined) this.#mostCount--
-  }
-
-  #holdersOf(count: number): LinkedList<Share<T>> {
-    const holders = this.#byCount[count]
-    if (holders !== undefined) return holders
-    const made = this.#spare ?? new LinkedList<Share<T>>()
-    this.#spare = undefined
-    return this.#byCount[count] = made
+  #rank(by: By, place: 'placeByBytes' | 'placeByCount'): Heap<Share<T>> {
+    const heap = new Heap<Share<T>>({
+      isBefore: (one, other) => one[by] === other[by] ? one.changedAt < other.changedAt : one[by] > other[by],
+      placeOf: (share) => share[place],
+      place(share, at) { share[place] = at },
+    })
+    for (const share of this.#all) heap.add(share)
+    return heap
   }
 }
