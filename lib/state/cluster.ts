@@ -1,7 +1,7 @@
 /**
  * The processes that share a store. Each has a name, a lease that it renews as long as it lives, and an
- * inbox, which is a topic of the store. Messages are sealed with the secret that the processes share, so that others
- * who can write to the store cannot send in their name.
+ * inbox, which is a topic of the store. Messages are sealed with the secret that the processes share, so that
+ * others who can write to the store cannot send in their name.
  *
  * A process keeps its name for as long as it lives, whatever happens to its lease.
  */
@@ -256,8 +256,8 @@ export class ClusterMembership {
   #warnOfStranger(): void {
     if (this.#hasStrangers) return
     this.#hasStrangers = true
-    this.#log('warning', 'A process of this deployment has another secret or name; give all its processes the '
-      + `same of both, and each other service a secret or a 'deployment' of its own`)
+    this.#log('warning', 'A process of this deployment has another secret or name; give all its processes '
+      + `the same of both, and each other service a secret or a 'deployment' of its own`)
   }
 }
 
