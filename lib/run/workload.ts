@@ -80,7 +80,7 @@ export class Workload implements CallBytes {
     throw new Fault('busy', `${this.#max} calls are running ${this.#where} already; try again later`)
   }
 
-  /** Takes a place for a call that has to be waited for. `check` has told whether there is one. */
+  /** Takes a place for a call that has to be waited for. Call `check` before. */
   enter(call: LiveCall): RunLease {
     const lease = new RunLease(this, call)
     this.#running ??= new Quota(`calls ${this.#where}`, this.#max)

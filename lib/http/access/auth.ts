@@ -1,9 +1,9 @@
 /**
- * Who is asking: a key or token from the request's headers to a principal.
+ * A key or token from the request's headers to a principal.
  *
- * A key that is on the list is never asked about further, expired or not; what is on none is asked of the
- * `apiKey` function, and a bearer that this does not know either, of `auth.verify`. A credential that is
- * wrong ends the matter: nothing falls through to another scheme or to anonymous. RFC 6750, RFC 9110 §11.
+ * A key on the list is decided there, expired or not. Others go to the `apiKey` function, and a bearer that
+ * this does not know to `auth.verify`. A wrong credential is final: there is no other scheme and no anonymous
+ * caller after it. RFC 6750, RFC 9110 §11.
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { PlainLease, Quota } from '../../util/quota.ts'
@@ -16,7 +16,7 @@ import type { Principal } from '../../define/principal.ts'
 import type { KnownHeaders } from '../message/exchange.ts'
 import type { NamedKey, TokenInfo } from './keys.ts'
 
-/** What a verifying function is told besides the credential. */
+/** What a verifying function gets besides the credential. */
 export interface AuthRequest {
   readonly method: string
   /** Below the mount path, without the query. */
@@ -25,12 +25,12 @@ export interface AuthRequest {
   header(name: string): string | undefined
 }
 
-/** A principal, or nothing where the credential is not good. */
+/** A principal, or nothing for a bad credential. */
 export type Verified = Principal | undefined | null
 
 /**
- * Says who a credential belongs to; nothing means that it is not good. With `auth` beside it, a bearer that
- * this does not know is asked of `auth.verify` then; what came as `X-API-Key` never is.
+ * Finds the owner of a credential; nothing means that it is bad. With `auth`, a bearer that this does not
+ * know goes to `auth.verify`; a value of `X-API-Key` never does.
  */
 export type Verify = (credential: string, request: AuthRequest) => Verified | Promise<Verified>
 
@@ -40,44 +40,42 @@ export type ApiKey = string | readonly (string | NamedKey)[] | Verify
 type Known = TokenInfo | undefined | null
 
 /**
- * Tokens of an OAuth authorization server (RFC 6750, RFC 9728). `verify` must check signature, issuer,
- * time and, above all, that the token's audience is `resource`: a token for somebody else is no token.
+ * Tokens of an OAuth authorization server (RFC 6750, RFC 9728). `verify` must check signature, issuer, time
+ * and, above all, that the token's audience is `resource`: a token for another resource must be refused.
  */
 export interface Authorization {
-  /** The address that clients dial and tokens are made for, as in `https://agents.example.com/mcp`. */
+  /** The URL that clients use and tokens are made for, as in `https://agents.example.com/mcp`. */
   readonly resource: string
   /** Addresses of the issuers. */
   readonly authorizationServers: readonly string[]
-  /** What a client should ask for to begin with. */
+  /** The scopes that a client should ask for first. */
   readonly scopes?: readonly string[] | undefined
   /** Of the resource, for people (`resource_name`). */
   readonly name?: string | undefined
-  /** An address where developers can read about it (`resource_documentation`). */
+  /** A URL of documentation for developers (`resource_documentation`). */
   readonly documentation?: string | undefined
-  /** Says what is behind a token; nothing means that it is not good. */
+  /** Reads a token; nothing means that it is bad. */
   verify(token: string, request: AuthRequest): Known | Promise<Known>
 }
 
 /**
  * Finds the principal of a request; undefined means 401. `mayAsk` is called before a function of the
- * operator's is asked, and may throw; `network` is where the request comes from. Throws, or rejects with,
- * `Unavailable` where finding out cannot be waited for, and whatever a function of the operator's throws.
+ * operator's and may throw; `network` is where the request comes from. Throws, or rejects with, `Unavailable`
+ * and whatever a function of the operator's throws.
  */
 export type Authenticate = (
   head: KnownHeaders, query: string, request: AuthRequest, mayAsk?: () => void, network?: string,
 ) => Found
 
-/** Somebody, nobody, or whoever it will turn out to be. */
 type Found = Principal | undefined | Promise<Principal | undefined>
 
-/** What it works with: keys, tokens, or both. */
 export interface AuthOptions {
   readonly apiKey?: ApiKey | undefined
   readonly auth?: Authorization | undefined
   readonly limits: Pick<Limits, 'authTimeoutMs' | 'maxCalls'>
 }
 
-/** Makes the check. Throws `TypeError` for what can be no key and no authorization. */
+/** Makes the check. Throws `TypeError` for bad keys and options. */
 export function createAuthenticate({ apiKey, auth, limits }: AuthOptions): Authenticate {
   if (auth !== undefined) requireAuthorization(auth)
   const askKey = typeof apiKey === 'function' ? apiKey : undefined
@@ -114,13 +112,12 @@ export function createAuthenticate({ apiKey, auth, limits }: AuthOptions): Authe
   }
 }
 
-/** Of a request no more than a function of the operator's is to see. */
+/** The operator's function sees no more of a request than this. */
 function shown(request: AuthRequest): AuthRequest {
   const { method, path } = request
   return { method, path, header: (name) => request.header(name) }
 }
 
-/** What comes of a value that may be promised, by a promise of whatever make. */
 function later<T>(value: T | PromiseLike<T>, settled: (value: T) => Found): Found {
   return isThenable(value) ? Promise.resolve(value).then(settled) : settled(value)
 }
@@ -132,7 +129,7 @@ function isOver({ expiresAt }: Principal): boolean {
 function requireAuthorization({ resource, authorizationServers, scopes = [], verify }: Authorization): void {
   const url = URL.canParse(resource) ? new URL(resource) : undefined
   const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.hash === ''
-  // Its metadata has a path of our own that ends in the resource's.
+  // The path of its metadata ends in the resource's path.
   if (!isPlain || !/^(?:\/[\w.~!$&'()*+,;=:@-]*)+$/.test(url.pathname)) {
     throw new TypeError(`auth.resource is ${JSON.stringify(resource)}; write the address that clients dial, `
       + `as in 'https://agents.example.com/mcp'`)
@@ -152,10 +149,10 @@ function requireAuthorization({ resource, authorizationServers, scopes = [], ver
 
 const BEARER = /^bearer +([^\s].*)$/i
 const KEY_NAMES: ReadonlySet<string> = new Set(['api_key', 'apikey', 'x-api-key', 'access_token'])
-/** The longest of them, every character of it escaped. */
+/** The longest name, with each character escaped. */
 const MAX_NAME = 36
 
-/** The one credential: none where two differ, or where it is of another scheme. */
+/** The one credential; undefined where two differ, or for another scheme. */
 export function credentialOf(head: KnownHeaders): string | undefined {
   const bearer = head.authorization === undefined ? undefined : BEARER.exec(head.authorization)?.[1]
   if (head.authorization !== undefined && bearer === undefined) return undefined
@@ -164,8 +161,7 @@ export function credentialOf(head: KnownHeaders): string | undefined {
 }
 
 /**
- * Why nobody can be told by what a request brings, be it good or bad in itself. Where there are only tokens,
- * nobody is sent to look for a key.
+ * Why the credentials of a request name no principal. With tokens only, the sentence does not mention keys.
  */
 export function credentialObjection(
   { authorization, apiKey }: KnownHeaders, query: string, tokensOnly = false,
@@ -184,7 +180,7 @@ export function credentialObjection(
   return `A valid ${what} is needed: ${way}`
 }
 
-/** Whether a query string, without its `?`, has a member that is called like a key. */
+/** Whether a query string, without its `?`, has a member with a key's name. */
 export function hasKey(query: string): boolean {
   for (let start = 0; start < query.length;) {
     const next = query.indexOf('&', start)
@@ -199,7 +195,7 @@ function isKeyName(member: string): boolean {
   const equals = member.indexOf('=')
   const name = equals < 0 ? member : member.slice(0, equals)
   if (name.length > MAX_NAME || equals < 0) return false
-  // Each name for itself: what is broken elsewhere in the query must not hide it.
+  // Each name alone: a broken escape elsewhere must not hide it.
   return KEY_NAMES.has(name.replace(/%([\da-f]{2})/gi, character).toLowerCase())
 }
 
@@ -210,7 +206,7 @@ function character(_escape: string, code: string): string {
 /** The caller cannot be identified at the moment: 503. The message is for the caller. */
 export class Unavailable extends Error {
   readonly retryAfterSeconds: number
-  /** A crowd is only busy; what hangs is the operator's to mend. */
+  /** A crowd is normal; a function that hangs must be mended by the operator. */
   readonly level: 'debug' | 'warning'
 
   constructor(message: string, retryAfterSeconds: number, level: 'debug' | 'warning') {
@@ -221,7 +217,7 @@ export class Unavailable extends Error {
   }
 }
 
-/** Promises that are waited for, with a ceiling and a time limit. */
+/** Pending promises, with a ceiling and a time limit. */
 export class Pending {
   readonly #slots: Quota
   readonly #maxMs: number
@@ -231,15 +227,15 @@ export class Pending {
     this.#maxMs = maxMs
   }
 
-  /** Throws `Unavailable` where no more can be waited for by `caller`. */
+  /** Throws `Unavailable` where `caller` may wait for no more. */
   check(caller: string): void {
     if (this.#slots.hasRoom({ caller }, 1)) return
     throw new Unavailable('Too many callers are being identified; try again later', 1, 'debug')
   }
 
   /**
-   * What was promised. Rejects with `Unavailable` when that takes too long; its slot is taken until it
-   * settles, but not for longer than the same time again.
+   * Waits for a promise. Rejects with `Unavailable` when that takes too long; its slot is taken until it
+   * settles, and for at most the same time again.
    */
   wait<T>(promised: Promise<T>, caller: string): Promise<T> {
     const slot = new PlainLease(caller)

@@ -3,36 +3,33 @@ import type { Store, StoreKey } from '../../state/store.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 
 /**
- * Buckets of tokens, one for each caller, that fill at a steady rate.
+ * Token buckets, one for each caller, that fill at a steady rate.
  *
- * A bucket is one number, the time at which it is full again; a full one is not kept at all.
+ * A bucket is one number, the time at which it is full again; a full one is not kept.
  */
 
-/** What came of counting. */
 export interface Taken {
   readonly allowed: boolean
   /** Whole tokens that are left. */
   readonly remaining: number
-  /** Until there is room again where there was none; until all is there again where there was. */
+  /** Until a token is there, where there was none; else until the bucket is full. */
   readonly resetMs: number
 }
 
-/** Where tokens are counted: in this process's memory, or in a store that processes share. */
+/** Where tokens are counted: in memory, or in a shared store. */
 export interface Counter {
-  /** Takes `cost` tokens from the bucket of `key`, or none where so many are not there. */
+  /** Takes `cost` tokens from the bucket of `key`, or none where there are too few. */
   take(key: string, cost: number, nowMs: number): MaybePromise<Taken>
 }
 
-/** What one bucket holds, and how fast it fills. */
 export interface BucketSize { readonly burst: number; readonly perMinute: number }
 
-/** What the keys of all buckets may take. The one that was not asked for longest goes first. */
+/** Bytes of all keys. The one that was asked for longest ago goes first. */
 export const MAX_BYTES: number = 8 * 1024 * 1024
 const ENTRY_BYTES = 128
-/** For the roundings of the clock. */
+/** Tolerance for the rounding of clocks. */
 export const ROUNDING_MS: number = 0.001
 
-/** Buckets in this process's memory. */
 export class Buckets implements Counter {
   readonly #burstMs: number
   readonly #stepMs: number
@@ -46,12 +43,12 @@ export class Buckets implements Counter {
     this.#maxBytes = maxBytes
   }
 
-  /** Buckets that are not known to be full. */
+  /** Buckets that may not be full. */
   get size(): number { return this.#fullAt.size }
 
   take(key: string, cost: number, nowMs: number): Taken {
     const owedMs = Math.max(0, (this.#fullAt.get(key) ?? nowMs) - nowMs)
-    // What is more than a whole bucket would never fit.
+    // A cost above a whole bucket would never fit.
     const wantedMs = Math.min(owedMs + cost * this.#stepMs, owedMs + this.#burstMs)
     const allowed = wantedMs <= this.#burstMs + ROUNDING_MS
     const heldMs = allowed ? wantedMs : owedMs
@@ -63,7 +60,7 @@ export class Buckets implements Counter {
     }
   }
 
-  /** Takes a token that is not there, `mostMs` of debt at most: milliseconds until one is there again. */
+  /** Takes a missing token, up to `mostMs` of debt. Returns milliseconds until a token is there. */
   owe(key: string, nowMs: number, mostMs: number): number {
     const owedMs = Math.max(0, (this.#fullAt.get(key) ?? nowMs) - nowMs)
     this.#keep(key, nowMs + Math.min(owedMs + this.#stepMs, this.#burstMs + mostMs))
@@ -77,7 +74,7 @@ export class Buckets implements Counter {
     return lackingMs > ROUNDING_MS ? lackingMs : 0
   }
 
-  /** The last that was asked for stands last. */
+  /** The most recent key is last. */
   #keep(key: string, fullAt: number): void {
     if (!this.#fullAt.delete(key)) this.#bytes += keyBytes(key)
     this.#fullAt.set(key, fullAt)
@@ -90,34 +87,40 @@ export class Buckets implements Counter {
   }
 }
 
-/** What the bucket of a key takes. */
 export function keyBytes(key: string): number {
   return key.length * 2 + ENTRY_BYTES
 }
 
-/** A store that is shared, and whether it can be reached. */
+/** A shared store, and whether it can be reached. */
 export interface SharedPlace extends Pick<Store, 'read' | 'write'> { readonly isUnavailable: boolean }
 
-/** What of a bucket this process sets aside at one time. */
+/** The part of a bucket that a process reserves at a time is 1/8. */
 const SHARES = 8
-/** Whoever loses a race so often leaves it. */
+/** A process that loses so many races gives up. */
 const MAX_TRIES = 8
-/** A clock that is further off than this is no clock to count by. */
+/** A clock with more skew cannot be used. */
 const MAX_SKEW_MS = 60_000
 
-/** One caller, as this process sees it. */
+/** One caller in this process. */
 interface Share {
-  /** Tokens set aside, and when the last of them were. */
+  /** Reserved tokens, and the time of the last reservation. */
   tokens: number
   reservedAt: number
-  /** The entry of the store when it was last seen: others can only have made it later since. */
+  /** The store's entry when last seen: others can only have made it later. */
   fullAt: number
   version: number
-  /** While more tokens are being set aside. */
   pending: Promise<void> | undefined
 }
 
-/** Buckets in a store. Which of several limits they are of is told by a name. */
+/**
+ * Buckets in a shared store: each process reserves 1/8 of a bucket at a time by compare-and-set, and spends
+ * it without asking the store. Over any time all processes together allow what the limit says, give or take
+ * an eighth of the burst each.
+ *
+ * One entry per caller holds the time at which its bucket is full, by the clocks of the hosts: a skew of a
+ * second shifts the limit by what a second refills. While the store cannot be reached, each process counts
+ * alone.
+ */
 export class SharedBuckets implements Counter {
   readonly #name: string
   readonly #burst: number
@@ -127,7 +130,7 @@ export class SharedBuckets implements Counter {
   readonly #wall: () => number
   readonly #maxBytes: number
   readonly #shares = new Map<string, Share>()
-  /** What this process has let through, for the time in which it is alone. */
+  /** What this process has allowed, for the time without the store. */
   readonly #own: Buckets
   #bytes = 0
 
@@ -153,13 +156,12 @@ export class SharedBuckets implements Counter {
     return this.#settle(share, key, cost, nowMs) ?? this.#wait(share, key, cost, nowMs)
   }
 
-  /** What can be told without the store; undefined where it has to be asked. */
+  /** The result without the store; undefined where it must be asked. */
   #settle(share: Share, key: string, cost: number, nowMs: number): Taken | undefined {
     const wallMs = this.#wall()
     const owedMs = Math.max(0, share.fullAt - wallMs)
-    // By then they would have flowed in again: they are not saved up.
+    // By now they would be refilled: they are not saved up.
     if (wallMs - share.reservedAt >= this.#burstMs) share.tokens = 0
-    // What is more than a whole bucket would never fit.
     const missing = Math.min(cost, this.#burst) - share.tokens
     const isThere = missing <= 0
     const lateMs = owedMs + missing * this.#stepMs - this.#burstMs
@@ -196,7 +198,7 @@ export class SharedBuckets implements Counter {
     }
   }
 
-  /** Sets aside so many tokens at least, or learns that they are not there. */
+  /** Reserves at least so many tokens, or learns that they are missing. */
   async #setAside(share: Share, place: StoreKey, missing: number): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const wallMs = this.#wall()
@@ -224,12 +226,11 @@ export class SharedBuckets implements Counter {
   }
 
   #placeOf(key: string): StoreKey {
-    // No principal is called so: where there is no room, callers make room for each other, never others.
+    // No principal has this name: where the store is full, entries of callers replace each other only.
     const digest = createHash('sha256').update(key).digest('base64url')
     return { collection: 'rate', owner: '#rate', key: `${this.#name} ${digest}` }
   }
 
-  /** The last that was asked for stands last. */
   #shareOf(key: string): Share {
     const known = this.#shares.get(key)
     const share = known ?? { tokens: 0, reservedAt: 0, fullAt: 0, version: 0, pending: undefined }

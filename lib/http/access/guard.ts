@@ -1,17 +1,16 @@
 /**
- * Who may come in at all: the Host and Origin of a request, and what a browser is told about both.
+ * Which hosts and origins may call: the Host and Origin headers, CORS and preflights.
  *
- * DNS rebinding makes a stranger's page speak to a loopback server under the stranger's own name, so
- * names are compared with lists, never with each other unless one of them passed a list.
- * RFC 9110 §7.2, WHATWG Fetch §3.2 (CORS).
+ * DNS rebinding makes a foreign page call a loopback server under the page's own name, so names are compared
+ * with lists, and with each other only where one of them passed a list. RFC 9110 §7.2, WHATWG Fetch §3.2
+ * (CORS).
  */
 import { authorityOf, parseHost } from '../message/address.ts'
 import type { NamedHost } from '../message/address.ts'
 import type { KnownHeaders } from '../message/exchange.ts'
 
-/** What the operator says about names. */
 export interface GuardOptions {
-  /** Names, with or without a port, that this server is reached by. `*` lifts the check. */
+  /** Names of this server, with or without a port. `*` disables the check. */
   readonly allowedHosts?: readonly string[] | undefined
   /** Origins of pages that may call: `https://app.example.com`. */
   readonly allowedOrigins?: readonly string[] | undefined
@@ -20,27 +19,25 @@ export interface GuardOptions {
   readonly publicUrl?: URL | undefined
 }
 
-/** What the guard says of one request. */
 export interface Verdict {
-  /** A sentence, where the request is refused: for what it says, or `isMalformed`. */
+  /** The sentence of a refusal; `isMalformed` makes it 400 instead of 403. */
   readonly refused: string | undefined
   readonly isMalformed?: true
   /** Whether the Host passed a list. */
   readonly hostIsListed: boolean
-  /** CORS headers for the reply: name, value, name, value. */
+  /** CORS headers: name, value, name, value. */
   readonly headers: readonly string[]
 }
 
-/** Where a request came in, as far as names matter. */
+/** The kind of address that a request arrived at. */
 export type Bind = 'loopback' | 'network' | 'none'
 
-/** The check, with its tables made. */
 export interface Guard {
   /** Whether the operator lists this name, by `allowedHosts` or `publicUrl`. */
   lists(host: string): boolean
-  /** `isKeyed`: callers need a key, so a page of this server's own origin may call. */
+  /** `isKeyed`: callers need a key, so pages of this server's own origin may call. */
   check(head: KnownHeaders, bind: Bind, isPublic: boolean, isKeyed: boolean): Verdict
-  /** The headers of a preflight's answer; undefined where the page is allowed nothing. */
+  /** The headers of a preflight's answer; undefined where the page may not call. */
   preflight(
     head: KnownHeaders, bind: Bind, isPublic: boolean, methods: readonly string[], asked: string | undefined,
   ): readonly string[] | undefined
@@ -52,7 +49,7 @@ const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2
   + 'x-a2a-extensions, etag, idempotent-replayed, x-should-retry'
 const MAX_REMEMBERED = 256
 const MAX_KEY_CHARS = 512
-/** In the place of a header that did not come. No header can be this: it would be no header line. */
+/** Stands for a missing header; no header can have this value. */
 const ABSENT = '\0'
 const none: readonly string[] = Object.freeze([])
 const everybody: readonly string[] = Object.freeze(['Access-Control-Allow-Origin', '*'])
@@ -62,13 +59,10 @@ const malformed: Verdict = Object.freeze({
 })
 const listed: Verdict = Object.freeze({ refused: undefined, hostIsListed: true, headers: none })
 
-/**
- * All that a verdict goes by. It is remembered under the whole of this, so what the check does not find
- * here it cannot go by.
- */
+/** Everything that decides a verdict, and its key in the cache. */
 type Asked = readonly [bind: Bind, isPublic: boolean, isKeyed: boolean, host: string, origin: string]
 
-/** Makes the guard. Throws `TypeError` for what is no host and no origin. */
+/** Makes the guard. Throws `TypeError` for a bad host or origin. */
 export function createGuard(options: GuardOptions): Guard {
   const anyHost = options.allowedHosts?.includes('*') === true
   const hosts = new Set((options.allowedHosts ?? []).filter((host) => host !== '*').map(hostEntry))
@@ -78,7 +72,7 @@ export function createGuard(options: GuardOptions): Guard {
   const origins = new Set([...readers, ...(options.allowedOrigins ?? []).map(originEntry)])
   if (options.publicUrl !== undefined) origins.add(options.publicUrl.origin)
   const remembered = new Map<string, Verdict>()
-  /** What was asked last: most ask the same again. */
+  /** The last question: most ask the same again. */
   let last: Asked | undefined
   let lastVerdict = fine
 
@@ -90,7 +84,7 @@ export function createGuard(options: GuardOptions): Guard {
     const isChecked = bind === 'loopback'
       || (bind === 'none' ? options.allowedHosts !== undefined : hosts.size > 0)
     if (anyHost || !isChecked) {
-      // What no address can be made of names nothing, and must not be read by whoever makes addresses.
+      // A Host without an authority names nothing, and must not be used for URLs.
       return host === ABSENT || host === '' || authorityOf(host) !== undefined ? fine : malformed
     }
     const named = parseHost(host)
@@ -111,7 +105,7 @@ export function createGuard(options: GuardOptions): Guard {
     return ownMayCall && url.host === host.toLowerCase()
   }
 
-  /** Whether a page may read too: one that the operator lists, or one of the same machine as its server. */
+  /** Whether a page may read answers: one that is listed, or one of loopback on loopback. */
   function mayRead({ origin, hostname }: URL, host: string, bind: Bind): boolean {
     if (readers.has(origin)) return true
     return options.cors === undefined && bind === 'loopback' && LOOPBACK.has(hostname)
@@ -120,7 +114,7 @@ export function createGuard(options: GuardOptions): Guard {
 
   function readHeaders(bind: Bind, host: string, origin: string): readonly string[] {
     if (anyReader) return [...everybody, 'Access-Control-Expose-Headers', EXPOSED]
-    // Without a list only what a page of this machine asks for depends on its origin.
+    // Without a list only loopback pages depend on their Origin.
     if (readers.size === 0 && (bind !== 'loopback' || origin === ABSENT)) return none
     const url = parseOrigin(origin)
     if (url === undefined || !mayRead(url, host, bind)) return ['Vary', 'Origin']
@@ -153,7 +147,7 @@ export function createGuard(options: GuardOptions): Guard {
       return lastVerdict = known
     }
     const verdict = verdictOf(asked)
-    // What strangers invent is refused: it must not take the place of what is asked again and again.
+    // Refusals are not cached: strangers can invent names.
     if (verdict.refused === undefined && key.length < MAX_KEY_CHARS) {
       if (remembered.size >= MAX_REMEMBERED) remembered.clear()
       remembered.set(key, verdict)
@@ -167,7 +161,7 @@ export function createGuard(options: GuardOptions): Guard {
   ): readonly string[] | undefined {
     const headers = isPublic ? everybody : readHeaders(bind, host, origin)
     if (!headers.includes('Access-Control-Allow-Origin')) return undefined
-    // The headers are allowed as they are asked for: no list could name every Mcp-Param-*.
+    // All headers that are asked for: no list could name every Mcp-Param-*.
     const more = HEADER_NAMES.test(asked ?? '') ? ['Access-Control-Allow-Headers', asked ?? ''] : []
     const allowed = ['Access-Control-Allow-Methods', methods.join(', '), ...more]
     return [...headers, ...allowed, 'Access-Control-Max-Age', '600']

@@ -1,8 +1,8 @@
 /**
- * Keys that are known beforehand: a list of them in, and out, for a credential, whose it is.
+ * Listed API keys, and the principals that functions of the operator's return, checked.
  *
- * Compared whole and in constant time. A key that was given no id has one made of its digest, so that what
- * belongs to its holder stays his when the list changes.
+ * Keys are compared whole and in constant time. A key without an id gets one from its digest, so that its
+ * state stays when the list changes. Mistakes of a function throw; an expired principal is none.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { isScope, parseScope } from '../../wire/challenge.ts'
@@ -11,28 +11,28 @@ import type { Principal } from '../../define/principal.ts'
 
 /** One key with what it may do. Two keys with one `id` are one caller: that is how a key is rotated. */
 export interface NamedKey {
-  /** Who holds it, in at most 500 bytes; sessions and tasks belong to this name. */
+  /** The owner's name, at most 500 bytes; sessions and tasks belong to it. */
   readonly id: string
   /** What callers send. */
   readonly key: string
-  /** What it may do. Left out: nothing that asks for a scope. */
+  /** Left out: no scopes. */
   readonly scopes?: readonly string[]
   /** A date, its ISO 8601 text, or milliseconds since the epoch. */
   readonly expires?: Date | string | number
 }
 
-/** Whose a credential is; undefined where it is no key of the list. An expired one is found too. */
+/** The owner of a credential, also of an expired one; undefined for an unknown key. */
 export type FindKey = (credential: string) => Principal | undefined
 
 interface KnownKey { readonly key: string; readonly principal: Principal }
 
-/** What a header can carry from end to end. */
+/** Characters that a header can carry. */
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const ID_LABEL = 'triport key id\n'
-/** Credentials are compared in at least so many characters, so that the time tells no key's length. */
+/** Credentials are compared in at least so many characters, so that the time does not tell a key's length. */
 const LEAST_WIDTH = 128
 
-/** Makes the look-up. Throws `TypeError` for an entry that can be no key, and for a key given twice. */
+/** Makes the look-up. Throws `TypeError` for a bad entry, and for a key that is given twice. */
 export function createKeys(entries: readonly (string | NamedKey)[]): FindKey {
   if (entries.length === 0) {
     throw new TypeError('apiKey is an empty list; give at least one key, or leave apiKey out')
@@ -46,17 +46,17 @@ export function createKeys(entries: readonly (string | NamedKey)[]): FindKey {
     }
     places.set(key, index + 1)
   }
-  // No key has a NUL, so what is filled up with them to one width stays as different as it was.
+  // No key has a NUL, so padding keeps them different.
   const width = Math.max(LEAST_WIDTH, ...keys.map(({ key }) => key.length))
   const known = keys.map(({ key }) => Buffer.from(key.padEnd(width, '\0'), 'latin1'))
   const asked = Buffer.alloc(width)
   return (credential) => {
-    // A digest of it would be as good, but costs three times as much: a fortieth of a whole request.
+    // A digest would be as good and costs three times as much: 1/40 of a request.
     asked.write(credential.padEnd(width, '\0'), 'latin1')
     let found: KnownKey | undefined
-    // Every key is compared, so that the time tells nothing about which one came close.
+    // Every key is compared: the time does not tell which one came close.
     for (let at = 0; at < known.length; at++) if (timingSafeEqual(known[at]!, asked)) found = keys[at]
-    // What was longer has been cut, and what is no Latin-1 has become some.
+    // A longer credential was cut, and characters outside Latin-1 were changed.
     return found?.key === credential ? found.principal : undefined
   }
 }
@@ -95,24 +95,21 @@ function keyOf(entry: string | NamedKey, index: number): KnownKey {
 
 /** What a token's issuer says about it. */
 export interface TokenInfo {
-  /** Who the token speaks for; sessions and tasks belong to it. */
+  /** Whom the token speaks for; sessions and tasks belong to it. */
   readonly subject: string
-  /**
-   * Who says so. Subjects of two issuers are two callers, whatever they are called. Left out: the one
-   * authorization server, where there is one.
-   */
+  /** The issuer: subjects of two issuers are two callers. Left out: the one authorization server. */
   readonly issuer?: string | undefined
   readonly scopes?: readonly string[] | undefined
-  /** The same as OAuth writes it, with a space between two; read where `scopes` is left out. */
+  /** OAuth's form, separated by spaces; read where `scopes` is left out. */
   readonly scope?: string | undefined
   /** Milliseconds since the epoch: `exp * 1000` of a token. */
   readonly expiresAt?: number | undefined
 }
 
-/** An id is kept with everything that belongs to its owner. */
+/** An id is stored with everything that belongs to its owner. */
 const MAX_ID_BYTES = 512
 
-/** An id that can own something. Throws `TypeError`. */
+/** Throws `TypeError` for an id that is too long. */
 export function requireId(owner: string, id: string): string {
   if (Buffer.byteLength(id) > MAX_ID_BYTES) {
     throw new TypeError(`${owner} has an id of more than ${MAX_ID_BYTES} bytes; use its digest`)
@@ -123,12 +120,12 @@ export function requireId(owner: string, id: string): string {
   return id
 }
 
-/** Whether a time is in seconds, as tokens have it: taken for milliseconds it is over, without a word. */
+/** Seconds, as tokens have them, would read as long expired milliseconds. */
 export function isInSeconds(time: unknown): boolean {
   return typeof time === 'number' && time > 1e9 && time < 1e11
 }
 
-/** A principal as the `apiKey` function returned it; undefined where its time is over. */
+/** The principal of the `apiKey` function; undefined where it has expired. */
 export function principalOf(found: Principal): Principal | undefined {
   if (typeof found !== 'object' || typeof found.id !== 'string' || found.id === '') {
     throw new TypeError(`The apiKey function returned no principal; return { id: 'who' } or nothing`)
@@ -136,7 +133,7 @@ export function principalOf(found: Principal): Principal | undefined {
   return checked('The principal of the apiKey function', found, found.scopes)
 }
 
-/** The principal of a token; undefined where its time is over. `issuer` is what an unnamed one stands for. */
+/** The principal of a token; undefined where it has expired. `issuer` is the default. */
 export function bearerOf(info: TokenInfo, issuer: string | undefined): Principal | undefined {
   const isInfo = typeof info === 'object' && typeof info.subject === 'string' && info.subject !== ''
   if (!isInfo) {
@@ -152,7 +149,7 @@ export function bearerOf(info: TokenInfo, issuer: string | undefined): Principal
     throw new TypeError(`auth.verify returned a scope that is no text; write 'a b', or scopes: ['a', 'b']`)
   }
   const held = scopes ?? (scope === undefined ? [] : parseScope(scope))
-  // An issuer has colons; escaped it has none, so that no two pairs have one id.
+  // An escaped issuer has no colon, so no two pairs share an id.
   const id = `token:${encodeURIComponent(from)}:${subject}`
   return checked('The token', { id, ...expiresAt !== undefined && { expiresAt } }, held)
 }

@@ -1,8 +1,6 @@
 /**
- * How often one caller may ask: a bucket of tokens for each, that fills at a steady rate, in this process or
- * for all that share a store. Who the caller is, and what is counted, is its callers' word.
- *
- * Headers: draft-ietf-httpapi-ratelimit-headers; RFC 9110 §10.2.3.
+ * Rate limits: a token bucket per caller, in this process or in a shared store; and wrong credentials,
+ * counted per network. Headers: draft-ietf-httpapi-ratelimit-headers; RFC 9110 §10.2.3.
  */
 import { isThenable } from '../../util/thenable.ts'
 import { Buckets, SharedBuckets } from './buckets.ts'
@@ -10,20 +8,18 @@ import type { Log } from '../../define/log.ts'
 import type { Overuse } from '../message/exchange.ts'
 import type { Counter, SharedPlace, Taken } from './buckets.ts'
 
-/** How often one caller may ask: one principal, or one address where nobody needs a key. */
+/** The rate of one caller: one principal, or one address without keys. */
 export interface RateLimit {
-  /** Calls a minute, in the long run: requests by POST. Left out: any number. */
+  /** Calls (POST requests) per minute in the long run. Left out: any number. */
   readonly perMinute?: number | undefined
-  /** Calls that may come all at once after a pause. Left out: those of a minute. */
+  /** Calls at once after a pause. Left out: those of a minute. */
   readonly burst?: number | undefined
-  /** MCP handshakes a minute, each of which can begin a session. Left out: any number. */
+  /** MCP handshakes per minute, each of which can begin a session. Left out: any number. */
   readonly initializePerMinute?: number | undefined
 }
 
-/** What is counted. */
 export type Counted = 'call' | 'initialize'
 
-/** One limit as it is told: its name, its quota, where it is counted. */
 interface Limit {
   readonly name: string
   readonly policy: string
@@ -31,23 +27,21 @@ interface Limit {
   readonly counter: Counter
 }
 
-/** What a reply is told of a limit, and whether it is used up. */
+/** What a reply says of a limit, and whether it is used up. */
 export interface Count { readonly headers: readonly string[]; readonly overuse: Overuse | undefined }
 
-/** The limits of one server. */
 export interface RateLimits {
-  /** Counts for one caller; undefined where there is no such limit. A promise only with a shared store. */
+  /** Counts for one caller; undefined without such a limit. A promise only with a shared store. */
   take(what: Counted, caller: string, cost: number): Count | Promise<Count> | undefined
 }
 
-/** Milliseconds that only rise, and those since the epoch. */
 export interface Clocks { monotonic(): number; wall(): number }
 
 const clocks: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() }
 
 /**
- * Makes the limits: of this process, or with `shared` of all that share that store. Throws `TypeError` for
- * what limits nothing, and for numbers that cannot be.
+ * Makes the limits, of this process or of a shared store. Throws `TypeError` for options that limit nothing,
+ * and for bad numbers.
  */
 export function createRateLimits(
   options: RateLimit, shared?: SharedPlace, { monotonic, wall }: Clocks = clocks,
@@ -95,13 +89,13 @@ function requireRateLimit(options: RateLimit): RateLimit {
   return options
 }
 
-/** Guesses that may come at once, by those of a minute. */
+/** Guesses at once, in minutes of the rate. */
 const BURST_MINUTES = 2
-/** Guesses that came at once, before the first was known to be wrong, shut out for so long at most. */
+/** The longest lock-out after many guesses at once. */
 const MAX_DEBT_MS = 10 * 60_000
 const LOG_MS = 60_000
 
-/** A network has guessed too often: 429. The message is for the caller. */
+/** Too many guesses of a network: 429. The message is for the caller. */
 export class Overused extends Error {
   readonly headers: readonly string[]
 
@@ -113,7 +107,11 @@ export class Overused extends Error {
   }
 }
 
-/** What has failed of late. */
+/**
+ * Wrong keys and tokens per network, so that guessing is slow and costs the operator's functions nothing. In
+ * this process's memory, bounded. Requests without a known network, as of `fetch`, are not counted: one
+ * guesser would lock out everybody.
+ */
 export class FailedIdentifications {
   readonly #buckets: Buckets | undefined
   readonly #log: Log
@@ -128,13 +126,13 @@ export class FailedIdentifications {
     this.#now = now
   }
 
-  /** Throws `Overused` where one more would be too many. */
+  /** Throws `Overused` where one more is too many. */
   check(network: string | undefined): void {
     const resetMs = network === undefined ? 0 : this.#buckets?.lacking(network, this.#now()) ?? 0
     if (resetMs > 0) throw this.#over(resetMs, network)
   }
 
-  /** Counts one; why it is one too many, if it is. */
+  /** Counts one; returns why it is one too many. */
   count(network: string | undefined): Overused | undefined {
     if (network === undefined) return undefined
     const now = this.#now()

@@ -1,14 +1,11 @@
 /**
- * Addresses as requests and sockets spell them: the host that was asked for, what proxies say of both
- * ends, and which network a client is in.
- *
- * Knows no list and no trust: what of it counts is its callers' business. RFC 9110 §7.2, RFC 4291 §2.2.
- * `X-Forwarded-*` has no specification: each proxy sets it, or adds to its end.
+ * Addresses in requests and sockets: the host that was asked for, what proxies report of both ends, and the
+ * network of a client. RFC 9110 §7.2, RFC 4291 §2.2. `X-Forwarded-*` has no specification: each proxy sets
+ * it, or appends to it.
  */
 import { isIP } from 'node:net'
 import { ipv6GroupsOf } from '../../wire/ip.ts'
 
-/** A host as it is compared. */
 export interface NamedHost {
   /** Lower case, without the dot of the root. */
   readonly name: string
@@ -26,16 +23,13 @@ export function parseHost(host: string): NamedHost | undefined {
   return { name: name.toLowerCase().replace(/\.$/, ''), port }
 }
 
-/** The same text where an address can be made of it, else undefined. */
+/** The same text where it is a valid authority, else undefined. */
 export function authorityOf(host: string | undefined): string | undefined {
   if (host === undefined || parseHost(host) === undefined) return undefined
   return URL.canParse(`http://${host}`) ? host : undefined
 }
 
-/**
- * What the outermost of so many proxies has put into a list that each of them sets or adds to. What
- * stands before that came from the client, who can write anything.
- */
+/** What the outermost of so many trusted proxies wrote into a list. What stands before it is the client's. */
 export function forwarded(list: string | undefined, proxies: number): string | undefined {
   if (list === undefined || proxies === 0) return undefined
   let end = list.length
@@ -48,13 +42,10 @@ export function forwarded(list: string | undefined, proxies: number): string | u
   return list.slice(start, end).trim() || undefined
 }
 
-/** An address with brackets or a port, as proxies write them. */
+/** With brackets or a port, as proxies write them. */
 const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/
 
-/**
- * What counts as one client: an IPv4 address, or the /64 of an IPv6 address, of which one customer has
- * all. Undefined for what is no address.
- */
+/** What counts as one client: an IPv4 address, or the /64 of an IPv6 address. Undefined for anything else. */
 export function networkOf(address: string | undefined): string | undefined {
   if (address === undefined) return undefined
   const [, bracketed, dotted] = WITH_PORT.exec(address) ?? []

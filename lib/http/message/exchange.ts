@@ -1,12 +1,12 @@
 /**
- * What a request is and what a reply is, as values: the only types of this room that doors see. No socket
- * is visible through them, so every door can be tested, and served, without one.
+ * A request and a reply as values: the only types of http/ that protocols see. No socket is visible, so each
+ * protocol can be tested and served without one.
  */
 import type { Origin } from '../../define/call.ts'
 
 /**
- * The headers that are read on the way of nearly every request, from one scan. All others are found by
- * `Exchange.header`. A header that came twice is joined by `, ` as RFC 9110 §5.3 has it.
+ * The headers that nearly every request needs, from one scan; others are found by `Exchange.header`. A
+ * repeated header is joined by `, ` (RFC 9110 §5.3).
  */
 export interface KnownHeaders {
   readonly host: string | undefined
@@ -28,46 +28,44 @@ export interface KnownHeaders {
   readonly a2aVersion: string | undefined
 }
 
-/** One request. */
 export interface Exchange {
-  /** Upper case. A HEAD is given to the endpoint of GET, which answers it without beginning anything. */
+  /** Upper case. A HEAD goes to the endpoint of GET, which starts nothing for it. */
   readonly method: string
   /** Below the mount path, percent-decoded once. */
   readonly path: string
   /** Without its `?`; '' = none. */
   readonly query: string
-  /** What the `{names}` of the endpoint's path stood for. */
+  /** Values of the `{names}` in the endpoint's path. */
   readonly params: ReadonlyMap<string, string>
   readonly head: KnownHeaders
-  /** Length and UTF-8 are checked already; '' = none. Let go as soon as `handle` has returned. */
+  /** Length and UTF-8 are checked; '' = none. Cleared when `handle` has returned. */
   readonly body: string
   readonly origin: Origin
-  /** Where this server is reached by the client: scheme, authority and base path. Always a valid URL. */
+  /** The server's URL for the client: scheme, authority and base path. Always valid. */
   readonly baseUrl: string
-  /** What stands before every path for the client, a host's prefix and the mount path; no final `/`. */
+  /** The prefix of every path for the client: a host's prefix and the mount path; no final `/`. */
   readonly basePath: string
-  /** The base URL rests on a list or an option, not on whatever the client sent. */
+  /** The base URL comes from a list or an option, not from the client. */
   readonly baseUrlIsTrusted: boolean
   header(name: string): string | undefined
   /**
-   * Counts something against its caller's rate limit; undefined where there is room. A request by POST is
-   * counted as one call before it comes here. A promise only where processes share the limit.
+   * Counts against the caller's rate limit; undefined where there is room. A POST was counted as one call
+   * already. A promise only where processes share the limit.
    */
   take(what: 'call' | 'initialize', cost: number): Overuse | undefined | Promise<Overuse | undefined>
   /**
-   * Why no other stream can be opened now; undefined where there is room. Asked before work begins whose
-   * answer is a stream: else its client would be told to try again what was done already.
+   * Why no stream can be opened; undefined where there is room. Asked before work whose answer is a stream:
+   * otherwise the retry would repeat it.
    */
   readonly streamObjection: string | undefined
 }
 
-/** A rate limit that is used up: the sentence and the headers of a 429. */
+/** A used up rate limit: the sentence and headers of a 429. */
 export interface Overuse { readonly detail: string; readonly headers: readonly string[] }
 
-/** One answer. Content-Length, X-Request-Id and CORS are added on the way out. */
+/** One answer. Content-Length, X-Request-Id and CORS are added later. */
 export interface Reply {
   readonly status: number
-  /** Content-Type. */
   readonly type?: string
   /** Further headers: name, value, name, value. */
   readonly headers?: readonly string[]
@@ -75,17 +73,17 @@ export interface Reply {
 }
 
 /**
- * A stream that has not begun. Opened exactly once, synchronously, right after the head, even for a
- * reader that has left (then `sink.closed` is true). The returned function is called exactly once when
- * the stream is over, whoever ended it.
+ * A stream that has not begun. Opened exactly once, synchronously after the head, even for a reader that has
+ * left (then `sink.closed`). The returned function is called exactly once at the end of the stream.
  */
 export interface Source {
   open(sink: Sink): (() => void) | undefined
 }
 
-/** Where the text of a stream goes. */
 export interface Sink {
-  /** Takes the text. False: enough is waiting, or the stream is over; whoever can wait awaits `ready()`. */
+  /**
+   * Takes the text. False: enough is waiting, or the stream is over; a writer that can wait awaits `ready()`.
+   */
   write(text: string): boolean
   /** Resolves when more can be written, and when the stream is over. Never rejects. */
   ready(): Promise<void>
@@ -94,69 +92,65 @@ export interface Sink {
   readonly closed: boolean
 }
 
-/** What OpenAPI says of each method of a path, by its lower-case name. */
+/** OpenAPI's operations of a path, by lower-case method. */
 export type MethodOperations = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** What OpenAPI says of a path. */
+/** OpenAPI's description of a path. */
 export interface Description {
   readonly operations?: MethodOperations
-  /** In the place of `operations` where the path has a name in it: what is said of each thing so named. */
+  /** Instead of `operations` where the path has a name: the description of each named thing. */
   readonly named?: ReadonlyMap<string, MethodOperations>
-  /** What these refer to; the description has of it what is referred to. */
+  /** Referenced components; only used ones are written. */
   readonly components?: Components
 }
 
-/** What operations refer to by `#/components/…`. A name stands for one thing in all of a server. */
+/** What operations reference by `#/components/…`. Names are unique within a server. */
 export interface Components {
   readonly schemas?: Readonly<Record<string, unknown>>
   readonly responses?: Readonly<Record<string, unknown>>
 }
 
-/** One place where requests are answered: data in, data out. */
+/** Answers requests at one path. */
 export interface Endpoint {
-  /** `/agents/{id}`; a `{name}` stands for one segment, a fixed end such as `{id}:cancel` may follow it. */
+  /** `/agents/{id}`; a `{name}` is one segment, a fixed end such as `{id}:cancel` may follow. */
   readonly path: string
-  /** The path begins at the host, wherever the server is mounted (RFC 8615). */
+  /** The path begins at the host, not at the mount path (RFC 8615). */
   readonly outsideMount?: boolean
   /** Upper case. GET brings HEAD with it. */
   readonly methods: readonly string[]
-  /** Answered without a key. `public`: without a look at the Origin too, and readable from every page. */
+  /** Needs no key. `public`: no Origin check either, and readable from every page. */
   readonly open?: boolean | 'public'
-  /** Media types of a body, the first being the usual one. Left out: no body is read. */
+  /** Media types of a body, the usual one first. Left out: no body is read. */
   readonly accepts?: readonly string[]
-  /**
-   * The body may be left out, and whoever does may name any media type, as forms do; whoever does not may
-   * name none. Left out: false.
-   */
+  /** The body may be empty, with any media type or none. */
   readonly bodyIsOptional?: boolean
-  /** A path, with a final `/`: what is not there below it is refused in this endpoint's form too. */
+  /** A path with a final `/`: unknown paths below it are refused in this endpoint's form. */
   readonly refusesBelow?: string
-  /** Answers even while the server is closing down. */
+  /** Answers also while the server closes. */
   readonly always?: boolean
-  /** What OpenAPI says; loaded when somebody reads it. Left out: nothing. */
+  /** Loaded when OpenAPI is read. Left out: not described. */
   readonly describe?: () => Promise<Description>
-  /** Whether anything is behind the path now; what is not is answered, but not announced. Left out: it is. */
+  /** False: the path is answered, but not announced. */
   readonly isOffered?: () => boolean
-  /** What `WWW-Authenticate` says here; left out, `Bearer realm`. `isGiven`: a credential came, a bad one. */
+  /** The value of `WWW-Authenticate`; default `Bearer realm`. `isGiven`: a bad credential came. */
   challenge?(isGiven: boolean): string
-  /** Brings what `handle` cannot do without; undefined where that is here. */
+  /** Loads what `handle` needs; undefined where it is loaded. */
   readonly load?: () => Promise<void> | undefined
-  /** An endpoint that has its answer returns it, not a promise of it. */
+  /** Returns a reply, or a promise of one only where it has to wait. */
   handle(exchange: Exchange): Reply | Promise<Reply>
-  /** A refusal that was made before, or instead of, the endpoint: in the form of its own door. */
+  /** A refusal before, or instead of, `handle`, in the protocol's form. */
   refuse(refusal: Refusal): Reply
 }
 
-/** Why a request is not answered. */
 export interface Refusal {
   readonly status: number
   /** A sentence for the caller. */
   readonly detail: string
   readonly requestId: string
-  /** Headers that the status asks for: name, value, name, value. */
+  /** Name, value, name, value. */
   readonly headers?: readonly string[]
   /** The body could be read, but is not JSON. */
   readonly unparsable?: boolean
-  /** What the form of the answer may follow. Left out: nothing is known of the request. */
+  /** What the form of the answer may depend on. Left out: unknown. */
   readonly asked?: Pick<Exchange, 'head' | 'query'>
 }

@@ -1,8 +1,6 @@
 /**
- * A request's raw header lines to the `KnownHeaders`, in one scan.
- *
- * The names that clients send are few and repeat in their own spelling, so each spelling is looked up
- * once in lower case and remembered, within a bound.
+ * A request's raw header lines to `KnownHeaders`, in one scan. Clients send few names in their own spelling,
+ * so each spelling is looked up in lower case once and cached, within a bound.
  */
 import type { KnownHeaders } from './exchange.ts'
 
@@ -29,13 +27,13 @@ const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['a2a-version', 'a2aVersion'],
 ])
 
-/** Spellings seen so far. A stranger can invent names, so it does not grow beyond this. */
+/** Strangers can invent names. */
 const MAX_SPELLINGS = 512
 const spellings = new Map<string, Field | null>()
 
-/** Reads the lines once. `rawHeaders` is name, value, name, value. */
+/** `rawHeaders` is name, value, name, value. */
 export function readHead(rawHeaders: readonly string[]): KnownHeaders {
-  // All members at once, so that every head has one shape.
+  // All members at once: every head has one shape.
   const head: { -readonly [name in Field]: string | undefined } = {
     host: undefined, origin: undefined, accept: undefined, contentType: undefined, contentLength: undefined,
     contentEncoding: undefined, transferEncoding: undefined, authorization: undefined, apiKey: undefined,

@@ -1,11 +1,8 @@
-/**
- * What every reply consists of besides its body, whatever carries it.
- */
+/** The headers of every reply, and its body's kind. */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import type { Reply, Sink, Source } from './exchange.ts'
 
-/** What of a request its reply repeats or depends on. */
 export interface ReplyContext {
   readonly method: string
   readonly requestId: string
@@ -14,8 +11,8 @@ export interface ReplyContext {
   readonly corsHeaders: readonly string[]
 }
 
-/** A reader that has left before its stream began: a source must be opened even for it. */
-const nobody = Object.freeze({
+/** A reader that left before its stream began: a source must be opened even for it. */
+const absentReader = Object.freeze({
   closed: true,
   write: () => false,
   ready: () => Promise.resolve(),
@@ -27,19 +24,19 @@ export function isSource(body: Reply['body']): body is Source {
   return typeof body === 'object' && 'open' in body
 }
 
-/** Opens a source for nobody, so that whatever it holds is let go. */
+/** Opens a source without a reader, so that it gives back what it holds. */
 export function discard(source: Source): void {
-  source.open(nobody)?.()
+  source.open(absentReader)?.()
 }
 
-/** The header lines of a reply, but for the length. */
+/** The header lines of a reply without Content-Length. */
 export function headerLines(request: ReplyContext, reply: Reply): string[] {
   const { type, headers, body } = reply
   const { requestId, rateHeaders, corsHeaders } = request
-  // No browser is to take an answer for something that its media type does not say.
+  // Browsers must not guess another media type.
   const lines = type === undefined ? ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff']
     : ['Content-Type', type, 'X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff']
-  // Also where all of a stream is there already: to caches and proxies it is one.
+  // Also for a stream that is complete: proxies must not buffer it.
   if (type === EVENT_STREAM || isSource(body)) {
     lines.push('Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no')
   }
@@ -50,20 +47,20 @@ export function headerLines(request: ReplyContext, reply: Reply): string[] {
   return lines
 }
 
-/** Whether a cache could keep a reply of its own accord, and give it to whoever asks next without a key. */
+/** Whether a shared cache could keep a reply and serve it without a key. */
 function mayBeKept({ method }: ReplyContext, { body, type, headers = [] }: Reply): boolean {
   if ((method !== 'GET' && method !== 'HEAD') || isSource(body) || type === EVENT_STREAM) return false
   return !headers.some((part, at) => at % 2 === 0 && part.toLowerCase() === 'cache-control')
 }
 
-/** The Content-Length of a body that is whole; undefined for a status that has none. */
+/** The Content-Length of a whole body; undefined for a status that has none. */
 export function lengthOf(status: number, body: string | Uint8Array | undefined): number | undefined {
   if (status === 204 || status === 304) return undefined
   if (body === undefined) return 0
   return typeof body === 'string' ? Buffer.byteLength(body) : body.length
 }
 
-/** The same reply, whose stream ends at a time, in milliseconds since the epoch. Undefined is never. */
+/** The same reply, whose stream ends at a time in milliseconds since the epoch; undefined: never. */
 export function endingAt(reply: Reply, expiresAt: number | undefined): Reply {
   const { body } = reply
   if (expiresAt === undefined || expiresAt === Infinity || !isSource(body)) return reply

@@ -1,17 +1,14 @@
 /**
- * Method and path to an endpoint. A pure look-up: nothing is answered here.
- *
- * Paths without names are one look-up in a map; the others are compared segment by segment, in the order
- * in which they were given.
+ * Method and path to an endpoint. Paths without names are one look-up in a map; others are compared segment
+ * by segment, in their given order.
  */
 import type { Endpoint } from './exchange.ts'
 
-/** What was found: the endpoint for the method, or the methods that the path has. */
 export interface Match {
   readonly endpoint: Endpoint | undefined
   /**
-   * One that answers at this path by another method, or refuses for all that is not there around it: what
-   * this request is refused with has its form.
+   * Another method's endpoint at this path, or the one that refuses for everything below: its form is used
+   * for refusals.
    */
   readonly neighbor: Endpoint | undefined
   /** For `Allow`; empty where the path is unknown. */
@@ -27,8 +24,8 @@ interface Pattern {
 }
 
 /**
- * A fixed segment, or a name with a fixed end. One without an end stands for nothing that has the end of
- * another path's name at this place: `/tasks/{id}` must not swallow the verb of `/tasks/{id}:cancel`.
+ * A fixed segment, or a name with a fixed end. One without an end does not match the end of another path's
+ * name there: `/tasks/{id}` must not take the verb of `/tasks/{id}:cancel`.
  */
 type Segment =
   | { readonly fixed: string }
@@ -39,15 +36,14 @@ const unknown: Match = { endpoint: undefined, neighbor: undefined, allowed: [], 
 
 type Look = (method: string, path: string) => Match
 
-/** All paths of one server. */
 export interface RouteTable {
   /** Below the mount path. */
   match(method: string, path: string): Match
-  /** Beside it; nothing is, where there is no mount path. */
+  /** Beside the mount path; nothing where there is none. */
   matchOutside(method: string, path: string): Match
 }
 
-/** Makes the table. Throws `TypeError` where two endpoints meet on one path and method. */
+/** Makes the table. Throws `TypeError` where two endpoints share a path and a method. */
 export function createRouteTable(endpoints: readonly Endpoint[], mountPath = ''): RouteTable {
   const isOutside = ({ outsideMount = false }: Endpoint): boolean => outsideMount && mountPath !== ''
   return {
@@ -63,7 +59,7 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
     const { path, methods } = endpoint
     const served = methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'] : methods
     const known = path.includes('{') ? patternFor(patterns, path).methods : methodsAt(fixed, path)
-    // Names do not tell paths apart: `/tasks/{id}` and `/tasks/{agent}` are one path.
+    // `/tasks/{id}` and `/tasks/{agent}` are one path.
     const shape = shapeOf(path)
     const rivals = patterns.filter((other) => other.shape === shape && other.path !== path)
     for (const method of served) {
@@ -73,7 +69,7 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
   }
   const ends = endsIn(patterns)
   for (const pattern of patterns) pattern.segments = segmentsOf(pattern, ends)
-  // What a fixed path answers never changes, so it is put together once.
+  // The answers of fixed paths are made once.
   const answers = new Map<string, Map<string, Match>>()
   const others = new Map<string, Match>()
   for (const [path, methods] of fixed) {
@@ -114,7 +110,7 @@ function patternFor(patterns: Pattern[], path: string): Pattern {
 
 const NAMED = /^\{(\w+)\}(.*)$/
 
-/** The ends of names that stand at one place, by the shape of the path before it. */
+/** The ends of names at one position, by the shape of the path before it. */
 type Ends = ReadonlyMap<string, ReadonlySet<string>>
 
 function segmentsOf({ path, shape }: Pattern, ends: Ends): readonly Segment[] {
@@ -144,7 +140,6 @@ function before(shapes: readonly string[], at: number): string {
   return shapes.slice(0, at).join('/')
 }
 
-/** What a name is in the shape of a path. */
 const NAME = '{}'
 
 function shapeOf(path: string): string {
@@ -173,10 +168,10 @@ function matchPattern(patterns: readonly Pattern[], method: string, path: string
     : { endpoint: undefined, neighbor, allowed: [...allowed], params: noParams }
 }
 
-/** What the names stand for in the given segments; undefined where these do not fit. */
+/** The values of the names; undefined where the segments do not fit. */
 function paramsOf(segments: readonly Segment[], given: readonly string[]): Match['params'] | undefined {
   if (segments.length !== given.length) return undefined
-  // Most paths that are as long differ here, and nothing was made for them yet.
+  // Most candidates differ here, before anything is allocated.
   for (let at = 0; at < segments.length; at += 1) {
     const segment = segments[at]!
     if ('fixed' in segment && segment.fixed !== given[at]) return undefined
@@ -194,9 +189,8 @@ function paramsOf(segments: readonly Segment[], given: readonly string[]): Match
 }
 
 /**
- * A request target to its one normal form: the path percent-decoded once, and the query. Undefined for
- * `%2F`, `%5C`, `%00`, control characters and broken escapes. `//`, `.` and `..` are left as they are, and
- * so match nothing.
+ * Normalizes a request target: the path percent-decoded once, and the query. Undefined for `%2F`, `%5C`,
+ * `%00`, control characters and broken escapes. `//`, `.` and `..` stay, and match nothing.
  */
 export function parseTarget(target: string): { readonly path: string; readonly query: string } | undefined {
   const end = target.indexOf('?')

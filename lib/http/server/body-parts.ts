@@ -96,11 +96,11 @@ function takePage(): Buffer {
 
 function givePages(pages: readonly Buffer[]): void {
   for (const page of pages) if (spare.length < MAX_SPARE_PAGES) spare.push(page)
-  if (spare.length > KEPT_PAGES) look ??= setTimeout(letGo, LOOK_MS).unref()
+  if (spare.length > KEPT_PAGES) look ??= setTimeout(dropUnused, LOOK_MS).unref()
 }
 
-function letGo(): void {
+function dropUnused(): void {
   spare.length = Math.max(Math.min(spare.length, KEPT_PAGES), spare.length - idle)
   idle = spare.length
-  look = idle > KEPT_PAGES ? setTimeout(letGo, LOOK_MS).unref() : undefined
+  look = idle > KEPT_PAGES ? setTimeout(dropUnused, LOOK_MS).unref() : undefined
 }

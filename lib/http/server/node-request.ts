@@ -59,7 +59,7 @@ export class NodeRequestHead implements RequestHead {
    * Drops the connection, which is over. A run may keep this head; the socket would keep all that followed
    * the request.
    */
-  letGo(): void {
+  detach(): void {
     this.#isSecure = this.secure
     void this.remoteAddress
     this.#incoming = undefined
@@ -69,7 +69,7 @@ export class NodeRequestHead implements RequestHead {
    * Calls the listeners of a client that left without its whole answer. Not at once: an error made there
    * would keep its stack, and so the socket.
    */
-  left(log: Log): void {
+  disconnected(log: Log): void {
     this.#isGone = true
     const listeners = this.#onDisconnect ?? []
     this.#onDisconnect = undefined

@@ -53,10 +53,10 @@ export function createObserver(
     log('error', 'onRequest failed; what fails after this is not told', { cause })
   }
 
-  function tell(summary: RequestSummary): void {
+  function report(summary: RequestSummary): void {
     try {
-      const told: unknown = onRequest?.(summary)
-      if (isThenable(told)) Promise.resolve(told).catch(failed)
+      const result: unknown = onRequest?.(summary)
+      if (isThenable(result)) Promise.resolve(result).catch(failed)
     } catch (error) {
       failed(error)
     }
@@ -72,7 +72,7 @@ export function createObserver(
 
   return {
     isAlwaysWanted: accessLog || onRequest !== undefined,
-    onDone: (request, status, bytes, durationMs) => tell({
+    onDone: (request, status, bytes, durationMs) => report({
       method: request.method,
       path: (request.incoming.prefix ?? '') + withoutQuery(request.incoming.target),
       route: request.endpoint?.path,

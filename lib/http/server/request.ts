@@ -136,14 +136,14 @@ export class HttpRequest extends Lease implements Exchange, Origin {
     const { rateLimits } = this.#options
     const count = rateLimits?.take(what, this.caller, cost)
     if (count === undefined) return undefined
-    return isThenable(count) ? count.then((later) => this.#told(what, later)) : this.#told(what, count)
+    return isThenable(count) ? count.then((later) => this.#counted(what, later)) : this.#counted(what, count)
   }
 
   get streamObjection(): string | undefined {
     return this.#options.streams.hasRoomFor(this) ? undefined : NO_STREAM
   }
 
-  #told(what: Counted, count: Count): Overuse | undefined {
+  #counted(what: Counted, count: Count): Overuse | undefined {
     if (count.overuse !== undefined) this.rateHeaders = none
     else this.rateHeaders = what === 'call' ? count.headers : [...this.rateHeaders, ...count.headers]
     return count.overuse

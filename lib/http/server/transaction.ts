@@ -128,8 +128,8 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   closed(): void {
     this.#isClosed = true
     this.#reading?.stop()
-    if (!this.response.writableFinished) this.#head.left(this.#means.log)
-    this.#head.letGo()
+    if (!this.response.writableFinished) this.#head.disconnected(this.#means.log)
+    this.#head.detach()
     this.#sink?.gone()
     this.#unsent?.close()
     const request = this.#request

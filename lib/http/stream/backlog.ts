@@ -1,31 +1,30 @@
 /**
- * What waits for readers: the bytes of all replies of one server, streams and whole ones alike, that were
- * written and not taken yet. Over the bound for all together the largest reply is dropped; so is one whose
- * reader takes nothing for a while. Knows no socket. What does not wait costs nothing.
+ * Bytes of all replies that were written and not taken yet, streams and whole replies alike. Over the bound
+ * the largest reply is dropped; so is one whose reader takes nothing for a while. Replies that do not wait
+ * cost nothing.
  */
 import { Lease, Quota } from '../../util/quota.ts'
 import type { Limits } from '../../define/limits.ts'
 
-/** A reply of which something waits, and the lease of the bytes that do. */
+/** A reply with waiting bytes, and their lease. */
 export abstract class QueuedReply extends Lease {
-  /** `taken`, when it was last looked at and had changed, and when that was; the backlog's own. */
+  /** `taken` at its last change, and when that was. */
   seen = 0
   seenAtMs = 0
   /** Bytes that wait now. */
   abstract readonly waiting: number
-  /** A number that is another one whenever the reader has taken something. */
+  /** Changes whenever the reader has taken something. */
   abstract readonly taken: number
   /** Ends the reply, and its reader with it. */
   abstract drop(): void
 
-  /** It is not readers who make room for each other, but the largest reply for all. */
+  /** The largest reply makes room, whoever its caller is. */
   get caller(): string { return '' }
 }
 
-/** Looked at this often at least, so that the account stays true. */
+/** The longest time between two looks. */
 const SWEEP_MS = 5_000
 
-/** The queued bytes of one server. */
 export class Backlog {
   readonly #queued: Quota
   readonly #writeTimeoutMs: number
@@ -36,7 +35,6 @@ export class Backlog {
     this.#writeTimeoutMs = writeTimeoutMs
   }
 
-  /** Bytes that wait in all. */
   get bytes(): number { return this.#queued.used }
 
   /** Counts how much of a reply waits now; of a closed one nothing. Over the bound, drops the largest. */

@@ -1,10 +1,10 @@
 /**
- * The one source that can be written before it is opened: it holds what was said between choosing the
- * reply and opening the stream, so that nothing is lost in between.
+ * The one source that can be written before it is opened: it keeps what is written between the choice of a
+ * reply and the opening of its stream.
  */
 import type { Sink, Source } from '../message/exchange.ts'
 
-/** A stream that is written by whoever holds it. Writing after the end is refused, never an error. */
+/** Writing after the end is refused, never an error. */
 export class DeferredStream implements Source, Sink {
   #early = ''
   #isEnded = false
@@ -12,12 +12,11 @@ export class DeferredStream implements Source, Sink {
   #isOver = false
   readonly #onOver: (() => void) | undefined
 
-  /** `onOver` is called once when the stream is over, whoever ended it. */
+  /** `onOver` is called once at the end of the stream. */
   constructor(onOver?: () => void) {
     this.#onOver = onOver
   }
 
-  /** Nobody reads any more. */
   get closed(): boolean { return this.#isOver || this.#isEnded }
 
   open(sink: Sink): () => void {

@@ -1,8 +1,8 @@
 /**
- * One open stream: back-pressure, the byte cap, the first flush and the heartbeat, once for all doors.
+ * One open stream: back-pressure, the byte limit, the first flush and the heartbeat, for all protocols.
  *
- * What is written within one turn of the event loop leaves as one piece. A stream that ends in the turn
- * in which it began leaves as one body with a length. Knows no socket: a `Pipe` is below it.
+ * Writes of one tick leave as one piece. A stream that ends in its first tick leaves as one body with a
+ * length. Knows no socket: a `Pipe` is below it.
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { HEARTBEAT } from '../../wire/sse.ts'
@@ -14,32 +14,28 @@ import type { Log } from '../../define/log.ts'
 import type { Asker } from '../../util/quota.ts'
 import type { Sink, Source } from '../message/exchange.ts'
 
-/** What carries a stream: a response of node:http, or a web stream. */
 export interface Pipe {
-  /** Sends the head, with what there is: `whole` says that nothing will follow. */
+  /** Sends the head and the first text; `whole`: nothing follows. */
   begin(text: string, whole: boolean): void
-  /** `isLast`: the end follows at once. Where much waits, `StreamSink.drained` is called when it has gone. */
+  /** `isLast`: the end follows at once. Where much waits, `StreamSink.drained` is called later. */
   push(text: string, isLast: boolean): void
   finish(): void
   /** Drops the stream and its reader. */
   destroy(): void
-  /** Bytes that were pushed and not yet taken. */
+  /** Bytes that were pushed and not taken yet. */
   readonly waiting: number
-  /** A number that is another one whenever some of them were taken. */
+  /** Changes whenever some of them were taken. */
   readonly taken: number
 }
 
-/** Enough waits here for a reader to be called slow: writers that can wait should. */
+/** From here on a reader is slow: writers that can wait should. */
 const HIGH_WATER = 64 * 1024
 
-/** What streams are bound by. */
 export type StreamLimits = Pick<
   Limits, 'maxStreams' | 'maxStreamBytes' | 'maxQueuedBytes' | 'heartbeatMs' | 'writeTimeoutMs'
 >
 
-/** All open streams of one server. */
 export class Streams {
-  /** What waits, on streams and of whole replies. */
   readonly backlog: Backlog
   readonly #maxStreamBytes: number
   readonly #heartbeatMs: number
@@ -58,7 +54,6 @@ export class Streams {
   get count(): number { return this.#open.used }
   get queued(): number { return this.backlog.bytes }
 
-  /** Whether there is room for another stream. */
   hasRoomFor(asker: Asker): boolean { return this.#open.hasRoom(asker, 1) }
 
   /** Opens a source on a pipe, for a caller. `isEvents`: heartbeats may be sent. */
@@ -66,7 +61,7 @@ export class Streams {
     const sink = new StreamSink(this, pipe, isEvents, caller)
     this.#open.add(sink, 1)
     if (this.#timer === undefined && this.#heartbeatMs <= MAX_TIMER_MS) {
-      // Two looks per interval, so that no silence is longer than one.
+      // Two beats per interval, so that no silence is longer.
       this.#timer = setInterval(() => this.#beat(), this.#heartbeatMs / 2)
       this.#timer.unref()
     }
@@ -79,18 +74,18 @@ export class Streams {
     return sink
   }
 
-  /** Whether so much waits that its reader must be called gone. */
+  /** Whether a reader must be dropped. */
   isTooMuch(bytes: number): boolean {
     return bytes > this.#maxStreamBytes
   }
 
-  /** What goes wrong between two turns has nobody to be thrown to. */
+  /** Errors outside of a request are logged. */
   failed(what: string, cause: unknown): void {
     this.#log('error', what, { cause })
   }
 
   #beat(): void {
-    // Not where the last one closes: short streams come and go, and each would make a timer of its own.
+    // Not when the last one closes: short streams would each make a timer.
     if (this.#open.used === 0) {
       clearInterval(this.#timer)
       this.#timer = undefined
@@ -115,7 +110,7 @@ class StreamQueue extends QueuedReply {
   drop(): void { this.#sink.drop() }
 }
 
-/** One stream, and the lease of its place among all. */
+/** One stream, and its lease among all streams. */
 export class StreamSink extends Lease implements Sink {
   readonly caller: string
   closed = false
@@ -143,7 +138,7 @@ export class StreamSink extends Lease implements Sink {
   /** Bytes that wait for the reader, as last counted. */
   get #held(): number { return this.#queue?.amount ?? 0 }
 
-  /** Lets the source begin. Where it says nothing in this turn, the head leaves alone. */
+  /** Opens the source. If it writes nothing in this tick, the head is sent alone. */
   start(source: Source): void {
     const onOver = source.open(this)
     if (this.closed) {
@@ -156,7 +151,7 @@ export class StreamSink extends Lease implements Sink {
 
   write(text: string): boolean {
     if (this.closed || this.#ended) return false
-    // What is being written now is not counted: one large message to a reader who keeps up is no fault.
+    // The present write is not counted: one large message to a fast reader is fine.
     if (this.#held > 0 && this.#streams.isTooMuch(this.#pipe.waiting + this.#pending.length)) {
       this.drop()
       return false
@@ -180,14 +175,14 @@ export class StreamSink extends Lease implements Sink {
     this.#schedule()
   }
 
-  /** The pipe has taken what waited. */
+  /** The pipe has drained. */
   drained(): void {
     if (this.closed) return
     this.#account()
     if (this.#held < HIGH_WATER) this.#wake()
   }
 
-  /** The stream is over: its reader has left, or has got everything. */
+  /** The stream is over: its reader has left, or has everything. */
   gone(): void {
     if (this.closed) return
     this.closed = true
@@ -204,13 +199,13 @@ export class StreamSink extends Lease implements Sink {
     }
   }
 
-  /** Ends a stream whose reader does not keep up. */
+  /** Ends a stream whose reader is too slow. */
   drop(): void {
     this.#pipe.destroy()
     this.gone()
   }
 
-  /** Called twice per heartbeat interval: says something if nothing was said since the last time. */
+  /** Called twice per heartbeat interval. */
   beat(): void {
     this.drained()
     if (!this.#isSilent) this.#isSilent = true
@@ -238,7 +233,6 @@ export class StreamSink extends Lease implements Sink {
       this.#pipe.push(text, this.#ended)
     }
     if (this.#ended) this.#pipe.finish()
-    // Finished, it may be over already.
     if (!this.closed) this.#account()
     if (this.#held < HIGH_WATER) this.#wake()
   }
@@ -253,7 +247,7 @@ export class StreamSink extends Lease implements Sink {
   #schedule(): void {
     if (this.#flushing) return
     this.#flushing = true
-    // What is ready already comes within this turn, later than the next tick: it leaves with the head.
+    // What is ready leaves with the head, within this tick.
     if (this.#begun || this.#ended) process.nextTick(flush, this)
     else void settled.then(flushAtTick.bind(undefined, this))
   }
