@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeV03Message, encodeV03Event, encodeV03Task } from '../../lib/a2a/codec/v03.ts'
-import { decodeV03Event, decodeV03SendResult, decodeV03Task } from '../fixtures/a2a-client/v03.ts'
+import {
+  decodeV03Event, decodeV03Message, decodeV03SendResult, decodeV03Task, v03,
+} from '../fixtures/a2a-client/v03.ts'
 import { sent } from './sent.ts'
-import type { Message, StreamEvent, TaskView } from '../../lib/a2a/model/model.ts'
+import type { JsonMembers, Message, StreamEvent, TaskView } from '../../lib/a2a/model/model.ts'
 import type { TaskState } from '../../lib/tasks/task.ts'
+
+function encodeEvent(event: StreamEvent): JsonMembers {
+  return v03.operations.stream!.encodeResult(event) as JsonMembers
+}
+
+function encodeTask(task: TaskView): JsonMembers {
+  return v03.operations.get!.encodeResult(task) as JsonMembers
+}
 
 const at = '2026-01-02T03:04:05.678Z'
 const unset = { metadata: undefined, extensions: undefined, referenceTaskIds: undefined }
@@ -55,13 +64,13 @@ test('messages, tasks and events are read as they were written', () => {
     { what: 'artifact', ...ids, artifact, append: true, last: false },
   ]
   for (const event of events) {
-    const written = sent(encodeV03Event(event))
+    const written = sent(encodeEvent(event))
     assert.deepEqual(decodeV03Event(written), event)
     if (event.what === 'message' || event.what === 'task') {
       assert.deepEqual(decodeV03SendResult(written), event)
     }
   }
-  assert.deepEqual(decodeV03Task(sent(encodeV03Task(whole)), 'result'), whole)
+  assert.deepEqual(decodeV03Task(sent(encodeTask(whole)), 'result'), whole)
 })
 
 test('each thing says its kind, and the last status says that it is final', () => {
@@ -79,7 +88,7 @@ test('each thing says its kind, and the last status says that it is final', () =
     ],
   ]
   for (const [event, marks] of rows) {
-    const written = sent(encodeV03Event(event)) as object
+    const written = sent(encodeEvent(event)) as object
     assert.deepEqual(written, { ...written, ...marks })
   }
 })
@@ -87,7 +96,7 @@ test('each thing says its kind, and the last status says that it is final', () =
 test('a message that waits in a task says which task it is of', () => {
   const said = { id: 'm3', role: 'agent', parts: [{ type: 'text', text: 'wait' }] } as const
   const task: TaskView = { ...bare, status: { state: 'working', at, message: said }, history: [said] }
-  const { status, history } = encodeV03Task(task) as { status: { message: object }; history: object[] }
+  const { status, history } = encodeTask(task) as { status: { message: object }; history: object[] }
   for (const message of [status.message, history[0]]) {
     assert.deepEqual(sent(message), {
       kind: 'message', messageId: 'm3', role: 'agent', parts: [{ kind: 'text', text: 'wait' }],
@@ -97,20 +106,20 @@ test('a message that waits in a task says which task it is of', () => {
 })
 
 test('a message never has no parts, and an artifact neither', () => {
-  const { parts } = encodeV03Event({ what: 'message', message: { ...question, parts: [] } })
+  const { parts } = encodeEvent({ what: 'message', message: { ...question, parts: [] } })
   const nothing = [{ kind: 'text', text: '' }]
   assert.deepEqual(sent(parts), nothing)
   const artifact = { id: 'a1', parts: [] }
-  const { artifacts } = encodeV03Task({ ...bare, artifacts: [artifact] })
+  const { artifacts } = encodeTask({ ...bare, artifacts: [artifact] })
   assert.deepEqual(sent(artifacts), [{ artifactId: 'a1', parts: nothing }])
-  const event = encodeV03Event({
+  const event = encodeEvent({
     what: 'artifact', taskId: 't1', contextId: 'c1', artifact, append: true, last: true,
   })
   assert.deepEqual((sent(event) as { artifact: object }).artifact, { artifactId: 'a1', parts: nothing })
 })
 
 test('results of old and of careless servers are read', () => {
-  const task = sent(encodeV03Task(bare)) as Record<string, unknown>
+  const task = sent(encodeTask(bare)) as Record<string, unknown>
   const { kind, ...untold } = task
   assert.equal(kind, 'task')
   assert.deepEqual(decodeV03Event(untold), { what: 'task', task: bare })
@@ -144,11 +153,11 @@ test('messages of clients that write in snake_case are read', () => {
   assert.deepEqual(decodeV03Message({
     role: 'user', message_id: 'm1', context_id: 'c1', task_id: 't1', reference_task_ids: ['t0'], parts: [],
     metadata: null, extensions: [],
-  }, 'message', 256), { ...question, parts: [], referenceTaskIds: ['t0'] })
+  }, 'message'), { ...question, parts: [], referenceTaskIds: ['t0'] })
 })
 
 test('a result that is wrong is refused with the member and what it must be', () => {
-  const task = sent(encodeV03Task(bare)) as object
+  const task = sent(encodeTask(bare)) as object
   const rows: readonly (readonly [result: unknown, said: string])[] = [
     [null, 'result is missing; it must be an object'],
     [[], 'result must be an object'],

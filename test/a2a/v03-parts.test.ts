@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeV03Message, encodeV03Event } from '../../lib/a2a/codec/v03.ts'
 import { readAt } from '../fixtures/a2a-client/client.ts'
+import { decodeV03Message, v03 } from '../fixtures/a2a-client/v03.ts'
 import { sent } from './sent.ts'
 import type { Content } from '../../lib/define/content.ts'
 
@@ -10,7 +10,7 @@ const PNG = 'image/png'
 /** The block of a part in a message. */
 function decode(part: unknown): Content {
   const message = { role: 'user', messageId: 'm', parts: [part] }
-  return readAt('part', 'm.parts[0]', () => decodeV03Message(message, 'm', 256)).parts[0]!
+  return readAt('part', 'm.parts[0]', () => decodeV03Message(message, 'm')).parts[0]!
 }
 
 /** The part of a block in a message. */
@@ -19,7 +19,8 @@ function encode(block: Content): unknown {
     id: 'm', role: 'user', parts: [block], contextId: undefined, taskId: undefined, metadata: undefined,
     extensions: undefined, referenceTaskIds: undefined,
   } as const
-  const { parts } = sent(encodeV03Event({ what: 'message', message })) as { parts: readonly unknown[] }
+  const written = v03.operations.send!.encodeResult({ what: 'message', message })
+  const { parts } = sent(written) as { parts: readonly unknown[] }
   return parts[0]
 }
 

@@ -1,22 +1,23 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { encodeV1Event } from '../../lib/a2a/codec/v1.ts'
-import { decodeV1Artifact, decodeV1Message } from '../fixtures/a2a-client/v1.ts'
+import { decodeV1Artifact, decodeV1Message, v1 } from '../fixtures/a2a-client/v1.ts'
 import { sent } from './sent.ts'
 import type { Artifact } from '../../lib/define/artifact.ts'
 import type { Content } from '../../lib/define/content.ts'
+
+const encodeEvent = v1.operations.stream!.encodeResult
 
 function encode(parts: readonly Content[]): unknown {
   const message = {
     id: 'm1', role: 'agent', parts, contextId: undefined, taskId: undefined, metadata: undefined,
     extensions: undefined, referenceTaskIds: undefined,
   } as const
-  return (sent(encodeV1Event({ what: 'message', message })) as { message: { parts: unknown } }).message.parts
+  return (sent(encodeEvent({ what: 'message', message })) as { message: { parts: unknown } }).message.parts
 }
 
 function encodeArtifact(artifact: Artifact): unknown {
   const ids = { taskId: 't1', contextId: 'c1' }
-  const event = encodeV1Event({ what: 'artifact', ...ids, artifact, append: false, last: true })
+  const event = encodeEvent({ what: 'artifact', ...ids, artifact, append: false, last: true })
   return (sent(event) as { artifactUpdate: { artifact: unknown } }).artifactUpdate.artifact
 }
 

@@ -1,28 +1,30 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { encodeV1Task, v1States } from '../../lib/a2a/codec/v1.ts'
-import { decodeV1Event, decodeV1Task, decodeV1TaskPage } from '../fixtures/a2a-client/v1.ts'
+import { decodeV1Event, decodeV1Task, decodeV1TaskPage, v1 } from '../fixtures/a2a-client/v1.ts'
+
+const encodeTask = v1.operations.get!.encodeResult
 
 test('a state is read by its name and by its number', () => {
   const names = [
     'TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', 'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED',
     'TASK_STATE_CANCELED', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_REJECTED', 'TASK_STATE_AUTH_REQUIRED',
   ]
+  const { decodeRequest } = v1.operations.list!
   for (const [index, name] of names.entries()) {
-    const state = v1States.get(name)
+    const { state } = decodeRequest({ status: name }, 256)
     assert.ok(state !== undefined, name)
-    assert.equal(v1States.get(index + 1), state, name)
+    assert.equal(decodeRequest({ status: index + 1 }, 256).state, state, name)
     const task = { id: 't1', contextId: 'c1', artifacts: undefined, history: undefined, metadata: undefined }
-    const { status } = encodeV1Task({ ...task, status: { state, at: '' } }) as { status: { state: string } }
+    const { status } = encodeTask({ ...task, status: { state, at: '' } }) as { status: { state: string } }
     assert.equal(status.state, name)
   }
-  assert.equal(v1States.size, 2 * names.length)
+  assert.throws(() => decodeRequest({ status: names.length + 1 }, 256), { kind: 'invalid' })
 })
 
 test('a task of another server may tell less than ours, and at any offset', () => {
   const task = decodeV1Task({ id: 't1', status: { state: 3 } }, 'result')
   assert.deepEqual(task.status, { state: 'completed', at: '' })
-  assert.deepEqual(JSON.parse(JSON.stringify(encodeV1Task(task))), {
+  assert.deepEqual(JSON.parse(JSON.stringify(encodeTask(task))), {
     id: 't1', status: { state: 'TASK_STATE_COMPLETED' },
   })
   const timestamp = '2026-07-28T14:00:00.123456+02:00'
@@ -32,7 +34,7 @@ test('a task of another server may tell less than ours, and at any offset', () =
 
 test('each message of a task says that it is of it', () => {
   const message = { id: 'm1', role: 'agent', parts: [{ type: 'text', text: 'x' }] } as const
-  const written = JSON.stringify(encodeV1Task({
+  const written = JSON.stringify(encodeTask({
     id: 't1', contextId: 'c1', status: { state: 'working', at: '2026-07-28T12:00:00.000Z', message },
     artifacts: undefined, history: [message], metadata: undefined,
   }))

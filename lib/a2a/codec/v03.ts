@@ -57,17 +57,17 @@ const MEDIA_TYPE = 'mediaType'
 
 const roles: ReadonlyMap<unknown, 'user' | 'agent'> = new Map([['user', 'user'], ['agent', 'agent']])
 
-const send = { decodeRequest: decodeSend, encodeResult: encodeV03Event, formatResult: formatV03Result }
+const send = { decodeRequest: decodeSend, encodeResult: encodeEvent, formatResult: formatResult }
 
 const operations: OperationCodecs = {
   'send': { method: 'message/send', ...send },
   'stream': { method: 'message/stream', ...send },
-  'get': { method: 'tasks/get', decodeRequest: decodeTask, encodeResult: encodeV03Task },
+  'get': { method: 'tasks/get', decodeRequest: decodeTask, encodeResult: encodeTask },
   'list': {
-    method: 'tasks/list', decodeRequest: decodeList, encodeResult: ({ tasks }) => tasks.map(encodeV03Task),
+    method: 'tasks/list', decodeRequest: decodeList, encodeResult: ({ tasks }) => tasks.map(encodeTask),
   },
-  'cancel': { method: 'tasks/cancel', decodeRequest: decodeTask, encodeResult: encodeV03Task },
-  'subscribe': { method: 'tasks/resubscribe', decodeRequest: decodeTask, encodeResult: encodeV03Event },
+  'cancel': { method: 'tasks/cancel', decodeRequest: decodeTask, encodeResult: encodeTask },
+  'subscribe': { method: 'tasks/resubscribe', decodeRequest: decodeTask, encodeResult: encodeEvent },
   'push-create': { method: `${METHODS}/set`, decodeRequest: decodePushCreate, encodeResult: encodePush },
   'push-get': { method: `${METHODS}/get`, decodeRequest: decodePushGet, encodeResult: encodePush },
   'push-list': {
@@ -96,7 +96,7 @@ export const v03: Dialect = {
   matches: () => true,
   encodeFault: encodeRpcFault,
   encodeError: rpcError,
-  encodePush: (_event, task) => encodeV03Task(task),
+  encodePush: (_event, task) => encodeTask(task),
   pushType: JSON_TYPE,
   pushesTasks: true,
   encodeCard: encodeV03Card,
@@ -104,7 +104,7 @@ export const v03: Dialect = {
 
 function decodeSend(value: unknown, maxNameBytes: number): SendRequest {
   const params = needObject(value, AT)
-  const message = decodeV03Message(params['message'], `${AT}.message`, maxNameBytes)
+  const message = decodeMessage(params['message'], `${AT}.message`, maxNameBytes)
   if (message.role !== 'user') throw wrongField(`${AT}.message`, 'role', 'must be user')
   if (message.parts.length === 0) {
     throw wrongField(`${AT}.message`, 'parts', 'must be a list with at least one item')
@@ -196,7 +196,7 @@ function decodePushList(value: unknown, maxNameBytes: number): PushListRequest {
 }
 
 /** A message. `at` is its path; `maxNameBytes` bounds its ids. */
-export function decodeV03Message(value: unknown, at: string, maxNameBytes: number): Message {
+function decodeMessage(value: unknown, at: string, maxNameBytes: number): Message {
   const message = needObject(value, at)
   const { kind } = message
   if (!isUnset(kind) && kind !== 'message') throw wrongField(at, 'kind', 'must be message')
@@ -248,9 +248,9 @@ function decodeData(data: JsonMembers, metadata: JsonMembers | undefined): Conte
 }
 
 /** One event of a stream; a task or a message is what came of a message, too. */
-export function encodeV03Event(event: StreamEvent): JsonMembers {
+function encodeEvent(event: StreamEvent): JsonMembers {
   switch (event.what) {
-    case 'task': return encodeV03Task(event.task)
+    case 'task': return encodeTask(event.task)
     case 'message': return encodeMessage(event.message, event.message.contextId, event.message.taskId)
     case 'status': {
       const { taskId, contextId, isLast } = event
@@ -274,7 +274,7 @@ function encodeArtifact({ id, name, description, parts, metadata, extensions }: 
 }
 
 /** A task; each of its messages has its id. */
-export function encodeV03Task(task: TaskView): JsonMembers {
+function encodeTask(task: TaskView): JsonMembers {
   const { id, contextId, status, artifacts, history, metadata } = task
   return {
     kind: 'task',
@@ -325,7 +325,7 @@ function encodeFile(block: FileBlock): JsonMembers {
 }
 
 /** The JSON text of an event that is made of texts; undefined for any other. */
-export function formatV03Result(result: StreamEvent): string | undefined {
+function formatResult(result: StreamEvent): string | undefined {
   if (result.what === 'message' || !isOfTexts(result)) return undefined
   if (result.what !== 'task') {
     const task = quote(result.taskId)

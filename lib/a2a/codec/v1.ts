@@ -52,7 +52,7 @@ const stateNames: readonly (readonly [name: string, state: TaskState])[] = [
 const byState: ReadonlyMap<TaskState, string> = new Map(stateNames.map(([name, state]) => [state, name]))
 
 /** Every state by its name, and by its number. */
-export const v1States: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
+const states: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
   ...stateNames, ...stateNames.map(([, state], index): [number, TaskState] => [index + 1, state]),
 ])
 
@@ -61,18 +61,18 @@ const userRole: ReadonlyMap<unknown, 'user'> = new Map<unknown, 'user'>([['ROLE_
 
 /** The states that a list can be of; the one without a name is all of them. */
 const filters: ReadonlyMap<unknown, TaskState | 'any'> = new Map<unknown, TaskState | 'any'>([
-  ...v1States, ['TASK_STATE_UNSPECIFIED', 'any'], [0, 'any'],
+  ...states, ['TASK_STATE_UNSPECIFIED', 'any'], [0, 'any'],
 ])
 
-const send = { decodeRequest: decodeSend, encodeResult: encodeV1Event, formatResult: formatV1Result }
+const send = { decodeRequest: decodeSend, encodeResult: encodeEvent, formatResult: formatResult }
 
 const operations: OperationCodecs = {
   'send': { method: 'SendMessage', ...send },
   'stream': { method: 'SendStreamingMessage', ...send },
-  'get': { method: 'GetTask', decodeRequest: decodeGet, encodeResult: encodeV1Task },
+  'get': { method: 'GetTask', decodeRequest: decodeGet, encodeResult: encodeTask },
   'list': { method: 'ListTasks', decodeRequest: decodeList, encodeResult: encodeTaskPage },
-  'cancel': { method: 'CancelTask', decodeRequest: decodeCancel, encodeResult: encodeV1Task },
-  'subscribe': { method: 'SubscribeToTask', decodeRequest: decodeSubscribe, encodeResult: encodeV1Event },
+  'cancel': { method: 'CancelTask', decodeRequest: decodeCancel, encodeResult: encodeTask },
+  'subscribe': { method: 'SubscribeToTask', decodeRequest: decodeSubscribe, encodeResult: encodeEvent },
   'push-create': {
     method: 'CreateTaskPushNotificationConfig', decodeRequest: decodePushCreate, encodeResult: encodePush,
   },
@@ -100,7 +100,7 @@ export const v1: Dialect = {
   matches: () => true,
   encodeFault: encodeV1Fault,
   encodeError: encodeV1Error,
-  encodePush: encodeV1Event,
+  encodePush: encodeEvent,
   pushType: A2A_JSON_TYPE,
   pushesTasks: false,
   encodeCard: encodeV1Card,
@@ -123,7 +123,7 @@ function decodeSend(value: unknown, maxNameBytes: number): SendRequest {
   const push = configuration.taskPushNotificationConfig ?? configuration.task_push_notification_config
   return {
     tenant: readTenant(params, maxNameBytes),
-    message: decodeV1UserMessage(params.message, 'params.message', maxNameBytes),
+    message: decodeMessage(params.message, 'params.message', maxNameBytes),
     outputModes: readTexts(modes, at, 'acceptedOutputModes'),
     historyLength: readHistoryLength(configuration, at),
     isBlocking: readBoolean(returns, at, 'returnImmediately') !== true,
@@ -163,7 +163,7 @@ function decodeList(value: unknown, maxNameBytes: number): ListRequest {
 
 /** The four members are always there. */
 function encodeTaskPage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage): JsonMembers {
-  return { tasks: tasks.map(encodeV1Task), nextPageToken, pageSize, totalSize }
+  return { tasks: tasks.map(encodeTask), nextPageToken, pageSize, totalSize }
 }
 
 function decodeCardRequest(value: unknown, maxNameBytes: number): TenantRequest {
@@ -239,7 +239,7 @@ function decodePushList(value: unknown, maxNameBytes: number): PushListRequest {
 }
 
 /** A message to an agent. `at` is its path; `maxNameBytes` bounds its ids. */
-export function decodeV1UserMessage(value: unknown, at: string, maxNameBytes: number): Message {
+function decodeMessage(value: unknown, at: string, maxNameBytes: number): Message {
   const message = needObject(value, at)
   const role = readChoice(message.role, at, 'role', userRole)
   if (role === undefined) throw wrongField(at, 'role', 'is missing; a client writes ROLE_USER')
@@ -267,9 +267,9 @@ function decodePart(value: unknown, at: string): Content {
 }
 
 /** One event of a stream, or of a webhook; a task or a message is what came of a message, too. */
-export function encodeV1Event(event: StreamEvent): JsonMembers {
+function encodeEvent(event: StreamEvent): JsonMembers {
   switch (event.what) {
-    case 'task': return { task: encodeV1Task(event.task) }
+    case 'task': return { task: encodeTask(event.task) }
     case 'message': {
       const { message } = event
       return { message: encodeMessage(message, message.contextId, message.taskId) }
@@ -291,7 +291,7 @@ export function encodeV1Event(event: StreamEvent): JsonMembers {
 }
 
 /** A task; each of its messages has its id. */
-export function encodeV1Task({ id, contextId, status, artifacts, history, metadata }: TaskView): JsonMembers {
+function encodeTask({ id, contextId, status, artifacts, history, metadata }: TaskView): JsonMembers {
   return {
     id,
     contextId: contextId || undefined,
@@ -357,7 +357,7 @@ function unlessEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefine
 }
 
 /** The JSON text of an event that is made of texts; undefined for any other. */
-export function formatV1Result(result: StreamEvent): string | undefined {
+function formatResult(result: StreamEvent): string | undefined {
   if (result.what === 'message' || !isOfTexts(result)) return undefined
   if (result.what !== 'task') {
     const task = quote(result.taskId)
