@@ -54,7 +54,7 @@ function aligned(lines) {
   return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n')
 }
 
-/** The tables of the README. */
+/** The tables of results.md. */
 export function markdown(rows, figures) {
   const cases = rows.map(({ title, cpu, throughput, peers }) => [
     title, `${cpu.median.toFixed(2)} (${cpu.low.toFixed(2)} to ${cpu.high.toFixed(2)})`,

@@ -25,7 +25,7 @@
  *   --quick           a minute or two: the ratios say something
  *   --peers           measures the peers on the same work; installs them first, once
  *   --json FILE       writes what was measured
- *   --markdown FILE   writes tables: into a file that has a place for them, as the README has, or a new one
+ *   --markdown FILE   writes tables: into a file that has a place for them, as results.md has, or a new one
  *   --cpu-prof DIR    lets triport and bare write profiles when they end
  */
 import { writeFileSync } from 'node:fs'

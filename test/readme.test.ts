@@ -180,6 +180,13 @@ test('the README is short, and every path that it, the guide or the map names ex
     }
   }
   for (const chapter of chapters) assert.ok(README.includes(`(${chapter})`), chapter)
+  const map = readFileSync(MAP, 'utf8')
+  for (const [, path = ''] of map.matchAll(/`([\w./-]+\/|[\w./-]+\/[\w.-]+\.\w+)`/g)) {
+    assert.ok([path, `lib/${path}`].some((one) => existsSync(one)), `${MAP}: there is no ${path}`)
+  }
+  for (const room of readdirSync('lib').filter((name) => !name.endsWith('.ts'))) {
+    assert.ok(map.includes(`\`${room}/\``), `${MAP} does not name ${room}/`)
+  }
 })
 
 test('every limit that a table names has the default that it says, and every limit is named', () => {
