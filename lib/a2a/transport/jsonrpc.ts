@@ -29,7 +29,9 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
 ])
 
 /** Answers one body that was sent to an agent or a group. */
-export function answerJsonRpc(context: A2aContext, agent: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
+export function answerJsonRpc(
+  context: A2aContext, agent: Agent | Group, exchange: Exchange,
+): MaybePromise<Reply> {
   const { maxDepth, maxObjects, maxNameBytes } = context.service.limits
   const parsed = parseJson(exchange.body, maxDepth, maxObjects)
   if (!parsed.ok) return refuseBody(exchange, null, PARSE_ERROR, parsed.why, 400)

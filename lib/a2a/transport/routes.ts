@@ -221,7 +221,7 @@ type ErrorCodec = Pick<Dialect, 'encodeFault' | 'encodeError'>
 const v1Errors: ErrorCodec = { encodeFault: encodeV1Fault, encodeError: encodeV1Error }
 const otherErrors: ErrorCodec = { encodeFault: encodeRpcFault, encodeError: rpcError }
 
-/** Refuses what was sent as JSON-RPC before it is read, in the form of the version that its client asks for. */
+/** Refuses unread JSON-RPC, in the form of the version that its client asks for. */
 function refuseMessage(refusal: Refusal): Reply {
   return errorReply(null, errorFor(refusal), refusal.status, refusal.headers)
 }
@@ -233,7 +233,7 @@ function errorFor(refusal: Refusal): RpcError {
   return encodeFault(new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', detail), detail)
 }
 
-/** Refuses what was sent as HTTP+JSON before it is read. */
+/** Refuses unread HTTP+JSON. */
 function refuseHttpJson({ status, detail, headers }: Refusal): Reply {
   const reason = status === 415 ? 'CONTENT_TYPE_NOT_SUPPORTED' : undefined
   const body = JSON.stringify(encodeHttpRefusal(status, detail, reason).body)
