@@ -24,7 +24,6 @@ import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Query } from './query.ts'
 
-/** A query that is about to run. */
 export class QueryRun extends RunStream<Answer> implements UserMessage, GroupListener {
   readonly prompt: string
   readonly conversationId: string

@@ -1,6 +1,6 @@
 /**
- * What a call of a tool over plain HTTP is answered with: its body is the arguments, and its run is the
- * reply, whole or as events. A call with a key runs once.
+ * Calls of tools over plain HTTP: the body is the arguments, and the run is the reply, whole or as events. A
+ * call with an `Idempotency-Key` runs once.
  */
 import { textOf } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
@@ -37,7 +37,7 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   if (objection !== undefined) throw new Fault('busy', objection)
   const { idempotencyKey: key } = head
   if (key === undefined) return begin()
-  // Who may not use the tool any more does not hear what it said either.
+  // A caller that has lost the scopes does not get an earlier reply either.
   requireScopes(origin.principal, tool.scopes)
   return replyOnce(service, key, origin, {
     identity: JSON.stringify({ tool: tool.name, body }),
@@ -48,12 +48,11 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   })
 }
 
-/** A reply of earlier as events: what came before its end is gone. */
+/** An earlier reply as events. Those before its end are gone. */
 export function replayedResult(reply: string): string {
   return formatEvent(reply, 'done', '1')
 }
 
-/** A call of a tool that is about to run. */
 class ToolCallRun extends RunStream<ToolResult> {
   readonly #tool: Tool
   readonly #args: unknown
@@ -126,16 +125,16 @@ class ToolCallRun extends RunStream<ToolResult> {
   }
 }
 
-/** A result that says what went wrong, as a `Fault`. */
+/** A result that is a failure, as a `Fault`. */
 function faultOf(tool: Tool, { content, structuredContent, invalid }: ToolResult): Fault {
-  const said = textOf(content)
+  const message = textOf(content)
   if (invalid !== undefined) {
     const errors = invalid.errors.map(({ path, message, expected, actual }) => (
       { path, message: expected === undefined ? message : `${message}, got ${actual}` }
     ))
-    return new Fault('invalid', said, { tool: tool.name, errors })
+    return new Fault('invalid', message, { tool: tool.name, errors })
   }
-  return new Fault('failed', said === '' ? `The tool '${tool.name}' failed` : said, {
+  return new Fault('failed', message === '' ? `The tool '${tool.name}' failed` : message, {
     tool: tool.name,
     ...structuredContent !== undefined && { result: structuredContent },
     ...content.some(({ type }) => type !== 'text') && { content },

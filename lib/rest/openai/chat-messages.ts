@@ -1,9 +1,7 @@
 /**
- * The body of a chat completion: JSON in, what is asked out. What it says of the work of a model (sampling,
- * lengths, effort) is passed over: an agent is asked, not a model. What would make the answer another one
- * in kind (tools, a format, several answers) is refused, because whoever asks for it would miss it.
- *
- * What is wrong is a `Fault` whose detail has OpenAI's `param` and `code`.
+ * Decodes the body of a chat completion. Members for the work of a model (sampling, lengths, effort) are
+ * ignored, because an agent answers. Members that change the kind of the answer (tools, a format, several
+ * answers) are refused, because the client would miss them. A `Fault` has OpenAI's `param` and `code`.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { isRecord, text } from '../../define/content.ts'
@@ -13,7 +11,6 @@ import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { Content } from '../../define/content.ts'
 
-/** What a client asks. */
 export interface ChatRequest {
   /** The id of an agent or a group. */
   readonly model: string
@@ -21,13 +18,13 @@ export interface ChatRequest {
   readonly prompt: string
   /** The last user message, its files among it. */
   readonly message: readonly Content[]
-  /** All others, as text. */
+  /** All other messages, as text. */
   readonly history: readonly ChatMessage[]
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly isStream: boolean
   /** Whether a stream ends with its usage. */
   readonly includesUsage: boolean
-  /** Where the answer is to end, whichever of them comes first. */
+  /** The answer ends before the first of these. */
   readonly stops: readonly string[]
 }
 
@@ -37,7 +34,7 @@ const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
   ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'], ['developer', 'system'],
 ])
 const audioTypes: ReadonlyMap<unknown, string> = new Map([['wav', 'audio/wav'], ['mp3', 'audio/mpeg']])
-/** Longer than the head of any data URI that is meant well. */
+/** Characters. Longer than the head of any usual data URI. */
 const MAX_HEAD = 256
 const NO_TOOLS = 'an agent uses tools of its own, not those of a request. What this server itself has is '
   + 'listed at GET /tools and over MCP'
@@ -56,7 +53,7 @@ export function decodeChat(body: unknown): ChatRequest {
   if (isGiven(metadata) && !isRecord(metadata)) throw wrong('metadata', 'must be an object')
   refuseForeign(body)
   return {
-    model, ...saidIn(messages),
+    model, ...conversationOf(messages),
     metadata: isRecord(metadata) ? metadata : undefined,
     isStream: stream === true,
     includesUsage: isRecord(options) && options['include_usage'] === true,
@@ -73,8 +70,9 @@ function stopsIn(stop: unknown): readonly string[] {
   throw wrong('stop', `must be a string of 1 to ${MAX_STOP_LENGTH} characters, or up to ${MAX_STOPS} of them`)
 }
 
-/** A member that an agent cannot obey: when it asks for nothing after all, and what to do about it. */
+/** A member that an agent cannot obey. */
 interface Foreign {
+  /** Whether a value asks for nothing after all. */
   readonly asksNothing: (value: unknown) => boolean
   readonly demand: string
   readonly code: 'unsupported_parameter' | 'unsupported_value'
@@ -108,7 +106,6 @@ const foreign: ReadonlyMap<string, Foreign> = new Map([
   ['web_search_options', unusable('an agent searches by means of its own; leave it out')],
 ])
 
-/** What an agent cannot do for whoever asks, and what would be missed if it were passed over. */
 function refuseForeign(body: Members): void {
   for (const [name, { asksNothing, demand, code }] of foreign) {
     const value = body[name]
@@ -116,7 +113,7 @@ function refuseForeign(body: Members): void {
   }
 }
 
-function saidIn(messages: unknown): Pick<ChatRequest, 'prompt' | 'message' | 'history'> {
+function conversationOf(messages: unknown): Pick<ChatRequest, 'prompt' | 'message' | 'history'> {
   if (!Array.isArray(messages) || messages.length === 0) {
     throw wrong('messages', 'must be a list of at least one { "role", "content" }')
   }
@@ -133,7 +130,7 @@ function saidIn(messages: unknown): Pick<ChatRequest, 'prompt' | 'message' | 'hi
   return { prompt, message, history }
 }
 
-/** A message that is not the one to be answered. Its files are left out: a history is text. */
+/** An earlier message. Its files are left out: a history is text. */
 function messageOf(message: unknown, at: string): ChatMessage {
   if (!isRecord(message)) throw wrong(at, 'must be an object')
   const role = roles.get(message['role'])
@@ -151,8 +148,8 @@ function messageOf(message: unknown, at: string): ChatMessage {
   if (!Array.isArray(content)) throw wrong(`${at}.content`, 'must be a string or a list of parts')
   const texts = content.flatMap((part: unknown, index) => {
     if (!isRecord(part)) throw wrong(`${at}.content[${index}]`, 'must be an object')
-    const said = part['type'] === 'refusal' ? part['refusal'] : part['text']
-    return typeof said === 'string' ? [said] : []
+    const content = part['type'] === 'refusal' ? part['refusal'] : part['text']
+    return typeof content === 'string' ? [content] : []
   })
   return { role, content: texts.join('\n') }
 }
@@ -180,7 +177,7 @@ function blockOfPart(part: unknown, at: string): Content {
 function imageOf(url: unknown, at: string): Content {
   if (typeof url !== 'string') throw wrong(at, 'must be a string')
   if (/^https?:\/\//i.test(url) && URL.canParse(url)) {
-    // It is the agent's choice whether it is fetched.
+    // The agent decides whether to fetch it.
     const name = new URL(url).pathname.split('/').at(-1) ?? ''
     return { type: 'resource_link', uri: url, name: name === '' ? 'image' : name }
   }

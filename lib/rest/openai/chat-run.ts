@@ -1,6 +1,6 @@
 /**
  * One chat completion on its way to its reply, whole or in chunks. A reply is text: files of an answer are
- * written as Markdown, which is what those who show chats read.
+ * written as Markdown, which clients that show chats can read.
  * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
  */
 import { answerMessage } from '../../run/answer-message.ts'
@@ -21,11 +21,10 @@ import type { MaybePromise } from '../../util/thenable.ts'
 import type { Service } from '../../run/service.ts'
 import type { ChatRequest } from './chat-messages.ts'
 
-/** Bytes of a token, about: agents do not count any, and no two models count alike. */
+/** Bytes of a token, estimated: agents do not count tokens. */
 const TOKEN_BYTES = 4
 const STOP = '"logprobs":null,"finish_reason":"stop"}]'
 
-/** A chat completion that is about to run. */
 export class ChatRun extends RunStream<Answer> implements UserMessage {
   readonly prompt: string
   readonly conversationId = undefined
@@ -130,15 +129,15 @@ export class ChatRun extends RunStream<Answer> implements UserMessage {
 }
 
 function textOfAnswer(answer: Answer): string {
-  const said = textOfBlocks(answer.content, true)
-  return said + textOfBlocks(artifactsOf(answer), said === '')
+  const text = textOfBlocks(answer.content, true)
+  return text + textOfBlocks(artifactsOf(answer), text === '')
 }
 
 function artifactsOf({ artifacts = [] }: Answer): readonly Content[] {
   return artifacts.flatMap(({ parts }) => parts)
 }
 
-/** Blocks as text. What is no text stands in paragraphs of its own; `isFirst`: nothing was said before. */
+/** Blocks as text. Files stand in paragraphs of their own; `isFirst`: there was no text before. */
 function textOfBlocks(blocks: readonly Content[], isFirst: boolean): string {
   let all = ''
   for (const block of blocks) {

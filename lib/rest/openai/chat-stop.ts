@@ -1,28 +1,27 @@
 /**
- * The end of an answer at whatever a client wants it to stop at: text in, piece by piece; out comes what
- * stands before the first of the sequences, which is not told itself. The first is the one that is complete
- * first; of two that end together, the longer one. How the text is cut into pieces changes nothing.
+ * Ends an answer before the first of the stop sequences: text goes in piece by piece, and comes out without
+ * the sequence. The first is the one that is complete first; of two that end together, the longer one. It
+ * does not matter how the text is cut into pieces.
  *
- * A client may choose the text as well as the sequences, so each character costs the same, whatever they are:
- * Knuth, Morris and Pratt's search.
+ * A client may choose the text as well as the sequences, so each character must cost the same: this is the
+ * search of Knuth, Morris and Pratt.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create, `stop`
  */
 
-/** So many sequences a client may name, and so long each may be. */
+/** How many sequences a request may have, and how many characters each. */
 export const MAX_STOPS = 4
 export const MAX_STOP_LENGTH = 1_000
 
-/** So many characters are searched in one turn of the event loop: some milliseconds. */
+/** Characters that are searched before other requests run: some milliseconds. */
 export const SEARCHED_AT_ONCE: number = 128 * 1024
 
-/** One answer on its way. */
 export class StoppingText {
-  /** One of the sequences has come: nothing is to follow. */
+  /** A sequence was found: nothing follows. */
   isOver = false
   readonly #searches: readonly Search[]
-  /** What one of the sequences may have begun in, or half of a character. */
+  /** Text in which a sequence may have begun, or half of a character. */
   #held = ''
-  /** Characters that were searched since others had their turn. */
+  /** Characters that were searched since other requests could run. */
   #searched = 0
 
   /** Empty sequences stop nothing. */
@@ -31,8 +30,8 @@ export class StoppingText {
   }
 
   /**
-   * Takes a piece; gives what can be told by now. A promise only where so much has been searched that others
-   * have their turn in between: then nothing else is to be taken before it.
+   * Takes a piece and returns the text that is certain by now. A promise only where so much has been searched
+   * that other requests run in between: then no other piece may be taken before it resolves.
    */
   take(piece: string): string | Promise<string> {
     if (this.isOver) return ''
@@ -44,7 +43,7 @@ export class StoppingText {
     return this.#give(whole, this.#end(whole, from, whole.length))
   }
 
-  /** No piece will follow: gives the rest. */
+  /** The rest, when no piece follows. */
   rest(): string {
     const rest = this.isOver ? '' : this.#held
     this.#held = ''
@@ -65,12 +64,11 @@ export class StoppingText {
     return this.#give(whole, end)
   }
 
-  /** Searches on; says where that ends which is not, or may not be, of a sequence. */
+  /** Searches on. Returns the end of the text that is certainly before every sequence. */
   #end(whole: string, from: number, to: number): number {
     let found = Infinity
     let longest = 0
     for (const search of this.#searches) {
-      // What ends behind another one is too late.
       const end = search.findEnd(whole, from, Math.min(to, found))
       if (end === undefined) continue
       longest = end < found ? search.length : Math.max(longest, search.length)
@@ -91,12 +89,12 @@ export class StoppingText {
   }
 }
 
-/** One sequence, searched in a text that comes in parts. */
+/** Searches one sequence in a text that comes in parts. */
 class Search {
-  /** How much of the sequence the text so far ends with. */
+  /** How many characters of the sequence the text so far ends with. */
   begun = 0
   readonly #stop: string
-  /** By how much has begun: how much has begun still where the next character does not fit. */
+  /** By that number: the number that remains where the next character does not fit. */
   readonly #shorter: Uint16Array
 
   constructor(stop: string) {
@@ -107,11 +105,9 @@ class Search {
     }
   }
 
-  get length(): number {
-    return this.#stop.length
-  }
+  get length(): number { return this.#stop.length }
 
-  /** Searches `text` from `from` up to `to`; says where the sequence ends. Undefined: it does not come. */
+  /** Where the sequence ends in `text`, searched from `from` up to `to`. Undefined: it does not. */
   findEnd(text: string, from: number, to: number): number | undefined {
     for (let at = from; at < to; at++) {
       this.begun = this.#after(text.charCodeAt(at), this.begun)
@@ -120,7 +116,6 @@ class Search {
     return undefined
   }
 
-  /** How much has begun after one more character. */
   #after(code: number, begun: number): number {
     while (begun > 0 && this.#stop.charCodeAt(begun) !== code) begun = this.#shorter[begun]!
     return this.#stop.charCodeAt(begun) === code ? begun + 1 : 0

@@ -8,7 +8,7 @@ import type { Service } from '../../run/service.ts'
 import type { Components, Description, Endpoint, MethodOperations } from '../../http/message/exchange.ts'
 import type { DocumentPart } from '../../wire/openapi.ts'
 
-/** The groups of operations, in the order in which a reader wants them. */
+/** The groups of operations, the most useful first. */
 const tags = [
   { name: 'HTTP', description: 'Queries to agents and groups.' },
   { name: 'OpenAI', description: 'The same agents, for clients of OpenAI.' },
@@ -18,14 +18,14 @@ const tags = [
   { name: 'Service', description: 'The server itself.' },
 ]
 
-/** Where a server is reached, and how it lets clients in. */
+/** Where a server is reached, and which credentials it needs. */
 export interface Access {
   readonly baseUrl: string
-  /** Whether anything must be sent to be let in. */
+  /** Whether a request needs a credential. */
   readonly isKeyed: boolean
   /** Whether that may be a key. */
   readonly takesKeys: boolean
-  /** Who makes the tokens that may be sent. Empty: nobody. */
+  /** The issuers of the tokens that are accepted. */
   readonly authorizationServers: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export async function openapiDocument(
     if (components !== undefined) pools.add(components)
     for (const [path, operations] of pathsOf(endpoint, described, ids)) {
       for (const [method, operation] of Object.entries(operations)) {
-        const item = paths.get(path) ?? placeOf(endpoint, baseUrl)
+        const item = paths.get(path) ?? pathItemOf(endpoint, baseUrl)
         item[method] = {
           ...operation,
           operationId: newId(operation, method, path, operationIds),
@@ -85,7 +85,7 @@ function schemesOf({ takesKeys, authorizationServers }: Access): DocumentPart {
   }
 }
 
-/** The paths that an endpoint has now, each with what is said of it. */
+/** The paths that an endpoint has now, each with its operations. */
 function* pathsOf(
   { path }: Endpoint, { operations = {}, named }: Description, ids: readonly string[],
 ): Generator<readonly [path: string, operations: MethodOperations]> {
@@ -98,13 +98,13 @@ function* pathsOf(
   }
 }
 
-/** What a path begins with: a server of its own where it is not below the others. */
-function placeOf({ outsideMount = false }: Endpoint, baseUrl: string): Record<string, unknown> {
+/** A path outside the mount has a server of its own. */
+function pathItemOf({ outsideMount = false }: Endpoint, baseUrl: string): Record<string, unknown> {
   const { origin } = new URL(baseUrl)
   return outsideMount && origin !== baseUrl ? { servers: [{ url: origin }] } : {}
 }
 
-/** A name for an operation that no other has, made of its method and path where it has none. */
+/** A unique id, made of method and path where the operation has none. */
 function newId({ operationId }: DocumentPart, method: string, path: string, taken: Set<string>): string {
   const words = [method, ...path.split(/[^\w-]+/).filter((word) => word !== '')]
   const name = typeof operationId === 'string' ? operationId : words.join('.')
@@ -114,7 +114,7 @@ function newId({ operationId }: DocumentPart, method: string, path: string, take
   return id
 }
 
-/** What is answered before the endpoint is asked, in the endpoint's form, and what it says itself. */
+/** The refusals that are made before the endpoint, in its form, and its own responses. */
 function responsesOf({ responses }: DocumentPart, { open }: Endpoint, isKeyed: boolean): unknown {
   if (!isRecord(responses) || !isRecord(responses['default'])) return responses
   const refused = (description: string): object => ({ ...Object(responses['default']), description })
@@ -130,7 +130,7 @@ function hasTag(item: Readonly<Record<string, unknown>>, name: string): boolean 
     && operation['tags'].includes(name))
 }
 
-/** What stands in the path, before what the operation itself takes besides. */
+/** The parameters in the path, before those of the operation itself. */
 function parametersOf(path: string, { parameters }: DocumentPart): object {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
   if (names.length === 0) return {}
@@ -141,7 +141,7 @@ function parametersOf(path: string, { parameters }: DocumentPart): object {
 
 const REFERENCE = /^#\/components\/(schemas|responses)\/([^/]+)/
 
-/** The components that a part of a document refers to, and those that they refer to themselves. */
+/** The components that a part of a document refers to, and those to which these refer. */
 function componentsFor(part: unknown, pools: readonly Components[]): Components {
   const picked = { schemas: {}, responses: {} }
   const pick = (value: unknown): void => {
