@@ -1,6 +1,7 @@
 /**
- * An answer of a model: a prompt and what was said before in, its text out as it arrives. In between it calls
- * the tools beside it, round by round. Knows neither how a reply is spelled nor how a tool is run.
+ * An answer of a model: a prompt and the conversation in, its text out as it arrives. The model may call
+ * tools, round by round. Whatever ends a request, no connection and no timer is left.
+ * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { Fault, secondsIn } from '../define/fault.ts'
 import { Clock } from '../util/clock.ts'
@@ -12,7 +13,7 @@ import type { Piece } from '../define/answer.ts'
 import type { Call } from '../define/call.ts'
 import type { Model } from './openai-completion.ts'
 
-/** Answers one prompt. Throws a `Fault`, which the log of the model has heard of. */
+/** Throws a `Fault`, which is logged. */
 export async function* answerByModel(model: Model, prompt: string, call: Call): AsyncGenerator<Piece> {
   try {
     yield* rounds(model, prompt, call)
@@ -27,17 +28,17 @@ export async function* answerByModel(model: Model, prompt: string, call: Call): 
 async function* rounds(model: Model, prompt: string, call: Call): AsyncGenerator<Piece> {
   const messages = messagesOf(model, prompt, call)
   const toolCalls = new ToolCalls(model, call)
-  let isSpeaking = false
+  let hasText = false
   for (let step = 0; ; step++) {
     const isLast = step === model.maxSteps
     const members = { messages, ...isLast && model.tools.size > 0 && { tool_choice: 'none' } }
     const completion = new ChatCompletion(model)
-    let gap = isSpeaking ? '\n\n' : ''
+    let gap = hasText ? '\n\n' : ''
     for await (const text of request(model, members, completion, call.signal)) {
       toolCalls.piece()
       yield gap + text
       gap = ''
-      isSpeaking = true
+      hasText = true
     }
     if (completion.isRefused) yield { state: 'rejected' }
     const calls = completion.isRefused ? [] : completion.calls()
@@ -55,8 +56,8 @@ function messagesOf({ instructions }: Model, prompt: string, call: Call): object
     : [{ type: 'image_url', image_url: { url: `data:${block.mimeType};base64,${block.data}` } }])
   const content = pictures.length === 0 ? prompt : [{ type: 'text', text: prompt }, ...pictures]
   if (instructions === undefined) return [...call.history, { role: 'user', content }]
-  const earlier = call.history.map(({ role, content: said }) => (
-    { role: role === 'system' ? 'user' : role, content: said }
+  const earlier = call.history.map(({ role, content: text }) => (
+    { role: role === 'system' ? 'user' : role, content: text }
   ))
   return [{ role: 'system', content: instructions }, ...earlier, { role: 'user', content }]
 }
@@ -135,7 +136,7 @@ async function* stream(model: Model, completion: ChatCompletion, read: Read): As
     feed(chunk)
   }
   // Some endpoints leave out the finish reason, some the last event; an answer without both was cut off.
-  if (!completion.isHeard) throw failure(model, 'gave no answer')
+  if (!completion.hasChoice) throw failure(model, 'gave no answer')
   if (!completion.isOver) throw failure(model, CUT_OFF)
 }
 
@@ -149,11 +150,11 @@ async function bodyOf(model: Model, read: Read): Promise<string> {
 }
 
 async function refusalOf(model: Model, { status, headers }: Response, read: Read): Promise<Fault> {
-  // What is said of a key may hold the key, half masked in somebody else's way.
+  // The message may hold the key, masked in a way that is not ours.
   if (status === 401 || status === 403) return failure(model, `refused this server's key`)
   const parsed = parseJson(await bodyOf(model, read).catch(() => ''), MAX_DEPTH)
-  const said = parsed.ok ? parsed.value : undefined
-  if (status === 404) return failure(model, 'was not found', said)
-  if (status === 429) return failure(model, 'is busy', said, 'busy', secondsIn(headers))
-  return failure(model, `${status >= 500 ? 'failed' : 'refused the request'} (${status})`, said)
+  const sent = parsed.ok ? parsed.value : undefined
+  if (status === 404) return failure(model, 'was not found', sent)
+  if (status === 429) return failure(model, 'is busy', sent, 'busy', secondsIn(headers))
+  return failure(model, `${status >= 500 ? 'failed' : 'refused the request'} (${status})`, sent)
 }

@@ -1,6 +1,6 @@
 /**
- * One reply of a model, put together from the events of its stream or from a whole body: the text as it
- * comes, and the calls of functions that it asks for. Forgives endpoints their habits, never their size.
+ * One reply of a model, assembled from the events of its stream or from a whole body: the text as it comes,
+ * and the calls of functions that it asks for. Accepts the variants of many endpoints, within limits of size.
  * Spec: https://platform.openai.com/docs/api-reference/chat-streaming
  */
 import { randomUUID } from 'node:crypto'
@@ -10,7 +10,7 @@ import { parseJson } from '../wire/json.ts'
 import type { Log } from '../define/log.ts'
 import type { Tool } from '../define/tool.ts'
 
-/** A model, made ready: what each request to it has in common, and what holds for its replies. */
+/** The checked options: what all requests to a model have in common, and the limits of its replies. */
 export interface Model {
   readonly name: string
   readonly url: URL
@@ -33,7 +33,7 @@ export interface FunctionCall {
   readonly name: string
   readonly written: string
   readonly input: Readonly<Record<string, unknown>> | undefined
-  /** What some endpoints want back with the call: the signature of a thought. */
+  /** What some endpoints need back with the call: the signature of a thought. */
   readonly extra: unknown
 }
 
@@ -44,15 +44,13 @@ const MAX_DEPTH = 64
 const MAX_CALLS = 64
 const UNREADABLE = 'sent what cannot be read'
 
-/** A call whose parts are still coming. */
 interface Growing { id: string; name: string; written: string; extra: unknown }
 
-/** One reply, while it comes in and after. */
 export class ChatCompletion {
-  /** Text that nobody has been told yet. */
+  /** Text that was not passed on yet. */
   fresh = ''
-  isHeard = false
-  /** Whether the endpoint said that this is all. */
+  hasChoice = false
+  /** Whether the endpoint has ended the reply. */
   isOver = false
   /** Whether the model withholds its answer. */
   isRefused = false
@@ -74,18 +72,18 @@ export class ChatCompletion {
     const { error = null, object, choices } = parsed.value
     if (isError || error !== null || object === 'error') throw failure(this.#model, 'failed', parsed.value)
     const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
-    // There is none beside a count of tokens.
+    // An event with a count of tokens has none.
     if (!isRecord(choice)) return
     const { finish_reason: finish, delta, message } = choice
-    const said = isRecord(delta) ? delta : isRecord(message) ? message : {}
-    const text = this.#kept(textIn(said['content']) + textIn(said['refusal']))
+    const part = isRecord(delta) ? delta : isRecord(message) ? message : {}
+    const text = this.#kept(textIn(part['content']) + textIn(part['refusal']))
     this.fresh += text
     this.#text += text
-    this.#thoughts += this.#kept(textIn(said['reasoning_content']))
-    if (Array.isArray(said['tool_calls'])) this.#takeCalls(said['tool_calls'])
-    this.isHeard = true
+    this.#thoughts += this.#kept(textIn(part['reasoning_content']))
+    if (Array.isArray(part['tool_calls'])) this.#takeCalls(part['tool_calls'])
+    this.hasChoice = true
     this.isOver ||= typeof finish === 'string' && finish !== ''
-    this.isRefused ||= finish === 'content_filter' || finish === 'refusal' || Boolean(said['refusal'])
+    this.isRefused ||= finish === 'content_filter' || finish === 'refusal' || Boolean(part['refusal'])
   }
 
   /** What the model asks for, once the reply is over. Throws a `Fault` for a call of nothing. */
@@ -152,8 +150,8 @@ export class ChatCompletion {
 }
 
 /**
- * Whether a part begins a call although its place is taken: some endpoints give all calls the same index, or
- * no index, or no ids. Where `isWhole`, a part with a name is a whole call.
+ * Whether a part begins another call although its index is in use: some endpoints give all calls the same
+ * index, or no index, or no ids. Where `isWhole`, a part with a name is a whole call.
  */
 function isAnother(known: Growing, id: string, name: string, isWhole: boolean): boolean {
   if (name === '' || known.name === '') return false
@@ -163,29 +161,32 @@ function isAnother(known: Growing, id: string, name: string, isWhole: boolean): 
 
 const TOKENS = /\bBearer\s+\S+|\b(?:sk|pk|gsk|hf|xai)[-_][\w*-]{8,}/gi
 
-/** `said` is an error, or what the endpoint sent: `{ error: { message } }`, or what stands in its place. */
+/**
+ * A `Fault` whose message is for the caller; the message of the endpoint is its cause, for the log: bounded,
+ * on one line, and without secrets. `sent` is an error, or a body such as `{ error: { message } }`.
+ */
 export function failure(
-  model: Model, what: string, said?: unknown, kind: Fault['kind'] = 'upstream', retryAfterSeconds?: number,
+  model: Model, what: string, sent?: unknown, kind: Fault['kind'] = 'upstream', retryAfterSeconds?: number,
 ): Fault {
-  const words = model.secrets.reduce((text, secret) => text.replaceAll(secret, '***'), wordsOf(said))
+  const words = model.secrets.reduce((text, secret) => text.replaceAll(secret, '***'), messageIn(sent))
   const line = words.replace(TOKENS, '***').replace(/[\s\p{C}]+/gu, ' ').trim()
   const why = line === '' ? '' : `: ${line.replace(/^(.{200}).+$/u, '$1…')}`
   const cause = `${model.name} at ${model.url.origin}${why}`
   return new Fault(kind, `The model ${what}`, undefined, { cause, retryAfterSeconds })
 }
 
-function wordsOf(said: unknown): string {
-  if (said instanceof Error) {
-    // What fetch throws has its reason inside; where several addresses were tried, a code is all it says.
-    if (said.cause !== undefined) return wordsOf(said.cause)
-    return said.message || ('code' in said ? String(said.code) : said.name)
+function messageIn(sent: unknown): string {
+  if (sent instanceof Error) {
+    // An error of fetch has its reason as its cause; after several addresses it has only a code.
+    if (sent.cause !== undefined) return messageIn(sent.cause)
+    return sent.message || ('code' in sent ? String(sent.code) : sent.name)
   }
-  const [value]: readonly unknown[] = [said].flat()
+  const [value]: readonly unknown[] = [sent].flat()
   const error = isRecord(value) ? value['error'] ?? value : undefined
   return textIn(isRecord(error) ? error['message'] ?? error['detail'] : error)
 }
 
-/** A text, or the text in a list of parts, as some endpoints send it beside a model's thoughts. */
+/** A text, or the text in a list of parts, as some endpoints send it beside the thoughts of a model. */
 export function textIn(value: unknown): string {
   if (!Array.isArray(value)) return typeof value === 'string' ? value : ''
   return value.map((part: unknown) => isRecord(part) ? textIn(part['text']) : '').join('')

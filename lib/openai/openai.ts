@@ -1,6 +1,7 @@
 /**
  * A model behind an OpenAI-compatible endpoint (OpenAI, Ollama, vLLM, LM Studio …) as an agent: options in,
- * its definition out. How it answers is loaded when it is first asked.
+ * its definition out. The code of its answers is loaded with the first request.
+ * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { defineAgent } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
@@ -16,10 +17,10 @@ import type { Tool } from '../define/tool.ts'
 import type { Model } from './openai-completion.ts'
 
 /**
- * An agent that is answered by a model. What the model withholds is `rejected`; what goes wrong with it is a
- * `Fault`: `busy` for 429, `timeout` after `idleMs` of silence, else `failed`. Its cause, and the log, say
- * where and why; callers are not told. What goes wrong with a tool is told to the model. Pictures of the
- * present message are sent along, its other files are not. Throws `TypeError` for options that cannot work.
+ * An agent whose answers come from a model. An answer that the model withholds is `rejected`; a failure is a
+ * `Fault`: `busy` for 429, `timeout` after `idleMs` of silence, else `upstream`. Its cause and the log show
+ * where and why, callers do not see that. The model gets the errors of tools. Pictures of the present message
+ * are sent too, its other files are not. Throws `TypeError` for options that cannot work.
  */
 export function openaiAgent(options: OpenaiOptions = {}): Agent {
   const model = modelOf(options)
@@ -48,16 +49,16 @@ export interface OpenaiOptions {
   readonly apiKey?: string | undefined
   /** Left out: `gpt-6-luna`. */
   readonly model?: string | undefined
-  /** The system message. Where it is given, a caller's own system messages count as the caller's words. */
+  /** The system message. Where it is given, system messages of a caller are sent as user messages. */
   readonly instructions?: string | undefined
   /**
-   * What the model may call, within the agent's call: with the caller's scopes, and for 60 000 ms each where
-   * a tool has no `timeoutMs`. A dot in a name reaches the model as `_`. Left out: none.
+   * What the model may call, with the scopes of the caller, and for 60 000 ms each where a tool has no
+   * `timeoutMs`. A dot in a name is sent as `_`. Left out: none.
    */
   readonly tools?: readonly ToolLike[] | undefined
-  /** Rounds of calls in one answer; then the model is asked for its answer without any. Left out: 8. */
+  /** Rounds of calls in one answer; then the model must answer without any. Left out: 8. */
   readonly maxSteps?: number | undefined
-  /** UTF-8 bytes of one result that the model gets to read, the rest is cut off. Left out: 65 536. */
+  /** UTF-8 bytes of one result that are sent to the model, the rest is cut off. Left out: 65 536. */
   readonly maxToolResultBytes?: number | undefined
   /** Left out: the model's own; some models take no other. */
   readonly temperature?: number | undefined
@@ -69,20 +70,14 @@ export interface OpenaiOptions {
   readonly body?: Readonly<Record<string, unknown>> | undefined
   /** Milliseconds in which the endpoint may be silent. Left out: 60 000. `fetch` itself allows 300 000. */
   readonly idleMs?: number | undefined
-  /** Takes what callers are not told: why a model or tool failed. Left out: standard error; `false`: none. */
+  /** Gets what callers do not see: why a model or tool failed. Left out: standard error; `false`: none. */
   readonly log?: Log | false | undefined
-}
-
-const known: Readonly<Record<keyof OpenaiOptions, true>> = {
-  name: true, description: true, baseUrl: true, apiKey: true, model: true, instructions: true, tools: true,
-  maxSteps: true, maxToolResultBytes: true, temperature: true, maxTokens: true, headers: true, body: true,
-  idleMs: true, log: true,
 }
 
 /** The name of a header (RFC 9110 §5.1). */
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** Of what others collect in, such as `Headers` and `Map`, no member would be found. */
+/** `Headers` and `Map` have no members of their own to read. */
 const isBag = (value: unknown): boolean => isRecord(value) && !(Symbol.iterator in value)
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0
 const isBound = (value: unknown): boolean => value === Infinity || isCount(value)
@@ -92,34 +87,37 @@ const isText = (value: unknown): boolean => isString(value) && value !== ''
 const TEXT = 'write a string that is not empty'
 const COUNT = 'write a whole number above zero'
 
-/** What each option must be, and what to write instead; `show`, or `typed` where it may hold a key. */
-const rules: readonly (readonly [
-  option: keyof OpenaiOptions, isFine: (value: unknown) => boolean, remedy: string,
-  shown?: (value: unknown) => string,
-])[] = [
-  ['name', isText, TEXT],
-  ['description', isString, 'write a string, or leave it out'],
-  ['apiKey', isString, 'write a string, or leave it out', typed],
-  ['model', isText, TEXT],
-  ['instructions', isText, `${TEXT}, or leave it out`],
-  ['tools', Array.isArray, 'write a list, as in { tools: [search] }'],
-  ['maxSteps', isBound, `${COUNT}, or Infinity`],
-  ['maxToolResultBytes', isBound, `${COUNT}, or Infinity`],
-  ['temperature', (value) => Number.isFinite(value) && Number(value) >= 0, 'write a number, zero or above'],
-  ['maxTokens', isCount, `${COUNT}, or leave it out`],
-  ['headers', isBag, `write an object, as in { 'X-Team': 'blue' }`, typed],
-  ['body', isBag, 'write an object, as in { seed: 7 }', typed],
-  ['idleMs', (value) => typeof value === 'number' && value > 0, 'write milliseconds above zero, or Infinity'],
-  ['log', (value) => typeof value === 'function' || value === false,
-    'write (level, message, fields) => {}, or false'],
+/** What an option must be, what to write instead, and `typed` where it may hold a key. */
+type Rule = readonly [
+  isFine: (value: unknown) => boolean, remedy: string, shown?: (value: unknown) => string,
 ]
 
-/** Makes the options ready. Throws `TypeError` for those that cannot work. */
+const rules: Readonly<Record<keyof OpenaiOptions, Rule>> = {
+  name: [isText, TEXT],
+  description: [isString, 'write a string, or leave it out'],
+  // Checked by `urlOf`.
+  baseUrl: [() => true, ''],
+  apiKey: [isString, 'write a string, or leave it out', typed],
+  model: [isText, TEXT],
+  instructions: [isText, `${TEXT}, or leave it out`],
+  tools: [Array.isArray, 'write a list, as in { tools: [search] }'],
+  maxSteps: [isBound, `${COUNT}, or Infinity`],
+  maxToolResultBytes: [isBound, `${COUNT}, or Infinity`],
+  temperature: [(value) => Number.isFinite(value) && Number(value) >= 0, 'write a number, zero or above'],
+  maxTokens: [isCount, `${COUNT}, or leave it out`],
+  headers: [isBag, `write an object, as in { 'X-Team': 'blue' }`, typed],
+  body: [isBag, 'write an object, as in { seed: 7 }', typed],
+  idleMs: [(value) => typeof value === 'number' && value > 0, 'write milliseconds above zero, or Infinity'],
+  log: [(value) => typeof value === 'function' || value === false,
+    'write (level, message, fields) => {}, or false'],
+}
+
+/** Throws `TypeError` for options that cannot work, without showing a key. */
 export function modelOf(options: OpenaiOptions): Model {
   requireDefinition('openaiAgent', options, `{ baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' }`)
-  rejectUnknown('openaiAgent', options, Object.keys(known))
-  for (const [option, isFine, remedy, shown = show] of rules) {
-    const value = options[option]
+  rejectUnknown('openaiAgent', options, Object.keys(rules))
+  for (const [option, [isFine, remedy, shown = show]] of Object.entries(rules)) {
+    const value = options[option as keyof OpenaiOptions]
     if (value === undefined || isFine(value)) continue
     throw new TypeError(`openaiAgent has ${option} ${shown(value)}; ${remedy}`)
   }
@@ -133,7 +131,7 @@ export function modelOf(options: OpenaiOptions): Model {
   if (tools.size > 0 && body !== undefined && Object.hasOwn(body, 'tools')) {
     throw new TypeError(`openaiAgent has tools in 'tools' and in 'body'; write them all in 'tools'`)
   }
-  // OpenAI's own models refuse the older name; many other endpoints pass over the newer one.
+  // OpenAI's own models refuse the older name; many other endpoints ignore the newer one.
   const limit = /(?:^|\.)(?:openai|azure)\.com$/.test(url.hostname) ? 'max_completion_tokens' : 'max_tokens'
   const functions = [...tools].map(([called, tool]) => functionOf(called, tool))
   const request = {
@@ -146,7 +144,7 @@ export function modelOf(options: OpenaiOptions): Model {
   }
 }
 
-/** Nothing of it is shown: it may hold a key. */
+/** The error does not show the body: it may hold a key. */
 function requireJson(body: unknown): void {
   try {
     JSON.stringify(body)
@@ -158,7 +156,7 @@ function requireJson(body: unknown): void {
 function urlOf(baseUrl: string): URL {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    // What was written is not shown: it may hold a password, or be a key in the wrong place.
+    // The value is not shown: it may hold a password, or be a key.
     throw new TypeError(`openaiAgent needs a baseUrl as in 'http://127.0.0.1:11434/v1', without a password`)
   }
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/chat/completions`
@@ -171,7 +169,7 @@ function headersOf(options: OpenaiOptions): Pick<Model, 'headers' | 'secrets'> {
   const headers = new Headers({ 'content-type': 'application/json' })
   const further = { ...key !== '' && { authorization: `Bearer ${key}` }, ...options.headers }
   for (const [header, value] of Object.entries(further)) {
-    // Checked here, because the errors of headers and of fetch show what they do not take.
+    // Checked here, because the errors of Headers and of fetch show the value.
     if (!NAME.test(header)) {
       throw new TypeError(`openaiAgent has a header with a name that none may have; `
         + `write letters, digits and '-', as in { 'X-Team': 'blue' }`)

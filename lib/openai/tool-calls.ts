@@ -1,7 +1,6 @@
 /**
- * The tools that a model calls while it answers: a call of a function in, the text that the model reads out.
- * A tool runs within the agent's call, in one of its own, so that its time limit ends it and nothing else.
- * Knows no endpoint.
+ * The tools that a model calls while it answers: a call of a function in, the text for the model out. Each
+ * tool runs in a call of its own, so that its time limit ends nothing else.
  */
 import { createHash } from 'node:crypto'
 import { runTool } from '../run/call-tool.ts'
@@ -16,7 +15,6 @@ import type { ToolResult } from '../define/tool.ts'
 import type { FunctionCall } from './openai-completion.ts'
 import type { Model } from './openai-completion.ts'
 
-/** The calls of one answer. */
 export class ToolCalls {
   readonly #model: Model
   readonly #call: Call
@@ -30,10 +28,10 @@ export class ToolCalls {
     this.#call = call
   }
 
-  /** To be called for each piece of the answer: a door may count them as its progress. */
+  /** Counts a piece of the answer: a protocol may report their number as progress. */
   piece(): void { this.#pieces++ }
 
-  /** Resolves to what the model is told, good or bad. Rejects only when the agent's own call has ended. */
+  /** Resolves to a result or an error as text. Rejects only when the agent's own call has ended. */
   async run({ name, input, written }: FunctionCall): Promise<string> {
     this.#call.signal.throwIfAborted()
     const { tools, maxToolResultBytes, log } = this.#model
@@ -65,7 +63,7 @@ export class ToolCalls {
     this.#call.progress(this.#pieces + 1 - 1 / (1 + ++this.#steps), undefined, text)
   }
 
-  /** A call that ends on its own. Whatever it says or asks goes through the agent's. */
+  /** A call that ends by itself. Its progress, logs and questions go through the agent's call. */
   #callOf(subject: string): LiveCall {
     const call = this.#call
     const digest = createHash('sha256').update(subject).digest('base64url').slice(0, 16)
@@ -116,7 +114,7 @@ function within<T>(call: LiveCall, ms: number, signal: AbortSignal, work: () => 
   })
 }
 
-/** A result as text: its words, a note in the place of a file, and what is meant for machines as JSON. */
+/** A result as text: a note for each file, and structured content as JSON. */
 function textFor({ content, structuredContent }: ToolResult): string {
   const lines = content.map(lineOf)
   const json = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
