@@ -83,7 +83,7 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
     const isYoung = since === undefined || performance.now() - since < YOUNG_MS
     const waitMs = isYoung ? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** deaths) : 0
     const how = signal ?? `code ${code}`
-    process.stderr.write(`triport: worker ${worker.process.pid} ended with ${how}; another takes its place\n`)
+    process.stderr.write(`triport: worker ${worker.process.pid} ended with ${how}; starting another\n`)
     const wait = setTimeout(() => {
       waits.delete(wait)
       start(isYoung ? deaths + 1 : 0)

@@ -107,8 +107,11 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
 }
 
 type Check = (value: unknown) => boolean
-/** What an option must be, and what to write instead; `true`: anything, or checked by its user. */
-type Rule = readonly [isFine: Check, remedy: string] | true
+/**
+ * What an option must be, what to write instead, and the rules of its members; `true`: anything, or checked
+ * by its user.
+ */
+type Rule = readonly [isFine: Check, remedy: string, members?: AnyRules] | true
 type Rules<T> = Readonly<Record<keyof T, Rule>>
 type AnyRules = Readonly<Record<string, Rule>>
 
@@ -119,6 +122,27 @@ const TEXT: Rule = [(value) => isString(value) && value !== '', 'write a string 
 const STRING: Rule = [isString, 'write a string']
 const ADDRESS: Rule = [isString, 'write an address']
 const FLAG: Rule = [(value) => typeof value === 'boolean', 'write true or false']
+
+const cacheRules: Rules<NonNullable<McpOptions['cache']>> = {
+  ttlMs: [(value) => typeof value === 'number' && value >= 0, 'write milliseconds'],
+  scope: [(value) => value === 'public' || value === 'private', `write 'public' or 'private'`],
+}
+
+const mcpRules: Rules<McpOptions> = {
+  sessions: [(value) => ['optional', 'required', 'none'].some((one) => one === value),
+    `write 'optional', 'required' or 'none'`],
+  instructions: STRING, title: STRING, websiteUrl: ADDRESS, icons: true,
+  extensions: [isRecord, `write an object, as in { 'io.modelcontextprotocol/ui': {} }`],
+  pageSize: [(value) => Number.isSafeInteger(value) && Number(value) > 0, 'write a whole number above zero'],
+  cache: [isRecord, `write { ttlMs: 60_000, scope: 'public' }`, cacheRules],
+}
+
+const authRules: Rules<Authorization> = {
+  resource: true, authorizationServers: true, scopes: true, verify: true,
+  name: STRING, documentation: ADDRESS,
+}
+
+const rateRules: Rules<RateLimit> = { perMinute: true, burst: true, initializePerMinute: true }
 
 const rules: Rules<Omit<ServerOptions, keyof Limits>> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
@@ -131,34 +155,13 @@ const rules: Rules<Omit<ServerOptions, keyof Limits>> = {
   allowedOrigins: [isStrings, `write a list, as in ['https://app.example.com']`],
   onCall: [isFunction, 'write a function (info) => {}'],
   onRequest: [isFunction, 'write a function that takes a summary of each request'],
-  rateLimit: [isRecord, 'write { perMinute: 600 }'],
-  mcp: [isRecord, `write an object, as in { instructions: 'Ask first.' }`],
+  rateLimit: [isRecord, 'write { perMinute: 600 }', rateRules],
+  mcp: [isRecord, `write an object, as in { instructions: 'Ask first.' }`, mcpRules],
   a2a: [isRecord, `write an object, as in { card: '1.0' }`],
-  auth: [isRecord, 'write { resource, authorizationServers, verify }'],
+  auth: [isRecord, 'write { resource, authorizationServers, verify }', authRules],
   deployment: TEXT,
   store: [isStore, 'give what memoryStore() returns, or an object with all methods of Store'],
 }
-
-const mcpRules: Rules<McpOptions> = {
-  sessions: [(value) => ['optional', 'required', 'none'].some((one) => one === value),
-    `write 'optional', 'required' or 'none'`],
-  instructions: STRING, title: STRING, websiteUrl: ADDRESS, icons: true,
-  extensions: [isRecord, `write an object, as in { 'io.modelcontextprotocol/ui': {} }`],
-  pageSize: [(value) => Number.isSafeInteger(value) && Number(value) > 0, 'write a whole number above zero'],
-  cache: [isRecord, `write { ttlMs: 60_000, scope: 'public' }`],
-}
-
-const cacheRules: Rules<NonNullable<McpOptions['cache']>> = {
-  ttlMs: [(value) => typeof value === 'number' && value >= 0, 'write milliseconds'],
-  scope: [(value) => value === 'public' || value === 'private', `write 'public' or 'private'`],
-}
-
-const authRules: Rules<Authorization> = {
-  resource: true, authorizationServers: true, scopes: true, verify: true,
-  name: STRING, documentation: ADDRESS,
-}
-
-const rateRules: Rules<RateLimit> = { perMinute: true, burst: true, initializePerMinute: true }
 
 const keyRules: Rules<NamedKey> = { id: true, key: true, scopes: true, expires: true }
 
@@ -321,37 +324,31 @@ function valueOf(value: unknown): string {
 export function checkOptions(options: Readonly<Record<string, unknown>>): void {
   checkEach('', options, rules)
   checkApiKey(options['apiKey'])
-  const { mcp, a2a, auth, rateLimit } = options
-  if (isRecord(rateLimit)) checkAll('rateLimit', rateLimit, rateRules)
+  const { mcp, a2a } = options
   if (isRecord(mcp)) {
-    checkAll('mcp', mcp, mcpRules)
     if (mcp['instructions'] !== undefined && options['instructions'] !== undefined) {
       throw new TypeError('The instructions stand in the options and in mcp; leave one of them out')
     }
     requireIcons('mcp', mcp['icons'])
-    if (isRecord(mcp['cache'])) checkAll('mcp.cache', mcp['cache'], cacheRules)
   }
-  if (isRecord(a2a)) {
-    checkA2aOptions(a2a)
-    if (a2a['extendedCard'] !== undefined && options['apiKey'] === undefined && auth === undefined) {
-      throw new TypeError('a2a.extendedCard is for callers who prove who they are, and nobody needs a key '
-        + 'here; write apiKey or auth too')
-    }
+  if (!isRecord(a2a)) return
+  checkA2aOptions(a2a)
+  if (a2a['extendedCard'] !== undefined && options['apiKey'] === undefined && options['auth'] === undefined) {
+    throw new TypeError('a2a.extendedCard is for callers who prove who they are, and nobody needs a key '
+      + 'here; write apiKey or auth too')
   }
-  if (isRecord(auth)) checkAll('auth', auth, authRules)
 }
 
-/** Checks names and values. An object of a class may have members of its own. */
-function checkAll(owner: string, options: Readonly<Record<string, unknown>>, these: AnyRules): void {
-  if (isPlain(options)) rejectUnknown(owner, options, Object.keys(these))
-  checkEach(`${owner}.`, options, these)
-}
-
+/** An object of a class may have members of its own. */
 function checkEach(path: string, options: Readonly<Record<string, unknown>>, these: AnyRules): void {
   for (const [name, rule] of Object.entries(these)) {
     const value = options[name]
-    if (rule === true || value === undefined || rule[0](value)) continue
-    throw new TypeError(`${path}${name} is ${show(value)}; ${rule[1]}`)
+    if (rule === true || value === undefined) continue
+    const [isFine, remedy, members] = rule
+    if (!isFine(value)) throw new TypeError(`${path}${name} is ${show(value)}; ${remedy}`)
+    if (members === undefined || !isRecord(value)) continue
+    if (isPlain(value)) rejectUnknown(path + name, value, Object.keys(members))
+    checkEach(`${path}${name}.`, value, members)
   }
 }
 

@@ -150,7 +150,7 @@ test('a session and a conversation go on in every worker, and after each was kil
   for (let turn = 0; turn < 4; turn++) await talk()
   for (const pid of before) {
     process.kill(pid, 'SIGKILL')
-    await until(new RegExp(`^triport: worker ${pid} ended with SIGKILL; another takes its place$`, 'm'))
+    await until(new RegExp(`^triport: worker ${pid} ended with SIGKILL; starting another$`, 'm'))
     // Whoever was killed may still be given a connection for a moment.
     await eventually(() => talk().then(() => true, () => false), 'the conversation')
   }
@@ -163,13 +163,13 @@ test('a worker that ends by itself is replaced, and one told to end has its call
   const folder = modules(t, { 'who.mjs': WHO })
   const { url, until } = await serve(t, [join(folder, 'who.mjs'), '--workers', '1', '--protocol', 'http'])
   await post(`${url}/tools/die`, {}).catch(() => undefined)
-  await until(/ended with code 7; another takes its place/)
+  await until(/ended with code 7; starting another/)
   const [pid] = await pidsOf(url, 1)
   const waiting = post(`${url}/tools/wait`, {})
   await until(/called/)
   process.kill(Number(pid), 'SIGTERM')
   assert.match((await waiting).text, /"result":"late"/)
-  await until(/ended with code 0; another takes its place/)
+  await until(/ended with code 0; starting another/)
   const [next] = await pidsOf(url, 1)
   assert.notEqual(next, pid)
 })
