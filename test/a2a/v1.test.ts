@@ -382,3 +382,32 @@ test('no member of another dialect is written, and nothing that is not set', () 
   ])
   assert.doesNotMatch(written, /"kind"|"final"|null,|false|""|:\[\]/)
 })
+
+const url = 'https://client.example.com/webhook'
+
+test('of several schemes of a receiver the first is written, and none without credentials of its own', () => {
+  const rows: readonly (readonly [schemes: readonly string[], written: object | undefined])[] = [
+    [['Bearer', 'Basic'], { scheme: 'Bearer', credentials: 'abc' }],
+    [[], undefined],
+  ]
+  for (const [schemes, written] of rows) {
+    const authentication = { schemes, credentials: 'abc' }
+    const config = { id: 'p1', taskId: 't1', url, token: undefined, authentication }
+    const result = v1.operations['push-get']!.encodeResult(config) as { authentication?: object }
+    assert.deepEqual(result.authentication, written)
+  }
+})
+
+test('addresses and secrets are bounded', () => {
+  const long = 'x'.repeat(8193)
+  const rows: readonly (readonly [config: object, field: string])[] = [
+    [{ url: long }, 'params.url'],
+    [{ url, token: long }, 'params.token'],
+    [{ url, authentication: { scheme: long } }, 'params.authentication.scheme'],
+    [{ url, authentication: { scheme: 'Bearer', credentials: long } }, 'params.authentication.credentials'],
+  ]
+  for (const [config, field] of rows) {
+    const { decodeRequest } = v1.operations['push-create']!
+    assert.throws(() => decodeRequest({ taskId: 't1', ...config }, 256), { kind: 'invalid', field }, field)
+  }
+})

@@ -57,7 +57,7 @@ const MEDIA_TYPE = 'mediaType'
 
 const roles: ReadonlyMap<unknown, 'user' | 'agent'> = new Map([['user', 'user'], ['agent', 'agent']])
 
-const send = { decodeRequest: decodeSend, encodeResult: encodeEvent, formatResult: formatResult }
+const send = { decodeRequest: decodeSend, encodeResult: encodeEvent, formatResult }
 
 const operations: OperationCodecs = {
   'send': { method: 'message/send', ...send },

@@ -23,7 +23,7 @@ import { formatList, formatTexts, isOfTexts } from './texts.ts'
 import type { Artifact } from '../../define/artifact.ts'
 import type { Content } from '../../define/content.ts'
 import type { TaskMessage, TaskState, TaskStatus } from '../../tasks/task.ts'
-import type { Dialect, OperationCodecs } from '../model/dialect.ts'
+import type { Dialect, OperationCodec, OperationCodecs } from '../model/dialect.ts'
 import type {
   JsonMembers, ListRequest, Message, PushConfig, PushCreateRequest, PushListRequest, PushPage, PushRequest,
   SendRequest, StreamEvent, TaskPage, TaskRequest, TaskView, TenantRequest,
@@ -51,28 +51,24 @@ const stateNames: readonly (readonly [name: string, state: TaskState])[] = [
 ]
 const byState: ReadonlyMap<TaskState, string> = new Map(stateNames.map(([name, state]) => [state, name]))
 
-/** Every state by its name, and by its number. */
-const states: ReadonlyMap<unknown, TaskState> = new Map<unknown, TaskState>([
-  ...stateNames, ...stateNames.map(([, state], index): [number, TaskState] => [index + 1, state]),
-])
-
 /** Who may have written a message that a client sends, by the name and the number of the role. */
 const userRole: ReadonlyMap<unknown, 'user'> = new Map<unknown, 'user'>([['ROLE_USER', 'user'], [1, 'user']])
 
-/** The states that a list can be of; the one without a name is all of them. */
+/** The states that a list can be of, by name and by number; the one without a name is all of them. */
 const filters: ReadonlyMap<unknown, TaskState | 'any'> = new Map<unknown, TaskState | 'any'>([
-  ...states, ['TASK_STATE_UNSPECIFIED', 'any'], [0, 'any'],
+  ...stateNames, ...stateNames.map(([, state], index): [number, TaskState] => [index + 1, state]),
+  ['TASK_STATE_UNSPECIFIED', 'any'], [0, 'any'],
 ])
 
-const send = { decodeRequest: decodeSend, encodeResult: encodeEvent, formatResult: formatResult }
+const send = { decodeRequest: decodeSend, encodeResult: encodeEvent, formatResult }
 
 const operations: OperationCodecs = {
   'send': { method: 'SendMessage', ...send },
   'stream': { method: 'SendStreamingMessage', ...send },
-  'get': { method: 'GetTask', decodeRequest: decodeGet, encodeResult: encodeTask },
+  'get': { method: 'GetTask', decodeRequest: taskDecoder('historyLength'), encodeResult: encodeTask },
   'list': { method: 'ListTasks', decodeRequest: decodeList, encodeResult: encodeTaskPage },
-  'cancel': { method: 'CancelTask', decodeRequest: decodeCancel, encodeResult: encodeTask },
-  'subscribe': { method: 'SubscribeToTask', decodeRequest: decodeSubscribe, encodeResult: encodeEvent },
+  'cancel': { method: 'CancelTask', decodeRequest: taskDecoder('metadata'), encodeResult: encodeTask },
+  'subscribe': { method: 'SubscribeToTask', decodeRequest: taskDecoder(), encodeResult: encodeEvent },
   'push-create': {
     method: 'CreateTaskPushNotificationConfig', decodeRequest: decodePushCreate, encodeResult: encodePush,
   },
@@ -132,26 +128,19 @@ function decodeSend(value: unknown, maxNameBytes: number): SendRequest {
   }
 }
 
-function decodeGet(value: unknown, maxNameBytes: number): TaskRequest {
-  const params = needObject(value, AT)
-  return taskRequest(params, maxNameBytes, readHistoryLength(params, AT), undefined)
-}
-
-function decodeCancel(value: unknown, maxNameBytes: number): TaskRequest {
-  const params = needObject(value, AT)
-  return taskRequest(params, maxNameBytes, undefined, readMembers(params.metadata, AT, 'metadata'))
-}
-
-function decodeSubscribe(value: unknown, maxNameBytes: number): TaskRequest {
-  return taskRequest(needObject(value, AT), maxNameBytes, undefined, undefined)
-}
-
-function taskRequest(
-  params: JsonMembers, maxNameBytes: number, historyLength: number | undefined,
-  metadata: JsonMembers | undefined,
-): TaskRequest {
-  const tenant = readTenant(params, maxNameBytes)
-  return { tenant, id: needName(params.id, AT, 'id', maxNameBytes), historyLength, metadata }
+/** Reads the params of an operation on a task, of which some have one more member. */
+function taskDecoder(
+  more?: 'historyLength' | 'metadata',
+): OperationCodec<TaskRequest, unknown>['decodeRequest'] {
+  return (value, maxNameBytes) => {
+    const params = needObject(value, AT)
+    return {
+      tenant: readTenant(params, maxNameBytes),
+      id: needName(params.id, AT, 'id', maxNameBytes),
+      historyLength: more === 'historyLength' ? readHistoryLength(params, AT) : undefined,
+      metadata: more === 'metadata' ? readMembers(params.metadata, AT, 'metadata') : undefined,
+    }
+  }
 }
 
 function decodeList(value: unknown, maxNameBytes: number): ListRequest {
