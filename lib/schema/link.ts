@@ -6,16 +6,20 @@
  * until its check is there. All else is compiled where it stands.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-core §8.2.3
  */
-import { both, evaluating, follow, inDocument, pass, unlessFailed } from './check.ts'
 import { failureOf, step } from './error.ts'
 import { broken, resolve, split } from './resource.ts'
 import { isSchema, rulesOf } from './rule.ts'
-import type { Node } from './check.ts'
+import { EVALUATED, pass } from './run.ts'
 import type { Failure, Key } from './error.ts'
 import type { CompileLimits } from './limits.ts'
 import type { Place, Registry } from './resource.ts'
 import type { JsonObject, RuleEntry, Site } from './rule.ts'
-import type { Check, ValidationRun } from './run.ts'
+import type { Check, Scope, ValidationRun } from './run.ts'
+
+/** A schema that is referred to; its check is put in later, when it has been compiled. */
+interface Node {
+  check: Check
+}
 
 /** How a subschema is used. */
 interface Use {
@@ -233,4 +237,55 @@ function refuseLoops(leads: Map<string, Set<string>>): void {
   for (let steps = leads.size; steps > 0; steps--) [at = at] = leads.get(at) ?? []
   throw broken(at, 'leads back to itself by "$ref"; a schema can refer to itself for parts of a value only, '
     + 'as in "properties" or "items"')
+}
+
+/** The check that both pass. */
+function both(first: Check, second: Check): Check {
+  if (first === pass) return second
+  if (second === pass) return first
+  return (value, run) => first(value, run) && second(value, run)
+}
+
+/** The second only where the first has left no error. */
+function unlessFailed(first: Check, second: Check): Check {
+  if (second === pass) return first
+  return (value, run) => {
+    const { length } = run.errors
+    return first(value, run) && (run.errors.length > length || second(value, run))
+  }
+}
+
+/** Keeps what is evaluated apart from what the schema around evaluates, and reports it there if it holds. */
+function evaluating(check: Check, reports: boolean): Check {
+  return (value, run) => {
+    const around = run.evaluated
+    run.evaluated = []
+    const goesOn = check(value, run)
+    if (goesOn && reports) {
+      run.pay(run.evaluated.length * EVALUATED)
+      for (const key of run.evaluated) around.push(key)
+    }
+    run.evaluated = around
+    return goesOn
+  }
+}
+
+/** Goes to a node that is referred to from `levels` below another one. */
+function follow(target: (run: ValidationRun) => Node, levels: number): Check {
+  return (value, run) => {
+    run.enter(levels)
+    const goesOn = target(run).check(value, run)
+    run.leave(levels)
+    return goesOn
+  }
+}
+
+/** Goes into a document, which is part of the dynamic scope then. */
+function inDocument(document: Scope, check: Check): Check {
+  return (value, run) => {
+    run.scope.push(document)
+    const goesOn = check(value, run)
+    run.scope.pop()
+    return goesOn
+  }
 }

@@ -163,3 +163,20 @@ export class ValidationRun {
     throw new Exhausted({ keyword: bound, message: `${why} (${bound} ${most})` })
   }
 }
+
+/** What asserts nothing. */
+export function pass(): boolean {
+  return true
+}
+
+/** The check that all of the checks pass. */
+export function all(checks: readonly Check[]): Check {
+  const [first = pass] = checks
+  if (checks.length <= 1) return first
+  const cost = checks.length * LIGHT
+  return (value, run) => {
+    run.pay(cost)
+    for (const check of checks) if (!check(value, run)) return false
+    return true
+  }
+}

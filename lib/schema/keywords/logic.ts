@@ -3,8 +3,7 @@
  * names (core §8); and those that assert nothing. Names are read when a document is taken apart; here it is
  * only checked that they are names.
  */
-import { all } from '../check.ts'
-import { LIGHT } from '../run.ts'
+import { all, LIGHT } from '../run.ts'
 import * as kind from '../kind.ts'
 import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'

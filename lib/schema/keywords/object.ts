@@ -4,9 +4,8 @@
  * What every object inherits is none of its properties, whatever they are called. A property that is
  * `undefined` counts as absent, which it is in JSON.
  */
-import { all } from '../check.ts'
 import { list } from '../error.ts'
-import { EVALUATED, LIGHT, namesOf } from '../run.ts'
+import { all, EVALUATED, LIGHT, namesOf } from '../run.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isInherited, isObject, read, rule } from '../rule.ts'

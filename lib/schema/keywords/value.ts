@@ -1,11 +1,10 @@
 /**
  * Keywords for any value, and for what is in a string (2020-12 validation §6.1, §6.3.3, §7).
  */
-import { pass } from '../check.ts'
 import { isAmong } from '../equal.ts'
 import { list, phraseOf } from '../error.ts'
 import { formats } from '../format.ts'
-import { CHARACTER, STEP } from '../run.ts'
+import { CHARACTER, pass, STEP } from '../run.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isObject, rule } from '../rule.ts'
