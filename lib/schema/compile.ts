@@ -1,9 +1,7 @@
 /**
- * JSON Schema: a schema in, a validator out. The first file of the room, which puts the others together.
- *
- * 2020-12 unless `$schema` says draft-07 or names a metaschema that was given. A schema becomes a tree of
- * small closures, one for each keyword that asserts something, made by the rules of its dialect; no code is
- * generated.
+ * JSON Schema: a schema in, a validator out. 2020-12 unless `$schema` says draft-07 or names a metaschema
+ * that was given. A schema becomes a tree of small closures, one for each keyword that asserts something,
+ * made by the rules of its dialect; no code is generated.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-core and json-schema-validation
  */
 import { schemaDialects } from './dialects.ts'

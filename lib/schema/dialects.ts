@@ -1,8 +1,6 @@
 /**
- * The dialects: which keyword has which rule, by vocabulary for 2020-12 and in one table for draft-07. The
- * order of a table is the order in which keywords are asked, and so the order of errors.
- *
- * Rules know what the values of their keywords may be, so the tables give the metaschemas too.
+ * Which keyword has which rule, by vocabulary for 2020-12 and in one table for draft-07. Rules know what the
+ * values of their keywords may be, so the tables give the metaschemas too.
  * Spec: https://json-schema.org/draft/2020-12/schema, http://json-schema.org/draft-07/schema
  */
 import * as array from './keywords/array.ts'

@@ -1,9 +1,8 @@
 /**
- * What a failed validation says, to people and to models: errors and phrases. Knows no keyword but the three
- * that tell which branch of an `anyOf` a value was meant for.
+ * The errors of a failed validation, in sentences for people and models.
  */
 
-/** What leads from a value to a part of it. */
+/** A step from a value to a part of it. */
 export type Key = string | number
 
 /** One thing that is wrong with a value. As JSON it takes less than 1 KiB, whatever the value. */
@@ -29,7 +28,6 @@ export interface SchemaError {
   readonly actual: string
 }
 
-/** What was found wrong with a value. */
 export interface Findings {
   /** In a stable order. */
   readonly errors: readonly SchemaError[]
@@ -37,7 +35,7 @@ export interface Findings {
   readonly more: boolean
 }
 
-/** An error without its place: all that is known of it when the schema is compiled. */
+/** What is known of an error when the schema is compiled. */
 export type Failure = Pick<SchemaError, 'keyword' | 'message' | 'expected'>
 
 /** The bytes that the parts of an error may take in JSON, which is less than 1 KiB in all. */
@@ -50,14 +48,12 @@ const MAX_NAME = 60
 /** Bytes of one error in a summary of three. */
 const MAX_LINE = 290
 
-/** Puts an error together. What is too long for it is cut. */
 export function errorAt(path: string, { keyword, message, expected }: Failure, value: unknown): SchemaError {
   const actual = cut(actualOf(value), MAX_ACTUAL)
   if (expected === undefined) return { path, keyword, message, actual }
   return { path, keyword, message, expected, actual }
 }
 
-/** An error as it is known beforehand. */
 export function failureOf(keyword: string, message: string, expected?: unknown): Failure {
   // Only what is long is ever cut, and hardly anything is.
   if (typeof expected !== 'object' && typeof expected !== 'string') {
@@ -68,7 +64,6 @@ export function failureOf(keyword: string, message: string, expected?: unknown):
   return { keyword, message: cut(message, MAX_MESSAGE), expected: short === text ? expected : short }
 }
 
-/** The type of a value, and the value where it is short. */
 function actualOf(value: unknown): string {
   if (value === undefined || value === null) return value === null ? 'null' : 'nothing'
   if (Array.isArray(value)) return `array of ${count(value.length, 'item')}`
@@ -101,12 +96,10 @@ export function list(values: readonly unknown[]): string {
   return text
 }
 
-/** `1 item`, `2 items`. */
 export function count(number: number, noun: string): string {
   return `${number} ${number === 1 ? noun : `${noun}s`.replace('ys', 'ies')}`
 }
 
-/** A step of a JSON Pointer. */
 export function step(key: Key): string {
   const name = String(key)
   const isPlain = !name.includes('~') && !name.includes('/')

@@ -1,8 +1,7 @@
 /**
- * Defaults: a schema to a plan of what is to be filled in where, and a value to one that has it.
- *
- * A plan holds what applies in any case: `properties`, from the root on and wherever `properties`, `items`,
- * `allOf` and `$ref` lead; not what is in branches. What was given is left as it is: what changes is a copy.
+ * Defaults: a schema to a plan of what is to be filled in where, and a value to one that has it. A plan holds
+ * what applies in any case: `properties`, from the root on and wherever `properties`, `items`, `allOf` and
+ * `$ref` lead; not what is in branches. What was given is left as it is: what changes is a copy.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-validation §9.2
  */
 import { broken, resolve } from './resource.ts'

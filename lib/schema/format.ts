@@ -1,7 +1,6 @@
 /**
- * The formats of 2020-12 (validation §7.3): a name to the test that a string of that format passes.
- *
- * Each follows the grammar of the RFC named beside it and nothing else: what can be spelled, not what exists.
+ * The formats of 2020-12 (validation §7.3): a name to the test that a string of that format passes. Each
+ * follows the grammar of the RFC named beside it and nothing else: what can be written, not what exists.
  */
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { STEP } from './run.ts'

@@ -1,11 +1,10 @@
 /**
- * A schema's type to the type of the values it describes; nothing of it exists at run time.
+ * A schema's type to the type of the values it describes. Reads the shapes that tools use: the seven types,
+ * objects with `properties` and `required`, `items`, `enum`, `const`, unions. What it cannot read is
+ * `unknown`. It resolves no `$ref`, so it stays fast.
  *
- * Reads the shapes that tools use: the seven types, objects with `properties` and `required`, `items`,
- * `enum`, `const`, unions. What it cannot read is `unknown`. It resolves no `$ref`, so it stays fast.
- *
- * For literals inside a call, take the schema by a `const` type parameter:
- * `function defineTool<const S extends Schema>(tool: { inputSchema: S, run(args: Infer<S>): unknown })`.
+ * For literals inside a call, take the schema by a `const` type parameter: `function defineTool<const S
+ * extends Schema>(tool: { inputSchema: S, run(args: Infer<S>): unknown })`.
  */
 
 /**

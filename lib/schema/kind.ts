@@ -1,6 +1,5 @@
 /**
- * The kinds of values that keywords have: how to tell one, what to write instead of another, its metaschema,
- * and where subschemas are in it. Where the metaschemas have a word for a kind, it is called by that.
+ * The kinds of values that keywords have. Where the metaschemas have a word for a kind, it is its name.
  */
 import { isObject, isSchema } from './rule.ts'
 import type { JsonObject, Kind } from './rule.ts'

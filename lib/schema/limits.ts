@@ -1,8 +1,6 @@
 /**
- * The options of a compilation and every bound that holds while it runs, with unit, default and reason.
- *
- * `undefined` means the default, `Infinity` means unlimited. The bounds are wide enough for schemas that
- * people write and values that a body limit lets in; what they stop is input that was made to be expensive.
+ * The options of a compilation. `undefined` means the default, `Infinity` unlimited. The bounds are wide
+ * enough for schemas that people write; what they stop is input that was made to be expensive.
  */
 import { phraseOf } from './error.ts'
 import { rejectUnknown } from './options.ts'

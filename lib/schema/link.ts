@@ -31,13 +31,13 @@ interface Use {
   readonly whole: string | undefined
 }
 
-/** Who knows what references name, and compiles that once for all of them. */
+/** Knows what references name, and compiles that once for all of them. */
 interface Linker {
   readonly limits: CompileLimits
   readonly registry: Registry
   /** Whether a subschema was met that has a default. */
   hasDefaults: boolean
-  /** Counts a subschema; throws where they are too many. */
+  /** Throws where subschemas are too many. */
   count(at: string): void
   /** Has a schema compiled for those who refer to it. */
   define(place: Place): void
@@ -45,18 +45,13 @@ interface Linker {
   refer(reference: string, isDynamic: boolean, from: Place, use: Use): Check | undefined
 }
 
-/** A schema and all that it refers to, linked. */
-export interface Linked {
-  readonly check: Check
-  /** Whether any of them has a default. */
-  readonly hasDefaults: boolean
-}
-
 const KNOWN = 'write "https://json-schema.org/draft/2020-12/schema" or '
   + '"http://json-schema.org/draft-07/schema#", or give its metaschema in the option "schemas"'
 
 /** Compiles a schema and all that it refers to. Throws the first mistake. */
-export function link(root: Place, registry: Registry, limits: CompileLimits): Linked {
+export function link(
+  root: Place, registry: Registry, limits: CompileLimits,
+): { readonly check: Check; readonly hasDefaults: boolean } {
   const nodes = new Map<string, Node>()
   const waiting: (() => void)[] = []
   const dynamics: (() => void)[] = []
@@ -157,7 +152,7 @@ function checkOf(place: Place, { reports, depth, whole }: Use, linker: Linker): 
   return use.reports ? evaluating(check, reports) : check
 }
 
-/** Where a keyword stands, of which a server has thousands: methods, and no closures. */
+/** A server has thousands of these: methods, and no closures. */
 class KeywordSite implements Site {
   readonly keyword: string
   readonly limits: CompileLimits
@@ -221,7 +216,7 @@ function refuse(value: unknown, run: ValidationRun): boolean {
   return run.fails({ keyword: 'false', message: 'is not allowed' }, value)
 }
 
-/** A schema that comes back to itself for the same value, over and over, would check none. */
+/** Throws where a schema leads back to itself for the same value: checking one would never end. */
 function refuseLoops(leads: Map<string, Set<string>>): void {
   // What leads to an end is taken away until nothing else is left.
   for (let before = 0; before !== leads.size;) {

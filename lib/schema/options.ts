@@ -1,6 +1,6 @@
 /**
- * Names that a person wrote, against the names that there are: an option that nobody knows is refused, with
- * the one that was probably meant. Knows nothing of what an option is for.
+ * Names that a person wrote against the names that there are: an unknown option is refused, with the one that
+ * was probably meant.
  */
 
 /** What one sentence shows, in characters. */
@@ -11,7 +11,7 @@ const MAX_LIST = 600
 /**
  * Throws `TypeError` for the first of `given`'s own enumerable members whose name is none of `known`, even
  * where its value is undefined, and for what is no object. The sentence, of less than 1 KiB, begins with
- * `owner` and names the nearest known one, or all of them. Symbols are nobody's options.
+ * `owner` and names the nearest known one, or all of them. Symbols are no options.
  */
 export function rejectUnknown(owner: string, given: object, known: readonly string[]): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
@@ -79,7 +79,7 @@ function listOf(names: readonly string[]): string {
   return text
 }
 
-/** A text of somebody's own, as part of a sentence: short, and on one line. */
+/** A text as part of a sentence: short, and on one line. */
 function cut(text: string, length: number): string {
   const line = text.replace(/\p{C}+/gu, ' ')
   return line.length > length ? `${line.slice(0, length)}…` : line

@@ -1,15 +1,18 @@
 /**
  * Patterns (ECMA-262 with the `u` flag): a source in, a test out that no text makes slow.
  *
- * The runtime's own engine backtracks: it tries one way to match after the other, and there may be as many
- * as the length of the text to some power, or two to the power of it. It is asked where its time grows with
- * the length and no faster, and an automaton everywhere else. Refused is only what neither can do.
+ * The runtime's own engine backtracks: its steps may be the length of the text to some power, or two to the
+ * power of it. It is asked where its time grows with the length and no faster, and an automaton everywhere
+ * else (Thompson's simulation). Refused is only what neither can do.
  */
 import { CHARACTER, STEP } from './run.ts'
 import type { Fuel } from './run.ts'
 import type { Site } from './rule.ts'
 
-/** A regular expression, or a piece of one. */
+/**
+ * A regular expression, or a piece of one. What a class or an escape means is left to the runtime: a leaf
+ * keeps its source. Spec: ECMA-262 §22.2.1, with the `u` flag.
+ */
 export type PatternTree =
   /** Reads one character, where it is one of those that the source means. */
   | { readonly kind: 'character'; readonly source: string }
@@ -90,7 +93,7 @@ export function parsePattern(source: string): PatternTree {
   }
 }
 
-/** Whether there is a match. `at`: where a look-around stands. */
+/** Whether there is a match. `at`: where a look-around is. */
 export type Matches = (text: string, fuel: Fuel, at?: number) => boolean
 
 /** Where a match may be: anywhere; right from a place on, as in `(?=`; right up to it, as in `(?<=`. */
@@ -140,7 +143,11 @@ export function stateCount(tree: PatternTree): number {
   }
 }
 
-/** Makes the test of a pattern. What it keeps is bounded. */
+/**
+ * Makes the test of a pattern, which takes time in proportion to the text. All ways to match are followed at
+ * once, character by character, as a set of states. Sets that came up are kept with what each character makes
+ * of them, within a bound, so most steps are one look-up.
+ */
 export function automatonOf(tree: PatternTree, reach: Reach = 'anywhere'): Matches {
   const tests = new Map<string, RegExp>()
   const stands = new Map<string, Stand>()

@@ -12,9 +12,10 @@ import type { CompileLimits, JsonSchema } from './limits.ts'
 import type { JsonObject, Rule, SchemaDialect, Vocabulary } from './rule.ts'
 import type { Scope } from './run.ts'
 
-type Parts = readonly (string | undefined)[]
-
-/** The target of a reference, with its fragment. */
+/**
+ * The target of a reference, with its fragment (RFC 3986 §5.2), on text alone: any scheme, relative bases
+ * too. Nothing is normalized but dot segments, since JSON Schema compares URIs as they are written.
+ */
 export function resolve(base: string, reference: string): string {
   const [, scheme = '', authority = '', path = '', query = ''] = partsOf(base)
   const [, ownScheme, ownAuthority, ownPath = '', ownQuery, fragment = ''] = partsOf(reference)
@@ -36,7 +37,7 @@ export function split(uri: string): [uri: string, fragment: string] {
 }
 
 /** RFC 3986 appendix B. */
-function partsOf(uri: string): Parts {
+function partsOf(uri: string): readonly (string | undefined)[] {
   return /^([^:/?#]+:)?(\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(uri) ?? []
 }
 
@@ -72,7 +73,6 @@ export interface SchemaDialects {
   readonly usual: SchemaDialect
 }
 
-/** The resources of one compilation. */
 export interface Registry {
   /** The places of each `$dynamicAnchor`. */
   readonly dynamics: ReadonlyMap<string, readonly Place[]>
@@ -84,7 +84,7 @@ export interface Registry {
   inside(place: Place, schema: unknown, steps: readonly Key[]): Place
 }
 
-/** Makes a registry that knows the documents `given` by their URIs, and the metaschemas. */
+/** The resources of one compilation, which knows the documents `given` by their URIs, and the metaschemas. */
 export function register(
   dialects: SchemaDialects, given: ReadonlyMap<string, JsonSchema>, limits: CompileLimits,
 ): Registry {
@@ -167,7 +167,6 @@ export function register(
     return place
   }
 
-  /** The dialect that a root or a metaschema is written in. */
   function dialectOf(
     fields: JsonObject, outer: SchemaDialect | undefined, depth: number,
   ): SchemaDialect | undefined {

@@ -1,8 +1,6 @@
 /**
- * What a keyword is: a rule, which makes a check of the keyword's value. What a dialect is: a table of rules.
- *
- * A rule knows its own keyword and may read its neighbours. All else comes through the `Site`, the place in
- * a schema where the keyword stands.
+ * A keyword is a rule, which makes a check of the keyword's value; a dialect is a table of rules. A rule
+ * knows its own keyword and may read its neighbours; all else comes through the `Site`.
  */
 import type { Failure, Key } from './error.ts'
 import type { CompileLimits, JsonSchema } from './limits.ts'
@@ -35,10 +33,9 @@ export interface Rule<T = unknown> {
   readonly turn?: 'gate' | 'last' | undefined
 }
 
-/** Keyword to rule, in the order in which they are checked, which is the order of errors too. */
+/** In the order in which keywords are checked, which is the order of errors too. */
 export type Vocabulary = ReadonlyMap<string, Rule>
 
-/** A keyword and its rule. */
 export type RuleEntry = readonly [keyword: string, rule: Rule]
 
 /** How schemas of one `$schema` are read. */
@@ -60,7 +57,7 @@ export interface SchemaDialect {
 export interface Site {
   readonly keyword: string
   readonly limits: CompileLimits
-  /** Whether what is evaluated is to be told to `run.evaluated`. */
+  /** Whether what is evaluated is to be added to `run.evaluated`. */
   readonly tracks: boolean
   /** The value of a neighbour, if the dialect knows it. */
   beside(keyword: string): unknown

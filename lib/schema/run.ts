@@ -9,13 +9,16 @@ import { errorAt, nearestBranch, pointerOf } from './error.ts'
 import type { Failure, Key, SchemaError } from './error.ts'
 import type { CompileLimits } from './limits.ts'
 
-/** What work is paid from. */
+/**
+ * The budget of one validation, by which no value keeps the process for long. A step is about a tenth of a
+ * microsecond. The check of a type or a bound is free: there are only so many in a schema. Who repeats
+ * checks, or does work that grows with the value, pays for it, before or right after.
+ */
 export interface Fuel {
-  /** Pays for work, in parts of a step. Throws `Exhausted` where too little is left. */
+  /** In parts of a step. Throws `Exhausted` where too little is left. */
   pay(parts: number): void
 }
 
-/** Ends a validation before its time, from wherever it is. */
 export class Exhausted extends Error {
   readonly bound: Failure
 
@@ -58,13 +61,11 @@ export function namesOf(object: object, fuel: Fuel): readonly string[] {
   return names
 }
 
-/** Checks a value. False ends the run; a loud run hears of a failure by `run.fails` and is told to go on. */
+/** Checks a value. False ends the run; in a loud run `run.fails` records the failure and answers true. */
 export type Check = (value: unknown, run: ValidationRun) => boolean
 
-/** A schema document that a reference has led into: all that a run needs to know of it. */
-export interface Scope {
-  readonly uri: string
-}
+/** A schema document that a reference has led into. */
+export interface Scope { readonly uri: string }
 
 export class ValidationRun {
   quiet = true
@@ -102,7 +103,7 @@ export class ValidationRun {
     return goesOn
   }
 
-  /** Whether a schema holds, of which nobody needs to hear why not. */
+  /** Whether a schema holds; why not is not recorded. */
   holds(check: Check, value: unknown): boolean {
     const { quiet } = this
     this.quiet = true
@@ -152,7 +153,6 @@ export class ValidationRun {
     this.#depth -= levels
   }
 
-  /** Pays for work, as `fuel.ts` says. */
   pay(parts: number): void {
     this.#left -= parts
     if (this.#left >= 0) return
@@ -164,7 +164,6 @@ export class ValidationRun {
   }
 }
 
-/** What asserts nothing. */
 export function pass(): boolean {
   return true
 }

@@ -1,8 +1,6 @@
 /**
- * Schemas of other libraries (zod, valibot, arktype and their like) beside JSON Schemas, behind one contract.
- *
- * A schema in; what is published of it and how a value is checked out. Knows the interfaces that those
- * libraries share, not the libraries.
+ * Schemas of other libraries (zod, valibot, arktype and their like) and JSON Schemas behind one contract: a
+ * schema in; what is published of it and how a value is checked out.
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
 import { isThenable } from '../util/thenable.ts'
@@ -14,7 +12,7 @@ import type { Findings, SchemaError } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
 import type { JsonObject } from './rule.ts'
 
-/** An object that checks values the way Standard Schema v1 describes, and may spell itself as JSON Schema. */
+/** An object that checks values as Standard Schema v1 describes, and may have a JSON Schema form. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1
@@ -38,7 +36,6 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** A schema of either kind. */
 export type Schema = JsonSchema | StandardSchema
 
 /** A checked value. Without errors it is good, and `value` is what to use; a library may have changed it. */
@@ -60,7 +57,6 @@ export interface Contract {
 
 type Side = 'input' | 'output'
 
-/** How to make a contract. */
 export interface ContractOptions extends CompileOptions {
   /** The JSON Schema to publish for a Standard Schema that has none of its own. */
   readonly beside?: JsonSchema | undefined

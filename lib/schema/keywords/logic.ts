@@ -1,7 +1,6 @@
 /**
- * Keywords that apply schemas to the same value, where they stand (2020-12 applicator §10.2) or by their
- * names (core §8); and those that assert nothing. Names are read when a document is taken apart; here it is
- * only checked that they are names.
+ * Keywords that apply schemas to the same value (2020-12 applicator §10.2, core §8), and those that assert
+ * nothing. Identifiers are read when a document is taken apart; here only their kind is checked.
  */
 import { all, LIGHT } from '../run.ts'
 import * as kind from '../kind.ts'
