@@ -14,7 +14,6 @@ export function isAmong(values: readonly unknown[]): (value: unknown, fuel: Fuel
     || (typeof value === 'object' && deep.some((one) => isEqual(one, value, fuel, 0)))
 }
 
-/** Whether no two items are equal. */
 export function isUnique(items: readonly unknown[], fuel: Fuel): boolean {
   const simple = new Set<unknown>()
   const deep = new Map<number, unknown[]>()

@@ -86,7 +86,6 @@ function textOf(value: unknown): string {
   }
 }
 
-/** Values as text, as many as a phrase can hold. */
 export function list(values: readonly unknown[]): string {
   let text = ''
   for (const [index, value] of values.entries()) {

@@ -95,7 +95,6 @@ function isEmpty({ parts, items, also }: Plan): boolean {
   return parts.length === 0 && items === undefined && also.length === 0
 }
 
-/** The default of a schema as text, if it has one. */
 function defaultOf({ schema, at }: Place): string | undefined {
   const value = isObject(schema) ? schema['default'] : undefined
   if (value === undefined) return undefined
@@ -119,7 +118,6 @@ export function fillIn(value: unknown, { parts, items, also }: Plan, run: Valida
   return filled
 }
 
-/** A new default, with the defaults inside it. */
 export function newDefault({ json, plan }: PropertyPlan, run: ValidationRun): unknown {
   if (json === undefined) return undefined
   run.pay(STEP + json.length * CHARACTER)

@@ -21,7 +21,6 @@ interface Node {
   check: Check
 }
 
-/** How a subschema is used. */
 interface Use {
   /** Whether the schema around it reads what is evaluated here. */
   readonly reports: boolean

@@ -39,7 +39,6 @@ const TOKEN = RegExp(`${QUANTIFIER}|${GROUP}|${CLASS}|${ESCAPE}|.`, 'gsu')
 const ASSERTION = /^(?:\^|\$|\\b)$/i
 const BEYOND = /^(?:\\[k1-9]|[*+?{])/
 
-/** Reads the source of an expression that the runtime has taken. */
 export function parsePattern(source: string): PatternTree {
   const tokens = [...source.matchAll(TOKEN)]
   let at = 0
@@ -74,7 +73,6 @@ export function parsePattern(source: string): PatternTree {
     if (ASSERTION.test(text)) return { kind: 'assertion', source: text }
     if (!text.startsWith('(')) return { kind: 'character', source: text }
     const part = choice()
-    // Its `)`.
     at++
     const look = token.groups?.['look']
     if (look === undefined) return part
@@ -111,9 +109,7 @@ interface State {
 
 /** The states that are active between two characters. */
 interface Stand {
-  /** Those that read the next character. */
   readonly readers: readonly State[]
-  /** Whether a match ends here. */
   readonly ends: boolean
   /** The stand after a character: by code point, inverted for the last one of a text. */
   readonly after: Map<number, Stand>
@@ -202,7 +198,6 @@ export function automatonOf(tree: PatternTree, reach: Reach = 'anywhere'): Match
     return isPlain ? known(stand) : stand
   }
 
-  /** The one stand that has these states. */
   function known(stand: Stand): Stand {
     const key = `${stand.ends}${stand.readers.map(({ id }) => id).sort().join()}`
     const same = stands.get(key)
@@ -273,13 +268,11 @@ function isEdge(text: string, at: number): boolean {
   return /\w/.test(text.charAt(at - 1)) !== /\w/.test(text.charAt(at))
 }
 
-/** The most states of an automaton. */
 const MAX_STATES = 5_000
 /** Longer texts could exhaust the stack on which the runtime's engine keeps what it may come back to. */
 const MAX_NATIVE = 65_536
 /** From so many states on, a pattern may read a long piece of text at one go. */
 const LONG = 64
-/** What a step of the runtime's engine costs. */
 const NATIVE_STEP = 1
 
 /** The test of the pattern at a keyword. Throws the mistake where there can be none. */

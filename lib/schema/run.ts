@@ -34,7 +34,6 @@ export const STEP = 40
 export const LIGHT = 8
 /** Remembering that an item or property was evaluated. */
 export const EVALUATED = 20
-/** Following a reference. */
 const REFERENCE = 20
 /** A character that a grammar reads. */
 export const CHARACTER = 5
@@ -44,7 +43,6 @@ export const GLANCE = 1
 export const COMPARISON = 40
 /** Remembering one of the items that must differ. */
 export const UNIQUE = 80
-/** Writing down an error. */
 const ERROR = 400
 
 /** So few names cost no more than coming to the object did. */
@@ -54,7 +52,6 @@ const MANY_NAMES = 1_000
 /** What one of so many costs. */
 const SORTED = 120
 
-/** The names of an object's own properties. */
 export function namesOf(object: object, fuel: Fuel): readonly string[] {
   const names = Object.keys(object)
   if (names.length > FEW_NAMES) fuel.pay(names.length * (names.length < MANY_NAMES ? LIGHT : SORTED))
@@ -72,7 +69,6 @@ export class ValidationRun {
   errors: SchemaError[] = []
   /** Names and indexes evaluated so far in the current value, where a keyword reads that. */
   evaluated: unknown[] = []
-  /** Levels of schemas below the first one. */
   #depth = 0
   /** The steps of one value, and the parts of them that may still be spent. */
   #maxSteps = 0
@@ -94,7 +90,6 @@ export class ValidationRun {
     this.#left = maxSteps * STEP
   }
 
-  /** Checks a part of the current value. */
   visit(check: Check, value: unknown, key: Key): boolean {
     if (this.quiet) return check(value, this)
     this.#keys.push(key)
@@ -141,7 +136,6 @@ export class ValidationRun {
     return this.fails(failure, value)
   }
 
-  /** Goes down into a schema that is referred to. */
   enter(levels: number): void {
     this.pay(REFERENCE)
     this.#depth += levels
@@ -168,7 +162,6 @@ export function pass(): boolean {
   return true
 }
 
-/** The check that all of the checks pass. */
 export function all(checks: readonly Check[]): Check {
   const [first = pass] = checks
   if (checks.length <= 1) return first

@@ -26,7 +26,6 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
-/** A value, or what is wrong with it. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] }
@@ -36,6 +35,7 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
+/** A schema of either kind. */
 export type Schema = JsonSchema | StandardSchema
 
 /** A checked value. Without errors it is good, and `value` is what to use; a library may have changed it. */

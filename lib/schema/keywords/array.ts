@@ -76,13 +76,11 @@ export const uniqueItems: Rule = rule(kind.flag, (site, unique) => {
   return (value, run) => !Array.isArray(value) || isUnique(value, run) || run.fails(failure, value)
 })
 
-/** One schema for each of the first items. */
 function leading(site: Site, schemas: readonly unknown[]): Check {
   return all(schemas.map((schema, index) =>
     visiting(site, site.part(schema, site.keyword, index), index, index + 1)))
 }
 
-/** Checks the items from one index up to another. */
 function visiting({ tracks }: Site, check: Check, start: number, end: number = Infinity): Check {
   const cost = tracks ? EVALUATED : LIGHT
   return (value, run) => {

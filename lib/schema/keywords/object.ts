@@ -14,7 +14,6 @@ import type { Failure } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
 import type { Check, ValidationRun } from '../run.ts'
 
-/** Checks the members of an object that has these names. */
 type MembersCheck = (object: JsonObject, names: readonly string[], run: ValidationRun) => boolean
 
 /** Whether a property is one of those that a keyword is about. */
@@ -51,7 +50,6 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   }
 })
 
-/** A property, as `properties` looks at it. */
 interface Part {
   readonly name: string
   readonly isInherited: boolean
@@ -114,7 +112,6 @@ function members(check: MembersCheck): Check {
   return (object, run) => !isObject(object) || check(object, namesOf(object, run), run)
 }
 
-/** Checks the properties that are meant. */
 function visiting(isMeant: IsMeant, check: Check, tracks: boolean): MembersCheck {
   return (object, names, run) => {
     for (const name of names) {
@@ -166,7 +163,6 @@ function demand(names: readonly string[], failure: Failure): Check {
   }
 }
 
-/** Checks objects for each of the properties that they have. */
 function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boolean): Check {
   return all(Object.entries(map).map(([name, value]) => {
     const check = isNames(value) ? demandBeside(site, name, value) : site.same(value, site.keyword, name)

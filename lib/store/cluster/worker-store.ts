@@ -7,30 +7,17 @@ import { Fault } from '../../define/fault.ts'
 import { notify, unreachable } from '../shared/common.ts'
 import type { Cluster, Worker } from 'node:cluster'
 import type { FaultKind } from '../../define/fault.ts'
-import type { Entry, Keep, Store, StoreKey } from '../../state/store.ts'
+import type { Entry, Store } from '../../state/store.ts'
 import type { TopicSubscriber } from '../shared/common.ts'
 
-/** A number that may be `Infinity`, which JSON does not have. */
-type Bound = number | null
-
-/** What a worker asks for. */
+/** What a worker asks for: the answer of a method of the store, or to begin or end following a topic. */
 type StoreQuestion =
-  | { readonly method: 'read'; readonly place: StoreKey }
-  | {
-    readonly method: 'write'; readonly place: StoreKey; readonly value: string; readonly keepMs: Bound
-    readonly expected: number | 'any'
-  }
-  | { readonly method: 'remove'; readonly place: StoreKey; readonly expected: number | 'any' }
-  | {
-    readonly method: 'list'; readonly collection: string; readonly owner: string; readonly limit: Bound
-    readonly before: Bound
-  }
-  | { readonly method: 'publish'; readonly topic: string; readonly text: string; readonly keep: KeepBounds }
+  | { readonly method: Method; readonly given: readonly unknown[] }
   | { readonly method: 'follow'; readonly topic: string; readonly from: 'kept' | 'now' }
   /** Ends what the question of this number has begun to follow. */
   | { readonly method: 'leave'; readonly follower: number }
 
-type KeepBounds = { readonly events: Bound; readonly ms: Bound } | null
+type Method = 'read' | 'write' | 'remove' | 'list' | 'publish'
 
 /** What comes back: the answer to a question, its failure, or an event of what is followed. */
 type StoreReply =
@@ -58,20 +45,15 @@ function decodeEnvelope<Content>(message: unknown): Envelope<Content> | undefine
   return isOurs ? (message as Record<string, Envelope<Content>>)[NAME] : undefined
 }
 
-function encodeBound(bound: number): Bound {
-  return bound === Infinity ? null : bound
+/** JSON has no `Infinity`: null stands in for it. */
+function encode(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value === Infinity ? null : value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, encode(part)]))
 }
 
-function decodeBound(bound: Bound): number {
-  return bound ?? Infinity
-}
-
-function encodeKeep(keep: Keep | undefined): KeepBounds {
-  return keep === undefined ? null : { events: encodeBound(keep.events), ms: encodeBound(keep.ms) }
-}
-
-function decodeKeep(keep: KeepBounds): Keep | undefined {
-  return keep === null ? undefined : { events: decodeBound(keep.events), ms: decodeBound(keep.ms) }
+function decode(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value === null ? Infinity : value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, decode(part)]))
 }
 
 /** Whatever a store fails with but a `Fault`, it could not be reached. */
@@ -140,6 +122,7 @@ async function answer(
     if (worker.isConnected()) worker.send(encodeEnvelope({ of, id, content: reply }), () => {})
   }
   try {
+    let value: unknown
     if (content.method === 'leave') {
       const name = `${of} ${content.follower}`
       followers.get(name)?.()
@@ -153,25 +136,12 @@ async function answer(
       // It may have left, or ended, meanwhile.
       if (followers.has(name) && worker.isConnected()) followers.set(name, leave)
       else leave()
+    } else {
+      value = await Reflect.apply(store[content.method], store, content.given.map(decode))
     }
-    send({ value: await perform(store, content) })
+    send({ value })
   } catch (error) {
     send({ fault: encodeFault(error) })
-  }
-}
-
-/** What a store answers to a question of one answer. */
-function perform(store: Store, asked: StoreQuestion): unknown {
-  switch (asked.method) {
-    case 'read': return store.read(asked.place)
-    case 'write': return store.write(asked.place, asked.value, decodeBound(asked.keepMs), asked.expected)
-    case 'remove': return store.remove(asked.place, asked.expected)
-    case 'list': {
-      const { collection, owner, limit, before } = asked
-      return store.list(collection, owner, decodeBound(limit), before ?? undefined)
-    }
-    case 'publish': return store.publish(asked.topic, asked.text, decodeKeep(asked.keep))
-    default: return undefined
   }
 }
 
@@ -192,17 +162,13 @@ export function workerStore(): Store {
   const primary = new Primary()
   return {
     isShared: true,
-    read: (place) => primary.ask<Entry | undefined>({ method: 'read', place }),
-    write: (place, value, keepMs, expected) => primary.ask<number | undefined>({
-      method: 'write', place, value, keepMs: encodeBound(keepMs), expected,
-    }),
-    remove: (place, expected) => primary.ask<boolean>({ method: 'remove', place, expected }),
-    list: (collection, owner, limit, before = Infinity) => primary.ask<readonly Entry[]>({
-      method: 'list', collection, owner, limit: encodeBound(limit), before: encodeBound(before),
-    }),
-    publish: (topic, text, keep) => (
-      primary.ask<void>({ method: 'publish', topic, text, keep: encodeKeep(keep) })
+    read: (...given) => primary.ask<Entry | undefined>('read', given),
+    write: (...given) => primary.ask<number | undefined>('write', given),
+    remove: (...given) => primary.ask<boolean>('remove', given),
+    list: (collection, owner, limit, before = Infinity) => (
+      primary.ask<readonly Entry[]>('list', [collection, owner, limit, before])
     ),
+    publish: (topic, text, keep) => primary.ask<void>('publish', keep ? [topic, text, keep] : [topic, text]),
     follow: (topic, from, listener, onLost) => primary.follow(topic, from, { listener, onLost }),
     close: () => primary.close(),
   }
@@ -231,7 +197,11 @@ class Primary {
   }
 
   /** Rejects with the `Fault` that the primary has answered, or with 'busy'. */
-  ask<Answer>(question: StoreQuestion, id: number = ++this.#lastId): Promise<Answer> {
+  ask<Answer>(method: Method, given: readonly unknown[]): Promise<Answer> {
+    return this.#send<Answer>({ method, given: given.map(encode) })
+  }
+
+  #send<Answer>(question: StoreQuestion, id: number = ++this.#lastId): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       if (this.#isOver || !process.connected) {
         return reject(new Fault('busy', 'The store is closed, or the primary has gone'))
@@ -253,7 +223,7 @@ class Primary {
     // Events that are kept may arrive before there is an answer.
     this.#subscribers.set(id, subscriber)
     try {
-      await this.ask({ method: 'follow', topic, from }, id)
+      await this.#send({ method: 'follow', topic, from }, id)
     } catch (error) {
       this.#subscribers.delete(id)
       throw error
@@ -270,7 +240,7 @@ class Primary {
   }
 
   #leave(follower: number): void {
-    this.ask({ method: 'leave', follower }).catch(() => {})
+    this.#send({ method: 'leave', follower }).catch(() => {})
   }
 
   #receive(message: unknown): void {
@@ -309,7 +279,6 @@ class Primary {
     if (!process.connected) for (const subscriber of subscribers) notify(subscriber, undefined)
   }
 
-  /** Rejects all that was asked so far. */
   #refuse(why: string): void {
     const pending = [...this.#pending.values()]
     this.#pending.clear()

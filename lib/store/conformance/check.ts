@@ -11,7 +11,6 @@ import type { MaybePromise } from '../../util/thenable.ts'
 import type { Store } from '../../state/store.ts'
 import type { StoreRules, Trial } from './trial.ts'
 
-/** How a store is checked. */
 interface CheckOptions {
   /** The largest value that the store takes, in bytes. Left out: 16 MiB. */
   readonly maxValueBytes?: number | undefined
@@ -100,7 +99,6 @@ function settingsOf(make: unknown, options: CheckOptions): CheckOptions & {
   return { maxValueBytes, timeoutMs, only }
 }
 
-/** Why a store breaks a rule; undefined where it does not. */
 async function tried(
   trial: Trial, check: StoreRules[string], timeoutMs: number,
 ): Promise<string | undefined> {

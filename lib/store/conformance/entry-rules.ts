@@ -39,10 +39,8 @@ function alikes(trial: Trial): readonly StoreKey[] {
   ]
 }
 
-/** So many write at one time. */
 const WRITERS = 64
 
-/** The rules of entries. */
 export const entryRules: StoreRules = {
   'a value is read as it was written, whatever is in it': async (trial) => {
     const values = [

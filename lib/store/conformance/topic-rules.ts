@@ -6,10 +6,8 @@ import { expect, faultOf, LONG_MS, same, sameList, SHORT_MS } from './trial.ts'
 import type { Keep, Store } from '../../state/store.ts'
 import type { StoreRules, Trial } from './trial.ts'
 
-/** So many are published without waiting for an answer. */
 const EVENTS = 10_000
 
-/** What a subscriber has received, and how it leaves. */
 interface Follower { readonly received: string[]; readonly leave: () => void }
 
 async function listen(store: Store, topic: string, from: 'kept' | 'now' = 'now'): Promise<Follower> {

@@ -18,7 +18,6 @@ export const LONG_MS = 60_000
 /** How long those are kept that are to expire, in milliseconds. */
 export const SHORT_MS = 100
 
-/** What one rule is tried on. */
 export class Trial {
   /** Two connections to one state; the same one where nobody shares it. */
   readonly one: Store
@@ -26,9 +25,7 @@ export class Trial {
   /** A word that no other trial uses: an owner, and the beginning of topics. */
   readonly name: string
   readonly maxValueBytes: number
-  /** One more connection. */
   readonly connect: () => Promise<Store>
-  /** What it is waiting for. */
   waitingFor = 'an answer'
   isOver = false
 
@@ -42,7 +39,6 @@ export class Trial {
     this.connect = connect
   }
 
-  /** A key of this trial's own. */
   place(key: string, owner: string = this.name, collection = 'check'): StoreKey {
     return { collection, owner, key }
   }
@@ -58,7 +54,6 @@ export class Trial {
     this.waitingFor = before
   }
 
-  /** Waits until the other connection reads nothing there. */
   async untilGone(place: StoreKey): Promise<void> {
     await this.until('an entry to expire', async () => await this.other.read(place) === undefined)
   }
@@ -73,18 +68,15 @@ export class Trial {
     return version
   }
 
-  /** What the other connection reads. */
   async valueAt(place: StoreKey): Promise<string | undefined> {
     return (await this.other.read(place))?.value
   }
 }
 
-/** Throws where something is not as it should be. */
 export function expect(isRight: boolean, why: string): asserts isRight {
   if (!isRight) throw new Error(why)
 }
 
-/** Throws where two JSON values differ. */
 export function same(what: string, found: unknown, expected: unknown): void {
   if (JSON.stringify(found) === JSON.stringify(expected)) return
   throw new Error(`${what}: ${shorten(found)}, expected ${shorten(expected)}`)
@@ -99,7 +91,6 @@ export function sameList(what: string, found: readonly string[], expected: reado
     + `${found.length} in all, expected ${expected.length}`)
 }
 
-/** The keys of a list, in its order. */
 export async function keysOf(entries: MaybePromise<readonly Entry[]>): Promise<readonly string[]> {
   return (await entries).map(({ key }) => key)
 }

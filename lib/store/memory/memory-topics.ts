@@ -23,7 +23,6 @@ export const byExpiry: Order<Expiring> = {
   place(one, at) { one.expiryPlace = at },
 }
 
-/** What topics may hold. */
 interface TopicLimits {
   readonly maxValueBytes: number
   readonly maxTopics: number
@@ -36,7 +35,6 @@ interface TopicEvent { readonly number: number; readonly text: string }
 
 interface KeptEvent extends TopicEvent, LinkedMember<KeptEvent> {
   readonly bytes: number
-  /** Monotonic milliseconds. */
   readonly expiresAt: number
 }
 
@@ -50,9 +48,7 @@ class Topic implements LinkedMember<Topic>, Expiring {
   readonly pending: TopicEvent[] = []
   lastNumber = 0
   isNotifying = false
-  /** Whether it stands among those without subscribers. */
   isQuiet = false
-  /** When the first of the kept events expires. */
   expiresAt = Infinity
   expiryPlace: number = NOT_IN_HEAP
   previous: Topic | undefined = undefined
@@ -77,7 +73,6 @@ export class MemoryTopics {
     this.#shares = new Shares(limits.maxEvents, limits.maxEventsBytes)
   }
 
-  /** How many topics are held. */
   get size(): number { return this.#topics.size }
 
   publish(name: string, text: string, keep: Keep | undefined): void {
@@ -139,7 +134,6 @@ export class MemoryTopics {
     this.#settle(topic)
   }
 
-  /** Forgets the oldest kept event of a topic. */
   #drop(topic: Topic): void {
     const first = topic.kept.first!
     topic.kept.remove(first)

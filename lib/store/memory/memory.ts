@@ -116,7 +116,6 @@ interface Kept extends Entry, LinkedMember<Kept>, Expiring {
   readonly isPinned: boolean
 }
 
-/** One owner's entries in one collection. */
 interface Shelf {
   readonly collection: string
   readonly holding: Holding
@@ -267,7 +266,6 @@ class MemoryEntries {
     this.#shares.setAside(count, bytes)
   }
 
-  /** Answers the time, in monotonic milliseconds. */
   #forgetExpired(): number {
     const now = performance.now()
     for (;;) {

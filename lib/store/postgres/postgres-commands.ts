@@ -8,13 +8,10 @@ import type { Entry, StoreKey } from '../../state/store.ts'
 import type { Page, ReadEvent } from '../shared/followed-topics.ts'
 import type { Publication } from '../shared/remote.ts'
 
-/** What a statement is given. */
 export type Parameter = string | number | null
 
-/** What it answers. */
 export type Rows = readonly Readonly<Record<string, unknown>>[]
 
-/** A client, whichever it is. */
 export interface PostgresConnection {
   /** Sends one statement, or several that are given nothing. */
   query(text: string, values?: readonly Parameter[]): Promise<Rows>
@@ -173,7 +170,6 @@ const FOR_EVER_MS = 1e13
 /** How often a statement is tried that met another one where both had to be alone. */
 const ATTEMPTS = 8
 
-/** One store in one PostgreSQL. */
 export class PostgresCommands {
   readonly followed: FollowedTopics
   readonly #connection: PostgresConnection

@@ -106,7 +106,6 @@ interface PoolClient {
   release(isBroken: boolean): void
 }
 
-/** What is taken of `postgres()` of postgres.js. */
 interface ListeningSql {
   unsafe(
     text: string, values: readonly Parameter[], options: { readonly prepare: boolean },

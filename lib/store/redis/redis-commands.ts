@@ -10,7 +10,6 @@ import type { Entry, StoreKey } from '../../state/store.ts'
 import type { Page, ReadEvent } from '../shared/followed-topics.ts'
 import type { Publication } from '../shared/remote.ts'
 
-/** A client, whichever it is. */
 export interface RedisConnection {
   command(args: readonly string[]): Promise<unknown>
   /** Opens a connection for messages. `onAgain`: it was lost, and has subscribed to its channels again. */
@@ -34,7 +33,6 @@ export interface RedisSubscriber {
 /** How long a topic's number, and an owner's version, is remembered after what it counts is gone. */
 const REMEMBER_MS = 3_600_000
 const REMEMBER_VERSION_MS = 600_000
-/** One page of a list or of a topic. */
 const PAGE_BYTES = 1024 * 1024
 const PAGE_COUNT = 256
 
@@ -216,7 +214,6 @@ const digests = new Map<string, string>()
 const MARK_LENGTH = 14
 const MARKS = 36 ** 6
 
-/** One store in one Redis. */
 export class RedisCommands {
   readonly followed: FollowedTopics
   readonly #connection: RedisConnection
@@ -380,7 +377,6 @@ export class RedisCommands {
   }
 }
 
-/** Of a value, what was written. */
 function entryOf(key: string, version: string, value = ''): Entry {
   return { key, value: value.slice(MARK_LENGTH), version: Number(version) }
 }

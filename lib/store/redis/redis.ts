@@ -71,7 +71,6 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
 const SHAPES = 'a connected client of ioredis, iovalkey or redis (createClient), or { command, subscribe }'
 
-/** Throws `TypeError` where it is no client. */
 function redisConnection(client: unknown): RedisConnection {
   if (!isObject(client)) throw new TypeError(`redisStore takes ${SHAPES}`)
   if (isCalling(client)) {
@@ -145,7 +144,6 @@ const followerOptions = {
   keyPrefix: '', keepAlive: 10_000, retryStrategy: pauseMs,
 }
 
-/** Calls a function whenever a client is ready but the first time. */
 function onReadyAgain(client: Pick<SendingFollower, 'on'>, onAgain: () => void): void {
   let wasReady = false
   client.on('error', ignore)

@@ -24,7 +24,6 @@ function isFit(text: string): boolean {
   return Buffer.byteLength(text) <= MAX_KEY_BYTES
 }
 
-/** Throws `RangeError` for what is no size of a value. */
 export function requireValueBytes(maxValueBytes: number): void {
   if (Number.isSafeInteger(maxValueBytes) && maxValueBytes > 0) return
   throw new RangeError(`maxValueBytes is ${String(maxValueBytes)}; write a whole number above zero`)
@@ -39,7 +38,6 @@ export function decodeNul(text: string): string {
   return text.replace(/\\(.)/g, (_, one) => one === '0' ? '\0' : '\\')
 }
 
-/** One who follows a topic. */
 export interface TopicSubscriber {
   readonly listener: (text: string) => void
   readonly onLost: (() => void) | undefined

@@ -15,7 +15,6 @@ export interface TopicEvent {
   readonly text: string | undefined
 }
 
-/** An event as it is read. */
 export interface ReadEvent extends TopicEvent { readonly text: string }
 
 /** A part of what a store keeps of a topic, as it is at one moment. */
@@ -52,7 +51,6 @@ export class FollowedTopics {
     this.#subscription = subscription
   }
 
-  /** As `Store.follow`. */
   async follow(
     name: string, from: 'kept' | 'now', listener: (text: string) => void, onLost: (() => void) | undefined,
   ): Promise<() => void> {
@@ -84,7 +82,6 @@ export class FollowedTopics {
     for (const topic of this.#topics.values()) topic.resume()
   }
 
-  /** No listener is called any more. */
   close(): void {
     this.#isClosed = true
     for (const topic of this.#topics.values()) topic.close()
@@ -99,7 +96,6 @@ export class FollowedTopics {
   }
 }
 
-/** One topic that is followed. */
 export class FollowedTopic {
   /** How many follow it or are about to. */
   count = 0
@@ -143,7 +139,6 @@ export class FollowedTopic {
     })
   }
 
-  /** Something may have been missed: looks. */
   resume(): void {
     this.#do(() => this.#catchUp(Infinity))
   }

@@ -8,13 +8,11 @@ import { measure, requireKey } from './common.ts'
 import type { Keep, Store } from '../../state/store.ts'
 import type { FollowedTopics } from './followed-topics.ts'
 
-/** Something to be published. */
 export interface Publication { readonly text: string; readonly keep: Keep | undefined }
 
 /** Publishes a batch on a topic, in its order, all or none. */
 type PublishBatch = (topic: string, batch: readonly Publication[]) => Promise<void>
 
-/** What one engine does. */
 interface RemoteCommands extends Pick<Store, 'read' | 'write' | 'remove' | 'list'> {
   readonly followed: FollowedTopics
   readonly publishBatch: PublishBatch
@@ -101,7 +99,6 @@ export class Publisher {
   }
 }
 
-/** Takes the next batch out of what waits. */
 function cut(waiting: Waiting[]): readonly Waiting[] {
   let count = 0
   for (let bytes = 0; count < Math.min(waiting.length, BATCH_EVENTS); count++) {

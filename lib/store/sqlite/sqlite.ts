@@ -61,11 +61,9 @@ function pathOf(file: string | URL): string {
   throw new TypeError(`sqliteStore takes the path of a file, as in './triport.db'; memoryStore() needs none`)
 }
 
-/** What a statement is given, and what a row has. */
 type Cell = string | number | null
 type SqliteRow = Readonly<Record<string, Cell>>
 
-/** A statement that was prepared once. */
 interface Statement {
   run(...values: readonly Cell[]): unknown
   get(...values: readonly Cell[]): SqliteRow | undefined
@@ -101,7 +99,6 @@ const tables = `
   CREATE INDEX IF NOT EXISTS triport_events_by_rank ON triport_events (topic, rank);
   CREATE INDEX IF NOT EXISTS triport_events_by_end ON triport_events (forget_at)`
 
-/** An open file. */
 export class SqliteDatabase {
   readonly #connection: Connection
   readonly #begin: Statement
@@ -141,7 +138,6 @@ export class SqliteDatabase {
     }
   }
 
-  /** The same, with all of it done or nothing. */
   transact<T>(work: () => T): T {
     return this.use(() => {
       this.#begin.run()
@@ -204,7 +200,6 @@ function endAfter(now: number, ms: number): number {
   return Math.min(now + Math.ceil(ms), Number.MAX_SAFE_INTEGER)
 }
 
-/** The methods of a store for entries, which are rows. */
 function entriesOf(
   database: SqliteDatabase, maxValueBytes: number,
 ): Pick<SqliteStore, 'read' | 'write' | 'remove' | 'list'> {
@@ -359,7 +354,6 @@ class SqliteTopics {
     this.#unwatch()
   }
 
-  /** Begins to look for what others publish. */
   #look(): void {
     if (this.#watcher === undefined) {
       try {
