@@ -95,12 +95,9 @@ export interface Prompt extends Described {
   readonly get: (args: Readonly<Record<string, string>>, call: Call) => PromptOutput
 }
 
-const { title, description, icons, _meta } = describedChecks
-
 /** What a prompt's members may be. */
 export const promptChecks: Checks<PromptDefinition> = {
-  name: true, title, description, arguments: true, icons, scopes: true, complete: true, _meta, get: true,
-  kind: true,
+  name: true, ...describedChecks, arguments: true, scopes: true, complete: true, get: true, kind: true,
 }
 
 const copyChecks: Checks<Prompt> & Checks<PromptDefinition> = { ...promptChecks, completers: true }

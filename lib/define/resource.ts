@@ -109,11 +109,9 @@ const annotationChecks: Checks<Annotations> = {
   lastModified: mustBeText,
 }
 
-const { title, description, icons, _meta } = describedChecks
-
 const aboutChecks: Checks<About> = {
-  name: true, title, description, mimeType: mustBeText,
-  annotations: mustHave(annotationChecks, `{ audience: ['user'], priority: 0.5 }`), icons, _meta,
+  name: true, ...describedChecks, mimeType: mustBeText,
+  annotations: mustHave(annotationChecks, `{ audience: ['user'], priority: 0.5 }`),
 }
 
 /** What a resource's members may be. */

@@ -132,14 +132,11 @@ export interface Tool extends Described {
   readonly run: (args: unknown, call: Call) => unknown
 }
 
-const { title, description, icons, _meta } = describedChecks
-
 /** What a tool's members may be. */
 export const toolChecks: Checks<ToolDefinition> = {
-  name: true, title, description, inputSchema: true, validate: true, outputSchema: true,
-  annotations: mustHave(annotationChecks, '{ readOnlyHint: true }'), icons, timeoutMs: mustBeTimeout,
-  scopes: true, task: mustBeOneOf('forbidden', 'optional', 'required'), recover: mustBeRecover, _meta,
-  run: true, kind: true,
+  name: true, ...describedChecks, inputSchema: true, validate: true, outputSchema: true,
+  annotations: mustHave(annotationChecks, '{ readOnlyHint: true }'), timeoutMs: mustBeTimeout, scopes: true,
+  task: mustBeOneOf('forbidden', 'optional', 'required'), recover: mustBeRecover, run: true, kind: true,
 }
 
 /** A copy of a tool has the checks of its schemas instead of the schemas. */

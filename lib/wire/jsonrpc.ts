@@ -7,6 +7,7 @@
 import { isWithin, sentenceWithin } from './bounded.ts'
 import { quote } from './json.ts'
 import { JSON_TYPE } from './media.ts'
+import type { TextReply } from './problem.ts'
 
 /** §4 `id`. */
 export type Id = string | number | null
@@ -109,25 +110,14 @@ export function formatRequest(id: Id, method: string, params?: string): string {
 /** An error as a whole HTTP answer. `undefined` leaves the id out, `null` writes it. */
 export function errorReply(
   id: Id | undefined, error: RpcError, status: number, headers?: readonly string[],
-): {
-  readonly status: number
-  readonly type: string
-  readonly body: string
-  readonly headers?: readonly string[]
-} {
+): TextReply {
   return { status, type: JSON_TYPE, body: formatError(id, error), ...headers !== undefined && { headers } }
 }
 
-/** Why a request is refused before its message was read. */
-interface Refused {
-  readonly status: number
-  readonly detail: string
-  readonly headers?: readonly string[]
-  readonly unparsable?: boolean
-}
-
 /** The error of a refusal that was made before the message was read. */
-export function refusalError({ status, detail, unparsable }: Refused): RpcError {
+export function refusalError(
+  { status, detail, unparsable }: { status: number; detail: string; unparsable?: boolean },
+): RpcError {
   const code = unparsable === true ? PARSE_ERROR : status >= 500 ? INTERNAL_ERROR : INVALID_REQUEST
   return rpcError(code, detail)
 }

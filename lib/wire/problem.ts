@@ -52,6 +52,14 @@ export function problem(
   return more === undefined ? members : { ...members, ...more, ...members }
 }
 
+/** A whole answer. */
+export interface TextReply {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+  readonly headers?: readonly string[]
+}
+
 /** What a document needs of a refusal. */
 interface Refused {
   readonly status: number
@@ -61,12 +69,7 @@ interface Refused {
 }
 
 /** A refusal as a whole answer: status, media type, document, and the headers that the status asks for. */
-export function problemReply({ status, detail, requestId, headers }: Refused): {
-  readonly status: number
-  readonly type: string
-  readonly body: string
-  readonly headers?: readonly string[]
-} {
+export function problemReply({ status, detail, requestId, headers }: Refused): TextReply {
   const body = JSON.stringify(problem(status, detail, requestId))
   return { status, type: PROBLEM_JSON, body, ...headers !== undefined && { headers } }
 }
