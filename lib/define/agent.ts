@@ -49,8 +49,8 @@ export interface AgentDefinition {
   readonly inputModes?: readonly string[] | undefined
   readonly outputModes?: readonly string[] | undefined
   /**
-   * What an A2A client gets: `task` (default), `message`, or `either`: then each answer says so itself by its
-   * `reply`, and no task is shown before the agent has said something.
+   * What an A2A client gets: `task` (default), `message`, or `either`: then each answer decides by its
+   * `reply`, and no task is shown before the agent's first output.
    */
   readonly replies?: 'task' | 'message' | 'either' | undefined
   /**
@@ -95,11 +95,11 @@ export interface GroupDefinition {
   /** Each runs as one member; a group within a group too. */
   readonly agents: readonly (AgentLike | Group | GroupDefinition)[]
   /**
-   * `sequence` (default): each agent gets what the one before it said. `parallel`: all get the query, the
+   * `sequence` (default): each agent gets the text of the one before it. `parallel`: all get the query, the
    * answers are joined by blank lines. A function routes the query.
    */
   readonly mode?: 'sequence' | 'parallel' | Router | undefined
-  /** `stop` (default) ends at the first agent that fails; `continue` goes on with the last good text. */
+  /** `stop` (default) ends at the first agent that fails; `continue` runs the next on the last good text. */
   readonly onAgentError?: 'stop' | 'continue' | undefined
   /** Milliseconds for one run of the whole group; left out, what its agents may take together. */
   readonly timeoutMs?: number | undefined
@@ -123,7 +123,7 @@ export const groupChecks: Checks<Group> = {
   onAgentError: mustBeOneOf('stop', 'continue'), timeoutMs: mustBeTimeout, kind: true,
 }
 
-/** Whatever can stand for an agent: a bare function is the agent `Assistant`. */
+/** An agent in any form: a bare function is the agent `Assistant`. */
 export type AgentLike = Agent | AgentDefinition | Run
 
 const AGENT_EXAMPLE = `{ name: 'Helper', run: (prompt) => 'You said ' + prompt }`
@@ -137,8 +137,8 @@ export function isBareFunction(agent: Agent): boolean {
 }
 
 /**
- * Checks and freezes an agent. Throws `TypeError` with a sentence that says what to write instead, also for a
- * member that is not known; an object of a class may have members of its own, which are its state.
+ * Checks and freezes an agent. Throws `TypeError`, also for a member that is not known; an object of a class
+ * may have members of its own, which are its state.
  */
 export function defineAgent(definition: AgentLike): Agent {
   rejectMore('defineAgent', arguments, `write defineAgent(${AGENT_EXAMPLE})`)
@@ -173,13 +173,13 @@ export function defineAgent(definition: AgentLike): Agent {
 
 const GROUP_EXAMPLE = `{ name: 'Desk', agents: [researcher, writer], mode: 'sequence' }`
 
-/** Checks and freezes a group. Throws `TypeError` with a sentence that says what to write instead. */
+/** Checks and freezes a group. Throws `TypeError` for a mistake in it. */
 export function defineGroup(definition: GroupDefinition | Group): Group {
   rejectMore('defineGroup', arguments, `write defineGroup(${GROUP_EXAMPLE})`)
   return groupOf(definition, [])
 }
 
-/** `around` are the definitions that it stands in: none of them may be itself. */
+/** `around` are the definitions that contain it: none of them may be itself. */
 function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]): Group {
   requireDefinition('defineGroup', definition, GROUP_EXAMPLE)
   if (isMade(definition, 'group')) return definition

@@ -18,7 +18,7 @@ import type { PieceTaker } from './output.ts'
 
 /**
  * `input-required`: the agent needs another message before it can finish; `auth-required`: its caller has to
- * allow something first, and the text says what.
+ * allow something first, which the text explains.
  */
 export type AnswerState = 'completed' | 'input-required' | 'auth-required' | 'rejected' | 'failed'
 

@@ -8,7 +8,7 @@ import { randomUuid } from '../wire/random.ts'
 import type { Content, ContentInput } from './content.ts'
 import type { Checks } from './validate.ts'
 
-/** A named piece of output (A2A `Artifact`); elsewhere its parts are content. */
+/** A named piece of output (A2A `Artifact`); in other protocols its parts are content. */
 export interface ArtifactInput {
   /** Left out: an artifact of its own. */
   readonly id?: string
@@ -61,7 +61,7 @@ export function artifactOf(input: ArtifactInput): Artifact {
 }
 
 /**
- * A list with one more artifact: instead of that of the same id, or added to it where `append` says so.
+ * A list with one more artifact: instead of that of the same id, or added to it with `append`.
  * `isJoined`: text that is added continues the text before it, and is no part of its own.
  */
 export function addArtifact(

@@ -16,7 +16,7 @@ import type {
 /** The protocol that a call came by. */
 export type Protocol = 'http' | 'mcp' | 'a2a'
 
-/** Whose code runs: a definition of the catalog. */
+/** The definition whose code runs. */
 export interface Runnable { readonly kind: string; readonly name: string }
 
 /** The program on the other side, as it names itself. Never a reason to trust it. */
@@ -37,10 +37,10 @@ export interface Trace {
 
 /** The second argument of every handler. */
 export interface Call {
-  /** Aborts when nobody waits for the result any more: the client left, cancelled, or the time is over. */
+  /** Aborts when the result is not needed any more: the client left or cancelled, or the time is over. */
   readonly signal: AbortSignal
   readonly protocol: Protocol
-  /** The client's `X-Request-Id`, or one that was made; it stands in replies and in the log. */
+  /** The client's `X-Request-Id`, or one that was made; it is in replies and in the log. */
   readonly requestId: string
   /** Who is calling. */
   readonly principal: Principal
@@ -70,7 +70,7 @@ export interface Call {
   readonly run: number
   /** Whether this client can be asked in this way. Where it cannot, asking throws `Fault('unsupported')`. */
   can(what: Ability): boolean
-  /** How far the work is. `done` must rise; `total` in the same unit. Dropped where nobody wants to know. */
+  /** Progress. `done` must rise; `total` in the same unit. Dropped where the client did not ask for it. */
   progress(done: number, total?: number, text?: string): void
   /** A line for the client's log (MCP, and a tool's events); in other protocols for the server's. */
   log(level: Severity, data: unknown, logger?: string): void
@@ -109,7 +109,7 @@ export interface Call {
   artifact(artifact: ArtifactInput): void
 }
 
-/** Where a call came from. Made by a transport; its members are read only when somebody needs them. */
+/** Where a call came from. Made by a transport; its members are read on demand. */
 export interface Origin {
   readonly requestId: string
   readonly principal: Principal
@@ -132,7 +132,7 @@ export function callerOf({ caller, principal }: Pick<Origin, 'caller' | 'princip
   return caller ?? principal.id
 }
 
-/** The members of a call that stand in its request, in some protocols. */
+/** The members of a call that are in its request, in some protocols. */
 type Fact =
   | 'sessionId' | 'client' | 'message' | 'messageId' | 'taskId' | 'contextId' | 'metadata' | 'extensions'
   | 'trace' | 'run'
@@ -150,7 +150,7 @@ export interface CallChannel {
   log?(level: Severity, data: unknown, logger: string | undefined): void
   /** Resolves to the answer of the client: an `ElicitAnswer`, a `UrlAnswer`, a `SampleAnswer`, or roots. */
   ask?(question: Question): Promise<unknown>
-  /** A question ends the run. Until it has, no client is waited for, and the run's time goes on. */
+  /** A question ends the run, so that its clock does not stop for it. */
   readonly asksByReturning?: boolean
   once?(key: string, fn: () => unknown): Promise<unknown>
   detach?(retryMs: number | undefined): void

@@ -9,7 +9,7 @@ import { nearest } from '../schema/options.ts'
 import { standardBase64 } from '../wire/base64.ts'
 import { mistake } from './fault.ts'
 
-/** Hints for whoever shows a block: for whom, how much it matters (0 to 1), when it changed (ISO 8601). */
+/** Hints for showing a block: for whom, how much it matters (0 to 1), when it changed (ISO 8601). */
 export interface Annotations {
   readonly audience?: readonly ('user' | 'assistant')[]
   readonly priority?: number
@@ -188,12 +188,12 @@ function bytesOf(data: string | Uint8Array, type: string, name: string): string 
   throw mistake(`a content block of type '${type}' has a ${name} that is no base64; write ${BYTES}`)
 }
 
-/** A JSON value, as nobody can change it any more. `owner` begins the sentence about what is none. */
+/** A copy of a JSON value. `owner` begins the message about what is none. */
 export function copyOfJson(data: unknown, owner: string): unknown {
   try {
     return JSON.parse(JSON.stringify(data)) as unknown
   } catch {
-    throw mistake(`${owner} what JSON cannot say`)
+    throw mistake(`${owner} what JSON cannot represent`)
   }
 }
 
@@ -227,7 +227,7 @@ export function base64(data: string | Uint8Array): string | undefined {
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
 }
 
-/** What to write for bytes, where something else stands. */
+/** What to write for bytes. */
 export const BYTES = "a Uint8Array, or base64 alone, without 'data:' before it"
 
 /** Whether a value is an object with named members: no array, no null. */

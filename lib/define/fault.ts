@@ -40,7 +40,7 @@ const MARK = Symbol.for('triport.Fault')
 export class Fault extends Error {
   readonly kind: FaultKind
   readonly detail: unknown
-  /** When it may work, in seconds: what `Retry-After` says of a fault that is `busy`. Left out: 1. */
+  /** When it may work, in seconds: the `Retry-After` of a fault that is `busy`. Left out: 1. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(kind: FaultKind, message: string, detail?: unknown, options: FaultOptions = {}) {

@@ -94,7 +94,7 @@ const agents: readonly Shape[] = [
   ['a client of A2A', (has) => isFunction(has, 'sendMessage', 'sendMessageStream', 'getAgentCard'),
     'run: async (prompt, call) => textOf(await client.sendMessage({ … })), '
       + 'which makes the text of what it answers'],
-  ['a Runnable of LangChain, which does not say what it takes',
+  ['a Runnable of LangChain, which does not declare what it takes',
     (has) => lacksRun(has) && has('lc_runnable') === true && has('schema') === undefined
       && isFunction(has, 'invoke', 'stream'),
     'run: async (prompt, call) => (await chain.invoke(prompt, { signal: call.signal })).text'],
@@ -207,7 +207,7 @@ export function refuseForeign(thing: unknown): void {
 }
 
 /**
- * The text of a result of another framework's agent, where it stands beside all that led to it. Undefined for
+ * The text of a result of another framework's agent, which has it beside all that led to it. Undefined for
  * anything else; what is written as `{ … }` is an author's own.
  */
 export function foreignText(result: object): string | undefined {
@@ -253,8 +253,8 @@ export function foreignPair(list: readonly unknown[]): object | string | undefin
 }
 
 /**
- * The streams of a result of `streamText()`: that of its parts is read, since its texts say nothing of an
- * error. Undefined for anything else.
+ * The streams of a result of `streamText()`: that of its parts is read, since its texts omit errors.
+ * Undefined for anything else.
  */
 export function foreignStream(
   result: unknown,

@@ -93,7 +93,7 @@ export interface Limits {
   readonly heartbeatMs: number
   /** Tasks that are kept at one time. */
   readonly maxTasks: number
-  /** A client that waits for a task gets it as it stands after this long (A2A). */
+  /** A client that waits for a task gets it as it is after this long (A2A). */
   readonly blockingWaitMs: number
   /** A client that cancels a task waits this long for the handler to end (A2A). */
   readonly cancelWaitMs: number

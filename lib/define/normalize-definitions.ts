@@ -26,7 +26,7 @@ export type ToolLike = Tool | ToolDefinition
 /** The type of the schema that checks arguments: of `validate` where there is one, else of `inputSchema`. */
 type Checking<S> = [Extract<S, StandardSchema>] extends [never] ? S : Extract<S, StandardSchema>
 
-/** A tool written in place, by whose schemas, `S`, a compiler knows the arguments of its function. */
+/** A tool as it is written; a compiler knows the arguments of its function by its schemas, `S`. */
 type ToolInPlace<S> = Omit<ToolDefinition, 'run' | 'validate'> & {
   readonly inputSchema?: (S & Schema) | SchemaInput | undefined
   /** Not by the name of the type: a schema that bears it would be inferred to be that, and not `S`. */
@@ -44,13 +44,13 @@ export interface Offer<T extends readonly unknown[] = readonly unknown[]> {
   readonly prompts?: readonly (Prompt | PromptDefinition)[] | undefined
 }
 
-/** The members by which the kind of a thing is known where it stands alone. */
+/** The members by which the kind of a thing is known. */
 type Mark = 'kind' | 'agents' | 'inputSchema' | 'uri' | 'uriTemplate'
 
 /** A thing without the marks of other kinds: so a compiler knows its kind, and what its handler gets. */
 type Only<T> = T & { readonly [K in Exclude<Mark, keyof T>]?: undefined }
 
-/** A tool that stands alone: without a schema its definition would be an agent's. */
+/** A tool without a list: without a schema its definition would be an agent's. */
 export type LoneTool<S = unknown> = Only<ToolInPlace<S> & { readonly inputSchema: SchemaInput }>
 
 type Other =

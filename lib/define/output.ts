@@ -64,7 +64,7 @@ export function isIterable(value: unknown): value is Iterable<unknown> {
     && Symbol.iterator in value && !('toJSON' in value)
 }
 
-/** Takes pieces, one after the other. The last one is what was returned, and `isEnd` says so. */
+/** Takes pieces, one after the other. The last one is what was returned: `isEnd`. */
 export interface PieceTaker {
   /** A promise is awaited before the next piece is asked for. */
   take(piece: unknown, isEnd: boolean): void | Promise<void>
@@ -138,12 +138,12 @@ function tagOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1)
 }
 
-/** The JSON text of what `owner` returned. Throws `TypeError` for what JSON cannot say, or would lose. */
+/** JSON text of what `owner` returned. Throws `TypeError` for what JSON cannot represent or would lose. */
 export function jsonOf(owner: string, value: unknown): string {
   const what = foreignTo(value)
   if (what !== undefined) throw new TypeError(`${owner} returned ${what}`)
   const json: string | undefined = JSON.stringify(value)
-  if (json === undefined) throw new TypeError(`${owner} returned ${show(value)}, which JSON cannot say`)
+  if (json === undefined) throw new TypeError(`${owner} returned ${show(value)}, which JSON cannot represent`)
   // What is lost leaves an empty object behind, so most values need not be walked.
   const lost = json.includes('{}') ? lostIn(value) : undefined
   if (lost !== undefined) {

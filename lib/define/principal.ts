@@ -14,7 +14,7 @@ export interface Principal {
   readonly expiresAt?: number
 }
 
-/** Everybody, where authentication is off. */
+/** Every caller, where authentication is off. */
 export const anonymous: Principal = Object.freeze({ id: 'anonymous', scopes: Object.freeze([]) })
 
 /** Throws `Fault('forbidden')` with all `scopes` in its detail where the caller does not have every one. */

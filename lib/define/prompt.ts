@@ -77,7 +77,7 @@ export interface PromptDefinition<
   readonly arguments?: A | undefined
   /** What the caller's principal must have, all of it. */
   readonly scopes?: readonly string[] | undefined
-  /** Completers by the argument's name; one may stand beside its argument instead. */
+  /** Completers by the argument's name; one may be in its argument instead. */
   readonly complete?: Completers | undefined
   /** Gets checked arguments, those that were not declared left out. */
   get(args: PromptArguments<A>, call: Call): PromptOutput
@@ -106,9 +106,8 @@ const EXAMPLE = `{ name: 'review', description: 'Reviews code.', `
   + `arguments: [{ name: 'code', required: true }], get: ({ code }) => 'Please review: ' + code }`
 
 /**
- * Checks and freezes a prompt. Throws `TypeError` with a sentence that says what to write instead, also for a
- * member that is not known; an object of a class may have members of its own, which are its state. A copy
- * of a prompt keeps its completers.
+ * Checks and freezes a prompt. Throws `TypeError`, also for a member that is not known; an object of a class
+ * may have members of its own, which are its state. A copy of a prompt keeps its completers.
  */
 export function definePrompt<const A extends readonly PromptArgumentInput[]>(
   definition: PromptDefinition<A> | Prompt,
@@ -160,7 +159,7 @@ function argumentsOf(prompt: string, owner: string, inputs: unknown): readonly P
   return inputs
 }
 
-/** Those that stand beside their arguments, and those of the whole prompt. */
+/** The completers of single arguments, and those of the whole prompt. */
 function allCompleters(
   owner: string, inputs: readonly PromptArgumentInput[], complete: Completers | undefined,
 ): ReadonlyMap<string, Completer> {

@@ -3,7 +3,7 @@
  * that reads. Checked once, then frozen; and the normal form of what is read. How they are run is in
  * `reading.ts`.
  *
- * Knows no schemes and no files. Spec: MCP 2026-07-28, `resources/read`; RFC 6570.
+ * Spec: MCP 2026-07-28, `resources/read`; RFC 6570.
  */
 import { isUint8Array } from 'node:util/types'
 import { parseTemplate } from '../wire/uri-template.ts'
@@ -78,7 +78,7 @@ export interface ResourceTemplateDefinition extends About {
   /** Completers by the variable's name. */
   readonly complete?: Completers | undefined
   /**
-   * Gets the variables as a stranger wrote them, percent-decoded: `{+path}` may hold `/` and `..`, and `{id}`
+   * Gets the variables as a client wrote them, percent-decoded: `{+path}` may hold `/` and `..`, and `{id}`
    * may be `..`. Returns a string, bytes, or contents. Throws `Fault('not-found')` where there is nothing to
    * read.
    */
@@ -138,8 +138,8 @@ const TEMPLATE_EXAMPLE = `{ uriTemplate: 'docs://{page}', name: 'page', read: ({
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
 
 /**
- * Checks and freezes a resource. Throws `TypeError` with a sentence that says what to write instead, also for
- * a member that is not known; an object of a class may have members of its own, which are its state.
+ * Checks and freezes a resource. Throws `TypeError`, also for a member that is not known; an object of a
+ * class may have members of its own, which are its state.
  */
 export function defineResource(definition: ResourceDefinition | Resource): Resource {
   rejectMore('defineResource', arguments, `write defineResource(${EXAMPLE})`)
@@ -201,7 +201,7 @@ function isTemplate(definition: object): definition is ResourceTemplate {
     && 'completers' in definition && definition.completers instanceof Map
 }
 
-/** What a definition says of its contents: it stands where the contents themselves say nothing. */
+/** What the contents have of their definition, unless they have it themselves. */
 type Usual = Pick<About, 'mimeType' | '_meta'>
 
 /**

@@ -21,7 +21,7 @@ const resultMembers: Members<ToolResultInput> = {
   content: true, structuredContent: true, isError: true, _meta: true,
 }
 
-/** The normal form of what `run` returned. Throws for what JSON cannot say, and for an unknown block. */
+/** The normal form of what `run` returned. Throws for what JSON cannot represent, or an unknown block. */
 export function toolResultOf(output: unknown): ToolResult {
   if (typeof output === 'string') return { content: [text(output)] }
   if (output === undefined) return { content: [] }

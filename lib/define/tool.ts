@@ -42,7 +42,7 @@ export interface ToolResultInput {
   readonly content?: readonly (string | ContentInput)[] | undefined
   /** Any JSON value, for machines. Its text is added where `content` is left out. */
   readonly structuredContent?: unknown
-  /** It did not work, and the content says why, for a model to read. Left out: false. */
+  /** It did not work; the content explains why, for a model to read. Left out: false. */
   readonly isError?: boolean | undefined
   /** Anything for the client's program (MCP). */
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
@@ -89,7 +89,7 @@ export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolO
   readonly inputSchema?: (S & Schema) | SchemaInput | undefined
   /**
    * A Standard Schema that checks the arguments, and may change them, where `inputSchema` is a JSON Schema
-   * that only tells clients what to send.
+   * for clients only.
    */
   readonly validate?: (V & StandardSchema) | StandardSchema | undefined
   /** What `structuredContent` looks like; checked before it is sent. */
@@ -149,9 +149,9 @@ const EXAMPLE = `{ name: 'add', description: 'Adds.', inputSchema: { type: 'obje
 const noArguments = { type: 'object', additionalProperties: false } as const
 
 /**
- * Checks and freezes a tool. Throws `TypeError` with a sentence that says what to write instead, also for a
- * member that is not known; an object of a class may have members of its own, which are its state. A copy
- * of a tool with other members, `{ ...tool, name: 'other' }`, keeps its schemas.
+ * Checks and freezes a tool. Throws `TypeError`, also for a member that is not known; an object of a class
+ * may have members of its own, which are its state. A copy of a tool with other members,
+ * `{ ...tool, name: 'other' }`, keeps its schemas.
  */
 export function defineTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
   definition: ToolDefinition<S, V, O, R> | Tool,
@@ -190,8 +190,8 @@ function isCopy(definition: object): definition is Tool {
 }
 
 /**
- * Arguments are an object, and clients want the root of their schema to say so. A union of objects, as
- * libraries spell it, does not by itself.
+ * Arguments are an object, and clients want that as the type of the schema's root, which a union of objects,
+ * as libraries write it, does not have.
  */
 function rooted(owner: string, input: Contract): Contract {
   const { json } = input
@@ -230,7 +230,7 @@ function schemaOf(
       formats: true, defaults: side === 'input', side,
       beside: beside === undefined ? undefined : jsonSchemaOf(beside),
     })
-    // What JSON cannot say here would break the list of all tools.
+    // What JSON cannot represent here would break the list of all tools.
     JSON.stringify(made.json)
     return made
   } catch (error) {

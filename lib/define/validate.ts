@@ -90,7 +90,7 @@ export function mustBeOneOf(...words: readonly string[]): MemberCheck {
   return must((value) => allowed.has(value), `write ${list}`)
 }
 
-/** An object such as `example`, with members that are checked in turn. */
+/** An object such as `example`, with members that are checked too. */
 export function mustHave(checks: AnyChecks, example: string): MemberCheck {
   const mustBeRecord = must(isRecord, `write ${example}`)
   return (owner, value, member) => {
@@ -124,14 +124,15 @@ export function requireIcons(owner: string, icons: unknown): void {
 
 const mustBeMeta = must(isRecord, `write an object, as in { 'example.com/key': 1 }`)
 
-/** What JSON cannot say would break a whole list. */
+/** What JSON cannot represent would break a whole list. */
 function checkMeta(owner: string, meta: unknown): void {
   mustBeMeta(owner, meta, '_meta')
   try {
     JSON.stringify(meta)
   } catch (cause) {
     const why = cause instanceof Error ? ` (${cause.message.slice(0, 60).replace(/\s+/g, ' ')})` : ''
-    throw new TypeError(`${owner} has a _meta that JSON cannot say${why}; write plain values`, { cause })
+    const message = `${owner} has a _meta that JSON cannot represent${why}; write plain values`
+    throw new TypeError(message, { cause })
   }
 }
 
@@ -186,7 +187,7 @@ const lists: ReadonlyMap<unknown, string> = new Map<ServedKind, string>([
   ['resource-template', 'resourceTemplates'], ['prompt', 'prompts'],
 ])
 
-/** Throws `TypeError` where what is defined as one kind is of another, and says where it belongs. */
+/** Throws `TypeError` where what is defined as one kind is of another, and names the list for it. */
 export function requireKind(owner: string, kind: ServedKind, definition: object): void {
   const given: unknown = Reflect.get(definition, 'kind')
   if (given === undefined || given === kind || !isPlain(definition)) return
@@ -223,7 +224,7 @@ export function checkDefinition(
   checkMembers(owner, definition, checks)
 }
 
-/** Whether a definition says that it was made here; what an author has frozen may say so too. */
+/** Whether a definition has this kind: made here, or by an author who copied one. */
 export function isOfKind(definition: object, kind: ServedKind): boolean {
   return 'kind' in definition && definition.kind === kind
 }

@@ -149,7 +149,7 @@ function requireJson(body: unknown): void {
   try {
     JSON.stringify(body)
   } catch {
-    throw new TypeError('openaiAgent has a body that JSON cannot say; write plain values')
+    throw new TypeError('openaiAgent has a body that JSON cannot represent; write plain values')
   }
 }
 

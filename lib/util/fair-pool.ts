@@ -1,6 +1,6 @@
 /**
  * Values of many owners within one bound, in number and in bytes. Where there is no room, the owner that
- * holds most loses its oldest value, so nobody can push out another's values by keeping more themselves.
+ * holds most loses its oldest value, so no one can push out another's values by keeping more themselves.
  * Beside values a pool may keep texts, which count alike and of each owner go first.
  */
 import { LinkedList } from './linked-list.ts'

@@ -41,7 +41,7 @@ const CLOSING = '?='
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The value of an `Mcp-Param-*` header: its text, or the UTF-8 text that stands between `=?base64?` and `?=`.
+ * The value of an `Mcp-Param-*` header: its text, or the UTF-8 text between `=?base64?` and `?=`.
  * Undefined for a byte other than tab and 0x20–0x7E, for what is not canonical base64 between the two
  * markers, and for what is not UTF-8. With one marker only, the value is literal.
  */

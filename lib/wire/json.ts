@@ -146,8 +146,8 @@ export function quote(text: string): string {
 
 /**
  * The canonical text of RFC 8785: members in the order of their names' UTF-16 code units, no blanks. Members
- * that are undefined are left out. Throws `TypeError` for what JSON cannot say, and for text with half of a
- * surrogate pair.
+ * that are undefined are left out. Throws `TypeError` for what JSON cannot represent, and for text with half
+ * of a surrogate pair.
  */
 export function formatCanonicalJson(value: unknown): string {
   if (value === null || typeof value === 'boolean') return String(value)

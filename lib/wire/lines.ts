@@ -18,7 +18,7 @@ const nothing = Buffer.alloc(0)
 export class LineBuffer {
   readonly #maxBytes: number
   readonly #chunks: Buffer[] = []
-  /** Where the first chunk goes on. */
+  /** How much of the first chunk is read. */
   #at = 0
   #size = 0
   /** The line that began in earlier chunks: its buffer, and how many bytes are in it. */

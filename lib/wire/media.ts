@@ -36,7 +36,7 @@ export function parseMediaType(value: string): MediaType | undefined {
 
 /**
  * How much an `Accept` header wants a media type, 0 to 1, by the most specific range that matches it.
- * A missing header wants everything. What stands behind the 64th comma is not read.
+ * A missing header wants everything. What follows the 64th comma is not read.
  */
 export function acceptance(accept: string | undefined, type: string): number {
   if (accept === undefined || accept === '' || accept === '*/*') return 1

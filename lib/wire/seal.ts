@@ -16,7 +16,7 @@ export interface Seal {
   /**
    * Seals a JSON value until `expiresAt` (milliseconds since the epoch; `Infinity` for ever). `purpose` is a
    * constant word, such as 'cursor'. It opens only with the same `bound`, which does not travel. Throws
-   * `TypeError` for what JSON cannot say and for an expiry that is no number.
+   * `TypeError` for what JSON cannot represent and for an expiry that is no number.
    */
   seal(purpose: string, value: unknown, expiresAt: number, bound?: string): string
   /** What was sealed; undefined for anything that is not exactly that, or has expired. Never throws. */
@@ -56,7 +56,7 @@ export function createSeal(secret: string | readonly string[] | undefined, servi
 
     seal(purpose, value, expiresAt, bound) {
       const json: string | undefined = JSON.stringify(value)
-      if (json === undefined) throw new TypeError(`Cannot seal ${typeof value}: JSON cannot say it`)
+      if (json === undefined) throw new TypeError(`Cannot seal ${typeof value}: JSON cannot represent it`)
       if (Number.isNaN(expiresAt)) {
         throw new TypeError('Cannot seal until NaN; write milliseconds since the epoch')
       }

@@ -46,7 +46,7 @@ interface Operator {
 /** One variable in an expression. `max` is its prefix in characters. */
 interface Variable { readonly name: string; readonly max: number; readonly isExploded: boolean }
 
-/** A piece of a template: a literal, or what stands between braces. */
+/** A piece of a template: a literal, or what is between braces. */
 type Part = string | { readonly operator: Operator; readonly variables: readonly Variable[] }
 
 const simple: Operator = {
@@ -142,7 +142,7 @@ type Step =
   | { readonly do: 'open' }
   | { readonly do: 'close'; readonly variable: Variable }
 
-/** Goes on at `first`; if that leads nowhere, at `second`. */
+/** Continues at `first`; if that fails, at `second`. */
 interface Fork { readonly do: 'fork'; readonly first: number; readonly second: number }
 
 type Steps = readonly Step[]
@@ -212,7 +212,7 @@ function fork(first: number, second: number): Fork {
 /** A value, and those before it. */
 interface Taken { readonly variable: Variable; readonly text: string; readonly before: Taken | undefined }
 
-/** Where a reading stands in the program and in the text, and what it has taken on its way. */
+/** A state of the search: the step in the program, the place in the text, and the values so far. */
 interface Place { step: number; at: number; from: number; taken: Taken | undefined }
 
 function run(program: Steps, text: string): readonly Taken[] | undefined {
@@ -269,19 +269,19 @@ function listOf(last: Taken | undefined): readonly Taken[] {
 /** The decoded values. Undefined for what is not UTF-8, and for two values of one variable. */
 function valuesOf(taken: readonly Taken[]): UriVariables | undefined {
   const values: Record<string, string | string[]> = Object.create(null)
-  // Whole values first: what else is said of a variable has to be the beginning of its value.
+  // Whole values first: a prefix of the same variable has to be the beginning of its value.
   for (const { variable, text } of taken.toSorted((a, b) => b.variable.max - a.variable.max)) {
     const { name, max, isExploded } = variable
-    const said = decode(text)
-    if (said === undefined) return undefined
+    const value = decode(text)
+    if (value === undefined) return undefined
     const known = values[name]
     if (!isExploded) {
-      if (prefixOf(String(known ?? said), max) !== said) return undefined
-      values[name] = known ?? said
+      if (prefixOf(String(known ?? value), max) !== value) return undefined
+      values[name] = known ?? value
     } else if (Array.isArray(known)) {
-      known.push(said)
+      known.push(value)
     } else {
-      values[name] = [said]
+      values[name] = [value]
     }
   }
   return values

@@ -143,7 +143,7 @@ const lost: readonly (readonly [what: string, output: () => unknown, sentence: R
   ['a map', () => new Map([['a', 1]]), /an agent returned a Map; return Object\.fromEntries\(map\)/],
   ['a map among pieces', () => later('a', new Map()), /an agent returned a Map/],
   ['a map in data', () => ({ text: 'a', data: new Map() }), /the data of an answer is a Map; return/],
-  ['a big number in data', () => ({ text: 'a', data: { n: 1n } }), /what JSON cannot say/],
+  ['a big number in data', () => ({ text: 'a', data: { n: 1n } }), /what JSON cannot represent/],
   ['a map within data', () => ({ rows: new Map() }), /An agent returned what holds a Map; write Object/],
   ['a response', () => new Response('a'), /an agent returned a Response; return await response\.text\(\)/],
   ['parameters', () => new URLSearchParams('a=b'), /an agent returned URLSearchParams; return Object/],

@@ -40,8 +40,8 @@ const broken: readonly (readonly [block: unknown, missing: RegExp])[] = [
   [{ type: 'resource', resource: {} }, /needs 'uri'/],
   [{ type: 'resource_link', uri: 'x:1' }, /type 'resource_link' needs 'name'/],
   [{ type: 'data' }, /type 'data' needs 'data'/],
-  [{ type: 'data', data: 1n }, /holds what JSON cannot say/],
-  [{ type: 'data', data: () => 1 }, /holds what JSON cannot say/],
+  [{ type: 'data', data: 1n }, /holds what JSON cannot represent/],
+  [{ type: 'data', data: () => 1 }, /holds what JSON cannot represent/],
 ]
 
 const link = { type: 'resource_link', uri: 'x:1', name: 'x' }

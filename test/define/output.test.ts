@@ -84,8 +84,8 @@ const lost: readonly (readonly [value: unknown, sentence: string])[] = [
     + `{ type: 'image', data: bytes, mimeType: 'image/png' }`],
   [{ a: [{ b: new Map() }] }, 'A tool returned what holds a Map; write Object.fromEntries(map) in its place'],
   [[Promise.resolve(1)], 'A tool returned what holds a promise; write await promise in its place'],
-  [undefined, 'A tool returned undefined, which JSON cannot say'],
-  [() => 1, 'A tool returned a function, which JSON cannot say'],
+  [undefined, 'A tool returned undefined, which JSON cannot represent'],
+  [() => 1, 'A tool returned a function, which JSON cannot represent'],
 ]
 
 test('what JSON would lose is refused, with what to write in its place', () => {

@@ -102,7 +102,7 @@ test('a result that would lose what it says is refused, with what to write inste
 const cycle: Record<string, unknown> = {}
 cycle['self'] = cycle
 
-test('what JSON cannot say is the mistake of the tool', () => {
+test('what JSON cannot represent is the mistake of the tool', () => {
   const outputs = [
     () => 1, Symbol('a'), 1n, { n: 1n }, cycle, { toJSON() { throw new Error('a') } },
     { get a() { throw new Error('a') } },

@@ -111,7 +111,7 @@ const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [{ name: 'add', run, _meta: 7 },
     /The tool 'add' has _meta 7; write an object, as in \{ 'example\.com\/key': 1 \}/],
   [{ name: 'add', run, _meta: { n: 1n } },
-    /The tool 'add' has a _meta that JSON cannot say \(.*BigInt\); write/],
+    /The tool 'add' has a _meta that JSON cannot represent \(.*BigInt\); write/],
   [{ name: 'add', run, icons: [{ src: 'data:,', sizes: '48x48' }] },
     /The tool 'add', in its icons, has sizes "48x48"; write a list of strings, as in \['48x48'\]/],
   [{ name: 'add', run, icons: [{ src: 'data:,', theme: 'blue' }] },

@@ -105,7 +105,7 @@ test('a weak secret says what to write, and does not show itself', () => {
   assert.throws(() => createSeal([]), /TypeError: secret is an empty list; write/)
 })
 
-test('what JSON cannot say, and an expiry that is no number, are refused', () => {
+test('what JSON cannot represent, and an expiry that is no number, are refused', () => {
   const seal = createSeal(NEW)
   assert.throws(() => seal.seal('state', undefined, later()), TypeError)
   assert.throws(() => seal.seal('state', () => 1, later()), TypeError)
