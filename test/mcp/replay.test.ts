@@ -2,7 +2,7 @@
  * Streams that outlive their sockets: GET, what a client that comes back gets, and what is kept for it.
  */
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import test, { afterEach } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { parseEventId, ReplayBudget, ReplayStream, streamMark } from '../../lib/mcp/session/replay.ts'
@@ -257,11 +257,21 @@ function keeper(): { sink: Sink; texts: string[]; isEnded: () => boolean } {
   return { sink, texts, isEnded: () => isEnded }
 }
 
+const made: ReplayStream[] = []
+
+function replayStream(...args: ConstructorParameters<typeof ReplayStream>): ReplayStream {
+  const stream = new ReplayStream(...args)
+  made.push(stream)
+  return stream
+}
+
+afterEach(() => { for (const stream of made.splice(0)) stream.close() })
+
 const numbersIn = (texts: readonly string[]): string[] => texts.map((text) => /^data: (.*)$/m.exec(text)![1]!)
 
 test('of a stream no more events are kept than its limit says, the newest', () => {
   const limits = { ...defaults, replayEvents: 3 }
-  const stream = new ReplayStream('ann', limits, new ReplayBudget(limits))
+  const stream = replayStream('ann', limits, new ReplayBudget(limits))
   stream.source(0).open(keeper().sink)
   for (let n = 1; n <= 10; n++) stream.send(String(n))
   const { sink, texts } = keeper()
@@ -271,7 +281,7 @@ test('of a stream no more events are kept than its limit says, the newest', () =
 
 test('nor more bytes, and what is too large to be kept is still sent', () => {
   const limits = { ...defaults, replayBytes: 200 }
-  const stream = new ReplayStream('ann', limits, new ReplayBudget(limits))
+  const stream = replayStream('ann', limits, new ReplayBudget(limits))
   const live = keeper()
   stream.source(0).open(live.sink)
   for (let n = 1; n <= 4; n++) stream.send(String(n).repeat(40))
@@ -287,7 +297,7 @@ test('nor more bytes, and what is too large to be kept is still sent', () => {
 test('nor longer than its limit says', (t) => {
   const pass = standingTime(t)
   const limits = { ...defaults, replayMs: 20 }
-  const stream = new ReplayStream('ann', limits, new ReplayBudget(limits))
+  const stream = replayStream('ann', limits, new ReplayBudget(limits))
   stream.source(0).open(keeper().sink)
   stream.send('1')
   pass(40)
@@ -300,11 +310,11 @@ test('nor longer than its limit says', (t) => {
 test('where all streams together keep too much, finished ones give way first', () => {
   const limits = { ...defaults, maxReplayBytes: 1_000 }
   const budget = new ReplayBudget(limits)
-  const finished = new ReplayStream('ann', limits, budget)
+  const finished = replayStream('ann', limits, budget)
   finished.source(0).open(keeper().sink)
   finished.send('a'.repeat(600))
   finished.finish()
-  const live = new ReplayStream('ann', limits, budget)
+  const live = replayStream('ann', limits, budget)
   live.source(0).open(keeper().sink)
   live.send('b'.repeat(600))
   assert.ok(budget.held <= 1_000)
@@ -314,19 +324,19 @@ test('where all streams together keep too much, finished ones give way first', (
   // Nothing is better than a part: who comes back for it is told so.
   assert.equal(finished.hasLost(0), true)
   assert.equal(finished.hasLost(1), false)
-  finished.drop()
-  live.drop()
+  finished.close()
+  live.close()
   assert.equal(budget.held, 0)
 })
 
 test('what was said before a stream has begun is told whole, whatever the limits are', () => {
   const limits = { ...defaults, replayEvents: 1, replayBytes: 100, maxReplayBytes: 100 }
   const budget = new ReplayBudget(limits)
-  const stream = new ReplayStream('ann', limits, budget)
+  const stream = replayStream('ann', limits, budget)
   stream.send('1')
   stream.send('x'.repeat(500))
   stream.finish('3')
-  new ReplayStream('ann', limits, budget).send('y'.repeat(500))
+  replayStream('ann', limits, budget).send('y'.repeat(500))
   const { sink, texts } = keeper()
   stream.source(0).open(sink)
   assert.deepEqual(numbersIn(texts), ['1', 'x'.repeat(500), '3'])
@@ -351,7 +361,7 @@ test('a stream that is dropped before it has begun is not kept for those that ma
   for (let n = 0; n < 20_000; n++) {
     const stream = new ReplayStream(`owner ${n}`, limits, budget)
     stream.send('1')
-    stream.drop()
+    stream.close()
     stream.source(0).open(keeper().sink)
   }
   assert.equal(budget.held, 0)
@@ -361,12 +371,12 @@ test('a stream that is dropped before it has begun is not kept for those that ma
 
 test('a stream that is dropped gives back what it held, and takes nothing more', () => {
   const budget = new ReplayBudget(defaults)
-  const stream = new ReplayStream('ann', defaults, budget)
+  const stream = replayStream('ann', defaults, budget)
   const { sink, texts, isEnded } = keeper()
   stream.source(0).open(sink)
   stream.send('1')
   assert.ok(budget.held > 0)
-  stream.drop()
+  stream.close()
   assert.equal(budget.held, 0)
   stream.send('2')
   stream.finish('3')
@@ -375,17 +385,17 @@ test('a stream that is dropped gives back what it held, and takes nothing more',
 })
 
 test('a stream on which nothing is owed ends with a comment, and can be come back to', () => {
-  const stream = new ReplayStream('ann', defaults, new ReplayBudget(defaults))
+  const stream = replayStream('ann', defaults, new ReplayBudget(defaults))
   const { sink, texts, isEnded } = keeper()
   stream.source(0).open(sink)
   stream.send('1')
-  stream.close()
+  stream.finishIdle()
   assert.deepEqual([texts.length, texts[1], isEnded()], [2, ': end\n\n', true])
   assert.equal(stream.kept.length, 1)
 })
 
 test('who comes back takes the place of who was there', () => {
-  const stream = new ReplayStream('ann', defaults, new ReplayBudget(defaults))
+  const stream = replayStream('ann', defaults, new ReplayBudget(defaults))
   const [first, second] = [keeper(), keeper()]
   const release = stream.source(0).open(first.sink)
   stream.source(0).open(second.sink)
@@ -424,7 +434,7 @@ test('what one owner keeps for coming back does not push out what another does',
   const limits = limitsOf({ maxReplayBytes: 20_000, replayBytes: 10_000 })
   const budget = new ReplayBudget(limits)
   const finished = (owner: string, bytes: number): ReplayStream => {
-    const stream = new ReplayStream(owner, limits, budget)
+    const stream = replayStream(owner, limits, budget)
     stream.source(0).open({ closed: false, write: () => true, ready: () => Promise.resolve(), end() {} })
     stream.finish('x'.repeat(bytes))
     return stream

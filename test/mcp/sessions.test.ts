@@ -310,10 +310,10 @@ test('the addresses of all sessions are bounded together, and go with their sess
     }
   }
   assert.throws(fill, { kind: 'busy', message: /watch too many resources/ })
-  assert.ok(sessions.watched.held > 60 * 1024 * 1024 && sessions.watched.held <= 64 * 1024 * 1024)
+  assert.ok(sessions.watched.used > 60 * 1024 * 1024 && sessions.watched.used <= 64 * 1024 * 1024)
   for (const session of open) sessions.close(session)
   for (const session of open) session.subscribe('test://late', [])
-  assert.equal(sessions.watched.held, 0)
+  assert.equal(sessions.watched.used, 0)
 })
 
 test('a stream that a session opens after its end holds nothing', () => {
@@ -344,6 +344,7 @@ test('the addresses of a session are bounded in bytes, each and together, and ma
   session.unsubscribe('x')
   session.subscribe(address(7), [])
   assert.equal(session.subscriptions.size, 32)
+  session.end()
 })
 
 test('the table of sessions keeps no timer when it is empty', () => {

@@ -53,6 +53,7 @@ function subscribe(
   const subscriber: Subscriber = {
     lists,
     uris,
+    owner: origin.principal.id,
     scopes: origin.principal.scopes,
     notify(method, params) {
       channel.send(formatNotification(method, JSON.stringify({ ...params, _meta: mark })))

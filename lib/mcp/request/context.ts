@@ -81,7 +81,7 @@ export class McpContext {
   closeIdle(): void {
     this.notifications.close()
     for (const session of this.sessions.all) {
-      session.standalone?.close()
+      session.standalone?.finishIdle()
       if (session.workload.running === 0 && session.running.size === 0) this.sessions.close(session)
     }
   }

@@ -10,9 +10,11 @@ import { createHash } from 'node:crypto'
 import { isRecord } from '../../define/content.ts'
 import { asFault, Fault } from '../../define/fault.ts'
 import { rejectInTurn } from '../../define/question.ts'
+import { PlainLease, Quota } from '../../util/quota.ts'
 import { decodeAnswer, encodeQuestion } from '../protocol/questions.ts'
 import type { LiveCall } from '../../define/live-call.ts'
 import type { Question } from '../../define/question.ts'
+import type { Lease } from '../../util/quota.ts'
 import type { EarlierRounds, McpRequest, RoundState } from './request.ts'
 
 /** A handler that needs more rounds never has enough. */
@@ -50,7 +52,7 @@ export class InputRequiredFlow {
   /** Why an answer that came with this round was refused. */
   #unfit: Fault | undefined
   /** Side effects that run, and other reasons for no round to end. */
-  #held = 0
+  readonly #holds = new Quota('calls in a round', Infinity)
   #isScheduled = false
   #isWatching = false
 
@@ -90,11 +92,15 @@ export class InputRequiredFlow {
     return pending
   }
 
-  /** No round ends until `resume`: the call may become a task. */
-  hold(): void { this.#held++ }
+  /** No round ends until `resume`: a side effect runs, or the call may become a task. */
+  hold(): Lease {
+    const lease = new PlainLease(this.#call.caller)
+    this.#holds.add(lease, 1)
+    return lease
+  }
 
-  resume(): void {
-    this.#held--
+  resume(hold: Lease): void {
+    hold.close()
     if (this.isAsking) this.#schedule()
   }
 
@@ -136,7 +142,7 @@ export class InputRequiredFlow {
   /** Runs a side effect unless an earlier round has; its result goes into the state. */
   async once(key: string, fn: () => unknown): Promise<unknown> {
     if (this.#once.has(key)) return this.#once.get(key)
-    this.#held++
+    const hold = this.hold()
     try {
       const result = await fn()
       // As it will come back from the state, so that every round sees the same value.
@@ -144,7 +150,7 @@ export class InputRequiredFlow {
       this.#once.set(key, json)
       return json
     } finally {
-      this.resume()
+      this.resume(hold)
     }
   }
 
@@ -175,7 +181,7 @@ export class InputRequiredFlow {
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      if (this.#held === 0 && this.isAsking && !this.#call.over) this.#endRound()
+      if (this.#holds.used === 0 && this.isAsking && !this.#call.over) this.#endRound()
     })
   }
 

@@ -7,6 +7,8 @@ import { Fault } from '../../define/fault.ts'
 import { locateResource } from '../../run/reading.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
+import { PlainLease } from '../../util/quota.ts'
+import { watch } from './session.ts'
 import type { Catalog, CatalogChange } from '../../define/catalog.ts'
 import type { ServedKind } from '../../define/validate.ts'
 import type { Sessions } from './sessions.ts'
@@ -21,6 +23,7 @@ const listOf: Readonly<Record<ServedKind, ListName>> = {
 /** A client that listens without a session. */
 export interface Subscriber {
   readonly lists: ReadonlySet<ListName>
+  readonly owner: string
   readonly uris: ReadonlySet<string>
   readonly scopes: readonly string[]
   notify(method: string, params: object): void
@@ -35,7 +38,8 @@ const MAX_SUBSCRIBERS = 10_000
 export class Notifications {
   readonly #catalog: Catalog
   readonly #sessions: Sessions
-  readonly #subscribers = new Set<Subscriber>()
+  /** Each with the lease of its addresses. */
+  readonly #subscribers = new Map<Subscriber, PlainLease>()
   readonly #changed = new Set<ListName>()
 
   constructor(catalog: Catalog, sessions: Sessions) {
@@ -51,18 +55,20 @@ export class Notifications {
     if (this.#subscribers.size >= MAX_SUBSCRIBERS) {
       throw new Fault('busy', 'Too many clients are listening; try again later')
     }
-    this.#sessions.watched.take(subscriber.uris)
-    this.#subscribers.add(subscriber)
+    const lease = new PlainLease(subscriber.owner)
+    watch(this.#sessions.watched, lease, subscriber.uris)
+    this.#subscribers.set(subscriber, lease)
     return () => this.#remove(subscriber)
   }
 
   #remove(subscriber: Subscriber): void {
-    if (this.#subscribers.delete(subscriber)) this.#sessions.watched.give(subscriber.uris)
+    this.#subscribers.get(subscriber)?.close()
+    this.#subscribers.delete(subscriber)
   }
 
   /** Ends all subscriptions. */
   close(): void {
-    for (const subscriber of [...this.#subscribers]) {
+    for (const subscriber of [...this.#subscribers.keys()]) {
       subscriber.end()
       this.#remove(subscriber)
     }
@@ -73,7 +79,7 @@ export class Notifications {
     for (const list of ['tools', 'prompts', 'resources'] as const) this.#noteList(list)
     const watched = new Set<string>()
     for (const { subscriptions } of this.#sessions.all) for (const uri of subscriptions) watched.add(uri)
-    for (const { uris } of this.#subscribers) for (const uri of uris) watched.add(uri)
+    for (const { uris } of this.#subscribers.keys()) for (const uri of uris) watched.add(uri)
     for (const uri of watched) this.updated(uri)
   }
 
@@ -94,7 +100,9 @@ export class Notifications {
       const method = `notifications/${list}/list_changed`
       const message = formatNotification(method)
       for (const session of this.#sessions.all) session.outlet?.send(message)
-      for (const { lists: wanted, notify } of this.#subscribers) if (wanted.has(list)) notify(method, {})
+      for (const subscriber of this.#subscribers.keys()) {
+        if (subscriber.lists.has(list)) subscriber.notify(method, {})
+      }
     }
   }
 
@@ -107,7 +115,7 @@ export class Notifications {
     for (const { subscriptions, scopes, outlet } of this.#sessions.all) {
       if (outlet !== undefined && isWatched(subscriptions, uri) && mayRead(scopes)) outlet.send(message)
     }
-    for (const { uris, scopes, notify } of this.#subscribers) {
+    for (const { uris, scopes, notify } of this.#subscribers.keys()) {
       if (isWatched(uris, uri) && mayRead(scopes)) notify(method, { uri })
     }
   }

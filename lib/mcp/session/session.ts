@@ -7,6 +7,7 @@ import { Fault } from '../../define/fault.ts'
 import { Workload } from '../../run/workload.ts'
 import { randomId } from '../../wire/random.ts'
 import { unable } from '../protocol/client.ts'
+import { Lease, Quota } from '../../util/quota.ts'
 import { KeptStreams, streamMark } from './replay.ts'
 import { total } from '../../util/memory.ts'
 import type { ClientInfo } from '../../define/call.ts'
@@ -48,80 +49,59 @@ export const MAX_SUBSCRIPTIONS = 1_000
 export const MAX_ADDRESS_BYTES: number = 8 * 1024
 export const MAX_ADDRESSES_BYTES: number = 256 * 1024
 
-/** What all clients of one server may watch together, in bytes. */
-const MAX_WATCHED_BYTES = total(64 * 1024 * 1024)
-/** An address besides its text. */
+/** An address besides its text, in bytes. */
 const ENTRY_BYTES = 64
 
-/** The memory that all watched addresses of one server share. */
-export class WatchedBytes {
-  #held = 0
-
-  /** Bytes that are held now. */
-  get held(): number { return this.#held }
-
-  /** Takes room for addresses. Throws `Fault('busy')` where there is not enough for all of them. */
-  take(uris: Iterable<string>): void {
-    const bytes = bytesOf(uris)
-    if (this.#held + bytes > MAX_WATCHED_BYTES) {
-      throw new Fault('busy', 'The clients of this server watch too many resources; try again later')
-    }
-    this.#held += bytes
-  }
-
-  give(uris: Iterable<string>): void {
-    this.#held -= bytesOf(uris)
-  }
+/** The memory of the addresses that all clients of one server watch. */
+export function watchedBytes(): Quota {
+  return new Quota('bytes of watched addresses', total(64 * 1024 * 1024))
 }
 
-function bytesOf(uris: Iterable<string>): number {
+/** Takes room for addresses. Throws `Fault('busy')` where there is not enough for all of them. */
+export function watch(watched: Quota, lease: Lease, uris: Iterable<string>): void {
   let bytes = 0
   for (const uri of uris) bytes += ENTRY_BYTES + Buffer.byteLength(uri)
-  return bytes
+  if (watched.take(lease, bytes)) return
+  throw new Fault('busy', 'The clients of this server watch too many resources; try again later')
 }
 
-/** One client's. */
-export class Subscriptions {
-  readonly #uris = new Set<string>()
-  readonly #watched: WatchedBytes
-  #bytes = 0
+/** The addresses that one session watches, and the lease of their bytes. */
+class Subscriptions extends Lease {
+  readonly caller: string
+  readonly uris: Set<string> = new Set()
+  readonly #watched: Quota
   /** The client's scopes when it last subscribed. */
-  scopes: readonly string[]
+  scopes: readonly string[] = nothing
 
-  constructor(scopes: readonly string[], watched: WatchedBytes) {
-    this.scopes = scopes
+  constructor(owner: string, watched: Quota) {
+    super()
+    this.caller = owner
     this.#watched = watched
   }
 
-  get uris(): ReadonlySet<string> { return this.#uris }
-
   /** Adds an address. Throws `Fault('too-large')` or `Fault('busy')` where there is no room for it. */
   add(uri: string): void {
-    if (this.#uris.has(uri)) return
+    if (this.uris.has(uri)) return
     const bytes = Buffer.byteLength(uri)
     if (bytes > MAX_ADDRESS_BYTES) {
       throw new Fault('too-large', `An address may have ${MAX_ADDRESS_BYTES} bytes`)
     }
-    if (this.#uris.size >= MAX_SUBSCRIPTIONS || this.#bytes + bytes > MAX_ADDRESSES_BYTES) {
+    const { size } = this.uris
+    if (size >= MAX_SUBSCRIPTIONS || this.amount - size * ENTRY_BYTES + bytes > MAX_ADDRESSES_BYTES) {
       throw new Fault('busy', `A session may have ${MAX_SUBSCRIPTIONS} subscriptions of `
         + `${MAX_ADDRESSES_BYTES} bytes together; unsubscribe from one`)
     }
-    this.#watched.take([uri])
-    this.#uris.add(uri)
-    this.#bytes += bytes
+    watch(this.#watched, this, [uri])
+    this.uris.add(uri)
   }
 
   remove(uri: string): void {
-    if (!this.#uris.delete(uri)) return
-    this.#bytes -= Buffer.byteLength(uri)
-    this.#watched.give([uri])
+    if (this.uris.delete(uri)) this.#watched.add(this, -ENTRY_BYTES - Buffer.byteLength(uri))
   }
 
-  /** Removes all of them. */
-  clear(): void {
-    this.#watched.give(this.#uris)
-    this.#uris.clear()
-    this.#bytes = 0
+  override close(): void {
+    this.uris.clear()
+    super.close()
   }
 }
 
@@ -148,7 +128,7 @@ export interface Asked {
 export interface SessionTerms {
   readonly limits: Limits
   readonly budget: ReplayBudget
-  readonly watched: WatchedBytes
+  readonly watched: Quota
   /** The suffix of the ids of questions and events, which names this process. */
   readonly mark: string
 }
@@ -233,7 +213,7 @@ export class Session implements Peer {
   subscribe(uri: string, scopes: readonly string[]): void {
     // After the end nothing gives it back.
     if (this.isOver) return
-    this.#subscriptions ??= new Subscriptions(scopes, this.#terms.watched)
+    this.#subscriptions ??= new Subscriptions(this.owner, this.#terms.watched)
     this.#subscriptions.scopes = scopes
     this.#subscriptions.add(uri)
   }
@@ -252,7 +232,7 @@ export class Session implements Peer {
     this.#streams ??= new KeptStreams(this.owner, limits, budget)
     const stream = this.#streams.open(streamMark(mark, owed))
     // After the end nothing drops it.
-    if (this.isOver) this.#streams.drop()
+    if (this.isOver) this.#streams.close()
     return stream
   }
 
@@ -279,8 +259,8 @@ export class Session implements Peer {
       for (const call of calls) call.disconnect(reason.message)
       this.#refuseAsked(reason)
     }
-    this.#streams?.drop()
-    this.#subscriptions?.clear()
+    this.#streams?.close()
+    this.#subscriptions?.close()
     this.standalone = undefined
     const { outlet } = this
     this.outlet = undefined

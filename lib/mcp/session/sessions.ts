@@ -5,16 +5,17 @@
 import { MAX_TIMER_MS, monotonic } from '../../util/clock.ts'
 import { FairPool } from '../../util/fair-pool.ts'
 import { Fault } from '../../define/fault.ts'
-import { Session, WatchedBytes } from './session.ts'
+import { Session, watchedBytes } from './session.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Slot } from '../../util/fair-pool.ts'
+import type { Quota } from '../../util/quota.ts'
 import type { ReplayBudget } from './replay.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { SessionTerms } from './session.ts'
 
 export class Sessions {
   /** Addresses that clients watch, with and without a session. */
-  readonly watched: WatchedBytes = new WatchedBytes()
+  readonly watched: Quota = watchedBytes()
   readonly #limits: Limits
   readonly #terms: SessionTerms
   readonly #byId = new Map<string, Slot<Session>>()

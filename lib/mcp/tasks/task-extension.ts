@@ -114,12 +114,15 @@ class TaskableChannel extends TaskChannel {
     if (!isThenable(task)) return this.#answerWith(task)
     // Questions of the meantime are asked by the task.
     const flow = this.flow()
-    flow.hold()
-    this.#beginning = task.then((kept) => this.#answerWith(kept), (error: unknown) => {
+    const hold = flow.hold()
+    this.#beginning = task.then((kept) => {
+      hold.close()
+      this.#answerWith(kept)
+    }, (error: unknown) => {
       this.#refusal = error
       // Where no task is needed, it goes on as a call; otherwise it must not run.
       if (this.tool.task === 'required') this.live.cancel(asFault(error))
-      else flow.resume()
+      else flow.resume(hold)
     })
   }
 

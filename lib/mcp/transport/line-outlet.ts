@@ -4,6 +4,7 @@
  * enough, the client counts as gone. Spec: MCP 2025-11-25, Transports, stdio.
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { Lease, Quota } from '../../util/quota.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
 import type { Writable } from 'node:stream'
 import type { Limits } from '../../define/limits.ts'
@@ -21,7 +22,15 @@ function beginning(method: string): string {
 
 const CLOSED = 'The client has closed its end'
 
-interface Waiting { readonly text: string; readonly bytes: number; readonly isNotification: boolean }
+class Waiting extends Lease {
+  readonly caller = ''
+  readonly text: string
+
+  constructor(text: string) {
+    super()
+    this.text = text
+  }
+}
 
 export interface OutletListener {
   /** There is room again. */
@@ -34,15 +43,15 @@ export interface OutletListener {
 export class LineOutlet {
   isGone = false
   readonly #output: Writable
-  readonly #limits: Pick<Limits, 'maxStreamBytes' | 'maxQueuedBytes'>
   readonly #listener: OutletListener
   readonly #waiting = new Set<Waiting>()
   readonly #losable = new Set<Waiting>()
   /** The texts of notifications that must not be lost. One that waits already is not sent twice. */
   readonly #lasting = new Set<string>()
-  #notificationBytes = 0
-  /** Bytes that wait, and those that are on their way. */
-  #waitingBytes = 0
+  /** Bytes that wait: those of notifications, and all others. */
+  readonly #notifications: Quota
+  readonly #others: Quota
+  /** Bytes that are being written. */
   #leavingBytes = 0
   #flushTimer: NodeJS.Timeout | undefined
   #onProgress: (() => void) | undefined
@@ -51,14 +60,17 @@ export class LineOutlet {
     output: Writable, limits: Pick<Limits, 'maxStreamBytes' | 'maxQueuedBytes'>, listener: OutletListener,
   ) {
     this.#output = output
-    this.#limits = limits
     this.#listener = listener
+    this.#notifications = new Quota('bytes of notifications', limits.maxStreamBytes)
+    this.#others = new Quota('bytes of lines', limits.maxQueuedBytes)
     output.on('error', (cause) => this.#end(CLOSED, cause))
     output.on('close', () => this.#end(CLOSED))
   }
 
   /** The client has not taken enough for more to be read from it. */
   get isFull(): boolean { return this.#waitingBytes + this.#leavingBytes > HIGH_WATER }
+
+  get #waitingBytes(): number { return this.#notifications.used + this.#others.used }
 
   send(text: string): void {
     if (this.isGone) return
@@ -69,11 +81,11 @@ export class LineOutlet {
       if (this.#lasting.has(text)) return
       this.#lasting.add(text)
     }
-    const waiting: Waiting = { text, bytes: Buffer.byteLength(text) + 1, isNotification }
+    const waiting = new Waiting(text)
     this.#waiting.add(waiting)
     if (isLosable) this.#losable.add(waiting)
-    this.#waitingBytes += waiting.bytes
-    if (isNotification) this.#notificationBytes += waiting.bytes
+    const quota = isNotification ? this.#notifications : this.#others
+    quota.add(waiting, Buffer.byteLength(text) + 1)
     this.#makeRoom()
   }
 
@@ -98,21 +110,22 @@ export class LineOutlet {
   }
 
   #makeRoom(): void {
-    const { maxStreamBytes, maxQueuedBytes } = this.#limits
     for (const oldest of this.#losable) {
-      if (this.#notificationBytes <= maxStreamBytes && this.#waitingBytes <= maxQueuedBytes) return
+      if (!this.#isOver) return
       this.#forget(oldest)
     }
-    if (this.#notificationBytes <= maxStreamBytes && this.#waitingBytes <= maxQueuedBytes) return
-    this.#end(`The client does not read: ${this.#waitingBytes} bytes wait for it`)
+    if (this.#isOver) this.#end(`The client does not read: ${this.#waitingBytes} bytes wait for it`)
+  }
+
+  get #isOver(): boolean {
+    return this.#notifications.used > this.#notifications.max || this.#waitingBytes > this.#others.max
   }
 
   #forget(waiting: Waiting): void {
     this.#waiting.delete(waiting)
     this.#losable.delete(waiting)
     this.#lasting.delete(waiting.text)
-    this.#waitingBytes -= waiting.bytes
-    if (waiting.isNotification) this.#notificationBytes -= waiting.bytes
+    waiting.close()
   }
 
   #write(piece: string): void {
@@ -140,9 +153,7 @@ export class LineOutlet {
   #end(why: string, cause?: unknown): void {
     if (this.isGone) return
     this.isGone = true
-    this.#waiting.clear()
-    this.#losable.clear()
-    this.#lasting.clear()
+    for (const waiting of this.#waiting) this.#forget(waiting)
     this.#listener.onDisconnect(why, cause)
     this.#onProgress?.()
   }
