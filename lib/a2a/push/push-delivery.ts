@@ -77,7 +77,6 @@ const MAX_BYTES = total(67_108_864)
 const WATCHED: PoolLimits = { maxCount: 10_000, maxBytes: total(33_554_432) }
 /** One of them, besides its configurations. */
 const WATCHED_BYTES = 512
-const IDLE_CHECK_MS = 20
 const none: readonly never[] = []
 
 /** All webhooks of one server. */
@@ -95,6 +94,7 @@ export class PushDeliveries {
   readonly #means: LineMeans
   readonly #lines = new Map<string, Slot<PushLine>>()
   readonly #pool: FairPool<PushLine>
+  readonly #onIdle = new Set<() => void>()
   /** What was taken over and is not in a line yet. */
   readonly #left: (readonly TakenOver[])[] = []
 
@@ -114,7 +114,7 @@ export class PushDeliveries {
     this.#watchedPool = new FairPool(WATCHED, (watched) => this.#pushedOut(watched))
     this.#means = {
       log, outbox: this.#outbox,
-      slots: new PushSlots(POSTS),
+      slots: new PushSlots('posts to webhooks', POSTS),
       retryDelaysMs: settings.retryDelaysMs,
       post: (config, body, inquirer) => (
         this.#courier.post(config, dialectOf(config.dialect).pushType, body, inquirer)
@@ -181,9 +181,16 @@ export class PushDeliveries {
 
   /** Resolves when nothing waits any more, at the latest after so long. */
   async idle(ms: number): Promise<void> {
-    const { setTimeout: pause } = process.getBuiltinModule('node:timers/promises')
-    const end = performance.now() + ms
-    while (this.#lines.size > 0 && performance.now() < end) await pause(IDLE_CHECK_MS)
+    if (this.#lines.size === 0) return
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer)
+        this.#onIdle.delete(done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      this.#onIdle.add(done)
+    })
   }
 
   /** Ends everything. What is kept in a shared store is left to other processes. */
@@ -354,6 +361,7 @@ export class PushDeliveries {
   #close(slot: Slot<PushLine>): void {
     this.#pool.remove(slot)
     this.#lines.delete(slot.value.name)
+    if (this.#lines.size === 0) for (const done of this.#onIdle) done()
   }
 
   /** Nobody wants what happens to a task, or what waits, at that configuration. */

@@ -56,8 +56,9 @@ export class PushLine {
   readonly #items: Item[] = []
   /** What is on its way. */
   #item: Item | undefined
+  /** The task as it stands, while that is posted. */
+  #whole: string | undefined
   #config: KeptPushConfig
-  #bytes: number
   #failures = 0
   #isRunning = false
   readonly #ending = new AbortController()
@@ -66,11 +67,14 @@ export class PushLine {
     this.place = place
     this.#config = config
     this.#means = means
-    this.#bytes = OWN_BYTES + pushConfigBytes(config)
   }
 
   get config(): KeptPushConfig { return this.#config }
-  get bytes(): number { return this.#bytes }
+  get bytes(): number {
+    if (this.isOver) return 0
+    const own = OWN_BYTES + pushConfigBytes(this.#config) + bytesOf(this.#whole) + bytesOf(this.#item?.body)
+    return this.#items.reduce((sum, { body }) => sum + bytesOf(body), own)
+  }
   get isOver(): boolean { return this.#ending.signal.aborted }
   /** Nothing waits, and nothing is on its way. */
   get isIdle(): boolean { return !this.#isRunning && this.#items.length === 0 }
@@ -85,9 +89,8 @@ export class PushLine {
   /** What waits is posted as this one says, which may be the same. */
   replacedBy(config: KeptPushConfig): this {
     if (this.#config.stamp !== config.stamp) this.#failures = 0
-    const moreBytes = pushConfigBytes(config) - pushConfigBytes(this.#config)
     this.#config = config
-    if (moreBytes !== 0) this.#resize(moreBytes)
+    this.#resized()
     return this
   }
 
@@ -95,7 +98,7 @@ export class PushLine {
   add(body: string | undefined, mayHold: boolean = true): void {
     if (this.isOver || this.#isWhole()) return
     const isFull = !mayHold || this.#items.length >= MAX_EVENTS
-      || (this.#items.length > 0 && this.#bytes + bytesOf(body) > MAX_BYTES)
+      || (this.#items.length > 0 && this.bytes + bytesOf(body) > MAX_BYTES)
     const held = isFull ? undefined : body
     if (held === undefined) this.#clear()
     const { owner, id: taskId } = this.place
@@ -105,7 +108,7 @@ export class PushLine {
 
   /** Goes on with what another process has left. `mayHold`: whether there is room for the bodies. */
   adopt(events: readonly TakenOver[], mayHold: boolean = true): void {
-    const bytes = events.reduce((sum, { body }) => sum + bytesOf(body), this.#bytes)
+    const bytes = events.reduce((sum, { body }) => sum + bytesOf(body), this.bytes)
     const isFull = !mayHold || this.#items.length + events.length > MAX_EVENTS || bytes > MAX_BYTES
     // The task as it stands says all the others too.
     const whole = events.find(({ body }) => body === undefined) ?? (isFull ? events[0] : undefined)
@@ -131,7 +134,6 @@ export class PushLine {
     const items = this.#items.splice(0)
     for (const item of this.#item === undefined ? items : [this.#item, ...items]) letGo(item)
     this.#item = undefined
-    this.#bytes = 0
     this.#ending.abort(new Error(why))
   }
 
@@ -143,7 +145,7 @@ export class PushLine {
 
   #hold({ body, kept }: Item): void {
     this.#items.push({ body, kept })
-    this.#resize(bytesOf(body))
+    this.#resized()
     if (this.#isRunning) return
     this.#isRunning = true
     this.#run().catch((cause: unknown) => {
@@ -152,18 +154,13 @@ export class PushLine {
   }
 
   #clear(): void {
-    for (const item of this.#items.splice(0)) this.#release(item)
+    if (this.#items.length === 0) return
+    for (const { kept } of this.#items.splice(0)) this.#means.outbox.forget(kept)
+    this.#resized()
   }
 
-  #release({ body, kept }: Item): void {
-    this.#means.outbox.forget(kept)
-    this.#resize(-bytesOf(body))
-  }
-
-  #resize(bytes: number): void {
-    if (this.isOver) return
-    this.#bytes += bytes
-    this.#means.resized(this)
+  #resized(): void {
+    if (!this.isOver) this.#means.resized(this)
   }
 
   async #run(): Promise<void> {
@@ -173,7 +170,8 @@ export class PushLine {
         const isDelivered = await this.#deliver(item)
         if (this.isOver) return
         this.#item = undefined
-        this.#release(item)
+        this.#means.outbox.forget(item.kept)
+        this.#resized()
         this.#failures = isDelivered ? 0 : this.#failures + 1
         if (this.#failures < MAX_FAILURES) continue
         this.drop()
@@ -182,7 +180,7 @@ export class PushLine {
     } finally {
       // Not later: what is added from now on begins anew.
       this.#isRunning = false
-      this.#resize(0)
+      this.#resized()
     }
   }
 
@@ -209,19 +207,20 @@ export class PushLine {
     const { owner } = this.place
     const { signal } = this.#ending
     const giveBack = await slots.enter(owner, signal)
-    let wholeBytes = 0
     try {
       if (this.isOver) return taken
       const body = item.body ?? await this.#wholeTask()
       if (body === undefined || this.isOver) return taken
-      if (item.body === undefined) this.#resize(wholeBytes = bytesOf(body))
+      if (item.body === undefined) this.#whole = body
+      this.#resized()
       return judge(await this.#means.post(this.#config, body, { owner, signal }))
     } catch (error) {
       const lost = error instanceof Error ? error.message : 'unknown'
       // An address that may not be posted to will be none the next time either.
       return { lost, afterMs: error instanceof Fault && error.kind === 'invalid' ? undefined : 0 }
     } finally {
-      if (wholeBytes > 0) this.#resize(-wholeBytes)
+      this.#whole = undefined
+      this.#resized()
       giveBack?.()
     }
   }

@@ -42,14 +42,14 @@ const LOOPBACK: readonly HostAddress[] = [{ address: '127.0.0.1', family: 4 }, {
 interface Inquiry {
   readonly found: Promise<readonly HostAddress[]>
   readonly ending: AbortController
-  waiting: number
+  readonly waiting: Set<object>
   hasBegun: boolean
 }
 
 /** The look-ups of one server. */
 export class PushLookups {
   readonly #lookup: Lookup
-  readonly #slots = new PushSlots(LOOKUPS)
+  readonly #slots = new PushSlots('look-ups of webhooks', LOOKUPS)
   readonly #inquiries = new Map<string, Inquiry>()
 
   constructor(lookup: Lookup) {
@@ -68,13 +68,15 @@ export class PushLookups {
   async find(name: string, { owner, signal }: Inquirer): Promise<readonly HostAddress[]> {
     const key = `${name}/${owner}`
     const inquiry = this.#inquiries.get(key) ?? this.#begin(key, name, owner)
-    inquiry.waiting++
+    const waiter = {}
+    inquiry.waiting.add(waiter)
     try {
       return await unlessAborted(inquiry.found, signal)
     } catch (error) {
       throw inquiry.hasBegun ? error : busy()
     } finally {
-      if (--inquiry.waiting === 0) {
+      inquiry.waiting.delete(waiter)
+      if (inquiry.waiting.size === 0) {
         this.#forget(key, inquiry)
         inquiry.ending.abort()
       }
@@ -95,7 +97,8 @@ export class PushLookups {
         this.#forget(key, inquiry)
       }
     }
-    const inquiry: Inquiry = { found: Promise.resolve().then(run), ending, waiting: 0, hasBegun: false }
+    const found = Promise.resolve().then(run)
+    const inquiry: Inquiry = { found, ending, waiting: new Set(), hasBegun: false }
     this.#inquiries.set(key, inquiry)
     return inquiry
   }
@@ -108,7 +111,7 @@ export class PushLookups {
 
 /** Finds names in these sources, in their order. */
 export function lookupIn({ hosts, servers, system }: NameSources): Lookup {
-  const slots = new PushSlots(SYSTEM)
+  const slots = new PushSlots('look-ups of webhooks by the system', SYSTEM)
   return async (name, { owner, signal }) => {
     const listed = await listedIn(hosts, name)
     if (listed.length > 0) return listed

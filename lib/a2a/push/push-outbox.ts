@@ -5,6 +5,7 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { SYSTEM_OWNER } from '../../state/store.ts'
+import { PlainLease, Quota } from '../../util/quota.ts'
 import type { Log } from '../../define/log.ts'
 import type { ClusterMembership } from '../../state/cluster.ts'
 import type { Entry, Store, StoreKey } from '../../state/store.ts'
@@ -53,8 +54,9 @@ export class PushOutbox {
   readonly #kept = new Set<StoreKey>()
   /** What is not to be posted any more, but is still in the store. */
   readonly #unremoved = new Set<StoreKey>()
+  /** Bytes on their way to the store. */
+  readonly #bytes = new Quota('webhook events on their way to the store', Infinity)
   #number = 0
-  #bytes = 0
   #isClosed = false
   #hasFailed = false
 
@@ -67,7 +69,7 @@ export class PushOutbox {
   }
 
   /** What is on its way to the store, wanted or not. */
-  get bytes(): number { return this.#bytes }
+  get bytes(): number { return this.#bytes.used }
 
   /**
    * Keeps an event until it is forgotten. Undefined where nothing is kept, or this is closed. Never rejects:
@@ -80,13 +82,13 @@ export class PushOutbox {
     const event: KeptEvent = { owner, taskId, configId, body, by, number }
     const key = { collection: EVENTS, owner: SYSTEM_OWNER + by, key: `${number}` }
     const value = JSON.stringify(event)
-    const bytes = value.length * 2
-    this.#bytes += bytes
+    const lease = new PlainLease(owner)
+    this.#bytes.add(lease, value.length * 2)
     this.#kept.add(key)
     const kept = this.#write(key, value)
     this.#writing.add(kept)
     void kept.finally(() => {
-      this.#bytes -= bytes
+      lease.close()
       this.#writing.delete(kept)
     })
     return kept

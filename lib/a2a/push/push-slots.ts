@@ -1,7 +1,9 @@
 /**
- * How many may do something at one time, in all and for one owner: receivers and name servers that do not
- * answer hold up nobody else's. Owners who wait take turns; those of one owner come in the order of asking.
+ * How many may do something at one time, in all and for one owner, so that receivers and name servers that do
+ * not answer delay only their own owner. Owners who wait get slots in rotation; for one owner, the one that
+ * asked first.
  */
+import { PlainLease, Quota } from '../../util/quota.ts'
 
 /** For how many there is room, and how many more may wait; left out, any number. */
 export interface SlotLimits {
@@ -11,84 +13,83 @@ export interface SlotLimits {
   readonly maxWaitingPerOwner?: number
 }
 
-/** What one owner has: places, and those who wait for one. */
-interface Share { taken: number; readonly waiting: Set<() => void> }
+type Waiters = Set<() => void>
 
-/** The places of one server, in all and for each owner. */
+/** The slots of one server. */
 export class PushSlots {
-  readonly #limits: Required<SlotLimits>
-  /** Who had a place last comes last. */
-  readonly #shares = new Map<string, Share>()
-  #taken = 0
-  #waiting = 0
+  readonly #limits: SlotLimits
+  readonly #quota: Quota
+  /** Owners who wait; the one who got a slot last is the last. */
+  readonly #waiting = new Map<string, Waiters>()
 
-  constructor(limits: SlotLimits) {
-    this.#limits = { maxWaiting: Infinity, maxWaitingPerOwner: Infinity, ...limits }
+  constructor(name: string, limits: SlotLimits) {
+    this.#limits = limits
+    this.#quota = new Quota(name, limits.max)
   }
 
-  /** Places that are taken. */
-  get taken(): number { return this.#taken }
+  /** Slots that are taken. */
+  get taken(): number { return this.#quota.used }
+
   /** Those who wait for one. */
-  get waiting(): number { return this.#waiting }
+  get waiting(): number {
+    let count = 0
+    for (const waiters of this.#waiting.values()) count += waiters.size
+    return count
+  }
 
   /**
-   * Resolves when there is a place, to what gives it back, once, however often it is called. Undefined where
-   * `signal` aborts before, and where too many wait already: then nothing is taken, and nobody waits.
+   * Resolves when there is a slot, to what gives it back. Undefined, and nothing is taken, where `signal`
+   * aborts before, and where too many wait already.
    */
   async enter(owner: string, signal: AbortSignal): Promise<(() => void) | undefined> {
     if (signal.aborted) return undefined
-    const { max, maxPerOwner, maxWaiting, maxWaitingPerOwner } = this.#limits
-    const share = this.#shares.get(owner) ?? { taken: 0, waiting: new Set() }
-    if (this.#taken < max && share.taken < maxPerOwner) return this.#take(owner, share)
-    if (this.#waiting >= maxWaiting || share.waiting.size >= maxWaitingPerOwner) return undefined
+    const { maxWaiting = Infinity, maxWaitingPerOwner = Infinity } = this.#limits
+    if (this.#hasRoom(owner)) return this.#take(owner)
+    const waiters: Waiters = this.#waiting.get(owner) ?? new Set()
+    if (waiters.size >= maxWaitingPerOwner || this.waiting >= maxWaiting) return undefined
+    this.#waiting.set(owner, waiters)
     return new Promise((resolve) => {
       const end = (): void => {
         signal.removeEventListener('abort', leave)
-        share.waiting.delete(come)
-        this.#waiting--
+        waiters.delete(come)
+        if (waiters.size === 0) this.#waiting.delete(owner)
       }
       const come = (): void => {
         end()
-        resolve(this.#take(owner, share))
+        resolve(this.#take(owner))
       }
       const leave = (): void => {
         end()
-        this.#tidy(owner, share)
         resolve(undefined)
       }
       signal.addEventListener('abort', leave)
-      share.waiting.add(come)
-      this.#waiting++
-      this.#shares.set(owner, share)
+      waiters.add(come)
     })
   }
 
-  #take(owner: string, share: Share): () => void {
-    this.#shares.delete(owner)
-    this.#shares.set(owner, share)
-    share.taken++
-    this.#taken++
-    let isGivenBack = false
+  #hasRoom(owner: string): boolean {
+    if (this.#quota.isFull) return false
+    let own = 0
+    for (const { caller } of this.#quota.leases) if (caller === owner) own++
+    return own < this.#limits.maxPerOwner
+  }
+
+  #take(owner: string): () => void {
+    const lease = new PlainLease(owner)
+    this.#quota.add(lease, 1)
     return () => {
-      if (isGivenBack) return
-      isGivenBack = true
-      share.taken--
-      this.#taken--
-      this.#tidy(owner, share)
+      lease.close()
       this.#admit()
     }
   }
 
-  #tidy(owner: string, { taken, waiting }: Share): void {
-    if (taken + waiting.size === 0) this.#shares.delete(owner)
-  }
-
   #admit(): void {
-    const { max, maxPerOwner } = this.#limits
-    // Whoever comes goes behind the others, and is asked once more there.
-    for (const { taken, waiting } of this.#shares.values()) {
-      if (this.#taken >= max) return
-      const [first] = taken < maxPerOwner ? waiting : []
+    for (const [owner, waiters] of [...this.#waiting]) {
+      if (this.#quota.isFull) return
+      if (!this.#hasRoom(owner)) continue
+      const [first] = waiters
+      this.#waiting.delete(owner)
+      this.#waiting.set(owner, waiters)
       first?.()
     }
   }
