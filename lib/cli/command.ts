@@ -120,7 +120,7 @@ const serverFlags = [
 async function serveMade(server: TriportServer, line: Line): Promise<void> {
   const late = serverFlags.find((name) => line.has(name))
   if (late !== undefined) {
-    throw new UsageError(`--${late} and a server that is made: say it where the module calls `
+    throw new UsageError(`--${late} and a server that is made: write it where the module calls `
       + 'createServer, or export by default what that takes')
   }
   const host = line.given('host')?.value
@@ -153,7 +153,7 @@ function requireNoSocket(line: Line): void {
   }
   const protocol = line.given('protocol')?.value
   if (protocol === undefined || ['mcp', 'all'].some((name) => listOf(protocol)?.includes(name))) return
-  throw new UsageError(`--protocol ${protocol} and --stdio: only MCP is spoken there; leave one out`)
+  throw new UsageError(`--protocol ${protocol} and --stdio: only MCP is served there; leave one out`)
 }
 
 /** The module to serve; undefined for the built-in agent. */
@@ -171,16 +171,12 @@ function moduleOf(words: readonly string[]): string | undefined {
 
 /** The path of a module, which may be given as a file URL. A Windows drive letter is no scheme. */
 function pathOf(named: string): string {
-  const scheme = /^([a-z][a-z\d+.-]+):/i.exec(named)?.[1]?.toLowerCase()
-  if (scheme === undefined) return named
-  if (scheme === 'file' && URL.canParse(named)) {
-    try {
-      return fileURLToPath(named)
-    } catch {
-      // A file of another machine.
-    }
+  if (!/^[a-z][a-z\d+.-]+:/i.test(named)) return named
+  try {
+    return fileURLToPath(named)
+  } catch {
+    throw new UsageError(`${named} is no file of this machine; write a path, or file:///… of one`)
   }
-  throw new UsageError(`${named} is no file of this machine; write a path, or file:///… of one`)
 }
 
 /** Flags and variables win over the module's options. */
