@@ -21,7 +21,6 @@ import type { LiveCall } from '../define/live-call.ts'
 import type { Severity } from '../define/log.ts'
 import type { Service } from './service.ts'
 
-/** A message to an agent or a group, independent of protocols. */
 export interface UserMessage {
   readonly prompt: string
   /** Undefined: the message stands alone, and nothing is remembered. */

@@ -18,13 +18,11 @@ type Member = Agent | Group
 
 /** Gets what the agents of a group, and of groups in it, answer. In a `parallel` group it is mixed. */
 export interface GroupListener {
-  /** An agent begins. */
   begin(agent: Agent): void
   /** A piece of its answer, or at its end the whole of one without pieces. A promise: it waits for that. */
   say(agent: Agent, piece: Content): void | Promise<void>
 }
 
-/** The detail of the `Fault` of a group. */
 interface GroupFailure { readonly results: readonly AgentResult[] }
 
 /**

@@ -30,7 +30,6 @@ export interface Shared {
   readonly recovery: TaskRecovery
 }
 
-/** One server, from the inside. */
 export interface Service {
   readonly name: string
   readonly version: string
@@ -51,7 +50,6 @@ export interface Service {
   readonly shared: Shared | undefined
 }
 
-/** What was warned of already, by the log that got the warning. */
 const warned = new WeakMap<Log, WeakSet<object>>()
 
 /** An agent whose `run` has returned undefined. */

@@ -25,9 +25,7 @@ import type {
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Service } from './service.ts'
 
-/** The client behind a task, as its protocol knows it. */
 export interface TaskClient {
-  /** Whether the client can be asked in this way. */
   can(what: Ability): boolean
   /** Throws a `Fault` for a question that the client cannot be asked. */
   check?(question: Question): void
@@ -48,7 +46,6 @@ export interface TaskClient {
   completeElicitation?(elicitationId: string): void
 }
 
-/** A question that waits for its answer. */
 interface Open {
   readonly question: Question
   readonly timer: NodeJS.Timeout | undefined
@@ -58,7 +55,6 @@ interface Open {
 
 const none: readonly never[] = Object.freeze([])
 
-/** A run, from the task's beginning to its end. */
 export class TaskRun implements CallChannel, RunningTask {
   readonly #service: Service
   readonly #call: LiveCall
@@ -100,7 +96,6 @@ export class TaskRun implements CallChannel, RunningTask {
     return begun
   }
 
-  /** Runs a task that is here without a run. */
   resume(id: string): void {
     const { tasks } = this.#service
     tasks.resume(id, this)
@@ -122,7 +117,6 @@ export class TaskRun implements CallChannel, RunningTask {
   can(what: Ability): boolean { return this.#client.can(what) }
   completeElicitation(id: string): void { this.#client.completeElicitation?.(id) }
 
-  /** A question waits with the task, at most `askTimeoutMs`. */
   ask(question: Question): Promise<unknown> {
     this.#client.check?.(question)
     const given = this.#client.known?.(question)
@@ -169,13 +163,11 @@ export class TaskRun implements CallChannel, RunningTask {
     return result
   }
 
-  /** Writes what is needed to run it again, where there is anything. */
   keepMemory(): void {
     const turn = this.#memory?.turn
     if (turn !== undefined && this.#id !== undefined) this.#service.tasks.update(this.#id, { turn })
   }
 
-  /** A task has no log of its own. */
   log(level: Severity, data: unknown, logger: string | undefined): void {
     this.#service.log(logLevelOf(level), describe(data), { request: this.#call.requestId, logger })
   }
@@ -350,7 +342,6 @@ export class TaskRun implements CallChannel, RunningTask {
 /** What is sent beside a result where a task is read, in bytes. */
 const BESIDE_BYTES = 1_024
 
-/** What a turn began with. */
 export type Begun = Omit<TaskTurn, 'answers' | 'results'>
 
 const nothing: Readonly<Record<string, unknown>> = Object.freeze({})
@@ -360,7 +351,6 @@ export class RunMemory {
   readonly #begun: () => Begun
   readonly #maxBytes: number
   #turn: TaskTurn | undefined
-  /** Of the results, as JSON. */
   #bytes = 0
 
   /** `begun` is called when there is something to keep; `before` is what an earlier run has left. */
@@ -371,7 +361,6 @@ export class RunMemory {
     if (before !== undefined) this.#bytes = JSON.stringify(before.results).length
   }
 
-  /** Undefined where nothing is kept. */
   get turn(): TaskTurn | undefined { return this.#turn }
 
   /** The answer to a question; undefined where it has none. */

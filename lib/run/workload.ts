@@ -24,7 +24,6 @@ export class RunLease extends Lease {
 
   get caller(): string { return this.call.caller }
 
-  /** Its promise has settled. */
   leave(): void {
     this.close()
     this.#abandoned?.close()
@@ -58,16 +57,13 @@ export class Workload implements CallBytes {
     this.#maxBytes = maxBytes
   }
 
-  /** Bytes that the calls hold together. */
   get bytes(): number { return this.#held?.used ?? 0 }
 
-  /** Calls that run now. */
   get running(): number { return this.#running?.used ?? 0 }
 
   /** Calls that still run though their time was over long ago; they have no place any more. */
   get abandoned(): number { return this.#abandoned?.used ?? 0 }
 
-  /** Whether the ceiling is reached. */
   get isFull(): boolean { return this.running >= this.#max }
 
   /**
@@ -120,7 +116,6 @@ export class Workload implements CallBytes {
     })
   }
 
-  /** Ends every run from outside. */
   cancelAll(reason: Fault): void {
     for (const call of [...this.#calls()]) call.cancel(reason)
   }

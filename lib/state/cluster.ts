@@ -24,7 +24,6 @@ export type OnMessage = (body: unknown, from: string) => void
 const KEEP = { events: 1_000, ms: 60_000 }
 const ALL = 'all'
 const PURPOSE = 'message'
-/** The collection of the leases of those that live. */
 export const LEASES = 'leases'
 /** The collection of the names of all, until nothing of them can come any more. */
 export const MEMBERS = 'members'
@@ -33,7 +32,6 @@ const CLOSED = 'closed'
 /** Senders whose last message number is remembered. */
 const MAX_SENDERS = 10_000
 
-/** This process among all that share its store. */
 export class ClusterMembership {
   /** Eight characters of `[A-Za-z0-9_-]`, new at each start. */
   readonly id: string = randomBytes(6).toString('base64url')
@@ -47,9 +45,7 @@ export class ClusterMembership {
   readonly #onLapse: (() => void)[] = []
   readonly #onForgotten: (() => void)[] = []
   readonly #onDead: TakeOver[] = []
-  /** The number of the last message of each sender, on each topic. */
   readonly #received = new Map<string, number>()
-  /** By topic, what ends following it. */
   readonly #stops = new Map<string, () => void>()
   /** The value of our lease: another value is the lease of another process of the same name. */
   readonly #token = randomBytes(12).toString('base64url')
@@ -95,13 +91,11 @@ export class ClusterMembership {
     return this.#starting ??= this.#begin().finally(() => { this.#starting = undefined })
   }
 
-  /** Sets what takes messages of one kind. */
   on(kind: string, listener: OnMessage): void { this.#onMessage.set(kind, listener) }
 
   /** Calls where messages were lost for good; `isFirst`: broadcasts, before this process followed them. */
   onLost(listener: (isFirst: boolean) => void): void { this.#onLost.push(listener) }
 
-  /** Calls after each renewal of the lease. */
   onBeat(listener: () => void): void { this.#onBeat.push(listener) }
 
   /** Calls when the lease has lapsed, so that others may have taken this process for dead, and is renewed. */
@@ -113,7 +107,6 @@ export class ClusterMembership {
   /** Calls for each dead process, again and again, until nothing of it was there any more. */
   onDead(takeOver: TakeOver): void { this.#onDead.push(takeOver) }
 
-  /** How many listeners `onDead` has. */
   get heirs(): number { return this.#onDead.length }
 
   /** Takes over what a dead process has left. Resolves to whether there was anything. */

@@ -1,9 +1,9 @@
 /**
- * The history that a caller and an agent share. A conversation belongs to one principal; for every other it
- * does not exist. It lives in bounded memory, as live objects, or, where others share the store, there.
+ * The histories of conversations. One belongs to one principal; for every other it does not exist. They are
+ * objects in bounded memory, or entries of the store where processes share one.
  *
- * When memory is short, the principal that holds most makes room: first with what was begun and never named
- * again (most clients never come back), then with what is idle for longest.
+ * When memory is short, the principal that holds most makes room: first with conversations that were never
+ * named again after their first message (most clients never come back), then with those idle for longest.
  */
 import { append, silence, sizeOf } from '../define/chat.ts'
 import { monotonic } from '../util/clock.ts'
@@ -22,7 +22,7 @@ import type { LinkedMember } from '../util/linked-list.ts'
 import type { Store, StoreKey } from './store.ts'
 import type { SlotHolder } from '../util/text-slots.ts'
 
-/** What a client may choose as the id of a conversation. */
+/** Ids that clients may choose. */
 export const CONVERSATION_ID: RegExp = /^[\w.-]{8,128}$/
 
 interface Conversation extends Chat, LinkedMember<Conversation> {
@@ -32,21 +32,21 @@ interface Conversation extends Chat, LinkedMember<Conversation> {
   bytes: number
   /** Monotonic milliseconds. */
   usedAt: number
-  /** Where it waits: among its owner's fresh ones, or among the named. */
+  /** The `fresh` or the `named` of its holding. */
   queue: LinkedList<Conversation>
 }
 
-/** What one principal holds. */
+/** The conversations of one principal. */
 class Holding implements SlotHolder {
   readonly owner: string
   readonly share: Share<Holding> = new Share<Holding>(this)
-  /** Those that were begun under an id of ours and never named. All others are objects. */
+  /** Slots of those that were begun under an id of ours and never named; all others are objects. */
   firstSlot: number = NO_SLOT
   lastSlot: number = NO_SLOT
   readonly conversations = new Map<string, Conversation>()
-  /** Those that were begun under an id of the client's and never named again, longest idle first. */
+  /** Begun under an id of the client's and never named again, those idle for longest first. */
   readonly fresh = new LinkedList<Conversation>()
-  /** Those that were named again, in the same order. */
+  /** Named again, in the same order. */
   readonly named = new LinkedList<Conversation>()
 
   constructor(owner: string) {
@@ -54,51 +54,41 @@ class Holding implements SlotHolder {
   }
 }
 
-/** Room for an id and for a short question and its answer. */
+/** Room for an id, a short question and its answer. */
 const CELL_BYTES = 256
-/** What the roles of a question and its answer count for. */
 const ROLES_BYTES = 'user'.length + 'assistant'.length
-/** A character of a string takes at most so many bytes. */
+/** In UTF-8, for each unit of a string. */
 const MAX_CHARACTER_BYTES = 3
 
-/** What has expired is looked for at most so often. */
 const SWEEP_MS = 1_000
 
-/** All conversations of one server. */
 export class Conversations {
   readonly #limits: Limits
-  /** Where they are, if not here. */
   readonly #stored: StoredConversations | undefined
   readonly #holdings = new Map<string, Holding>()
   readonly #shares: Shares<Holding>
-  /** What nobody has named yet: what was asked, what was answered. */
+  /** A question and its answer in each slot. */
   readonly #begun: TextSlots<Holding>
   readonly #sweepMs: number
   #sweptAt = 0
 
-  /** `store` keeps them where others share it. `log` hears of what could not be kept there. */
+  /** `store` keeps them where processes share it; `log` gets what could not be written there. */
   constructor(limits: Limits, store?: Store, log?: Log) {
     this.#limits = limits
     this.#sweepMs = Math.min(SWEEP_MS, limits.conversationIdleMs)
     this.#shares = new Shares(limits.maxConversations, limits.maxConversationsBytes)
-    // One is begun before another makes room.
     this.#begun = new TextSlots(limits.maxConversations + 1, 2, CELL_BYTES)
     if (store?.isShared === true) this.#stored = new StoredConversations(limits, store, log)
   }
 
-  /** How many are here, and how many bytes they count for. */
   get count(): number { return this.#shares.count }
   get bytes(): number { return this.#shares.bytes }
 
-  /** An id that nobody can guess and that tells nothing, for a client that brought none. */
-  makeId(): string {
-    return randomUuid()
-  }
+  makeId(): string { return randomUuid() }
 
   /**
-   * What was said in the owner's conversation of that id. Naming one keeps it. A promise only where the
-   * store is shared; it rejects with `Fault('busy')` where that cannot be read: a history is never
-   * forgotten in silence.
+   * The messages of the owner's conversation of that id, which is named by it. A promise only where the store
+   * is shared; it rejects with `Fault('busy')` where that cannot be read: a history is never silently empty.
    */
   history(owner: string, id: string): MaybePromise<readonly ChatMessage[]> {
     if (this.#stored !== undefined) return this.#stored.history(owner, id)
@@ -107,14 +97,14 @@ export class Conversations {
     if (found === undefined) return silence.messages
     touch(found, found.holding.named, now)
     this.#shares.change(found.holding.share, 0, 0)
-    // The author's code gets a list of its own.
+    // A copy: the author's code may change it.
     return found.messages.slice()
   }
 
   /**
-   * Adds what was said, the oldest messages making room within the conversation's own limits. A promise
-   * only where the store is shared; it never rejects: what cannot be kept there is logged. `known` is what
-   * `history` answered before the run; it saves a look into that store.
+   * Adds messages; beyond the conversation's own limits the oldest go. A promise only where the store is
+   * shared; it never rejects: a failure is logged. `known`: what `history` returned before the run, which
+   * saves reading the store again.
    */
   record(
     owner: string, id: string, said: readonly ChatMessage[], known?: readonly ChatMessage[],
@@ -129,8 +119,7 @@ export class Conversations {
   }
 
   /**
-   * Begins a conversation with what was said, under an id that was made for it: nobody has named it yet, and
-   * where nobody ever does it costs next to nothing.
+   * Begins a conversation under an id of `makeId`. As long as it is not named it costs next to nothing.
    */
   begin(owner: string, id: string, asked: string, answered: string): MaybePromise<void> {
     const texts = [asked, answered]
@@ -146,7 +135,7 @@ export class Conversations {
     }
   }
 
-  /** Whether it can stand in a slot: a conversation may hold so much, however its characters are spelled. */
+  /** Whether it fits into a slot, and surely into the limits of a conversation. */
   #fits(id: string, asked: string, answered: string): boolean {
     const { conversationBytes, conversationMessages } = this.#limits
     return id.length === ID_LENGTH && conversationMessages >= 2
@@ -161,7 +150,7 @@ export class Conversations {
     this.#settle(conversation)
   }
 
-  /** Others make room for what is in use; where it is more than anybody else has, it has to do with less. */
+  /** Others make room for this one; where its owner holds most and has no other, its oldest messages go. */
   #settle(conversation: Conversation): void {
     while (this.#shares.isOver) {
       if (this.#makeRoom(conversation, NO_SLOT)) continue
@@ -181,14 +170,14 @@ export class Conversations {
     return undefined
   }
 
-  /** The holder's conversation of that id, if it was begun and now is named for the first time. */
+  /** One that was begun, and is named for the first time now. */
   #named(holding: Holding, id: string): Conversation | undefined {
     const slot = this.#begun.find(id)
     if (slot === NO_SLOT || this.#begun.holderOf(slot) !== holding) return undefined
     return this.#taken(slot, id)
   }
 
-  /** What stands in a slot, as an object, which counts for as much. */
+  /** Makes an object of a slot, which counts for as much. */
   #taken(slot: number, id: string): Conversation {
     const begun = this.#begun
     const conversation = this.#open(begun.holderOf(slot), id, begun.begunAt(slot))
@@ -215,14 +204,14 @@ export class Conversations {
   }
 
   /**
-   * Whoever holds most gives something, or who holds as much; only not what is in use, an object or a slot.
-   * False where nobody has anything else.
+   * Removes a conversation of the holder of most, or of one that holds as much, but not the one in use, which
+   * is an object or a slot. False where they have no other.
    */
   #makeRoom(keep: Conversation | undefined, kept: number): boolean {
     return this.#give(this.#shares.largest, keep, kept) || this.#give(this.#shares.asLarge, keep, kept)
   }
 
-  /** What is in use is the last of its kind with its holder: it is the first only where it is alone. */
+  /** The one in use is the last of its kind: it is the first only where it is alone. */
   #give(holding: Holding | undefined, keep: Conversation | undefined, kept: number): boolean {
     if (holding === undefined) return false
     const { firstSlot: slot, fresh: { first: fresh }, named: { first: named } } = holding
@@ -243,7 +232,7 @@ export class Conversations {
     return now - usedAt > this.#limits.conversationIdleMs
   }
 
-  /** Forgets what has expired, every now and then. */
+  /** Forgets what has expired, at most once in `#sweepMs`. */
   #sweepAt(now: number): void {
     if (now - this.#sweptAt < this.#sweepMs) return
     this.#sweptAt = now
@@ -281,7 +270,6 @@ export class Conversations {
   }
 }
 
-/** Puts a conversation at the end of a queue of its owner's. */
 function touch(conversation: Conversation, queue: LinkedList<Conversation>, now: number): void {
   conversation.queue.remove(conversation)
   conversation.queue = queue
@@ -293,7 +281,7 @@ function messagesOf([asked = '', answered = '']: readonly string[]): readonly Ch
   return [{ role: 'user', content: asked }, { role: 'assistant', content: answered }]
 }
 
-/** So often is an append begun again after somebody else was first. */
+/** How often an append is tried again after another process was first. */
 const MAX_ATTEMPTS = 64
 
 /** A conversation as it was read. Version 0: there was none. */
@@ -301,12 +289,12 @@ interface Stored extends Chat { readonly version: number }
 
 const nothing: Stored = Object.freeze({ ...silence, version: 0 })
 
-/** All conversations of one store. */
+/** Conversations in a shared store: read before a run, appended to after it by compare-and-set. */
 export class StoredConversations {
   readonly #limits: Limits
   readonly #store: Store
   readonly #log: Log | undefined
-  /** What was read, by the list of messages that was handed out: an append needs not read it again. */
+  /** What was read, by the list that was returned: an append needs not read it again. */
   readonly #known = new WeakMap<readonly ChatMessage[], Stored>()
   #hasFailed = false
 
@@ -316,27 +304,26 @@ export class StoredConversations {
     this.#log = log
   }
 
-  /** What was said. Rejects with `Fault('busy')` where that cannot be read. */
   async history(owner: string, id: string): Promise<readonly ChatMessage[]> {
     let stored
     try {
-      stored = await this.#read(placeOf(owner, id))
+      stored = await this.#read(keyFor(owner, id))
     } catch (cause) {
       const remedy = 'try again later, or begin another conversation'
       throw new Fault('busy', `The conversation cannot be read now; ${remedy}`, undefined, { cause })
     }
-    // The author's code gets a list of its own.
+    // A copy: the author's code may change it.
     const messages = stored.messages.slice()
     this.#known.set(messages, stored)
     return messages
   }
 
-  /** Adds what was said. Never rejects: the reply is given all the same, and the first failure logged. */
+  /** Never rejects: the reply is sent all the same. The first failure in a row is logged. */
   async record(
     owner: string, id: string, said: readonly ChatMessage[], known: readonly ChatMessage[] | undefined,
   ): Promise<void> {
     try {
-      await this.#append(placeOf(owner, id), said, known && this.#known.get(known))
+      await this.#append(keyFor(owner, id), said, known && this.#known.get(known))
       this.#hasFailed = false
     } catch (cause) {
       if (this.#hasFailed) return
@@ -345,20 +332,20 @@ export class StoredConversations {
     }
   }
 
-  async #append(place: StoreKey, said: readonly ChatMessage[], known: Stored = nothing): Promise<void> {
+  async #append(key: StoreKey, said: readonly ChatMessage[], known: Stored = nothing): Promise<void> {
     const { conversationIdleMs } = this.#limits
     let before = known
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const { messages } = append(before, said, this.#limits)
       const text = JSON.stringify(messages)
-      if (await this.#store.write(place, text, conversationIdleMs, before.version) !== undefined) return
-      before = await this.#read(place)
+      if (await this.#store.write(key, text, conversationIdleMs, before.version) !== undefined) return
+      before = await this.#read(key)
     }
-    throw new Error(`Somebody else was first ${MAX_ATTEMPTS} times`)
+    throw new Error(`Another process was first ${MAX_ATTEMPTS} times`)
   }
 
-  async #read(place: StoreKey): Promise<Stored> {
-    const entry = await this.#store.read(place)
+  async #read(key: StoreKey): Promise<Stored> {
+    const entry = await this.#store.read(key)
     if (entry === undefined) return nothing
     const messages = decode(entry.value)
     let bytes = 0
@@ -367,14 +354,14 @@ export class StoredConversations {
   }
 }
 
-function placeOf(owner: string, id: string): StoreKey {
+function keyFor(owner: string, id: string): StoreKey {
   return { collection: 'conversations', owner: keyOf(owner), key: keyOf(id) }
 }
 
 function decode(value: string): readonly ChatMessage[] {
   const messages: unknown = JSON.parse(value)
   if (Array.isArray(messages) && messages.every(isMessage)) return messages
-  throw new Error('What is kept as a conversation is none')
+  throw new Error('The entry is not a conversation')
 }
 
 function isMessage(value: unknown): value is ChatMessage {

@@ -19,7 +19,6 @@ const LINE = /^([0-9a-f]{24}) ([0-9a-f]{24})$/gm
 const ID_BYTES = 12
 const MAX_TRIES = 100
 
-/** Each method is that of the store. */
 export class DeploymentStore implements Store {
   readonly isShared = true
   readonly #store: Store

@@ -19,7 +19,6 @@ const PROBE_MS = 1_000
 
 const probeKey: StoreKey = { collection: 'probe', owner: SYSTEM_OWNER, key: 'probe' }
 
-/** Each method is that of the store; what fails is a `Fault`. */
 export class GuardedStore implements Store {
   readonly isShared = true
   readonly #store: Store
@@ -40,7 +39,6 @@ export class GuardedStore implements Store {
   /** Whether it does not answer: then no call waits for it. */
   get isUnavailable(): boolean { return this.#isUnavailable }
 
-  /** Calls each time that the store is available again. */
   onReturn(listener: () => void): void { this.#onReturn.push(listener) }
 
   read(key: StoreKey): MaybePromise<Entry | undefined> {
@@ -127,7 +125,6 @@ export class GuardedStore implements Store {
     })
   }
 
-  /** The error for the caller. */
   #failed(error: unknown): Fault {
     // A refusal is an answer; a `busy` with a cause means that the store was not reached.
     if (error instanceof Fault && !(error.kind === 'busy' && error.cause !== undefined)) {

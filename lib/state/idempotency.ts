@@ -37,7 +37,6 @@ const MAX_RUN_MS = 24 * 60 * 60_000
 /** The last write for a key, which the store has not got. */
 type Unsettled = () => MaybePromise<unknown>
 
-/** The keys of one server, in a store. */
 export class IdempotentReplies {
   readonly #limits: Limits
   readonly #store: Store

@@ -7,7 +7,6 @@ import { Fault } from '../define/fault.ts'
 import { startDeadline } from '../util/clock.ts'
 import type { ClusterMembership } from './cluster.ts'
 
-/** What one side of a channel gets from the other. */
 export interface ChannelListener {
   onMessage?(value: unknown): void
   /** The other side has ended the channel. Called once, and not after `onLost`. */
@@ -16,7 +15,6 @@ export interface ChannelListener {
   onLost?(): void
 }
 
-/** One side of a channel. */
 export interface PeerChannel {
   /** The process at the other side. */
   readonly node: string
@@ -34,7 +32,6 @@ interface Open { readonly channel: PeerChannel; listener: ChannelListener | unde
 const MAX_UNSENT = 8 * 1024 * 1024
 const LOOK_MS = 1_000
 
-/** All channels of this process. */
 export class PeerChannels {
   readonly #cluster: ClusterMembership
   readonly #accept = new Map<string, AcceptChannel>()
@@ -66,7 +63,6 @@ export class PeerChannels {
     })
   }
 
-  /** Sets what accepts channels of one kind. */
   on(kind: string, accept: AcceptChannel): void { this.#accept.set(kind, accept) }
 
   /** Opens a channel to another process. The listener is not called before this returns. */

@@ -18,9 +18,7 @@ import type { TaskOwnership } from './task-ownership.ts'
 import type { TaskRecovery } from './task-recovery.ts'
 import type { Tasks } from './tasks.ts'
 
-/** Entries that one page has. */
 const LIST_LIMIT = 1_000
-/** Tasks that are recovered at the same time. */
 const CONCURRENCY = 16
 /** A dead process that left nothing is remembered so long: a late write of its may still arrive. */
 const GONE_MS = 24 * 60 * 60_000
@@ -37,7 +35,6 @@ export class OrphanReaper {
   readonly #recovery: TaskRecovery
   readonly #store: GuardedStore
   readonly #cluster: ClusterMembership
-  /** When it was found out that a process is dead, by its name. */
   readonly #deadSince = new Map<string, number>()
   #isSweeping = false
   #sweeps = 0

@@ -1,6 +1,6 @@
 /**
- * An answer to a question, taken from an ordinary message: where a protocol has no form to fill in, the next
- * message is what its user says. Data that fits the form is the answer; a text fills its only value.
+ * Answers to a task's questions, taken from an ordinary message where a protocol has no forms (A2A): data
+ * that fits the form is the answer; a text fills its only value.
  */
 import { isRecord } from '../define/content.ts'
 import { compileForm } from '../define/question.ts'
@@ -9,13 +9,12 @@ import type { ElicitAnswer, FormQuestion, Question, UrlAnswer } from '../define/
 import type { TaskQuestion, Task, TaskMessage } from './task.ts'
 import type { Tasks } from './tasks.ts'
 
-/** What a message answers, and what is left of it for other questions. */
+/** An answer, and the parts that are left for other questions. */
 interface Taken { readonly answer: ElicitAnswer | UrlAnswer; readonly left: readonly Content[] }
 
 /**
- * The answers that a message gives to open questions, by the key of each, in the order in which they were
- * asked: one part answers one question. Those that it does not answer are not among them. Whether a part fits
- * a form is found out in `maxSteps`, or it does not.
+ * The answers in a message, by the keys of their questions. One part answers one question, in the order in
+ * which they were asked. A part whose check takes more than `maxSteps` does not fit.
  */
 export function answersFrom(
   open: readonly TaskQuestion[], parts: readonly Content[], maxSteps: number,
@@ -31,7 +30,7 @@ export function answersFrom(
   return answers
 }
 
-/** How a question is put to somebody who reads, and to a program: its words, and its form as data. */
+/** A question as parts of a message: its text for people, its form as data for programs. */
 export function questionParts(question: Question): readonly Content[] {
   if (question.what === 'elicit') {
     return [{ type: 'text', text: question.message }, { type: 'data', data: { schema: question.schema } }]
@@ -42,7 +41,7 @@ export function questionParts(question: Question): readonly Content[] {
 }
 
 function answerFrom(question: Question, parts: readonly Content[], maxSteps: number): Taken | undefined {
-  // Whoever goes on has opened the address.
+  // A client that goes on has opened the address.
   if (question.what === 'elicit-url') return { answer: { action: 'accept' }, left: parts }
   if (question.what !== 'elicit') return undefined
   const fits = compileForm(question.schema)
@@ -54,7 +53,6 @@ function answerFrom(question: Question, parts: readonly Content[], maxSteps: num
   return undefined
 }
 
-/** What a part could fill a form with. */
 function contentFrom(part: Content, { schema }: FormQuestion): unknown {
   if (part.type === 'data') return part.data
   if (part.type !== 'text') return undefined
@@ -66,7 +64,7 @@ function contentFrom(part: Content, { schema }: FormQuestion): unknown {
   return { [name]: valueFrom(part.text.trim(), form) }
 }
 
-/** A text as the value that a form wants; as it is where it can be no such value. */
+/** A text as the value that a form asks for; as it is where it cannot be one. */
 function valueFrom(text: string, form: unknown): unknown {
   const { type, enum: choices } = isRecord(form) ? form : {}
   if (Array.isArray(choices)) {
@@ -80,8 +78,8 @@ function valueFrom(text: string, form: unknown): unknown {
 }
 
 /**
- * Puts a message into the task, and gives its run what it answers, where there is a run. Returns the answers
- * by the key of each question; undefined where something was asked and the message answers nothing of it.
+ * Adds a message to a task that waits, and passes its answers to the run, where there is one. Returns the
+ * answers; undefined where questions are open and it answers none: then they are asked again.
  */
 export function deliverMessage(
   tasks: Tasks, { id, questions, status: { state, message: asked } }: Task, message: TaskMessage,

@@ -14,7 +14,6 @@ import type { Task, TaskEvent, TaskMessage, Watcher } from './task.ts'
 import type { TaskRecovery } from './task-recovery.ts'
 import type { Tasks } from './tasks.ts'
 
-/** What one process asks of another. */
 type TaskRequest =
   | readonly [act: 'cancel', owner: string, id: string, nothing?: undefined]
   | readonly [act: 'answer', owner: string, id: string, answers: readonly (readonly [string, unknown])[]]
@@ -28,7 +27,6 @@ type RemoteEvent = readonly [event: TaskEvent | null, task?: Task]
 const WATCH = 'task-watch'
 const ACT = 'task-act'
 
-/** The tasks of other processes. */
 export class RemoteTasks {
   readonly #tasks: Tasks
   readonly #cluster: ClusterMembership
@@ -195,7 +193,6 @@ export class RemoteTasks {
   }
 }
 
-/** What a followed task needs of this process. */
 interface Surroundings {
   readonly tasks: Tasks
   readonly cluster: ClusterMembership
@@ -209,7 +206,6 @@ interface Surroundings {
  */
 type FollowState = 'reading' | 'local' | 'remote' | 'waiting' | 'closed'
 
-/** One task that is followed. */
 class FollowedTask {
   readonly #at: Surroundings
   readonly #record: TaskRecord
@@ -217,7 +213,6 @@ class FollowedTask {
   readonly #watcher: Watcher
   readonly #onClose: () => void
   #state: FollowState = 'waiting'
-  /** Ends what belongs to the present state. */
   #leave: () => void = nothing
   /** The time of the status that `begin` got last. */
   #shownAt: string | undefined
@@ -239,9 +234,13 @@ class FollowedTask {
     if (!this.#enter('reading')) return
     const { owner, id } = this.#record
     try {
-      const task = await this.#get(owner, id)
+      let task: Task | undefined
+      try {
+        task = await this.#at.tasks.get(owner, id)
+      } catch {
+        return this.#wait()
+      }
       if (this.#state === 'closed') return
-      if (task === 'unreached') return this.#wait()
       if (task === undefined) return this.forget()
       const node = this.#at.nodeOf(task)
       if (isTerminal(task.status.state)) this.#show(task)
@@ -262,14 +261,6 @@ class FollowedTask {
   forget(): void {
     this.close()
     void this.#watcher({ what: 'forgotten' }, this.#record)
-  }
-
-  async #get(owner: string, id: string): Promise<Task | undefined | 'unreached'> {
-    try {
-      return await this.#at.tasks.get(owner, id)
-    } catch {
-      return 'unreached'
-    }
   }
 
   /** Leaves the present state. False where it is closed, which is for good. */

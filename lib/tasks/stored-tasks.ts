@@ -15,9 +15,7 @@ import type { TaskTable } from './task-table.ts'
 import type { ListedTask, Task } from './task.ts'
 
 const COLLECTION = 'tasks'
-/** The collection of announcements. */
 export const RUNS = 'runs'
-/** Entries that one list reads at most. */
 const LIST_LIMIT = 10_000
 /** While a task's artifacts grow, it is written at most this often. */
 const SOON_MS = 250
@@ -29,12 +27,10 @@ export interface UnconfirmedWrite {
   readonly version: number
 }
 
-/** All tasks of a shared store. */
 export class StoredTasks {
   readonly #store: Store
   readonly #table: TaskTable
   readonly #cluster: ClusterMembership | undefined
-  /** The version of each task that was read. */
   readonly #versions = new WeakMap<Task, number>()
   /** By the ids of the tasks. They stay announced, and are looked at again. */
   readonly unconfirmedWrites: Map<string, UnconfirmedWrite> = new Map<string, UnconfirmedWrite>()
@@ -72,7 +68,6 @@ export class StoredTasks {
     }
   }
 
-  /** Tasks that are announced under this process's name. */
   get announced(): number { return this.#announced.size }
 
   async #announce(record: TaskRecord): Promise<void> {
@@ -112,7 +107,6 @@ export class StoredTasks {
     if (this.#cluster !== undefined) this.#unannounced.add(record)
   }
 
-  /** The owner's task of that id. */
   get(owner: string, id: string): MaybePromise<Task | undefined> {
     return andThen(this.#store.read(taskKeyOf(owner, id)), (entry) => {
       const task = entry && this.#decode(entry)
@@ -198,7 +192,6 @@ export class StoredTasks {
     this.#soon.set(record, setTimeout(write, waitMs).unref())
   }
 
-  /** Whether a `writeSoon` is pending. */
   isDue(record: TaskRecord): boolean { return this.#soon.has(record) }
 
   #cancelSoon(record: TaskRecord): void {
@@ -261,7 +254,6 @@ export class StoredTasks {
   }
 }
 
-/** Where a task is kept. */
 export function taskKeyOf(owner: string, id: string): StoreKey {
   return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
@@ -271,7 +263,6 @@ export function runKeyOf(node: string, { id }: { readonly id: string }): StoreKe
   return { collection: RUNS, owner: SYSTEM_OWNER + node, key: keyOf(id) }
 }
 
-/** What is announced. */
 export function formatRun({ owner, id }: Pick<Task, 'owner' | 'id'>): string {
   return JSON.stringify([owner, id])
 }

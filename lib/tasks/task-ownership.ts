@@ -16,12 +16,10 @@ import type { TaskRecord } from './task-record.ts'
 import type { TaskTable } from './task-table.ts'
 import type { Task } from './task.ts'
 
-/** Called for a task that could not be written. */
 export type OnWriteFailed = (record: TaskRecord, cause: unknown) => void
 
 const TAKEN = 'task-taken'
 
-/** The tasks of one process among all. */
 export class TaskOwnership {
   readonly stored: StoredTasks
   readonly #table: TaskTable
@@ -30,7 +28,6 @@ export class TaskOwnership {
   readonly #cluster: ClusterMembership | undefined
   /** Tasks whose last change the store has not got. */
   readonly #pendingWrites = new Set<TaskRecord>()
-  /** Ends that are being written. */
   readonly #ending = new Set<Promise<void>>()
 
   constructor(
@@ -56,7 +53,6 @@ export class TaskOwnership {
     })
   }
 
-  /** Whether a task is here. */
   has(id: string): boolean { return this.#table.find(id) !== undefined }
 
   /** As `Tasks.take`. `isDead`: so is the process that it is taken from, which needs no message. */

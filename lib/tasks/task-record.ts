@@ -41,13 +41,11 @@ export class TaskRecord implements LinkedMember<TaskRecord> {
     this.version = version
   }
 
-  /** The task as it stands. */
   get task(): Task {
     if (this.#aside !== '') this.#join()
     return this.#task
   }
 
-  /** It replaces all that was collected aside. */
   set task(task: Task) {
     this.#task = task
     this.#growingId = undefined
@@ -60,12 +58,10 @@ export class TaskRecord implements LinkedMember<TaskRecord> {
   get status(): TaskStatus { return this.#task.status }
   get isTerminal(): boolean { return isTerminal(this.#task.status.state) }
 
-  /** Whether the task has an artifact of that id. */
   hasArtifact(id: string): boolean {
     return this.#growingId === id || this.#task.artifacts.some((one) => one.id === id)
   }
 
-  /** Appends to the text of an artifact that the task has. */
   appendText(artifactId: string, more: string): void {
     if (this.#growingId !== artifactId) {
       this.#join()

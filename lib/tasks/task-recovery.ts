@@ -15,7 +15,6 @@ import type { TaskOwnership } from './task-ownership.ts'
 import type { Task } from './task.ts'
 import type { Tasks } from './tasks.ts'
 
-/** How one protocol runs its tasks again. */
 export interface TaskRunner {
   /** Whether what the task runs is served here, and where the task works: whether it may be run again. */
   serves(task: Task): boolean
@@ -29,7 +28,6 @@ export type RecoveryDecision = 'rerun' | 'later' | { readonly why: string }
 /** How often a task is read again that other processes change at the same time. */
 const MAX_TRIES = 5
 
-/** All that this process runs again. */
 export class TaskRecovery {
   readonly #tasks: Tasks
   readonly #ownership: TaskOwnership
@@ -58,7 +56,6 @@ export class TaskRecovery {
   /** Calls for each task that was taken here, and waits for it before anything else happens to the task. */
   onTaken(listener: (task: Task) => Promise<void>): void { this.#onTaken.push(listener) }
 
-  /** Calls the listeners of `onTaken`. Never rejects. */
   async taken(task: Task): Promise<void> {
     for (const listener of this.#onTaken) {
       await listener(task).catch((cause: unknown) => (

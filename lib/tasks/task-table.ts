@@ -23,7 +23,6 @@ const PLAIN_BYTES = 1_024
 /** Expired plain tasks are looked for at most this often. */
 const SWEEP_MS = 1_000
 
-/** All tasks of one process. */
 export class TaskTable {
   readonly #limits: Limits
   readonly #onForget: (record: TaskRecord) => void
@@ -144,7 +143,6 @@ export class TaskTable {
     return slot === undefined || this.#pool.resize(slot, bytes)
   }
 
-  /** Its state has changed. */
   touch({ slot }: TaskRecord): void {
     if (slot !== undefined) this.#pool.touch(slot)
   }
@@ -158,7 +156,6 @@ export class TaskTable {
     record.until = performance.now() + this.keepMs(record.task)
   }
 
-  /** It runs again. */
   markActive(record: TaskRecord): void {
     if (!record.isIdle) return
     record.isIdle = false
@@ -183,13 +180,11 @@ export class TaskTable {
     return Math.min(taskKeepMs, Math.max(left, LEAST_KEEP_MS))
   }
 
-  /** The error where a task cannot grow. */
   noRoom(): Fault {
     const { maxTasksBytes } = this.#limits
     return new Fault('busy', `The tasks of this server hold ${maxTasksBytes} bytes together already`)
   }
 
-  /** A record for a plain task that somebody reads. */
   #restored(id: string): TaskRecord | undefined {
     const kept = this.#pool.takeTexts(id)
     if (kept === undefined) return undefined
@@ -232,7 +227,6 @@ export class TaskTable {
   }
 }
 
-/** What many plain tasks have in common. */
 export type PlainKind = Pick<Task, 'protocol' | 'runnable'>
 
 /** The number of texts of a plain task, and the room for them where they are short, in bytes. */
@@ -269,7 +263,6 @@ export function plainOf(task: Task): readonly string[] | undefined {
   return [at, contextId, message.id, asked.text, artifact.id, answered.text, created]
 }
 
-/** The task of these texts. */
 export function taskOfPlain(id: string, owner: string, kind: PlainKind, texts: readonly string[]): Task {
   const [at = '', contextId = '', messageId = '', asked = '', artifactId = '', answered = ''] = texts
   const created = texts[CREATED] ?? ''

@@ -10,7 +10,6 @@ import type { Fault, FaultKind } from '../define/fault.ts'
 import type { Principal } from '../define/principal.ts'
 import type { Question } from '../define/question.ts'
 
-/** The states of A2A; MCP's are fewer. */
 export type TaskState =
   | 'submitted' | 'working' | 'input-required' | 'auth-required'
   | 'completed' | 'failed' | 'canceled' | 'rejected'
@@ -26,7 +25,6 @@ const follows: ReadonlyMap<TaskState, ReadonlySet<TaskState>> = new Map<TaskStat
   ...terminal.map((state): [TaskState, ReadonlySet<TaskState>] => [state, new Set()]),
 ])
 
-/** Whether nothing can follow. */
 export function isTerminal(state: TaskState): boolean {
   return terminal.includes(state)
 }
@@ -81,7 +79,6 @@ export interface TurnRequest {
 export interface TaskTurn {
   /** The message of the history that began it; undefined where a call did. */
   readonly messageId?: string | undefined
-  /** What came beside that message. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** Undefined: it is begun again by another request. */
   readonly request?: TurnRequest | undefined
@@ -93,13 +90,11 @@ export interface TaskTurn {
   readonly earlier?: readonly string[] | undefined
   /** The artifact of its answer: what an interrupted run has written there is replaced by the next run. */
   readonly artifactId?: string | undefined
-  /** Answers to its questions, by the key of each. */
   readonly answers: Readonly<Record<string, unknown>>
   /** Results of what must happen once, by its key. */
   readonly results: Readonly<Record<string, unknown>>
 }
 
-/** Why a task failed, fit for its caller to read. */
 export interface TaskFault { readonly kind: FaultKind; readonly message: string; readonly detail?: unknown }
 
 /** A task as it stands; a snapshot, to be replaced and never changed. All of it is JSON. */
@@ -128,9 +123,7 @@ export interface Task {
   readonly questions: readonly TaskQuestion[]
   /** What is needed to run its present turn again; undefined where that is never done. */
   readonly turn: TaskTurn | undefined
-  /** Set once it is completed. */
   readonly result: unknown
-  /** Set once it has failed. */
   readonly fault: TaskFault | undefined
 }
 
@@ -168,13 +161,11 @@ export type Watcher = (event: TaskEvent, after: { readonly task: Task }) => Prom
 /** A task as it stood, and what ends the watching. */
 export interface Watched { readonly task: Task; readonly stop: () => void }
 
-/** The run behind a task, in the process that runs it. */
 export interface RunningTask {
   /** Calls once when the handler's own code has ended; at once where it has. */
   onSettled(listener: () => void): void
   /** Takes answers to its questions, by key; those to no open question are ignored. */
   answer(answers: ReadonlyMap<string, unknown>): void
-  /** The client will not answer a question. */
   refuse(key: string, reason: Error): void
   /** Does nothing where it has ended. */
   cancel(): void
@@ -182,7 +173,6 @@ export interface RunningTask {
   lose(why: Fault): void
 }
 
-/** What a task begins with. */
 export type TaskSeed =
   & Pick<Task, 'owner' | 'protocol' | 'runnable' | 'contextId' | 'sessionId' | 'ttlMs'>
   & Partial<Pick<Task, 'id' | 'isReserved' | 'tenant' | 'history' | 'turn'>>

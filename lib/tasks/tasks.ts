@@ -27,10 +27,8 @@ import type {
   ListedTask, RunningTask, Task, TaskChange, TaskEnd, TaskMessage, TaskSeed, TaskState, Watched, Watcher,
 } from './task.ts'
 
-/** All tasks of one server. */
 export class Tasks {
   readonly #limits: Limits
-  /** The shared store, where there is one. */
   readonly #stored: StoredTasks | undefined
   /** Which process has which task; undefined where the store is not shared. */
   readonly ownership: TaskOwnership | undefined
@@ -51,13 +49,10 @@ export class Tasks {
     this.ownership = new TaskOwnership(this.#stored, this.#table, limits, onWriteFailed, cluster)
   }
 
-  /** Tasks that run. */
   get running(): number { return this.#table.running }
   /** Tasks that are kept here though they do not run. */
   get finished(): number { return this.#table.idle }
-  /** Of all tasks. */
   get bytes(): number { return this.#table.bytes }
-  /** Whether as many run as may. */
   get isFull(): boolean { return this.running >= this.#limits.maxTasks }
 
   /** Throws `Fault('busy')` where as many run as may. */
@@ -147,7 +142,6 @@ export class Tasks {
     return record.isTerminal ? this.ownership!.readEnd(record) : task
   }
 
-  /** The run behind a task, where it runs in this process. */
   runOf(id: string): RunningTask | undefined {
     return this.#table.find(id)?.run
   }
@@ -240,7 +234,6 @@ export class Tasks {
     return true
   }
 
-  /** Changes what watchers are not notified of. */
   update(id: string, more: Partial<Pick<Task, 'turn' | 'isReserved'>>): void {
     const record = this.#unfinished(id)
     if (record === undefined) return

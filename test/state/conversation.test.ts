@@ -571,5 +571,5 @@ test('one that is never first gives up, after a number of attempts that is bound
   const all = new Conversations(limitsOf({}), store, log)
   await all.record('ann', 'a', [asked('1')])
   assert.equal(attempts, 64)
-  assert.match(String(causes), /Somebody else was first 64 times/)
+  assert.match(String(causes), /Another process was first 64 times/)
 })
