@@ -4,7 +4,6 @@
  * made by the rules of its dialect; no code is generated.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-core and json-schema-validation
  */
-import { schemaDialects } from './dialects.ts'
 import { errorAt, summarize } from './error.ts'
 import { fillIn, newDefault, planOf } from './fill.ts'
 import { compileLimits } from './limits.ts'
@@ -15,13 +14,13 @@ import { Exhausted, ValidationRun } from './run.ts'
 import type { Failure, Findings } from './error.ts'
 import type { Plan } from './fill.ts'
 import type { CompileLimits, CompileOptions, JsonSchema } from './limits.ts'
-import type { Place, Registry } from './resource.ts'
+import type { SchemaLocation, Registry } from './resource.ts'
 
 export type { Findings, SchemaError } from './error.ts'
 export type { CompileOptions, JsonSchema } from './limits.ts'
 export { summarize } from './error.ts'
 
-/** What a validator says of a value. */
+/** The result of checking a value. */
 export interface Validation extends Findings {
   /** True if and only if there are no errors. */
   readonly valid: boolean
@@ -42,29 +41,23 @@ const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([])
  * Compiles a schema to a function that checks values.
  *
  * Throws a TypeError for a schema that is broken, refers to something that was not given, or exceeds the
- * bounds: it says where, why, and what to write instead. Nothing is fetched and nothing is remembered.
+ * bounds; its message has where, why, and what to write instead. Nothing is fetched or remembered.
  */
 export function compile(schema: JsonSchema, options: CompileOptions = {}): Validate {
-  const bounds = compileLimits(options)
-  const validate = compileBounded(schema, bounds, options.schemas)
-  return (value) => validate(value, bounds.maxSteps)
+  const { maxSteps } = compileLimits(options)
+  const validate = compileWithin(schema, options)
+  return (value) => validate(value, maxSteps)
 }
 
-/** The same for a function that is told with each value how many steps it may take. */
+/** The same for a function that gets with each value how many steps it may take. */
 export function compileWithin(schema: JsonSchema, options: CompileOptions = {}): ValidateWithin {
-  return compileBounded(schema, compileLimits(options), options.schemas)
-}
-
-/** The same, where the options have been read. */
-export function compileBounded(
-  schema: JsonSchema, bounds: CompileLimits, schemas?: CompileOptions['schemas'],
-): ValidateWithin {
+  const bounds = compileLimits(options)
   if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
-  const registry = register(schemaDialects, given(schemas), bounds)
+  const registry = register(given(options.schemas), bounds)
   return validator(registry.add(schema, ''), registry, bounds)
 }
 
-function validator(root: Place, registry: Registry, bounds: CompileLimits): ValidateWithin {
+function validator(root: SchemaLocation, registry: Registry, bounds: CompileLimits): ValidateWithin {
   const { check, hasDefaults } = link(root, registry, bounds)
   const plan = bounds.defaults && hasDefaults ? planFor(root, registry, bounds) : undefined
   let idle: ValidationRun | undefined
@@ -86,7 +79,7 @@ function validator(root: Place, registry: Registry, bounds: CompileLimits): Vali
     return bounds.defaults ? { valid: true, errors: VALID.errors, more: false, value } : VALID
   }
 
-  /** Goes through a value again, to say what is wrong, unless a bound was reached. */
+  /** Checks a value again, to list what is wrong, unless a bound was reached. */
   function explain(value: unknown, maxSteps: number, bound?: Failure): Validation {
     const run = new ValidationRun(bounds, root.resource)
     run.begin(maxSteps)
@@ -110,16 +103,16 @@ function boundIn(error: unknown): Failure {
 }
 
 /** The plan of a schema's defaults, if it has any. Throws the mistake where one does not fit its schema. */
-function planFor(root: Place, registry: Registry, bounds: CompileLimits): Plan | undefined {
+function planFor(root: SchemaLocation, registry: Registry, bounds: CompileLimits): Plan | undefined {
   const { plan, found } = planOf(root, registry)
   const { maxSteps } = bounds
   for (const part of found) {
     const run = new ValidationRun(bounds, root.resource)
     run.begin(maxSteps)
     const value = newDefault(part, run)
-    const validation = validator(part.place, registry, { ...bounds, defaults: false })(value, maxSteps)
+    const validation = validator(part.location, registry, { ...bounds, defaults: false })(value, maxSteps)
     const why = `the default does not fit its schema: ${summarize(validation)}`
-    if (!validation.valid) throw broken(`${part.place.at}/default`, why)
+    if (!validation.valid) throw broken(`${part.location.at}/default`, why)
   }
   return found.length > 0 ? plan : undefined
 }

@@ -11,8 +11,7 @@ import * as value from './keywords/value.ts'
 import * as kind from './kind.ts'
 import { dialect, rule } from './rule.ts'
 import type { JsonSchema } from './limits.ts'
-import type { SchemaDialects } from './resource.ts'
-import type { JsonObject, Rule, Vocabulary } from './rule.ts'
+import type { JsonObject, Rule, SchemaDialect, Vocabulary } from './rule.ts'
 
 type Rules = Readonly<Record<string, Rule>>
 
@@ -38,7 +37,9 @@ const former = table('definitions dependencies')
 const assertion = table('format', { format: value.formatAssertion })
 const named = [...vocabularies, ['format-assertion', assertion] as const]
 
-const usual = dialect(new Map([...vocabularies.values(), former].flatMap((rules) => [...rules])))
+/** The dialect of a schema that names none. */
+export const usualDialect: SchemaDialect =
+  dialect(new Map([...vocabularies.values(), former].flatMap((rules) => [...rules])))
 
 const draft07 = table(
   `${objects} dependencies items additionalItems ${logics} ${values} ${notes} $id $schema $ref definitions `
@@ -49,20 +50,25 @@ const draft07 = table(
 const seventh = 'http://json-schema.org/draft-07/schema'
 const root = 'https://json-schema.org/draft/2020-12/'
 
-let metaschemas: ReadonlyMap<string, JsonSchema> | undefined
+/** What `$schema` may name. */
+export const dialectsByUri: ReadonlyMap<string, SchemaDialect> =
+  new Map([[`${root}schema`, usualDialect], [seventh, dialect(draft07, true)]])
+/** What `$vocabulary` may name. */
+export const vocabulariesByUri: ReadonlyMap<string, Vocabulary> =
+  new Map(named.map(([name, rules]) => [`${root}vocab/${name}`, rules]))
 
-export const schemaDialects: SchemaDialects = {
-  byName: new Map([[`${root}schema`, usual], [seventh, dialect(draft07, true)]]),
-  vocabularies: new Map(named.map(([name, rules]) => [`${root}vocab/${name}`, rules])),
-  metaschemas: () => metaschemas ??= new Map([
+let made: ReadonlyMap<string, JsonSchema> | undefined
+
+/** Made when they are asked for, which hardly any schema does. */
+export function metaschemas(): ReadonlyMap<string, JsonSchema> {
+  return made ??= new Map([
     [seventh, { $schema: `${seventh}#`, $id: `${seventh}#`, ...schemaOf(draft07, { $ref: '#' }) }],
     metaschema('schema', former, {
       $vocabulary: Object.fromEntries([...vocabularies.keys()].map((name) => [`${root}vocab/${name}`, true])),
       allOf: [...vocabularies.keys()].map((name) => ({ $ref: `meta/${name}` })),
     }),
     ...named.map(([name, rules]) => metaschema(`meta/${name}`, rules, {})),
-  ]),
-  usual,
+  ])
 }
 
 /** What is in no file of rules asserts nothing and may be anything, like `default`. */

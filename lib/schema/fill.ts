@@ -8,7 +8,7 @@ import { broken, resolve } from './resource.ts'
 import { isInherited, isObject, read, rulesOf } from './rule.ts'
 import { CHARACTER, LIGHT, STEP } from './run.ts'
 import type { Key } from './error.ts'
-import type { Place, Registry } from './resource.ts'
+import type { SchemaLocation, Registry } from './resource.ts'
 import type { JsonObject, Property } from './rule.ts'
 import type { ValidationRun } from './run.ts'
 
@@ -29,14 +29,14 @@ export interface Planned {
 
 /** A property that has a default, or something inside that has. */
 export interface PropertyPlan extends Property {
-  readonly place: Place
-  /** The default as text, so that everybody gets one of his own. */
+  readonly location: SchemaLocation
+  /** As text, so that each value gets a copy of its own. */
   readonly json: string | undefined
   readonly plan: Plan
 }
 
 /** Plans the defaults of a schema that has been compiled. Throws the mistake where one is no JSON value. */
-export function planOf(root: Place, registry: Registry): Planned {
+export function planOf(root: SchemaLocation, registry: Registry): Planned {
   const plans = new Map<string, Plan>()
   const waiting: (() => void)[] = []
   const found: PropertyPlan[] = []
@@ -45,22 +45,22 @@ export function planOf(root: Place, registry: Registry): Planned {
   return { plan, found }
 
   /** The plan of a schema that is referred to; completed later, since schemas may refer to each other. */
-  function named(place: Place): Plan {
-    const known = plans.get(place.at)
+  function named(location: SchemaLocation): Plan {
+    const known = plans.get(location.at)
     if (known !== undefined) return known
     const plan: Plan = { parts: [], also: [] }
-    plans.set(place.at, plan)
-    waiting.push(() => complete(plan, place))
+    plans.set(location.at, plan)
+    waiting.push(() => complete(plan, location))
     return plan
   }
 
-  function complete(plan: Plan, place: Place): Plan {
-    const { schema, resource: { uri, dialect } } = place
+  function complete(plan: Plan, location: SchemaLocation): Plan {
+    const { schema, resource: { uri, dialect } } = location
     if (!isObject(schema) || dialect === undefined) return plan
     for (const [keyword] of rulesOf(schema, dialect)) {
       const value = schema[keyword]
-      const inside = (inner: unknown, ...steps: Key[]): Place =>
-        registry.inside(place, inner, [keyword, ...steps])
+      const inside = (inner: unknown, ...steps: Key[]): SchemaLocation =>
+        registry.inside(location, inner, [keyword, ...steps])
       if (keyword === 'properties' && isObject(value)) {
         for (const [name, inner] of Object.entries(value)) addPart(plan, name, inside(inner, name))
       } else if (keyword === 'items' && isObject(value)) {
@@ -79,13 +79,14 @@ export function planOf(root: Place, registry: Registry): Planned {
     return plan
   }
 
-  function fresh(place: Place): Plan {
-    return complete({ parts: [], also: [] }, place)
+  function fresh(location: SchemaLocation): Plan {
+    return complete({ parts: [], also: [] }, location)
   }
 
-  function addPart(plan: Plan, name: string, place: Place): void {
-    const part = { name, isInherited: isInherited(name), place, json: defaultOf(place), plan: fresh(place) }
-    if (part.json !== undefined) found.push(part)
+  function addPart(plan: Plan, name: string, location: SchemaLocation): void {
+    const json = defaultOf(location)
+    const part = { name, isInherited: isInherited(name), location, json, plan: fresh(location) }
+    if (json !== undefined) found.push(part)
     else if (isEmpty(part.plan)) return
     plan.parts.push(part)
   }
@@ -95,7 +96,7 @@ function isEmpty({ parts, items, also }: Plan): boolean {
   return parts.length === 0 && items === undefined && also.length === 0
 }
 
-function defaultOf({ schema, at }: Place): string | undefined {
+function defaultOf({ schema, at }: SchemaLocation): string | undefined {
   const value = isObject(schema) ? schema['default'] : undefined
   if (value === undefined) return undefined
   try {

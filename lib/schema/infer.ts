@@ -8,8 +8,9 @@
  */
 
 /**
- * What a handler gets: the output type of a Standard Schema, or the type that a literal JSON Schema spells,
- * in which a property that has a default is there. A schema that is no literal gives a record of unknowns.
+ * What a handler gets: the output type of a Standard Schema, or the type that a literal JSON Schema
+ * describes, in which a property that has a default is there. A schema that is no literal gives a record of
+ * unknowns.
  */
 export type Infer<S> =
   S extends { readonly '~standard': infer Standard } ? Side<Standard, 'output'>
@@ -18,7 +19,7 @@ export type Infer<S> =
 
 /**
  * What a handler must give: the input type of a Standard Schema, or the type that a literal JSON Schema
- * spells. A schema that is no literal asks for nothing.
+ * describes. A schema that is no literal asks for nothing.
  */
 export type InferGiven<S> =
   S extends { readonly '~standard': infer Standard } ? Frozen<Side<Standard, 'input'>> : Json<S, 'given'>
@@ -30,7 +31,7 @@ type Side<Standard, Name extends 'input' | 'output'> =
 
 /**
  * `filled`: the value has its defaults. `plain`: it may lack them, as in the branch of a union. `given`: the
- * same, and it is somebody else's, so it may be readonly, of a class, and have members that are undefined.
+ * same, and it belongs to the caller, so it may be readonly, of a class, and have members that are undefined.
  */
 type How = 'filled' | 'plain' | 'given'
 
@@ -81,7 +82,7 @@ type WithDefault<Properties> = {
 
 type RequiredName<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never
 
-/** The same, readonly all the way down; whoever only reads a value can take it so. */
+/** The same, readonly all the way down. */
 type Frozen<T> =
   T extends (...args: never) => unknown ? T
   : T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> }

@@ -28,10 +28,10 @@ export interface CompileOptions {
   /**
    * The work of checking one value, in steps of about a tenth of a microsecond; a value that takes more is
    * refused. Types and bounds cost next to nothing; patterns, formats, references and comparisons what they
-   * are worth. To say what is wrong with a value takes as much again. Default: 500,000, some 50 ms.
+   * are worth. To list what is wrong with a value takes as much again. Default: 500,000, some 50 ms.
    */
   readonly maxSteps?: number | undefined
-  /** Errors collected for a value. Default: 20, more than anybody reads. */
+  /** Errors collected for a value. Default: 20, more than anyone reads. */
   readonly maxErrors?: number | undefined
 }
 

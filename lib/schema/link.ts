@@ -12,14 +12,12 @@ import { isSchema, rulesOf } from './rule.ts'
 import { EVALUATED, pass } from './run.ts'
 import type { Failure, Key } from './error.ts'
 import type { CompileLimits } from './limits.ts'
-import type { Place, Registry } from './resource.ts'
+import type { SchemaLocation, Registry } from './resource.ts'
 import type { JsonObject, RuleEntry, Site } from './rule.ts'
 import type { Check, Scope, ValidationRun } from './run.ts'
 
 /** A schema that is referred to; its check is put in later, when it has been compiled. */
-interface Node {
-  check: Check
-}
+interface Node { check: Check }
 
 interface Use {
   /** Whether the schema around it reads what is evaluated here. */
@@ -30,84 +28,85 @@ interface Use {
   readonly whole: string | undefined
 }
 
-/** Knows what references name, and compiles that once for all of them. */
-interface Linker {
-  readonly limits: CompileLimits
-  readonly registry: Registry
-  /** Whether a subschema was met that has a default. */
-  hasDefaults: boolean
-  /** Throws where subschemas are too many. */
-  count(at: string): void
-  /** Has a schema compiled for those who refer to it. */
-  define(place: Place): void
-  /** The check of what a reference in a place names; undefined where it names nothing. */
-  refer(reference: string, isDynamic: boolean, from: Place, use: Use): Check | undefined
-}
-
 const KNOWN = 'write "https://json-schema.org/draft/2020-12/schema" or '
   + '"http://json-schema.org/draft-07/schema#", or give its metaschema in the option "schemas"'
 
 /** Compiles a schema and all that it refers to. Throws the first mistake. */
 export function link(
-  root: Place, registry: Registry, limits: CompileLimits,
+  root: SchemaLocation, registry: Registry, limits: CompileLimits,
 ): { readonly check: Check; readonly hasDefaults: boolean } {
-  const nodes = new Map<string, Node>()
-  const waiting: (() => void)[] = []
-  const dynamics: (() => void)[] = []
-  // Which schemas apply which others to the whole of the same value.
-  const leads = new Map<string, Set<string>>()
-  let subschemas = 0
-  const linker: Linker = {
-    limits, registry, hasDefaults: false, count, define: (place) => void nodeOf(place, false), refer,
+  const linker = new Linker(registry, limits)
+  return { check: linker.link(root), hasDefaults: linker.hasDefaults }
+}
+
+/** Knows what references name, and compiles that once for all of them. */
+class Linker {
+  readonly registry: Registry
+  readonly limits: CompileLimits
+  /** Whether a subschema was met that has a default. */
+  hasDefaults = false
+  readonly #nodes = new Map<string, Node>()
+  readonly #waiting: (() => void)[] = []
+  readonly #dynamics: (() => void)[] = []
+  /** Which schemas apply which others to the whole of the same value. */
+  readonly #leads = new Map<string, Set<string>>()
+  #subschemas = 0
+
+  constructor(registry: Registry, limits: CompileLimits) {
+    this.registry = registry
+    this.limits = limits
   }
 
-  const top = nodeOf(root, false)
-  while (waiting.length > 0) {
-    for (let work = waiting.pop(); work !== undefined; work = waiting.pop()) work()
-    // Documents may have been taken in meanwhile, and dynamic anchors with them.
-    for (const work of dynamics) work()
+  link(root: SchemaLocation): Check {
+    const top = this.nodeOf(root, false)
+    while (this.#waiting.length > 0) {
+      for (let work = this.#waiting.pop(); work !== undefined; work = this.#waiting.pop()) work()
+      // Documents may have been taken in meanwhile, and dynamic anchors with them.
+      for (const work of this.#dynamics) work()
+    }
+    refuseLoops(this.#leads)
+    return top.check
   }
-  refuseLoops(leads)
-  return { check: top.check, hasDefaults: linker.hasDefaults }
 
   /** Compiled later, so that schemas may refer to each other. */
-  function nodeOf(place: Place, reports: boolean): Node {
-    const key = `${reports}${place.at}`
-    const known = nodes.get(key)
+  nodeOf(location: SchemaLocation, reports: boolean): Node {
+    const key = `${reports}${location.at}`
+    const known = this.#nodes.get(key)
     if (known !== undefined) return known
     const node: Node = { check: pass }
-    nodes.set(key, node)
-    waiting.push(() => {
-      node.check = checkOf(place, { reports, depth: 1, whole: place.at }, linker)
+    this.#nodes.set(key, node)
+    this.#waiting.push(() => {
+      node.check = checkOf(location, { reports, depth: 1, whole: location.at }, this)
     })
     return node
   }
 
   /** What is referred to is compiled again where it stands; references to every level make that a lot. */
-  function count(at: string): void {
-    subschemas++
-    if (subschemas > 10 * limits.maxSubschemas) throw broken(at, 'is used in too many ways (maxSubschemas)')
+  count(at: string): void {
+    if (++this.#subschemas <= 10 * this.limits.maxSubschemas) return
+    throw broken(at, 'is used in too many ways (maxSubschemas)')
   }
 
-  function refer(
-    reference: string, isDynamic: boolean, { resource }: Place, { reports, depth, whole }: Use,
+  /** The check of what a reference in a schema names; undefined where it names nothing. */
+  refer(
+    reference: string, isDynamic: boolean, { resource }: SchemaLocation, { reports, depth, whole }: Use,
   ): Check | undefined {
     const uri = resolve(resource.uri, reference)
-    const found = registry.find(uri)
+    const found = this.registry.find(uri)
     if (found === undefined) return undefined
-    const node = nodeOf(found, reports)
-    const places = isDynamic ? registry.dynamics.get(split(uri)[1]) : undefined
-    if (places?.includes(found)) {
-      dynamics.push(() => places.forEach((place) => nodeOf(place, reports)))
+    const node = this.nodeOf(found, reports)
+    const locations = isDynamic ? this.registry.dynamics.get(split(uri)[1]) : undefined
+    if (locations?.includes(found)) {
+      this.#dynamics.push(() => locations.forEach((location) => this.nodeOf(location, reports)))
       return inDocument(found.resource, follow(({ scope }) => {
         for (const document of scope) {
-          const place = places.find((one) => one.resource === document)
-          if (place !== undefined) return nodeOf(place, reports)
+          const location = locations.find((one) => one.resource === document)
+          if (location !== undefined) return this.nodeOf(location, reports)
         }
         return node
       }, depth))
     }
-    if (whole !== undefined) leads.set(whole, (leads.get(whole) ?? new Set()).add(found.at))
+    if (whole !== undefined) this.#leads.set(whole, (this.#leads.get(whole) ?? new Set()).add(found.at))
     const check = followNode(node, depth)
     return found.resource === resource ? check : inDocument(found.resource, check)
   }
@@ -118,8 +117,8 @@ function followNode(node: Node, levels: number): Check {
 }
 
 /** Compiles a subschema, and those inside it. Throws the first mistake. */
-function checkOf(place: Place, { reports, depth, whole }: Use, linker: Linker): Check {
-  const { schema, resource: { dialect }, at } = place
+function checkOf(location: SchemaLocation, { reports, depth, whole }: Use, linker: Linker): Check {
+  const { schema, resource: { dialect }, at } = location
   if (!isSchema(schema)) throw broken(at, 'a schema must be an object or a boolean; write {} for anything')
   if (typeof schema === 'boolean') return schema ? pass : refuse
   if ('~standard' in schema) throw broken(at, 'is a schema of a library; write its JSON Schema form')
@@ -129,10 +128,10 @@ function checkOf(place: Place, { reports, depth, whole }: Use, linker: Linker): 
   linker.count(at)
   if (schema['default'] !== undefined) linker.hasDefaults = true
   const entries = rulesOf(schema, dialect)
-  const use: Use = { reports: reports || entries.some(([, { turn }]) => turn === 'last'), depth, whole }
+  const use: Use = { reports: reports || entries.some(([, { phase }]) => phase === 'last'), depth, whole }
 
   const checkAt = ([keyword, { kind: [is, phrase], compile }]: RuleEntry, others: Check): Check => {
-    const site = new KeywordSite(keyword, schema, place, use, linker)
+    const site = new KeywordSite(keyword, schema, location, use, linker)
     const value = schema[keyword]
     if (!is(value)) throw site.broken(`"${keyword}" must be ${phrase}`)
     return compile?.(site, value, others) ?? pass
@@ -141,11 +140,11 @@ function checkOf(place: Place, { reports, depth, whole }: Use, linker: Linker): 
   let middle: Check = pass
   let last: Check = pass
   for (const entry of entries) {
-    const { turn } = entry[1]
-    if (turn === 'gate') gate ??= entry
-    else if (turn === undefined) middle = both(middle, checkAt(entry, pass))
+    const { phase } = entry[1]
+    if (phase === 'gate') gate ??= entry
+    else if (phase === undefined) middle = both(middle, checkAt(entry, pass))
   }
-  for (const entry of entries) if (entry[1].turn === 'last') last = both(last, checkAt(entry, pass))
+  for (const entry of entries) if (entry[1].phase === 'last') last = both(last, checkAt(entry, pass))
   const others = unlessFailed(middle, last)
   const check = gate === undefined ? others : checkAt(gate, others)
   return use.reports ? evaluating(check, reports) : check
@@ -157,22 +156,22 @@ class KeywordSite implements Site {
   readonly limits: CompileLimits
   readonly tracks: boolean
   readonly #schema: JsonObject
-  readonly #place: Place
+  readonly #location: SchemaLocation
   readonly #use: Use
   readonly #linker: Linker
 
-  constructor(keyword: string, schema: JsonObject, place: Place, use: Use, linker: Linker) {
+  constructor(keyword: string, schema: JsonObject, location: SchemaLocation, use: Use, linker: Linker) {
     this.keyword = keyword
     this.limits = linker.limits
     this.tracks = use.reports
     this.#schema = schema
-    this.#place = place
+    this.#location = location
     this.#use = use
     this.#linker = linker
   }
 
   beside(neighbour: string): unknown {
-    return this.#place.resource.dialect?.rules.has(neighbour) ? this.#schema[neighbour] : undefined
+    return this.#location.resource.dialect?.rules.has(neighbour) ? this.#schema[neighbour] : undefined
   }
 
   part(inner: unknown, ...steps: Key[]): Check {
@@ -184,15 +183,15 @@ class KeywordSite implements Site {
   }
 
   define(inner: unknown, name: string): void {
-    this.#linker.define(this.#linker.registry.inside(this.#place, inner, [this.keyword, name]))
+    this.#linker.nodeOf(this.#linker.registry.inside(this.#location, inner, [this.keyword, name]), false)
   }
 
   refer(reference: string, isDynamic: boolean = false): Check {
-    const found = this.#linker.refer(reference, isDynamic, this.#place, this.#use)
+    const found = this.#linker.refer(reference, isDynamic, this.#location, this.#use)
     if (found !== undefined) return found
     throw this.broken(reference.startsWith('#')
       ? `nothing here is called ${reference}; write "#/$defs/name"`
-      : `${resolve(this.#place.resource.uri, reference)} is not known, and nothing is fetched; `
+      : `${resolve(this.#location.resource.uri, reference)} is not known, and nothing is fetched; `
         + 'give it in the option "schemas"')
   }
 
@@ -201,13 +200,13 @@ class KeywordSite implements Site {
   }
 
   broken(why: string, ...steps: Key[]): TypeError {
-    return broken(this.#place.at + [this.keyword, ...steps].map(step).join(''), why)
+    return broken(this.#location.at + [this.keyword, ...steps].map(step).join(''), why)
   }
 
   #check(value: unknown, steps: readonly Key[], inside: Use): Check {
-    const found = this.#linker.registry.inside(this.#place, value, steps)
+    const found = this.#linker.registry.inside(this.#location, value, steps)
     const inner = checkOf(found, inside, this.#linker)
-    return found.resource === this.#place.resource ? inner : inDocument(found.resource, inner)
+    return found.resource === this.#location.resource ? inner : inDocument(found.resource, inner)
   }
 }
 
@@ -217,7 +216,7 @@ function refuse(value: unknown, run: ValidationRun): boolean {
 
 /** Throws where a schema leads back to itself for the same value: checking one would never end. */
 function refuseLoops(leads: Map<string, Set<string>>): void {
-  // What leads to an end is taken away until nothing else is left.
+  // What leads to an end is removed until nothing else is left.
   for (let before = 0; before !== leads.size;) {
     before = leads.size
     for (const [at, targets] of [...leads].reverse()) {

@@ -308,7 +308,7 @@ function matcher(source: string): Matches {
   }
 }
 
-/** The runtime's expression. Escapes that `u` forbids but people write, like `\-`, are spelled in its way. */
+/** The runtime's expression. Escapes that `u` forbids but people write, like `\-`, are written in its way. */
 function nativeOf(source: string): RegExp {
   try {
     return RegExp(source, 'u')

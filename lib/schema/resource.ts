@@ -5,11 +5,12 @@
  * keyword is no identifier. Documents given beside the schema are walked when something refers to them.
  * Nothing is fetched.
  */
+import { dialectsByUri, metaschemas, usualDialect, vocabulariesByUri } from './dialects.ts'
 import { cut, step } from './error.ts'
 import { dialect as newDialect, isObject } from './rule.ts'
 import type { Key } from './error.ts'
 import type { CompileLimits, JsonSchema } from './limits.ts'
-import type { JsonObject, Rule, SchemaDialect, Vocabulary } from './rule.ts'
+import type { JsonObject, Rule, SchemaDialect } from './rule.ts'
 import type { Scope } from './run.ts'
 
 /**
@@ -57,95 +58,85 @@ interface SchemaResource extends Scope {
 }
 
 /** A schema, the resource it belongs to, and its address for messages. */
-export interface Place {
+export interface SchemaLocation {
   readonly schema: unknown
   readonly resource: SchemaResource
   readonly at: string
 }
 
-/** The tables that give `$schema` and `$vocabulary` their meaning. */
-export interface SchemaDialects {
-  readonly byName: ReadonlyMap<string, SchemaDialect>
-  readonly vocabularies: ReadonlyMap<string, Vocabulary>
-  /** Made when they are asked for, which hardly any schema does. */
-  readonly metaschemas: () => ReadonlyMap<string, JsonSchema>
-  /** The dialect of a schema that names none. */
-  readonly usual: SchemaDialect
-}
-
 export interface Registry {
-  /** The places of each `$dynamicAnchor`. */
-  readonly dynamics: ReadonlyMap<string, readonly Place[]>
+  /** The locations of each `$dynamicAnchor`. */
+  readonly dynamics: ReadonlyMap<string, readonly SchemaLocation[]>
   /** Takes in a document that was found under a URI. */
-  add(document: JsonSchema, uri: string): Place
+  add(document: JsonSchema, uri: string): SchemaLocation
   /** What a URI names, or nothing. */
-  find(uri: string): Place | undefined
-  /** The place of a subschema of a schema, to which the steps lead. */
-  inside(place: Place, schema: unknown, steps: readonly Key[]): Place
+  find(uri: string): SchemaLocation | undefined
+  /** The location of a subschema of a schema, to which the steps lead. */
+  inside(location: SchemaLocation, schema: unknown, steps: readonly Key[]): SchemaLocation
 }
 
 /** The resources of one compilation, which knows the documents `given` by their URIs, and the metaschemas. */
 export function register(
-  dialects: SchemaDialects, given: ReadonlyMap<string, JsonSchema>, limits: CompileLimits,
+  given: ReadonlyMap<string, JsonSchema>, limits: CompileLimits,
 ): Registry {
-  const places = new Map<string, Place>()
-  const dynamics = new Map<string, Place[]>()
+  const locations = new Map<string, SchemaLocation>()
+  const dynamics = new Map<string, SchemaLocation[]>()
   const roots = new Map<unknown, SchemaResource>()
-  let { usual } = dialects
+  let usual = usualDialect
   let subschemas = 0
   return { dynamics, add, find, inside }
 
-  function add(document: JsonSchema, uri: string): Place {
-    const place = walk(document, { uri, dialect: usual }, `${uri}#`, 0)
+  function add(document: JsonSchema, uri: string): SchemaLocation {
+    const location = walk(document, { uri, dialect: usual }, `${uri}#`, 0)
     // Documents that name no dialect follow the first one.
-    if (uri === '') usual = place.resource.dialect ?? usual
-    places.set(`${uri}#`, place)
-    return place
+    if (uri === '') usual = location.resource.dialect ?? usual
+    locations.set(`${uri}#`, location)
+    return location
   }
 
-  function find(uri: string): Place | undefined {
+  function find(uri: string): SchemaLocation | undefined {
     const [base, fragment] = split(uri)
-    const document = given.get(base) ?? dialects.metaschemas().get(base)
+    const document = given.get(base) ?? metaschemas().get(base)
     // What no document is called may be an `$id` deep inside one that nothing has referred to yet.
     const candidates = document === undefined ? given : [[base, document] as const]
-    for (const [name, candidate] of places.has(`${base}#`) ? [] : candidates) {
-      if (!places.has(`${name}#`)) add(candidate, name)
+    for (const [name, candidate] of locations.has(`${base}#`) ? [] : candidates) {
+      if (!locations.has(`${name}#`)) add(candidate, name)
     }
     const [anchor, ...steps] = fragment.startsWith('/') ? fragment.split('/') : [fragment]
-    return steps.reduce((place: Place | undefined, escaped) => {
+    return steps.reduce((location: SchemaLocation | undefined, escaped) => {
       const name = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
-      const inner: unknown = Object.getOwnPropertyDescriptor(Object(place?.schema), name)?.value
-      return place === undefined || inner === undefined ? undefined : inside(place, inner, [name])
-    }, places.get(`${base}#${anchor}`))
+      const inner: unknown = Object.getOwnPropertyDescriptor(Object(location?.schema), name)?.value
+      return location === undefined || inner === undefined ? undefined : inside(location, inner, [name])
+    }, locations.get(`${base}#${anchor}`))
   }
 
-  function inside({ resource, at }: Place, schema: unknown, steps: readonly Key[]): Place {
+  function inside({ resource, at }: SchemaLocation, schema: unknown, steps: readonly Key[]): SchemaLocation {
     return { schema, resource: roots.get(schema) ?? resource, at: at + steps.map(step).join('') }
   }
 
-  function walk(schema: unknown, around: SchemaResource, at: string, depth: number): Place {
+  function walk(schema: unknown, around: SchemaResource, at: string, depth: number): SchemaLocation {
     if (depth > limits.maxSchemaDepth) throw broken(at, `is more than ${depth - 1} levels deep; use "$ref"`)
     if (++subschemas > limits.maxSubschemas) throw broken(at, 'is one subschema too many (maxSubschemas)')
     const fields = isObject(schema) ? schema : {}
-    const place = enter(schema, fields, around, at, depth === 0)
-    const { rules } = place.resource.dialect ?? usual
+    const location = enter(schema, fields, around, at, depth === 0)
+    const { rules } = location.resource.dialect ?? usual
     for (const [keyword, value] of Object.entries(fields)) {
       const holds = rules.get(keyword)?.kind[3]
       const here = at + step(keyword)
-      if (holds === 'schemas' && isObject(value)) walk(value, place.resource, here, depth + 1)
+      if (holds === 'schemas' && isObject(value)) walk(value, location.resource, here, depth + 1)
       else if (holds && typeof value === 'object') {
         for (const [key, inner] of Object.entries(value ?? {})) {
-          if (isObject(inner)) walk(inner, place.resource, here + step(key), depth + 1)
+          if (isObject(inner)) walk(inner, location.resource, here + step(key), depth + 1)
         }
       }
     }
-    return place
+    return location
   }
 
   /** Finds out what resource a schema belongs to, a new one where it has a name, and what it is called. */
   function enter(
     schema: unknown, fields: JsonObject, around: SchemaResource, at: string, isRoot: boolean,
-  ): Place {
+  ): SchemaLocation {
     const id = text(fields, '$id')
     const dialect = isRoot || id ? dialectOf(fields, around.dialect, 0) : around.dialect
     const { lonelyRef = false } = dialect ?? {}
@@ -153,18 +144,18 @@ export function register(
     const isLocal = lonelyRef && name.startsWith('#')
     const isNew = isRoot || (name !== '' && !isLocal)
     const resource = isNew ? { uri: split(resolve(around.uri, name))[0], dialect } : around
-    const place = { schema, resource, at }
+    const location = { schema, resource, at }
     if (isNew) {
-      places.set(`${resource.uri}#`, place)
+      locations.set(`${resource.uri}#`, location)
       roots.set(fields, resource)
     }
     const dynamic = lonelyRef ? '' : text(fields, '$dynamicAnchor')
     const local = isLocal ? name.slice(1) : ''
     for (const anchor of [lonelyRef ? local : text(fields, '$anchor'), dynamic]) {
-      if (anchor) places.set(`${resource.uri}#${anchor}`, place)
+      if (anchor) locations.set(`${resource.uri}#${anchor}`, location)
     }
-    if (dynamic && !dynamics.get(dynamic)?.push(place)) dynamics.set(dynamic, [place])
-    return place
+    if (dynamic && !dynamics.get(dynamic)?.push(location)) dynamics.set(dynamic, [location])
+    return location
   }
 
   function dialectOf(
@@ -173,11 +164,11 @@ export function register(
     const name = text(fields, '$schema').replace(/#$/, '')
     if (!name) return outer
     const metaschema = given.get(name)
-    if (dialects.byName.has(name) || !isObject(metaschema) || depth > 8) return dialects.byName.get(name)
+    if (dialectsByUri.has(name) || !isObject(metaschema) || depth > 8) return dialectsByUri.get(name)
     const { $vocabulary } = metaschema
     if (!isObject($vocabulary)) return dialectOf(metaschema, undefined, depth + 1)
     const rules = Object.entries($vocabulary).flatMap(([uri, required]): [string, Rule][] => {
-      const vocabulary = dialects.vocabularies.get(uri)
+      const vocabulary = vocabulariesByUri.get(uri)
       if (vocabulary || required !== true) return [...vocabulary ?? []]
       throw new TypeError(`The metaschema ${name} requires the vocabulary ${uri}, which is not known here`)
     })

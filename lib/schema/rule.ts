@@ -25,12 +25,12 @@ export type Kind<T> = readonly [
 export interface Rule<T = unknown> {
   readonly kind: Kind<T>
   /**
-   * The check, where the keyword asserts something. It lets pass what the keyword says nothing about.
+   * The check, where the keyword asserts something. It lets pass values that the keyword is not for.
    * `others` is for a gate, whose check goes on to that of all other keywords.
    */
   compile?(site: Site, value: T, others: Check): Check | undefined | void
   /** `gate`: nothing else is checked where it fails. `last`: it reads what the others have evaluated. */
-  readonly turn?: 'gate' | 'last' | undefined
+  readonly phase?: 'gate' | 'last' | undefined
 }
 
 /** In the order in which keywords are checked, which is the order of errors too. */
@@ -43,7 +43,7 @@ export interface SchemaDialect {
   readonly rules: Vocabulary
   /** The same as a list, and where in it each keyword stands. */
   readonly entries: readonly RuleEntry[]
-  readonly turns: ReadonlyMap<string, number>
+  readonly positions: ReadonlyMap<string, number>
   /** Whether `$ref` hides its neighbours and `$id: "#name"` is an anchor, as up to draft-07. */
   readonly lonelyRef: boolean
 }
@@ -75,12 +75,12 @@ export interface Site {
 }
 
 export function dialect(rules: Vocabulary, lonelyRef: boolean = false): SchemaDialect {
-  const turns = new Map([...rules.keys()].map((keyword, turn) => [keyword, turn]))
-  return { rules, entries: [...rules], turns, lonelyRef }
+  const positions = new Map([...rules.keys()].map((keyword, at) => [keyword, at]))
+  return { rules, entries: [...rules], positions, lonelyRef }
 }
 
-export function rule<T>(kind: Kind<T>, compile?: Rule<T>['compile'], turn?: Rule['turn']): Rule<T> {
-  return { kind, turn, ...compile && { compile } }
+export function rule<T>(kind: Kind<T>, compile?: Rule<T>['compile'], phase?: Rule['phase']): Rule<T> {
+  return { kind, phase, ...compile && { compile } }
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -93,17 +93,17 @@ export function isSchema(value: unknown): value is JsonSchema {
 
 /** The rules of the keywords that a schema has and its dialect knows, in the order of the dialect. */
 export function rulesOf(
-  schema: JsonObject, { entries, turns, lonelyRef }: SchemaDialect,
+  schema: JsonObject, { entries, positions, lonelyRef }: SchemaDialect,
 ): readonly RuleEntry[] {
   const isAlone = lonelyRef && schema['$ref'] !== undefined
   const found: number[] = []
   // A schema has few keywords of the many that there are.
   for (const keyword of isAlone ? ['$ref'] : Object.keys(schema)) {
     // What is undefined is not there, as in the JSON of the schema.
-    const turn = schema[keyword] === undefined ? undefined : turns.get(keyword)
-    if (turn !== undefined) found.push(turn)
+    const at = schema[keyword] === undefined ? undefined : positions.get(keyword)
+    if (at !== undefined) found.push(at)
   }
-  return found.sort((one, other) => one - other).map((turn) => entries[turn]!)
+  return found.sort((one, other) => one - other).map((at) => entries[at]!)
 }
 
 /** A property to look up. Some names mean something in every object. */
@@ -116,7 +116,7 @@ export function isInherited(name: string): boolean {
   return name in Object.prototype
 }
 
-/** The value of an own property. The runtime is quicker to read one than to say whose it is. */
+/** The value of an own property. Reading one is faster than asking whether it is own. */
 export function read(object: JsonObject, { name, isInherited }: Property): unknown {
   return isInherited && !Object.hasOwn(object, name) ? undefined : object[name]
 }

@@ -90,7 +90,7 @@ export class ValidationRun {
     this.#left = maxSteps * STEP
   }
 
-  visit(check: Check, value: unknown, key: Key): boolean {
+  checkPart(check: Check, value: unknown, key: Key): boolean {
     if (this.quiet) return check(value, this)
     this.#keys.push(key)
     const goesOn = check(value, this)
@@ -116,7 +116,7 @@ export class ValidationRun {
     return !this.quiet
   }
 
-  /** Records that no branch holds: the errors of the nearest one, and what that leaves unsaid. */
+  /** Records that no branch holds: the errors of the nearest one, and that none does. */
   failsAll(branches: readonly Check[], failure: Failure, value: unknown): boolean {
     if (this.quiet) return false
     const { errors } = this

@@ -4,7 +4,7 @@
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
 import { isThenable } from '../util/thenable.ts'
-import { compile, compileBounded } from './compile.ts'
+import { compile, compileWithin } from './compile.ts'
 import { cut, errorAt, failureOf, pointerOf } from './error.ts'
 import { compileLimits } from './limits.ts'
 import { isObject } from './rule.ts'
@@ -66,14 +66,13 @@ export interface ContractOptions extends CompileOptions {
 
 /**
  * Makes a contract of a schema. Throws a TypeError for a JSON Schema that does not compile, and for a
- * Standard Schema that has no JSON form where none is given in `beside`: it says where there is one.
+ * Standard Schema that has no JSON form where none is given in `beside`, with where to get one.
  */
 export function contract(schema: Schema, { beside, side, ...options }: ContractOptions = {}): Contract {
   if (isStandard(schema)) return standard(schema, beside, side, options)
   if (isObject(schema)) refuseShape(schema)
-  const bounds = compileLimits(options)
-  const validate = compileBounded(schema, bounds, options.schemas)
-  const { maxSteps: usual } = bounds
+  const { maxSteps: usual } = compileLimits(options)
+  const validate = compileWithin(schema, options)
   return {
     json: published(schema),
     check(value, maxSteps = usual) {
@@ -94,7 +93,7 @@ function standard(
   schema: StandardSchema, beside: JsonSchema | undefined, side: Side | undefined, options: CompileOptions,
 ): Contract {
   const library = schema['~standard']
-  const json = beside === undefined ? spelled(schema, side) : published(beside)
+  const json = beside === undefined ? jsonFormOf(schema, side) : published(beside)
   // The library checks the values; compiling finds the author's mistakes while the definition is read.
   if (beside !== undefined) compile(beside, options)
   const { maxErrors } = compileLimits(options)
@@ -116,8 +115,8 @@ function standard(
   }
 }
 
-/** How the libraries that have no JSON form of their own, or had none once, spell a schema. */
-const spellings: ReadonlyMap<string, string> = new Map([
+/** How to make a JSON Schema with libraries that do not give one by themselves. */
+const remedies: ReadonlyMap<string, string> = new Map([
   ['zod', 'z.toJSONSchema(schema)'],
   ['arktype', 'schema.toJsonSchema()'],
 ])
@@ -128,20 +127,20 @@ const objects: ReadonlyMap<string, string> = new Map([
 ])
 const BY_HAND = `{ type: 'object', properties: { … } }`
 
-function spelled(schema: StandardSchema, side: Side = 'input'): JsonObject {
+function jsonFormOf(schema: StandardSchema, side: Side = 'input'): JsonObject {
   const { vendor, jsonSchema } = schema['~standard']
   if (jsonSchema === undefined) {
     const remedy = vendor === 'valibot' ? `toStandardJsonSchema(schema), from '@valibot/to-json-schema'`
       : vendor === 'zod' && isZod3(schema)
         ? `${besides('zodToJsonSchema(schema)', side)}, by 'zod-to-json-schema', or use zod 4`
-      : besides(spellings.get(vendor) ?? BY_HAND, side)
+      : besides(remedies.get(vendor) ?? BY_HAND, side)
     throw new TypeError(`This ${vendor} schema has no JSON Schema form; write ${remedy}`)
   }
   try {
     return jsonSchema[side]({ target: 'draft-2020-12' })
   } catch (cause) {
     const why = cause instanceof Error ? ` (${cut(cause.message, 200)})` : ''
-    const what = `This ${vendor} schema cannot be spelled as JSON Schema${why}`
+    const what = `This ${vendor} schema cannot be written as JSON Schema${why}`
     throw new TypeError(`${what}; write ${besides(BY_HAND, side)}`, { cause })
   }
 }

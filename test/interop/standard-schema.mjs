@@ -72,7 +72,7 @@ test(
   () => {
     const bare = valibot.object({ name: valibot.string() })
     assert.throws(() => contract(bare), /valibot schema has no JSON Schema form; write toStandardJsonSchema/)
-    assert.throws(() => contract(z.object({ when: z.date() })), /zod schema cannot be spelled as JSON Schema/)
+    assert.throws(() => contract(z.object({ when: z.date() })), /zod schema cannot be written as JSON Schema/)
     assert.deepEqual(contract(bare, { beside: { type: 'object' } }).json, { type: 'object' })
   },
 )

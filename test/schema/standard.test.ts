@@ -69,8 +69,8 @@ test('a Standard Schema without a JSON form is refused with what gives it one', 
     [of('demo'), 'input', `${none} inputSchema: ${byHand}, validate: schema`],
     [of('demo'), 'output', `${none} outputSchema: ${byHand}`],
     [of('zod', mute), 'input',
-      `cannot be spelled as JSON Schema (no dates); write inputSchema: ${byHand}, validate: schema`],
-    [of('zod', mute), 'output', `cannot be spelled as JSON Schema (no dates); write outputSchema: ${byHand}`],
+      `cannot be written as JSON Schema (no dates); write inputSchema: ${byHand}, validate: schema`],
+    [of('zod', mute), 'output', `cannot be written as JSON Schema (no dates); write outputSchema: ${byHand}`],
   ]
   for (const [schema, side, why] of rows) {
     const message = `This ${schema['~standard'].vendor} schema ${why}`

@@ -12,7 +12,7 @@ import type { Check } from '../run.ts'
 export const prefixItems: Rule = rule(kind.schemaArray, leading)
 
 export const items: Rule = rule(kind.itemSchema, (site, schema) =>
-  visiting(site, site.part(schema, 'items'), lengthOf(site.beside('prefixItems')) ?? 0))
+  eachItem(site, site.part(schema, 'items'), lengthOf(site.beside('prefixItems')) ?? 0))
 
 export const unevaluatedItems: Rule = rule(kind.schema, (site, schema) => {
   const check = site.part(schema, site.keyword)
@@ -25,7 +25,7 @@ export const unevaluatedItems: Rule = rule(kind.schema, (site, schema) => {
       run.pay(LIGHT)
       if (known.has(index)) continue
       if (tracks) run.evaluated.push(index)
-      if (!run.visit(check, value[index], index)) return false
+      if (!run.checkPart(check, value[index], index)) return false
     }
     return true
   }
@@ -33,13 +33,13 @@ export const unevaluatedItems: Rule = rule(kind.schema, (site, schema) => {
 
 /** draft-07: one schema for all items, or one for each of the first. */
 export const itemsOrTuple: Rule = rule(kind.schemaOrList, (site, value) =>
-  Array.isArray(value) ? leading(site, value) : visiting(site, site.part(value, 'items'), 0))
+  Array.isArray(value) ? leading(site, value) : eachItem(site, site.part(value, 'items'), 0))
 
 /** draft-07: what follows a tuple. */
 export const additionalItems: Rule = rule(kind.schema, (site, schema) => {
   const check = site.part(schema, site.keyword)
   const start = lengthOf(site.beside('items'))
-  return start === undefined ? undefined : visiting(site, check, start)
+  return start === undefined ? undefined : eachItem(site, check, start)
 })
 
 export const contains: Rule = rule(kind.schema, (site, schema) => {
@@ -78,10 +78,10 @@ export const uniqueItems: Rule = rule(kind.flag, (site, unique) => {
 
 function leading(site: Site, schemas: readonly unknown[]): Check {
   return all(schemas.map((schema, index) =>
-    visiting(site, site.part(schema, site.keyword, index), index, index + 1)))
+    eachItem(site, site.part(schema, site.keyword, index), index, index + 1)))
 }
 
-function visiting({ tracks }: Site, check: Check, start: number, end: number = Infinity): Check {
+function eachItem({ tracks }: Site, check: Check, start: number, end: number = Infinity): Check {
   const cost = tracks ? EVALUATED : LIGHT
   return (value, run) => {
     if (!Array.isArray(value)) return true
@@ -89,7 +89,7 @@ function visiting({ tracks }: Site, check: Check, start: number, end: number = I
     for (let index = start; index < stop; index++) {
       run.pay(cost)
       if (tracks) run.evaluated.push(index)
-      if (!run.visit(check, value[index], index)) return false
+      if (!run.checkPart(check, value[index], index)) return false
     }
     return true
   }

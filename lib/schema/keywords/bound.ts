@@ -12,7 +12,7 @@ import type { Rule } from '../rule.ts'
 const DECIMAL = 8 * STEP
 const DIGIT = 2
 
-/** How much there is of a value, or nothing where the keyword says nothing about its type. */
+/** How much there is of a value, or nothing where the keyword is not for its type. */
 type Measure = (value: unknown, limit: number, fuel: Fuel) => number | undefined
 type Compare = (size: number, limit: number) => boolean
 

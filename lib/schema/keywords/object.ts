@@ -42,7 +42,7 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
       found++
       if (tracks) run.evaluated.push(part.name)
       // The busiest line of all: quiet runs are spared the detour.
-      if (run.quiet ? !part.check(value, run) : !run.visit(part.check, value, part.name)) return false
+      if (run.quiet ? !part.check(value, run) : !run.checkPart(part.check, value, part.name)) return false
     }
     if (rest === undefined) return true
     const names = namesOf(object, run)
@@ -73,7 +73,7 @@ export const additionalProperties: Rule = rule(kind.schema, (site) =>
 export const patternProperties: Rule = rule(kind.schemaMap, (site, schemas) =>
   all(Object.entries(schemas).map(([source, schema]) => {
     const check = site.part(schema, site.keyword, source)
-    return members(visiting(patternAt(site, source, source), check, site.tracks))
+    return members(eachMember(patternAt(site, source, source), check, site.tracks))
   })))
 
 export const unevaluatedProperties: Rule = rule(kind.schema, (site, schema) => {
@@ -82,13 +82,13 @@ export const unevaluatedProperties: Rule = rule(kind.schema, (site, schema) => {
   return members((object, names, run) => {
     run.pay(run.evaluated.length * EVALUATED)
     const known = new Set(run.evaluated)
-    return visiting((name) => !known.has(name), check, tracks)(object, names, run)
+    return eachMember((name) => !known.has(name), check, tracks)(object, names, run)
   })
 }, 'last')
 
 export const propertyNames: Rule = rule(kind.schema, (site, schema) => {
   const check = site.part(schema, site.keyword)
-  return members((_, names, run) => names.every((name) => run.visit(check, name, name)))
+  return members((_, names, run) => names.every((name) => run.checkPart(check, name, name)))
 })
 
 export const required: Rule = rule(kind.stringArray, (site, names) => {
@@ -112,13 +112,13 @@ function members(check: MembersCheck): Check {
   return (object, run) => !isObject(object) || check(object, namesOf(object, run), run)
 }
 
-function visiting(isMeant: IsMeant, check: Check, tracks: boolean): MembersCheck {
+function eachMember(isMeant: IsMeant, check: Check, tracks: boolean): MembersCheck {
   return (object, names, run) => {
     for (const name of names) {
       const value = object[name]
       if (value === undefined || !isMeant(name, run)) continue
       if (tracks) run.evaluated.push(name)
-      if (!run.visit(check, value, name)) return false
+      if (!run.checkPart(check, value, name)) return false
     }
     return true
   }
@@ -130,7 +130,7 @@ function additional(site: Site): MembersCheck {
   const tests = patternsOf(site)
   const hint = known.size > 0 ? `; known are ${list([...known])}` : ''
   const check = remaining(site, site.beside('additionalProperties'), 'additionalProperties', hint)
-  return visiting(outside(known, tests), check, site.tracks)
+  return eachMember(outside(known, tests), check, site.tracks)
 }
 
 function patternsOf(site: Site): readonly Matches[] {
@@ -141,7 +141,7 @@ function outside(known: ReadonlySet<string>, tests: readonly Matches[]): IsMeant
   return (name, run) => !known.has(name) && !tests.some((matches) => matches(name, run))
 }
 
-/** The check of what is left over, with a better word for `false`. */
+/** The check of what is left over, with a better message for `false`. */
 function remaining(site: Site, schema: unknown, keyword: string, hint: string): Check {
   const failure = { ...site.failure(`is not a known property${hint}`), keyword }
   return schema === false ? failing(failure) : site.part(schema, keyword)

@@ -11,7 +11,7 @@ import { isObject, rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'
 import type { Check } from '../run.ts'
 
-/** What JSON has no word for, as NaN, is of no type. */
+/** What JSON does not have, as NaN, is of no type. */
 const types: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map([
   ['string', (value) => typeof value === 'string'],
   ['number', Number.isFinite],
