@@ -5,7 +5,7 @@
  */
 import { Fault } from '../define/fault.ts'
 import { callerOf } from '../define/call.ts'
-import { MAX_TIMER_MS } from '../util/clock.ts'
+import { IdleWaiters } from '../util/clock.ts'
 import { Lease, PlainLease, Quota } from '../util/quota.ts'
 import type { Origin } from '../define/call.ts'
 import type { CallBytes, LiveCall } from '../define/live-call.ts'
@@ -49,7 +49,7 @@ export class Workload implements CallBytes {
   #running: Quota | undefined
   #abandoned: Quota | undefined
   #held: Quota | undefined
-  #onIdle: (() => void) | undefined
+  #idle: IdleWaiters | undefined
 
   constructor(max: number, where: string, maxBytes: number = Infinity) {
     this.#max = max
@@ -101,19 +101,13 @@ export class Workload implements CallBytes {
 
   /** A call is not waited for any more. It counts until it really ends. */
   notifyIfIdle(): void {
-    if (this.#onIdle !== undefined && !this.#isAwaited()) this.#onIdle()
+    if (this.#idle !== undefined && !this.#isAwaited()) this.#idle.notify()
   }
 
   /** Resolves when no call is waited for any more, or after `ms`. */
   idle(ms: number): Promise<void> {
     if (!this.#isAwaited()) return Promise.resolve()
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS))
-      this.#onIdle = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+    return (this.#idle ??= new IdleWaiters()).wait(ms)
   }
 
   cancelAll(reason: Fault): void {

@@ -115,3 +115,26 @@ export function withDeadline<T>(promise: PromiseLike<T>, ms: number, makeFault: 
     })
   })
 }
+
+/** Those who wait until something has nothing to do any more. */
+export class IdleWaiters {
+  readonly #waiters = new Set<() => void>()
+
+  /** Resolves with `notify`, at the latest after `ms`. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer)
+        this.#waiters.delete(done)
+        resolve()
+      }
+      const timer = setTimeout(done, Math.min(ms, MAX_TIMER_MS))
+      this.#waiters.add(done)
+    })
+  }
+
+  notify(): void {
+    // Called after each request: an iterator of nothing would be made each time.
+    if (this.#waiters.size > 0) for (const done of this.#waiters) done()
+  }
+}

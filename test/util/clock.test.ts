@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Clock, MAX_TIMER_MS, startDeadline, withDeadline } from '../../lib/util/clock.ts'
+import { Clock, MAX_TIMER_MS, startDeadline, withDeadline, IdleWaiters } from '../../lib/util/clock.ts'
 import { holdUp, standingTime } from '../fixtures/time.ts'
 
 /** What happens to a clock: `+` begin, `-` end, a number of milliseconds that pass. */
@@ -127,4 +127,13 @@ test('a promise has its outcome, or that of its deadline', async () => {
   assert.equal(await withDeadline(Promise.resolve(1), LIMIT_MS, late), 1)
   await assert.rejects(withDeadline(Promise.reject(new Error('failed')), LIMIT_MS, late), /failed/)
   await assert.rejects(withDeadline(new Promise(() => {}), LIMIT_MS, late), /late/)
+})
+
+test('who waits for idleness waits until it is there, or for so long', async () => {
+  const idle = new IdleWaiters()
+  const waits = [idle.wait(Infinity), idle.wait(60_000)]
+  idle.notify()
+  await Promise.all(waits)
+  idle.notify()
+  await idle.wait(1)
 })

@@ -20,6 +20,7 @@ import { lookupHost } from './push-lookups.ts'
 import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
 import { PushSlots } from './push-slots.ts'
 import { pushBodyOf } from '../model/task-view.ts'
+import { IdleWaiters } from '../../util/clock.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { PoolLimits, Slot } from '../../util/fair-pool.ts'
 import type { Service, Shared } from '../../run/service.ts'
@@ -94,7 +95,7 @@ export class PushDeliveries {
   readonly #means: LineMeans
   readonly #lines = new Map<string, Slot<PushLine>>()
   readonly #pool: FairPool<PushLine>
-  readonly #onIdle = new Set<() => void>()
+  readonly #idle = new IdleWaiters()
   /** What was taken over and is not in a line yet. */
   readonly #left: (readonly TakenOver[])[] = []
 
@@ -181,16 +182,7 @@ export class PushDeliveries {
 
   /** Resolves when nothing waits any more, at the latest after so long. */
   async idle(ms: number): Promise<void> {
-    if (this.#lines.size === 0) return
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer)
-        this.#onIdle.delete(done)
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      this.#onIdle.add(done)
-    })
+    if (this.#lines.size > 0) await this.#idle.wait(ms)
   }
 
   /** Ends everything. What is kept in a shared store is left to other processes. */
@@ -361,7 +353,7 @@ export class PushDeliveries {
   #close(slot: Slot<PushLine>): void {
     this.#pool.remove(slot)
     this.#lines.delete(slot.value.name)
-    if (this.#lines.size === 0) for (const done of this.#onIdle) done()
+    if (this.#lines.size === 0) this.#idle.notify()
   }
 
   /** Nobody wants what happens to a task, or what waits, at that configuration. */

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { IdleWaiters, MAX_TIMER_MS } from '../../util/clock.ts'
 import { LinkedList } from '../../util/linked-list.ts'
 import { inContext } from '../message/context.ts'
 import { isLoopback } from '../access/guard.ts'
@@ -60,7 +60,7 @@ export function createListener(options: ListenerOptions): Listener {
   const { limits, log, mountPath } = options
   const running = new LinkedList<Transaction>()
   const turns = new PipelineQueue(limits.maxWaitingRequests)
-  let onIdle: (() => void) | undefined
+  const idle = new IdleWaiters()
   let server: Server | undefined
   let isDraining = false
 
@@ -91,7 +91,7 @@ export function createListener(options: ListenerOptions): Listener {
   function over(transaction: Transaction): void {
     running.remove(transaction)
     transaction.closed()
-    if (running.first === undefined) onIdle?.()
+    if (running.first === undefined) idle.notify()
   }
 
   /** Looked for only where a connection fails. */
@@ -156,14 +156,7 @@ export function createListener(options: ListenerOptions): Listener {
       server?.closeIdleConnections()
     },
     idle(ms) {
-      if (running.first === undefined) return Promise.resolve()
-      return new Promise((resolve) => {
-        const timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS))
-        onIdle = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+      return running.first === undefined ? Promise.resolve() : idle.wait(ms)
     },
     async destroy() {
       for (const { response } of running) response.destroy()
