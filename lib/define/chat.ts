@@ -8,7 +8,7 @@ export interface ChatMessage { readonly role: 'user' | 'assistant' | 'system'; r
 export interface Chat { readonly messages: readonly ChatMessage[]; readonly bytes: number }
 
 /** A conversation without messages. */
-export const silence: Chat = Object.freeze({ messages: Object.freeze([]), bytes: 0 })
+export const noChat: Chat = Object.freeze({ messages: Object.freeze([]), bytes: 0 })
 
 /** A conversation with more messages; beyond its own limits the oldest are left out. */
 export function append({ messages, bytes }: Chat, more: readonly ChatMessage[], limits: Limits): Chat {

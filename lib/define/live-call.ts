@@ -95,7 +95,7 @@ export class LiveCall extends Lease implements Call {
   get clock(): Clock { return this.#clock ??= new Clock() }
 
   /** Whether it waits for an answer of its client. */
-  get isAsking(): boolean { return this.#clock?.isStill === true }
+  get isAsking(): boolean { return this.#clock?.isStopped === true }
 
   /** Why the run was cancelled. */
   get reason(): Fault | undefined { return this.#reason }
@@ -236,11 +236,11 @@ export class LiveCall extends Lease implements Call {
     if (channel.ask === undefined || channel.can?.(question.what) !== true) throw unable(question.what)
     checkQuestion(question)
     if (channel.asksByReturning === true) return await channel.ask(question) as T
-    this.clock.begin()
+    this.clock.stop()
     try {
       return await channel.ask(question) as T
     } finally {
-      this.clock.end()
+      this.clock.resume()
     }
   }
 }

@@ -104,7 +104,7 @@ export type Question =
  * none once its own code has ended. Rejecting all at once would be an unhandled rejection for each that is
  * not awaited yet.
  */
-export function rejectInTurn(
+export function rejectOneByOne(
   [next, ...rest]: readonly { readonly reject: (reason: Error) => void }[], why: string,
   isSettled: () => boolean,
 ): void {
@@ -112,7 +112,7 @@ export function rejectInTurn(
   setImmediate(() => {
     if (isSettled()) return
     next.reject(new DOMException(why, 'AbortError'))
-    rejectInTurn(rest, why, isSettled)
+    rejectOneByOne(rest, why, isSettled)
   })
 }
 

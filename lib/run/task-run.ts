@@ -7,7 +7,7 @@ import { artifactOf } from '../define/artifact.ts'
 import { text } from '../define/content.ts'
 import { asFault, Fault, publicMessage } from '../define/fault.ts'
 import { describe, logLevelOf } from '../define/log.ts'
-import { rejectInTurn } from '../define/question.ts'
+import { rejectOneByOne } from '../define/question.ts'
 import { isTerminal } from '../tasks/task.ts'
 import { MAX_TIMER_MS } from '../util/clock.ts'
 import { isThenable } from '../util/thenable.ts'
@@ -262,7 +262,7 @@ export class TaskRun implements CallChannel, RunningTask {
     const left = this.#closeAll()
     this.#service.tasks.release(this.#id, this)
     this.#call.cancel(new Fault('cancelled', 'The client takes its time; its answer begins the run again'))
-    rejectInTurn(left, 'The client takes its time', () => this.#call.settled)
+    rejectOneByOne(left, 'The client takes its time', () => this.#call.settled)
   }
 
   #close(key: string): Open | undefined {
@@ -307,7 +307,7 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#isOver = true
     const left = this.#closeAll()
     this.#service.tasks.move(this.#id, state, { ...change, questions: none })
-    rejectInTurn(left, 'The task has ended', () => this.#call.settled)
+    rejectOneByOne(left, 'The task has ended', () => this.#call.settled)
   }
 
   /** A copy by JSON. Throws `Fault('internal')` for what is no JSON, `Fault('too-large')` over the bound. */

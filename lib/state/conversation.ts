@@ -5,7 +5,7 @@
  * When memory is short, the principal that holds most makes room: first with conversations that were never
  * named again after their first message (most clients never come back), then with those idle for longest.
  */
-import { append, silence, sizeOf } from '../define/chat.ts'
+import { append, noChat, sizeOf } from '../define/chat.ts'
 import { monotonic } from '../util/clock.ts'
 import { LinkedList } from '../util/linked-list.ts'
 import { Share, Shares } from '../util/shares.ts'
@@ -94,7 +94,7 @@ export class Conversations {
     if (this.#stored !== undefined) return this.#stored.history(owner, id)
     const now = monotonic()
     const found = this.#find(owner, id, now)
-    if (found === undefined) return silence.messages
+    if (found === undefined) return noChat.messages
     touch(found, found.holding.named, now)
     this.#shares.change(found.holding.share, 0, 0)
     // A copy: the author's code may change it.
@@ -123,7 +123,7 @@ export class Conversations {
    */
   begin(owner: string, id: string, asked: string, answered: string): MaybePromise<void> {
     const texts = [asked, answered]
-    if (this.#stored !== undefined) return this.#stored.record(owner, id, messagesOf(texts), silence.messages)
+    if (this.#stored !== undefined) return this.#stored.record(owner, id, messagesOf(texts), noChat.messages)
     const now = monotonic()
     this.#sweepAt(now)
     const holding = this.#holdingOf(owner)
@@ -196,7 +196,7 @@ export class Conversations {
   #open(holding: Holding, id: string, usedAt: number): Conversation {
     const queue = holding.fresh
     const conversation = {
-      holding, id, messages: silence.messages, bytes: 0, usedAt, queue, previous: undefined, next: undefined,
+      holding, id, messages: noChat.messages, bytes: 0, usedAt, queue, previous: undefined, next: undefined,
     }
     holding.conversations.set(id, conversation)
     queue.add(conversation)
@@ -287,7 +287,7 @@ const MAX_ATTEMPTS = 64
 /** A conversation as it was read. Version 0: there was none. */
 interface Stored extends Chat { readonly version: number }
 
-const nothing: Stored = Object.freeze({ ...silence, version: 0 })
+const nothing: Stored = Object.freeze({ ...noChat, version: 0 })
 
 /** Conversations in a shared store: read before a run, appended to after it by compare-and-set. */
 export class StoredConversations {

@@ -38,21 +38,21 @@ export class Clock implements Timed {
     this.#limit(ms, onEnd, false, ms > MAX_TIMER_MS ? undefined : timers.of(ms))
   }
 
-  get isStill(): boolean { return this.#waits > 0 }
+  get isStopped(): boolean { return this.#waits > 0 }
 
-  /** Stops the clock until as many `end`s as `begin`s were called. */
-  begin(): void {
+  /** Stops the clock until `resume` was called as often. */
+  stop(): void {
     if (this.#waits++ > 0 || (this.#timer === undefined && this.dueAtMs === 0)) return
-    this.#stop()
+    this.#unset()
     this.#leftMs -= performance.now() - this.#since
   }
 
-  end(): void {
+  resume(): void {
     if (--this.#waits === 0 && this.#onEnd !== undefined) this.#run()
   }
 
   clear(): void {
-    this.#stop()
+    this.#unset()
     this.#onEnd = undefined
   }
 
@@ -74,7 +74,7 @@ export class Clock implements Timed {
     this.#since = this.dueAtMs - ms
   }
 
-  #stop(): void {
+  #unset(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#queue?.remove(this)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { append, silence, sizeOf } from '../../lib/define/chat.ts'
+import { append, noChat, sizeOf } from '../../lib/define/chat.ts'
 import { limitsOf } from '../../lib/define/limits.ts'
 import type { ChatMessage } from '../../lib/index.ts'
 
@@ -17,8 +17,8 @@ test('the oldest messages make room, by number and by bytes, and the account sta
   for (const { limits, sizes, left } of cases) {
     const whole = limitsOf(limits)
     const said = sizes.map((size) => user('x'.repeat(size)))
-    const atOnce = append(silence, said, whole)
-    const oneByOne = said.reduce((chat, message) => append(chat, [message], whole), silence)
+    const atOnce = append(noChat, said, whole)
+    const oneByOne = said.reduce((chat, message) => append(chat, [message], whole), noChat)
     for (const { messages, bytes } of [atOnce, oneByOne]) {
       assert.deepEqual(messages.map(({ content }) => content.length), left)
       assert.equal(bytes, messages.reduce((sum, message) => sum + sizeOf(message), 0))
@@ -28,7 +28,7 @@ test('the oldest messages make room, by number and by bytes, and the account sta
 
 test('a list that was given is not changed', () => {
   const said = Object.freeze([user('a')])
-  const first = append(silence, said, limitsOf({}))
+  const first = append(noChat, said, limitsOf({}))
   append({ messages: Object.freeze(first.messages), bytes: first.bytes }, said, limitsOf({}))
-  assert.deepEqual(silence, { messages: [], bytes: 0 })
+  assert.deepEqual(noChat, { messages: [], bytes: 0 })
 })

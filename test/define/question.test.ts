@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkQuestion, rejectInTurn } from '../../lib/define/question.ts'
+import { checkQuestion, rejectOneByOne } from '../../lib/define/question.ts'
 import { callOf } from '../fixtures/house.ts'
 import type { Question } from '../../lib/define/question.ts'
 
@@ -150,7 +150,7 @@ test('questions whose run is over are rejected one in a turn, and none once its 
   const open = ['a', 'b', 'c'].map((name) => ({
     reject: ({ name: kind, message }: Error) => { rejected.push(`${name} ${kind} ${message}`) },
   }))
-  rejectInTurn(open, 'over', () => isSettled)
+  rejectOneByOne(open, 'over', () => isSettled)
   assert.deepEqual(rejected, [])
   await turn()
   assert.deepEqual(rejected, ['a AbortError over'])

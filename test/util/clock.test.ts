@@ -29,8 +29,8 @@ test('a limit counts the time in which nothing is waited for', (t) => {
     let rings = 0
     clock.limit(ms, () => { rings++ })
     for (const step of course) {
-      if (step === '+') clock.begin()
-      else if (step === '-') clock.end()
+      if (step === '+') clock.stop()
+      else if (step === '-') clock.resume()
       else pass(step)
     }
     assert.equal(rings, expected, what)
@@ -42,11 +42,11 @@ test('a clock that stands still before it has a limit starts when the wait is ov
   const pass = standingTime(t)
   const clock = new Clock()
   let rings = 0
-  clock.begin()
+  clock.stop()
   clock.limit(10, () => { rings++ })
   pass(40)
   assert.equal(rings, 0)
-  clock.end()
+  clock.resume()
   pass(9)
   assert.equal(rings, 0)
   pass(1)
@@ -70,9 +70,9 @@ test('a cleared clock does not ring, whatever ends later', (t) => {
   const pass = standingTime(t)
   const clock = new Clock()
   clock.limit(10, () => assert.fail('it rang'))
-  clock.begin()
+  clock.stop()
   clock.clear()
-  clock.end()
+  clock.resume()
   pass(30)
 })
 

@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../define/content.ts'
 import { asFault, Fault } from '../../define/fault.ts'
-import { rejectInTurn } from '../../define/question.ts'
+import { rejectOneByOne } from '../../define/question.ts'
 import { PlainLease, Quota } from '../../util/quota.ts'
 import { decodeAnswer, encodeQuestion } from '../protocol/questions.ts'
 import type { LiveCall } from '../../define/live-call.ts'
@@ -122,7 +122,7 @@ export class InputRequiredFlow {
     if (!this.#isWatching) {
       this.#isWatching = true
       this.#call.signal.addEventListener('abort', () => (
-        rejectInTurn(this.release(), 'The call has ended', () => this.#call.settled)
+        rejectOneByOne(this.release(), 'The call has ended', () => this.#call.settled)
       ))
     }
     this.#schedule()
@@ -191,7 +191,7 @@ export class InputRequiredFlow {
     const isFault = result instanceof Fault
     if (!isFault) this.#request.succeed(result)
     this.#call.cancel(isFault ? result : new Fault('cancelled', 'The client is being asked'))
-    rejectInTurn(pending, 'The client is being asked', () => this.#call.settled)
+    rejectOneByOne(pending, 'The client is being asked', () => this.#call.settled)
   }
 
   #result(pending: readonly PendingQuestion[]): InputRequired | Fault {

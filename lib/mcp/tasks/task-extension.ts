@@ -134,8 +134,8 @@ class TaskableChannel extends TaskChannel {
     const { clock } = this.live
     for (const { question, resolve, reject } of this.flow().release()) {
       // Only now does the run wait for its client.
-      clock.begin()
-      this.run.ask(question).finally(() => clock.end()).then(resolve, reject)
+      clock.stop()
+      this.run.ask(question).finally(() => clock.resume()).then(resolve, reject)
     }
     request.succeed({ resultType: 'task', ...shapeOf(request, task) })
   }
