@@ -22,20 +22,20 @@ function alikes(trial: Trial): readonly StoreKey[] {
   const long = 'x'.repeat(MAX_KEY_BYTES - 1)
   const wide = 'é'.repeat(MAX_KEY_BYTES / 2 - 1)
   return [
-    ...oddTexts.flatMap((text) => [trial.place(text), trial.place('key', name + text)]),
+    ...oddTexts.flatMap((text) => [trial.id(text), trial.id('key', name + text)]),
     ...separators.flatMap((mark) => [
-      trial.place(`b${mark}c`, `${name}${mark}a`),
-      trial.place('c', `${name}${mark}a${mark}b`),
-      trial.place(`a${mark}b${mark}c`),
+      trial.id(`b${mark}c`, `${name}${mark}a`),
+      trial.id('c', `${name}${mark}a${mark}b`),
+      trial.id(`a${mark}b${mark}c`),
     ]),
-    trial.place('z', `${name}}check:k`), trial.place('k}check:z'),
-    trial.place('key', name, 'check/a'), trial.place('key', `a/${name}`), trial.place(`a/${name}`),
+    trial.id('z', `${name}}check:k`), trial.id('k}check:z'),
+    trial.id('key', name, 'check/a'), trial.id('key', `a/${name}`), trial.id(`a/${name}`),
     // As long as the interface lets them be.
-    ...['x', 'y'].map((end) => trial.place('key', name, 'x'.repeat(63) + end)),
+    ...['x', 'y'].map((end) => trial.id('key', name, 'x'.repeat(63) + end)),
     ...['x', 'y'].flatMap((end) => {
-      return [trial.place(long + end), trial.place('key', name + (long + end).slice(name.length))]
+      return [trial.id(long + end), trial.id('key', name + (long + end).slice(name.length))]
     }),
-    ...['é', 'è'].map((end) => trial.place(wide + end)),
+    ...['é', 'è'].map((end) => trial.id(wide + end)),
   ]
 }
 
@@ -50,82 +50,82 @@ export const entryRules: StoreRules = {
     for (const [at, value] of values.entries()) {
       if (Buffer.byteLength(value) > trial.maxValueBytes) continue
       const key = `${at}`
-      const version = await trial.put(trial.place(key), value)
-      const found = await trial.other.read(trial.place(key))
+      const version = await trial.put(trial.id(key), value)
+      const found = await trial.other.read(trial.id(key))
       same('What was read', [found?.key, found?.value, found?.version], [key, value, version])
     }
-    same('What was never written', await trial.valueAt(trial.place('never')), undefined)
+    same('What was never written', await trial.valueAt(trial.id('never')), undefined)
   },
   'entries meet only where collection, owner and key are the same': async (trial) => {
-    const places = alikes(trial)
-    for (const place of places) await trial.put(place, JSON.stringify(place))
-    for (const place of places) {
-      same('What was read', await trial.valueAt(place), JSON.stringify(place))
-      const keys = await keysOf(trial.other.list(place.collection, place.owner, places.length))
-      const own = places.filter(({ collection, owner }) =>
-        collection === place.collection && owner === place.owner)
-      same(`The list of ${JSON.stringify(place.owner)}`, keys, own.map(({ key }) => key).reverse())
+    const ids = alikes(trial)
+    for (const id of ids) await trial.put(id, JSON.stringify(id))
+    for (const id of ids) {
+      same('What was read', await trial.valueAt(id), JSON.stringify(id))
+      const keys = await keysOf(trial.other.list(id.collection, id.owner, ids.length))
+      const own = ids.filter(({ collection, owner }) =>
+        collection === id.collection && owner === id.owner)
+      same(`The list of ${JSON.stringify(id.owner)}`, keys, own.map(({ key }) => key).reverse())
     }
-    for (const [at, place] of places.entries()) {
-      if (at % 2 === 0) same('Whether it was removed', await trial.one.remove(place, 'any'), true)
+    for (const [at, id] of ids.entries()) {
+      if (at % 2 === 0) same('Whether it was removed', await trial.one.remove(id, 'any'), true)
     }
-    for (const [at, place] of places.entries()) {
-      same('What is left', await trial.valueAt(place), at % 2 === 0 ? undefined : JSON.stringify(place))
+    for (const [at, id] of ids.entries()) {
+      same('What is left', await trial.valueAt(id), at % 2 === 0 ? undefined : JSON.stringify(id))
     }
   },
   'a value of the largest size is kept, and a larger one refused as too large': async (trial) => {
     const { one, maxValueBytes } = trial
-    const place = trial.place('key')
+    const id = trial.id('key')
     const largest = 'é'.repeat(Math.floor(maxValueBytes / 2)) + 'x'.repeat(maxValueBytes % 2)
-    await trial.put(place, largest)
-    const isWhole = await trial.valueAt(place) === largest
+    await trial.put(id, largest)
+    const isWhole = await trial.valueAt(id) === largest
     expect(isWhole, `A value of ${maxValueBytes} bytes was not read as it was written`)
     const larger = `${largest}x`
-    same('Writing a larger one', await faultOf(() => one.write(place, larger, LONG_MS, 'any')), 'too-large')
-    expect(await trial.valueAt(place) === largest, 'A value that was refused has changed what was kept')
-    await one.remove(place, 'any')
+    same('Writing a larger one', await faultOf(() => one.write(id, larger, LONG_MS, 'any')), 'too-large')
+    expect(await trial.valueAt(id) === largest, 'A value that was refused has changed what was kept')
+    await one.remove(id, 'any')
   },
   [`an owner and a key have at most ${MAX_KEY_BYTES} bytes, else they are refused as too large`]:
     async (trial) => {
     for (const long of ['x'.repeat(MAX_KEY_BYTES + 1), 'é'.repeat(MAX_KEY_BYTES / 2 + 1)]) {
-      for (const place of [trial.place(long), trial.place('key', trial.name + long)]) {
-        const fault = await faultOf(() => trial.one.write(place, 'x', LONG_MS, 'any'))
+      for (const id of [trial.id(long), trial.id('key', trial.name + long)]) {
+        const fault = await faultOf(() => trial.one.write(id, 'x', LONG_MS, 'any'))
         same('Writing under a longer owner or key', fault, 'too-large')
       }
     }
     for (const fit of ['x'.repeat(MAX_KEY_BYTES), 'é'.repeat(MAX_KEY_BYTES / 2)]) {
-      await trial.put(trial.place(fit), 'x')
-      same('What was read', await trial.valueAt(trial.place(fit)), 'x')
+      await trial.put(trial.id(fit), 'x')
+      same('What was read', await trial.valueAt(trial.id(fit)), 'x')
     }
   },
   'version 0 writes only where there is none': async (trial) => {
-    const place = trial.place('key')
-    await trial.put(place, 'first')
-    const second = await trial.other.write(place, 'second', LONG_MS, 0)
+    const id = trial.id('key')
+    await trial.put(id, 'first')
+    const second = await trial.other.write(id, 'second', LONG_MS, 0)
     same('A second write that expected none', second, undefined)
-    same('What was read', await trial.valueAt(place), 'first')
-    await trial.one.remove(place, 'any')
-    await trial.put(place, 'third')
-    same('What was read', await trial.valueAt(place), 'third')
+    same('What was read', await trial.valueAt(id), 'first')
+    await trial.one.remove(id, 'any')
+    await trial.put(id, 'third')
+    same('What was read', await trial.valueAt(id), 'third')
   },
   '\'any\' writes over whatever there is': async (trial) => {
-    const place = trial.place('key')
+    const id = trial.id('key')
     for (const value of ['first', 'second', 'third']) {
-      await trial.put(place, value, 'any')
-      same('What was read', await trial.valueAt(place), value)
+      await trial.put(id, value, 'any')
+      same('What was read', await trial.valueAt(id), value)
     }
   },
   'an exact version writes only over itself, and a conflict changes nothing': async (trial) => {
-    const place = trial.place('key')
-    const absent = await trial.one.write(place, 'x', LONG_MS, 7)
+    const id = trial.id('key')
+    const absent = await trial.one.write(id, 'x', LONG_MS, 7)
     same('A write that expected a version where there is none', absent, undefined)
-    const first = await trial.put(place, 'first')
-    const second = await trial.put(place, 'second', first)
+    const first = await trial.put(id, 'first')
+    const second = await trial.put(id, 'second', first)
     for (const wrong of [first, second + 1, second + 1_000_000]) {
-      const written = await trial.other.write(place, 'x', 1, wrong)
+      const written = await trial.other.write(id, 'x', 1, wrong)
       same('A write that expected another version', written, undefined)
     }
-    const { value, version } = await trial.other.read(place) ?? {}
+    const { value, version } = await trial.other.read(id) ?? {}
     same('What was read', [value, version], ['second', second])
     const listed = await trial.other.list('check', trial.name, 9)
     same('The list', listed.map((entry) => entry.version), [second])
@@ -133,34 +133,34 @@ export const entryRules: StoreRules = {
   'versions rise from write to write of an owner': async (trial) => {
     let last = 0
     for (let at = 0; at < 60; at++) {
-      const version = await trial.put(trial.place(`${at % 3}`), 'x', 'any')
+      const version = await trial.put(trial.id(`${at % 3}`), 'x', 'any')
       expect(version > last, `Version ${version} follows ${last}`)
       last = version
     }
   },
   'a version does not come back after a removal': async (trial) => {
-    const place = trial.place('key')
+    const id = trial.id('key')
     let last = 0
     for (let at = 0; at < 5; at++) {
-      const version = await trial.put(place, `${at}`)
+      const version = await trial.put(id, `${at}`)
       expect(version > last, `Version ${version} follows ${last}, which was removed`)
       last = version
-      await trial.one.remove(place, version)
-      const late = await trial.other.write(place, 'late', LONG_MS, version)
+      await trial.one.remove(id, version)
+      const late = await trial.other.write(id, 'late', LONG_MS, version)
       same('A write that expected what was removed', late, undefined)
     }
   },
   'of many that write over one version, one does': async (trial) => {
     const { one, other } = trial
     const writers = Array.from({ length: WRITERS }, (_, at) => ({ at, store: at % 2 === 0 ? one : other }))
-    const begun = trial.place('begun')
+    const begun = trial.id('begun')
     const versions = await Promise.all(
       writers.map(async ({ at, store }) => await store.write(begun, `${at}`, LONG_MS, 0)))
     same('How many began it', versions.filter((version) => version !== undefined).length, 1)
     const winner = versions.findIndex((version) => version !== undefined)
     same('What was read', await trial.valueAt(begun), `${winner}`)
 
-    const sum = trial.place('sum')
+    const sum = trial.id('sum')
     await trial.put(sum, '0')
     await Promise.all(writers.map(async ({ store }) => {
       for (let attempt = 0; attempt < WRITERS * 4; attempt++) {
@@ -173,32 +173,32 @@ export const entryRules: StoreRules = {
   },
   'only the expected version is removed, once': async (trial) => {
     const { one, other } = trial
-    const place = trial.place('key')
-    same('Removing what there is not', await one.remove(place, 'any'), false)
-    const first = await trial.put(place, 'first')
-    const second = await trial.put(place, 'second', first)
-    same('Removing an older version', await other.remove(place, first), false)
-    same('Removing version 0', await other.remove(place, 0), false)
-    same('What was read', await trial.valueAt(place), 'second')
-    const removals = [other.remove(place, second), one.remove(place, second), other.remove(place, 'any')]
+    const id = trial.id('key')
+    same('Removing what there is not', await one.remove(id, 'any'), false)
+    const first = await trial.put(id, 'first')
+    const second = await trial.put(id, 'second', first)
+    same('Removing an older version', await other.remove(id, first), false)
+    same('Removing version 0', await other.remove(id, 0), false)
+    same('What was read', await trial.valueAt(id), 'second')
+    const removals = [other.remove(id, second), one.remove(id, second), other.remove(id, 'any')]
     same('How often it was removed', (await Promise.all(removals)).filter(Boolean).length, 1)
-    same('What was removed', await trial.valueAt(place), undefined)
+    same('What was removed', await trial.valueAt(id), undefined)
   },
   'an entry is gone when its time is over, and not before': async (trial) => {
-    const place = trial.place('key')
+    const id = trial.id('key')
     const since = performance.now()
-    await trial.put(place, 'x', 0, SHORT_MS * 2)
-    await trial.untilGone(place)
+    await trial.put(id, 'x', 0, SHORT_MS * 2)
+    await trial.untilGone(id)
     const lived = performance.now() - since
     expect(lived >= SHORT_MS * 2 - 5, `Kept for ${SHORT_MS * 2} ms, it was gone after ${Math.round(lived)}`)
-    await trial.put(place, 'always', 0, Infinity)
-    const always = await trial.valueAt(place)
-    await trial.one.remove(place, 'any')
+    await trial.put(id, 'always', 0, Infinity)
+    const always = await trial.valueAt(id)
+    await trial.one.remove(id, 'any')
     same('What is kept for ever', always, 'always')
   },
   'a write begins the time anew': async (trial) => {
-    const longer = trial.place('longer')
-    const shorter = trial.place('shorter')
+    const longer = trial.id('longer')
+    const shorter = trial.id('shorter')
     await trial.put(longer, 'x', 0, SHORT_MS)
     await trial.put(longer, 'x', 'any')
     await trial.put(shorter, 'x')
@@ -207,23 +207,23 @@ export const entryRules: StoreRules = {
     same('What was written with more time', await trial.valueAt(longer), 'x')
   },
   'a version does not come back after expiry': async (trial) => {
-    const place = trial.place('key')
-    const first = await trial.put(place, 'first', 0, SHORT_MS)
-    await trial.untilGone(place)
-    same('A write that expected what expired', await trial.one.write(place, 'x', LONG_MS, first), undefined)
-    const second = await trial.put(place, 'second')
+    const id = trial.id('key')
+    const first = await trial.put(id, 'first', 0, SHORT_MS)
+    await trial.untilGone(id)
+    same('A write that expected what expired', await trial.one.write(id, 'x', LONG_MS, first), undefined)
+    const second = await trial.put(id, 'second')
     expect(second > first, `Version ${second} follows ${first}, which expired`)
-    same('What was read', await trial.valueAt(place), 'second')
+    same('What was read', await trial.valueAt(id), 'second')
   },
   'a list has an owner\'s entries of one collection, the last written first': async (trial) => {
     const { other, name } = trial
     same('The list of nothing', await other.list('check', name, 9), [])
     const versions = new Map<string, number>()
     for (const key of ['a', 'b', 'c', 'a']) {
-      versions.set(key, await trial.put(trial.place(key), key, 'any'))
+      versions.set(key, await trial.put(trial.id(key), key, 'any'))
     }
-    await trial.put(trial.place('d', name, 'check2'), 'd')
-    await trial.put(trial.place('e', `${name}2`), 'e')
+    await trial.put(trial.id('d', name, 'check2'), 'd')
+    await trial.put(trial.id('e', `${name}2`), 'e')
     const all = ['a', 'c', 'b'].map((key) => [key, key, versions.get(key)])
     const listed = async (limit: number, before?: number): Promise<unknown> => {
       const entries = await other.list('check', name, limit, before)
@@ -237,9 +237,9 @@ export const entryRules: StoreRules = {
   },
   'a list leaves out what was removed or has expired': async (trial) => {
     for (const key of ['a', 'b', 'c', 'd']) {
-      await trial.put(trial.place(key), key, 0, key === 'b' ? SHORT_MS : LONG_MS)
+      await trial.put(trial.id(key), key, 0, key === 'b' ? SHORT_MS : LONG_MS)
     }
-    await trial.one.remove(trial.place('c'), 'any')
+    await trial.one.remove(trial.id('c'), 'any')
     await trial.until('an entry to leave the list', async () =>
       (await trial.other.list('check', trial.name, 9)).length === 2)
     same('The list', await keysOf(trial.other.list('check', trial.name, 9)), ['d', 'a'])
@@ -247,7 +247,7 @@ export const entryRules: StoreRules = {
   },
   'pages of a list show each entry once while others write': async (trial) => {
     const count = 40
-    for (let at = 0; at < count; at++) await trial.put(trial.place(`${at}`), 'x')
+    for (let at = 0; at < count; at++) await trial.put(trial.id(`${at}`), 'x')
     const seen: string[] = []
     const rewritten = new Set<string>()
     let before: number | undefined
@@ -263,7 +263,7 @@ export const entryRules: StoreRules = {
       // One that comes later, one that was there, and a new one.
       for (const key of [`${page}`, `${count - 1 - page}`, `new-${page}`]) {
         rewritten.add(key)
-        await trial.put(trial.place(key), 'y', 'any')
+        await trial.put(trial.id(key), 'y', 'any')
       }
     }
     same('How many were shown twice', seen.length - new Set(seen).size, 0)

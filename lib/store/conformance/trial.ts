@@ -1,6 +1,5 @@
 /**
- * What the rules of a store are written with: the connections that a rule is tried on, and a few ways to
- * say what is wrong. Knows no rule and no test framework.
+ * What a rule of a store is tried on, and a few ways to report what is wrong.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../define/fault.ts'
@@ -19,10 +18,10 @@ export const LONG_MS = 60_000
 export const SHORT_MS = 100
 
 export class Trial {
-  /** Two connections to one state; the same one where nobody shares it. */
+  /** Two connections to one state; the same one where it is not shared. */
   readonly one: Store
   readonly other: Store
-  /** A word that no other trial uses: an owner, and the beginning of topics. */
+  /** No other trial uses it: an owner, and the beginning of topics. */
   readonly name: string
   readonly maxValueBytes: number
   readonly connect: () => Promise<Store>
@@ -39,7 +38,7 @@ export class Trial {
     this.connect = connect
   }
 
-  place(key: string, owner: string = this.name, collection = 'check'): StoreKey {
+  id(key: string, owner: string = this.name, collection = 'check'): StoreKey {
     return { collection, owner, key }
   }
 
@@ -54,22 +53,22 @@ export class Trial {
     this.waitingFor = before
   }
 
-  async untilGone(place: StoreKey): Promise<void> {
-    await this.until('an entry to expire', async () => await this.other.read(place) === undefined)
+  async untilGone(id: StoreKey): Promise<void> {
+    await this.until('an entry to expire', async () => await this.other.read(id) === undefined)
   }
 
   /** Writes, on the one connection, what must not meet a conflict. Answers the version. */
   async put(
-    place: StoreKey, value: string, expected: number | 'any' = 0, keepMs: number = LONG_MS,
+    id: StoreKey, value: string, expected: number | 'any' = 0, keepMs: number = LONG_MS,
   ): Promise<number> {
-    const version = await this.one.write(place, value, keepMs, expected)
+    const version = await this.one.write(id, value, keepMs, expected)
     expect(version !== undefined, `A write that expected ${expected} met a conflict`)
     expect(Number.isSafeInteger(version) && version > 0, `Version ${version} is no whole number above zero`)
     return version
   }
 
-  async valueAt(place: StoreKey): Promise<string | undefined> {
-    return (await this.other.read(place))?.value
+  async valueAt(id: StoreKey): Promise<string | undefined> {
+    return (await this.other.read(id))?.value
   }
 }
 

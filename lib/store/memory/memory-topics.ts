@@ -14,13 +14,13 @@ import type { Order } from '../../util/heap.ts'
 import type { LinkedMember } from '../../util/linked-list.ts'
 import type { NumberedSubscriber } from '../shared/common.ts'
 
-/** What expires: when, in monotonic milliseconds, and where it stands among all that does. */
-export interface Expiring { readonly expiresAt: number; expiryPlace: number }
+/** What expires: when, in monotonic milliseconds, and its index in the heap. */
+export interface Expiring { readonly expiresAt: number; expiryIndex: number }
 
 export const byExpiry: Order<Expiring> = {
   isBefore: (one, other) => one.expiresAt < other.expiresAt,
-  placeOf: (one) => one.expiryPlace,
-  place(one, at) { one.expiryPlace = at },
+  placeOf: (one) => one.expiryIndex,
+  place(one, at) { one.expiryIndex = at },
 }
 
 interface TopicLimits {
@@ -50,7 +50,7 @@ class Topic implements LinkedMember<Topic>, Expiring {
   isNotifying = false
   isQuiet = false
   expiresAt = Infinity
-  expiryPlace: number = NOT_IN_HEAP
+  expiryIndex: number = NOT_IN_HEAP
   previous: Topic | undefined = undefined
   next: Topic | undefined = undefined
 
@@ -155,7 +155,7 @@ export class MemoryTopics {
   /** The oldest event of the topic is another one now, or there is none. */
   #age(topic: Topic): void {
     topic.expiresAt = topic.kept.first?.expiresAt ?? Infinity
-    if (topic.expiryPlace === NOT_IN_HEAP) this.#expiring.add(topic)
+    if (topic.expiryIndex === NOT_IN_HEAP) this.#expiring.add(topic)
     else if (topic.share.count > 0) this.#expiring.moved(topic)
     else this.#expiring.remove(topic)
   }

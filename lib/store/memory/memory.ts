@@ -17,9 +17,9 @@ import type { Expiring } from './memory-topics.ts'
 
 /** A store that answers at once. */
 export interface MemoryStore extends Store {
-  read(...place: Parameters<Store['read']>): Entry | undefined
+  read(...id: Parameters<Store['read']>): Entry | undefined
   write(...kept: Parameters<Store['write']>): number | undefined
-  remove(...place: Parameters<Store['remove']>): boolean
+  remove(...id: Parameters<Store['remove']>): boolean
   list(...wanted: Parameters<Store['list']>): readonly Entry[]
   publish(...event: Parameters<Store['publish']>): void
   follow(...subscriber: Parameters<Store['follow']>): () => void
@@ -154,35 +154,35 @@ class MemoryEntries {
     this.#shares = new Shares(limits.maxEntries, limits.maxBytes)
   }
 
-  read(place: StoreKey): Entry | undefined {
+  read(id: StoreKey): Entry | undefined {
     this.#forgetExpired()
-    const found = this.#find(place)
+    const found = this.#find(id)
     return found && shown(found)
   }
 
-  write(place: StoreKey, value: string, keepMs: number, expected: number | 'any'): number | undefined {
-    requireKey(place)
+  write(id: StoreKey, value: string, keepMs: number, expected: number | 'any'): number | undefined {
+    requireKey(id)
     const { maxBytes, maxValueBytes, isShared } = this.#limits
-    const bytes = measure(value, Math.min(maxValueBytes, maxBytes)) + Buffer.byteLength(place.key)
+    const bytes = measure(value, Math.min(maxValueBytes, maxBytes)) + Buffer.byteLength(id.key)
     const now = this.#forgetExpired()
-    const before = this.#find(place)
+    const before = this.#find(id)
     if (!isExpected(before, expected)) return undefined
     this.#requireRoom(bytes, before)
     if (before !== undefined) this.#forget(before)
     const kept: Kept = {
-      key: place.key, value, version: ++this.#lastVersion, shelf: this.#shelf(place), bytes,
+      key: id.key, value, version: ++this.#lastVersion, shelf: this.#shelf(id), bytes,
       expiresAt: now + keepMs,
-      isPinned: place.owner.startsWith('~') || (isShared && keepMs === Infinity),
-      expiryPlace: NOT_IN_HEAP, previous: undefined, next: undefined,
+      isPinned: id.owner.startsWith('~') || (isShared && keepMs === Infinity),
+      expiryIndex: NOT_IN_HEAP, previous: undefined, next: undefined,
     }
     this.#keep(kept)
     while (this.#shares.isOver) this.#forget(this.#nextToGo(kept))
     return kept.version
   }
 
-  remove(place: StoreKey, expected: number | 'any'): boolean {
+  remove(id: StoreKey, expected: number | 'any'): boolean {
     this.#forgetExpired()
-    const found = this.#find(place)
+    const found = this.#find(id)
     if (found === undefined || !isExpected(found, expected)) return false
     this.#forget(found)
     return true
@@ -247,7 +247,7 @@ class MemoryEntries {
     const { shelf, key, bytes, isPinned } = kept
     const { holding, collection } = shelf
     shelf.entries.delete(key)
-    if (kept.expiryPlace !== NOT_IN_HEAP) this.#expiring.remove(kept)
+    if (kept.expiryIndex !== NOT_IN_HEAP) this.#expiring.remove(kept)
     if (isPinned) {
       shelf.pinned.remove(kept)
       this.#setAside(-1, -bytes)

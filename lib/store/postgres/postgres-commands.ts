@@ -56,7 +56,7 @@ export function statements(prefix: string): Statements {
     VALUES ($1, $2, $3, $4, nextval('${versions}'), ${until('$5::float8')})
     ON CONFLICT (collection, owner, key)
     DO UPDATE SET value = excluded.value, version = nextval('${versions}'), expires_at = excluded.expires_at`
-  const place = 'collection = $1 AND owner = $2 AND key = $3'
+  const isKey = 'collection = $1 AND owner = $2 AND key = $3'
   return {
     // Answers `id`, which is null where there are no tables.
     find: `SELECT to_regclass('${topics}')::oid::text AS id`,
@@ -82,17 +82,17 @@ export function statements(prefix: string): Statements {
         topic text COLLATE "C" PRIMARY KEY, previous bigint NOT NULL, number bigint NOT NULL,
         dropped bigint NOT NULL, said_at timestamptz NOT NULL)`,
     // $1 collection, $2 owner, $3 key.
-    read: `SELECT value, version FROM ${entries} WHERE ${place} AND ${isLive()}`,
+    read: `SELECT value, version FROM ${entries} WHERE ${isKey} AND ${isLive()}`,
     // $4 value, $5 milliseconds or null for ever; over whatever there is, where there is nothing, and where
     // there is version $6.
     write: `${insert} RETURNING version`,
     writeNew: `${insert} WHERE NOT ${isLive('kept')} RETURNING version`,
     writeNext: `UPDATE ${entries}
       SET value = $4, version = nextval('${versions}'), expires_at = ${until('$5::float8')}
-      WHERE ${place} AND version = $6::bigint AND ${isLive()} RETURNING version`,
+      WHERE ${isKey} AND version = $6::bigint AND ${isLive()} RETURNING version`,
     // $4 the version that is there, or null for any.
     remove: `DELETE FROM ${entries}
-      WHERE ${place} AND version = coalesce($4::bigint, version) AND ${isLive()} RETURNING version`,
+      WHERE ${isKey} AND version = coalesce($4::bigint, version) AND ${isLive()} RETURNING version`,
     // $3 how many or null for all, $4 before which version or null.
     list: `SELECT key, value, version FROM ${entries}
       WHERE collection = $1 AND owner = $2 AND version < coalesce($4::bigint, 9223372036854775807)

@@ -1,5 +1,5 @@
 /**
- * A store in PostgreSQL 13 or later, through the client that its user has, told apart by its shape. Entries
+ * A store in PostgreSQL 13 or later, through the client that its user has, known by its shape. Entries
  * and events are rows; one connection listens for all topics that are followed.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
@@ -122,7 +122,7 @@ const UNPREPARED: ReadonlySet<unknown> = new Set(['26000', '42P05', '0A000'])
 function querying(pool: Pool, prepares: boolean): PostgresConnection['query'] {
   // The name of each statement, until a connection has lost one that it had.
   let names = prepares ? new Map<string, string>() : undefined
-  // A pool can have several stores, of several versions: a name says all of its text.
+  // A pool can have several stores, of several versions: a name stands for its whole text.
   const nameOf = (text: string): string | undefined => {
     const known = names?.get(text)
     if (known !== undefined || names === undefined) return known

@@ -236,22 +236,22 @@ export class RedisCommands {
     })
   }
 
-  async read(place: StoreKey): Promise<Entry | undefined> {
-    const [version, value] = await this.#run(READ, this.#entryKeys(place), [place.key])
-    return version === undefined ? undefined : entryOf(place.key, version, value)
+  async read(id: StoreKey): Promise<Entry | undefined> {
+    const [version, value] = await this.#run(READ, this.#entryKeys(id), [id.key])
+    return version === undefined ? undefined : entryOf(id.key, version, value)
   }
 
   async write(
-    place: StoreKey, value: string, keepMs: number, expected: number | 'any',
+    id: StoreKey, value: string, keepMs: number, expected: number | 'any',
   ): Promise<number | undefined> {
-    const args = [place.key, value, microseconds(keepMs), `${expected}`, this.#mark()]
-    const [version] = await this.#run(WRITE, this.#entryKeys(place), args)
+    const args = [id.key, value, microseconds(keepMs), `${expected}`, this.#mark()]
+    const [version] = await this.#run(WRITE, this.#entryKeys(id), args)
     return version === undefined ? undefined : Number(version)
   }
 
-  async remove(place: StoreKey, expected: number | 'any'): Promise<boolean> {
-    const args = [place.key, `${expected}`, this.#mark()]
-    const [removed] = await this.#run(REMOVE, this.#entryKeys(place), args)
+  async remove(id: StoreKey, expected: number | 'any'): Promise<boolean> {
+    const args = [id.key, `${expected}`, this.#mark()]
+    const [removed] = await this.#run(REMOVE, this.#entryKeys(id), args)
     return removed !== undefined
   }
 
@@ -381,7 +381,7 @@ function entryOf(key: string, version: string, value = ''): Entry {
   return { key, value: value.slice(MARK_LENGTH), version: Number(version) }
 }
 
-/** Without what would end the part of a key that says where in a cluster it lies. */
+/** Without what would end the hash tag of a key. */
 function encodeTag(owner: string): string {
   return owner.replace(/[%{}]/g, encodeURIComponent)
 }

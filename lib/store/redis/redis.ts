@@ -1,5 +1,5 @@
 /**
- * A store in Redis 6.2 or later, or Valkey, through the client that its user has, told apart by its shape.
+ * A store in Redis 6.2 or later, or Valkey, through the client that its user has, known by its shape.
  * Entries are hashes and sorted sets, topics are streams and channels; a connection of its own subscribes.
  */
 import { rejectUnknown } from '../../schema/options.ts'
@@ -50,8 +50,8 @@ export interface RedisStoreOptions {
  * Makes a store of a client of ioredis, iovalkey or redis, which is connected, or of two functions of your
  * own. The client stays yours: `close` ends only the connection that the store has opened to follow topics.
  *
- * What is kept is as safe as Redis was told to keep it: without an append-only file a crash of Redis loses
- * what was written last, and any `maxmemory-policy` but `noeviction` what is there.
+ * What is kept is as safe as Redis is configured to keep it: without an append-only file a crash of Redis
+ * loses what was written last, and any `maxmemory-policy` but `noeviction` what is there.
  *
  * Throws `TypeError` for what is no such client, and for an option that there is not.
  */

@@ -29,11 +29,11 @@ export function remoteStore(load: () => Promise<RemoteCommands>, maxValueBytes: 
   const publisher = new Publisher(async (topic, batch) => (await loaded()).publishBatch(topic, batch))
   return {
     isShared: true,
-    read: async (place) => (await loaded()).read(place),
-    async write(place, value, keepMs, expected) {
-      requireKey(place)
+    read: async (id) => (await loaded()).read(id),
+    async write(id, value, keepMs, expected) {
+      requireKey(id)
       measure(value, maxValueBytes)
-      return (await loaded()).write(place, value, keepMs, expected)
+      return (await loaded()).write(id, value, keepMs, expected)
     },
     remove: async (...wanted) => (await loaded()).remove(...wanted),
     list: async (...wanted) => (await loaded()).list(...wanted),

@@ -27,8 +27,7 @@ export interface SqliteStore extends MemoryStore { close(): void }
 
 /**
  * Opens a store in a file, which is made where it is not there, for its owner alone (mode 0600); its folder
- * has to be. Beside it lie two more while it is open. The file is for one machine: a folder of the network
- * is no place for it.
+ * has to be. Beside it lie two more while it is open. Do not put it in a folder of the network.
  *
  * What was answered outlives the process, however that ends; the moment before a machine loses its power may
  * be lost.
@@ -110,7 +109,8 @@ export class SqliteDatabase {
   constructor(path: string) {
     const { DatabaseSync } = sqliteModule()
     try {
-      makePrivate(path)
+      // Only its owner may read it: it holds conversations. SQLite gives the files beside it the same mode.
+      closeSync(openSync(path, 'a', 0o600))
       this.#connection = new DatabaseSync(path)
       this.#connection.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
       whileLocked(() => this.#connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL'))
@@ -163,14 +163,6 @@ export class SqliteDatabase {
   }
 }
 
-/**
- * Makes a file that only its owner may read: what people say to agents is in it. SQLite gives the files
- * beside it the same mode. One that is there keeps its mode.
- */
-function makePrivate(path: string): void {
-  closeSync(openSync(path, 'a', 0o600))
-}
-
 function sqliteModule(): SqliteModule {
   const module: unknown = process.getBuiltinModule('node:sqlite')
   if (isSqlite(module)) return module
@@ -219,16 +211,16 @@ function entriesOf(
   const sweep = database.prepare(`DELETE FROM triport_entries WHERE rowid IN (
     SELECT rowid FROM triport_entries WHERE expires_at <= ? LIMIT ${SWEEP_COUNT})`)
   return {
-    read: (place) => database.use(() => {
-      const row = select.get(...columnsOf(place), Date.now())
-      return row && entryOf(place.key, row)
+    read: (id) => database.use(() => {
+      const row = select.get(...columnsOf(id), Date.now())
+      return row && entryOf(id.key, row)
     }),
-    write(place, value, keepMs, expected) {
-      requireKey(place)
+    write(id, value, keepMs, expected) {
+      requireKey(id)
       measure(value, maxValueBytes)
       return database.transact(() => {
         const now = Date.now()
-        const columns = columnsOf(place)
+        const columns = columnsOf(id)
         if (expected !== 'any') {
           const version = Number(known.get(...columns, now)?.['version'] ?? 0)
           if (version !== expected) return undefined
@@ -240,8 +232,8 @@ function entriesOf(
         return version
       })
     },
-    remove: (place, expected) => database.use(() => (
-      remove.get(...columnsOf(place), Date.now(), expected === 'any' ? null : expected) !== undefined
+    remove: (id, expected) => database.use(() => (
+      remove.get(...columnsOf(id), Date.now(), expected === 'any' ? null : expected) !== undefined
     )),
     list: (collection, owner, limit, before = Infinity) => database.use(() => {
       const count = limit === Infinity ? -1 : limit
