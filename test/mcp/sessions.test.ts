@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Sessions } from '../../lib/mcp/session/sessions.ts'
+import { Sessions } from '../../lib/mcp/session/session.ts'
 import { ReplayBudget } from '../../lib/mcp/session/replay.ts'
 import { oldest } from '../../lib/mcp/protocol/revisions.ts'
 import { standingTime } from '../fixtures/time.ts'

@@ -11,7 +11,7 @@ import { openCall } from '../request/call-channel.ts'
 import { listen } from './listen.ts'
 import { cacheHints, page } from '../request/lists.ts'
 import { McpRequest } from '../request/request.ts'
-import { subscribed } from '../session/session-state.ts'
+import { subscribed } from '../session/session-migration.ts'
 import { promptResult, pick } from '../protocol/shape.ts'
 import {
   cancelAugmented, getAugmented, listAugmented, resultOfAugmented,
@@ -26,7 +26,7 @@ import type { Offering } from '../../define/catalog.ts'
 import type { ResponseChannel, Peer, Handshake } from '../session/session.ts'
 import type { McpContext } from '../request/context.ts'
 import type { RequestMessage } from '../session/messages.ts'
-import type { StateChange } from '../session/session-state.ts'
+import type { StateChange } from '../session/session-migration.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
 /** A result, its JSON text, or nothing where the method answers by itself. */

@@ -1,7 +1,4 @@
-/**
- * `tools/call`: which tool, with what, and whether its call is answered with the result, with a round of
- * questions, or with a task.
- */
+/** `tools/call`: finds the tool, and answers with its result, with questions, or with a task. */
 import { callTool } from '../../run/call-tool.ts'
 import { isRecord, text } from '../../define/content.ts'
 import { asFault, Fault, publicMessage } from '../../define/fault.ts'
@@ -22,12 +19,9 @@ import type { Tool, ToolResult } from '../../define/tool.ts'
 import type { McpContext } from '../request/context.ts'
 import type { McpRequest } from '../request/request.ts'
 
-/**
- * What a tool throws and no model can mend: an error of the protocol. All else a model must be able to read.
- */
+/** Faults that no model can mend are errors of the protocol; all others a model must be able to read. */
 const protocolErrors: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'forbidden', 'busy', 'cancelled'])
 
-/** The method. */
 export function callToolMethod(request: McpRequest): MaybePromise<object | string | undefined> {
   const { mcp, params, peer } = request
   const { name, arguments: args = {} } = params
@@ -74,7 +68,8 @@ export function mcpRunner(mcp: McpContext): TaskRunner {
 function encode(request: McpRequest, tool: Tool, result: ToolResult): string {
   const said = loneText(result)
   if (said !== undefined) {
-    const head = request.mcp.resultHeadOf(request.peer.revision)
+    const { mcp, peer: { revision } } = request
+    const head = revision.stamps ? mcp.stampOf(revision).head : '{'
     return request.encode(`${head}"content":[{"type":"text","text":${quote(said)}}]}`)
   }
   try {
@@ -92,12 +87,11 @@ function loneText({ content, structuredContent, isError, _meta }: ToolResult): s
   return Object.keys(block).length === 2 ? block.text : undefined
 }
 
-/** What is made of a tool's result. */
 type Making<T> = (request: McpRequest, tool: Tool, result: ToolResult) => T
 
 const asItIs: Making<ToolResult> = (_request, _tool, result) => result
 
-/** Runs a tool, and makes `as` of its result, or of what its failure reads like. */
+/** Runs a tool, and makes `as` of its result, or of its failure as a result. */
 function run<T>(
   request: McpRequest, tool: Tool, args: unknown, call: LiveCall, as: Making<T>,
 ): MaybePromise<T> {
@@ -123,10 +117,7 @@ async function makeLater<T>(
   return as(request, tool, result)
 }
 
-/**
- * A failure as a result that a model can read. Throws what is an error of the protocol; `isOwn`: it was the
- * tool that threw it.
- */
+/** A failure as a result. Throws what is an error of the protocol. `isOwn`: the tool threw it. */
 function failureOf(request: McpRequest, tool: Tool, error: unknown, isOwn: boolean): ToolResult {
   const fault = asFault(error)
   const { kind } = fault

@@ -20,13 +20,11 @@ export interface ClientAbilities {
   readonly extensions: Readonly<Record<string, unknown>>
 }
 
-/** What decides how a client is asked. */
 export interface PeerInfo {
   readonly revision: Revision
   readonly abilities: ClientAbilities
 }
 
-/** Characters of a name, a title or a version. */
 const MAX_NAME = 256
 /** All settings of extensions together, as JSON, in characters. */
 const MAX_SETTINGS = 16 * 1024

@@ -11,7 +11,6 @@ import type { DocumentPart, Meanings } from '../../wire/openapi.ts'
 
 const rpc = { jsonrpc: { const: '2.0' }, id: { type: ['string', 'integer'] } }
 
-/** What the operations refer to. */
 export const mcpComponents: Components = {
   schemas: {
     McpRequest: objectOf('jsonrpc! id method! params:object', rpc),
@@ -24,7 +23,6 @@ export const mcpComponents: Components = {
 
 const events = body('Events', described(TEXT, 'JSON-RPC messages.'), EVENT_STREAM)
 
-/** Any of these, or a batch of them. */
 function orBatch(name: string): DocumentPart {
   return { oneOf: [schemaReference(name), { ...listOf(name), minItems: 1 }] }
 }

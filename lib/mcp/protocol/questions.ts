@@ -22,14 +22,12 @@ export function canAsk(peer: PeerInfo, what: Ability): boolean {
   }
 }
 
-/** The client capability that a question needs. */
 export function capabilityFor(what: Ability): Readonly<Record<string, unknown>> {
   if (what === 'sample') return { sampling: {} }
   if (what === 'roots') return { roots: {} }
   return { elicitation: what === 'elicit-url' ? { url: {} } : { form: {} } }
 }
 
-/** A question as a request without its envelope. */
 export interface QuestionRequest {
   readonly method: string
   readonly params?: Readonly<Record<string, unknown>>
@@ -166,7 +164,6 @@ function encodeOlder(message: Message, { name, sampled }: Revision): readonly Me
   }))
 }
 
-/** The required text members of each kind of block. */
 const texts: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['text', ['text']], ['image', ['data', 'mimeType']], ['audio', ['data', 'mimeType']],
   ['tool_use', ['id', 'name']], ['tool_result', ['toolUseId']],

@@ -10,22 +10,18 @@ import type { Id } from '../../wire/jsonrpc.ts'
 /** How long a client should wait where all sessions are in use, in seconds. */
 const RETRY_AFTER = '5'
 
-/** The reply to an invalid request, with a sentence that says why. */
 export function invalid(status: number, why: string, id?: Id, headers?: readonly string[]): Reply {
   return errorReply(id ?? undefined, rpcError(INVALID_REQUEST, why), status, headers)
 }
 
-/** The reply where a rate limit is used up. */
 export function overLimit({ detail, headers }: Overuse, id?: Id): Reply {
   return invalid(429, detail, id, headers)
 }
 
-/** The reply to a request whose id is that of a running one. */
 export function duplicate(id: Id): Reply {
   return invalid(400, 'A request with this id is running in this session already', id)
 }
 
-/** The reply where the stream of the oldest transport is gone. */
 export function noLegacySse(): Reply {
   return invalid(404, 'There is no such session, or it has ended; open /sse again')
 }
@@ -37,7 +33,6 @@ export function unavailable(thrown: unknown, id?: Id): Reply {
   return errorReply(id ?? undefined, error, 503, ['Retry-After', RETRY_AFTER])
 }
 
-/** The reply to a request that was refused before its message was read. */
 export function refuseHttp(refusal: Refusal): Reply {
   return errorReply(undefined, refusalError(refusal), refusal.status, refusal.headers)
 }

@@ -6,14 +6,12 @@
  */
 import type { Ability } from '../../define/question.ts'
 
-/** Prefix of the protocol's own `_meta` keys. */
 export const META = 'io.modelcontextprotocol/'
 
 export interface Revision {
   readonly name: string
   /** Where the client declares itself: in `initialize`, or in each request's `_meta`. */
   readonly opening: 'initialize' | 'each-request'
-  /** Whether one POST body may be an array of messages. */
   readonly batches: boolean
   /** Methods that a client may call; all others are unknown. */
   readonly methods: ReadonlySet<string>
@@ -21,13 +19,9 @@ export interface Revision {
   readonly members: Readonly<Record<Entity, readonly string[]>>
   /** Content blocks; any other is converted to one of these. */
   readonly blocks: ReadonlySet<string>
-  /** Which values `structuredContent` may have. */
   readonly structured: 'never' | 'objects' | 'any'
-  /** Whether a progress notification may carry a text. */
   readonly progressText: boolean
-  /** Server capabilities that it has. */
   readonly capabilities: ReadonlySet<string>
-  /** What a handler may ask the client for. */
   readonly asks: ReadonlySet<Ability>
   /** Whether a field of a form can have several choices, titles in them, and a default of any type. */
   readonly choices: boolean
@@ -46,7 +40,6 @@ export interface Revision {
   /** Whether results have `resultType`, `serverInfo` and cache hints. */
   readonly stamps: boolean
   readonly resourceNotFound: number
-  /** HTTP statuses. */
   readonly unknownMethodStatus: number
   readonly missingCapabilityStatus: number
 }
@@ -195,7 +188,6 @@ const modernMethods: ReadonlySet<unknown> = new Set(modern.flatMap(({ methods })
   (name) => !revisions.some((other) => other.opening === 'initialize' && other.methods.has(name)),
 ))
 
-/** Whether only modern revisions have the method. */
 export function isModernMethod(name: string | undefined): boolean {
   return modernMethods.has(name)
 }

@@ -42,7 +42,6 @@ function wrapped(root: object, result: object): object {
   return { ...shared, type: 'object', properties: { result }, required: ['result'] }
 }
 
-/** Keywords whose values are not schemas. */
 const dataKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 
 /** A schema as the member `result`: its references are adapted, `$defs` stay at the root. */
@@ -79,7 +78,6 @@ export function toolResult(
   return shaped
 }
 
-/** Whether older revisions get the tool's structured output wrapped. */
 function isWrapped(tool: Tool | undefined): boolean {
   return tool?.output !== undefined && tool.output.json['type'] !== 'object'
 }

@@ -23,7 +23,6 @@ import type { Exchange } from '../../http/message/exchange.ts'
 export interface ToolTable {
   /** In stable order: agents, groups, then tools as they were given. */
   readonly listed: readonly Tool[]
-  /** Those that can be called, listed or not. */
   readonly byName: ReadonlyMap<unknown, Tool>
 }
 

@@ -16,7 +16,6 @@ import type { Ability, Question } from '../../define/question.ts'
 import type { OpenQuestions } from '../session/ask.ts'
 import type { EarlierRounds, McpRequest } from './request.ts'
 
-/** The channel of one request's call. */
 export class RequestChannel implements CallChannel {
   readonly live: LiveCall
   readonly asksByReturning: boolean
@@ -125,7 +124,6 @@ export class RequestChannel implements CallChannel {
   }
 }
 
-/** The call of an author's code behind a request. */
 export function openCall(request: McpRequest, subject?: readonly unknown[]): LiveCall {
   return new RequestChannel(request, subject).live
 }

@@ -4,7 +4,7 @@ import { SessionMigration } from '../session/session-migration.ts'
 import { Notifications } from '../session/notifications.ts'
 import { ReplayBudget } from '../session/replay.ts'
 import { META } from '../protocol/revisions.ts'
-import { Sessions } from '../session/sessions.ts'
+import { Sessions } from '../session/session.ts'
 import { pick } from '../protocol/shape.ts'
 import { toolTable } from '../protocol/tools.ts'
 import type { Offering } from '../../define/catalog.ts'
@@ -15,7 +15,7 @@ import type { Seal } from '../../wire/seal.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { ToolTable } from '../protocol/tools.ts'
 
-/** The operator's options of MCP. */
+/** Options of MCP. */
 export interface McpOptions {
   /** `optional` (default): calls are served without one too. `required`: 400 without. `none`: never made. */
   readonly sessions?: 'optional' | 'required' | 'none' | undefined
@@ -36,8 +36,10 @@ export interface McpOptions {
   readonly cache?: { readonly ttlMs: number; readonly scope?: 'public' | 'private' | undefined } | undefined
 }
 
-/** The same, with what the server knows besides. */
 export interface McpSetup extends McpOptions { readonly auth?: Authorization | undefined }
+
+/** In every result of newer revisions: the server's `_meta`, and how the JSON text begins. */
+interface Stamp { readonly meta: Readonly<Record<string, unknown>>; readonly head: string }
 
 export class McpContext {
   readonly service: Service
@@ -50,8 +52,7 @@ export class McpContext {
   readonly migration: SessionMigration | undefined
   /** JSON texts of lists; emptied when the catalog changes. */
   readonly texts: Map<string, string> = new Map()
-  readonly #stamps = new Map<Revision, Readonly<Record<string, unknown>>>()
-  readonly #heads = new Map<Revision, string>()
+  readonly #stamps = new Map<Revision, Stamp>()
   /** Only written here. */
   tools: ToolTable
   /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. Only written here. */
@@ -98,23 +99,12 @@ export class McpContext {
     this.sessions.closeAll()
   }
 
-  /** What the JSON text of a result begins with. */
-  resultHeadOf(revision: Revision): string {
-    if (!revision.stamps) return '{'
-    let head = this.#heads.get(revision)
-    if (head === undefined) {
-      const stamp = JSON.stringify({ resultType: 'complete', _meta: this.stampOf(revision) })
-      this.#heads.set(revision, head = `${stamp.slice(0, -1)},`)
-    }
-    return head
-  }
-
-  /** The `_meta` of every result of a revision. */
-  stampOf(revision: Revision): Readonly<Record<string, unknown>> {
+  stampOf(revision: Revision): Stamp {
     let stamp = this.#stamps.get(revision)
     if (stamp === undefined) {
-      stamp = { [`${META}serverInfo`]: pick('implementation', this.implementation, revision) }
-      this.#stamps.set(revision, stamp)
+      const meta = { [`${META}serverInfo`]: pick('implementation', this.implementation, revision) }
+      const head = `${JSON.stringify({ resultType: 'complete', _meta: meta }).slice(0, -1)},`
+      this.#stamps.set(revision, stamp = { meta, head })
     }
     return stamp
   }

@@ -31,19 +31,16 @@ interface PendingQuestion {
   readonly reject: (reason: Error) => void
 }
 
-/** The result of a call that has questions. */
 interface InputRequired {
   readonly resultType: 'input_required'
   readonly inputRequests: Readonly<Record<string, object>>
   readonly requestState: string
 }
 
-/** One call in one of its rounds. */
 export class InputRequiredFlow {
   readonly #request: McpRequest
   readonly #call: LiveCall
   readonly #subject: string
-  /** What the rounds before have settled. */
   readonly earlier: EarlierRounds
   readonly #answers = new Map<string, { digest: string; answer: unknown }>()
   readonly #once = new Map<string, unknown>()
@@ -82,7 +79,6 @@ export class InputRequiredFlow {
     return { state, responses }
   }
 
-  /** Whether a question has no answer. */
   get isAsking(): boolean { return this.#pending.length > 0 }
 
   /** Gives up the pending questions to a task, which asks them itself: the call goes on. */

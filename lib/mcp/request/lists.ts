@@ -52,7 +52,6 @@ export function page(request: McpRequest, member: List): string {
   return text
 }
 
-/** The same for items of any kind. */
 export function pageOf(request: McpRequest, member: string, items: readonly Item[]): string {
   const { mcp, params: { cursor }, peer } = request
   const purpose = `${PURPOSE} ${member}`
@@ -80,7 +79,6 @@ function startOf(items: readonly Item[], after: unknown): number {
   return found < 0 ? after['index'] : found + 1
 }
 
-/** How long a client may keep a result, and for whom. */
 export function cacheHints(
   { mcp, params: { inputResponses, requestState } }: McpRequest,
 ): { readonly ttlMs: number; readonly cacheScope: 'public' | 'private' } {

@@ -67,13 +67,11 @@ export interface RoundState {
   readonly once: Readonly<Record<string, unknown>>
 }
 
-/** What earlier rounds of a call have settled. */
 export interface EarlierRounds {
   readonly state: RoundState | undefined
   readonly responses: Readonly<Record<string, unknown>>
 }
 
-/** One request. */
 export class McpRequest implements CallFacts {
   readonly protocol = 'mcp'
   readonly mcp: McpContext
@@ -85,7 +83,6 @@ export class McpRequest implements CallFacts {
   readonly metadata: Readonly<Record<string, unknown>>
   /** The run of an author's code behind it; undefined again where that becomes a task. */
   call: LiveCall | undefined
-  /** The client has left. */
   isGone = false
   /** Called once when the client leaves. */
   onLeave: (() => void) | undefined
@@ -168,7 +165,6 @@ export class McpRequest implements CallFacts {
     throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
   }
 
-  /** A result with the members that newer revisions have in every one. */
   stamped(result: object): object {
     if (!this.peer.revision.stamps) return result
     const meta = '_meta' in result && typeof result._meta === 'object' ? result._meta : undefined
@@ -176,8 +172,7 @@ export class McpRequest implements CallFacts {
     return { resultType: 'complete', ...result, _meta: { ...meta, ...this.stamp } }
   }
 
-  /** The server's own members of a result's `_meta`. */
-  get stamp(): Readonly<Record<string, unknown>> { return this.mcp.stampOf(this.peer.revision) }
+  get stamp(): Readonly<Record<string, unknown>> { return this.mcp.stampOf(this.peer.revision).meta }
 
   /** Answers with an error, or with nothing where the client has cancelled or left. */
   fail(thrown: unknown): void {
@@ -208,7 +203,6 @@ export class McpRequest implements CallFacts {
     return fault
   }
 
-  /** A fault as an error of this revision. */
   errorOf(fault: Fault): RpcError {
     const message = publicMessage(fault, this.origin.requestId, this.mcp.service.exposeErrors)
     try {

@@ -17,7 +17,6 @@ import type { ClientAbilities } from '../protocol/client.ts'
 export type OpenQuestions = Set<(reason: Fault) => void>
 
 export interface Asking {
-  /** The answer, as the handler gets it. */
   readonly answer: Promise<unknown>
   /** Withdraws it: the client should not show it to its user any more. */
   withdraw(reason: Fault): void
@@ -76,7 +75,6 @@ export function sendQuestion(
   }
 }
 
-/** The `task` of a question's params, where the client can answer with one. */
 function taskOf(question: Question, abilities: ClientAbilities): object | undefined {
   if (question.what === 'roots' || question.task === undefined) return undefined
   const knowsTasks = question.what === 'sample' ? abilities.samplingTasks : abilities.elicitationTasks

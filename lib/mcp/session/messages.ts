@@ -41,7 +41,6 @@ export function cancelledBy(message: RpcMessage): Id | undefined {
   return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : undefined
 }
 
-/** Cancels a request of the client. False where it does not run here. */
 export function cancelRequest(session: Session, requestId: Id): boolean {
   const call = session.running.get(requestId)
   // Its id can be used again at once, though the call may take a while to end.

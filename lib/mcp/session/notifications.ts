@@ -11,7 +11,7 @@ import { PlainLease } from '../../util/quota.ts'
 import { watch } from './session.ts'
 import type { Catalog, CatalogChange } from '../../define/catalog.ts'
 import type { ServedKind } from '../../define/validate.ts'
-import type { Sessions } from './sessions.ts'
+import type { Sessions } from './session.ts'
 
 export type ListName = 'tools' | 'prompts' | 'resources'
 
@@ -20,7 +20,6 @@ const listOf: Readonly<Record<ServedKind, ListName>> = {
   'resource': 'resources', 'resource-template': 'resources',
 }
 
-/** A client that listens without a session. */
 export interface Subscriber {
   readonly lists: ReadonlySet<ListName>
   readonly owner: string
@@ -31,10 +30,8 @@ export interface Subscriber {
   end(): void
 }
 
-/** Subscribers of one server. */
 const MAX_SUBSCRIBERS = 10_000
 
-/** The notifications of one server. */
 export class Notifications {
   readonly #catalog: Catalog
   readonly #sessions: Sessions
@@ -66,7 +63,6 @@ export class Notifications {
     this.#subscribers.delete(subscriber)
   }
 
-  /** Ends all subscriptions. */
   close(): void {
     for (const subscriber of [...this.#subscribers.keys()]) {
       subscriber.end()

@@ -44,7 +44,6 @@ export class ReplayBudget {
   /** Whether the owner of a stream that goes on holds so much that its events must be dropped. */
   isTooMuch(stream: ReplayStream): boolean { return !this.#bytes.hasRoom(stream, 1) }
 
-  /** A stream has ended. */
   ended(stream: ReplayStream): void {
     // One without events has nothing to give, and would stay for ever.
     if (stream.amount > 0) stream.slot ??= this.#ended.add(stream.caller, stream, stream.amount)
@@ -59,17 +58,14 @@ export class ReplayBudget {
 /** One stream of a session, and the lease of the bytes of its events. */
 export class ReplayStream extends Lease {
   readonly id: string = randomId(12)
-  /** The owner of its session. */
   readonly caller: string
   /** Where it is among those that have ended; the budget's own. */
   slot: Slot<ReplayStream> | undefined
   readonly #limits: Limits
   readonly #budget: ReplayBudget
-  /** Called once when the stream has ended. */
   readonly #onEnded: ((stream: ReplayStream) => void) | undefined
   #kept: KeptEvent[] = []
   #count = 0
-  /** The number of the last event that a client was sent. */
   #sent = 0
   #sink: Sink | undefined
   #isFinished = false
@@ -179,7 +175,6 @@ export class ReplayStream extends Lease {
 
   get kept(): readonly Replayed[] { return this.#kept.map(({ number, text }) => [number, text]) }
 
-  /** Drops its events. */
   forget(): void {
     this.#budget.give(this, this.amount)
     this.#budget.forgotten(this)
@@ -212,11 +207,9 @@ export class ReplayStream extends Lease {
 
 export type Replayed = readonly [number: number, text: string]
 
-/** What an event id carries. */
 export interface EventPlace {
   readonly stream: string
   readonly number: number
-  /** The process that has the stream. */
   readonly node: string | undefined
   /** Requests that are answered on the stream. */
   readonly owed: readonly Id[]
@@ -232,7 +225,6 @@ export function streamMark(at: string, owed: readonly Id[]): string {
   return list.length > MAX_OWED ? at : at + list
 }
 
-/** Reads an event id; undefined where it is none. */
 export function parseEventId(eventId: string): EventPlace | undefined {
   const match = /^([\w-]{16})-(\d{1,15})(?:@([\w-]{8})([\w-]{0,1024}))?$/.exec(eventId)
   if (match === null) return undefined
@@ -289,7 +281,6 @@ export class KeptStreams {
     return stream
   }
 
-  /** Ends all of them for good. */
   close(): void {
     for (const stream of this.#byId.values()) this.#forget(stream)
   }

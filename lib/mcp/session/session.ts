@@ -1,8 +1,9 @@
 /**
- * A legacy session: its owner, what was negotiated, its calls, questions, subscriptions and streams.
+ * Legacy sessions: owner, what was negotiated, calls, questions, subscriptions and streams; and the table of
+ * them, bounded by idle time and by number. For other principals a session does not exist.
  * Spec: MCP 2025-11-25, Transports, Session Management; Resources, Subscriptions.
  */
-import { monotonic } from '../../util/clock.ts'
+import { monotonic, MAX_TIMER_MS } from '../../util/clock.ts'
 import { Fault } from '../../define/fault.ts'
 import { Workload } from '../../run/workload.ts'
 import { randomId } from '../../wire/random.ts'
@@ -10,6 +11,7 @@ import { unable } from '../protocol/client.ts'
 import { Lease, Quota } from '../../util/quota.ts'
 import { KeptStreams, streamMark } from './replay.ts'
 import { total } from '../../util/memory.ts'
+import { FairPool } from '../../util/fair-pool.ts'
 import type { ClientInfo } from '../../define/call.ts'
 import type { LiveCall } from '../../define/live-call.ts'
 import type { Severity } from '../../define/log.ts'
@@ -18,6 +20,7 @@ import type { Id } from '../../wire/jsonrpc.ts'
 import type { ClientAbilities, PeerInfo } from '../protocol/client.ts'
 import type { ReplayBudget, ReplayStream } from './replay.ts'
 import type { Revision } from '../protocol/revisions.ts'
+import type { Slot } from '../../util/fair-pool.ts'
 
 /** Takes messages of a session that belong to no request. */
 export interface Outlet {
@@ -52,7 +55,6 @@ export const MAX_ADDRESSES_BYTES: number = 256 * 1024
 /** An address besides its text, in bytes. */
 const ENTRY_BYTES = 64
 
-/** The memory of the addresses that all clients of one server watch. */
 export function watchedBytes(): Quota {
   return new Quota('bytes of watched addresses', total(64 * 1024 * 1024))
 }
@@ -105,7 +107,6 @@ class Subscriptions extends Lease {
   }
 }
 
-/** The client of one request. */
 export interface Peer extends PeerInfo {
   readonly client: ClientInfo | undefined
   /** The least severity of logs that it wants; undefined: no logs. */
@@ -113,7 +114,6 @@ export interface Peer extends PeerInfo {
   readonly session: Session | undefined
 }
 
-/** What `initialize` settled. */
 export interface Handshake {
   readonly revision: Revision
   readonly abilities: ClientAbilities
@@ -155,7 +155,6 @@ export class Session implements Peer {
   outlet: Outlet | undefined
   /** The stream of GET. */
   standalone: ReplayStream | undefined
-  /** Monotonic milliseconds. */
   usedAt: number = monotonic()
   isOver = false
   #questions = 0
@@ -271,5 +270,95 @@ export class Session implements Peer {
     const asked = [...this.#asked?.values() ?? nothing]
     this.#asked?.clear()
     for (const { reject } of asked) reject(why)
+  }
+}
+
+export class Sessions {
+  /** Addresses that clients watch, with and without a session. */
+  readonly watched: Quota = watchedBytes()
+  readonly #limits: Limits
+  readonly #terms: SessionTerms
+  readonly #byId = new Map<string, Slot<Session>>()
+  /** The owner with the most sessions loses one first: the one that was idle for longest. */
+  readonly #pool: FairPool<Session>
+  #timer: NodeJS.Timeout | undefined
+
+  /** `node`: this process, where it shares sessions with others. */
+  constructor(limits: Limits, budget: ReplayBudget, node?: string) {
+    this.#limits = limits
+    this.#terms = { limits, budget, watched: this.watched, mark: node === undefined ? '' : `@${node}` }
+    this.#pool = new FairPool(
+      { maxCount: limits.maxSessions, maxBytes: Infinity },
+      (session) => this.#end(session),
+      (session) => !session.isBusy,
+    )
+  }
+
+  get count(): number { return this.#byId.size }
+
+
+  /** Begins a session. An idle one is closed for it; where none is idle, throws `Fault('busy')`. */
+  open(owner: string, revision: Revision, id?: string): Session {
+    const session = new Session(owner, revision, this.#terms, id)
+    const slot = this.#pool.add(owner, session, 0)
+    if (slot === undefined) {
+      throw new Fault('busy', `${this.#limits.maxSessions} sessions are in use; try again later`)
+    }
+    this.#byId.set(session.id, slot)
+    this.#watch()
+    return session
+  }
+
+  /** Whether there is one of that id, of any owner. */
+  has(id: string): boolean { return this.#byId.has(id) }
+
+  /** The owner's session of that id. Finding it counts as use. */
+  find(id: string, owner: string): Session | undefined {
+    const slot = this.#byId.get(id)
+    if (slot === undefined || slot.value.owner !== owner) return undefined
+    slot.value.usedAt = monotonic()
+    if (slot.next !== undefined) this.#pool.touch(slot)
+    return slot.value
+  }
+
+  close(session: Session): void {
+    const slot = this.#byId.get(session.id)
+    if (slot !== undefined) this.#pool.remove(slot)
+    this.#end(session)
+  }
+
+  cancelAll(why: Fault): void {
+    for (const session of [...this.#each()]) session.cancel(why)
+  }
+
+  closeAll(): void {
+    for (const session of [...this.#each()]) this.close(session)
+  }
+
+  get all(): Iterable<Session> { return this.#each() }
+
+  * #each(): Generator<Session> {
+    for (const { value } of this.#byId.values()) yield value
+  }
+
+  #end(session: Session): void {
+    this.#byId.delete(session.id)
+    session.end()
+    if (this.#byId.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #watch(): void {
+    const { sessionIdleMs } = this.#limits
+    if (this.#timer !== undefined || sessionIdleMs > MAX_TIMER_MS) return
+    this.#timer = setInterval(() => {
+      const oldest = performance.now() - sessionIdleMs
+      for (const session of this.#each()) {
+        if (session.isBusy) session.usedAt = monotonic()
+        else if (session.usedAt < oldest) this.close(session)
+      }
+    }, Math.max(10, sessionIdleMs / 4))
+    this.#timer.unref()
   }
 }

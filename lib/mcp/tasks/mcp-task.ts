@@ -83,7 +83,6 @@ export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): R
   return toolResult(result as unknown as ToolResult, revision, mcp.tools.byName.get(runnable.name))
 }
 
-/** What runs a tool for a call. */
 export type ToolWork = (call: LiveCall) => MaybePromise<ToolResult>
 
 /** The channel of a call that is a task or may become one, and the client of the task's run. */
@@ -164,7 +163,6 @@ export function settle<T>(
   return true
 }
 
-/** A `tools/call` as it is kept with its task. */
 interface KeptCall {
   readonly args: Readonly<Record<string, unknown>>
   readonly revision: string
@@ -212,7 +210,6 @@ export class KeptRequest extends McpRequest {
 
   override get sessionId(): string | undefined { return this.#kept.sessionId }
 
-  /** Its session, once that was adopted here. */
   override get session(): Session | undefined {
     const { sessionId } = this.#kept
     const { sessions } = this.mcp

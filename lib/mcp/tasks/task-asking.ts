@@ -15,7 +15,6 @@ import type { Asking } from '../session/ask.ts'
 import type { Outlet } from '../session/session.ts'
 import type { McpRequest } from '../request/request.ts'
 
-/** A stream to ask on. */
 export interface QuestionStream {
   /**
    * Asks. Throws `Fault('unsupported')` for what its client cannot be asked; the answer rejects with one
@@ -26,7 +25,6 @@ export interface QuestionStream {
   isConnected?(): boolean
 }
 
-/** Takes the answers. */
 export interface AnswerHandler {
   answer(key: string, answer: unknown): void
   refuse(key: string, reason: Fault): void
@@ -60,7 +58,6 @@ export function streamOf(
   }
 }
 
-/** Reports that an answer did not reach its task. */
 export function logLost({ mcp: { service } }: McpRequest, task: string): (cause: unknown) => void {
   return (cause) => service.log('warning', 'An answer could not be brought to its task', { task, cause })
 }
@@ -69,7 +66,6 @@ function isConnected(stream: QuestionStream): boolean {
   return stream.isConnected?.() !== false
 }
 
-/** The questions of one task. */
 export class TaskAsking {
   readonly #handler: AnswerHandler
   readonly #streams = new Set<QuestionStream>()
@@ -232,7 +228,6 @@ export class TaskStream implements AnswerHandler {
     sent?.catch(logLost(this.#request, this.#task.id))
   }
 
-  /** The task as it stands now. */
   update(task: Task): void {
     this.#task = task
     const here = this.#find(task.id)

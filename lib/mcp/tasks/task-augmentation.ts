@@ -25,7 +25,6 @@ import type { McpRequest } from '../request/request.ts'
 import type { KeptRequest, ToolWork } from './mcp-task.ts'
 import type { AnswerHandler, QuestionStream } from './task-asking.ts'
 
-/** The augmented tasks that run here. */
 const augmented = new WeakMap<RunningTask, AugmentedTask>()
 
 /**

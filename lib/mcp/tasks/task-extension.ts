@@ -81,7 +81,6 @@ class TaskableChannel extends TaskChannel {
   #message: string | undefined
   /** Pending while a task is being written to the store. */
   #beginning: Promise<void> | undefined
-  /** Why there is no task. */
   #refusal: unknown
 
   start(work: ToolWork, encode: Encode): void {
@@ -159,7 +158,6 @@ class TaskableChannel extends TaskChannel {
   }
 }
 
-/** A task as it stands. */
 export function shapeOf(request: McpRequest, task: Task): Readonly<Record<string, unknown>> {
   const { status: { state }, questions } = task
   return {

@@ -11,10 +11,8 @@ import type { ResponseChannel } from '../session/session.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
-/** The error of a revision without batches. */
 export const NO_BATCHES = 'This revision has no batches'
 
-/** Reads the messages of a batch; a sentence where there are none, or too many. */
 export function readBatch(
   values: readonly unknown[], { maxBatch, maxNameBytes }: Pick<Limits, 'maxBatch' | 'maxNameBytes'>,
 ): readonly RpcMessage[] | string {
@@ -39,10 +37,8 @@ export function requestsIn(messages: readonly RpcMessage[]): readonly RequestMes
   return messages.filter((message) => message.kind === 'request')
 }
 
-/** Takes the answer to one message; undefined where it gets none. */
 export type Respond = (text: string | undefined) => void
 
-/** Bounds the answers of one batch together. */
 export class BatchBytes {
   readonly #max: number
   #taken = 0
@@ -106,7 +102,6 @@ export class BatchPart implements ResponseChannel {
   }
 }
 
-/** Whether a message of a batch gets an answer on stdio. */
 export function owesAnswer(message: RpcMessage): boolean {
   return message.kind === 'request' || (message.kind === 'malformed' && message.isNoRequest !== true)
 }

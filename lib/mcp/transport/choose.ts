@@ -40,7 +40,6 @@ function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined 
   return isRecord(params) && isRecord(params['_meta']) ? params['_meta'] : undefined
 }
 
-/** Whether a message is of a modern revision by its body alone. */
 export function claimsModern({ method, params }: Claim): boolean {
   return metaOf(params)?.[VERSION] !== undefined || isModernMethod(method)
 }
@@ -120,7 +119,6 @@ const anonymousPeers: ReadonlyMap<Revision, Peer> = new Map(revisions.map((revis
   revision, { revision, abilities: unable, client: undefined, logLevel: 'info', session: undefined },
 ]))
 
-/** A legacy client without a session. */
 export function anonymousPeer(revision: Revision): Peer {
   return anonymousPeers.get(revision)!
 }

@@ -78,7 +78,6 @@ class LegacySseStream implements Outlet, ResponseChannel {
   end(): void { this.#sink.end(FAREWELL) }
 }
 
-/** `POST /messages/`. */
 export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   const { limits } = mcp.service
   const { body, origin } = exchange

@@ -17,7 +17,6 @@ import type { ReplayStream } from '../session/replay.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Peer, ResponseChannel } from '../session/session.ts'
 
-/** The forms of a reply that a client reads. */
 export interface Forms { readonly json: boolean; readonly events: boolean }
 
 /** For a client that reads no stream. */
@@ -35,7 +34,6 @@ export function formsOf(accept: string | undefined): Forms | undefined {
 /** A stream that a client can resume, or one that it cannot. */
 interface Stream { send(message: string): void; finish(): void }
 
-/** One reply, and the channel of its requests. */
 export class PostReply implements ResponseChannel, Timed {
   previous: Timed | undefined
   next: Timed | undefined
@@ -50,7 +48,6 @@ export class PostReply implements ResponseChannel, Timed {
   /** The HTTP status of the answers, as long as they agree. */
   #status: number | undefined
   #owed: number
-  /** Requests whose answers take a while. */
   #waiting: McpRequest[] | undefined
   #stream: Stream | undefined
   #replay: ReplayStream | undefined
@@ -116,7 +113,6 @@ export class PostReply implements ResponseChannel, Timed {
     this.#open().send(message)
   }
 
-  /** A request that was cancelled has no answer. */
   abandon(): void {
     this.#answer(undefined, 200)
   }

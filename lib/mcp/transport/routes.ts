@@ -1,4 +1,3 @@
-/** The endpoints of MCP, and how they end. */
 import { JSON_TYPE } from '../../wire/media.ts'
 import { challenge, metadataEndpoints } from '../protocol/authorization.ts'
 import { McpContext } from '../request/context.ts'
@@ -13,10 +12,8 @@ import type { Endpoint, MethodOperations } from '../../http/message/exchange.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { McpSetup } from '../request/context.ts'
 
-/** The endpoints of one server. */
 export interface McpRoutes {
   readonly endpoints: readonly Endpoint[]
-  /** What it holds now. */
   status(): { readonly sessions: number; readonly subscribers: number; readonly replayBytes: number }
   /** Ends what only waits; may be called again. */
   closeIdle(): void

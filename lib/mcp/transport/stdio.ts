@@ -6,7 +6,7 @@
 import { Fault } from '../../define/fault.ts'
 import { anonymous } from '../../define/principal.ts'
 import {
-  formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR,
+  formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, formatNotification,
 } from '../../wire/jsonrpc.ts'
 import { parseJson } from '../../wire/json.ts'
 import { LineBuffer } from '../../wire/lines.ts'
@@ -14,9 +14,10 @@ import { randomUuid } from '../../wire/random.ts'
 import { NO_BATCHES, readBatch, BatchAnswer, owesAnswer, refusal, partObjection } from './batch.ts'
 import { claimsModern, modernPeer } from './choose.ts'
 import { decodeInitialize, initializeText, dispatch } from '../methods/methods.ts'
-import { HIGH_WATER, LineOutlet } from './line-outlet.ts'
 import { cancelledBy, readMessage, takeMessage } from '../session/messages.ts'
 import { oldest } from '../protocol/revisions.ts'
+import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { Lease, Quota } from '../../util/quota.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { Origin } from '../../define/call.ts'
 import type { RpcMessage } from '../../wire/jsonrpc.ts'
@@ -26,8 +27,159 @@ import type { McpContext } from '../request/context.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Peer } from '../session/session.ts'
 import type { McpRequest } from '../request/request.ts'
+import type { Limits } from '../../define/limits.ts'
 
-/** One client, served to its end. */
+/** Bytes that may wait before no more should be read from the client. */
+export const HIGH_WATER: number = 64 * 1024
+
+/** How notifications begin, and those that a slow client can do without. */
+const NOTIFICATION = beginning('notifications/')
+const LOSABLE = ['notifications/progress', 'notifications/message'].map(beginning)
+
+function beginning(method: string): string {
+  return formatNotification(method).slice(0, -2)
+}
+
+const CLOSED = 'The client has closed its end'
+
+class Waiting extends Lease {
+  readonly caller = ''
+  readonly text: string
+
+  constructor(text: string) {
+    super()
+    this.text = text
+  }
+}
+
+export interface OutletListener {
+  onRoom(): void
+  /** Called once when the client is gone: its end is closed, which may have a cause, or it does not read. */
+  onDisconnect(why: string, cause?: unknown): void
+}
+
+/**
+ * What is sent during a write waits, and leaves as one piece. What waits is bounded: progress and log lines
+ * are dropped first; where that is not enough, the client counts as gone.
+ */
+export class LineOutlet {
+  isGone = false
+  readonly #output: Writable
+  readonly #listener: OutletListener
+  readonly #waiting = new Set<Waiting>()
+  readonly #losable = new Set<Waiting>()
+  /** The texts of notifications that must not be lost. One that waits already is not sent twice. */
+  readonly #lasting = new Set<string>()
+  /** Bytes that wait: those of notifications, and all others. */
+  readonly #notifications: Quota
+  readonly #others: Quota
+  #leavingBytes = 0
+  #flushTimer: NodeJS.Timeout | undefined
+  #onProgress: (() => void) | undefined
+
+  constructor(
+    output: Writable, limits: Pick<Limits, 'maxStreamBytes' | 'maxQueuedBytes'>, listener: OutletListener,
+  ) {
+    this.#output = output
+    this.#listener = listener
+    this.#notifications = new Quota('bytes of notifications', limits.maxStreamBytes)
+    this.#others = new Quota('bytes of lines', limits.maxQueuedBytes)
+    output.on('error', (cause) => this.#end(CLOSED, cause))
+    output.on('close', () => this.#end(CLOSED))
+  }
+
+  /** The client has not taken enough for more to be read from it. */
+  get isFull(): boolean { return this.#waitingBytes + this.#leavingBytes > HIGH_WATER }
+
+  get #waitingBytes(): number { return this.#notifications.used + this.#others.used }
+
+  send(text: string): void {
+    if (this.isGone) return
+    if (this.#leavingBytes === 0) return this.#write(`${text}\n`)
+    const isNotification = text.startsWith(NOTIFICATION)
+    const isLosable = isNotification && LOSABLE.some((start) => text.startsWith(start))
+    if (isNotification && !isLosable) {
+      if (this.#lasting.has(text)) return
+      this.#lasting.add(text)
+    }
+    const waiting = new Waiting(text)
+    this.#waiting.add(waiting)
+    if (isLosable) this.#losable.add(waiting)
+    const quota = isNotification ? this.#notifications : this.#others
+    quota.add(waiting, Buffer.byteLength(text) + 1)
+    this.#makeRoom()
+  }
+
+  /**
+   * Resolves when everything was taken, and when the client is gone: which it is after `quietMs` in which it
+   * took nothing. A second call replaces the first.
+   */
+  flushed(quietMs: number): Promise<void> {
+    clearTimeout(this.#flushTimer)
+    this.#onProgress = undefined
+    if (this.isGone || this.#leavingBytes === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const giveUp = (): void => this.#end('The client does not read what it is sent')
+      const timer = this.#flushTimer = setTimeout(giveUp, Math.min(quietMs, MAX_TIMER_MS))
+      this.#onProgress = () => {
+        if (!this.isGone && this.#leavingBytes > 0) return void timer.refresh()
+        clearTimeout(timer)
+        this.#onProgress = undefined
+        resolve()
+      }
+    })
+  }
+
+  #makeRoom(): void {
+    for (const oldest of this.#losable) {
+      if (!this.#isOver) return
+      this.#forget(oldest)
+    }
+    if (this.#isOver) this.#end(`The client does not read: ${this.#waitingBytes} bytes wait for it`)
+  }
+
+  get #isOver(): boolean {
+    return this.#notifications.used > this.#notifications.max || this.#waitingBytes > this.#others.max
+  }
+
+  #forget(waiting: Waiting): void {
+    this.#waiting.delete(waiting)
+    this.#losable.delete(waiting)
+    this.#lasting.delete(waiting.text)
+    waiting.close()
+  }
+
+  #write(piece: string): void {
+    this.#leavingBytes = Buffer.byteLength(piece)
+    this.#output.write(piece, this.#onWritten)
+  }
+
+  readonly #onWritten = (error?: Error | null): void => {
+    // A stream that was destroyed before reports it nowhere else.
+    if (error !== undefined && error !== null) return this.#end(CLOSED, error)
+    if (this.isGone) return
+    const wasFull = this.isFull
+    this.#leavingBytes = 0
+    let piece = ''
+    for (const waiting of this.#waiting) {
+      if (piece.length > HIGH_WATER) break
+      piece += `${waiting.text}\n`
+      this.#forget(waiting)
+    }
+    if (piece !== '') this.#write(piece)
+    this.#onProgress?.()
+    if (wasFull && !this.isFull) this.#listener.onRoom()
+  }
+
+  #end(why: string, cause?: unknown): void {
+    if (this.isGone) return
+    this.isGone = true
+    for (const waiting of this.#waiting) this.#forget(waiting)
+    this.#listener.onDisconnect(why, cause)
+    this.#onProgress?.()
+  }
+}
+
 export interface LineServer {
   readonly running: number
   /** Takes no more requests, and lets calls end within `graceMs`; called again, ends them at once. */
@@ -214,7 +366,6 @@ async function endCalls(mcp: McpContext, hurried: Promise<void>): Promise<void> 
 
 const noHeaders: ReadonlyMap<string, string> = new Map()
 
-/** The origin of a line: the one client of the process. */
 function lineOrigin(): Origin {
   let requestId: string | undefined
   return {

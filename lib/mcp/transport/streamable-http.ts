@@ -23,7 +23,6 @@ import type { RequestMessage } from '../session/messages.ts'
 import type { Forms } from './post-reply.ts'
 import type { Peer, Session } from '../session/session.ts'
 
-/** `POST /mcp`. */
 export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   const forms = formsOf(exchange.head.accept)
   if (forms === undefined) return invalid(406, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`)
@@ -80,7 +79,6 @@ function take(
   return passed === undefined ? { status: 202 } : passed.then(() => ({ status: 202 }), unavailable)
 }
 
-/** `initialize`: a new session, unless there are none. */
 function initialize(mcp: McpContext, exchange: Exchange, message: RequestMessage): Reply | Promise<Reply> {
   const overuse = exchange.take('initialize', 1)
   return isThenable(overuse) ? overuse.then((later) => begin(mcp, exchange, message, later))
@@ -181,7 +179,6 @@ export function get(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply>
   return lastEventId === undefined ? openStandalone(session) : resume(mcp, session, lastEventId)
 }
 
-/** What followed an event, and what follows. */
 function resume(mcp: McpContext, session: Session, lastEventId: string): Reply | Promise<Reply> {
   const event = parseEventId(lastEventId)
   if (event === undefined) return noEvent()
@@ -210,7 +207,6 @@ function openStandalone(session: Session): Reply {
   return { status: 200, type: EVENT_STREAM, body: stream.source(0) }
 }
 
-/** `DELETE /mcp`: the end of a session. */
 export function remove(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
   const session = sessionOf(mcp, exchange)
   if ('status' in session) return session

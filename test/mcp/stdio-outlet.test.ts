@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import test from 'node:test'
-import { LineOutlet } from '../../lib/mcp/transport/line-outlet.ts'
+import { LineOutlet } from '../../lib/mcp/transport/stdio.ts'
 import { formatNotification } from '../../lib/wire/jsonrpc.ts'
 
 /** An end that takes one piece, and the next when it is told to. */
