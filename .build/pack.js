@@ -19,7 +19,7 @@ export const MAIN = 'triport.js'
  * file of its own, but is small.
  */
 const LATER = 'later.js'
-const SMALL_LENGTH = 16_384
+const SMALL_LENGTH = 4_096
 
 const TARGET = String.raw`'(?<target>[^']+)'`
 const IMPORT = new RegExp(

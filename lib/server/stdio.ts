@@ -3,7 +3,6 @@ import { Writable } from 'node:stream'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { show } from '../define/validate.ts'
 import { McpContext } from '../mcp/request/context.ts'
-import { serveLines } from '../mcp/transport/stdio.ts'
 import { endOnSignals } from './launch.ts'
 import { requireSecondOptions, serverOptions } from './options.ts'
 import { createService } from './service.ts'
@@ -55,7 +54,10 @@ export async function serveStdio(subject: Subject, options: StdioOptions = {}): 
     service.log('warning', `One client on standard input and output needs no ${names}; leave that out`)
   }
   const mcp = new McpContext(service, { instructions: options.instructions, ...options.mcp }, seal)
-  const lines = serveLines(mcp, input, output ?? claimStdout())
+  // Claimed before anything is waited for: the author may write at once.
+  const claimed = output ?? claimStdout()
+  const { serveLines } = await import('../mcp/transport/stdio.ts')
+  const lines = serveLines(mcp, input, claimed)
   const closed = lines.over.then(async () => {
     await service.shared?.cluster.close(await service.tasks.ownership?.written() ?? true)
     await service.store.close?.()

@@ -141,6 +141,7 @@ test('with a store of its own a door answers at once, and writes nothing down bu
   const ask = queryEndpoints(service, undefined).find(isFor('/'))!
   const send = a2aRoutes(service, { takesKeys: () => false }, seal).endpoints.find(isFor('/a2a'))!
   const message = { role: 'user', parts: [{ type: 'text', text: 'hi' }], contextId: ID }
+  await ask.load?.()
   await send.load?.()
   await send.handle(exchangeOf({ jsonrpc: '2.0', id: 0, method: 'message/send', params: { message } }))
   const requests = [

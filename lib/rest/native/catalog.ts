@@ -8,12 +8,12 @@ import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { PlainChannel } from '../../run/answer-message.ts'
 import { getPrompt, readResource } from '../../run/reading.ts'
+import { Later } from '../../util/later.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { JSON_TYPE, parseMediaType } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { boundedJson, caught, json } from '../reply/reply.ts'
-import { answerTool } from './tool-run.ts'
 import type { Origin } from '../../define/call.ts'
 import type { ResourceContents } from '../../define/content.ts'
 import type { Prompt } from '../../define/prompt.ts'
@@ -22,6 +22,8 @@ import type { Tool } from '../../define/tool.ts'
 import type { Description, Endpoint, Exchange, Overuse, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
+
+const toolRuns = new Later(() => import('./tool-run.ts'))
 
 type Operations = typeof import('../openapi/openapi-operations.ts')
 
@@ -55,8 +57,9 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       accepts: [JSON_TYPE],
       describe: async () => (await import('../openapi/openapi-operations.ts')).describeTools(catalog.tools),
       refuse: problemReply,
+      load: toolRuns.load,
       handle: (exchange) => caught(service, exchange, () => (
-        answerTool(service, toolOf(service, exchange), exchange)
+        toolRuns.loaded.answerTool(service, toolOf(service, exchange), exchange)
       )),
     },
     listEndpoint(service, 'resources', hasResources, () => ({

@@ -2,14 +2,16 @@
  * The paths of plain HTTP for queries to an agent or a group, and the lists of them.
  */
 import { Fault } from '../../define/fault.ts'
+import { Later } from '../../util/later.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { caught, json } from '../reply/reply.ts'
 import { describedBy } from './catalog.ts'
-import { answerQuery } from './query-run.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Endpoint, Exchange } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
+
+const queries = new Later(() => import('./query-run.ts'))
 
 type AgentResolver = (exchange: Exchange) => Agent | Group
 
@@ -70,9 +72,10 @@ function queryEndpoint(service: Service, path: string, resolveAgent: AgentResolv
     accepts: [JSON_TYPE],
     describe: describedBy('post', 'query'),
     refuse: problemReply,
-    handle: (exchange) => (
-      caught(service, exchange, () => answerQuery(service, resolveAgent(exchange), exchange))
-    ),
+    load: queries.load,
+    handle: (exchange) => caught(service, exchange, () => (
+      queries.loaded.answerQuery(service, resolveAgent(exchange), exchange)
+    )),
   }
 }
 

@@ -4,16 +4,15 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat
  */
 import { Fault } from '../../define/fault.ts'
-import { parseJson } from '../../wire/json.ts'
+import { Later } from '../../util/later.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { EVENT_STREAM } from '../../wire/sse.ts'
 import { caught, json } from '../reply/reply.ts'
-import { decodeChat } from './chat-messages.ts'
-import { ChatRun } from './chat-run.ts'
 import { openaiFault, openaiRefusal } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
-import type { Description, Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Description, Endpoint } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
+
+const runs = new Later(() => import('./chat-run.ts'))
 
 type Operations = typeof import('./chat-operations.ts')
 
@@ -60,19 +59,12 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       describe: describedBy('post', 'completionOperation'),
       isOffered,
       refuse: openaiRefusal,
-      handle: (exchange) => caught(service, exchange, () => answerCompletion(service, exchange), openaiFault),
+      load: runs.load,
+      handle: (exchange) => caught(service, exchange, () => (
+        runs.loaded.answerCompletion(service, (model) => requireModel(service, model), exchange)
+      ), openaiFault),
     },
   ]
-}
-
-function answerCompletion(service: Service, { body, origin }: Exchange): Reply | Promise<Reply> {
-  const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
-  if (!parsed.ok) throw new Fault('invalid', parsed.why)
-  const request = decodeChat(parsed.value)
-  const run = new ChatRun(service, requireModel(service, request.model), request, origin)
-  if (!request.isStream) return run.reply()
-  service.workload.check(origin)
-  return { status: 200, type: EVENT_STREAM, body: run }
 }
 
 /** The agent or group that is named as `model`. Throws `Fault('not-found')`. */

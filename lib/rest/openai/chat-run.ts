@@ -3,10 +3,12 @@
  * written as Markdown, which clients that show chats can read.
  * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
  */
+import { Fault } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
 import { andThen } from '../../util/thenable.ts'
-import { quote } from '../../wire/json.ts'
-import { formatEvent } from '../../wire/sse.ts'
+import { parseJson, quote } from '../../wire/json.ts'
+import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
+import { decodeChat } from './chat-messages.ts'
 import { StoppingText } from './chat-stop.ts'
 import { bounded } from '../reply/reply.ts'
 import { RunStream } from '../reply/run-stream.ts'
@@ -16,6 +18,7 @@ import type { Answer } from '../../define/answer.ts'
 import type { Origin } from '../../define/call.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { Content } from '../../define/content.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Service } from '../../run/service.ts'
@@ -24,6 +27,19 @@ import type { ChatRequest } from './chat-messages.ts'
 /** Bytes of a token, estimated: agents do not count tokens. */
 const TOKEN_BYTES = 4
 const STOP = '"logprobs":null,"finish_reason":"stop"}]'
+
+/** Answers a chat completion; `modelOf` throws for what is no model. */
+export function answerCompletion(
+  service: Service, modelOf: (name: string) => Agent | Group, { body, origin }: Exchange,
+): Reply | Promise<Reply> {
+  const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
+  if (!parsed.ok) throw new Fault('invalid', parsed.why)
+  const request = decodeChat(parsed.value)
+  const run = new ChatRun(service, modelOf(request.model), request, origin)
+  if (!request.isStream) return run.reply()
+  service.workload.check(origin)
+  return { status: 200, type: EVENT_STREAM, body: run }
+}
 
 export class ChatRun extends RunStream<Answer> implements UserMessage {
   readonly prompt: string

@@ -1,0 +1,17 @@
+/** A module that is loaded when it is first needed, so that a start does not pay for it. */
+export class Later<T> {
+  readonly #load: () => Promise<T>
+  #module: T | undefined
+
+  constructor(load: () => Promise<T>) {
+    this.#load = load
+  }
+
+  /** What has to be waited for; undefined once the module is there. */
+  readonly load = (): Promise<void> | undefined => (
+    this.#module === undefined ? this.#load().then((module) => { this.#module = module }) : undefined
+  )
+
+  /** The module, after `load`. */
+  get loaded(): T { return this.#module! }
+}
