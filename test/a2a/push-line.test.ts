@@ -8,7 +8,7 @@ import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { sender } from '../fixtures/webhook.ts'
 import type { KeptPushConfig } from '../../lib/a2a/push/push-config.ts'
-import type { LineMeans } from '../../lib/a2a/push/push-line.ts'
+import type { LineContext } from '../../lib/a2a/push/push-line.ts'
 import type { TakenOver } from '../../lib/a2a/push/push-outbox.ts'
 
 /** A line whose receiver answers as it is told, and what was posted to it. */
@@ -24,11 +24,11 @@ const config: KeptPushConfig = {
   dialect: '1.0', position: 1, stamp: '1',
 }
 
-function desk(answer: (body: string, nth: number) => Promise<number>, more: Partial<LineMeans> = {}): Desk {
+function desk(answer: (body: string, nth: number) => Promise<number>, more: Partial<LineContext> = {}): Desk {
   const posted: string[] = []
   const logged: string[] = []
   const given: PushLine[] = []
-  const log: LineMeans['log'] = (_level, message, fields) => {
+  const log: LineContext['log'] = (_level, message, fields) => {
     logged.push(JSON.stringify([message, fields]))
   }
   const line = new PushLine({ owner: 'ann', id: 't' }, config, {

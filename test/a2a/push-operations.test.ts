@@ -1,39 +1,27 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { A2aFault } from '../../lib/a2a/model/faults.ts'
 import { PushDeliveries } from '../../lib/a2a/push/push-delivery.ts'
-import { preparePush, pushOperations } from '../../lib/a2a/push/push-operations.ts'
+import { preparePush, pushOperations as operations } from '../../lib/a2a/tasks/push-operations.ts'
 import { pushSettingsOf } from '../../lib/a2a/model/push-address.ts'
 import { createServer } from '../../lib/index.ts'
 import { serviceWith, taskOf, webhook, wordDialect } from '../fixtures/webhook.ts'
 import type { TestContext } from 'node:test'
 import type { PushConfig } from '../../lib/a2a/model/model.ts'
-import type { PushRequestContext } from '../../lib/a2a/push/push-operations.ts'
+import type { A2aRequest } from '../../lib/a2a/tasks/request.ts'
 import type { PushOptions } from '../../lib/a2a/model/push-address.ts'
-import type { Service } from '../../lib/run/service.ts'
 import type { Task } from '../../lib/tasks/task.ts'
 
-interface Caller extends PushRequestContext { readonly owner: string; readonly service: Service }
-
-const operations = pushOperations<Caller>(({ owner, service }, _tenant, taskId) => {
-  const task = service.tasks.get(owner, taskId) as Task | undefined
-  if (task === undefined) throw new A2aFault('TASK_NOT_FOUND', 'There is no such task')
-  return task
-})
-
-interface Callers { readonly ann: Caller; readonly bob: Caller; readonly task: Task }
+interface Callers { readonly ann: A2aRequest; readonly bob: A2aRequest; readonly task: Task }
 
 async function callers(t: TestContext, options: PushOptions | false = {}): Promise<Callers> {
   const service = serviceWith(undefined)
   const settings = pushSettingsOf(options)
   const push = settings && new PushDeliveries(service, settings, { dialectOf: wordDialect })
   t.after(() => push?.close())
-  const caller = (owner: string): Caller => (
-    {
-      owner, service, dialect: wordDialect('1.0'), push,
-      exchange: { origin: { principal: { id: owner, scopes: [] } } },
-    }
-  )
+  const caller = (owner: string): A2aRequest => ({
+    service, dialect: wordDialect('1.0'), push, agent: { id: 'Assistant' },
+    exchange: { origin: { principal: { id: owner, scopes: [] } } },
+  } as unknown as A2aRequest)
   return { ann: caller('ann'), bob: caller('bob'), task: await taskOf(service) }
 }
 
@@ -42,9 +30,11 @@ function config(taskId: string, more: Partial<PushConfig> = {}): PushConfig & { 
   return { id: 'a', url: 'https://8.8.8.8:1/', token: undefined, authentication: undefined, ...more, taskId }
 }
 
-const create = (caller: Caller, given: PushConfig & { readonly taskId: string }): Promise<PushConfig> => {
-  return operations['push-create'](caller, { tenant: undefined, config: given })
-}
+type Given = PushConfig & { readonly taskId: string }
+
+const create = async (caller: A2aRequest, given: Given): Promise<PushConfig> => (
+  operations['push-create']!(caller, { tenant: undefined, config: given })
+)
 
 test('switched off, nothing of it is supported, whichever task it is about', async (t) => {
   const { ann, task } = await callers(t, false)
@@ -52,9 +42,9 @@ test('switched off, nothing of it is supported, whichever task it is about', asy
     const one = { tenant: undefined, taskId, id: 'a' }
     const refusals = [
       () => create(ann, config(taskId)),
-      async () => operations['push-get'](ann, one),
-      async () => operations['push-list'](ann, { ...one, pageSize: undefined, pageToken: '' }),
-      async () => operations['push-delete'](ann, one),
+      async () => operations['push-get']!(ann, one),
+      async () => operations['push-list']!(ann, { ...one, pageSize: undefined, pageToken: '' }),
+      async () => operations['push-delete']!(ann, one),
       () => preparePush(ann, config(taskId), undefined),
     ]
     for (const refused of refusals) {
@@ -68,8 +58,8 @@ test('a configuration is made, read, listed and deleted, and shows nothing secre
   const authentication = { schemes: ['Bearer'], credentials: 'hidden' }
   const answers: unknown[] = [await create(ann, config(task.id, { token: 'hidden', authentication }))]
   const one = { tenant: undefined, taskId: task.id, id: 'a' }
-  answers.push(await operations['push-get'](ann, one))
-  const page = await operations['push-list'](ann, { ...one, pageSize: undefined, pageToken: '' })
+  answers.push(await operations['push-get']!(ann, one))
+  const page = await operations['push-list']!(ann, { ...one, pageSize: undefined, pageToken: '' })
   answers.push(...page.configs)
   assert.equal(answers.length, 3)
   for (const answer of answers) {
@@ -78,8 +68,8 @@ test('a configuration is made, read, listed and deleted, and shows nothing secre
       authentication: { schemes: ['Bearer'], credentials: undefined },
     })
   }
-  for (let again = 0; again < 2; again++) assert.equal(await operations['push-delete'](ann, one), undefined)
-  await assert.rejects(async () => operations['push-get'](ann, one), { reason: 'TASK_NOT_FOUND' })
+  for (let again = 0; again < 2; again++) assert.equal(await operations['push-delete']!(ann, one), undefined)
+  await assert.rejects(async () => operations['push-get']!(ann, one), { reason: 'TASK_NOT_FOUND' })
 })
 
 test('of a task that is not the caller\'s nothing is found', async (t) => {
@@ -88,12 +78,12 @@ test('of a task that is not the caller\'s nothing is found', async (t) => {
   const one = { tenant: undefined, taskId: task.id, id: 'a' }
   const refusals = [
     () => create(bob, config(task.id, { url: 'https://127.0.0.1/' })),
-    async () => operations['push-get'](bob, one),
-    async () => operations['push-list'](bob, { ...one, pageSize: undefined, pageToken: '' }),
-    async () => operations['push-delete'](bob, one),
+    async () => operations['push-get']!(bob, one),
+    async () => operations['push-list']!(bob, { ...one, pageSize: undefined, pageToken: '' }),
+    async () => operations['push-delete']!(bob, one),
   ]
   for (const refused of refusals) await assert.rejects(refused, { reason: 'TASK_NOT_FOUND' })
-  assert.equal((await operations['push-get'](ann, one)).id, 'a')
+  assert.equal((await operations['push-get']!(ann, one)).id, 'a')
 })
 
 test('what may not be posted to is refused when it is made, and before a message is run', async (t) => {

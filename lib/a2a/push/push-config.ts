@@ -1,9 +1,7 @@
 /**
  * The push configurations of tasks: where the events of each are posted to, and in which dialect. One entry
- * of the store holds all of a task, so that their number is bounded whoever adds to them at one time.
- *
- * Whose a task is, is found out before; what is posted, and when, is not known here. Nothing secret that a
- * client has given is shown again. Spec: A2A 1.0 §3.1.7 to §3.1.10.
+ * of the store holds all of a task, so that their number is bounded even where several add at one time.
+ * Secrets that a client has given are not shown again. Spec: A2A 1.0 §3.1.7 to §3.1.10.
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
@@ -16,19 +14,17 @@ import type { Entry, Store, StoreKey } from '../../state/store.ts'
 import type { DialectName } from '../model/dialect.ts'
 import type { PushConfig, PushPage } from '../model/model.ts'
 
-/** A configuration as it is kept. */
 export interface KeptPushConfig extends PushConfig {
   readonly id: string
   readonly taskId: string
-  /** In which it was registered, and in which its events are told. */
+  /** In which it was registered, and its events are posted. */
   readonly dialect: DialectName
-  /** Where it stands among those of its task: it stays when another takes its place. */
+  /** Among those of its task; the one that replaces it has the same. */
   readonly position: number
-  /** Another one each time, so that it is seen when another has taken its place. */
+  /** New each time, so that a replacement is noticed. */
   readonly stamp: string
 }
 
-/** Whose task it is, and which. */
 export interface OwnedTask { readonly owner: string; readonly id: string }
 
 const COLLECTION = 'push-configs'
@@ -40,7 +36,7 @@ const MAX_CREDENTIALS_BYTES = 4_096
 const MAX_SCHEMES = 8
 /** Besides its texts. */
 const OWN_BYTES = 512
-/** So often is a change begun again after somebody else was first. */
+/** How often a change is tried again after a conflict. */
 const MAX_ATTEMPTS = 16
 const none: readonly never[] = Object.freeze([])
 
@@ -49,7 +45,7 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,64}$/
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const PAGE_TOKEN = /^[1-9]\d{0,14}$/
 
-/** Throws `Fault('invalid')` for what cannot be kept or cannot be put into a header. Shows no secret. */
+/** Throws `Fault('invalid')`, without secrets, for what cannot be kept or put into a header. */
 export function checkPushConfig({ id, token, authentication }: PushConfig): void {
   if (id !== undefined && (id === '' || /[/\\\0]/.test(id) || Buffer.byteLength(id) > MAX_ID_BYTES)) {
     throw wrong('id', `must be 1 to ${MAX_ID_BYTES} bytes without '/', '\\' and NUL; leave it out to get one`)
@@ -68,14 +64,14 @@ export function checkPushConfig({ id, token, authentication }: PushConfig): void
   }
 }
 
-/** What one takes in memory, roughly; no less where its texts are of one byte a character. */
+/** The memory that one takes, roughly. */
 export function pushConfigBytes({ id, taskId, url, token = '', authentication }: KeptPushConfig): number {
   const { schemes = none, credentials = '' } = authentication ?? {}
   const texts = [id, taskId, url, token, credentials, ...schemes]
   return OWN_BYTES + texts.reduce((sum, text) => sum + text.length * 2, 0)
 }
 
-/** A configuration as its client may see it: without token and credentials. */
+/** Without token and credentials. */
 export function shownPushConfig({ id, taskId, url, authentication }: KeptPushConfig): PushConfig {
   const shown = authentication && { schemes: authentication.schemes, credentials: undefined }
   return { id, taskId, url, token: undefined, authentication: shown }
@@ -101,7 +97,7 @@ export function pageOfPushConfigs(
   if (token !== '' && !PAGE_TOKEN.test(token)) {
     throw new Fault('invalid', 'pageToken is none that was given here')
   }
-  // By what it stood behind, so that nothing is lost when that one is gone.
+  // By position, so that nothing is lost when the last of the page before is gone.
   const left = token === '' ? configs : configs.filter(({ position }) => position > Number(token))
   const page = size === undefined || size === 0 ? left : left.slice(0, size)
   const next = page.length === left.length ? undefined : page.at(-1)
@@ -116,15 +112,15 @@ export class PushConfigs {
     this.#store = store
   }
 
-  /** All of a task, the first that was registered first. */
+  /** All of a task, in the order of their registration. */
   async of(task: OwnedTask): Promise<readonly KeptPushConfig[]> {
     return decode(await this.#store.read(placeOf(task)))
   }
 
   /**
-   * Keeps one, in the place of that of the same id. `keepMs`: how long from now, with all others of the task.
-   * At once where the store is, so that a task which is just beginning is told of from there. Throws
-   * `Fault('too-large')` for one too many.
+   * Keeps one, and replaces that of the same id; all of the task for `keepMs` from now. Synchronous where the
+   * store is, so that nothing of a task which is just beginning is missed. Throws `Fault('too-large')` for
+   * one too many.
    */
   put(
     task: OwnedTask, config: PushConfig, dialect: DialectName, keepMs: number,
@@ -142,13 +138,13 @@ export class PushConfigs {
     return andThen(all, (configs) => pushConfigOf(configs, id))
   }
 
-  /** Rejects with `Fault('too-large')` where one of that id would be one too many now. */
+  /** Rejects with `Fault('too-large')` where one of that id would be one too many. */
   async requireRoom(task: OwnedTask, id: string): Promise<void> {
     const configs = await this.of(task)
     if (configs.length >= MAX_PER_TASK && !configs.some((config) => config.id === id)) throw tooMany()
   }
 
-  /** Forgets one, or the first. Nothing where there is none. */
+  /** Removes one, or the first. Resolves to it; undefined where there is none. */
   async remove(task: OwnedTask, id: string | undefined, keepMs: number): Promise<KeptPushConfig | undefined> {
     let gone: KeptPushConfig | undefined
     await this.#change(task, keepMs, (configs) => {
@@ -158,12 +154,11 @@ export class PushConfigs {
     return gone
   }
 
-  /** Forgets all of a task. */
   async removeAll(task: OwnedTask): Promise<void> {
     await this.#store.remove(placeOf(task), 'any')
   }
 
-  /** Keeps all of a task for so long from now, and no longer: those. */
+  /** Keeps all of a task for so long from now. Resolves to them. */
   async keepFor(task: OwnedTask, keepMs: number): Promise<readonly KeptPushConfig[]> {
     return this.#change(task, keepMs, (configs) => [...configs])
   }

@@ -1,42 +1,39 @@
 /**
  * Webhooks: watches the tasks that have push configurations, and posts each of their events to each of them,
- * in order and at least once, in the dialect that the configuration was registered in. The first thing that
- * is posted is the task as it stood when it was registered.
- *
- * A configuration has a line while something waits for it. Where processes share the store, whichever runs a
- * task posts its events, whoever registered them, and what a process that is gone has left is posted by
- * another. Spec: A2A 1.0 §4.3.
+ * in order and at least once, in the dialect that the configuration was registered in. First comes the task
+ * as it stood when it was registered. Where processes share the store, the one that runs a task posts its
+ * events, and what a dead one has left is posted by another. Spec: A2A 1.0 §4.3.
  */
 import { isRecord } from '../../define/content.ts'
-import { FairPool } from '../../util/fair-pool.ts'
 import { isTerminal } from '../../tasks/task.ts'
-import { isThenable } from '../../util/thenable.ts'
-import { dialectNamed } from '../codec/dialects.ts'
+import { IdleWaiters } from '../../util/clock.ts'
+import { FairPool } from '../../util/fair-pool.ts'
 import { total } from '../../util/memory.ts'
-import { PushCourier } from './push.ts'
+import { andThen } from '../../util/thenable.ts'
+import { dialectNamed } from '../codec/dialects.ts'
+import { pushBodyOf } from '../model/task-view.ts'
 import { pushConfigBytes, PushConfigs } from './push-config.ts'
 import { lineName, PushLine } from './push-line.ts'
 import { lookupHost } from './push-lookups.ts'
 import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
 import { PushSlots } from './push-slots.ts'
-import { pushBodyOf } from '../model/task-view.ts'
-import { IdleWaiters } from '../../util/clock.ts'
-import type { MaybePromise } from '../../util/thenable.ts'
-import type { PoolLimits, Slot } from '../../util/fair-pool.ts'
+import { PushCourier } from './push.ts'
 import type { Service, Shared } from '../../run/service.ts'
 import type { StoreKey } from '../../state/store.ts'
 import type { Task } from '../../tasks/task.ts'
+import type { PoolLimits, Slot } from '../../util/fair-pool.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 import type { Dialect, DialectName } from '../model/dialect.ts'
 import type { PushConfig } from '../model/model.ts'
 import type { PushSettings } from '../model/push-address.ts'
+import type { TaskUpdate } from '../model/task-view.ts'
 import type { KeptPushConfig, OwnedTask } from './push-config.ts'
-import type { LineMeans } from './push-line.ts'
+import type { LineContext } from './push-line.ts'
 import type { Lookup } from './push-lookups.ts'
 import type { TakenOver } from './push-outbox.ts'
 import type { SlotLimits } from './push-slots.ts'
-import type { TaskUpdate } from '../model/task-view.ts'
 
-/** What deliveries are made with; what is left out is as the house has it. */
+/** Replaced by tests. */
 export interface PushMeans {
   readonly lookup?: Lookup
   readonly dialectOf?: (name: DialectName) => Dialect
@@ -46,7 +43,7 @@ export interface PushMeans {
 export interface PushStatus {
   /** Configurations for which something waits. */
   readonly waiting: number
-  /** Posts that are on their way. */
+  /** Posts on their way. */
   readonly posting: number
   /** Look-ups of names that have not ended yet. */
   readonly lookups: number
@@ -54,9 +51,9 @@ export interface PushStatus {
   readonly bytes: number
 }
 
-/** A task that runs here, and where it is posted about. */
+/** A task that runs here, and its configurations. */
 interface Watched {
-  readonly place: OwnedTask
+  readonly task: OwnedTask
   readonly stop: () => void
   configs: readonly KeptPushConfig[]
   /** Its end, as it is kept for others from before the task ends until its last event is kept itself. */
@@ -65,16 +62,16 @@ interface Watched {
 
 /** The message between processes: the configurations of a task have changed. */
 const CHANGED = 'push-configs'
-/** Posts that are on their way: in all, for one owner. */
+/** Posts on their way: in all, for one owner. */
 const POSTS: SlotLimits = { max: 32, maxPerOwner: 8 }
-/** Configurations for which something waits; of more, the owner who has most of them loses what waits. */
+/** Of more configurations for which something waits, the owner of most of them loses what waits. */
 const MAX_LINES = 10_000
 /**
- * What lines hold, in all; one owner's no more than what is left by all. In the place of a body that is more,
- * the task as it stands is posted later.
+ * What waits, in all; one owner's no more than what is left by all. Instead of a body that is more, the task
+ * as it stands is posted later.
  */
 const MAX_BYTES = total(67_108_864)
-/** Running tasks with configurations, and those; of more, the owner who has most of them loses the oldest. */
+/** Running tasks with configurations, and those; of more, the owner of most of them loses the oldest. */
 const WATCHED: PoolLimits = { maxCount: 10_000, maxBytes: total(33_554_432) }
 /** One of them, besides its configurations. */
 const WATCHED_BYTES = 512
@@ -82,22 +79,21 @@ const none: readonly never[] = []
 
 /** All webhooks of one server. */
 export class PushDeliveries {
-  readonly #service: Service
-  /** Those of all tasks. */
   readonly configs: PushConfigs
+  readonly #service: Service
   readonly #courier: PushCourier
-  readonly #dialectOf: (name: DialectName) => Dialect
   readonly #outbox: PushOutbox
-  #isClosed = false
+  readonly #dialectOf: (name: DialectName) => Dialect
   /** Tasks that run here, by their ids. */
   readonly #watched = new Map<string, Slot<Watched>>()
   readonly #watchedPool: FairPool<Watched>
-  readonly #means: LineMeans
   readonly #lines = new Map<string, Slot<PushLine>>()
-  readonly #pool: FairPool<PushLine>
+  readonly #linePool: FairPool<PushLine>
+  readonly #lineContext: LineContext
   readonly #idle = new IdleWaiters()
   /** What was taken over and is not in a line yet. */
   readonly #left: (readonly TakenOver[])[] = []
+  #isClosed = false
 
   constructor(service: Service, settings: PushSettings, means: PushMeans = {}) {
     const { log, store, shared } = service
@@ -105,23 +101,23 @@ export class PushDeliveries {
     this.#service = service
     this.configs = new PushConfigs(store)
     this.#courier = new PushCourier(settings, lookup)
-    this.#dialectOf = dialectOf
     this.#outbox = new PushOutbox(store, log, shared?.cluster)
-    this.#pool = new FairPool({ maxCount: MAX_LINES, maxBytes: Infinity }, (line) => {
+    this.#dialectOf = dialectOf
+    this.#watchedPool = new FairPool(WATCHED, (watched) => this.#evicted(watched))
+    this.#linePool = new FairPool({ maxCount: MAX_LINES, maxBytes: Infinity }, (line) => {
       this.#lines.delete(line.name)
       line.drop()
       log('warning', 'Too much waits for webhooks: what waited for one is dropped', line.fields)
     })
-    this.#watchedPool = new FairPool(WATCHED, (watched) => this.#pushedOut(watched))
-    this.#means = {
+    this.#lineContext = {
       log, outbox: this.#outbox,
       slots: new PushSlots('posts to webhooks', POSTS),
       retryDelaysMs: settings.retryDelaysMs,
       post: (config, body, inquirer) => (
         this.#courier.post(config, dialectOf(config.dialect).pushType, body, inquirer)
       ),
-      taskBody: async (place, { dialect }) => {
-        const task = await service.tasks.get(place.owner, place.id)
+      taskBody: async ({ owner, id }, { dialect }) => {
+        const task = await service.tasks.get(owner, id)
         return task && pushBodyOf(dialectOf(dialect), task)
       },
       resized: (line) => this.#resized(line),
@@ -132,19 +128,17 @@ export class PushDeliveries {
 
   /** Configurations for which something waits. */
   get waiting(): number { return this.#lines.size }
+
   get status(): PushStatus {
     return {
-      waiting: this.waiting, posting: this.#means.slots.taken, lookups: this.#courier.lookups,
+      waiting: this.waiting, posting: this.#lineContext.slots.taken, lookups: this.#courier.lookups,
       bytes: this.#waitingBytes + this.#watchedPool.bytes,
     }
   }
-  get #waitingBytes(): number { return this.#pool.bytes + this.#outbox.bytes }
 
-  /**
-   * Rejects with `Fault('invalid')` for an address that may not be posted to. Where that cannot be known:
-   * `Fault('busy')` where too many names are looked up, in all or for this owner, `Fault('timeout')` where
-   * nobody answers.
-   */
+  get #waitingBytes(): number { return this.#linePool.bytes + this.#outbox.bytes }
+
+  /** As `PushCourier.check`. */
   checkUrl(text: string, owner: string): Promise<void> {
     return this.#courier.check(text, owner)
   }
@@ -152,28 +146,27 @@ export class PushDeliveries {
   /** Keeps a configuration, posts the task as it stands to it, and from then on each of its events. */
   register(task: Task, config: PushConfig, dialect: DialectName): MaybePromise<KeptPushConfig> {
     const kept = this.configs.put(task, config, dialect, this.#keepMs(task))
-    if (isThenable(kept)) return kept.then((one) => this.#begin(task, one))
-    return this.#begin(task, kept)
+    return andThen(kept, (one) => this.#begin(task, one))
   }
 
-  /** Forgets a configuration, or the first, and what waits for it. */
+  /** Removes a configuration, or the first, and what waits for it. */
   async remove(task: Task, id: string | undefined): Promise<void> {
     const gone = await this.configs.remove(task, id, this.#keepMs(task))
     if (gone === undefined) return
     this.#forget(task, gone)
-    this.#tellRunner(task)
+    this.#notifyRunner(task)
   }
 
   /**
-   * Posts from now on what happens to a task, if it runs here, to all its configurations: for those that were
-   * registered elsewhere, or before it ran here.
+   * Posts a task that runs here to all its configurations from now on: for those that were registered in
+   * another process, or before it ran here.
    */
   follow(task: OwnedTask): void {
     this.#try('A push configuration could not be read', () => this.#attach(task))
   }
 
   async #attach(task: OwnedTask): Promise<void> {
-    if (this.#standing(task) === undefined) return
+    if (this.#running(task) === undefined) return
     const configs = await this.configs.of(task)
     const known = this.#configsOf(task.id)
     for (const one of known) if (!configs.some(({ id }) => id === one.id)) this.#forget(task, one)
@@ -199,30 +192,30 @@ export class PushDeliveries {
 
   #begin({ owner, id }: OwnedTask, config: KeptPushConfig): KeptPushConfig {
     if (this.#isClosed) return config
-    const place = { owner, id }
-    const task = this.#standing(place)
-    const watched = task && (this.#watched.get(id) ?? this.#watch(place))
+    const owned = { owner, id }
+    const task = this.#running(owned)
+    const watched = task && (this.#watched.get(id) ?? this.#watch(owned))
     if (task !== undefined && watched !== undefined) {
       const { configs } = watched.value
       this.#watchFor(watched, [...configs.filter((one) => one.id !== config.id), config])
-      this.#say(task, config)
+      this.#enqueue(task, config)
       return config
     }
     // It has ended, perhaps just now, or it runs in another process.
     this.#try('A task could not be read for its webhook', async () => {
       const last = await this.#service.tasks.get(owner, id)
       // It was forgotten while its configuration was being kept.
-      if (last === undefined) return this.configs.removeAll(place)
-      if (!isTerminal(last.status.state)) return this.#tellRunner(last)
+      if (last === undefined) return this.configs.removeAll(owned)
+      if (!isTerminal(last.status.state)) return this.#notifyRunner(last)
       const configs = await this.configs.keepFor(last, this.#keepMs(last))
-      // It may have been removed meanwhile, or have made room for another.
-      if (configs.some(({ stamp }) => stamp === config.stamp)) this.#say(last, config)
+      // It may have been removed or replaced meanwhile.
+      if (configs.some(({ stamp }) => stamp === config.stamp)) this.#enqueue(last, config)
     })
     return config
   }
 
   /** A task that runs here, as it stands. */
-  #standing({ owner, id }: OwnedTask): Task | undefined {
+  #running({ owner, id }: OwnedTask): Task | undefined {
     const here = this.#service.tasks.watch(owner, id, () => {})
     here?.stop()
     return here?.task
@@ -232,17 +225,16 @@ export class PushDeliveries {
     return this.#watched.get(taskId)?.value.configs ?? none
   }
 
-  #watch(place: OwnedTask): Slot<Watched> | undefined {
-    const watching = this.#service.tasks.watch(place.owner, place.id, (event, after) => {
-      if (event.what === 'forgotten') this.#forgotten(place)
-      else this.#happened(event, after.task)
+  #watch(task: OwnedTask): Slot<Watched> | undefined {
+    const watching = this.#service.tasks.watch(task.owner, task.id, (event, after) => {
+      if (event.what === 'forgotten') this.#forgotten(task)
+      else this.#updated(event, after.task)
     })
     if (watching === undefined) return undefined
     const { stop } = watching
-    const watched = { place, stop, configs: none, marks: none }
-    const slot = this.#watchedPool.add(place.owner, watched, WATCHED_BYTES)
+    const slot = this.#watchedPool.add(task.owner, { task, stop, configs: none, marks: none }, WATCHED_BYTES)
     if (slot === undefined) stop()
-    else this.#watched.set(place.id, slot)
+    else this.#watched.set(task.id, slot)
     return slot
   }
 
@@ -255,15 +247,9 @@ export class PushDeliveries {
   /** `isLeft`: its end is for another process to post. */
   #unwatch(slot: Slot<Watched>, isLeft = false): void {
     this.#watchedPool.remove(slot)
-    this.#watched.delete(slot.value.place.id)
+    this.#watched.delete(slot.value.task.id)
     slot.value.stop()
     if (!isLeft) this.#unmark(slot.value)
-  }
-
-  /** The last event of a task is kept before its end is forgotten. */
-  #unmark({ marks }: Watched): void {
-    if (marks.length === 0) return
-    void this.#outbox.written().then(() => { for (const mark of marks) this.#outbox.forget(mark) })
   }
 
   /** A task is about to end. Resolves when that is kept; never rejects. */
@@ -278,22 +264,26 @@ export class PushDeliveries {
     return Promise.all(watched.marks).then(() => {})
   }
 
-  /** A task was evicted: its events are not posted any more. */
-  #pushedOut(watched: Watched): void {
-    const { place, stop, configs } = watched
-    const { id: task } = place
-    this.#watched.delete(task)
-    stop()
-    this.#unmark(watched)
-    for (const config of configs) this.#forget(place, config)
-    const sentence = 'There are too many push configurations: those of a task are forgotten'
-    this.#service.log('warning', sentence, { task })
-    this.#try('Push configurations could not be removed', () => this.configs.removeAll(place))
+  /** Only when the last event of the task is kept. */
+  #unmark({ marks }: Watched): void {
+    if (marks.length === 0) return
+    void this.#outbox.written().then(() => { for (const mark of marks) this.#outbox.forget(mark) })
   }
 
-  #happened(event: TaskUpdate, task: Task): void {
+  #evicted(watched: Watched): void {
+    const { task, stop, configs } = watched
+    this.#watched.delete(task.id)
+    stop()
+    this.#unmark(watched)
+    for (const config of configs) this.#forget(task, config)
+    const sentence = 'There are too many push configurations: those of a task are forgotten'
+    this.#service.log('warning', sentence, { task: task.id })
+    this.#try('Push configurations could not be removed', () => this.configs.removeAll(task))
+  }
+
+  #updated(event: TaskUpdate, task: Task): void {
     const watched = this.#watched.get(task.id)
-    for (const config of watched?.value.configs ?? none) this.#say(task, config, event)
+    for (const config of watched?.value.configs ?? none) this.#enqueue(task, config, event)
     if (!isTerminal(task.status.state)) return
     if (watched !== undefined) this.#unwatch(watched)
     this.#try('Push configurations could not be kept', async () => {
@@ -301,22 +291,22 @@ export class PushDeliveries {
     })
   }
 
-  /** It was taken by another process, or was evicted: then nothing of it is posted any more. */
-  #forgotten(place: OwnedTask): void {
-    const watched = this.#watched.get(place.id)
+  /** A task was taken by another process, or was evicted. */
+  #forgotten(owned: OwnedTask): void {
+    const watched = this.#watched.get(owned.id)
     const configs = watched?.value.configs ?? none
     if (watched !== undefined) this.#unwatch(watched)
     this.#try('Push configurations could not be removed', async () => {
-      const task = await this.#service.tasks.get(place.owner, place.id)
+      const task = await this.#service.tasks.get(owned.owner, owned.id)
       // The process that has it posts it as it stands first, and what waits here must not come behind that.
       if (task !== undefined && this.#runnerOf(task) === undefined) return
-      for (const config of configs) this.#forget(place, config)
-      if (task === undefined) await this.configs.removeAll(place)
+      for (const config of configs) this.#forget(owned, config)
+      if (task === undefined) await this.configs.removeAll(owned)
     })
   }
 
-  /** One event, or the task as it stands, for one configuration. */
-  #say(task: Task, config: KeptPushConfig, event?: TaskUpdate): void {
+  /** Adds one event, or the task as it stands, to the line of a configuration. */
+  #enqueue(task: Task, config: KeptPushConfig, event?: TaskUpdate): void {
     const line = this.#lineOf(task, config)
     const dialect = this.#dialectOf(config.dialect)
     if (line === undefined || dialect.pushesTasks) return line?.add(undefined)
@@ -324,22 +314,22 @@ export class PushDeliveries {
     line.add(body, this.#hasRoomFor(body.length, line))
   }
 
-  /** Whether its owner may hold a text of that length more: nobody takes what others may still need. */
+  /** Whether the owner of a line may hold a text of that length more: others keep their part. */
   #hasRoomFor(length: number, line: PushLine): boolean {
     const held = this.#lines.get(line.name)?.holding.share.bytes ?? 0
     return held + length * 2 <= MAX_BYTES - this.#waitingBytes
   }
 
-  /** The line of a configuration, which is what is posted by from now on. Undefined: nothing is posted. */
+  /** The line of a configuration, with that from now on. Undefined: nothing is posted. */
   #lineOf({ owner, id }: OwnedTask, config: KeptPushConfig): PushLine | undefined {
     if (this.#isClosed) return undefined
-    const name = lineName({ owner, id }, config)
-    const known = this.#lines.get(name)?.value
+    const task = { owner, id }
+    const known = this.#lines.get(lineName(task, config))?.value
     if (known !== undefined) return known.replacedBy(config)
-    const line = new PushLine({ owner, id }, config, this.#means)
-    const slot = this.#pool.add(owner, line, line.bytes)
+    const line = new PushLine(task, config, this.#lineContext)
+    const slot = this.#linePool.add(owner, line, line.bytes)
     if (slot === undefined) return undefined
-    this.#lines.set(name, slot)
+    this.#lines.set(line.name, slot)
     return line
   }
 
@@ -347,37 +337,36 @@ export class PushDeliveries {
     const slot = this.#lines.get(line.name)
     if (slot?.value !== line) return
     if (line.isIdle) this.#close(slot)
-    else this.#pool.resize(slot, line.bytes)
+    else this.#linePool.resize(slot, line.bytes)
   }
 
   #close(slot: Slot<PushLine>): void {
-    this.#pool.remove(slot)
+    this.#linePool.remove(slot)
     this.#lines.delete(slot.value.name)
     if (this.#lines.size === 0) this.#idle.notify()
   }
 
-  /** Nobody wants what happens to a task, or what waits, at that configuration. */
-  #forget(place: OwnedTask, config: KeptPushConfig): void {
-    const { id } = place
-    const watched = this.#watched.get(id)
+  /** Posts nothing of a task to that configuration any more. */
+  #forget(task: OwnedTask, config: KeptPushConfig): void {
+    const watched = this.#watched.get(task.id)
     if (watched !== undefined) {
       const left = watched.value.configs.filter((one) => one.id !== config.id)
       this.#watchFor(watched, left)
       if (left.length === 0) this.#unwatch(watched)
     }
-    const slot = this.#lines.get(lineName(place, config))
+    const slot = this.#lines.get(lineName(task, config))
     if (slot === undefined) return
     this.#close(slot)
     slot.value.drop()
   }
 
-  #gaveUp({ place, config, fields }: PushLine): void {
+  #gaveUp({ task: owned, config, fields }: PushLine): void {
     this.#service.log('warning', 'A webhook does not take its events: it is forgotten', fields)
-    this.#forget(place, config)
+    this.#forget(owned, config)
     this.#try('A push configuration could not be removed', async () => {
-      const task = await this.#service.tasks.get(place.owner, place.id)
+      const task = await this.#service.tasks.get(owned.owner, owned.id)
       // The others of a task that runs are kept for as long as it does.
-      await this.configs.remove(place, config.id, task ? this.#keepMs(task) : UNDELIVERED_KEEP_MS)
+      await this.configs.remove(owned, config.id, task ? this.#keepMs(task) : UNDELIVERED_KEEP_MS)
     })
   }
 
@@ -404,11 +393,11 @@ export class PushDeliveries {
   }
 
   /** The process that runs a task reads its configurations again. */
-  #tellRunner(task: Task): void {
+  #notifyRunner(task: Task): void {
     const node = this.#runnerOf(task)
     if (node === undefined) return
     const { owner, id } = task
-    this.#try('Another process was not told of a push configuration', async () => (
+    this.#try('Another process could not be notified of a push configuration', async () => (
       this.#service.shared?.cluster.send(node, CHANGED, { owner, id })
     ))
   }
@@ -434,7 +423,7 @@ export class PushDeliveries {
       try {
         await this.#adopt(events)
       } catch (error) {
-        // They are this process's by now, so it is this one that has to ask again.
+        // They are this process's by now, so it has to try again itself.
         const left = lines.slice(at)
         this.#left.push(...left.map((line) => line.map((event) => ({ ...event, body: undefined }))))
         throw error
@@ -444,10 +433,10 @@ export class PushDeliveries {
 
   async #adopt(events: readonly TakenOver[]): Promise<void> {
     const { owner, taskId, configId } = events[0]!
-    const place = { owner, id: taskId }
-    const config = (await this.configs.of(place)).find(({ id }) => id === configId)
+    const task = { owner, id: taskId }
+    const config = (await this.configs.of(task)).find(({ id }) => id === configId)
     if (this.#isClosed) return
-    const line = config && this.#lineOf(place, config)
+    const line = config && this.#lineOf(task, config)
     if (line === undefined) {
       for (const { kept } of events) this.#outbox.forget(kept)
       return
@@ -456,7 +445,7 @@ export class PushDeliveries {
     line.adopt(events, this.#hasRoomFor(length, line))
   }
 
-  /** What nobody waits for. */
+  /** Runs what nothing waits for. */
   #try(sentence: string, act: () => Promise<unknown>): void {
     act().catch((cause: unknown) => this.#service.log('warning', sentence, { cause }))
   }

@@ -1,10 +1,7 @@
 /**
- * What waits to be posted for one configuration, in order, one at a time, each until the receiver has it or
- * the tries are used up.
- *
- * Where a dialect posts the whole task, and where more waits than may, one mark stands for everything that
- * happened meanwhile: what is posted for it is the task as it stands at that moment. So nothing is lost, and
- * what waits is bounded. Knows neither HTTP nor watching.
+ * The events that wait for one configuration: posted in order, one at a time, each until the receiver has it
+ * or the tries are used up. Where a dialect posts the whole task, and where too much waits, one item without
+ * a body stands for all that happened: then the task as it stands is posted. So nothing is lost.
  */
 import { Fault } from '../../define/fault.ts'
 import { pushConfigBytes } from './push-config.ts'
@@ -18,16 +15,14 @@ import type { PushOutbox, TakenOver } from './push-outbox.ts'
 import type { PushSlots } from './push-slots.ts'
 
 /** What the lines of one server have in common. */
-export interface LineMeans {
+export interface LineContext {
   readonly log: Log
   readonly outbox: PushOutbox
   readonly slots: PushSlots
   readonly retryDelaysMs: readonly number[]
-  /** One try, which is for the inquirer. */
   post(config: KeptPushConfig, body: string, inquirer: Inquirer): Promise<PushAnswer>
-  /** The body for a task as it stands; undefined where it is forgotten. */
-  taskBody(place: OwnedTask, config: KeptPushConfig): Promise<string | undefined>
-  /** What waits has grown or shrunk. */
+  /** The body for the task as it stands; undefined where it is forgotten. */
+  taskBody(task: OwnedTask, config: KeptPushConfig): Promise<string | undefined>
   resized(line: PushLine): void
   /** The receiver failed too often in a row. */
   gaveUp(line: PushLine): void
@@ -46,13 +41,10 @@ const MAX_RETRY_AFTER_MS = 60_000
 /** Events given up one after the other, before the configuration is. */
 const MAX_FAILURES = 3
 
-/**
- * The waiting events of one configuration. When it is over everything that it holds is given back at once,
- * what is on its way is broken off, and nothing is taken any more.
- */
+/** One line. When it is over it holds nothing, aborts what is on its way, and takes nothing any more. */
 export class PushLine {
-  readonly place: OwnedTask
-  readonly #means: LineMeans
+  readonly task: OwnedTask
+  readonly #context: LineContext
   readonly #items: Item[] = []
   /** What is on its way. */
   #item: Item | undefined
@@ -63,10 +55,10 @@ export class PushLine {
   #isRunning = false
   readonly #ending = new AbortController()
 
-  constructor(place: OwnedTask, config: KeptPushConfig, means: LineMeans) {
-    this.place = place
+  constructor(task: OwnedTask, config: KeptPushConfig, context: LineContext) {
+    this.task = task
     this.#config = config
-    this.#means = means
+    this.#context = context
   }
 
   get config(): KeptPushConfig { return this.#config }
@@ -79,14 +71,14 @@ export class PushLine {
   /** Nothing waits, and nothing is on its way. */
   get isIdle(): boolean { return !this.#isRunning && this.#items.length === 0 }
 
-  get name(): string { return lineName(this.place, this.#config) }
+  get name(): string { return lineName(this.task, this.#config) }
 
   /** For a log. Of an address the host alone: the rest may be secret. */
   get fields(): Readonly<Record<string, unknown>> {
-    return { task: this.place.id, config: this.#config.id, host: new URL(this.#config.url).host }
+    return { task: this.task.id, config: this.#config.id, host: new URL(this.#config.url).host }
   }
 
-  /** What waits is posted as this one says, which may be the same. */
+  /** What waits is posted to this one from now on, which may be the same. */
   replacedBy(config: KeptPushConfig): this {
     if (this.#config.stamp !== config.stamp) this.#failures = 0
     this.#config = config
@@ -94,50 +86,50 @@ export class PushLine {
     return this
   }
 
-  /** Posts a body, or without one the task as it stands. `mayHold`: whether there is room for the body. */
+  /** Adds a body, or without one the task as it stands. `mayHold`: whether there is room for the body. */
   add(body: string | undefined, mayHold: boolean = true): void {
     if (this.isOver || this.#isWhole()) return
     const isFull = !mayHold || this.#items.length >= MAX_EVENTS
       || (this.#items.length > 0 && this.bytes + bytesOf(body) > MAX_BYTES)
     const held = isFull ? undefined : body
     if (held === undefined) this.#clear()
-    const { owner, id: taskId } = this.place
-    const kept = this.#means.outbox.keep({ owner, taskId, configId: this.#config.id, body: held })
+    const { owner, id: taskId } = this.task
+    const kept = this.#context.outbox.keep({ owner, taskId, configId: this.#config.id, body: held })
     this.#hold({ body: held, kept })
   }
 
-  /** Goes on with what another process has left. `mayHold`: whether there is room for the bodies. */
+  /** Adds what another process has left. `mayHold`: whether there is room for the bodies. */
   adopt(events: readonly TakenOver[], mayHold: boolean = true): void {
     const bytes = events.reduce((sum, { body }) => sum + bytesOf(body), this.bytes)
     const isFull = !mayHold || this.#items.length + events.length > MAX_EVENTS || bytes > MAX_BYTES
-    // The task as it stands says all the others too.
+    // The task as it stands covers all the others.
     const whole = events.find(({ body }) => body === undefined) ?? (isFull ? events[0] : undefined)
     for (const event of events) {
-      const isSaid = this.#isWhole() || (whole !== undefined && event !== whole)
-      if (isSaid) this.#means.outbox.forget(event.kept)
+      const isCovered = this.#isWhole() || (whole !== undefined && event !== whole)
+      if (isCovered) this.#context.outbox.forget(event.kept)
       else this.#hold({ body: whole === undefined ? event.body : undefined, kept: event.kept })
     }
   }
 
-  /** Nobody wants what waits. */
+  /** What waits is not wanted any more. */
   drop(): void {
-    this.#end('It is dropped', ({ kept }) => this.#means.outbox.forget(kept))
+    this.#end('It is dropped', ({ kept }) => this.#context.outbox.forget(kept))
   }
 
-  /** The server closes. What is kept stays kept, for whoever comes after this process. */
+  /** The server closes. What is kept is for other processes. */
   leave(): void {
     this.#end('The server is closing down', () => {})
   }
 
-  #end(why: string, letGo: (item: Item) => void): void {
+  #end(why: string, release: (item: Item) => void): void {
     if (this.isOver) return
     const items = this.#items.splice(0)
-    for (const item of this.#item === undefined ? items : [this.#item, ...items]) letGo(item)
+    for (const item of this.#item === undefined ? items : [this.#item, ...items]) release(item)
     this.#item = undefined
     this.#ending.abort(new Error(why))
   }
 
-  /** Whether everything that happens before the next post is said by it anyway. */
+  /** Whether the next post covers all that happens before it. */
   #isWhole(): boolean {
     const last = this.#items.at(-1)
     return last !== undefined && last.body === undefined
@@ -149,18 +141,18 @@ export class PushLine {
     if (this.#isRunning) return
     this.#isRunning = true
     this.#run().catch((cause: unknown) => {
-      this.#means.log('error', 'A webhook could not be posted to', { ...this.fields, cause })
+      this.#context.log('error', 'A webhook could not be posted to', { ...this.fields, cause })
     })
   }
 
   #clear(): void {
     if (this.#items.length === 0) return
-    for (const { kept } of this.#items.splice(0)) this.#means.outbox.forget(kept)
+    for (const { kept } of this.#items.splice(0)) this.#context.outbox.forget(kept)
     this.#resized()
   }
 
   #resized(): void {
-    if (!this.isOver) this.#means.resized(this)
+    if (!this.isOver) this.#context.resized(this)
   }
 
   async #run(): Promise<void> {
@@ -170,12 +162,12 @@ export class PushLine {
         const isDelivered = await this.#deliver(item)
         if (this.isOver) return
         this.#item = undefined
-        this.#means.outbox.forget(item.kept)
+        this.#context.outbox.forget(item.kept)
         this.#resized()
         this.#failures = isDelivered ? 0 : this.#failures + 1
         if (this.#failures < MAX_FAILURES) continue
         this.drop()
-        this.#means.gaveUp(this)
+        this.#context.gaveUp(this)
       }
     } finally {
       // Not later: what is added from now on begins anew.
@@ -184,9 +176,9 @@ export class PushLine {
     }
   }
 
-  /** Tries until it is there, or the line is over. False where it is given up. */
+  /** Tries until the receiver has it or the line is over. False where it is given up. */
   async #deliver(item: Item): Promise<boolean> {
-    const { log, retryDelaysMs } = this.#means
+    const { log, retryDelaysMs } = this.#context
     const { signal } = this.#ending
     const { setTimeout: pause } = process.getBuiltinModule('node:timers/promises')
     for (let attempt = 0; ; attempt++) {
@@ -203,8 +195,8 @@ export class PushLine {
   }
 
   async #attempt(item: Item): Promise<Outcome> {
-    const { slots } = this.#means
-    const { owner } = this.place
+    const { slots } = this.#context
+    const { owner } = this.task
     const { signal } = this.#ending
     const giveBack = await slots.enter(owner, signal)
     try {
@@ -213,10 +205,10 @@ export class PushLine {
       if (body === undefined || this.isOver) return taken
       if (item.body === undefined) this.#whole = body
       this.#resized()
-      return judge(await this.#means.post(this.#config, body, { owner, signal }))
+      return judge(await this.#context.post(this.#config, body, { owner, signal }))
     } catch (error) {
       const lost = error instanceof Error ? error.message : 'unknown'
-      // An address that may not be posted to will be none the next time either.
+      // An address that may not be posted to is refused the next time too.
       return { lost, afterMs: error instanceof Fault && error.kind === 'invalid' ? undefined : 0 }
     } finally {
       this.#whole = undefined
@@ -225,24 +217,22 @@ export class PushLine {
     }
   }
 
-  /** The task as it stands, which says all that waits behind it. */
+  /** The task as it stands covers all that waits behind it. */
   #wholeTask(): Promise<string | undefined> {
     this.#clear()
-    return unlessAborted(this.#means.taskBody(this.place, this.#config), this.#ending.signal)
+    return unlessAborted(this.#context.taskBody(this.task, this.#config), this.#ending.signal)
   }
 }
 
-/** What is called alike is the same line. */
 export function lineName({ id }: OwnedTask, config: KeptPushConfig): string {
   return `${id}/${config.id}`
 }
 
-/** What a text may take at most. */
 function bytesOf(body: string | undefined): number {
   return (body?.length ?? 0) * 2
 }
 
-/** What came of one try. `lost`: why it is not there; `afterMs`: when it may be tried again, if it may. */
+/** Of one try. `lost`: why the receiver has not got it; `afterMs`: when to try again, if at all. */
 interface Outcome { readonly lost: string | undefined; readonly afterMs: number | undefined }
 
 const taken: Outcome = { lost: undefined, afterMs: undefined }

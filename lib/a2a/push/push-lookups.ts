@@ -1,11 +1,11 @@
 /**
- * What the names of webhooks stand for, as the machine finds it: its own list of hosts, then its name
- * servers, then whatever else it may ask.
+ * Looks up the names of webhooks: in the machine's list of hosts, then at its name servers, then by the
+ * system's own look-up.
  *
- * A client names who is asked, so an answer may never come. The system's own look-up cannot be cancelled and
+ * The name is a client's choice, so an answer may never come. The system's look-up cannot be cancelled and
  * holds one of the few threads on which the whole process finds names: it comes last, one at a time, and
- * never for a name for which the name servers were silent. All else ends when nobody waits for it any more,
- * and counts until it has ended. RFC 6761 §6.3 (localhost).
+ * never for a name for which the name servers were silent. All else ends when its last waiter leaves, and
+ * counts until it has ended. RFC 6761 §6.3 (localhost).
  */
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -17,7 +17,7 @@ import type { SlotLimits } from './push-slots.ts'
 /** For whom a name is looked up, and until when. */
 export interface Inquirer { readonly owner: string; readonly signal: AbortSignal }
 
-/** Finds all addresses of a name. Rejects where there are none; as soon as `signal` aborts, if it can. */
+/** Finds all addresses of a name. Rejects where there are none, and, if it can, when `signal` aborts. */
 export type Lookup = (name: string, inquirer: Inquirer) => Promise<readonly HostAddress[]>
 
 /** Where a machine finds names. */
@@ -32,13 +32,13 @@ export interface NameSources {
 
 /** Look-ups on their way and waiting, in all and for one owner. */
 const LOOKUPS: SlotLimits = { max: 32, maxPerOwner: 8, maxWaiting: 1_024, maxWaitingPerOwner: 64 }
-/** Node has four threads, and lets look-ups have two of them: one is left to everybody else. */
+/** Node has four threads, and lets look-ups use two of them: one stays free for the rest of the process. */
 const SYSTEM: SlotLimits = { max: 1, maxPerOwner: 1 }
 /** How long a name server is waited for, first, and how often it is asked. */
 const SERVERS = { timeout: 2_000, tries: 2 }
 const LOOPBACK: readonly HostAddress[] = [{ address: '127.0.0.1', family: 4 }, { address: '::1', family: 6 }]
 
-/** One look-up, for all of one owner who ask for the same name meanwhile. */
+/** One look-up, for all requests of one owner for the same name meanwhile. */
 interface Inquiry {
   readonly found: Promise<readonly HostAddress[]>
   readonly ending: AbortController
@@ -46,7 +46,6 @@ interface Inquiry {
   hasBegun: boolean
 }
 
-/** The look-ups of one server. */
 export class PushLookups {
   readonly #lookup: Lookup
   readonly #slots = new PushSlots('look-ups of webhooks', LOOKUPS)
@@ -56,9 +55,8 @@ export class PushLookups {
     this.#lookup = lookup
   }
 
-  /** Look-ups that have begun and have not ended yet, whether or not anybody waits for them. */
+  /** Look-ups that have not ended, wanted or not. */
   get running(): number { return this.#slots.taken }
-  /** Those that wait for their turn. */
   get waiting(): number { return this.#slots.waiting }
 
   /**
@@ -103,13 +101,11 @@ export class PushLookups {
     return inquiry
   }
 
-  /** Whoever asks from now on begins anew. */
   #forget(key: string, inquiry: Inquiry): void {
     if (this.#inquiries.get(key) === inquiry) this.#inquiries.delete(key)
   }
 }
 
-/** Finds names in these sources, in their order. */
 export function lookupIn({ hosts, servers, system }: NameSources): Lookup {
   const slots = new PushSlots('look-ups of webhooks by the system', SYSTEM)
   return async (name, { owner, signal }) => {
@@ -124,14 +120,13 @@ export function lookupIn({ hosts, servers, system }: NameSources): Lookup {
   }
 }
 
-/** As this machine finds names. */
 export const lookupHost: Lookup = lookupIn({
   hosts: process.platform === 'win32' ? `${process.env['SystemRoot']}\\System32\\drivers\\etc\\hosts`
     : '/etc/hosts',
   system: (name) => process.getBuiltinModule('node:dns/promises').lookup(name, { all: true }),
 })
 
-/** What a list of hosts says of a name; nothing where there is no list. */
+/** The addresses of a name in a list of hosts; none where there is no list. */
 async function listedIn(file: string, name: string): Promise<readonly HostAddress[]> {
   const list = await readFile(file, 'utf8').catch(() => '')
   return list.toLowerCase().includes(name) ? list.split('\n').flatMap((line) => {
@@ -141,7 +136,7 @@ async function listedIn(file: string, name: string): Promise<readonly HostAddres
   }) : []
 }
 
-/** What name servers say of a name; nothing where they know none. `Fault('timeout')` where none answers. */
+/** The addresses that name servers know of a name. Rejects with `Fault('timeout')` where none answers. */
 async function servedBy(
   servers: readonly string[] | undefined, name: string, signal: AbortSignal,
 ): Promise<readonly HostAddress[]> {
@@ -162,12 +157,12 @@ async function servedBy(
   }
 }
 
-/** Whether nobody answered: a name server says so of others. Of a word alone it knows nothing. */
+/** Whether no server answered. SERVFAIL means so too, but not for a name without a dot. */
 function isSilence({ code }: { readonly code?: unknown }, name: string): boolean {
   return code === 'ETIMEOUT' || code === 'ECANCELLED' || (code === 'ESERVFAIL' && name.includes('.'))
 }
 
-/** What comes of it; where `signal` aborts before, rejects with its reason at once. */
+/** The outcome of `work`; rejects with the reason of `signal` as soon as that aborts. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(signal.reason)
@@ -181,7 +176,6 @@ function busy(): Fault {
   return new Fault('busy', 'Too many names of webhooks are being looked up; try again later')
 }
 
-/** What is said where the name servers keep silent. */
 export function unanswered(): Fault {
   return new Fault('timeout', 'No name server answers for the host of the webhook; try again later')
 }

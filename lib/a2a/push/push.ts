@@ -1,9 +1,7 @@
 /**
- * Posts to webhooks, the one place of the house that calls out: a configuration and a body go in, the status
- * of the answer comes out. The address is checked each time, its name looked up once, and what was found is
- * connected to. Knows what the operator allows, and nothing of tasks and order.
- *
- * Follows no redirect, and reads of an answer no more than what keeps its connection usable.
+ * Posts to webhooks: a configuration and a body go in, the status of the answer comes out. The address is
+ * checked each time, its name looked up once, and the address found is the one connected to. Follows no
+ * redirect, and reads of an answer no more than what keeps its connection usable.
  * RFC 9110 §10.2.3 (Retry-After).
  */
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
@@ -24,29 +22,27 @@ export interface PushAnswer {
   readonly retryAfterMs: number | undefined
 }
 
-/** One post. */
 interface PushPost {
   readonly url: URL
-  /** What its host stands for; at least one. */
+  /** Of its host; at least one. */
   readonly addresses: readonly HostAddress[]
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Breaks it off. */
   readonly signal: AbortSignal
 }
 
-/** Bytes of an answer's body that are read; nobody needs them. */
+/** Bytes of an answer's body that are read. */
 const MAX_ANSWER_BYTES = 4_096
 const MAX_HEAD_BYTES = 8_192
 const CLOSING = 'The server is closing down'
 /** How long the rest of an answer may take after its head, so that its connection can be used again. */
 const MAX_REST_MS = 1_000
 /**
- * How many connections to one host are kept for the next event, and how long. As many are open as there are
- * posts: one that had to wait for another's would not end when it is broken off.
+ * How many connections to one host are kept for the next event, and how long. Each post has one of its own:
+ * one that waited for another's would not end when it is aborted.
  */
 const connections = { keepAlive: true, maxFreeSockets: 2, timeout: 30_000 }
-/** The same, to all hosts together. */
+/** To all hosts together. */
 const MAX_KEPT = 64
 
 /** All that is posted by one server. */
@@ -54,7 +50,6 @@ export class PushCourier {
   readonly #settings: PushSettings
   readonly #lookups: PushLookups
   readonly #client = new PushClient()
-  /** What is on its way. */
   readonly #open = new Set<AbortController>()
   #isClosed = false
 
@@ -63,13 +58,11 @@ export class PushCourier {
     this.#lookups = new PushLookups(lookup)
   }
 
-  /** Look-ups of names that have not ended yet. */
   get lookups(): number { return this.#lookups.running }
 
   /**
-   * Rejects with `Fault('invalid')` for an address that may not be posted to, as far as is known now. Where
-   * that cannot be known: `Fault('busy')` where too many names are looked up, in all or for this owner,
-   * `Fault('timeout')` where nobody answers.
+   * Rejects with `Fault('invalid')` for an address that may not be posted to, `Fault('busy')` where too many
+   * names are looked up, in all or for this owner, and `Fault('timeout')` where no name server answers.
    */
   async check(text: string, owner: string): Promise<void> {
     const url = checkPushUrl(text, this.#settings)
@@ -83,9 +76,8 @@ export class PushCourier {
   }
 
   /**
-   * One try, which the inquirer's `signal` breaks off. Rejects with `Fault('invalid')` where nothing may be
-   * posted to, else with why it failed. When it is settled nothing of it is left, but for a connection that
-   * is kept for the next one.
+   * One try, until the inquirer's `signal` aborts. Rejects with `Fault('invalid')` for an address that may
+   * not be posted to, else with why it failed.
    */
   post(
     { url: text, token, authentication }: PushConfig, type: string, body: string, inquirer: Inquirer,
@@ -103,7 +95,6 @@ export class PushCourier {
     })
   }
 
-  /** Breaks off what is on its way, and closes all connections. */
   close(): void {
     this.#isClosed = true
     for (const ending of this.#open) ending.abort(new Error(CLOSING))
@@ -114,7 +105,7 @@ export class PushCourier {
     return resolvePushHost(url, this.#settings, (name) => this.#lookups.find(name, inquirer))
   }
 
-  /** Does something that ends when `signal` aborts, when its time is over, and when all is closed. */
+  /** Aborts `act` when `signal` does, when its time is over, and when all is closed. */
   async #within<T>(
     signal: AbortSignal | undefined, act: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
@@ -137,23 +128,20 @@ export class PushCourier {
   }
 }
 
-/** The connections to all webhooks of one server. */
 class PushClient {
   readonly #http: HttpAgent = keepsFew(new HttpAgent(connections))
   #https: HttpsAgent | undefined
 
-  /** Resolves with whatever was answered; rejects where nothing was. */
   async post(post: PushPost): Promise<PushAnswer> {
     try {
       return await this.#once(post)
     } catch (error) {
-      // A kept connection that the receiver had given up meanwhile says nothing of the receiver.
+      // The receiver had closed the kept connection meanwhile.
       if (!(error instanceof StaleConnection)) throw error
       return this.#once(post)
     }
   }
 
-  /** Closes the connections that are kept. */
   close(): void {
     this.#http.destroy()
     this.#https?.destroy()
@@ -188,7 +176,6 @@ class PushClient {
         rest = setTimeout(() => request.destroy(), MAX_REST_MS)
         passOver(response)
       })
-      // The last that is heard of it, whatever came of it.
       request.on('close', () => {
         signal.removeEventListener('abort', leave)
         clearTimeout(rest)
@@ -203,7 +190,7 @@ class PushClient {
 class StaleConnection extends Error {}
 class LateError extends Error {}
 
-/** However many hosts there are. */
+/** Keeps at most `MAX_KEPT` connections, however many hosts there are. */
 function keepsFew<A extends HttpAgent>(agent: A): A {
   const keep = agent.keepSocketAlive.bind(agent)
   agent.keepSocketAlive = (socket) => {
@@ -217,7 +204,7 @@ function https(): typeof import('node:https') {
   return process.getBuiltinModule('node:https')
 }
 
-/** The look-up of a name that was looked up already. */
+/** Finds the addresses that were checked. */
 function pinned(addresses: readonly HostAddress[]): LookupFunction {
   return (_name, { all }, callback) => {
     if (all === true) return callback(null, addresses.map((one) => ({ ...one })))
@@ -233,7 +220,6 @@ function passOver(response: IncomingMessage): void {
     bytes += chunk.length
     if (bytes > MAX_ANSWER_BYTES) response.destroy()
   })
-  // It has been answered; how its body ends is nobody's business.
   response.on('error', () => {})
 }
 

@@ -9,7 +9,7 @@ import { signedExtendedCard } from '../card/extended-card.ts'
 import { A2aFault } from '../model/faults.ts'
 import { wrongField } from '../model/fields.ts'
 import { viewOf } from '../model/task-view.ts'
-import { pushOperations } from '../push/push-operations.ts'
+import { pushOperations } from './push-operations.ts'
 import { findTask, isVisible } from './request.ts'
 import { sendMessage, streamMessage } from './send.ts'
 import { subscribe } from './stream.ts'
@@ -28,7 +28,7 @@ export const operations: Operations = {
   'list': listTasks,
   'cancel': cancelTask,
   'subscribe': subscribe,
-  ...pushOperations<A2aRequest>(findTask),
+  ...pushOperations,
   'extended-card': signedExtendedCard,
 }
 
