@@ -1,6 +1,6 @@
 /**
- * The assistant's skills as typed tools: for the assistant, and for clients that call tools themselves. In:
- * checked arguments; out: a sentence for people, and the figures in it for machines.
+ * The agent that is served when none is given, without a model and without a network, and its skills as typed
+ * tools. The agent finds the tool that can answer a prompt and calls it, as any client may.
  */
 import { defineAgent } from '../define/agent.ts'
 import { Fault } from '../define/fault.ts'
@@ -19,10 +19,10 @@ const string = (description: string) => ({ type: 'string', minLength: 1, descrip
 const object = <const P extends object, const R extends readonly string[]>(properties: P, required: R) =>
   ({ type: 'object', properties, required, additionalProperties: false }) as const
 
-const told = ({ text, ...figures }: { readonly text: string }): ToolResultInput =>
+const resultOf = ({ text, ...figures }: { readonly text: string }): ToolResultInput =>
   ({ content: [text], structuredContent: figures })
 
-/** The tools. `readClock` says what time it is, whenever one of them has to know. */
+/** The tools. `readClock` is called whenever one of them needs the time. */
 export function makeTools(readClock: () => LocalClock): readonly Tool[] {
   return [
     defineTool({
@@ -30,7 +30,7 @@ export function makeTools(readClock: () => LocalClock): readonly Tool[] {
       description: 'Computes an expression: + - * / % ^ !, sqrt, round, max, ln, sin and others, pi and e,'
         + ' percentages ("150 + 20%", "20% of 150") and units ("60 km/h * 90 min").',
       inputSchema: object({ expression: string('For example "12 * (3 + 4)".') }, ['expression']),
-      run: ({ expression }) => told(calculate(expression)),
+      run: ({ expression }) => resultOf(calculate(expression)),
     }),
     defineTool({
       name: 'convert', title: 'Conversions', annotations,
@@ -40,27 +40,26 @@ export function makeTools(readClock: () => LocalClock): readonly Tool[] {
         from: string('Unit of the value where it has none: "mi".'),
         to: string('Such as "km", "miles per hour" or "binary".'),
       }, ['value', 'to']),
-      run: ({ value, to, from = '' }) => told(calculate(`${value} ${from}`, to)),
+      run: ({ value, to, from = '' }) => resultOf(calculate(`${value} ${from}`, to)),
     }),
     defineTool({
       name: 'date', title: 'Dates and times', annotations: { ...annotations, idempotentHint: false },
-      description: 'The time in a zone ("now"), a time in another zone ("convert"), how far apart dates are'
-        + ' ("difference"), a date before or after another ("add"), what day a date is ("describe").',
+      description: 'The time in a zone ("now"), how far apart dates are ("difference"), a date before or'
+        + ' after another ("add"), what day a date is ("describe").',
       inputSchema: object({
-        operation: { type: 'string', enum: ['now', 'convert', 'difference', 'add', 'describe'] },
-        date: string('Such as "2026-03-01 15:00" or "next friday"; left out, today.'),
+        operation: { type: 'string', enum: ['now', 'difference', 'add', 'describe'] },
+        date: string('Such as "2026-03-01" or "next friday"; left out, today.'),
         until: string('For difference: the other date; left out, today.'),
-        duration: string('For add: "90 days", "1 year 2 months" or "-3 hours".'),
-        zone: string('Zone of the date: "Europe/Paris", "Tokyo" or "UTC+5:30".'),
-        to_zone: string('For convert: the zone to convert to.'),
+        duration: string('For add: "90 days", "1 year 2 months" or "-3 weeks".'),
+        zone: string('Where it is now: "Europe/Paris" or "Tokyo".'),
       }, ['operation']),
-      run: (request) => told(answerDate(request, readClock())),
+      run: (request) => resultOf(answerDate(request, readClock())),
     }),
     defineTool({
       name: 'text_stats', title: 'Text statistics', annotations,
       description: 'Counts words, characters, sentences and lines of a text, or how often a letter is in it.',
       inputSchema: object({ text: string('Any text.'), letter: string('What to count in it.') }, ['text']),
-      run: ({ text, letter }) => told(countText(text, letter)),
+      run: ({ text, letter }) => resultOf(countText(text, letter)),
     }),
   ]
 }
@@ -91,7 +90,7 @@ export function makeAssistant(tools: readonly Tool[]): Agent {
     *run(prompt, call) {
       let fault: Fault | undefined
       for (const step of understand(prompt, call.history)) {
-        if ('say' in step) return yield* pieces(step.say === 'help' ? help : step.say)
+        if ('text' in step) return yield* pieces(step.text === 'help' ? help : step.text)
         try {
           const tool = tools.find(({ name }) => name === step.tool)
           const [block] = toolResultOf(tool?.run(step.args, call)).content

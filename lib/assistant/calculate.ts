@@ -1,6 +1,6 @@
 /**
- * The calculator: arithmetic in signs or words, with units and percentages, to its value. It computes as it
- * reads, bounded in length and depth; nothing is ever run as code. It knows no sentences.
+ * The calculator: from arithmetic in signs or words, with units and percentages, to a value. It computes
+ * while it reads, bounded in length and depth; nothing is ever run as code.
  */
 import { show } from '../define/validate.ts'
 import { Fault } from '../define/fault.ts'
@@ -88,7 +88,7 @@ const operators = new Map<string, readonly [binding: number, work: (a: Quantity,
   ['and then', [4, add]], ['in units of', [bound, multiply]], ['per', [bound, divide]], ['^', [power, raise]],
 ])
 
-/** Computes an expression, in the unit or the base `to`. Throws a `Fault` that says what is wrong with it. */
+/** Computes an expression, in the unit or the base `to`. Throws a `Fault` that names what is wrong. */
 export function calculate(expression: string, to?: string): Calculation {
   const given = evaluate(to === undefined ? expression : `(${expression}) in ${to}`)
   const { text: result, exact } = formatQuantity(given)
@@ -106,9 +106,9 @@ export function evaluate(text: string): Quantity {
   const isNumber = (): boolean => /^\.?\d/.test(peek())
   const isName = (): boolean => /^(?!(?:mod|in|per)$)[^\d.,()!%^*/+-]/.test(peek())
   const unitAt = (at = 0): Unit | undefined => findUnit(`${peek(at)} ${peek(at + 1)}`) ?? findUnit(peek(at))
-  const unexpected = (wanted: string): Fault => {
+  const unexpected = (needed: string): Fault => {
     const found = index < tokens.length ? show(tokens.slice(index).join(' ')) : 'the end'
-    return new Fault('invalid', `Expected ${wanted} but found ${found}`)
+    return new Fault('invalid', `Expected ${needed} but found ${found}`)
   }
 
   function closed(value: Quantity): Quantity {

@@ -24,7 +24,7 @@ export function countText(text: string, letter?: string): TextAnswer {
       throw new Fault('invalid', `What is counted is longer than ${maxLetter} characters`)
     }
     const count = text.toLowerCase().split(letter.toLowerCase()).length - 1
-    return { text: `${show(letter)} occurs ${plural(count, 'time')} in ${show(text)}.`, count }
+    return { text: `${show(letter)} occurs ${counted(count, 'time')} in ${show(text)}.`, count }
   }
   const segments = (granularity: 'word' | 'grapheme'): readonly string[] => {
     const segmenter = new Intl.Segmenter('en', { granularity })
@@ -44,9 +44,9 @@ export function countText(text: string, letter?: string): TextAnswer {
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   const frequent = Array.from(counts, ([word, times]) => ({ word, times }))
     .toSorted((a, b) => b.times - a.times).slice(0, shownWords)
-  const counted = Object.entries(figures).map(([noun, size]) => plural(size, noun.slice(0, -1)))
+  const sizes = Object.entries(figures).map(([noun, size]) => counted(size, noun.slice(0, -1)))
   const most = frequent.map(({ word, times }) => `${word} (${times})`).join(', ') || 'no words'
-  return { text: `${counted.join(', ')}.\nMost frequent: ${most}.`, ...figures, frequent }
+  return { text: `${sizes.join(', ')}.\nMost frequent: ${most}.`, ...figures, frequent }
 }
 
-const plural = (size: number, noun: string): string => `${size} ${noun}${size === 1 ? '' : 's'}`
+export const counted = (size: number, noun: string): string => `${size} ${noun}${size === 1 ? '' : 's'}`

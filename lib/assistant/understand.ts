@@ -1,19 +1,19 @@
 /**
- * From a sentence to what may be done about it. In: a prompt and the turns before it; out: steps to try, each
- * a call of a tool or something to say, the likeliest first. Plain patterns of ordinary English; "that" and a
- * leading operator stand for the last result. Whether a step works, its tool says.
+ * Finds out what a sentence means. In: a prompt and the conversation before it; out: steps to try, each a
+ * call of a tool or a text, the likeliest first. Plain patterns of English; "that" and a leading operator
+ * stand for the last result.
  */
 import type { ChatMessage } from '../define/chat.ts'
 
 type Args = Readonly<Record<string, string>>
 
-/** One thing to try. The fault of a tool is worth telling where the step is surely what was meant. */
-export type Step = { readonly say: string } | Readonly<{ tool: string, args: Args, isSure: boolean }>
+/** One thing to try. The fault of a tool is shown where the step is surely what was meant. */
+export type Step = { readonly text: string } | Readonly<{ tool: string, args: Args, isSure: boolean }>
 
-/** Longer sentences are not looked at, for patterns take their time; text to be counted may be longer. */
+/** Longer sentences are ignored, because patterns take time; text to be counted may be longer. */
 const [maxSentence, maxTurns, maxAnswer, maxCarried] = [400, 20, 1000, 40]
 
-/** What is said without a tool; `{role}` is what that one said last. */
+/** Answers without a tool; `{role}` is the last message of that role. */
 const topics: readonly (readonly [pattern: RegExp, say: string])[] = [
   [/^(?:hi|hello|hey|good \w+|how are you)(?: there)?$/i, 'Hello! Ask "what can you do?"'],
   [/^(?:thanks?|thank you|cheers)\b\D*$/i, 'You are welcome.'], [/^(?:good)?bye\b\D*$/i, 'Goodbye!'],
@@ -23,7 +23,7 @@ const topics: readonly (readonly [pattern: RegExp, say: string])[] = [
 ]
 
 const politeness = /^(?:(?:please|hey|ok|so|well|and|then|hi|hello|can you|tell me)\b[,:!]? )+|,? please$/gi
-/** What goes on from the last result, "times 2", "+ 5", "in miles", and what stands for it. */
+/** What continues from the last result, "times 2", "+ 5", "in miles", and what stands for it. */
 const leading = /^(?:[*/^×÷%+]|- |(?:plus|minus|times|divided|multiplied|over|squared|cubed|in|to|as)\b)/i
 const pronoun = /\b(?:that|this|(?<!(?:time|day|date|week) is )it|the (?:last |previous )?result)\b/gi
 
@@ -49,26 +49,20 @@ const sums: readonly (readonly [sentence: RegExp, expression: string])[] = [
 const conversions = [/^how many (?<to>.+?) (?:(?:are )?(?:there )?in|is|are) (?<value>.+)$/i,
   /^(?:what(?:'s| is) |how much is )?(?:convert )?(?<value>.+) (?:to|into|in|as) (?<to>.+)$/i]
 
-/** Parts of patterns for dates; those in capitals catch a group. */
-const period = '(?:year|month|fortnight|week|day|hour|hr|minute|min|second|sec)s?'
-const SPAN = String.raw`((?:(?:\d{1,7}|an?) ?${period}\b(?:,? and |, | )?)+)`
-const TIME = String.raw`((?:\S{1,20}[ T])?(?:\d\d?(?::\d\d){1,2}(?: ?[ap]m)?|\d\d? ?[ap]m)|noon|midnight)`
-const size = String.raw`.{0,30}?\b(?:${period}|long|difference|time|old)\b.{0,30}?`
+/** Parts of patterns for dates. */
+const SPAN = String.raw`((?:(?:\d{1,7}|an?) ?(?:year|month|fortnight|week|day)s?\b(?:,? and |, | )?)+)`
+const size = String.raw`.{0,30}?\b(?:years?|months?|weeks?|days?|long|difference|old)\b.{0,30}?`
 const what = String.raw`(?:what(?:'s| is| was| time is(?: it)?)? |which )?(?:the )?`
 
-/** Questions about dates, and what the groups of their patterns are. */
+/** Questions about dates, and the arguments that the groups of their patterns are. */
 const dateQuestions = ([
   ['now', `${what}(?:current |local )?time(?: is it)?(?: right now| now)?(?: (?:in|at|for) (.+))?`, ['zone']],
-  ['convert', `${what}time difference between (.+?) and (.+)`, ['zone', 'to_zone']],
-  ['convert', `(?:convert |(?:if |when )?it(?:'s| is) )?${what}${TIME} (?:in |at |from )?(.+?),? `
-    + '(?:what time is it in|to|into|in) (.+)', ['date', 'zone', 'to_zone']],
-  ['convert', `${what}${TIME} (?:in|at) (.+)`, ['date', 'zone']],
   ['difference', `${size} (?:between|from) (.+?) (?:and|to|until|till) (.+)`, ['date', 'until']],
   ['add', `(add|subtract) ${SPAN} ?(?:to|from) (.+)`, ['sign', 'duration', 'date']],
   ['add', `(?:.{0,30} )?${SPAN} ?(after|from|before|ago)(?: (.+))?`, ['duration', 'sign', 'date']],
   ['add', String.raw`${what}(.+?) ?(\+|plus|-|minus) ?${SPAN}`, ['date', 'sign', 'duration']],
   ['add', `(?:what.{0,30}? )?in ${SPAN}`, ['duration']],
-  ['difference', String.raw`${what}(\S*\d[:-]\d\S*) (?:-|minus) (\S*\d[:-]\d\S*)`, ['until', 'date']],
+  ['difference', String.raw`${what}(\S*\d-\d\S*) (?:-|minus) (\S*\d-\d\S*)`, ['until', 'date']],
   ['difference', `${size} (?:until|till|to|before) (.+)`, ['until']],
   ['difference', `${size} (?:since|ago was|ago is|born(?: on| in)?) (.+)`, ['date']],
   ['describe', `${what}(?:date|day|today(?:'s date)?|week)(?: is (?:it|today))?(?: in (.+))?`, ['zone']],
@@ -80,10 +74,10 @@ const dateQuestions = ([
 
 /** What a prompt may mean; nothing where it is not understood. */
 export function* understand(prompt: string, history: readonly ChatMessage[]): Generator<Step> {
-  const said = (speaker: string): string =>
-    history.findLast(({ role, content }) => role === speaker && !content.startsWith('Before '))?.content ?? ''
+  const lastOf = (author: string): string =>
+    history.findLast(({ role, content }) => role === author && !content.startsWith('Before '))?.content ?? ''
   const meant = (text: string): string =>
-    /^(?:that|it)\??$/i.test(text) ? said('user') : text.replace(/^["'“]([^]*)["'”][?.!]*$/, '$1')
+    /^(?:that|it)\??$/i.test(text) ? lastOf('user') : text.replace(/^["'“]([^]*)["'”][?.!]*$/, '$1')
   const [, counted] = aboutText.exec(prompt.trim().replace(politeness, '')) ?? []
   if (counted !== undefined) yield use('text_stats', { text: meant(counted) })
   if (prompt.length > maxSentence) return
@@ -93,18 +87,18 @@ export function* understand(prompt: string, history: readonly ChatMessage[]): Ge
   if (letter !== undefined) yield use('text_stats', { text: meant(word), letter })
   const calm = bare.replace(/!+$/, '')
   const [, topic] = topics.find(([pattern]) => pattern.test(calm) || pattern.test(text)) ?? []
-  const say = topic?.replace(/\{(\w+)\}/, (_, role) => said(role).slice(0, 500) || 'nothing')
-  if (say !== undefined) return yield { say }
+  const answer = topic?.replace(/\{(\w+)\}/, (_, role) => lastOf(role).slice(0, 500) || 'nothing')
+  if (answer !== undefined) return yield { text: answer }
   const { value, unit } = remember(history)
   const zone = text.replace(/^(?:(?:what|how) about )?(?:in )?/i, '')
-  if (said('assistant').startsWith('It is ')) yield use('date', { operation: 'now', zone }, false)
+  if (lastOf('assistant').startsWith('It is ')) yield use('date', { operation: 'now', zone }, false)
   const that = value ?? 'that'
   const full = leading.test(text) ? `${that} ${text}` : text.replace(pronoun, () => that)
   if (value !== undefined && full !== text) yield* route(full, unit)
   if (unit !== '' && /^[\d.,]+ ?\p{L}+$/u.test(text)) yield use('convert', { value: text, to: unit }, false)
   yield* route(text)
   const isLost = value === undefined && (leading.test(text) || /\d.*that|convert.*that|that.*\d/i.test(full))
-  if (isLost) yield { say: 'There is no earlier result in this conversation that I could go on from.' }
+  if (isLost) yield { text: 'There is no earlier result in this conversation that I could go on from.' }
 }
 
 const use = (tool: string, args: Args, isSure = true): Step => ({ tool, args, isSure })

@@ -16,7 +16,7 @@ function first(
 ): readonly [tool: string, args: Args] | string {
   const [step] = understand(prompt, history)
   assert.ok(step, prompt)
-  if ('say' in step) return step.say
+  if ('text' in step) return step.text
   const args = Object.entries(step.args).filter(([, value]) => value !== '')
   return [step.tool, Object.fromEntries(args)]
 }
@@ -61,16 +61,6 @@ test('questions about dates are understood', () => {
     ['what time is it', { operation: 'now' }], ['time', { operation: 'now' }],
     ['what is the current time in Tokyo', { operation: 'now', zone: 'Tokyo' }],
     ['what time is it right now in New York', { operation: 'now', zone: 'New York' }],
-    ['what time is 3pm EST in Paris', { operation: 'convert', date: '3pm', zone: 'EST', to_zone: 'Paris' }],
-    ['3pm London to Tokyo', { operation: 'convert', date: '3pm', zone: 'London', to_zone: 'Tokyo' }],
-    ['10 am in Tokyo', { operation: 'convert', date: '10 am', zone: 'Tokyo' }],
-    ['14:00 - 9:30', { operation: 'difference', date: '9:30', until: '14:00' }],
-    ['convert 15:00 UTC to Tokyo', { operation: 'convert', date: '15:00', zone: 'UTC', to_zone: 'Tokyo' }],
-    ['2026-07-01 15:00 in London in Tokyo',
-      { operation: 'convert', date: '2026-07-01 15:00', zone: 'London', to_zone: 'Tokyo' }],
-    ['if it is 3pm in London what time is it in Tokyo',
-      { operation: 'convert', date: '3pm', zone: 'London', to_zone: 'Tokyo' }],
-    ['time difference between London and Tokyo', { operation: 'convert', zone: 'London', to_zone: 'Tokyo' }],
     ['days until 2026-12-25', { operation: 'difference', until: '2026-12-25' }],
     ['how many weeks are left until christmas', { operation: 'difference', until: 'christmas' }],
     ['how long until new year', { operation: 'difference', until: 'new year' }],
@@ -78,14 +68,12 @@ test('questions about dates are understood', () => {
     ['how long ago was 1969-07-20', { operation: 'difference', date: '1969-07-20' }],
     ['how many days between 2026-01-01 and today',
       { operation: 'difference', date: '2026-01-01', until: 'today' }],
-    ['hours from 9:00 to 17:30', { operation: 'difference', date: '9:00', until: '17:30' }],
     ['2026-03-10 - 2026-03-01', { operation: 'difference', date: '2026-03-01', until: '2026-03-10' }],
     ['how old is someone born on 1990-05-17', { operation: 'difference', date: '1990-05-17' }],
     ['what date is 90 days after 2026-03-01', { operation: 'add', date: '2026-03-01', duration: '90 days ' }],
     ['3 weeks before christmas', { operation: 'add', date: 'christmas', duration: '-3 weeks ' }],
     ['90 days from now', { operation: 'add', date: 'now', duration: '90 days ' }],
     ['what was the date 2 weeks ago', { operation: 'add', duration: '-2 weeks ' }],
-    ['what time will it be in 3 hours', { operation: 'add', duration: '3 hours' }],
     ['2026-03-01 + 1 year, 2 months and 3 days',
       { operation: 'add', date: '2026-03-01', duration: '1 year, 2 months and 3 days' }],
     ['2026-03-01 minus 2 weeks', { operation: 'add', date: '2026-03-01', duration: '-2 weeks' }],
@@ -198,7 +186,7 @@ test('an answer without a result is skipped', () => {
 test('a follow-up to nothing is lost', () => {
   for (const prompt of ['times 2', 'that plus 5', 'convert it to miles', '* 3']) {
     const last = [...understand(prompt, [])].at(-1)
-    assert.ok(last && 'say' in last && last.say.startsWith('There is no earlier result'), prompt)
+    assert.ok(last && 'text' in last && last.text.startsWith('There is no earlier result'), prompt)
   }
   assert.ok([...understand('what is love?', [])].every((step) => 'tool' in step))
 })
