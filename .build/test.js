@@ -1,7 +1,8 @@
 /**
  * Runs the tests in the files that are named, three at a time per core, since most of them wait. They begin in
  * the order in which they are named, a file that is named twice where it comes first. What is still leased at
- * the end of a file of ours fails it.
+ * the end of a file of ours fails it. `--quick` leaves out the slow ones (`*.slow.test.js`): real browsers,
+ * watched and worker processes, full heaps, clients that leave for seconds.
  */
 import { cpSync, existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -14,7 +15,10 @@ import { pathToFileURL } from 'node:url'
 const READ = ['rest/service/docs.html', 'guide']
 for (const path of READ) cpSync(`lib/${path}`, `.test/lib/${path}`, { recursive: true })
 
-const files = [...new Set(process.argv.slice(2))]
+const [first, ...others] = process.argv.slice(2)
+const isQuick = first === '--quick'
+const files = [...new Set(isQuick ? others : [first, ...others])]
+  .filter((file) => !isQuick || !file.endsWith('.slow.test.js'))
 const leases = resolve(/^.*\/test\//.exec(files[0] ?? '')?.[0] ?? '', 'fixtures/leases.js')
 if (existsSync(leases)) process.env.NODE_OPTIONS = `--import=${pathToFileURL(leases)}`
 const results = run({ files, concurrency: 3 * availableParallelism() })
