@@ -21,6 +21,8 @@ const keyOf = (has: Has): string => {
 
 const MESSAGES = `[...call.history, { role: 'user', content: prompt }]`
 
+const RUN = 'run: async (prompt, call) => (await '
+
 const agents: readonly Shape[] = [
   ['an agent of the Agent Development Kit, which only its Runner can run',
     (has) => has(Symbol.for('google.adk.baseAgent')) !== undefined
@@ -34,32 +36,27 @@ const agents: readonly Shape[] = [
   ['a flow of Genkit', (has) => keyOf(has).startsWith('/flow/'),
     'run: (prompt, call) => flow(prompt)'],
   ['a graph of LangGraph', (has) => has('lg_is_pregel') === true,
-    `run: async (prompt, call) => (await graph.invoke({ messages: ${MESSAGES} }, `
-      + '{ signal: call.signal })).messages.at(-1).text'],
+    `${RUN}graph.invoke({ messages: ${MESSAGES} }, { signal: call.signal })).messages.at(-1).text`],
   ['an agent of LangChain',
     (has) => lacksRun(has) && isFunction(has, 'invoke', 'stream')
       && memberOf(has('graph'), 'lg_is_pregel') === true,
-    `run: async (prompt, call) => (await agent.invoke({ messages: ${MESSAGES} }, `
-      + '{ signal: call.signal })).messages.at(-1).text'],
+    `${RUN}agent.invoke({ messages: ${MESSAGES} }, { signal: call.signal })).messages.at(-1).text`],
   ['an agent of Mastra',
     (has) => has('component') === 'AGENT' && isFunction(has, 'generate', 'stream', 'getInstructions'),
-    `run: async (prompt, call) => (await agent.generate(${MESSAGES}, `
-      + '{ abortSignal: call.signal })).text'],
+    `${RUN}agent.generate(${MESSAGES}, { abortSignal: call.signal })).text`],
   ['an agent of VoltAgent',
     (has) => lacksRun(has) && isFunction(has, 'generateText', 'streamText', 'generateObject')
       && has('instructions') !== undefined,
-    `run: async (prompt, call) => (await agent.generateText(${MESSAGES}, `
-      + '{ abortSignal: call.signal })).text'],
+    `${RUN}agent.generateText(${MESSAGES}, { abortSignal: call.signal })).text`],
   ['an agent of the AI SDK',
     (has) => lacksRun(has) && isFunction(has, 'generate', 'stream')
       && (/^agent-v\d+$/.test(String(has('version'))) || memberOf(has('settings'), 'model') !== undefined),
-    `run: async (prompt, call) => (await agent.generate({ messages: ${MESSAGES}, `
-      + 'abortSignal: call.signal })).text'],
+    `${RUN}agent.generate({ messages: ${MESSAGES}, abortSignal: call.signal })).text`],
   ['an agent of the OpenAI Agents SDK',
     (has) => lacksRun(has) && isFunction(has, 'asTool', 'getSystemPrompt', 'getAllTools', 'clone')
       && Array.isArray(has('handoffs')),
-    `run: async (prompt, call) => (await run(agent, prompt, { signal: call.signal })).finalOutput, `
-      + `with import { run } from '@openai/agents'`],
+    `${RUN}run(agent, prompt, { signal: call.signal })).finalOutput, with import { run } from `
+      + `'@openai/agents'`],
   ['an agent of Strands, which holds one conversation only',
     (has) => lacksRun(has) && isFunction(has, 'invoke', 'stream', 'cancel', 'takeSnapshot')
       && Array.isArray(has('messages')),
@@ -69,28 +66,25 @@ const agents: readonly Shape[] = [
     (has) => lacksRun(has) && isFunction(has, 'start', 'chat', 'execute', 'getInstructions'),
     'run: (prompt, call) => agent.chat(prompt)'],
   ['an agent of LlamaIndex', (has) => isFunction(has, 'run', 'runStream', 'getAgents'),
-    'run: async (prompt, call) => (await agent.run(prompt, { chatHistory: [...call.history] }))'
-      + '.data.result'],
+    `${RUN}agent.run(prompt, { chatHistory: [...call.history] })).data.result`],
   ['an agent of Inngest\'s AgentKit', (has) => isFunction(has, 'run', 'performInference', 'withModel'),
-    `run: async (prompt, call) => (await agent.run(prompt)).output`
-      + `.findLast(({ type }) => type === 'text')?.content`],
+    `${RUN}agent.run(prompt)).output.findLast(({ type }) => type === 'text')?.content`],
   ['a network of Inngest\'s AgentKit', (has) => isFunction(has, 'run', 'availableAgents', 'addAgent'),
-    `run: async (prompt, call) => (await network.run(prompt)).state.results.at(-1)?.output`
-      + `.findLast(({ type }) => type === 'text')?.content`],
+    `${RUN}network.run(prompt)).state.results.at(-1)?.output.findLast(({ type }) => type === `
+      + `'text')?.content`],
   ['an agent of AG-UI', (has) => isFunction(has, 'runAgent', 'abortRun', 'clone', 'setMessages'),
     'run: async (prompt, call) => { const one = agent.clone(); '
       + `one.setMessages([{ id: '1', role: 'user', content: prompt }]); `
       + `return (await one.runAgent()).newMessages.at(-1)?.content }`],
   ['an agent of BeeAI', (has) => isFunction(has, 'run', '_run', 'createSnapshot'),
-    'run: async (prompt, call) => (await agent.run({ prompt }, { signal: call.signal })).result.text'],
+    `${RUN}agent.run({ prompt }, { signal: call.signal })).result.text`],
   ['a prompt of Genkit', (has) => /^\/(?:executable-)?prompt\//.test(keyOf(has)),
-    'run: async (prompt, call) => (await theirs({ prompt })).text'],
+    `${RUN}theirs({ prompt })).text`],
   ['a model, and no agent', (has) => isFunction(has, 'doGenerate', 'doStream'),
-    `run: async (prompt, call) => (await generateText({ model, messages: ${MESSAGES}, `
-      + `abortSignal: call.signal })).text, with import { generateText } from 'ai'`],
+    `${RUN}generateText({ model, messages: ${MESSAGES}, abortSignal: call.signal })).text, with import { `
+      + `generateText } from 'ai'`],
   ['a Mastra, which has agents', (has) => lacksRun(has) && isFunction(has, 'getAgent', 'listAgents'),
-    `run: async (prompt, call) => (await mastra.getAgent('helper').generate(${MESSAGES}, `
-      + '{ abortSignal: call.signal })).text'],
+    `${RUN}mastra.getAgent('helper').generate(${MESSAGES}, { abortSignal: call.signal })).text`],
   ['a client of A2A', (has) => isFunction(has, 'sendMessage', 'sendMessageStream', 'getAgentCard'),
     'run: async (prompt, call) => textOf(await client.sendMessage({ … })), '
       + 'which makes the text of what it answers'],
