@@ -77,8 +77,9 @@ const WORKER = 'TRIPORT_WORKER'
 
 /** Runs a command line; on failure ends the process. */
 export async function runCommand(args: readonly string[]): Promise<void> {
+  surviveHandlers()
   try {
-    await obey(args)
+    await execute(args)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     process.stderr.write(`triport: ${message}\n`)
@@ -86,13 +87,13 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   }
 }
 
-async function obey(args: readonly string[]): Promise<void> {
+/** Runs a command line. Rejects with `UsageError` where it is wrong, with `Error` for what cannot be done. */
+export async function execute(args: readonly string[]): Promise<void> {
   const line = parseCommandLine<FlagName>(args, flags, process.env)
   if (line.has('version')) return void process.stdout.write(`${VERSION}\n`)
   if (line.has('help') || args.length === 0) return void process.stdout.write(HELP)
   if (line.words[0] === 'help') return void process.stdout.write(readGuide(line.words.slice(1)))
   const module = moduleOf(line.words)
-  surviveHandlers()
   if (line.has('watch')) return watch(module, line)
   const isWorker = takeWorker()
   if (!isWorker) endWithWatcher()
