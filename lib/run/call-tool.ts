@@ -60,6 +60,6 @@ function resultOf(one: ToolRun, output: unknown): MaybePromise<ToolResult> {
 }
 
 function badArguments(tool: Tool, checked: Checked): ToolResult {
-  const said = text(`Invalid arguments for ${tool.name}: ${summarize(checked)}`)
-  return { content: [said], isError: true, invalid: checked }
+  const content = text(`Invalid arguments for ${tool.name}: ${summarize(checked)}`)
+  return { content: [content], isError: true, invalid: checked }
 }

@@ -45,8 +45,8 @@ function pick(group: Group, choice: unknown): readonly Member[] {
     if (agent !== undefined) return agent
     const ids = group.agents.map((one) => `'${one.id}'`).join(', ')
     const cause = new TypeError(`The router of '${group.name}' chose ${describe(name)}; it has ${ids}`)
-    const said = `The router of '${group.name}' chose an agent that is not there`
-    throw new Fault('upstream', said, undefined, { cause })
+    const message = `The router of '${group.name}' chose an agent that is not there`
+    throw new Fault('upstream', message, undefined, { cause })
   })
 }
 
@@ -61,14 +61,14 @@ async function sequence(
   for (const [index, agent] of agents.entries()) {
     // The reply is what the last agent answers.
     const lastEmit = index === agents.length - 1 ? emit : undefined
-    const said = await attempt(service, group, agent, input, call, lastEmit, listener)
-    results.push(said.result)
-    last = said
-    if (said.answer === undefined) {
-      if (group.onAgentError === 'stop') throw stopped(said, results)
+    const one = await attempt(service, group, agent, input, call, lastEmit, listener)
+    results.push(one.result)
+    last = one
+    if (one.answer === undefined) {
+      if (group.onAgentError === 'stop') throw stopped(one, results)
       continue
     }
-    answer = said.answer
+    answer = one.answer
     input = answer.text
     if (answer.state === 'completed') continue
     // It needs another message first: what it said is the reply.
@@ -81,15 +81,15 @@ async function sequence(
 async function parallel(
   service: Service, group: Group, query: string, call: LiveCall, listener: GroupListener | undefined,
 ): Promise<Answer> {
-  const said = await Promise.all(
+  const attempts = await Promise.all(
     group.agents.map((agent) => attempt(service, group, agent, query, call, undefined, listener)),
   )
-  const results = said.map(({ result }) => result)
-  const failed = said.filter(({ result }) => result.error !== undefined)
+  const results = attempts.map(({ result }) => result)
+  const failed = attempts.filter(({ result }) => result.error !== undefined)
   if (failed.length === results.length || (failed.length > 0 && group.onAgentError === 'stop')) {
     throw stopped(failed[0], results)
   }
-  const answers = said.flatMap(({ answer }) => answer ?? [])
+  const answers = attempts.flatMap(({ answer }) => answer ?? [])
   const whole = answers.flatMap((answer) => answer.text || []).join('\n\n')
   const files = answers.flatMap((answer) => answer.content.filter((block) => block.type !== 'text'))
   const state = answers.find((answer) => answer.state !== 'completed')?.state ?? 'completed'
@@ -153,6 +153,6 @@ function stopped(attempt: Attempt | undefined, results: readonly AgentResult[]):
   const { result, fault }: Partial<Attempt> = attempt ?? {}
   const detail: GroupFailure = { results }
   const kind = fault?.kind === 'busy' || fault?.kind === 'upstream' ? fault.kind : 'failed'
-  const said = `${result?.agent ?? 'An agent'} failed: ${result?.error ?? ''}`
-  return new Fault(kind, said, detail, { retryAfterSeconds: fault?.retryAfterSeconds })
+  const message = `${result?.agent ?? 'An agent'} failed: ${result?.error ?? ''}`
+  return new Fault(kind, message, detail, { retryAfterSeconds: fault?.retryAfterSeconds })
 }

@@ -55,8 +55,8 @@ class AwaitedRun<T> {
   readonly #session: Workload | undefined
   readonly #onEnd: EndListener | undefined
   readonly #promise: Promise<T>
-  #place: RunLease | undefined
-  #placeInSession: RunLease | undefined
+  #lease: RunLease | undefined
+  #sessionLease: RunLease | undefined
   #resolve: (value: T) => void = ignore
   #reject: (reason: Fault) => void = ignore
 
@@ -78,8 +78,8 @@ class AwaitedRun<T> {
 
   begin(output: Promise<T>): Promise<T> {
     const { timers, workload } = this.#service
-    this.#place = workload.enter(this.#call)
-    this.#placeInSession = this.#session?.enter(this.#call)
+    this.#lease = workload.enter(this.#call)
+    this.#sessionLease = this.#session?.enter(this.#call)
     this.#call.origin.retain?.()
     try {
       this.#call.clock.limitAmong(timers, this.#timeoutMs, this.#timeIsUp.bind(this))
@@ -118,7 +118,7 @@ class AwaitedRun<T> {
     const call = this.#call
     call.settle()
     this.#giveBack()
-    this.#place?.leave()
+    this.#lease?.leave()
     call.clock.clear()
     const inTime = !call.over
     call.over = true
@@ -133,7 +133,7 @@ class AwaitedRun<T> {
     const { workload } = this.#service
     // It may ignore its signal: it counts for as long again, and is then only counted as abandoned.
     this.#call.clock.limit(this.#timeoutMs, () => {
-      this.#place?.abandon()
+      this.#lease?.abandon()
       this.#giveBack()
     }, true)
     workload.notifyIfIdle()
@@ -141,11 +141,11 @@ class AwaitedRun<T> {
     this.#reject(reason)
   }
 
-  /** Gives back what it holds besides its place, once. */
+  /** Gives back what it holds besides its lease of the workload, once. */
   #giveBack(): void {
     if (this.#call.isClosed) return
     this.#call.close()
-    this.#placeInSession?.leave()
+    this.#sessionLease?.leave()
     this.#call.origin.release?.()
   }
 }

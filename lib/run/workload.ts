@@ -61,7 +61,7 @@ export class Workload implements CallBytes {
 
   get running(): number { return this.#running?.used ?? 0 }
 
-  /** Calls that still run though their time was over long ago; they have no place any more. */
+  /** Calls that still run though their time was over long ago; they are not counted as running any more. */
   get abandoned(): number { return this.#abandoned?.used ?? 0 }
 
   get isFull(): boolean { return this.running >= this.#max }

@@ -107,15 +107,15 @@ export class Conversations {
    * saves reading the store again.
    */
   record(
-    owner: string, id: string, said: readonly ChatMessage[], known?: readonly ChatMessage[],
+    owner: string, id: string, added: readonly ChatMessage[], known?: readonly ChatMessage[],
   ): MaybePromise<void> {
-    if (this.#stored !== undefined) return this.#stored.record(owner, id, said, known)
+    if (this.#stored !== undefined) return this.#stored.record(owner, id, added, known)
     const now = monotonic()
     this.#sweepAt(now)
     const conversation = this.#find(owner, id, now)
-    if (conversation === undefined) return this.#say(this.#open(this.#holdingOf(owner), id, now), said, 1)
+    if (conversation === undefined) return this.#append(this.#open(this.#holdingOf(owner), id, now), added, 1)
     touch(conversation, conversation.queue, now)
-    this.#say(conversation, said, 0)
+    this.#append(conversation, added, 0)
   }
 
   /**
@@ -127,7 +127,9 @@ export class Conversations {
     const now = monotonic()
     this.#sweepAt(now)
     const holding = this.#holdingOf(owner)
-    if (!this.#fits(id, asked, answered)) return this.#say(this.#open(holding, id, now), messagesOf(texts), 1)
+    if (!this.#fits(id, asked, answered)) {
+      return this.#append(this.#open(holding, id, now), messagesOf(texts), 1)
+    }
     const slot = this.#begun.add(holding, id, texts, ROLES_BYTES, now)
     this.#shares.change(holding.share, 1, this.#begun.bytesOf(slot))
     while (this.#shares.isOver) {
@@ -142,8 +144,8 @@ export class Conversations {
       && (asked.length + answered.length) * MAX_CHARACTER_BYTES + ROLES_BYTES <= conversationBytes
   }
 
-  #say(conversation: Conversation, said: readonly ChatMessage[], begun: 0 | 1): void {
-    const { messages, bytes } = append(conversation, said, this.#limits)
+  #append(conversation: Conversation, added: readonly ChatMessage[], begun: 0 | 1): void {
+    const { messages, bytes } = append(conversation, added, this.#limits)
     this.#shares.change(conversation.holding.share, begun, bytes - conversation.bytes)
     conversation.messages = messages
     conversation.bytes = bytes
@@ -320,10 +322,10 @@ export class StoredConversations {
 
   /** Never rejects: the reply is sent all the same. The first failure in a row is logged. */
   async record(
-    owner: string, id: string, said: readonly ChatMessage[], known: readonly ChatMessage[] | undefined,
+    owner: string, id: string, added: readonly ChatMessage[], known: readonly ChatMessage[] | undefined,
   ): Promise<void> {
     try {
-      await this.#append(keyFor(owner, id), said, known && this.#known.get(known))
+      await this.#append(keyFor(owner, id), added, known && this.#known.get(known))
       this.#hasFailed = false
     } catch (cause) {
       if (this.#hasFailed) return
@@ -332,11 +334,11 @@ export class StoredConversations {
     }
   }
 
-  async #append(key: StoreKey, said: readonly ChatMessage[], known: Stored = nothing): Promise<void> {
+  async #append(key: StoreKey, added: readonly ChatMessage[], known: Stored = nothing): Promise<void> {
     const { conversationIdleMs } = this.#limits
     let before = known
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const { messages } = append(before, said, this.#limits)
+      const { messages } = append(before, added, this.#limits)
       const text = JSON.stringify(messages)
       if (await this.#store.write(key, text, conversationIdleMs, before.version) !== undefined) return
       before = await this.#read(key)

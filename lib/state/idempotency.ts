@@ -59,39 +59,39 @@ export class IdempotentReplies {
    * be reached: a key is never ignored.
    */
   claim(owner: string, key: string, request: string, timeoutMs: number): MaybePromise<KeyClaim> {
-    const place = { collection: COLLECTION, owner: keyOf(owner), key: keyOf(key) }
+    const at = { collection: COLLECTION, owner: keyOf(owner), key: keyOf(key) }
     const digest = createHash('sha256').update(request).digest('base64url')
     const keepMs = Math.min(timeoutMs, MAX_RUN_MS) + this.#limits.idempotencyKeepMs
     try {
-      const version = this.#store.write(place, `r${digest}${this.#cluster?.id ?? ''}`, keepMs, 0)
+      const version = this.#store.write(at, `r${digest}${this.#cluster?.id ?? ''}`, keepMs, 0)
       const claim = isThenable(version)
-        ? version.then((written) => this.#claimed(place, digest, written))
-        : this.#claimed(place, digest, version)
+        ? version.then((written) => this.#claimed(at, digest, written))
+        : this.#claimed(at, digest, version)
       return isThenable(claim) ? claim.catch((cause: unknown) => { throw unknown(cause) }) : claim
     } catch (cause) {
       throw unknown(cause)
     }
   }
 
-  #claimed(place: StoreKey, digest: string, version: number | undefined): MaybePromise<KeyClaim> {
+  #claimed(at: StoreKey, digest: string, version: number | undefined): MaybePromise<KeyClaim> {
     if (version !== undefined) {
       const { idempotencyKeepMs } = this.#limits
-      const hold = new KeyHold(this.#store, place, digest, version, idempotencyKeepMs, this.#failed)
+      const hold = new KeyHold(this.#store, at, digest, version, idempotencyKeepMs, this.#failed)
       return { state: 'held', hold }
     }
-    const entry = this.#store.read(place)
-    if (isThenable(entry)) return entry.then((read) => this.#found(place, digest, read))
-    return this.#cluster === undefined ? claimIn(entry, digest) : this.#found(place, digest, entry)
+    const entry = this.#store.read(at)
+    if (isThenable(entry)) return entry.then((read) => this.#found(at, digest, read))
+    return this.#cluster === undefined ? claimIn(entry, digest) : this.#found(at, digest, entry)
   }
 
-  async #found(place: StoreKey, digest: string, entry: Entry | undefined): Promise<KeyClaim> {
+  async #found(at: StoreKey, digest: string, entry: Entry | undefined): Promise<KeyClaim> {
     const claim = claimIn(entry, digest)
     const node = entry?.value.slice(1 + DIGEST_LENGTH)
     // Without a lease of its own, this process takes all others for alive.
     if (claim.state !== 'running' || !node || this.#cluster?.mayJudge !== true) return claim
     if (await this.#cluster.isAlive(node)) return claim
     // It may have written the reply just before.
-    const last = await this.#store.read(place)
+    const last = await this.#store.read(at)
     return last?.version === entry?.version ? { state: 'died' } : claimIn(last, digest)
   }
 
@@ -120,18 +120,18 @@ export class IdempotentReplies {
 /** A key while its request runs. Exactly one of `keep` and `release` is called; neither ever fails. */
 export class KeyHold {
   readonly #store: Store
-  readonly #place: StoreKey
+  readonly #at: StoreKey
   readonly #digest: string
   readonly #version: number
   readonly #keepMs: number
   readonly #onFailure: (cause: unknown, again: Unsettled) => void
 
   constructor(
-    store: Store, place: StoreKey, digest: string, version: number, keepMs: number,
+    store: Store, at: StoreKey, digest: string, version: number, keepMs: number,
     onFailure: (cause: unknown, again: Unsettled) => void,
   ) {
     this.#store = store
-    this.#place = place
+    this.#at = at
     this.#digest = digest
     this.#version = version
     this.#keepMs = keepMs
@@ -152,12 +152,12 @@ export class KeyHold {
 
   /** There is no reply: the same request may be run again. */
   release(): MaybePromise<void> {
-    const remove = (): MaybePromise<unknown> => this.#store.remove(this.#place, this.#version)
+    const remove = (): MaybePromise<unknown> => this.#store.remove(this.#at, this.#version)
     return this.#try(remove, (cause) => this.#onFailure(cause, remove))
   }
 
   #write(value: string): MaybePromise<unknown> {
-    return this.#store.write(this.#place, value, this.#keepMs, this.#version)
+    return this.#store.write(this.#at, value, this.#keepMs, this.#version)
   }
 
   #try(

@@ -1,22 +1,17 @@
 /**
- * What keeps state that outlives a call must be able to do. The house keeps its own state behind this
- * interface; which store it lives in is the operator's choice.
+ * The interface of stores, which keep the state that outlives a call.
  *
- * A store may answer at once or by a promise, and throws or rejects to match. The bounded memory store
- * answers at once, so that those who need no other pay for none. `checkStore` tells whether an object
- * keeps all that is promised here.
+ * A store may answer at once or by a promise, and throws or rejects to match. The memory store answers at
+ * once, so that it costs no promises. `checkStore` checks whether an object keeps this contract.
  */
 import { createHash } from 'node:crypto'
 import type { MaybePromise } from '../util/thenable.ts'
 
-/**
- * Where a value is kept. Two that differ in any of the three never meet, not even where they read the same
- * when written one after the other.
- */
+/** Where a value is kept. The three are compared one by one, and not as one text. */
 export interface StoreKey {
   /** What kind of thing it is, and of which deployment: at most 64 characters of `[A-Za-z0-9/_.~-]`. */
   readonly collection: string
-  /** Whose it is: 1 to 512 bytes of any text. Those that begin with `~` are the house's own. */
+  /** Whose it is: 1 to 512 bytes of any text. Those that begin with `~` are reserved for this library. */
   readonly owner: string
   /** 1 to 512 bytes of any text. */
   readonly key: string
@@ -30,7 +25,7 @@ export interface Entry {
   readonly version: number
 }
 
-/** How long a topic keeps what is said, for those who follow it later. */
+/** How long a topic keeps an event for those who follow it later. */
 export interface Keep {
   /** At most so many of the last events. At least 1. */
   readonly events: number
@@ -39,16 +34,15 @@ export interface Keep {
 }
 
 /**
- * Keeps state: entries, which are read and written one at a time, and topics, on which events are heard.
+ * Entries, which are read and written one at a time, and topics, which carry events.
  *
  * Times are durations in milliseconds above zero, `Infinity` for ever, counted by the store's own clock.
- * Texts are well-formed Unicode without NUL; owners and keys may hold NUL. Nothing spans two keys: whatever
- * has to be right together stands in one value.
+ * Texts are well-formed Unicode without NUL; owners and keys may hold NUL. No operation spans two keys.
  */
 export interface Store {
   /**
-   * Whether other processes, or this one after a restart, see the same. Where they do not, the house keeps
-   * what is alive in objects of its own and uses nothing below `list`.
+   * Whether other processes, or this one after a restart, see the same. Where they do not, the library keeps
+   * live state in its own objects, and does not use `list` and what follows.
    */
   readonly isShared: boolean
 
@@ -56,54 +50,54 @@ export interface Store {
   read(key: StoreKey): MaybePromise<Entry | undefined>
 
   /**
-   * Keeps a value for `keepMs` if the entry's version is `expected`: 0 = there is none, `'any'` = whatever
-   * there is. Answers the new version, or undefined on a conflict, and then nothing has changed.
+   * Keeps a value for `keepMs` if the entry's version is `expected`: 0 = none, `'any'` = any or none.
+   * Answers the new version, or undefined on a conflict, and then nothing has changed.
    *
-   * Versions rise and never come back, not even after the entry was removed or has expired; so whoever
-   * holds an old one cannot write in the place of what came after it.
+   * Versions rise and never come back, not even after the entry was removed or has expired: an old version
+   * can never overwrite what came after it.
    *
-   * `Fault('too-large')`: a value over the store's bound (16 MiB unless it was told another), an owner or
-   * a key over 512 bytes. `Fault('busy')`: there is no room, or the store cannot be reached; for the
-   * second, whether it was written is not known.
+   * `Fault('too-large')`: a value over the store's bound (16 MiB by default), an owner or a key over 512
+   * bytes. `Fault('busy')`: there is no room, or the store cannot be reached; in the second case it is not
+   * known whether it was written.
    */
   write(
     key: StoreKey, value: string, keepMs: number, expected: number | 'any',
   ): MaybePromise<number | undefined>
 
-  /** Forgets the entry if its version is `expected`. False where there is none, or another version. */
+  /** Removes the entry if its version is `expected`. False where there is none, or another version. */
   remove(key: StoreKey, expected: number | 'any'): MaybePromise<boolean>
 
   /**
    * At most `limit` of an owner's entries in one collection, the last written first, from before the
-   * version `before`. Nothing that was removed or has expired is among them. Going on with the version of
-   * the last one shows each entry that nobody wrote meanwhile exactly once.
+   * version `before`. Removed and expired entries are not among them. The next page begins with the version
+   * of the last one; each entry that is not written meanwhile is in exactly one page.
    */
   list(collection: string, owner: string, limit: number, before?: number): MaybePromise<readonly Entry[]>
 
   /**
-   * Says something to all who follow the topic, which is spelled like a collection. What one process says on
-   * a topic is heard in the order in which it was said, whether or not the answers were waited for, and all
-   * hear the same order. With `keep`, it is heard by those who follow later too. `Fault('too-large')`: over
-   * the bound of a value. `Fault('busy')`: no room, or not reached.
+   * Sends an event to all who follow the topic, which is spelled like a collection. The events of one process
+   * on a topic arrive in the order in which they were published, whether or not the answers were awaited, and
+   * in the same order for all. With `keep`, those who follow later get it too. `Fault('too-large')`: over the
+   * bound of a value. `Fault('busy')`: no room, or not reached.
    */
   publish(topic: string, text: string, keep?: Keep): MaybePromise<void>
 
   /**
-   * Hears a topic: first what is still kept of it, or only what is said from `'now'` on; each event once,
-   * in order. Answers when nothing that is said from then on can be missed, with the function that ends it:
-   * after that the listener is not called any more.
+   * Follows a topic: first the events that it still keeps, or only those from `'now'` on; each event once, in
+   * order. Answers when no event from then on can be missed, with the function that ends it: after that the
+   * listener is not called any more.
    *
-   * A store that loses its connection makes up for it from what is kept; where something is gone for good
-   * it calls `onLost` in its place. What a listener throws hurts neither the one who said it nor the other
-   * listeners. What a listener says on the same topic is heard after what it was called for.
+   * A store that lost its connection catches up from what is kept; where an event is lost for good, it calls
+   * `onLost` instead. What a listener throws affects neither the publisher nor other listeners. What a
+   * listener publishes on the same topic arrives after the event that it was called for.
    */
   follow(
     topic: string, from: 'kept' | 'now', listener: (text: string) => void, onLost?: () => void,
   ): MaybePromise<() => void>
 
   /**
-   * Lets go of what the store itself has opened: no listener is called any more. What it was given, such as
-   * a client that is connected already, stays open. Again, it changes nothing. Left out: nothing is open.
+   * Closes what the store itself has opened: no listener is called any more. What it was given, such as a
+   * connected client, stays open. Idempotent. Left out: nothing is open.
    */
   close?(): MaybePromise<void>
 }
@@ -111,16 +105,15 @@ export interface Store {
 /** The longest owner and key, in bytes. */
 export const MAX_KEY_BYTES = 512
 
-/** The largest value and event where nothing else is said, in bytes. */
+/** The largest value and event by default, in bytes. */
 export const MAX_VALUE_BYTES: number = 16 * 1024 * 1024
 
-/** The owner of what the house keeps for itself; with a name behind it, of what it keeps of a process. */
+/** The owner of this library's own entries; followed by a name, of those of one process. */
 export const SYSTEM_OWNER = '~'
 
 /**
- * An owner or a key as every store takes it, of a text that a stranger may have chosen. Short texts stay
- * what they are. Of what is too long or not well-formed, of what is empty, and of what begins with `~` or
- * `#`, which mark the house's own and what was made here, it is a digest.
+ * An owner or a key as every store takes it, of any text from outside. Short texts stay as they are. A text
+ * that is empty, too long or not well-formed, or begins with `~` or `#`, becomes a digest with `#` before it.
  */
 export function keyOf(text: string): string {
   const isFit = text !== '' && !/^[~#]|\p{Surrogate}/u.test(text) && Buffer.byteLength(text) <= MAX_KEY_BYTES

@@ -78,8 +78,8 @@ export class Tasks {
   /** Adds a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
   record(seed: TaskSeed, { state, message, artifacts, fault }: TaskEnd): Task {
     const at = this.#times.next()
-    const said: TaskMessage | undefined = message && { id: randomUuid(), role: 'agent', parts: message }
-    const status = said === undefined ? { state, at } : { state, at, message: said }
+    const last: TaskMessage | undefined = message && { id: randomUuid(), role: 'agent', parts: message }
+    const status = last === undefined ? { state, at } : { state, at, message: last }
     const task = taskOf(seed, at, status, artifacts, fault)
     this.#table.addEnded(task)
     return task
