@@ -1,37 +1,40 @@
 /**
  * How an agent card is written in A2A 1.0, in 0.2 and 0.3, and for plain clients.
- *
- * A member of 1.0 that is not set is missing, never `undefined`: it may be signed, and the other dialects'
- * members may be put beside these. A card of 0.3 lists addresses of 0.x only, the main one first.
  * Spec: A2A 1.0 §4.4, §4.5, §8; A2A 0.3 §5.5, §5.6.
  */
 import { Fault } from '../../define/fault.ts'
 import type { Skill } from '../../define/agent.ts'
-import type { Card, CardExtension, CardInterface, JsonMembers, SecurityScheme } from '../model/model.ts'
+import type { Card, JsonMembers, SecurityScheme } from '../model/model.ts'
 
 /** Clients of 0.2 ignore the member. */
 const V03_VERSION = '0.3.0'
 /** A scheme of 1.0 has one flow: of several, the first of these. */
 const FLOWS = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const
 
-/** The members of a card of 1.0. */
+/** The members of a card of 1.0. One that is not set is missing, never `undefined`: they may be signed. */
 export function encodeV1Card(card: Card): JsonMembers {
   const { schemes, security } = card
   return onlySet({
     name: card.name,
     description: card.description,
-    supportedInterfaces: card.interfaces.map(encodeInterface),
+    supportedInterfaces: card.interfaces.map(({ url, binding, version, tenant }) => (
+      onlySet({ url, protocolBinding: binding, protocolVersion: version, tenant })
+    )),
     provider: card.provider,
     version: card.version,
     documentationUrl: card.documentationUrl,
     capabilities: onlySet({
       streaming: card.streams,
       pushNotifications: card.pushes,
-      extensions: unlessEmpty(card.extensions.map(encodeExtension)),
+      extensions: unlessEmpty(card.extensions.map(({ uri, description, required, params }) => (
+        onlySet({ uri, description, required: required || undefined, params })
+      ))),
       extendedAgentCard: card.hasExtendedCard,
     }),
     securitySchemes: schemes.size > 0 ? membersOf(schemes, encodeScheme) : undefined,
-    securityRequirements: unlessEmpty(security.map(encodeRequirement)),
+    securityRequirements: unlessEmpty(security.map((required) => (
+      { schemes: membersOf(required, (list) => ({ list })) }
+    ))),
     defaultInputModes: card.inputModes,
     defaultOutputModes: card.outputModes,
     skills: card.skills.map(encodeSkill),
@@ -50,14 +53,6 @@ function unlessEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefine
 
 function membersOf<T>(map: ReadonlyMap<string, T>, encode: (item: T) => unknown): JsonMembers {
   return Object.fromEntries([...map].map(([name, item]) => [name, encode(item)]))
-}
-
-function encodeInterface({ url, binding, version, tenant }: CardInterface): JsonMembers {
-  return onlySet({ url, protocolBinding: binding, protocolVersion: version, tenant })
-}
-
-function encodeExtension({ uri, description, required, params }: CardExtension): JsonMembers {
-  return onlySet({ uri, description, required: required || undefined, params })
 }
 
 function encodeSkill({ id, name, description, tags = [], ...more }: Skill): JsonMembers {
@@ -90,11 +85,7 @@ function firstFlow(flows: JsonMembers): JsonMembers {
   return name === undefined ? flows : { [name]: flows[name] }
 }
 
-function encodeRequirement(schemes: ReadonlyMap<string, readonly string[]>): JsonMembers {
-  return { schemes: membersOf(schemes, (list) => ({ list })) }
-}
-
-/** The members of a card that clients of A2A 0.2 and 0.3 look for. */
+/** The members of a card that clients of A2A 0.2 and 0.3 look for, with addresses of 0.x only. */
 export function encodeV03Card(card: Card): JsonMembers {
   const own = card.interfaces.filter(({ version }) => version.startsWith('0.'))
   const main = own[0]

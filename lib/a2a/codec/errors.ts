@@ -1,10 +1,5 @@
 /**
  * How each dialect writes an error: a fault and the sentence for the caller in, the error of an answer out.
- *
- * The plain dialect and A2A 0.3 write the specification's own message, with the sentence in `data.detail`.
- * A2A 1.0 writes details that each name their type: `ErrorInfo` for A2A's own errors, `BadRequest` for wrong
- * members, `LocalizedMessage` for all others; each has the sentence. What an author attached is a `Value`
- * behind it, and in an `ErrorInfo` its metadata.
  * Spec: A2A 1.0 §3.3.2, §5.4, §9.5, §11.6; google/rpc/error_details.proto.
  */
 import { isRecord } from '../../define/content.ts'
@@ -35,7 +30,10 @@ const namesByStatus: ReadonlyMap<number, string> = new Map([
 /** An error of HTTP+JSON: its body has the code and the name of the status again, the message and details. */
 export interface HttpError { readonly status: number; readonly body: { readonly error: JsonMembers } }
 
-/** The error for a fault before 1.0. What an author attached is beside the sentence in `data`. */
+/**
+ * The error for a fault before 1.0: the specification's own message; the sentence is in `data.detail`, beside
+ * what an author attached.
+ */
 export function encodeRpcFault(fault: Fault, sentence: string): RpcError {
   const shown = detailOf(fault)
   const more = isRecord(shown) ? shown : shown === undefined ? undefined : { data: shown }
@@ -87,6 +85,11 @@ function detailOf({ kind, detail }: Fault): unknown {
   return kind === 'internal' ? undefined : detail
 }
 
+/**
+ * Details that each name their type: `ErrorInfo` for A2A's own errors, `BadRequest` for wrong members,
+ * `LocalizedMessage` for all others. What an author attached is metadata of the first, a `Value` behind the
+ * others.
+ */
 function detailsOf(fault: Fault, sentence: string, reason: A2aReason | undefined): readonly JsonMembers[] {
   const shown = detailOf(fault)
   if (reason !== undefined) return [infoOf(reason, sentence, shown)]

@@ -1,8 +1,6 @@
 /**
- * The parts of messages, for every dialect: which block of content a text, a file or a value becomes, and
- * back; which parts an agent reads; and how an answer becomes parts.
- *
- * What a part has and a block has no member for is in the block's `_meta`: the part's metadata as it is, and
+ * The parts of messages, for every dialect: the block of a text, a file or a value, and back; which parts an
+ * agent reads; an answer as parts. What a block has no member for is in its `_meta`: the part's metadata, and
  * under `mediaType` and `filename` those of a text or a value.
  * Spec: A2A 1.0 §3.3.2, §4.1.6.
  */

@@ -1,8 +1,7 @@
 /**
- * The plain dialect: `message/send` alone, answered by a message; no tasks, no streams, no `kind`.
- *
- * It has two kinds of part, known by their members, so a value is its JSON text and bytes are a `data:`
- * address. The name of a file or a text is in `name`, which a plain client may ignore.
+ * The plain dialect: `message/send` alone, answered by a message; no tasks, no streams, no `kind`. It has two
+ * kinds of part, known by their members, so a value is its JSON text and bytes are a `data:` address. The
+ * name of a file or a text is in `name`, which a plain client may ignore.
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'

@@ -1,12 +1,6 @@
 /**
  * A2A 0.3, which serves 0.2 too: the table of its methods, the params of each, and its messages, tasks and
  * events, which have a `kind`. Old clients write `type` in parts, or leave the member out.
- *
- * Listing tasks was never a method of this binding. Its params here are those of 1.0, with the names that
- * states have in 0.3; its answer is a bare list, so a page has all tasks that fit on one.
- *
- * The metadata of a part are the block's `_meta` as it is: a part has no member for the name of a text or a
- * value. Data are objects only, so another value is wrapped, and marked as wrapped.
  * Spec: A2A 0.3 §6, §7, §8; A2A 0.2.6.
  */
 import { isRecord, text } from '../../define/content.ts'
@@ -134,6 +128,10 @@ function decodeTask(value: unknown, maxNameBytes: number): TaskRequest {
   }
 }
 
+/**
+ * Listing tasks was never a method of this binding. Its params are those of 1.0, with the names that states
+ * have in 0.3; its answer is a bare list, so a page has all tasks that fit on one.
+ */
 function decodeList(value: unknown, maxNameBytes: number): ListRequest {
   const params = isUnset(value) ? NONE : needObject(value, AT)
   const state = readChoice(params['status'], AT, 'status', states)
@@ -233,6 +231,7 @@ function decodeFile(value: unknown, at: string, metadata: JsonMembers | undefine
   return linkBlock(uri, mimeType, name, metadata)
 }
 
+/** Data are objects only: another value is wrapped, and marked as wrapped. */
 function decodeData(data: JsonMembers, metadata: JsonMembers | undefined): Content {
   if (metadata === undefined) return { type: 'data', data }
   const { [WRAPPED]: wrapped, [MEDIA_TYPE]: mediaType, ...others } = metadata

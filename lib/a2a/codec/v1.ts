@@ -1,11 +1,9 @@
 /**
- * A2A 1.0: the table of its methods, the params of each, and its messages, tasks and events.
- *
- * Params are read leniently: names of members of the protocol's definition (`task_id`) and of JSON
- * (`taskId`), enums by name and by number, integers as decimal text, `null` as unset, unknown members are
- * ignored. What is written is the definition's JSON: an encoder gives objects of one shape, in which
- * `undefined` is a member that JSON text leaves out. Spec: A2A 1.0 §3.1, §3.2, §4.1 to §4.3, §5.3, §5.5,
- * §9.4.
+ * A2A 1.0: the table of its methods, the params of each, and its messages, tasks and events. Read leniently:
+ * members by their names of the protocol's definition (`task_id`) and of JSON (`taskId`), enums by name and
+ * by number, integers as decimal text, `null` as unset; unknown members are ignored. Written: the
+ * definition's JSON.
+ * Spec: A2A 1.0 §3.1, §3.2, §4.1 to §4.3, §5.3, §5.5, §9.4.
  */
 import { quote } from '../../wire/json.ts'
 import { A2A_JSON_TYPE } from '../../wire/media.ts'

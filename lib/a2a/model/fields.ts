@@ -1,10 +1,8 @@
 /**
- * Reads the members of a JSON object that a client wrote: an unknown value in, one of a known type out, or a
- * fault that names the member by its path and what it must be. `null` is a member that is not set.
- *
- * `at` is the path of the object and `name` that of the member: they become one text only for a fault.
- * `read…` gives undefined for a member that is not set (a text, an id or a list of texts: or empty); `need…`
- * requires it.
+ * Reads the members of a JSON object that a client wrote, or throws a fault that names the member and what it
+ * must be. `at` is the path of the object: with the member's `name` it becomes a text only for a fault. Of a
+ * member that is left out or `null` (a text, an id, a list of texts: or empty) `read…` gives undefined, and
+ * `need…` throws.
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'

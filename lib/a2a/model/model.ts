@@ -1,8 +1,6 @@
 /**
- * Requests, results and events of A2A, for every dialect: a dialect's codecs make these of JSON and JSON of
- * these, and the operations know nothing else. Types alone.
- *
- * A member that a client may leave out is `undefined`, never missing: what is decoded has one shape.
+ * Requests, results and events of A2A, for every dialect: its codecs make these of JSON and JSON of these. A
+ * member that a client may leave out is `undefined`, never missing: what is decoded has one shape.
  * Spec: A2A 1.0 §3 and §4.
  */
 import type { Skill } from '../../define/agent.ts'

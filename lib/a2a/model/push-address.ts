@@ -1,10 +1,7 @@
 /**
- * Where a webhook may be: the operator's options, and the check of an address against them.
- *
- * An address that a client has named must not lead this server to itself, or to what only this server can
- * reach. It is checked when it is given; what its name resolves to is checked before each post, and connected
- * to as it was checked. WHATWG URL reads the odd forms of an address (`0x7f.1`, `2130706433`, `127.1`) as the
- * usual one. Spec: A2A 1.0 §13.2.
+ * Where a webhook may be: the operator's options, and the check of an address against them, so that it leads
+ * neither to this server nor to what only this server can reach. It is checked when it is given; what its
+ * name resolves to is checked before each post, and connected to as it was checked. Spec: A2A 1.0 §13.2.
  */
 import { isRecord } from '../../define/content.ts'
 import { checkMembers, rejectUnknown, show } from '../../define/validate.ts'
@@ -133,6 +130,7 @@ const defaultPorts: ReadonlyMap<string, string> = new Map([['https:', '443'], ['
  */
 export function checkPushUrl(text: string, rules: AddressRules): URL {
   if (Buffer.byteLength(text) > MAX_URL_BYTES) throw refused(`may have at most ${MAX_URL_BYTES} bytes`)
+  // WHATWG URL reads the odd forms of an address (`0x7f.1`, `2130706433`, `127.1`) as the usual one.
   const url = URL.canParse(text) && !/[\u0000-\u0020\u007f]/.test(text) ? new URL(text) : undefined
   if (url === undefined) throw refused(`must be an absolute address, as in https://hooks.example.com/a2a`)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && rules.allowInsecure)) {
