@@ -1,17 +1,15 @@
 /**
- * Extensions of the protocol: what a request asks for against what the agents offer.
- *
- * What an extension does is the handler's business: it sees what was asked for as `call.extensions`. A URI
- * that nobody offers is passed over, and none stands for another version of itself.
+ * Extensions of the protocol: those that a request asks for against those that the agents offer. Handlers
+ * implement them, by `call.extensions`. URIs that are not offered are ignored.
  * Spec: A2A 1.0 §3.2.6 and §4.6; A2A 0.3 §3.6.
  */
 import { A2aFault } from '../model/faults.ts'
 import type { Origin } from '../../define/call.ts'
 import type { A2aRequest } from './request.ts'
 
-/** The header of 1.0 and that of 0.3: whichever a client writes, it is answered in. */
+/** Of 1.0 and of 0.3. A client is answered in the one that it sends. */
 const HEADERS = ['A2A-Extensions', 'X-A2A-Extensions'] as const
-/** More of one header is not looked at. */
+/** More of one header is not read. */
 const MAX_BYTES = 8_192
 const MAX_URIS = 64
 const none: readonly string[] = Object.freeze([])
@@ -23,10 +21,7 @@ export function requestedExtensions(origin: Pick<Origin, 'header'>): readonly st
   return newer.length + older.length === 0 ? none : [...new Set([...newer, ...older])]
 }
 
-/**
- * Throws the `A2aFault` for a message whose sender does not know an extension that the agents insist on.
- * Before anything is done for `send` and `stream`; other operations do not ask.
- */
+/** Throws where a message does not ask for an extension that the agents require. For `send` and `stream`. */
 export function checkExtensions({ options, exchange }: A2aRequest): void {
   const required = options.extensions?.filter((one) => one.required === true) ?? []
   if (required.length === 0) return
@@ -37,10 +32,7 @@ export function checkExtensions({ options, exchange }: A2aRequest): void {
     + `${missing.uri}; list it in the header ${HEADERS[0]}`)
 }
 
-/**
- * Headers for the answer to a message, name and value: those of what was asked for that is offered, and so is
- * active. Empty where nothing is.
- */
+/** The headers of an answer, name and value: the extensions that are asked for and offered. */
 export function extensionHeaders({ options, exchange }: A2aRequest): readonly string[] {
   const { extensions } = options
   if (extensions === undefined || extensions.length === 0) return none

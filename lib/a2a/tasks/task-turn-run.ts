@@ -1,11 +1,10 @@
 /**
  * One turn of a task: from a message to the agent's answer, with its questions in between. It belongs to no
- * connection: whoever asked, streams or subscribes only watches the task.
+ * connection; clients only watch the task.
  *
- * A run that is over before anybody could see it becomes a task that has ended, in one step; any other is a
- * task from the moment at which there is something to see. Of an agent whose `replies` are `either` nothing
- * is seen before it has said something, and then it may have answered with a message.
- * Spec: A2A 1.0 §3.1.1, §3.4.
+ * A run that is over at once is recorded as a task that has ended; any other is a task from its first output
+ * on. An agent whose `replies` are `either` shows nothing before its first output, and may answer with a
+ * message instead. Spec: A2A 1.0 §3.1.1, §3.4.
  */
 import { asFault, Fault, publicMessage } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
@@ -13,7 +12,7 @@ import { describe, logLevelOf } from '../../define/log.ts'
 import { originOf, requestOf, RunMemory, TaskRun } from '../../run/task-run.ts'
 import { questionParts } from '../../tasks/question-answer.ts'
 import { isInterrupted, isTerminal } from '../../tasks/task.ts'
-import { isThenable } from '../../util/thenable.ts'
+import { andThen, isThenable } from '../../util/thenable.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { answerParts, dataPart } from '../codec/parts.ts'
 import { agentNamed } from '../model/tool-agent.ts'
@@ -28,26 +27,25 @@ import type { Ability, Question } from '../../define/question.ts'
 import type { Service } from '../../run/service.ts'
 import type { Begun, TaskClient } from '../../run/task-run.ts'
 import type { TaskRunner } from '../../tasks/task-recovery.ts'
-import type { Task, TaskMessage, TaskQuestion, TaskSeed, TaskState, TurnRequest } from '../../tasks/task.ts'
+import type { Task, TaskMessage, TaskQuestion, TaskSeed, TaskState } from '../../tasks/task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { JsonMembers, Message } from '../model/model.ts'
 
-/** What a turn is begun with. */
 export interface TurnSetup {
   readonly service: Service
   readonly agent: Agent | Group
   readonly origin: Origin
   readonly message: TaskMessage
-  /** What came beside the message, with its request. */
+  /** Of the request. */
   readonly metadata: JsonMembers | undefined
   readonly extensions: readonly string[]
   /** Whether the client named the conversation, which then may have a history. */
   readonly isNamed: boolean
-  /** What a new task begins with, or the task that goes on. */
+  /** The seed of a new task, or the task that goes on. */
   readonly task: Task | (TaskSeed & { readonly id: string })
-  /** Nothing is shown before the agent has said something. */
+  /** The task is hidden until the first output. */
   readonly isReserved: boolean
-  /** Another process runs it again where this one dies. */
+  /** Another process runs it again when this one dies. */
   readonly isRerun: boolean
 }
 
@@ -61,7 +59,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
   reply: Message | undefined
   /** Why there is neither task nor message. */
   fault: Fault | undefined
-  /** The task, where it was over before anybody could see it. */
+  /** The task, where it was over at once. */
   ended: Task | undefined
   readonly #setup: TurnSetup
   #isReserved: boolean
@@ -100,26 +98,20 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
   /** Whether its task is there, and its client may see it. */
   get isShown(): boolean { return this.#run.isTask && !this.#isReserved }
 
-  /** Makes its task, which then is there before anything runs. */
+  /** Creates its task before anything runs. */
   begin(): MaybePromise<void> {
-    const begun = this.#run.begin(this.#setup.task)
-    return isThenable(begun) ? begun.then(() => this.#begun()) : this.#begun()
+    return andThen(this.#run.begin(this.#setup.task), () => {
+      // The output that shows the task comes through this turn.
+      if (this.#isReserved) this.call.channel = this
+    })
   }
 
-  #begun(): void {
-    // What would show the task goes by way of this turn.
-    if (this.#isReserved) this.call.channel = this
-  }
-
-  /** Takes up its task, which waits. */
+  /** Goes on with its task, which waits. */
   resume(): void {
     this.#run.resume(this.taskId)
   }
 
-  /**
-   * Calls once, at the moment at which there is something to see, or it is over. The first listener is called
-   * first. They must not throw.
-   */
+  /** Calls once, when its task is shown or it is over, in the order of the listeners. They must not throw. */
   onShown(listener: () => void): void {
     const before = this.#onShown
     this.#onShown = before === undefined ? listener : () => {
@@ -128,10 +120,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     }
   }
 
-  /**
-   * Runs. What is done at once is done when this returns. A promise: there is nothing to see yet; it resolves
-   * when there is, a task or a message.
-   */
+  /** Runs. A promise: there is neither task nor message yet; it resolves when there is. */
   execute(): Promise<void> | undefined {
     try {
       const { service, agent, message: { parts }, isNamed } = this.#setup
@@ -149,7 +138,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     try {
       if (!this.#isReserved) this.#show()
     } catch (error) {
-      // Without room for its task nobody could see what comes of it.
+      // Without room for its task its outcome could not be seen.
       answer.catch(() => {})
       this.call.cancel(asFault(error))
       throw error
@@ -170,7 +159,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     return what === 'elicit' || what === 'elicit-url'
   }
 
-  // What is said before there is a task makes one.
+  // Output before there is a task makes one.
 
   ask(question: Question): Promise<unknown> {
     this.#show()
@@ -183,7 +172,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
   }
 
   progress(done: number, total: number | undefined, text: string | undefined): void {
-    // Numbers are for clients that have asked for them; here none can. What its task carries comes by again.
+    // A2A has no numbers. Once there is a task, the text comes by way of that.
     if (this.isShown || text === undefined) return
     this.#show()
     this.#run.progress(done, total, text)
@@ -199,15 +188,13 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     return { state: isAddress ? 'auth-required' : 'input-required', message }
   }
 
-  // What happens once before there is a task is kept with it from its beginning.
   once(key: string, fn: () => unknown): Promise<unknown> {
     return this.#run.remember(key, fn)
   }
 
-  /** From here on there is a task. */
   #show(): void {
     if (this.isShown) return
-    // Where the store is shared it is there from the beginning.
+    // In a shared store it is there from the beginning.
     if (this.#run.isTask) {
       this.call.channel = this.#run
       this.#setup.service.tasks.update(this.taskId, { isReserved: false })
@@ -216,25 +203,25 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     }
     this.#isReserved = false
     this.#run.keepMemory()
-    this.#shown()
+    this.#notifyShown()
   }
 
-  #shown(): void {
-    const told = this.#onShown
+  #notifyShown(): void {
+    const listener = this.#onShown
     this.#onShown = undefined
-    told?.()
+    listener?.()
   }
 
-  /** There is no task, for anybody. */
+  /** There is no task. */
   #withdraw(): void {
     const dropped = this.#run.isTask ? this.#setup.service.tasks.drop(this.taskId) : undefined
-    if (dropped === undefined) this.#shown()
-    else void dropped.then(() => this.#shown())
+    if (dropped === undefined) this.#notifyShown()
+    else void dropped.then(() => this.#notifyShown())
   }
 
   #piece(piece: Content, state: AnswerState): void | Promise<void> {
     if (this.call.over) return undefined
-    // What is said about the state is the state's message.
+    // It is the message of the state.
     if (state !== 'completed') return void this.#stateParts.push(piece)
     this.#show()
     return this.#run.piece(this.#answerId(), piece, this.#pieces++ > 0, false)
@@ -252,25 +239,25 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
       return this.#withdraw()
     }
     const { state } = answer
-    const isSaid = state !== 'completed' || (answer.isMessage === true && this.#pieces === 0)
+    const isMessage = state !== 'completed' || (answer.isMessage === true && this.#pieces === 0)
     const parts = this.#stateParts.length > 0 ? this.#stateParts : answerParts(answer)
-    const message = isSaid && parts.length > 0 ? parts : undefined
+    const message = isMessage && parts.length > 0 ? parts : undefined
     if (!this.#run.isTask && isTerminal(state)) {
-      const artifacts = isSaid || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]
+      const artifacts = isMessage || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]
       this.ended = service.tasks.record(task as TaskSeed, { state, message, artifacts, fault: undefined })
-      return this.#shown()
+      return this.#notifyShown()
     }
     this.#show()
     if (this.#pieces > 0) {
-      // The pieces are there; what follows them says that they are all.
+      // Only now is it known that the pieces are all.
       const rest = answer.data === undefined ? [] : [dataPart(answer)]
       const [last = { type: 'text', text: '' }] = rest
       void this.#run.piece(this.#answerId(), last, true, true)
-    } else if (!isSaid && parts.length > 0) {
+    } else if (!isMessage && parts.length > 0) {
       this.#run.artifact({ id: this.#answerId(), parts })
     }
     this.#run.end(state, message)
-    this.#shown()
+    this.#notifyShown()
   }
 
   #failed(thrown: unknown): void {
@@ -282,56 +269,49 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
       this.fault = fault
       return this.#withdraw()
     } else {
-      const said = publicMessage(fault, this.call.requestId, service.exposeErrors)
+      const text = publicMessage(fault, this.call.requestId, service.exposeErrors)
       const state = fault.kind === 'cancelled' ? 'canceled' : 'failed'
-      const message: readonly Content[] = [{ type: 'text', text: said }]
+      const message: readonly Content[] = [{ type: 'text', text }]
       this.ended = service.tasks.record(task as TaskSeed, {
-        state, message, artifacts: [], fault: { kind: fault.kind, message: said },
+        state, message, artifacts: [], fault: { kind: fault.kind, message: text },
       })
     }
-    this.#shown()
+    this.#notifyShown()
   }
 }
 
-/** What is kept of a turn's beginning, for whoever runs it again. */
+/** What is kept of a turn, for the process that runs it again. */
 function begunBy({ message, metadata, isRerun, origin, extensions, task }: TurnSetup): Begun {
   if (!isRerun) return { messageId: message.id, metadata }
   const earlier = 'artifacts' in task ? task.artifacts.map(({ id }) => id) : []
   return { messageId: message.id, metadata, isRerun, request: requestOf(origin, [...extensions]), earlier }
 }
 
-interface Again {
-  readonly agent: Agent | Group
-  readonly message: TaskMessage
-  readonly request: TurnRequest
-}
-
 /** Runs tasks again whose process has died, from the message that began their turn. */
 export function a2aRunner(service: Service): TaskRunner {
-  const find = ({ runnable, history, turn }: Task): Again | undefined => {
+  const setupOf = (task: Task): TurnSetup | undefined => {
+    const { runnable, history, turn } = task
     const agent = agentNamed(service, runnable.name)
     const message = history.find(({ id }) => id === turn?.messageId)
     const request = turn?.request
-    return agent === undefined || message === undefined || request === undefined ? undefined
-      : { agent, message, request }
+    if (agent === undefined || message === undefined || request === undefined) return undefined
+    const { said } = request
+    const extensions = Array.isArray(said) ? said.filter((uri) => typeof uri === 'string') : []
+    return {
+      service, agent, origin: originOf(request), message, metadata: turn?.metadata, extensions, task,
+      isReserved: false, isNamed: true, isRerun: turn?.isRerun === true,
+    }
   }
   return {
     serves(task) {
-      const again = find(task)
-      if (again === undefined) return false
-      const { agent, message } = again
-      return isInterrupted(task.status.state) || isRerunFor({ service, agent }, message.parts)
+      const setup = setupOf(task)
+      if (setup === undefined) return false
+      return isInterrupted(task.status.state) || isRerunFor(setup, setup.message.parts)
     },
     run(task) {
-      const again = find(task)
-      if (again === undefined) return
-      const { agent, message, request } = again
-      const { said } = request
-      const extensions = Array.isArray(said) ? said.filter((uri) => typeof uri === 'string') : []
-      const turn = new TaskTurnRun({
-        service, agent, origin: originOf(request), message, metadata: task.turn?.metadata, extensions, task,
-        isReserved: false, isNamed: true, isRerun: task.turn?.isRerun === true,
-      })
+      const setup = setupOf(task)
+      if (setup === undefined) return
+      const turn = new TaskTurnRun(setup)
       turn.resume()
       turn.execute()?.catch((error: unknown) => service.log('error', 'A run could not be begun again', {
         task: task.id, cause: asFault(error),

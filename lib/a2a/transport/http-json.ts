@@ -1,9 +1,6 @@
 /**
- * The HTTP+JSON binding of A2A 1.0: what stands in a path, a query and a body becomes the params of an
- * operation, and its result is the answer, without an envelope.
- *
- * What a member must be is known to the codecs of 1.0 alone. Where one stands in several places, the path
- * wins, then the body. Spec: A2A 1.0 §11.
+ * The HTTP+JSON binding of A2A 1.0: path, body and query, in this order, give the params of an operation, and
+ * its result is the answer, without an envelope. Spec: A2A 1.0 §11.
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
@@ -24,7 +21,7 @@ import type { Route } from './http-json-routes.ts'
 import type { WholeReply } from './operation-call.ts'
 import type { A2aContext } from '../tasks/request.ts'
 
-// What one caller may know is no other's.
+// An answer is for its caller alone.
 const unkept: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
 
 /** Answers one request to an agent or a group. */
@@ -79,7 +76,7 @@ class HttpJsonCall extends OperationCall {
   }
 }
 
-/** These paths are of 1.0, so a client that names no version means that one. */
+/** These paths are of 1.0, which a client need not name. */
 function requireVersion(exchange: Exchange): void {
   const version = versionOf(exchange)
   if (version === undefined || version === v1.version) return
@@ -88,7 +85,7 @@ function requireVersion(exchange: Exchange): void {
     `A2A ${sentenceWithin(version)} is not spoken at this path; send A2A-Version: ${v1.version}${remedy}`)
 }
 
-/** The members that stand in a query, under their names of JSON or of the definition. */
+/** The members in a query, with their names of JSON or of the protobuf definition. */
 function readQuery(query: string, types: Route['query']): Readonly<Record<string, unknown>> {
   const members: Record<string, unknown> = {}
   if (query === '') return members
@@ -103,12 +100,12 @@ function readQuery(query: string, types: Route['query']): Readonly<Record<string
   return members
 }
 
-/** What is neither is left for the codec to refuse. */
+/** The codec refuses anything else. */
 function booleanOf(text: string): boolean | string {
   return text === 'true' ? true : text === 'false' ? false : text
 }
 
-/** The media type in which the client wants its answer: the protocol's own where it knows it. */
+/** The media type of an answer: the protocol's own where the client sends or accepts that. */
 function typeFor({ accept, contentType }: KnownHeaders): string {
   return isNamed(accept) || isNamed(contentType) ? A2A_JSON_TYPE : JSON_TYPE
 }
