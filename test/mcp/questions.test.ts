@@ -137,7 +137,7 @@ test('to a model of an older revision each message is one block, of a kind that 
     for (const revision of oldest) assert.throws(() => encode(revision, content), {
       kind: 'unsupported', detail: undefined,
       message: 'A client of MCP 2024-11-05 takes no "audio" in a message to its model; '
-        + 'say it in what it takes (text, image), or leave it out',
+        + 'write it in what it takes (text, image), or leave it out',
     })
   }
   for (const content of [use, [words, use], result, [result], { type: 7 }, ['tea?'], [null]]) {

@@ -40,7 +40,7 @@ export function callToolMethod(request: McpRequest): MaybePromise<object | strin
   return run(request, tool, args, openCall(request, subject), encode)
 }
 
-/** Runs the tasks of this door again. */
+/** Runs MCP tasks again. */
 export function mcpRunner(mcp: McpContext): TaskRunner {
   const toolOf = ({ runnable }: Task): Tool | undefined => {
     const tool = mcp.tools.byName.get(runnable.name)
@@ -64,13 +64,13 @@ export function mcpRunner(mcp: McpContext): TaskRunner {
   }
 }
 
-/** A result as JSON text. What JSON cannot say is the tool's failure like any other. */
+/** A result as JSON text. One that is no JSON is a failure of the tool. */
 function encode(request: McpRequest, tool: Tool, result: ToolResult): string {
-  const said = loneText(result)
-  if (said !== undefined) {
+  const lone = loneText(result)
+  if (lone !== undefined) {
     const { mcp, peer: { revision } } = request
     const head = revision.stamps ? mcp.stampOf(revision).head : '{'
-    return request.encode(`${head}"content":[{"type":"text","text":${quote(said)}}]}`)
+    return request.encode(`${head}"content":[{"type":"text","text":${quote(lone)}}]}`)
   }
   try {
     return request.encode(toolResult(result, request.peer.revision, tool))
@@ -124,6 +124,6 @@ function failureOf(request: McpRequest, tool: Tool, error: unknown, isOwn: boole
   if (kind === 'too-large' && !isOwn) throw fault
   const isClientLack = kind === 'unsupported' && isRecord(fault.detail) && 'ability' in fault.detail
   if (protocolErrors.has(kind) || (isClientLack && request.peer.revision.ask === 'round')) throw fault
-  const said = publicMessage(fault, request.origin.requestId, request.mcp.service.exposeErrors)
-  return { content: [text(kind === 'timeout' ? `${tool.name}: ${said}` : said)], isError: true }
+  const message = publicMessage(fault, request.origin.requestId, request.mcp.service.exposeErrors)
+  return { content: [text(kind === 'timeout' ? `${tool.name}: ${message}` : message)], isError: true }
 }

@@ -28,7 +28,7 @@ function orBatch(name: string): DocumentPart {
 }
 
 const refusals: Meanings = {
-  400: 'The message is malformed, a batch that its revision does not have, or for a revision not spoken here',
+  400: 'The message is malformed, a batch that its revision does not have, or of an unknown revision',
   404: 'There is no such session',
   413: 'The body is too large',
   415: 'The body is not application/json',

@@ -160,7 +160,7 @@ function encodeOlder(message: Message, { name, sampled }: Revision): readonly Me
     const type = isRecord(block) ? block['type'] : block
     if (typeof type === 'string' && isRecord(block) && sampled.has(type)) return { role, content: block }
     throw new Fault('unsupported', `A client of MCP ${name} takes no ${show(type)} in a message to `
-      + `its model; say it in what it takes (${[...sampled].join(', ')}), or leave it out`)
+      + `its model; write it in what it takes (${[...sampled].join(', ')}), or leave it out`)
   }))
 }
 

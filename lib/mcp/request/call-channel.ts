@@ -7,13 +7,13 @@ import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { isSeverity, reaches } from '../../define/log.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
-import { askOnStream } from '../session/ask.ts'
+import { startDeadline } from '../../util/clock.ts'
+import { sendQuestion } from '../session/messages.ts'
 import { canAsk } from '../protocol/questions.ts'
 import { InputRequiredFlow } from './input-required.ts'
 import type { CallChannel } from '../../define/call.ts'
 import type { Severity } from '../../define/log.ts'
 import type { Ability, Question } from '../../define/question.ts'
-import type { OpenQuestions } from '../session/ask.ts'
 import type { EarlierRounds, McpRequest } from './request.ts'
 
 export class RequestChannel implements CallChannel {
@@ -22,7 +22,8 @@ export class RequestChannel implements CallChannel {
   protected readonly request: McpRequest
   readonly #subject: readonly unknown[] | undefined
   #flow: InputRequiredFlow | undefined
-  #questions: OpenQuestions | undefined
+  /** Questions without an answer, each as the function that withdraws it. */
+  #questions: Set<(reason: Fault) => void> | undefined
   #lastProgress: number | undefined
 
   /**
@@ -59,16 +60,26 @@ export class RequestChannel implements CallChannel {
   }
 
   ask(question: Question): Promise<unknown> {
-    const { mcp, peer, channel } = this.request
     if (this.asksByReturning) return this.flow().ask(question)
-    if (this.#questions === undefined) {
-      const open: OpenQuestions = this.#questions = new Set()
-      // The client's user should not see a question that the handler did not wait for.
-      this.request.onFinish = () => {
-        for (const withdraw of open) withdraw(new Fault('cancelled', 'The call has ended'))
-      }
+    const { mcp: { service: { limits } }, peer, channel } = this.request
+    const open = this.#questions ??= new Set()
+    // The client's user should not see a question that the handler did not wait for.
+    this.request.onFinish ??= () => {
+      for (const withdraw of open) withdraw(new Fault('cancelled', 'The call has ended'))
     }
-    return askOnStream(question, peer.session!, channel, this.live, mcp.service.limits, peer, this.#questions)
+    const send = (message: string): void => channel.send(message)
+    const { answer, withdraw } = sendQuestion(question, peer, peer.session!, send, limits.maxCheckSteps)
+    const late = new Fault('timeout', `The client did not answer within ${limits.askTimeoutMs} ms`)
+    const stop = startDeadline(limits.askTimeoutMs, () => withdraw(late))
+    const { signal } = this.live
+    const giveUp = (): void => withdraw(this.live.reason ?? new Fault('cancelled', 'The call has ended'))
+    signal.addEventListener('abort', giveUp)
+    open.add(withdraw)
+    return answer.finally(() => {
+      stop()
+      open.delete(withdraw)
+      signal.removeEventListener('abort', giveUp)
+    })
   }
 
   once(key: string, fn: () => unknown): Promise<unknown> {

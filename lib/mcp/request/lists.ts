@@ -70,7 +70,7 @@ export function pageOf(request: McpRequest, member: string, items: readonly Item
     : result)
 }
 
-/** Behind the item that the cursor names; where that is gone, at the place where it was. */
+/** The index behind the item that the cursor names; where that is gone, its former index. */
 function startOf(items: readonly Item[], after: unknown): number {
   if (!isRecord(after) || typeof after['index'] !== 'number') {
     throw new Fault('invalid', 'params.cursor is not one that this server gave, or it has expired')

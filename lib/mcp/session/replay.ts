@@ -143,11 +143,11 @@ export class ReplayStream extends Lease {
     this.#sink = undefined
   }
 
-  /** A source of what followed event `after` and of what follows, all that after `place`. */
-  source(after: number, place = ''): Source {
+  /** A source of what followed event `after` and of what follows, all that after `first`. */
+  source(after: number, first = ''): Source {
     return {
       open: (sink) => {
-        if (place !== '') sink.write(place)
+        if (first !== '') sink.write(first)
         for (const { number, text } of this.#kept) if (number > after) sink.write(text)
         const farewell = this.#farewell
         this.#farewell = undefined
@@ -207,7 +207,7 @@ export class ReplayStream extends Lease {
 
 export type Replayed = readonly [number: number, text: string]
 
-export interface EventPlace {
+export interface EventPosition {
   readonly stream: string
   readonly number: number
   readonly node: string | undefined
@@ -225,7 +225,7 @@ export function streamMark(at: string, owed: readonly Id[]): string {
   return list.length > MAX_OWED ? at : at + list
 }
 
-export function parseEventId(eventId: string): EventPlace | undefined {
+export function parseEventId(eventId: string): EventPosition | undefined {
   const match = /^([\w-]{16})-(\d{1,15})(?:@([\w-]{8})([\w-]{0,1024}))?$/.exec(eventId)
   if (match === null) return undefined
   const [, stream, number, node, owed = ''] = match

@@ -5,8 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { Fault } from '../../define/fault.ts'
-import { cancelledBy, cancelRequest } from './messages.ts'
-import { takeAnswer } from './ask.ts'
+import { cancelledBy, cancelRequest, takeAnswer } from './messages.ts'
 import { noLegacySse, unavailable } from '../protocol/replies.ts'
 import { isRecord } from '../../define/content.ts'
 import { isSeverity } from '../../define/log.ts'
@@ -33,7 +32,7 @@ const PURPOSE = 'session'
 /** Characters of the longest id: clients put them into a header. */
 const MAX_LENGTH = 256
 
-/** The id of a session that begins now. What a client tells about itself is shortened until the id fits. */
+/** The id of a session that begins now. The client's own members are shortened until the id fits. */
 export function sealSessionId(seal: Seal, owner: string, { revision, abilities, client }: Handshake): string {
   const bits = bitsOf(abilities)
   const until = Date.now() + SESSION_MS
@@ -239,7 +238,7 @@ export class SessionMigration {
     // Where the client is not connected here, it may have come back in another process.
     outlet?.send(text)
     if (outlet?.isConnected === true) return
-    this.#service.shared?.cluster.broadcast('session-say', [id, owner, text]).catch(() => {})
+    this.#service.shared?.cluster.broadcast('session-message', [id, owner, text]).catch(() => {})
   }
 
   /** Passes a POST to the process of its stream; undefined where that is this one. */
@@ -283,7 +282,7 @@ export class SessionMigration {
     on('cancel', (session, [requestId]) => {
       if (typeof requestId === 'string' || typeof requestId === 'number') cancelRequest(session, requestId)
     })
-    on('session-say', ({ outlet }, [text]) => {
+    on('session-message', ({ outlet }, [text]) => {
       if (typeof text === 'string' && outlet?.isConnected === true) outlet.send(text)
     })
     on('answer', (session, [id, result, error]) => {

@@ -283,7 +283,7 @@ export class Sessions {
   readonly #pool: FairPool<Session>
   #timer: NodeJS.Timeout | undefined
 
-  /** `node`: this process, where it shares sessions with others. */
+  /** `node`: the id of this process, where others can adopt its sessions. */
   constructor(limits: Limits, budget: ReplayBudget, node?: string) {
     this.#limits = limits
     this.#terms = { limits, budget, watched: this.watched, mark: node === undefined ? '' : `@${node}` }

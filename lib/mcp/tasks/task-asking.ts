@@ -4,14 +4,14 @@
  * stream that is here; where it runs nowhere any more, its answers begin it again.
  */
 import { asFault, Fault } from '../../define/fault.ts'
-import { sendQuestion } from '../session/ask.ts'
+import { sendQuestion } from '../session/messages.ts'
 import { canAsk } from '../protocol/questions.ts'
 import { META } from '../protocol/revisions.ts'
 import type { PeerChannel, ChannelListener } from '../../state/peer-channels.ts'
 import type { Question } from '../../define/question.ts'
 import type { Shared } from '../../run/service.ts'
 import type { Task, TaskQuestion } from '../../tasks/task.ts'
-import type { Asking } from '../session/ask.ts'
+import type { Asking } from '../session/messages.ts'
 import type { Outlet } from '../session/session.ts'
 import type { McpRequest } from '../request/request.ts'
 

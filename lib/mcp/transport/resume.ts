@@ -3,7 +3,7 @@
  * passed on, with their ids. Where the first process has died, each request that was to be answered on the
  * stream gets an error. Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
-import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { startDeadline } from '../../util/clock.ts'
 import { Fault } from '../../define/fault.ts'
 import { keyOf } from '../../state/store.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
@@ -14,7 +14,7 @@ import type { Shared } from '../../run/service.ts'
 import type { StoreKey } from '../../state/store.ts'
 import type { Reply, Sink } from '../../http/message/exchange.ts'
 import type { McpContext } from '../request/context.ts'
-import type { EventPlace, Replayed, ReplayStream } from '../session/replay.ts'
+import type { EventPosition, Replayed, ReplayStream } from '../session/replay.ts'
 import type { Session } from '../session/session.ts'
 
 type ResumeQuestion = readonly [session: string, owner: string, stream: string, after: number]
@@ -24,14 +24,13 @@ const KEPT = 'kept'
 const FORGOTTEN = 'forgotten'
 
 /**
- * What a resumed stream begins with: without it a client that is cut off again loses its place. Nothing for
- * clients of older revisions, which cannot read an event without data.
+ * What a resumed stream begins with: without it a client that is cut off again loses its position. Nothing
+ * for clients of older revisions, which cannot read an event without data.
  */
-export function placeEvent({ revision }: Session, lastEventId: string): string {
+export function positionEvent({ revision }: Session, lastEventId: string): string {
   return revision.primes ? formatEvent('', undefined, lastEventId) : ''
 }
 
-/** Why an event cannot be followed by others any more. */
 export function noEvent(): Reply {
   return invalid(400, 'Last-Event-ID names no event of this session that is still kept')
 }
@@ -41,12 +40,12 @@ export function noEvent(): Reply {
  * nothing is owed: the stream of a session goes on as a new one.
  */
 export async function resumeFromPeer(
-  mcp: McpContext, shared: Shared, session: Session, node: string, event: EventPlace, lastEventId: string,
+  mcp: McpContext, shared: Shared, session: Session, node: string, event: EventPosition, lastEventId: string,
   begin: () => Reply,
 ): Promise<Reply> {
   const stream = new DeferredStream(() => hangUp())
   let hangUp = (): void => {}
-  stream.write(placeEvent(session, lastEventId))
+  stream.write(positionEvent(session, lastEventId))
   const reply: Reply = { status: 200, type: EVENT_STREAM, body: stream }
   try {
     if (!await shared.cluster.isAlive(node)) {
@@ -62,7 +61,7 @@ export async function resumeFromPeer(
     const question: ResumeQuestion = [session.id, session.owner, event.stream, event.number]
     const { storeTimeoutMs } = mcp.service.limits
     // A process that has just died is silent too: the client's stream is kept until that is known.
-    const timer = setTimeout(() => resolve(reply), Math.min(storeTimeoutMs, MAX_TIMER_MS))
+    const stop = startDeadline(storeTimeoutMs, () => resolve(reply))
     const line = shared.channels.open(node, KIND, question, {
       onMessage(word) {
         if (word === FORGOTTEN) resolve(noEvent())
@@ -70,23 +69,23 @@ export async function resumeFromPeer(
         else if (typeof word === 'string') stream.write(word)
       },
       onEnd() {
-        clearTimeout(timer)
+        stop()
         resolve(reply)
         stream.end()
       },
       onLost() {
-        clearTimeout(timer)
+        stop()
         void (async () => {
           const isAlive = await shared.cluster.isAlive(node).catch(() => undefined)
           const unknown = new Fault('busy', 'The stream cannot be reached now; try again later')
           resolve(isAlive === undefined ? unavailable(unknown) : reply)
-          // Where it lives, the client has its place and comes back.
+          // Where it is alive, the client can resume later.
           stream.end(isAlive === false ? await handedOver(mcp, session, event) ?? errorsFor(event) : '')
         })()
       },
     })
     hangUp = () => {
-      clearTimeout(timer)
+      stop()
       line.end()
     }
   })
@@ -135,9 +134,9 @@ export class HandOver {
       for (const stream of session.streams) {
         if (!stream.isUnread || this.#seen.has(stream)) continue
         this.#seen.add(stream)
-        const place = storeKeyOf(session, stream.id)
+        const key = storeKeyOf(session, stream.id)
         const kept = JSON.stringify(stream.kept)
-        const written = Promise.resolve(shared.store.write(place, kept, replayMs, 'any'))
+        const written = Promise.resolve(shared.store.write(key, kept, replayMs, 'any'))
         this.#writes.push(written.catch(() => {}))
       }
     }
@@ -151,7 +150,7 @@ export class HandOver {
 
 /** What followed an event, as its process handed it over; undefined where it did not. */
 async function handedOver(
-  mcp: McpContext, session: Session, { stream, number }: EventPlace,
+  mcp: McpContext, session: Session, { stream, number }: EventPosition,
 ): Promise<string | undefined> {
   const store = mcp.service.shared!.store
   const entry = await Promise.resolve(store.read(storeKeyOf(session, stream))).catch(() => undefined)
@@ -164,7 +163,7 @@ function storeKeyOf({ owner }: Session, stream: string): StoreKey {
   return { collection: 'streams', owner: keyOf(owner), key: stream }
 }
 
-function errorsFor({ owed }: EventPlace): string {
+function errorsFor({ owed }: EventPosition): string {
   const why = 'The process that ran it has ended; whether it took effect is not known'
   return owed.map((id) => formatEvent(formatError(id, rpcError(INTERNAL_ERROR, why)))).join('')
 }

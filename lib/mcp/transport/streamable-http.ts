@@ -14,7 +14,7 @@ import { readMessage, takeMessage } from '../session/messages.ts'
 import { formsOf, jsonAlone, PostReply } from './post-reply.ts'
 import { parseEventId } from '../session/replay.ts'
 import { duplicate, invalid, overLimit, unavailable } from '../protocol/replies.ts'
-import { noEvent, placeEvent, resumeFromPeer } from './resume.ts'
+import { noEvent, positionEvent, resumeFromPeer } from './resume.ts'
 import { revisionByName } from '../protocol/revisions.ts'
 import type { Exchange, Overuse, Reply } from '../../http/message/exchange.ts'
 import type { McpContext } from '../request/context.ts'
@@ -189,8 +189,8 @@ function resume(mcp: McpContext, session: Session, lastEventId: string): Reply |
     if (shared === undefined || node === undefined || node === shared.cluster.id) return noEvent()
     return resumeFromPeer(mcp, shared, session, node, event, lastEventId, () => openStandalone(session))
   }
-  const place = shared === undefined ? '' : placeEvent(session, lastEventId)
-  return { status: 200, type: EVENT_STREAM, body: stream.source(event.number, place) }
+  const first = shared === undefined ? '' : positionEvent(session, lastEventId)
+  return { status: 200, type: EVENT_STREAM, body: stream.source(event.number, first) }
 }
 
 /** The stream for messages of a session that belong to no request. */
