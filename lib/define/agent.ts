@@ -33,14 +33,19 @@ const skillChecks: Checks<Skill> = {
 /** The function behind an agent: a text in, an answer out, whole or piece by piece. */
 export type Run = (prompt: string, call: Call) => AgentOutput
 
-/** What `defineAgent` takes. */
-export interface AgentDefinition {
+/** What agents and groups have in common. */
+interface Named {
   readonly name: string
   /** In paths and names of tools: at most 48 of `a-z 0-9`, joined by `-`. Left out: made of the name. */
   readonly id?: string | undefined
+  /** For models and for people. That of a group left out: a sentence that names its agents. */
   readonly description?: string | undefined
   /** For its A2A card. Left out: the server's. */
   readonly version?: string | undefined
+}
+
+/** What `defineAgent` takes. */
+export interface AgentDefinition extends Named {
   readonly run: Run
   readonly skills?: readonly Skill[] | undefined
   /** Milliseconds for one run; left out, the server's `agentTimeoutMs`. */
@@ -84,14 +89,7 @@ export type Router = (query: string, call: Call) => RouterChoice | PromiseLike<R
 export type RouterChoice = string | readonly string[]
 
 /** What `defineGroup` takes. */
-export interface GroupDefinition {
-  readonly name: string
-  /** As that of an agent. */
-  readonly id?: string | undefined
-  /** Left out: a sentence that names its agents. */
-  readonly description?: string | undefined
-  /** For its A2A card. Left out: the server's. */
-  readonly version?: string | undefined
+export interface GroupDefinition extends Named {
   /** Each runs as one member; a group within a group too. */
   readonly agents: readonly (AgentLike | Group | GroupDefinition)[]
   /**
@@ -233,12 +231,9 @@ export function mayRerun(agent: Agent | Group): boolean {
 
 /** One agent may be in several groups, but twice in none, and an id belongs to one of them all. */
 function checkIds(owner: string, group: Group): void {
+  const twice = group.agents.find((one, at) => group.agents.includes(one, at + 1))
+  if (twice !== undefined) throw new TypeError(sameIdMessage(owner, twice, twice))
   const seen = new Map<string, Agent | Group>([[group.id, group]])
-  for (const one of group.agents) {
-    const twin = seen.get(one.id)
-    if (twin !== undefined) throw new TypeError(sameIdMessage(owner, twin, one))
-    seen.set(one.id, one)
-  }
   for (const one of allMembers(group)) {
     const twin = seen.get(one.id)
     if (twin !== undefined && twin !== one) throw new TypeError(sameIdMessage(owner, twin, one))

@@ -7,7 +7,7 @@
 import { completersOf } from './completion.ts'
 import { contentOf, isRecord, isTyped, text } from './content.ts'
 import {
-  checkDefinition, checkMembers, describedChecks, isOfKind, mustBeFlag, mustBeText, rejectMore,
+  checkDefinition, checkMembers, describedChecks, isOfKind, mustBeFlag, mustBeText,
   requireDefinition, requireName, requireString, scopesOf, show,
 } from './validate.ts'
 import type { Call } from './call.ts'
@@ -112,8 +112,7 @@ const EXAMPLE = `{ name: 'review', description: 'Reviews code.', `
 export function definePrompt<const A extends readonly PromptArgumentInput[]>(
   definition: PromptDefinition<A> | Prompt,
 ): Prompt {
-  rejectMore('definePrompt', arguments, `write definePrompt(${EXAMPLE})`)
-  requireDefinition('definePrompt', definition, EXAMPLE)
+  requireDefinition('definePrompt', definition, EXAMPLE, arguments)
   const copied = isPrompt(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as PromptDefinition

@@ -11,7 +11,7 @@ import { completersOf } from './completion.ts'
 import { base64, BYTES, isRecord } from './content.ts'
 import {
   checkDefinition, describedChecks, isOfKind, must, mustBeOneOf, mustBeText, mustBeTexts, mustHave,
-  rejectMore, requireDefinition, requireString, scopesOf, show,
+  requireDefinition, requireString, scopesOf, show,
 } from './validate.ts'
 import type { UriTemplate } from '../wire/uri-template.ts'
 import type { Call } from './call.ts'
@@ -142,8 +142,7 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
  * class may have members of its own, which are its state.
  */
 export function defineResource(definition: ResourceDefinition | Resource): Resource {
-  rejectMore('defineResource', arguments, `write defineResource(${EXAMPLE})`)
-  requireDefinition('defineResource', definition, EXAMPLE)
+  requireDefinition('defineResource', definition, EXAMPLE, arguments)
   // What an author has frozen was not made here.
   const isMade = isOfKind(definition, 'resource') && Object.isFrozen(definition)
   if (isMade && Array.isArray(definition.scopes)) return definition as Resource
@@ -169,8 +168,7 @@ export function defineResource(definition: ResourceDefinition | Resource): Resou
 export function defineResourceTemplate(
   definition: ResourceTemplateDefinition | ResourceTemplate,
 ): ResourceTemplate {
-  rejectMore('defineResourceTemplate', arguments, `write defineResourceTemplate(${TEMPLATE_EXAMPLE})`)
-  requireDefinition('defineResourceTemplate', definition, TEMPLATE_EXAMPLE)
+  requireDefinition('defineResourceTemplate', definition, TEMPLATE_EXAMPLE, arguments)
   const copied = isTemplate(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as ResourceTemplateDefinition

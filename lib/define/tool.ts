@@ -6,7 +6,7 @@ import { contract, isStandard } from '../schema/standard.ts'
 import { isRecord } from './content.ts'
 import {
   checkDefinition, describedChecks, isOfKind, mustBeFlag, mustBeOneOf, mustBeRecover, mustBeText,
-  mustBeTimeout, mustHave, rejectMore, requireDefinition, requireName, requireString, scopesOf, show,
+  mustBeTimeout, mustHave, requireDefinition, requireName, requireString, scopesOf, show,
 } from './validate.ts'
 import { refuseForeign } from './foreign.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
@@ -156,9 +156,8 @@ const noArguments = { type: 'object', additionalProperties: false } as const
 export function defineTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
   definition: ToolDefinition<S, V, O, R> | Tool,
 ): Tool {
-  rejectMore('defineTool', arguments, `write defineTool(${EXAMPLE})`)
   refuseForeign(definition)
-  requireDefinition('defineTool', definition, EXAMPLE)
+  requireDefinition('defineTool', definition, EXAMPLE, arguments)
   const copied = isCopy(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as ToolDefinition<Schema, StandardSchema>

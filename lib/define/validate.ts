@@ -175,8 +175,11 @@ export function rejectMore(verb: string, given: ArrayLike<unknown>, remedy: stri
     + `${show(more)}; ${remedy}`)
 }
 
-/** A definition object, or a `TypeError` that shows one. */
-export function requireDefinition(verb: string, value: unknown, example: string): asserts value is object {
+/** A definition object, the only one of `all` arguments, or a `TypeError` that shows one. */
+export function requireDefinition(
+  verb: string, value: unknown, example: string, all: ArrayLike<unknown> = [],
+): asserts value is object {
+  rejectMore(verb, all, `write ${verb}(${example})`)
   if (isRecord(value)) return
   throw new TypeError(`${verb} takes an object, not ${show(value)}. Write ${verb}(${example})`)
 }
