@@ -63,8 +63,8 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       )),
     },
     listEndpoint(service, 'resources', hasResources, () => ({
-      resources: catalog.resources.map(shownResource),
-      resourceTemplates: catalog.templates.map(shownTemplate),
+      resources: catalog.resources.map((one) => shown(one, ['uri', ...shownOfResource])),
+      resourceTemplates: catalog.templates.map((one) => shown(one, ['uriTemplate', ...shownOfResource])),
     })),
     {
       path: '/resources/read',
@@ -75,7 +75,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       handle: (exchange) => caught(service, exchange, () => answerResource(service, exchange)),
     },
     listEndpoint(service, 'prompts', () => catalog.prompts.length > 0, () => (
-      { prompts: catalog.prompts.map(shownPrompt) }
+      { prompts: catalog.prompts.map((one) => shown(one, shownOfPrompt)) }
     )),
     {
       path: '/prompts/{prompt}',
@@ -105,6 +105,9 @@ function listEndpoint(
   }
 }
 
+const shownOfResource = ['name', 'title', 'description', 'mimeType', 'size', 'annotations', 'icons', '_meta']
+const shownOfPrompt = ['name', 'title', 'description', 'arguments', 'icons', '_meta']
+
 function shownTool(tool: Tool): object {
   const { name, title, description, input, output, annotations, icons, _meta } = tool
   return {
@@ -112,19 +115,9 @@ function shownTool(tool: Tool): object {
   }
 }
 
-function shownResource(resource: Resource): object {
-  const { uri, name, title, description, mimeType, size, annotations, icons, _meta } = resource
-  return { uri, name, title, description, mimeType, size, annotations, icons, _meta }
-}
-
-function shownTemplate(template: ResourceTemplate): object {
-  const { uriTemplate, name, title, description, mimeType, annotations, icons, _meta } = template
-  return { uriTemplate, name, title, description, mimeType, annotations, icons, _meta }
-}
-
-function shownPrompt(prompt: Prompt): object {
-  const { name, title, description, arguments: args, icons, _meta } = prompt
-  return { name, title, description, arguments: args, icons, _meta }
+/** The members that clients see. */
+function shown<T extends Prompt | Resource | ResourceTemplate>(one: T, names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, one[name as keyof T]]))
 }
 
 function toolOf({ catalog }: Service, { params }: Exchange): Tool {

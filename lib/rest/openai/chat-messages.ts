@@ -70,46 +70,40 @@ function stopsIn(stop: unknown): readonly string[] {
   throw wrong('stop', `must be a string of 1 to ${MAX_STOP_LENGTH} characters, or up to ${MAX_STOPS} of them`)
 }
 
-/** A member that an agent cannot obey. */
-interface Foreign {
-  /** Whether a value asks for nothing after all. */
-  readonly asksNothing: (value: unknown) => boolean
-  readonly demand: string
-  readonly code: 'unsupported_parameter' | 'unsupported_value'
-}
-
 const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 const isFree = (value: unknown): boolean => value === 'auto' || value === 'none'
 const never = (): boolean => false
+const TEXT_ONLY = 'an agent answers with text'
+const NO_PROBABILITIES = 'an agent knows no probabilities'
 
-function unusable(demand: string, asksNothing: Foreign['asksNothing'] = never): Foreign {
-  return { asksNothing, demand: `cannot be used: ${demand}`, code: 'unsupported_parameter' }
-}
-
-function only(value: string, why: string, asksNothing: Foreign['asksNothing']): Foreign {
-  return { asksNothing, demand: `must be ${value}, or left out: ${why}`, code: 'unsupported_value' }
-}
-
-const foreign: ReadonlyMap<string, Foreign> = new Map([
-  ['tools', unusable(NO_TOOLS, isEmpty)],
-  ['functions', unusable(NO_TOOLS, isEmpty)],
-  ['tool_choice', only('"auto" or "none"', NO_TOOLS, isFree)],
-  ['function_call', only('"auto" or "none"', NO_TOOLS, isFree)],
-  ['response_format', only('{"type": "text"}', 'an agent answers in its own words; ask for a format in them',
-    (value) => isRecord(value) && value['type'] === 'text')],
-  ['n', only('1', 'an agent gives one answer', (value) => value === 1)],
-  ['logprobs', only('false', 'an agent knows no probabilities', (value) => value === false)],
-  ['top_logprobs', only('0', 'an agent knows no probabilities', (value) => value === 0)],
-  ['modalities', only('["text"]', 'an agent answers with text',
-    (value) => Array.isArray(value) && value.every((one) => one === 'text'))],
-  ['audio', unusable('an agent answers with text; leave it out')],
-  ['web_search_options', unusable('an agent searches by means of its own; leave it out')],
-])
+/**
+ * Members that an agent cannot obey: whether a value asks for nothing after all, why, and the only value
+ * that is possible, if any.
+ */
+const foreign: readonly (readonly [
+  name: string, asksNothing: (value: unknown) => boolean, why: string, only?: string,
+])[] = [
+  ['tools', isEmpty, NO_TOOLS],
+  ['functions', isEmpty, NO_TOOLS],
+  ['tool_choice', isFree, NO_TOOLS, '"auto" or "none"'],
+  ['function_call', isFree, NO_TOOLS, '"auto" or "none"'],
+  ['response_format', (value) => isRecord(value) && value['type'] === 'text',
+    'an agent answers in its own words; ask for a format in them', '{"type": "text"}'],
+  ['n', (value) => value === 1, 'an agent gives one answer', '1'],
+  ['logprobs', (value) => value === false, NO_PROBABILITIES, 'false'],
+  ['top_logprobs', (value) => value === 0, NO_PROBABILITIES, '0'],
+  ['modalities', (value) => Array.isArray(value) && value.every((one) => one === 'text'),
+    TEXT_ONLY, '["text"]'],
+  ['audio', never, `${TEXT_ONLY}; leave it out`],
+  ['web_search_options', never, 'an agent searches by means of its own; leave it out'],
+]
 
 function refuseForeign(body: Members): void {
-  for (const [name, { asksNothing, demand, code }] of foreign) {
+  for (const [name, asksNothing, why, only] of foreign) {
     const value = body[name]
-    if (isGiven(value) && !asksNothing(value)) throw wrong(name, demand, code)
+    if (!isGiven(value) || asksNothing(value)) continue
+    if (only === undefined) throw wrong(name, `cannot be used: ${why}`, 'unsupported_parameter')
+    throw wrong(name, `must be ${only}, or left out: ${why}`, 'unsupported_value')
   }
 }
 

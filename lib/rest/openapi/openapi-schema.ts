@@ -34,11 +34,11 @@ export function placed(
   const reference = schemaReference(name)
   const parts = isRecord(written['$defs']) ? Object.keys(written['$defs']) : []
   const free = parts.filter((part) => NAME.test(part) && !Object.hasOwn(components, `${name}.${part}`))
-  const moved = moveIn(written, { root: String(reference['$ref']), parts: new Set(free) })
-  if (moved === written || !isRecord(moved)) return written
-  const { $defs, ...own } = moved
+  const target = { root: String(reference['$ref']), parts: new Set(free), isUsed: false }
+  const { $defs, ...own } = moveIn(written, target) as DocumentPart
+  if (!target.isUsed) return written
   const kept = Object.entries(Object($defs)).filter(([part, schema]) => {
-    if (!free.includes(part)) return true
+    if (!target.parts.has(part)) return true
     components[`${name}.${part}`] = schema
     return false
   })
@@ -47,36 +47,29 @@ export function placed(
 }
 
 /** Where references lead: the new root, and the names in `$defs` that are components beside it. */
-interface Target { readonly root: string; readonly parts: ReadonlySet<string> }
+interface Target { readonly root: string; readonly parts: ReadonlySet<string>; isUsed: boolean }
 
-/** A schema with its references rewritten; the same object where it has none. */
+/** A schema with its references rewritten. */
 function moveIn(schema: unknown, target: Target): unknown {
-  if (Array.isArray(schema)) {
-    const moved = schema.map((one) => moveIn(one, target))
-    return moved.every((one, index) => one === schema[index]) ? schema : moved
-  }
+  if (Array.isArray(schema)) return schema.map((one) => moveIn(one, target))
   // A schema with an `$id` is the root of its own references.
   if (!isRecord(schema) || typeof schema['$id'] === 'string') return schema
-  return moveMembers(schema, (name, member) => {
-    if (name === '$ref') return typeof member === 'string' ? movedReference(member, target) : member
-    if (values.has(name)) return member
+  return mapMembers(schema, (name, member) => {
+    if (name === '$ref' && typeof member === 'string') return movedReference(member, target)
+    if (name === '$ref' || values.has(name)) return member
     if (!maps.has(name) || !isRecord(member)) return moveIn(member, target)
-    return moveMembers(member, (_name, inner) => moveIn(inner, target))
+    return mapMembers(member, (_name, inner) => moveIn(inner, target))
   })
 }
 
-function moveMembers(
-  members: DocumentPart, move: (name: string, member: unknown) => unknown,
-): DocumentPart {
-  const entries = Object.entries(members)
-  const moved = entries.map(([name, member]): [string, unknown] => [name, move(name, member)])
-  return moved.every(([, member], index) => member === entries[index]![1]) ? members
-    : Object.fromEntries(moved)
+function mapMembers(members: DocumentPart, move: (name: string, member: unknown) => unknown): DocumentPart {
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, move(name, member)]))
 }
 
 /** `#` and `#/…` are paths in the schema; a name, `#like-this`, stays as it is. */
-function movedReference(given: string, { root, parts }: Target): string {
+function movedReference(given: string, target: Target): string {
+  if (given !== '#' && !given.startsWith('#/')) return given
+  target.isUsed = true
   const [, part = '', rest = ''] = /^#\/\$defs\/([^/]+)(.*)$/.exec(given) ?? []
-  if (parts.has(part)) return `${root}.${part}${rest}`
-  return given === '#' || given.startsWith('#/') ? root + given.slice(1) : given
+  return target.parts.has(part) ? `${target.root}.${part}${rest}` : target.root + given.slice(1)
 }
