@@ -1,6 +1,4 @@
-/**
- * The errors of a failed validation, in sentences for people and models.
- */
+/** The errors of a failed validation, in sentences for people and models. */
 
 /** A step from a value to a part of it. */
 export type Key = string | number

@@ -22,10 +22,7 @@ export interface Plan {
 }
 
 /** What was found in a schema: its plan, and the properties that have a default. */
-export interface Planned {
-  readonly plan: Plan
-  readonly found: readonly PropertyPlan[]
-}
+export interface Planned { readonly plan: Plan; readonly found: readonly PropertyPlan[] }
 
 /** A property that has a default, or something inside that has. */
 export interface PropertyPlan extends Property {

@@ -1,6 +1,4 @@
-/**
- * The kinds of values that keywords have. Where the metaschemas have a word for a kind, it is its name.
- */
+/** The kinds of values that keywords have. Where the metaschemas have a word for a kind, it is its name. */
 import { isObject, isSchema } from './rule.ts'
 import type { JsonObject, Kind } from './rule.ts'
 

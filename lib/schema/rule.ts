@@ -107,10 +107,7 @@ export function rulesOf(
 }
 
 /** A property to look up. Some names mean something in every object. */
-export interface Property {
-  readonly name: string
-  readonly isInherited: boolean
-}
+export interface Property { readonly name: string; readonly isInherited: boolean }
 
 export function isInherited(name: string): boolean {
   return name in Object.prototype

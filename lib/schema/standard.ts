@@ -39,9 +39,7 @@ export interface StandardIssue {
 export type Schema = JsonSchema | StandardSchema
 
 /** A checked value. Without errors it is good, and `value` is what to use; a library may have changed it. */
-export interface Checked extends Findings {
-  readonly value: unknown
-}
+export interface Checked extends Findings { readonly value: unknown }
 
 /** A schema as a server uses it. */
 export interface Contract {

@@ -1,6 +1,4 @@
-/**
- * Keywords for the items of arrays (2020-12 applicator §10.3.1, validation §6.4; draft-07 §6.4).
- */
+/** Keywords for the items of arrays (2020-12 applicator §10.3.1, validation §6.4; draft-07 §6.4). */
 import { isUnique } from '../equal.ts'
 import { count } from '../error.ts'
 import { all, EVALUATED, LIGHT } from '../run.ts'

@@ -1,6 +1,4 @@
-/**
- * Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5).
- */
+/** Keywords that bound a number, or how much there is of something (2020-12 validation §6.2 to §6.5). */
 import { count } from '../error.ts'
 import { CHARACTER, namesOf, STEP } from '../run.ts'
 import * as kind from '../kind.ts'

@@ -1,6 +1,4 @@
-/**
- * Keywords for any value, and for what is in a string (2020-12 validation §6.1, §6.3.3, §7).
- */
+/** Keywords for any value, and for what is in a string (2020-12 validation §6.1, §6.3.3, §7). */
 import { isAmong } from '../equal.ts'
 import { list, phraseOf } from '../error.ts'
 import { formats } from '../format.ts'

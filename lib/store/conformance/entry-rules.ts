@@ -1,6 +1,4 @@
-/**
- * What the interface promises of entries: their keys and values, versions, times and lists.
- */
+/** What the interface promises of entries: their keys and values, versions, times and lists. */
 import { MAX_KEY_BYTES } from '../../state/store.ts'
 import { expect, faultOf, keysOf, LONG_MS, same, SHORT_MS } from './trial.ts'
 import type { StoreKey } from '../../state/store.ts'

@@ -1,6 +1,4 @@
-/**
- * What the interface promises of topics: order, what is kept, who receives what, and the end.
- */
+/** What the interface promises of topics: order, what is kept, who receives what, and the end. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { expect, faultOf, LONG_MS, same, sameList, SHORT_MS } from './trial.ts'
 import type { Keep, Store } from '../../state/store.ts'

@@ -1,6 +1,4 @@
-/**
- * What a rule of a store is tried on, and a few ways to report what is wrong.
- */
+/** What a rule of a store is tried on, and a few ways to report what is wrong. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../define/fault.ts'
 import type { Entry, Store, StoreKey } from '../../state/store.ts'

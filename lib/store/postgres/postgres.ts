@@ -11,16 +11,10 @@ import type { Parameter, PostgresConnection, Rows } from './postgres-commands.ts
 import type { Store } from '../../state/store.ts'
 
 /** A `Pool` of pg. */
-interface QueryingPool {
-  query(...args: never[]): unknown
-  connect(...args: never[]): unknown
-}
+interface QueryingPool { query(...args: never[]): unknown; connect(...args: never[]): unknown }
 
 /** What `postgres()` of postgres.js returns. */
-interface UnsafeSql {
-  unsafe(...args: never[]): unknown
-  listen(...args: never[]): unknown
-}
+interface UnsafeSql { unsafe(...args: never[]): unknown; listen(...args: never[]): unknown }
 
 /** What `postgresStore` takes: never closed by the store. */
 export type PostgresPool = QueryingPool | UnsafeSql

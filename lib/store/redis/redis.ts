@@ -11,10 +11,7 @@ import type { Store } from '../../state/store.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 
 /** ioredis 5 and 6, iovalkey. */
-interface CallingClient {
-  call(...args: never[]): unknown
-  duplicate(...args: never[]): unknown
-}
+interface CallingClient { call(...args: never[]): unknown; duplicate(...args: never[]): unknown }
 
 /** node-redis 5 and 6. */
 interface SendingClient {

@@ -75,9 +75,7 @@ interface Connection {
   close(): void
 }
 
-interface SqliteModule {
-  readonly DatabaseSync: new (path: string) => Connection
-}
+interface SqliteModule { readonly DatabaseSync: new (path: string) => Connection }
 
 /** How long to wait for another process that is writing, in milliseconds. */
 const BUSY_MS = 1_000
