@@ -6,7 +6,7 @@ import { decodeNul, encodeNul, lazily, reach, stateOf } from '../shared/common.t
 import { FollowedTopics } from '../shared/followed-topics.ts'
 import type { Entry, StoreKey } from '../../state/store.ts'
 import type { Page, ReadEvent } from '../shared/followed-topics.ts'
-import type { Publication } from '../shared/remote.ts'
+import type { Publication, RemoteCommands } from '../shared/remote.ts'
 
 export type Parameter = string | number | null
 
@@ -170,68 +170,58 @@ const FOR_EVER_MS = 1e13
 /** How often a statement is tried that met another one where both had to be alone. */
 const ATTEMPTS = 8
 
-export class PostgresCommands {
-  readonly followed: FollowedTopics
-  readonly #connection: PostgresConnection
-  readonly #listening: PostgresConnection
-  readonly #prefix: string
-  readonly #sql: Statements
+/** One store in one PostgreSQL. */
+export function postgresCommands(
+  connection: PostgresConnection, listening: PostgresConnection, prefix: string,
+): RemoteCommands {
+  const sql = statements(prefix)
   /** Makes sure that there are tables. Two schemas of one database have two channels. */
-  readonly #channel: () => Promise<string> = lazily(() => reach(() => this.#prepare()))
-  readonly #listen: () => Promise<void> = lazily(async () => {
-    const channel = await this.#channel()
-    this.#endListening = await reach(() => (
-      this.#listening.listen(channel, (text) => this.#receive(text), () => this.followed.resume())
-    ))
+  const channel = lazily(() => reach(prepare))
+  const listen = lazily(async () => {
+    const name = await channel()
+    endListening = await reach(() => listening.listen(name, receive, () => followed.resume()))
   })
-  #endListening: (() => Promise<void>) | undefined
-  #sweptAt: number = performance.now()
-  #sweeping: Promise<void> | undefined
-  #isClosed = false
+  const followed = new FollowedTopics({
+    // One channel has all topics.
+    async subscribe() {
+      await listen()
+      if (isClosed) await endListening?.()
+    },
+    unsubscribe() {},
+    readPage,
+  })
+  let endListening: (() => Promise<void>) | undefined
+  let sweptAt = performance.now()
+  let sweeping: Promise<void> | undefined
+  let isClosed = false
+  return { followed, read, write, remove, list, publishBatch, close }
 
-  constructor(connection: PostgresConnection, listening: PostgresConnection, prefix: string) {
-    this.#connection = connection
-    this.#listening = listening
-    this.#prefix = prefix
-    this.#sql = statements(prefix)
-    this.followed = new FollowedTopics({
-      // One channel has all topics.
-      subscribe: async () => {
-        await this.#listen()
-        if (this.#isClosed) await this.#endListening?.()
-      },
-      unsubscribe: () => {},
-      readPage: (topic, after, what) => this.#readPage(topic, after, what),
-    })
-  }
-
-  async read({ collection, owner, key }: StoreKey): Promise<Entry | undefined> {
-    const [row] = await this.#ask(this.#sql.read, [collection, encodeNul(owner), encodeNul(key)])
+  async function read({ collection, owner, key }: StoreKey): Promise<Entry | undefined> {
+    const [row] = await ask(sql.read, [collection, encodeNul(owner), encodeNul(key)])
     return row && { key, value: String(row['value']), version: Number(row['version']) }
   }
 
-  async write(
+  async function write(
     { collection, owner, key }: StoreKey, value: string, keepMs: number, expected: number | 'any',
   ): Promise<number | undefined> {
-    const { write, writeNew, writeNext } = this.#sql
     const values = [collection, encodeNul(owner), encodeNul(key), value, finite(keepMs)]
-    const [row] = expected === 'any' ? await this.#ask(write, values)
-      : expected === 0 ? await this.#ask(writeNew, values)
-      : await this.#ask(writeNext, [...values, expected])
-    this.#sweepSometimes()
+    const [row] = expected === 'any' ? await ask(sql.write, values)
+      : expected === 0 ? await ask(sql.writeNew, values)
+      : await ask(sql.writeNext, [...values, expected])
+    sweepSometimes()
     return row && Number(row['version'])
   }
 
-  async remove({ collection, owner, key }: StoreKey, expected: number | 'any'): Promise<boolean> {
+  async function remove({ collection, owner, key }: StoreKey, expected: number | 'any'): Promise<boolean> {
     const version = expected === 'any' ? null : expected
-    const rows = await this.#ask(this.#sql.remove, [collection, encodeNul(owner), encodeNul(key), version])
+    const rows = await ask(sql.remove, [collection, encodeNul(owner), encodeNul(key), version])
     return rows.length > 0
   }
 
-  async list(
+  async function list(
     collection: string, owner: string, limit: number, before: number = Infinity,
   ): Promise<readonly Entry[]> {
-    const rows = await this.#ask(this.#sql.list, [
+    const rows = await ask(sql.list, [
       collection, encodeNul(owner), limit === Infinity ? null : limit, before === Infinity ? null : before,
     ])
     return rows.map(({ key, value, version }) => (
@@ -239,35 +229,35 @@ export class PostgresCommands {
     ))
   }
 
-  async publishBatch(topic: string, batch: readonly Publication[]): Promise<void> {
+  async function publishBatch(topic: string, batch: readonly Publication[]): Promise<void> {
     const events = batch.map(({ text, keep }) => ({
       text, isKept: keep !== undefined,
       ...keep !== undefined && keep.events !== Infinity && { events: keep.events },
       ...keep !== undefined && { ms: finite(keep.ms) },
     }))
-    await this.#ask(this.#sql.publish, [topic, JSON.stringify(events), await this.#channel()])
-    this.#sweepSometimes()
+    await ask(sql.publish, [topic, JSON.stringify(events), await channel()])
+    sweepSometimes()
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true
-    this.followed.close()
+  async function close(): Promise<void> {
+    isClosed = true
+    followed.close()
     try {
-      await this.#endListening?.()
+      await endListening?.()
     } catch {
       // It does not listen any more.
     }
-    await this.#sweeping
+    await sweeping
   }
 
-  #receive(message: string): void {
+  function receive(message: string): void {
     const [, topic, previous, number, text] = /^(\S+) (\d+) (\d+)(?: ([^]*))?$/.exec(message) ?? []
     if (topic === undefined) return
-    this.followed.receive(topic, { number: Number(number), previous: Number(previous), text })
+    followed.receive(topic, { number: Number(number), previous: Number(previous), text })
   }
 
-  async #readPage(topic: string, after: number, what: 'late' | 'missed' | 'nothing'): Promise<Page> {
-    const rows = await this.#ask(this.#sql.topic, [topic, after, what])
+  async function readPage(topic: string, after: number, what: 'late' | 'missed' | 'nothing'): Promise<Page> {
+    const rows = await ask(sql.topic, [topic, after, what])
     const events: ReadEvent[] = rows.filter(({ number }) => number !== null).map((row) => (
       { number: Number(row['number']), previous: Number(row['previous']), text: String(row['text']) }
     ))
@@ -275,12 +265,12 @@ export class PostgresCommands {
     return { last: Number(rows[0]?.['last']), events, next: isCut ? events.at(-1)?.number : undefined }
   }
 
-  async #ask(text: string, values: readonly Parameter[]): Promise<Rows> {
-    await this.#channel()
+  async function ask(text: string, values: readonly Parameter[]): Promise<Rows> {
+    await channel()
     return await reach(async () => {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await this.#connection.query(text, values)
+          return await connection.query(text, values)
         } catch (error) {
           if (attempt === ATTEMPTS || !isCollision(error)) throw error
         }
@@ -288,27 +278,27 @@ export class PostgresCommands {
     })
   }
 
-  async #prepare(): Promise<string> {
-    const find = async (): Promise<unknown> => (await this.#connection.query(this.#sql.find))[0]?.['id']
+  async function prepare(): Promise<string> {
+    const find = async (): Promise<unknown> => (await connection.query(sql.find))[0]?.['id']
     let id = await find()
     if (typeof id !== 'string') {
-      await this.#connection.query(this.#sql.create)
+      await connection.query(sql.create)
       id = await find()
     }
-    if (typeof id !== 'string') throw new Error(`The tables ${this.#prefix}_… are not where they were made`)
-    return `${this.#prefix}_${id}`
+    if (typeof id !== 'string') throw new Error(`The tables ${prefix}_… are not where they were made`)
+    return `${prefix}_${id}`
   }
 
-  #sweepSometimes(): void {
+  function sweepSometimes(): void {
     const now = performance.now()
-    if (this.#isClosed || now - this.#sweptAt < SWEEP_EVERY_MS) return
-    this.#sweptAt = now
-    this.#sweeping = this.#sweep()
+    if (isClosed || now - sweptAt < SWEEP_EVERY_MS) return
+    sweptAt = now
+    sweeping = sweepOnce()
   }
 
-  async #sweep(): Promise<void> {
+  async function sweepOnce(): Promise<void> {
     try {
-      for (const statement of this.#sql.sweep) await this.#connection.query(statement)
+      for (const statement of sql.sweep) await connection.query(statement)
     } catch {
       // What is left is forgotten another time.
     }

@@ -56,8 +56,8 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   if (listenWith === pool) requireListening(pool)
   const listening = listenWith === pool ? connection : postgresConnection(listenWith, false)
   return remoteStore(async () => {
-    const { PostgresCommands } = await import('./postgres-commands.ts')
-    return new PostgresCommands(connection, listening, prefix)
+    const { postgresCommands } = await import('./postgres-commands.ts')
+    return postgresCommands(connection, listening, prefix)
   }, maxValueBytes)
 }
 

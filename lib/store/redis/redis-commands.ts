@@ -8,7 +8,7 @@ import { lazily, reach } from '../shared/common.ts'
 import { FollowedTopics } from '../shared/followed-topics.ts'
 import type { Entry, StoreKey } from '../../state/store.ts'
 import type { Page, ReadEvent } from '../shared/followed-topics.ts'
-import type { Publication } from '../shared/remote.ts'
+import type { Publication, RemoteCommands } from '../shared/remote.ts'
 
 export interface RedisConnection {
   command(args: readonly string[]): Promise<unknown>
@@ -214,56 +214,46 @@ const digests = new Map<string, string>()
 const MARK_LENGTH = 14
 const MARKS = 36 ** 6
 
-export class RedisCommands {
-  readonly followed: FollowedTopics
-  readonly #connection: RedisConnection
-  readonly #prefix: string
-  readonly #process: string = randomBytes(6).toString('base64url')
-  #count = 0
-  #isClosed = false
-  #subscriber: RedisSubscriber | undefined
-  readonly #space: () => Promise<string> = lazily(() => this.#findSpace())
+/** One store in one Redis. */
+export function redisCommands(connection: RedisConnection, prefix: string): RemoteCommands {
+  const writer = randomBytes(6).toString('base64url')
+  const spaceName = lazily(findSpace)
   /** The topics that are being unsubscribed from. */
-  readonly #ends = new Map<string, Promise<void>>()
+  const ends = new Map<string, Promise<void>>()
+  const followed = new FollowedTopics({ subscribe, unsubscribe, readPage })
+  let subscriber: RedisSubscriber | undefined
+  let count = 0
+  let isClosed = false
+  return { followed, read, write, remove, list, publishBatch, close }
 
-  constructor(connection: RedisConnection, prefix: string) {
-    this.#connection = connection
-    this.#prefix = prefix
-    this.followed = new FollowedTopics({
-      subscribe: (topic) => this.#subscribe(topic),
-      unsubscribe: (topic) => this.#unsubscribe(topic),
-      readPage: (topic, after, what) => this.#readPage(topic, after, what),
-    })
-  }
-
-  async read(id: StoreKey): Promise<Entry | undefined> {
-    const [version, value] = await this.#run(READ, this.#entryKeys(id), [id.key])
+  async function read(id: StoreKey): Promise<Entry | undefined> {
+    const [version, value] = await run(READ, entryKeys(id), [id.key])
     return version === undefined ? undefined : entryOf(id.key, version, value)
   }
 
-  async write(
+  async function write(
     id: StoreKey, value: string, keepMs: number, expected: number | 'any',
   ): Promise<number | undefined> {
-    const args = [id.key, value, microseconds(keepMs), `${expected}`, this.#mark()]
-    const [version] = await this.#run(WRITE, this.#entryKeys(id), args)
+    const args = [id.key, value, microseconds(keepMs), `${expected}`, mark()]
+    const [version] = await run(WRITE, entryKeys(id), args)
     return version === undefined ? undefined : Number(version)
   }
 
-  async remove(id: StoreKey, expected: number | 'any'): Promise<boolean> {
-    const args = [id.key, `${expected}`, this.#mark()]
-    const [removed] = await this.#run(REMOVE, this.#entryKeys(id), args)
+  async function remove(id: StoreKey, expected: number | 'any'): Promise<boolean> {
+    const args = [id.key, `${expected}`, mark()]
+    const [removed] = await run(REMOVE, entryKeys(id), args)
     return removed !== undefined
   }
 
-  async list(
+  async function list(
     collection: string, owner: string, limit: number, before: number = Infinity,
   ): Promise<readonly Entry[]> {
-    const keys = this.#entryKeys({ collection, owner, key: '' })
+    const keys = entryKeys({ collection, owner, key: '' })
     const found: Entry[] = []
     let from: string | undefined = before === Infinity ? '' : `${before}`
     while (from !== undefined && found.length < limit) {
       const wanted = Math.min(limit - found.length, Number.MAX_SAFE_INTEGER)
-      const answer: readonly string[] = await this.#run(LIST, keys, [from, `${wanted}`])
+      const answer: readonly string[] = await run(LIST, keys, [from, `${wanted}`])
       for (let at = 1; at < answer.length; at += 3) {
         found.push(entryOf(answer[at]!, answer[at + 1]!, answer[at + 2]))
       }
@@ -273,53 +263,53 @@ export class RedisCommands {
   }
 
   /** Publishes a batch once, even where the client sends it twice. */
-  async publishBatch(topic: string, batch: readonly Publication[]): Promise<void> {
-    const args = [await this.#space() + topic, this.#process, `${this.#count++}`]
+  async function publishBatch(topic: string, batch: readonly Publication[]): Promise<void> {
+    const args = [await spaceName() + topic, writer, `${count++}`]
     for (const { text, keep } of batch) {
       const events = keep === undefined ? '' : keep.events === Infinity ? 'all' : `${keep.events}`
       args.push(text, events, keep === undefined ? '' : microseconds(keep.ms))
     }
-    await this.#run(PUBLISH, this.#topicKeys(topic), args)
+    await run(PUBLISH, topicKeys(topic), args)
   }
 
-  async close(): Promise<void> {
-    this.followed.close()
-    this.#isClosed = true
-    await this.#subscriber?.close()
-    this.#subscriber = undefined
+  async function close(): Promise<void> {
+    followed.close()
+    isClosed = true
+    await subscriber?.close()
+    subscriber = undefined
   }
 
-  async #subscribe(topic: string): Promise<void> {
-    const space = await this.#space()
+  async function subscribe(topic: string): Promise<void> {
+    const space = await spaceName()
     // Clients differ in what they make of both at once.
-    for (let end = this.#ends.get(topic); end !== undefined; end = this.#ends.get(topic)) await end
-    if (this.#isClosed) throw new Fault('busy', 'The store is closed')
-    this.#subscriber ??= this.#connection.open((channel, message) => {
+    for (let end = ends.get(topic); end !== undefined; end = ends.get(topic)) await end
+    if (isClosed) throw new Fault('busy', 'The store is closed')
+    subscriber ??= connection.open((channel, message) => {
       const name = channel.slice(space.length)
       const [, previous, number, text] = /^(\d+) (\d+) ([^]*)$/.exec(message) ?? []
       if (text === undefined || !channel.startsWith(space)) return
-      this.followed.receive(name, { number: Number(number), previous: Number(previous), text })
-    }, () => this.followed.resume())
-    const subscriber = this.#subscriber
-    await reach(() => subscriber.subscribe(space + topic))
+      followed.receive(name, { number: Number(number), previous: Number(previous), text })
+    }, () => followed.resume())
+    const opened = subscriber
+    await reach(() => opened.subscribe(space + topic))
   }
 
-  #unsubscribe(topic: string): void {
-    const end = this.#endOf(topic)
-    this.#ends.set(topic, end)
-    void end.then(() => this.#ends.delete(topic))
+  function unsubscribe(topic: string): void {
+    const end = endOf(topic)
+    ends.set(topic, end)
+    void end.then(() => ends.delete(topic))
   }
 
-  async #endOf(topic: string): Promise<void> {
+  async function endOf(topic: string): Promise<void> {
     try {
-      await this.#subscriber?.unsubscribe(await this.#space() + topic)
+      await subscriber?.unsubscribe(await spaceName() + topic)
     } catch {
       // Whatever still arrives is passed to no one.
     }
   }
 
-  async #readPage(topic: string, after: number, what: 'late' | 'missed' | 'nothing'): Promise<Page> {
-    const answer = await this.#run(TOPIC, this.#topicKeys(topic), [`${after}`, what])
+  async function readPage(topic: string, after: number, what: 'late' | 'missed' | 'nothing'): Promise<Page> {
+    const answer = await run(TOPIC, topicKeys(topic), [`${after}`, what])
     const events: ReadEvent[] = []
     for (let at = 2; at < answer.length; at += 3) {
       events.push({ number: Number(answer[at]), previous: Number(answer[at + 1]), text: answer[at + 2]! })
@@ -327,30 +317,30 @@ export class RedisCommands {
     return { last: Number(answer[0]), events, next: answer[1] ? Number(answer[1]) : undefined }
   }
 
-  #entryKeys({ collection, owner }: StoreKey): readonly string[] {
-    const base = `${this.#prefix}:entry:{${encodeTag(owner)}}:${collection}:`
+  function entryKeys({ collection, owner }: StoreKey): readonly string[] {
+    const base = `${prefix}:entry:{${encodeTag(owner)}}:${collection}:`
     return [`${base}v`, `${base}n`, `${base}x`]
   }
 
-  #topicKeys(topic: string): readonly string[] {
-    const base = `${this.#prefix}:topic:{${topic}}:`
+  function topicKeys(topic: string): readonly string[] {
+    const base = `${prefix}:topic:{${topic}}:`
     return [`${base}s`, `${base}c`]
   }
 
-  #mark(): string {
-    this.#count = (this.#count + 1) % MARKS
-    return this.#process + this.#count.toString(36).padStart(MARK_LENGTH - this.#process.length, '0')
+  function mark(): string {
+    count = (count + 1) % MARKS
+    return writer + count.toString(36).padStart(MARK_LENGTH - writer.length, '0')
   }
 
   /**
    * What the channels of this store begin with. Channels, other than keys, are the same in all databases
    * of a server, and a client's own prefix is not put before them.
    */
-  async #findSpace(): Promise<string> {
-    const [seen = ''] = await this.#run(NAME, [this.#prefix], [])
+  async function findSpace(): Promise<string> {
+    const [seen = ''] = await run(NAME, [prefix], [])
     const info = await reach(async () => {
       try {
-        return await this.#connection.command(['client', 'info'])
+        return await connection.command(['client', 'info'])
       } catch (error) {
         // Who may not ask has the database that all have.
         if (error instanceof Error && /^(?:NOPERM|ERR)\b/.test(error.message)) return ''
@@ -360,16 +350,18 @@ export class RedisCommands {
     return `${seen}:${/\bdb=(\d+)/.exec(String(info))?.[1] ?? '0'}:`
   }
 
-  async #run(text: string, keys: readonly string[], args: readonly string[]): Promise<readonly string[]> {
+  async function run(
+    text: string, keys: readonly string[], args: readonly string[],
+  ): Promise<readonly string[]> {
     const digest = digests.get(text) ?? createHash('sha1').update(text).digest('hex')
     digests.set(text, digest)
     const rest = [`${keys.length}`, ...keys, ...args]
     const answer = await reach(async () => {
       try {
-        return await this.#connection.command(['evalsha', digest, ...rest])
+        return await connection.command(['evalsha', digest, ...rest])
       } catch (error) {
         if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
-        return await this.#connection.command(['eval', text, ...rest])
+        return await connection.command(['eval', text, ...rest])
       }
     })
     if (isTexts(answer)) return answer

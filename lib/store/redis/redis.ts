@@ -61,8 +61,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   requireValueBytes(maxValueBytes)
   const connection = redisConnection(client)
   return remoteStore(async () => {
-    const { RedisCommands } = await import('./redis-commands.ts')
-    return new RedisCommands(connection, prefix)
+    const { redisCommands } = await import('./redis-commands.ts')
+    return redisCommands(connection, prefix)
   }, maxValueBytes)
 }
 

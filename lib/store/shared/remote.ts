@@ -13,7 +13,8 @@ export interface Publication { readonly text: string; readonly keep: Keep | unde
 /** Publishes a batch on a topic, in its order, all or none. */
 type PublishBatch = (topic: string, batch: readonly Publication[]) => Promise<void>
 
-interface RemoteCommands extends Pick<Store, 'read' | 'write' | 'remove' | 'list'> {
+/** What one engine does. */
+export interface RemoteCommands extends Pick<Store, 'read' | 'write' | 'remove' | 'list'> {
   readonly followed: FollowedTopics
   readonly publishBatch: PublishBatch
   close(): Promise<void>
@@ -26,7 +27,7 @@ interface RemoteCommands extends Pick<Store, 'read' | 'write' | 'remove' | 'list
 export function remoteStore(load: () => Promise<RemoteCommands>, maxValueBytes: number): Store {
   let loading: Promise<RemoteCommands> | undefined
   const loaded = (): Promise<RemoteCommands> => loading ??= load()
-  const publisher = new Publisher(async (topic, batch) => (await loaded()).publishBatch(topic, batch))
+  const publish = publisher(async (topic, batch) => (await loaded()).publishBatch(topic, batch))
   return {
     isShared: true,
     read: async (id) => (await loaded()).read(id),
@@ -38,7 +39,7 @@ export function remoteStore(load: () => Promise<RemoteCommands>, maxValueBytes: 
     remove: async (...wanted) => (await loaded()).remove(...wanted),
     list: async (...wanted) => (await loaded()).list(...wanted),
     async publish(topic, text, keep) {
-      await publisher.publish(topic, text, keep, measure(text, maxValueBytes))
+      await publish(topic, text, keep, measure(text, maxValueBytes))
     },
     follow: async (topic, from, listener, onLost) => (
       (await loaded()).followed.follow(topic, from, listener, onLost)
@@ -59,43 +60,40 @@ const BATCH_BYTES = 1024 * 1024
 /** So much may wait, in all. */
 const MAX_WAITING_BYTES = total(256 * 1024 * 1024)
 
-/** Sends one batch of each topic at a time, and what was published meanwhile in the next. */
-export class Publisher {
-  readonly #publishBatch: PublishBatch
+/**
+ * Makes the function that publishes something of so many bytes. One batch of each topic is sent at a time,
+ * and what was published meanwhile in the next. It rejects with `Fault('busy')` where too much waits.
+ */
+export function publisher(
+  publishBatch: PublishBatch,
+): (topic: string, text: string, keep: Keep | undefined, bytes: number) => Promise<void> {
   /** What waits, by topic. There is one for each topic of which a batch is being sent. */
-  readonly #waiting = new Map<string, Waiting[]>()
-  #waitingBytes = 0
-
-  constructor(publishBatch: PublishBatch) {
-    this.#publishBatch = publishBatch
-  }
-
-  /** Publishes something of so many bytes. Rejects with `Fault('busy')` where too much waits. */
-  publish(topic: string, text: string, keep: Keep | undefined, bytes: number): Promise<void> {
-    if (this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
-      return Promise.reject(new Fault('busy', 'Too many events wait to be published; try again later'))
-    }
-    this.#waitingBytes += bytes
-    return new Promise((resolve, reject) => {
-      const one = { text, keep, bytes, resolve, reject }
-      const waiting = this.#waiting.get(topic)
-      if (waiting !== undefined) return void waiting.push(one)
-      this.#waiting.set(topic, [])
-      void this.#send(topic, [one])
-    })
-  }
-
-  async #send(topic: string, batch: readonly Waiting[]): Promise<void> {
+  const waiting = new Map<string, Waiting[]>()
+  let waitingBytes = 0
+  const send = async (topic: string, batch: readonly Waiting[]): Promise<void> => {
     try {
-      await this.#publishBatch(topic, batch)
+      await publishBatch(topic, batch)
       for (const { resolve } of batch) resolve()
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
-    for (const { bytes } of batch) this.#waitingBytes -= bytes
-    const waiting = this.#waiting.get(topic) ?? []
-    if (waiting.length === 0) this.#waiting.delete(topic)
-    else void this.#send(topic, cut(waiting))
+    for (const { bytes } of batch) waitingBytes -= bytes
+    const next = waiting.get(topic) ?? []
+    if (next.length === 0) waiting.delete(topic)
+    else void send(topic, cut(next))
+  }
+  return (topic, text, keep, bytes) => {
+    if (waitingBytes + bytes > MAX_WAITING_BYTES) {
+      return Promise.reject(new Fault('busy', 'Too many events wait to be published; try again later'))
+    }
+    waitingBytes += bytes
+    return new Promise((resolve, reject) => {
+      const one = { text, keep, bytes, resolve, reject }
+      const next = waiting.get(topic)
+      if (next !== undefined) return void next.push(one)
+      waiting.set(topic, [])
+      void send(topic, [one])
+    })
   }
 }
 
