@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -9,8 +9,8 @@ import { UsageError } from '../lib/cli/command-line.ts'
 import { execute } from '../lib/cli/command.ts'
 import { endpoint, reply } from './adapters/endpoint.ts'
 import { eventually, jsonOf } from './fixtures/client.ts'
-import { ask, environment, program, run, serve } from './fixtures/command.ts'
-import { freePort, portOf } from './fixtures/listening.ts'
+import { ask, environment, initialize, program, run, serve } from './fixtures/command.ts'
+import { portOf } from './fixtures/listening.ts'
 import { modules } from './fixtures/modules.ts'
 import type { Run } from './fixtures/command.ts'
 
@@ -53,7 +53,7 @@ test('tools alone are served over MCP', async (t) => {
   assert.equal((await fetch(`${url}/agents`)).status, 404)
 })
 
-test('a door that nobody could use is not announced, and why it is not is', async (t) => {
+test('a protocol that no client could use is not announced, and the reason is printed', async (t) => {
   const folder = modules(t, { 'tools.mjs': `export const tools = [${tool}]` })
   for (const protocol of ['all', 'http', 'http,mcp']) {
     const { said } = await serve(t, [join(folder, 'tools.mjs'), '--protocol', protocol])
@@ -107,19 +107,6 @@ test('the guide is printed by the chapter, and without one as a list', async (t)
   assert.equal(chapter.printed(), readFileSync('lib/guide/mcp.md', 'utf8'))
 })
 
-const mcpHeaders = { 'content-type': 'application/json', 'accept': 'application/json, text/event-stream' }
-
-/** A handshake of MCP, which begins a session. */
-function initialize(url: string): Promise<Response> {
-  const clientInfo = { name: 'a', version: '1' }
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
-  return fetch(`${url}/mcp`, {
-    method: 'POST',
-    headers: mcpHeaders,
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
-  })
-}
-
 /** What createServer takes, and what it has made. */
 const OPTIONS = `{
   name: 'Shop', version: '2.1.0', instructions: 'Ask first.', port: 1, protocol: 'all',
@@ -127,10 +114,10 @@ const OPTIONS = `{
 }`
 
 test('a module may export what createServer takes, or the server itself; flags win', async (t) => {
-  const house = new URL('../lib/index.js', import.meta.url).href
+  const library = new URL('../lib/index.js', import.meta.url).href
   const folder = modules(t, {
     'options.mjs': `export default ${OPTIONS}`,
-    'server.mjs': `import { createServer } from '${house}'
+    'server.mjs': `import { createServer } from '${library}'
       const { port, ...options } = ${OPTIONS}
       export default createServer(options)`,
   })
@@ -159,7 +146,7 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['help', 'xyz'], 2, /^triport: There is no chapter 'xyz'; choose another\. Chapters: a2a, [\w-, ]+\n$/],
   [['check', 'fine.mjs'], 2, /^triport: There is no command 'check'; write triport serve\n$/],
   [['serve', 'fine.mjs', 'other.mjs'], 2, /^triport: One module can be served, not also other\.mjs\n$/],
-  [['serve', '--colour'], 2, /^triport: Unknown option '--colour'; triport --help tells what there is\n$/],
+  [['serve', '--colour'], 2, /^triport: Unknown option '--colour'; triport --help lists them\n$/],
   [['serve', '--prot', '80'], 2, /^triport: Unknown option '--prot'; did you mean --port or --protocol\?\n$/],
   [['serve', '--watch'], 2, /^triport: --watch needs a module: triport serve agent\.js --watch\n$/],
   [['serve', 'fine.mjs', '--watch', '--protocol', 'soap'], 2, /^triport: protocol is "soap"/],
@@ -211,7 +198,7 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['serve', 'needs.mjs'], 1, /^triport: Cannot load .*needs\.mjs: Cannot find package 'no-such-package'/],
 ]
 
-test('what cannot be done is told in one sentence, and by the exit code', async (t) => {
+test('what cannot be done is reported in one sentence and by the exit code', async (t) => {
   const folder = modules(t, {
     'fine.mjs': 'export default () => 1', 'empty.mjs': 'export const nothing = 1',
     'number.mjs': 'export default 7',
@@ -295,7 +282,7 @@ test('what the flags say is what is served', async (t) => {
   assert.equal((await fetch(`${listed.url}/health`)).status, 403)
 })
 
-/** The command lines that a start tells, one for each door. */
+/** The command lines that a start prints, one for each protocol. */
 function linesOf(said: string): readonly string[] {
   return said.split('\n').map((line) => line.trim()).filter((line) => line.startsWith('curl '))
 }
@@ -364,13 +351,13 @@ test('what an agent leaves lying about does not end the process', async (t) => {
   })
   const { url, until } = await serve(t, [join(folder, 'careless.mjs')])
   await ask(url, 'reject')
-  await until(/error A promise was rejected that nobody waited for\n {2}Error: forgotten\n/)
+  await until(/error A promise was rejected that no code handles\n {2}Error: forgotten\n/)
   await ask(url, 'throw')
-  await until(/error An error was thrown where nobody could catch it\n {2}Error: later\n/)
+  await until(/error An error was thrown that no code catches\n {2}Error: later\n/)
   assert.equal((await ask(url))['response'], 'fine')
 })
 
-test('whoever stops reading what is printed does not end the server', async (t) => {
+test('a reader that closes its end of the output does not end the server', async (t) => {
   const folder = modules(t, {
     'chatty.mjs': `export default (prompt) => { console.log(prompt); console.error(prompt); return prompt }`,
   })
@@ -380,124 +367,6 @@ test('whoever stops reading what is printed does not end the server', async (t) 
   for (let count = 0; count < 10; count++) assert.equal((await ask(url))['response'], 'hi')
   child.kill('SIGTERM')
   assert.equal(await ended, 0)
-})
-
-test('a module that is watched starts again when a file of it changes, on its port', async (t) => {
-  const agent = (file: string, word: string): string => `import { end } from './${file}'
-    export default (prompt) => '${word} ' + prompt + end`
-  const folder = modules(t, {
-    'agent.mjs': agent('end.mjs', 'You said'), 'end.mjs': `export const end = '.'`,
-  })
-  // While it cannot be loaded, nobody else may be given its port.
-  const { url, child, ended, said } = await serve(
-    t, [join(folder, 'agent.mjs'), '--watch', '--protocol', 'all'], {}, await freePort(),
-  )
-  const answers = async (expected: string): Promise<void> => {
-    await eventually(() => ask(url).then(({ response }) => response === expected, () => false), expected)
-  }
-  await answers('You said hi.')
-  const session = (await initialize(url)).headers.get('mcp-session-id')
-  assert.ok(session)
-  writeFileSync(join(folder, 'end.mjs'), `export const end = '!'`)
-  await answers('You said hi!')
-  const list = await fetch(`${url}/mcp`, {
-    method: 'POST', headers: { ...mcpHeaders, 'mcp-session-id': session },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' }),
-  })
-  assert.equal(list.status, 200, 'a session of MCP goes on after a start')
-  writeFileSync(join(folder, 'agent.mjs'), 'export default (')
-  await eventually(() => /Cannot load .*agent\.mjs: [^]*ended; it starts again/.test(said()), 'the fault')
-  writeFileSync(join(folder, 'agent.mjs'), agent('other.mjs', 'I heard'))
-  await eventually(() => said().includes('Cannot find module'), 'the second fault')
-  writeFileSync(join(folder, 'other.mjs'), `export const end = '?'`)
-  await answers('I heard hi?')
-  child.kill('SIGTERM')
-  assert.equal(await ended, 0)
-  const lines = said().split('\n')
-  assert.equal(lines.filter((line) => line.endsWith('has changed; starting again')).length, 4)
-  assert.equal(lines.filter((line) => line.includes('(docs: ')).length, 1)
-})
-
-test('where a key has to be made, what is watched keeps it from start to start', async (t) => {
-  const fine = (word: string): string => FINE.replace('You said', word)
-  const house = new URL('../lib/index.js', import.meta.url).href
-  const own = (word: string): string => (
-    `export default { host: '0.0.0.0', agents: [${fine(word).replace('export default', '')}] }`
-  )
-  const made = (word: string): string => `import { createServer } from '${house}'
-    export default createServer({ agents: [${fine(word).replace('export default', '')}] })`
-  const rows = [[fine, '--host', '0.0.0.0'], [own], [made, '--host', '0.0.0.0']] as const
-  await Promise.all(rows.map(async ([text, ...args], at) => {
-    const folder = modules(t, { 'agent.mjs': text('You said') })
-    const { url, said } = await serve(t, [join(folder, 'agent.mjs'), '--watch', ...args])
-    const [, key = ''] = /asks for a key: (\S+)$/m.exec(said()) ?? []
-    assert.equal((await ask(url))['status'], 401, String(at))
-    const answers = (expected: string): Promise<void> => eventually(
-      () => ask(url, 'hi', { 'x-api-key': key }).then(({ response }) => response === expected, () => false),
-      expected,
-    )
-    await answers('You said hi')
-    writeFileSync(join(folder, 'agent.mjs'), text('I heard'))
-    await answers('I heard hi')
-    assert.equal((await ask(url))['status'], 401)
-  }))
-})
-
-test('what is watched ends in order while it ends for its next start, and while it loads', async (t) => {
-  const folder = modules(t, {
-    'slow.mjs': `export default () => {
-      console.error('called')
-      return new Promise((resolve) => setTimeout(resolve, 1000, 'late'))
-    }`,
-    'stuck.mjs': `console.error('loads'); setInterval(() => {}, 1000); await new Promise(() => {})`,
-  })
-  const { url, child, ended, until } = await serve(t, [join(folder, 'slow.mjs'), '--watch'])
-  const asked = ask(url)
-  await until(/called/)
-  writeFileSync(join(folder, 'slow.mjs'), FINE)
-  await until(/has changed; starting again/)
-  child.kill('SIGTERM')
-  assert.equal((await asked)['response'], 'late')
-  assert.equal(await ended, 0)
-  const loading = run(t, ['serve', join(folder, 'stuck.mjs'), '--watch'])
-  await loading.until(/loads/)
-  loading.child.kill('SIGTERM')
-  assert.equal(await loading.ended, 0)
-})
-
-test('what is watched ends with the one that watches it', async (t) => {
-  const folder = modules(t, { 'agent.mjs': FINE })
-  const { url, child, ended } = await serve(t, [join(folder, 'agent.mjs'), '--watch'])
-  child.kill('SIGKILL')
-  // The streams are closed only when the last who has them is gone.
-  await ended
-  await assert.rejects(fetch(url))
-})
-
-/** What is watched comes no further than to its start before the one that watches it is gone. */
-const HELD = `if (process.send !== undefined) {
-  console.error('starts ' + process.pid)
-  while (process.connected) await new Promise((resolve) => setTimeout(resolve, 10))
-}`
-
-test('what is watched does not begin to serve where the one that watches it is gone', async (t) => {
-  const folder = modules(t, { 'agent.mjs': FINE, 'held.mjs': HELD })
-  const { child, ended, until } = run(
-    t, ['serve', join(folder, 'agent.mjs'), '--watch', '--port', '0'],
-    { NODE_OPTIONS: `--import=${pathToFileURL(join(folder, 'held.mjs')).href}` },
-  )
-  const [, pid] = await until(/starts (\d+)/)
-  child.kill('SIGKILL')
-  t.after(() => {
-    try {
-      process.kill(Number(pid), 'SIGKILL')
-    } catch {
-      // It is gone, as it should be.
-    }
-  })
-  // The streams are closed only when the last who has them is gone.
-  const gone = ended.then(() => 'gone')
-  assert.equal(await Promise.race([gone, until(/\(docs: /).then(() => 'serves', () => 'gone')]), 'gone')
 })
 
 /** Messages for standard input, one a line. */
@@ -519,7 +388,7 @@ function answersIn({ printed }: Run): readonly { readonly id: number; readonly r
   return printed().trim().split('\n').filter((line) => line !== '').map((line) => JSON.parse(line))
 }
 
-test('on standard input and output it speaks MCP alone, and ends with its input', async (t) => {
+test('on standard input and output it serves MCP alone, and ends with its input', async (t) => {
   const folder = modules(t, {
     'chatty.mjs': `console.log('noise at import')
       process.stdout.write('more of it\\n')

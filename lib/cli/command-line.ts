@@ -93,7 +93,7 @@ function join(
 
 function unknownFlag(written: string, flags: readonly Flag[]): string {
   const names = flags.map(({ name }) => `--${name}`)
-  return `Unknown option '${written}'; ${didYouMean(written, names, 'triport --help tells what there is')}`
+  return `Unknown option '${written}'; ${didYouMean(written, names, 'triport --help lists them')}`
 }
 
 /** The end of a sentence about an unknown word: a suggestion, or `otherwise`. */

@@ -322,8 +322,8 @@ function surviveHandlers(): void {
   const log = (what: string) => (cause: unknown): void => {
     process.stderr.write(formatLine('error', what, { cause }) + '\n')
   }
-  process.on('unhandledRejection', log('A promise was rejected that nobody waited for'))
-  process.on('uncaughtException', log('An error was thrown where nobody could catch it'))
+  process.on('unhandledRejection', log('A promise was rejected that no code handles'))
+  process.on('uncaughtException', log('An error was thrown that no code catches'))
   // A reader that closes its end must not end the server either; reporting that would fail again.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})

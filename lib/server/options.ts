@@ -334,7 +334,7 @@ export function checkOptions(options: Readonly<Record<string, unknown>>): void {
   if (!isRecord(a2a)) return
   checkA2aOptions(a2a)
   if (a2a['extendedCard'] !== undefined && options['apiKey'] === undefined && options['auth'] === undefined) {
-    throw new TypeError('a2a.extendedCard is for callers who prove who they are, and nobody needs a key '
+    throw new TypeError('a2a.extendedCard is for callers with a key or a token, and none is needed '
       + 'here; write apiKey or auth too')
   }
 }

@@ -45,7 +45,7 @@ export function createService(options: ServerOptions): MadeService {
   warnOfSilence(log, catalog)
   const secret = options.secret === undefined ? secretsIn(process.env['TRIPORT_SECRET']) : options.secret
   if (options.store?.isShared === true && secret === undefined) {
-    throw new TypeError('A store that is shared needs a secret, the same in all processes: what they tell '
+    throw new TypeError('A store that is shared needs a secret, the same in all processes: what they send '
       + `each other is sealed. Write secret: process.env.SECRET, of what 'openssl rand -base64 32' prints`)
   }
   const seal = options.secret === undefined ? sealOfEnvironment(secret, name) : createSeal(secret, name)

@@ -7,7 +7,7 @@ const flags = [
   { name: 'port', value: 'N', variable: 'PORT', meaning: 'where it listens', fallback: '8000' },
   { name: 'path', value: 'PATH', meaning: 'a path' },
   { name: 'key', value: 'KEY', meaning: 'a key', isSecret: true },
-  { name: 'protocol', value: 'LIST', meaning: 'which doors', fallback: 'http' },
+  { name: 'protocol', value: 'LIST', meaning: 'which protocols', fallback: 'http' },
   { name: 'watch', meaning: 'starts again' },
   { name: 'help', short: 'h', meaning: 'prints this' },
 ] as const satisfies readonly Flag[]
@@ -66,15 +66,15 @@ const mistakes: readonly (readonly [args: string, sentence: string])[] = [
   ['--PORT 1', `Unknown option '--PORT'; did you mean --port?`],
   ['--wach', `Unknown option '--wach'; did you mean --watch?`],
   ['--p 1', `Unknown option '--p'; did you mean --port, --path or --protocol?`],
-  ['-x', `Unknown option '-x'; triport --help tells what there is`],
-  ['--__proto__', `Unknown option '--__proto__'; triport --help tells what there is`],
-  ['--colour', `Unknown option '--colour'; triport --help tells what there is`],
+  ['-x', `Unknown option '-x'; triport --help lists them`],
+  ['--__proto__', `Unknown option '--__proto__'; triport --help lists them`],
+  ['--colour', `Unknown option '--colour'; triport --help lists them`],
   ['--port', '--port needs a value: --port N'],
   ['--port --watch', '--port needs a value: --port N; where it begins with a dash, write --port=--watch'],
   ['--watch=yes', '--watch takes no value; leave "yes" out'],
 ]
 
-test('a mistake is told in one sentence, with the name that was meant', () => {
+test('a mistake is reported in one sentence, with the name that was meant', () => {
   for (const [args, sentence] of mistakes) {
     const isSaid = (error: unknown): boolean => error instanceof UsageError && error.message === sentence
     assert.throws(() => parse(args), isSaid, args)
@@ -95,7 +95,7 @@ test('help is a line for each flag', () => {
     '  --port N         where it listens  (8000; or PORT)',
     '  --path PATH      a path',
     '  --key KEY        a key',
-    '  --protocol LIST  which doors  (http)',
+    '  --protocol LIST  which protocols  (http)',
     '  --watch          starts again',
     '  --help, -h       prints this',
     '',

@@ -37,7 +37,7 @@ const pool = `
 const sql = `
   module.exports = (url, { fetch_types: asksTypes = true }) => {
     globalThis.said.push('new ' + url)
-    // The real one asks on each connection, and nobody has the promise of that.
+    // The real one asks on each connection, and that promise has no handler.
     if (asksTypes) globalThis.said.push('types')
     return {
       listen() {}, end: async () => { globalThis.said.push('end') },

@@ -40,7 +40,7 @@ async function whoAnswers(url: string): Promise<number> {
 /** Asks until so many have answered. */
 async function pidsOf(url: string, count: number): Promise<ReadonlySet<number>> {
   const pids = new Set<number>()
-  // Whoever has just ended may still be given a connection.
+  // A worker that has just ended may still get a connection.
   const look = (): Promise<boolean> => whoAnswers(url).then((pid) => pids.add(pid).size >= count, () => false)
   await eventually(look, `${count} workers`)
   return pids
@@ -70,7 +70,7 @@ function count(said: string, pattern: RegExp): number {
   return [...said.matchAll(pattern)].length
 }
 
-test('workers serve one port, tell their start once, and end together when all calls ended', async (t) => {
+test('workers serve one port, report their start once, and end together when all calls ended', async (t) => {
   const folder = modules(t, { 'who.mjs': WHO })
   const { url, child, ended, said, until } = await serve(
     t, [join(folder, 'who.mjs'), '--workers', '2', '--protocol', 'all'],
@@ -89,7 +89,7 @@ test('workers serve one port, tell their start once, and end together when all c
   assert.equal(count(said(), /waiting for/g), 1)
 })
 
-test('how many calls run is told also where a terminal tells workers before their primary', async (t) => {
+test('the number of running calls is reported also where a terminal signals workers first', async (t) => {
   const folder = modules(t, { 'who.mjs': WHO })
   const { url, child, ended, until } = await serve(
     t, [join(folder, 'who.mjs'), '--workers', '1', '--protocol', 'http'],
@@ -107,12 +107,12 @@ test('how many calls run is told also where a terminal tells workers before thei
 })
 
 test('a worker that only begins to listen when all end is followed by no other, and ends too', async (t) => {
-  // It is told so while it loads, and goes on.
+  // It gets the signal while it loads, and continues.
   const folder = modules(t, { 'late.mjs': `
     const held = setInterval(() => {}, 1_000)
-    const told = new Promise((resolve) => process.once('SIGTERM', resolve))
+    const signalled = new Promise((resolve) => process.once('SIGTERM', resolve))
     console.error('loads')
-    await told
+    await signalled
     clearInterval(held)
     export default () => 'fine'` })
   const { child, ended, said, until } = run(
@@ -151,7 +151,7 @@ test('a session and a conversation go on in every worker, and after each was kil
   for (const pid of before) {
     process.kill(pid, 'SIGKILL')
     await until(new RegExp(`^triport: worker ${pid} ended with SIGKILL; starting another$`, 'm'))
-    // Whoever was killed may still be given a connection for a moment.
+    // A killed worker may still get a connection for a moment.
     await eventually(() => talk().then(() => true, () => false), 'the conversation')
   }
   const after = new Set<number>()
@@ -159,7 +159,7 @@ test('a session and a conversation go on in every worker, and after each was kil
   for (const pid of before) assert.equal(after.has(pid), false)
 })
 
-test('a worker that ends by itself is replaced, and one told to end has its calls end first', async (t) => {
+test('a worker that ends by itself is replaced; at a signal its calls end first', async (t) => {
   const folder = modules(t, { 'who.mjs': WHO })
   const { url, until } = await serve(t, [join(folder, 'who.mjs'), '--workers', '1', '--protocol', 'http'])
   await post(`${url}/tools/die`, {}).catch(() => undefined)
@@ -185,7 +185,7 @@ test('a module that cannot be loaded any more is not tried without end', async (
   assert.match(said(), /Cannot load .*who\.mjs: on purpose/)
 })
 
-test('whoever asks twice does not wait for workers, not even for one that is stuck', async (t) => {
+test('a second signal does not wait for workers, not even for one that hangs', async (t) => {
   const folder = modules(t, { 'who.mjs': WHO })
   const { url, child, ended, until } = await serve(
     t, [join(folder, 'who.mjs'), '--workers', '1', '--protocol', 'http'],
@@ -265,7 +265,7 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
     /^triport: Cannot load .*throws\.mjs: on purpose\n {4}at .*throws\.mjs:1:7\n$/],
 ]
 
-test('what cannot be done is told once, and by the exit code', async (t) => {
+test('what cannot be done is reported once, and by the exit code', async (t) => {
   const folder = modules(t, {
     'fine.mjs': 'export default () => 1', 'stuck.mjs': 'await new Promise(() => {})',
     'throws.mjs': `throw new Error('on purpose')`,

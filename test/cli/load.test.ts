@@ -105,11 +105,12 @@ test('a default may be what createServer takes', async (t) => {
 })
 
 test('a server that a module has made is served as it is', async (t) => {
-  const house = new URL('../../lib/index.js', import.meta.url).href
-  const made = `import { createServer } from '${house}'\nconst server = createServer({ agents: [${ANN}] })\n`
+  const library = new URL('../../lib/index.js', import.meta.url).href
+  const made = `import { createServer } from '${library}'
+    const server = createServer({ agents: [${ANN}] })\n`
   const folder = modules(t, {
     'default.mjs': `${made}export default server`, 'named.mjs': `${made}export { server }`,
-    'promised.cjs': `module.exports = import('${house}').then(({ createServer }) => (
+    'promised.cjs': `module.exports = import('${library}').then(({ createServer }) => (
       createServer({ agents: [${ANN}] })))`,
   })
   for (const file of ['default.mjs', 'named.mjs', 'promised.cjs']) {
@@ -143,10 +144,10 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['null.mjs', 'throw null', 'Cannot load null.mjs: it threw null'],
   ['cause.mjs', `throw new Error('fetch failed', { cause: new Error('refused') })`,
     'Cannot load cause.mjs: fetch failed: refused\n    at cause.mjs:1:7'],
-  ['house.mjs',
+  ['library.mjs',
     `import { defineAgent } from '${new URL('../../lib/define/agent.js', import.meta.url).href}'\n`
     + 'export default defineAgent({})',
-    /^Cannot load house\.mjs: An agent needs 'name'.*\n {4}at house\.mjs:2:16$/],
+    /^Cannot load library\.mjs: An agent needs 'name'.*\n {4}at library\.mjs:2:16$/],
   ['missing.mjs', '', 'Cannot load gone.mjs: there is no such file'],
   ['empty.mjs', 'export const nothing = 1',
     /^empty\.mjs exports nothing to serve; export default \(prompt\) => answer, or name it agent, /],
@@ -173,7 +174,7 @@ async function reasonOf(t: TestContext, file: string, folder: string): Promise<s
   return 'It was loaded'
 }
 
-test('what cannot be loaded is told with the place, and only with the author\'s own lines', async (t) => {
+test('what cannot be loaded is reported with its position and the author\'s own lines only', async (t) => {
   const folder = modules(t, {
     ...Object.fromEntries(broken),
     'lib/go.mjs': `export function go() {\n  throw new TypeError('too deep')\n}`, 'lib/broken.mjs': SYNTAX,

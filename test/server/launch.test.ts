@@ -63,7 +63,7 @@ const mistakes: readonly (readonly [subject: unknown, sentence: RegExp])[] = [
   [{ name: 'Nothing' }, /Cannot serve an object/],
 ]
 
-test('what cannot be served is told in a sentence', async () => {
+test('what cannot be served is reported in a sentence', async () => {
   for (const [subject, sentence] of mistakes) {
     await assert.rejects(launch(subject as Subject, quiet), sentence)
   }

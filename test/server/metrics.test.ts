@@ -52,7 +52,7 @@ async function scrape(server: TriportServer): Promise<ReadonlyMap<string, number
   return parse(await (await server.fetch(request('/metrics'))).text())
 }
 
-test('requests and calls are counted, timed, and told in the text format of Prometheus', async (t) => {
+test('requests and calls are counted, timed, and shown in the text format of Prometheus', async (t) => {
   const agent = { name: 'Echo', run: (prompt: string) => {
     if (prompt === 'no') throw new Fault('forbidden', 'Not you')
     return prompt
@@ -96,7 +96,7 @@ test('requests and calls are counted, timed, and told in the text format of Prom
   assert.equal([...figures.keys()].filter((line) => line.includes('nothing')).length, 0)
 })
 
-test('what runs now, and the process, are told when they are asked for', async (t) => {
+test('what runs now, and the process, are shown at each scrape', async (t) => {
   let resolve = (_text: string): void => {}
   const promise = new Promise<string>((done) => { resolve = done })
   const { server, url } = await listen(t, { agents: [() => promise], metrics: true, graceMs: 0 })
@@ -106,7 +106,7 @@ test('what runs now, and the process, are told when they are asked for', async (
   await eventually(async () => (await scrape(server)).get('triport_streams_open{}') === 1, 'a stream')
   const figures = await scrape(server)
   assert.equal(figures.get('triport_calls_running{}'), 1)
-  assert.equal(figures.get('triport_mcp_sessions{}'), undefined, 'there is no MCP door')
+  assert.equal(figures.get('triport_mcp_sessions{}'), undefined, 'MCP is not served')
   assert.ok(figures.get('process_cpu_seconds_total{}')! > 0)
   assert.ok(figures.get('process_resident_memory_bytes{}')! > 1e6)
   assert.ok(Math.abs(figures.get('process_start_time_seconds{}')! - Date.now() / 1_000) < 3_600)
@@ -120,10 +120,10 @@ test('what runs now, and the process, are told when they are asked for', async (
 
 const lag = 'nodejs_eventloop_lag_max_seconds{}'
 
-test('how late the event loop was is told from one time to the next', async (t) => {
+test('how late the event loop was is shown from one scrape to the next', async (t) => {
   const server = serve(t, { agents: [echo], metrics: true })
   assert.equal((await scrape(server)).get(lag), 0, 'nothing was measured yet')
-  // Each is held up right after a scrape, at whose end Node's own monitor would look away.
+  // Each is blocked right after a scrape, where Node's own monitor would miss it.
   for (let round = 1; round <= 3; round++) {
     const end = performance.now() + 60
     while (performance.now() < end);
@@ -181,13 +181,13 @@ test('metrics are there only when they are asked for, and behind the key', async
   assert.ok('/metrics' in (paths as object))
 })
 
-test('who listens to requests and calls hears of them with metrics too', async (t) => {
-  const told: (RequestSummary | CallInfo)[] = []
+test('listeners to requests and calls are called with metrics too', async (t) => {
+  const seen: (RequestSummary | CallInfo)[] = []
   const server = serve(t, {
     agents: [echo], metrics: true,
-    onCall: (info) => { told.push(info) }, onRequest: (summary) => { told.push(summary) },
+    onCall: (info) => { seen.push(info) }, onRequest: (summary) => { seen.push(summary) },
   })
   await (await server.fetch(request('/', { query: 'a' }))).text()
-  await eventually(() => told.length === 2, 'both are told')
-  assert.ok('outcome' in told[0]! && 'route' in told[1]!)
+  await eventually(() => seen.length === 2, 'both')
+  assert.ok('outcome' in seen[0]! && 'route' in seen[1]!)
 })

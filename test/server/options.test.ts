@@ -27,7 +27,7 @@ test('a store that others share needs a secret that they share too', () => {
   assert.ok(createServer({ agents: [() => ''], store, secret: 'sixteen characters' }))
 })
 
-test('an option that nobody knows is refused, by every verb', async () => {
+test('an unknown option is refused by every function', async () => {
   for (const [options, sentence] of unknown) {
     const isFine = (verb: string) => (error: Error): boolean => {
       assert.match(error.message, sentence)

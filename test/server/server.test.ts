@@ -46,7 +46,7 @@ test('a mistake in the options is a sentence that says what to write instead', (
   }
 })
 
-test('a running server keeps the rules of its definitions, on every door', async (t) => {
+test('a running server keeps the rules of its definitions, in every protocol', async (t) => {
   const server = serve(t, { agents: [echo], tools: [add], protocol: 'all' })
   const listed = async (): Promise<readonly unknown[]> => {
     const { result } = await jsonOf(await server.fetch(
@@ -86,7 +86,7 @@ const choices: readonly (readonly [
   [{ agents: [], prompts: [{ name: 'p', get: () => '' }], protocol: 'all' }, ['http', 'mcp'], 8000],
 ]
 
-test('which doors are open, and on which port, is told by the options or by what is served', (t) => {
+test('protocols and port follow the options, or what is served', (t) => {
   for (const [options, protocols, port] of choices) {
     const server = serve(t, { agents: [echo], ...options })
     assert.deepEqual(server.protocols, protocols)
@@ -114,7 +114,7 @@ async function stderrOf(work: () => Promise<unknown>): Promise<string> {
   return text
 }
 
-test('beyond this machine a key is made, told once, and asked for', async (t) => {
+test('beyond this machine a key is made, printed once, and required', async (t) => {
   const server = serve(t, { agents: [echo], name: 'House' })
   let port = 0
   const said = await stderrOf(async () => { ({ port } = await server.listen(0, '0.0.0.0')) })
@@ -235,12 +235,12 @@ test('what a server is doing and holding can be read at any moment', async () =>
   await server.close()
 })
 
-test('onCall hears of each call once, and a listener that throws hurts nobody', async () => {
-  const heard: unknown[] = []
+test('onCall gets each call once, and a listener that throws does no harm', async () => {
+  const seen: unknown[] = []
   const server = createServer({
     agents: [echo], protocol: 'http', log: false,
     onCall({ kind, name, protocol, outcome }) {
-      heard.push([kind, name, protocol, outcome])
+      seen.push([kind, name, protocol, outcome])
       throw new Error('broken')
     },
   })
@@ -248,17 +248,17 @@ test('onCall hears of each call once, and a listener that throws hurts nobody', 
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"query":"hi"}',
   }))
   assert.equal(response.status, 200)
-  assert.deepEqual(heard, [['agent', 'Echo', 'http', 'ok']])
+  assert.deepEqual(seen, [['agent', 'Echo', 'http', 'ok']])
 })
 
-test('a name that only a proxy passes on becomes no address that caches tell others', async (t) => {
+test('a name that only a proxy passes on becomes no address that caches give to others', async (t) => {
   const allowedHosts = ['good.example']
   const { url } = await listen(t, { agents: [echo], protocol: 'all', trustProxy: true, allowedHosts })
   const card = async (name: string): Promise<Response> =>
     fetch(`${url}/.well-known/agent-card.json`, { headers: { 'x-forwarded-host': name } })
-  const told = await card('evil.example')
-  assert.equal(told.headers.get('cache-control'), 'private, no-cache')
-  assert.match(String(told.headers.get('vary')), /Host/)
+  const seen = await card('evil.example')
+  assert.equal(seen.headers.get('cache-control'), 'private, no-cache')
+  assert.match(String(seen.headers.get('vary')), /Host/)
   const listed = await card('good.example')
   assert.equal(listed.headers.get('cache-control'), 'public, max-age=300')
   assert.equal((await jsonOf(listed))['url'], 'http://good.example/a2a')
@@ -285,7 +285,7 @@ const details: readonly (() => unknown)[] = [
   () => 'text',
 ]
 
-test('what is attached to a fault keeps nobody from hearing of it', async (t) => {
+test('what is attached to a fault does not hide it', async (t) => {
   for (const kind of ['forbidden', 'unauthenticated', 'busy', 'not-found', 'unsupported'] as const) {
     for (const detail of details) {
       const fail = (): never => { throw new Fault(kind, 'Not this time', detail()) }
@@ -313,8 +313,8 @@ test('what is attached to a fault keeps nobody from hearing of it', async (t) =>
   }
 })
 
-/** What caches are told of an answer: to whom it was given decides, unless the answer says more. */
-const kept: readonly (readonly [path: string, method: string, told: string | null])[] = [
+/** The cache headers of an answer: whether a key was needed decides, unless the answer has its own. */
+const kept: readonly (readonly [path: string, method: string, header: string | null])[] = [
   ['/agents', 'GET', 'private, no-cache'],
   ['/agents', 'HEAD', 'private, no-cache'],
   ['/agents/nobody', 'GET', 'private, no-cache'],
@@ -324,13 +324,13 @@ const kept: readonly (readonly [path: string, method: string, told: string | nul
   ['/', 'POST', null],
 ]
 
-test('no cache gives what a key was needed for to somebody without one', async (t) => {
+test('no cache gives an answer for a key to clients without one', async (t) => {
   for (const apiKey of ['k', undefined]) {
     const server = serve(t, { agents: [echo], ...apiKey !== undefined && { apiKey } })
-    for (const [path, method, told] of kept) {
+    for (const [path, method, header] of kept) {
       const body = method === 'POST' ? { query: 'hi' } : undefined
       const { headers } = await server.fetch(request(path, body, { 'x-api-key': 'k' }, method))
-      const expected = apiKey === undefined && path !== '/openapi.json' ? null : told
+      const expected = apiKey === undefined && path !== '/openapi.json' ? null : header
       assert.equal(headers.get('cache-control'), expected, `${apiKey} ${method} ${path}`)
     }
   }
@@ -342,7 +342,7 @@ const takers: readonly (readonly [path: string, status: number])[] = [
   ['/message:send', 400], ['/v1/chat/completions', 400],
 ]
 
-test('a body of more objects and lists than may be is parsed by no door', async (t) => {
+test('a body of more objects and lists than may be is parsed in no protocol', async (t) => {
   const server = serve(t, {
     agents: [echo], tools: [{ name: 't', run: () => '' }], protocol: 'all', maxObjects: 100,
   })
