@@ -114,7 +114,7 @@ export class PushConfigs {
 
   /** All of a task, in the order of their registration. */
   async of(task: OwnedTask): Promise<readonly KeptPushConfig[]> {
-    return decode(await this.#store.read(placeOf(task)))
+    return decode(await this.#store.read(keyOfTask(task)))
   }
 
   /**
@@ -155,7 +155,7 @@ export class PushConfigs {
   }
 
   async removeAll(task: OwnedTask): Promise<void> {
-    await this.#store.remove(placeOf(task), 'any')
+    await this.#store.remove(keyOfTask(task), 'any')
   }
 
   /** Keeps all of a task for so long from now. Resolves to them. */
@@ -170,15 +170,15 @@ export class PushConfigs {
     if (attempts === 0) {
       throw new Fault('busy', 'The push configurations of this task change too fast; try again later')
     }
-    const place = placeOf(task)
-    return andThen(this.#store.read(place), (entry) => {
+    const key = keyOfTask(task)
+    return andThen(this.#store.read(key), (entry) => {
       const before = decode(entry)
       const after = change(before)
       if (after === before || (after.length === 0 && entry === undefined)) return after
       const version = entry?.version ?? 0
       const done: MaybePromise<boolean | number | undefined> = after.length === 0
-        ? this.#store.remove(place, version)
-        : this.#store.write(place, JSON.stringify(after), keepMs, version)
+        ? this.#store.remove(key, version)
+        : this.#store.write(key, JSON.stringify(after), keepMs, version)
       return andThen(done, (result) => (
         result === undefined || result === false ? this.#change(task, keepMs, change, attempts - 1) : after
       ))
@@ -186,7 +186,7 @@ export class PushConfigs {
   }
 }
 
-function placeOf({ owner, id }: OwnedTask): StoreKey {
+function keyOfTask({ owner, id }: OwnedTask): StoreKey {
   return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 

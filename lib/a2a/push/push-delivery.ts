@@ -91,8 +91,6 @@ export class PushDeliveries {
   readonly #linePool: FairPool<PushLine>
   readonly #lineContext: LineContext
   readonly #idle = new IdleWaiters()
-  /** What was taken over and is not in a line yet. */
-  readonly #left: (readonly TakenOver[])[] = []
   #isClosed = false
 
   constructor(service: Service, settings: PushSettings, means: PushMeans = {}) {
@@ -405,10 +403,10 @@ export class PushDeliveries {
   /** Posts what a dead process has left. Resolves to whether there may be more of it. */
   async #takeOver(node: string): Promise<boolean> {
     try {
-      await this.#adoptAll(this.#left.splice(0))
       const maxBytes = MAX_BYTES - this.#waitingBytes
       const { isEmpty, lines } = await this.#outbox.takeOver(node, maxBytes)
-      await this.#adoptAll(lines)
+      const adopted = await Promise.allSettled(lines.map((events) => this.#adopt(events)))
+      for (const one of adopted) if (one.status === 'rejected') throw one.reason
       return !isEmpty
     } catch (cause) {
       this.#service.log('warning', 'Events of webhooks could not be taken over', { cause })
@@ -416,26 +414,16 @@ export class PushDeliveries {
     }
   }
 
-  async #adoptAll(lines: readonly (readonly TakenOver[])[]): Promise<void> {
-    for (const [at, events] of lines.entries()) {
-      // What is kept stays kept.
-      if (this.#isClosed) return
-      try {
-        await this.#adopt(events)
-      } catch (error) {
-        // They are this process's by now, so it has to try again itself.
-        const left = lines.slice(at)
-        this.#left.push(...left.map((line) => line.map((event) => ({ ...event, body: undefined }))))
-        throw error
-      }
-    }
-  }
-
   async #adopt(events: readonly TakenOver[]): Promise<void> {
     const { owner, taskId, configId } = events[0]!
     const task = { owner, id: taskId }
-    const config = (await this.configs.of(task)).find(({ id }) => id === configId)
+    const configs = await this.configs.of(task).catch((error: unknown) => {
+      this.#outbox.putBack(events)
+      throw error
+    })
+    // What is kept stays kept.
     if (this.#isClosed) return
+    const config = configs.find(({ id }) => id === configId)
     const line = config && this.#lineOf(task, config)
     if (line === undefined) {
       for (const { kept } of events) this.#outbox.forget(kept)

@@ -48,10 +48,10 @@ const MAX_UNREMOVED = 10_000
 export class PushOutbox {
   readonly #store: Store
   readonly #log: Log
-  readonly #nodes: ClusterMembership | undefined
+  readonly #cluster: ClusterMembership | undefined
   readonly #writing = new Set<Promise<unknown>>()
-  /** What is kept, or is being kept, on behalf of this process. */
-  readonly #kept = new Set<StoreKey>()
+  /** The names of what is kept, or is being kept, on behalf of this process. */
+  readonly #kept = new Set<string>()
   /** What is not to be posted any more, but is still in the store. */
   readonly #unremoved = new Set<StoreKey>()
   /** Bytes on their way to the store. */
@@ -60,12 +60,12 @@ export class PushOutbox {
   #isClosed = false
   #hasFailed = false
 
-  /** `nodes`: the processes that share the store, where any do. */
-  constructor(store: Store, log: Log, nodes: ClusterMembership | undefined) {
+  /** `cluster`: the processes that share the store, where any do. */
+  constructor(store: Store, log: Log, cluster: ClusterMembership | undefined) {
     this.#store = store
     this.#log = log
-    this.#nodes = nodes
-    nodes?.onBeat(() => { for (const key of this.#unremoved) void this.#removeAgain(key) })
+    this.#cluster = cluster
+    cluster?.onBeat(() => { for (const key of this.#unremoved) void this.#removeAgain(key) })
   }
 
   /** What is on its way to the store, wanted or not. */
@@ -76,15 +76,15 @@ export class PushOutbox {
    * what cannot be kept is posted all the same, and the first failure logged.
    */
   keep({ owner, taskId, configId, body }: Undelivered): Promise<StoreKey | undefined> | undefined {
-    if (this.#nodes === undefined || this.#isClosed) return undefined
-    const by = this.#nodes.id
+    if (this.#cluster === undefined || this.#isClosed) return undefined
+    const by = this.#cluster.id
     const number = this.#number = Math.max(this.#number + 1, Date.now() * 1_000)
     const event: KeptEvent = { owner, taskId, configId, body, by, number }
     const key = { collection: EVENTS, owner: SYSTEM_OWNER + by, key: `${number}` }
     const value = JSON.stringify(event)
     const lease = new PlainLease(owner)
     this.#bytes.add(lease, value.length * 2)
-    this.#kept.add(key)
+    this.#kept.add(nameOf(key))
     const kept = this.#write(key, value)
     this.#writing.add(kept)
     void kept.finally(() => {
@@ -111,7 +111,7 @@ export class PushOutbox {
   async takeOver(node: string, maxBytes: number): Promise<Inheritance> {
     const owner = SYSTEM_OWNER + node
     const taken: (KeptEvent & TakenOver)[] = []
-    const alive = new Map([[this.#nodes?.id, true], [node, false]])
+    const alive = new Map([[node, false]])
     let before: number | undefined
     let leftBytes = maxBytes
     let isEmpty = true
@@ -139,11 +139,16 @@ export class PushOutbox {
     return { isEmpty: isEmpty && !this.#isClosed, lines: [...lines.values()] }
   }
 
+  /** What was taken over cannot be posted now: the next look takes it over again. */
+  putBack(events: readonly TakenOver[]): void {
+    for (const { kept } of events) void kept.then((key) => key && this.#kept.delete(nameOf(key)))
+  }
+
   /** Leaves what is still here to other processes. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.written()
-    if (this.#kept.size > 0) this.#nodes?.keepName()
+    if (this.#kept.size > 0) this.#cluster?.keepName()
   }
 
   /** Never rejects: what could not be removed is removed after the next beat. */
@@ -154,7 +159,7 @@ export class PushOutbox {
       this.#warn(cause)
       if (this.#unremoved.size < MAX_UNREMOVED) return void this.#unremoved.add(key)
     }
-    this.#kept.delete(key)
+    this.#kept.delete(nameOf(key))
   }
 
   async #removeAgain(key: StoreKey): Promise<void> {
@@ -162,34 +167,38 @@ export class PushOutbox {
     if (this.#unremoved.delete(key)) await this.#remove(key)
   }
 
-  /** Undefined where the event is another process's, or none. */
+  /** Undefined where another process posts the event, or this one does already. */
   async #take(
-    owner: string, { key, value, version }: Entry, alive: Map<string | undefined, boolean>,
+    owner: string, { key, value, version }: Entry, alive: Map<string, boolean>,
   ): Promise<(KeptEvent & TakenOver) | undefined> {
+    const cluster = this.#cluster
     const event: unknown = JSON.parse(value)
-    const by = this.#nodes?.id
-    if (!isEvent(event) || by === undefined) return undefined
-    if (!alive.has(event.by)) alive.set(event.by, await this.#nodes?.isAlive(event.by) === true)
-    if (alive.get(event.by) === true || this.#isClosed) return undefined
-    const mine = { ...event, by }
-    const place = { collection: EVENTS, owner, key }
-    const isTaken = await this.#store.write(place, JSON.stringify(mine), UNDELIVERED_KEEP_MS, version)
+    const storeKey = { collection: EVENTS, owner, key }
+    if (cluster === undefined || !isEvent(event) || this.#kept.has(nameOf(storeKey))) return undefined
+    const { by } = event
+    if (by !== cluster.id) {
+      if (!alive.has(by)) alive.set(by, await cluster.isAlive(by))
+      if (alive.get(by) === true) return undefined
+    }
+    if (this.#isClosed) return undefined
+    const mine = { ...event, by: cluster.id }
+    const isTaken = await this.#store.write(storeKey, JSON.stringify(mine), UNDELIVERED_KEEP_MS, version)
     // Another process was first.
     if (isTaken === undefined) return undefined
-    this.#kept.add(place)
-    return { ...mine, kept: Promise.resolve(place) }
+    this.#kept.add(nameOf(storeKey))
+    return { ...mine, kept: Promise.resolve(storeKey) }
   }
 
   async #write(key: StoreKey, value: string): Promise<StoreKey | undefined> {
     try {
       // What is kept under a name without a lease would be taken over at once.
-      await this.#nodes?.ready()
+      await this.#cluster?.ready()
       await this.#store.write(key, value, UNDELIVERED_KEEP_MS, 'any')
       this.#hasFailed = false
       return key
     } catch (cause) {
       this.#warn(cause)
-      this.#kept.delete(key)
+      this.#kept.delete(nameOf(key))
       return undefined
     }
   }
@@ -201,6 +210,8 @@ export class PushOutbox {
     this.#log('warning', sentence, { cause })
   }
 }
+
+function nameOf({ owner, key }: StoreKey): string { return `${owner}/${key}` }
 
 function isEvent(value: unknown): value is KeptEvent {
   if (!isRecord(value)) return false

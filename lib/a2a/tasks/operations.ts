@@ -2,6 +2,7 @@
  * The table of operations. A request and its decoded params go in, a result or a stream of events comes out,
  * in no dialect and no binding. Each throws, or rejects with, a `Fault`.
  */
+import { callerOf } from '../../define/call.ts'
 import { isTerminal, wholeTask } from '../../tasks/task.ts'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
@@ -9,14 +10,44 @@ import { signedExtendedCard } from '../card/extended-card.ts'
 import { A2aFault } from '../model/faults.ts'
 import { wrongField } from '../model/fields.ts'
 import { viewOf } from '../model/task-view.ts'
-import { pushOperations } from './push-operations.ts'
-import { findTask, isVisible } from './request.ts'
+import { checkPushConfig, pageOfPushConfigs, pushConfigOf, shownPushConfig } from '../push/push-config.ts'
+import { findTask, isVisible, requirePush } from './request.ts'
 import { sendMessage, streamMessage } from './send.ts'
 import { subscribe } from './stream.ts'
 import type { ListedTask, RunningTask, Task } from '../../tasks/task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { ListRequest, TaskPage, TaskRequest, TaskView } from '../model/model.ts'
+import type { KeptPushConfig } from '../push/push-config.ts'
 import type { A2aRequest, Operations } from './request.ts'
+
+/** Without secrets. A configuration is reached through its task. Spec: A2A 1.0 §3.1.7 to §3.1.10. */
+const pushOperations: Operations = {
+  async 'push-create'(request, { tenant, config }) {
+    const push = requirePush(request)
+    const task = await findTask(request, tenant, config.taskId)
+    checkPushConfig(config)
+    await push.checkUrl(config.url, callerOf(request.exchange.origin))
+    return shownPushConfig(await push.register(task, config, request.dialect.name))
+  },
+  async 'push-get'(request, { tenant, taskId, id }) {
+    return shownPushConfig(pushConfigOf(await configsOf(request, tenant, taskId), id))
+  },
+  async 'push-list'(request, { tenant, taskId, pageSize, pageToken }) {
+    return pageOfPushConfigs(await configsOf(request, tenant, taskId), pageSize, pageToken)
+  },
+  async 'push-delete'(request, { tenant, taskId, id }) {
+    const push = requirePush(request)
+    await push.remove(await findTask(request, tenant, taskId), id)
+    return undefined
+  },
+}
+
+async function configsOf(
+  request: A2aRequest, tenant: string | undefined, taskId: string,
+): Promise<readonly KeptPushConfig[]> {
+  const push = requirePush(request)
+  return push.configs.of(await findTask(request, tenant, taskId))
+}
 
 /** All operations. */
 export const operations: Operations = {

@@ -81,3 +81,10 @@ export function findTask(request: A2aRequest, tenant: string | undefined, id: st
       'There is no such task; send a message without a taskId to begin one')
   })
 }
+
+/** What posts the events of tasks. Throws where nothing does. */
+export function requirePush({ push }: A2aRequest): PushDeliveries {
+  if (push !== undefined) return push
+  throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
+    'This server posts to no webhooks; read the task, or subscribe to it')
+}

@@ -3,6 +3,7 @@
  * answer to its questions. A task is answered at once, when it has settled, or as a stream.
  * Spec: A2A 1.0 §3.1.1, §3.1.2, §3.4.
  */
+import { callerOf } from '../../define/call.ts'
 import { Fault } from '../../define/fault.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { deliverMessage } from '../../tasks/question-answer.ts'
@@ -15,14 +16,14 @@ import { A2aFault } from '../model/faults.ts'
 import { isSettled, viewOf } from '../model/task-view.ts'
 import { toolCallFor } from '../model/tool-agent.ts'
 import { checkExtensions } from './extensions.ts'
-import { preparePush } from './push-operations.ts'
-import { findTask } from './request.ts'
+import { checkPushConfig } from '../push/push-config.ts'
+import { findTask, requirePush } from './request.ts'
 import { isRerunFor, replyWithMessage } from './run-message.ts'
 import { followRemoteTask, followTask } from './stream.ts'
 import { TaskTurnRun } from './task-turn-run.ts'
 import type { Task, TaskMessage, Watcher } from '../../tasks/task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
-import type { Message, SendRequest, SendResult } from '../model/model.ts'
+import type { Message, PushConfig, SendRequest, SendResult } from '../model/model.ts'
 import type { A2aRequest, EventStream } from './request.ts'
 
 /** A message that was taken: its task, and the turn that it begins; an answer to a question begins none. */
@@ -110,6 +111,24 @@ async function takeWatched(request: A2aRequest, sent: SendRequest): Promise<Take
   else if (turn.isShown) await watch().catch(unkept)
   else turn.onShown(() => watch().catch(unkept))
   return taken
+}
+
+/**
+ * Checks the configuration that a message carries, before anything runs for it; `taskId`: the task that it
+ * goes on with. Resolves to what registers it once there is a task; without an id it gets that of the task,
+ * so that each message of a task may carry it. Rejects as `push-create` does.
+ */
+export async function preparePush(
+  request: A2aRequest, config: PushConfig, taskId: string | undefined,
+): Promise<(task: Task) => MaybePromise<unknown>> {
+  const push = requirePush(request)
+  const { dialect, exchange: { origin } } = request
+  checkPushConfig(config)
+  if (taskId !== undefined) {
+    await push.configs.requireRoom({ owner: origin.principal.id, id: taskId }, config.id ?? taskId)
+  }
+  await push.checkUrl(config.url, callerOf(origin))
+  return (task) => push.register(task, { ...config, id: config.id ?? task.id }, dialect.name)
 }
 
 function begin(request: A2aRequest, sent: SendRequest, isSeen: boolean): MaybePromise<TakenMessage> {
