@@ -1,6 +1,6 @@
 /**
- * The programs of the README that need a server: two processes of each, on real ones, and a conversation that
- * both go on with. Skips itself, and says so, where a server or its client is not there.
+ * The programs of the guide that need a server: two processes of each, on real ones, and a conversation that
+ * both continue. Skipped where a server or its client is missing.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -10,11 +10,11 @@ import { fileURLToPath } from 'node:url'
 import { noPostgres, noRedis, startPostgres, startRedis, until } from './servers.mjs'
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
-const readme = readFileSync(at('../../../README.md'), 'utf8')
+const chapter = readFileSync(at('../../../lib/guide/stores-and-processes.md'), 'utf8')
 
 /** The program that imports a package, and the address in it. */
 function programOf(name) {
-  const programs = [...readme.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, text]) => text)
+  const programs = [...chapter.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, text]) => text)
   const text = programs.find((one) => one.includes(`from '${name}'`))
   return { text, address: /'((?:redis|postgres):\/\/[^']+)'/.exec(text)[1] }
 }
@@ -31,7 +31,7 @@ async function start(t, file) {
   const ended = new Promise((resolve) => child.on('exit', resolve))
   let said = ''
   child.stderr.on('data', (chunk) => { said += chunk })
-  await until('a program of the README', () => / at http:\/\/\S+ /.test(said) || child.exitCode !== null)
+  await until('a program of the guide', () => / at http:\/\/\S+ /.test(said) || child.exitCode !== null)
   const url = / at (http:\/\/\S+) /.exec(said)?.[1]
   assert.ok(url, said)
   return { child, ended, url, said: () => said }
@@ -40,9 +40,9 @@ async function start(t, file) {
 for (const [name, installed, skip, startServer] of [
   ['ioredis', 'ioredis-5', noRedis, startRedis], ['pg', 'pg', noPostgres, startPostgres],
 ]) {
-  test(`the program of the README with ${name} is one server in several processes`, { skip }, async (t) => {
+  test(`the program of the guide with ${name} is one server in several processes`, { skip }, async (t) => {
     const server = await startServer()
-    const file = at(`.readme-${name}.mjs`)
+    const file = at(`.guide-${name}.mjs`)
     t.after(async () => {
       rmSync(file, { force: true })
       await server.close()
