@@ -6,9 +6,9 @@
 import { compileWithin, summarize } from '../schema/compile.ts'
 import { isStrings } from '../wire/json.ts'
 import { isRecord, isTyped } from './content.ts'
-import { rejectUnknown, show } from './validate.ts'
+import { checkMembers, must, show } from './validate.ts'
 import type { ValidateWithin } from '../schema/compile.ts'
-import type { Members } from './validate.ts'
+import type { Checks } from './validate.ts'
 
 /** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
 export type Ability = 'elicit' | 'elicit-url' | 'sample' | 'roots'
@@ -116,13 +116,17 @@ export function rejectOneByOne(
   })
 }
 
-const formMembers: Members<FormQuestion> = { key: true, message: true, schema: true, task: true }
-const urlMembers: Members<UrlQuestion> = {
-  key: true, message: true, url: true, elicitationId: true, task: true,
+const mustBeKey = must((value) => typeof value === 'string', `write a string, as in key: 'name'`)
+const mustBeMessage = must((message) => typeof message === 'string', 'write a string, as in '
+  + `call.elicit({ message: 'Your name?', schema: { type: 'object', properties: { … } } })`)
+
+const formChecks: Checks<FormQuestion> = { key: mustBeKey, message: true, schema: true, task: true }
+const urlChecks: Checks<UrlQuestion> = {
+  key: mustBeKey, message: true, url: true, elicitationId: true, task: true,
 }
 
-/** What a question may have. Of one to a model, further members are passed on. */
-const known = { 'elicit': Object.keys(formMembers), 'elicit-url': Object.keys(urlMembers), 'roots': ['key'] }
+/** Of a question to a model, further members are passed on. */
+const questionChecks = { 'elicit': formChecks, 'elicit-url': urlChecks, 'roots': { key: mustBeKey } }
 
 const primitives: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
 
@@ -136,23 +140,16 @@ const formats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-tim
 export function checkQuestion(question: Question): void {
   const { what, ...members } = question
   const method = `call.${what === 'elicit-url' ? 'elicit' : what}`
-  const key: unknown = members.key
-  if (key !== undefined && typeof key !== 'string') {
-    throw new TypeError(`${method} has the key ${show(key)}; write a string, as in key: 'name'`)
-  }
   if (question.what === 'sample') return checkSample(question)
-  rejectUnknown(method, members, known[question.what])
+  checkMembers(method, members, questionChecks[question.what])
   if (question.what === 'roots') return
-  const message: unknown = question.message
-  if (typeof message !== 'string') {
-    throw new TypeError(`call.elicit has message ${show(message)}; write a string, as in `
-      + `call.elicit({ message: 'Your name?', schema: { type: 'object', properties: { … } } })`)
-  }
+  mustBeMessage(method, question.message, 'message')
   if (question.what === 'elicit') checkForm(question.schema)
   else checkAddress(question.url)
 }
 
-function checkSample({ messages, maxTokens }: SampleQuestion): void {
+function checkSample({ messages, maxTokens, key }: SampleQuestion): void {
+  if (key !== undefined) mustBeKey('call.sample', key, 'key')
   const isList = Array.isArray(messages) && messages.every((one: unknown) => (
     isRecord(one) && (one['role'] === 'user' || one['role'] === 'assistant')
     && (typeof one['content'] === 'string' || [one['content']].flat().every(isTyped))

@@ -107,7 +107,7 @@ const refused: readonly (readonly [what: string, question: Loose, sentence: RegE
   ...[['elicit', form({})], ['elicit', address('https://x.test')], ['sample', talk('tea?')],
     ['roots', { what: 'roots' }]].map(([method, question]): readonly [string, Loose, RegExp] => (
     [`a number as the key of ${method}`, { ...Object(question), key: 7 },
-      new RegExp(`^call\\.${method} has the key 7; write a string, as in key: 'name'$`)]
+      new RegExp(`^call\\.${method} has key 7; write a string, as in key: 'name'$`)]
   )),
   ['a form without a message', { what: 'elicit', schema: { type: 'object', properties: {} } },
     new RegExp('call\\.elicit has message undefined; write a string, as in '
