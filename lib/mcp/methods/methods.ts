@@ -6,7 +6,9 @@ import { requireScopes } from '../../define/principal.ts'
 import { complete, getPrompt, locateResource, readResource } from '../../run/reading.ts'
 import { andThen, isPromised, isThenable } from '../../util/thenable.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
-import { formatError, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError } from '../../wire/jsonrpc.ts'
+import {
+  formatError, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
+} from '../../wire/jsonrpc.ts'
 import { openCall } from '../request/call-channel.ts'
 import { listen } from './listen.ts'
 import { cacheHints, page } from '../request/lists.ts'
@@ -23,7 +25,7 @@ import { newestNegotiated, revisionByName, revisions } from '../protocol/revisio
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Offering } from '../../define/catalog.ts'
-import type { ResponseChannel, Peer, Handshake } from '../session/session.ts'
+import type { ResponseChannel, Peer, Handshake, Session } from '../session/session.ts'
 import type { McpContext } from '../request/context.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { StateChange } from '../session/session-migration.ts'
@@ -223,6 +225,16 @@ export function decodeInitialize(params: unknown): Handshake | string {
     abilities,
     client: decodeClient(clientInfo, abilities),
   }
+}
+
+/** Answers `initialize` where a connection is the session, or where there is none. */
+export function initialize(
+  mcp: McpContext, { id, params }: RequestMessage, hasStreams: boolean, session?: Session,
+): string {
+  const handshake = decodeInitialize(params)
+  if (typeof handshake === 'string') return formatError(id, rpcError(INVALID_PARAMS, handshake))
+  session?.settle(handshake)
+  return formatResult(id, initializeText(mcp, handshake.revision, hasStreams))
 }
 
 /** The JSON text of the result of `initialize`, made once until the catalog changes. */

@@ -11,7 +11,8 @@ export function pick(
 ): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
   for (const member of row.members[entity]) {
-    if (source[member] !== undefined) picked[member] = source[member]
+    const [onTheWire, inTheDefinition] = typeof member === 'string' ? [member, member] : member
+    if (source[inTheDefinition] !== undefined) picked[onTheWire] = source[inTheDefinition]
   }
   return picked
 }

@@ -14,7 +14,9 @@ import { openCall } from '../request/call-channel.ts'
 import { pageOf } from '../request/lists.ts'
 import { canAsk } from '../protocol/questions.ts'
 import { logLost, related, serveQuestions, streamOf, TaskAsking, TaskStream } from './task-asking.ts'
-import { isOurs, lifeOf, onTask, POLL_MS, resultOf, statuses, TaskChannel, taskMembers } from './mcp-task.ts'
+import {
+  cancelRun, isOurs, lifeOf, onTask, POLL_MS, resultOf, statuses, TaskChannel, taskMembers,
+} from './mcp-task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Ability } from '../../define/question.ts'
 import type { RemoteTasks } from '../../tasks/remote-tasks.ts'
@@ -193,18 +195,13 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
 
 /** `tasks/cancel`. Throws `Fault('invalid')` where the task has ended. */
 export function cancelAugmented(request: McpRequest): MaybePromise<object> {
-  const { tasks, shared } = request.mcp.service
-  const cancelled = (): MaybePromise<object> => onTask(request, (task) => {
-    if (task.status.state !== 'canceled') requireOpen(task)
-    return shapeOf(request, task)
-  })
-  return onTask(request, (task) => {
-    requireOpen(task)
-    const run = tasks.runOf(task.id)
-    // A task of another process may end before the request to cancel it is there.
-    if (run === undefined && shared !== undefined) return shared.remoteTasks.cancel(task).then(cancelled)
-    run?.cancel()
-    return cancelled()
+  return onTask(request, (before) => {
+    requireOpen(before)
+    return andThen(cancelRun(request, before), () => onTask(request, (task) => {
+      // A task of another process may end before the request to cancel it is there.
+      if (task.status.state !== 'canceled') requireOpen(task)
+      return shapeOf(request, task)
+    }))
   }) as MaybePromise<object>
 }
 

@@ -6,10 +6,10 @@
 import { isRecord } from '../../define/content.ts'
 import { asFault, Fault } from '../../define/fault.ts'
 import { isTerminal } from '../../tasks/task.ts'
-import { isThenable } from '../../util/thenable.ts'
+import { andThen, isThenable } from '../../util/thenable.ts'
 import { decodeAnswer, encodeQuestion } from '../protocol/questions.ts'
 import {
-  lifeOf, onTask, POLL_MS, resultOf, settle, statuses, TaskChannel, taskMembers,
+  cancelRun, lifeOf, onTask, POLL_MS, resultOf, settle, statuses, TaskChannel, taskMembers,
 } from './mcp-task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { FaultKind } from '../../define/fault.ts'
@@ -218,13 +218,7 @@ function decodeResponse(request: McpRequest, key: string, question: Question, re
 /** `tasks/cancel`: a task that has ended stays as it is. */
 export function cancelTask(request: McpRequest): MaybePromise<object> {
   requireTasks(request)
-  return onTask(request, (task) => {
-    const { tasks, shared } = request.mcp.service
-    const run = tasks.runOf(task.id)
-    if (run === undefined && shared !== undefined && !isTerminal(task.status.state)) {
-      return shared.remoteTasks.cancel(task).then(() => ({}))
-    }
-    run?.cancel()
-    return {}
-  })
+  return onTask(request, (task) => (
+    isTerminal(task.status.state) ? {} : andThen(cancelRun(request, task), () => ({}))
+  ))
 }

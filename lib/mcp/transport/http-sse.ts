@@ -7,14 +7,12 @@
  */
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
-import {
-  errorReply, formatError, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError,
-} from '../../wire/jsonrpc.ts'
+import { errorReply, PARSE_ERROR, rpcError } from '../../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM, FAREWELL, formatEvent } from '../../wire/sse.ts'
 import { BatchAnswer, batchObjection, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
 import { anonymousPeer } from './choose.ts'
-import { decodeInitialize, dispatch, initializeText } from '../methods/methods.ts'
+import { dispatch, initialize } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
 import { jsonAlone, PostReply } from './post-reply.ts'
 import { duplicate, invalid, noLegacySse, overLimit, unavailable } from '../protocol/replies.ts'
@@ -89,7 +87,7 @@ export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promis
     const message = readMessage(value, limits.maxNameBytes)
     if (message.kind === 'malformed') return invalid(400, message.why, message.id)
     if (id === undefined) return answerInBody(mcp, exchange, message)
-    return mcp.migration?.passToLegacySse(id, body, origin) ?? takeMessageOf(mcp, id, origin, message)
+    return mcp.migration?.passToLegacySse(id, body, origin) ?? take(mcp, id, origin, message)
   }
   if (id === undefined) return invalid(400, NO_BATCHES)
   const messages = readBatch(value, limits)
@@ -98,7 +96,7 @@ export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promis
   const { length } = requestsIn(messages)
   return andThen(length > 1 ? exchange.take('call', length - 1) : undefined, (overuse) => {
     if (overuse !== undefined) return overLimit(overuse)
-    return mcp.migration?.passToLegacySse(id, body, origin) ?? takeBatchOf(mcp, id, origin, messages)
+    return mcp.migration?.passToLegacySse(id, body, origin) ?? take(mcp, id, origin, messages)
   })
 }
 
@@ -108,32 +106,31 @@ export function serveLegacySse(mcp: McpContext): void {
   mcp.migration?.onLegacySsePost((id, origin, body) => {
     const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
     const value = parsed.ok ? parsed.value : undefined
-    if (!Array.isArray(value)) return takeMessageOf(mcp, id, origin, readMessage(value, limits.maxNameBytes))
-    const messages = readBatch(value, limits)
-    return typeof messages === 'string' ? invalid(400, messages) : takeBatchOf(mcp, id, origin, messages)
+    const posted = Array.isArray(value) ? readBatch(value, limits) : readMessage(value, limits.maxNameBytes)
+    return typeof posted === 'string' ? invalid(400, posted) : take(mcp, id, origin, posted)
   })
 }
 
-/** Takes a message for the session of a stream that is here, whichever process it came to. */
-function takeMessageOf(mcp: McpContext, id: string, origin: Origin, message: RpcMessage): Reply {
-  const session = mcp.sessions.find(id, origin.principal.id)
-  // A session of `/mcp` has no stream that its answers could travel on.
-  if (!(session?.outlet instanceof LegacySseStream)) return noLegacySse()
-  if (message.kind === 'request' && session.isRunning(message.id)) return duplicate(message.id)
-  answerOnStream(mcp, origin, session, session.outlet, message)
-  return accepted
-}
-
-/** The same for a batch, whose answers travel together. */
-function takeBatchOf(mcp: McpContext, id: string, origin: Origin, messages: readonly RpcMessage[]): Reply {
+/** Takes what was posted for the session of a stream that is here, in whichever process. */
+function take(
+  mcp: McpContext, id: string, origin: Origin, posted: RpcMessage | readonly RpcMessage[],
+): Reply {
   const session = mcp.sessions.find(id, origin.principal.id)
   const stream = session?.outlet
+  // A session of `/mcp` has no stream that its answers could travel on.
   if (session === undefined || !(stream instanceof LegacySseStream)) return noLegacySse()
-  const objection = batchObjection(messages, session.revision)
+  if ('kind' in posted) {
+    if (posted.kind !== 'request') takeMessage(session, posted)
+    else if (session.isRunning(posted.id)) return duplicate(posted.id)
+    else if (posted.method === 'initialize') stream.finish(initialize(mcp, posted, true, session))
+    else dispatch(mcp, posted, session, origin, stream)
+    return accepted
+  }
+  const objection = batchObjection(posted, session.revision)
   if (objection !== undefined) return invalid(400, objection)
-  const requests = requestsIn(messages)
+  const requests = requestsIn(posted)
   for (const message of requests) if (session.isRunning(message.id)) return duplicate(message.id)
-  for (const message of messages) if (message.kind !== 'request') takeMessage(session, message)
+  for (const message of posted) if (message.kind !== 'request') takeMessage(session, message)
   const { maxResultBytes } = mcp.service.limits
   const batch = new BatchAnswer(requests.length, maxResultBytes, (text) => {
     if (text !== undefined) stream.finish(text)
@@ -165,22 +162,6 @@ function sessionIdIn(query: string): string | undefined {
   return params.get('session_id') ?? params.get('sessionId') ?? undefined
 }
 
-function answerOnStream(
-  mcp: McpContext, origin: Origin, session: Session, channel: ResponseChannel, message: RpcMessage,
-): void {
-  if (message.kind !== 'request') return void takeMessage(session, message)
-  if (message.method !== 'initialize') {
-    dispatch(mcp, message, session, origin, channel)
-    return
-  }
-  const handshake = decodeInitialize(message.params)
-  if (typeof handshake === 'string') {
-    return channel.finish(formatError(message.id, rpcError(INVALID_PARAMS, handshake)))
-  }
-  session.settle(handshake)
-  channel.finish(formatResult(message.id, initializeText(mcp, handshake.revision, true)))
-}
-
 /** Without a session the answer is the body of the response; nothing is needed first. */
 function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage): Reply | Promise<Reply> {
   if (message.kind !== 'request') return { status: 202 }
@@ -193,12 +174,7 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage):
   return new PostReply(mcp, anonymousPeer(oldest), jsonAlone, message).run(exchange.origin, true)
 }
 
-function initializeInBody(
-  mcp: McpContext, { id, params }: RequestMessage, overuse: Overuse | undefined,
-): Reply {
-  if (overuse !== undefined) return overLimit(overuse, id)
-  const handshake = decodeInitialize(params)
-  if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)
-  const body = formatResult(id, initializeText(mcp, handshake.revision, false))
-  return { status: 200, type: JSON_TYPE, body }
+function initializeInBody(mcp: McpContext, message: RequestMessage, overuse: Overuse | undefined): Reply {
+  if (overuse !== undefined) return overLimit(overuse, message.id)
+  return { status: 200, type: JSON_TYPE, body: initialize(mcp, message, false) }
 }

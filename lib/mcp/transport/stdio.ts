@@ -6,14 +6,14 @@
 import { Fault } from '../../define/fault.ts'
 import { anonymous } from '../../define/principal.ts'
 import {
-  formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, formatNotification,
+  formatError, formatNotification, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR,
 } from '../../wire/jsonrpc.ts'
 import { parseJson } from '../../wire/json.ts'
 import { LineBuffer } from '../../wire/lines.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { NO_BATCHES, readBatch, BatchAnswer, owesAnswer, refusal, partObjection } from './batch.ts'
 import { claimsModern, modernPeer } from './choose.ts'
-import { decodeInitialize, initializeText, dispatch } from '../methods/methods.ts'
+import { dispatch, initialize } from '../methods/methods.ts'
 import { cancelledBy, readMessage, takeMessage } from '../session/messages.ts'
 import { oldest } from '../protocol/revisions.ts'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
@@ -268,18 +268,12 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
       return answer(refusal(message, why, INTERNAL_ERROR))
     }
     if (!claimsModern(message)) {
-      return message.method === 'initialize' ? answer(begin(message)) : run(message, session, answer)
+      if (message.method !== 'initialize') return run(message, session, answer)
+      return answer(initialize(mcp, message, true, session))
     }
     const peer = modernPeer(message)
     if ('error' in peer) answer(formatError(message.id, peer.error))
     else run(message, peer, answer)
-  }
-
-  function begin(message: RequestMessage): string {
-    const handshake = decodeInitialize(message.params)
-    if (typeof handshake === 'string') return refusal(message, handshake, INVALID_PARAMS)
-    session.settle(handshake)
-    return formatResult(message.id, initializeText(mcp, handshake.revision, true))
   }
 
   function run(message: RequestMessage, peer: Peer, answer: Respond): void {
