@@ -321,6 +321,7 @@ test('on a phone the sidebar is behind a button', options, async (t) => {
 
 test('an element takes more children than a call takes arguments', options, async (t) => {
   const { page } = await office(t)
+  await heading(page, 'Travel Guide')
   const count = 200_000
   assert.equal(await page.evaluate(`make('p', {}, Array(${count}).fill('a')).textContent.length`), count)
 })
