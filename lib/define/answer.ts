@@ -34,7 +34,6 @@ export interface AnswerInput {
   readonly reply?: 'message' | 'task' | undefined
 }
 
-/** What an iterable may yield. */
 export type Piece = string | ContentInput | AnswerInput
 
 /** A compiler takes no data for an iterable, a promise, a function, an error or a response by these. */
@@ -76,7 +75,6 @@ const states: ReadonlySet<unknown> = new Set<AnswerState>([
   'completed', 'input-required', 'auth-required', 'rejected', 'failed',
 ])
 
-/** Text alone: the answer of most agents. */
 export function textAnswer(value: string): Answer {
   return { text: value, content: value === '' ? [] : [text(value)], state: 'completed', data: undefined }
 }
@@ -206,7 +204,6 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     return fresh
   }
 
-  /** One item of a list of content. */
   #item(item: string | ContentInput): readonly Content[] {
     return item === '' ? [] : [this.addBlock(blockOf(item))]
   }

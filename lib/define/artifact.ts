@@ -25,7 +25,6 @@ export interface ArtifactInput {
   readonly last?: boolean
 }
 
-/** An artifact in its normal form. */
 export interface Artifact extends Pick<ArtifactInput, 'name' | 'description' | 'metadata' | 'extensions'> {
   readonly id: string
   readonly parts: readonly Content[]

@@ -7,7 +7,6 @@ export interface ChatMessage { readonly role: 'user' | 'assistant' | 'system'; r
 /** Messages, the oldest first, and how many bytes they count for. */
 export interface Chat { readonly messages: readonly ChatMessage[]; readonly bytes: number }
 
-/** A conversation without messages. */
 export const noChat: Chat = Object.freeze({ messages: Object.freeze([]), bytes: 0 })
 
 /** A conversation with more messages; beyond its own limits the oldest are left out. */
@@ -22,7 +21,6 @@ export function append({ messages, bytes }: Chat, more: readonly ChatMessage[], 
   return { messages: drop === 0 ? all : all.slice(drop), bytes: total }
 }
 
-/** How many bytes a message counts for. */
 export function sizeOf(message: ChatMessage): number {
   return Buffer.byteLength(message.content) + message.role.length
 }

@@ -28,7 +28,6 @@ export type CompletionOutput = Proposed | PromiseLike<Proposed>
 /** Proposes values for what was typed so far. */
 export type Completer = (value: string, context: CompletionContext, call: Call) => CompletionOutput
 
-/** Completers by the name of the argument or variable. */
 export type Completers = Readonly<Record<string, Completer | undefined>>
 
 /** Proposals in their normal form: at most 100 values. */

@@ -21,7 +21,6 @@ interface Marks {
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 
-/** Plain text. */
 export interface TextContent extends Marks { readonly type: 'text'; readonly text: string }
 
 /** A picture: `data` is base64. */
@@ -88,7 +87,6 @@ export type ContentInput =
     readonly resource: Omit<ResourceContents, 'blob'> & { readonly blob?: string | Uint8Array }
   })
 
-/** Text as a block. */
 export function text(value: string): TextContent {
   return { type: 'text', text: value }
 }
@@ -108,7 +106,6 @@ export function isTyped(value: unknown): value is ContentInput {
   return isRecord(value) && typeof value['type'] === 'string'
 }
 
-/** What each type of block cannot do without. */
 const needs: ReadonlyMap<string, readonly string[]> = new Map([
   ['text', ['text']],
   ['image', ['data', 'mimeType']],
@@ -206,7 +203,6 @@ function noBlock(value: unknown): string {
   return `a content block has the type ${JSON.stringify(type.slice(0, 60))}; ${remedy}`
 }
 
-/** A block of an author's, or text as one. */
 export function blockOf(part: string | ContentInput): Content {
   return typeof part === 'string' ? text(part) : contentOf(part)
 }
@@ -227,7 +223,6 @@ export function base64(data: string | Uint8Array): string | undefined {
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
 }
 
-/** What to write for bytes. */
 export const BYTES = "a Uint8Array, or base64 alone, without 'data:' before it"
 
 /** Whether a value is an object with named members: no array, no null. */

@@ -25,7 +25,6 @@ import type {
 const nothing: readonly never[] = Object.freeze([])
 const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({})
 
-/** Counts what runs keep in memory. */
 export interface CallBytes {
   /** Throws `Fault('busy')` where there is no room. */
   hold(call: LiveCall, bytes: number): void
@@ -40,7 +39,6 @@ export class LiveCall extends Lease implements Call {
   readonly facts: CallFacts
   /** What is sent back; replaced where the call becomes a task. */
   channel: CallChannel
-  /** Earlier messages, set before the handler runs. */
   history: readonly ChatMessage[] = nothing
   limits: Limits = defaults
   workload: CallBytes | undefined = undefined
@@ -48,7 +46,6 @@ export class LiveCall extends Lease implements Call {
   over = false
   /** Its client has left, or has cancelled the request. */
   isDisconnected = false
-  /** What the channel could not send. */
   artifacts: readonly Artifact[] | undefined
   #isSettled = false
   #onSettled: (() => void) | undefined
@@ -94,10 +91,8 @@ export class LiveCall extends Lease implements Call {
   /** Stopped while the client is asked. */
   get clock(): Clock { return this.#clock ??= new Clock() }
 
-  /** Whether it waits for an answer of its client. */
   get isAsking(): boolean { return this.#clock?.isStopped === true }
 
-  /** Why the run was cancelled. */
   get reason(): Fault | undefined { return this.#reason }
 
   /** Whether the handler's own code has ended, which may be later than the run. */

@@ -20,7 +20,6 @@ import type {
 } from './resource.ts'
 import type { SchemaInput, Tool, ToolDefinition } from './tool.ts'
 
-/** A tool as it may be given. */
 export type ToolLike = Tool | ToolDefinition
 
 /** The type of the schema that checks arguments: of `validate` where there is one, else of `inputSchema`. */
@@ -70,7 +69,6 @@ export type Things<T extends readonly unknown[]> = {
 export type Subject<T extends readonly unknown[] = readonly unknown[]> =
   Thing | Only<Offer<T>> | Only<readonly Thing[]>
 
-/** All definitions, checked and frozen. */
 export interface Defined {
   readonly agents: readonly Agent[]
   readonly groups: readonly Group[]
@@ -80,7 +78,6 @@ export interface Defined {
   readonly prompts: readonly Prompt[]
 }
 
-/** Defines what is in an offer. */
 export function defineOffer(offer: Offer): Defined {
   return {
     agents: listOf('agents', offer.agents).map((agent) => defineAgent(agent)),
@@ -173,12 +170,10 @@ function isServedKind(kind: unknown): kind is ServedKind {
   return kinds.has(kind)
 }
 
-/** The members of an offer. */
 export const offered: Members<Offer> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
 }
 
-/** The names of all members of all definitions. */
 export const definitionMembers: ReadonlySet<string> = new Set([
   agentChecks, groupChecks, toolChecks, resourceChecks, templateChecks, promptChecks,
 ].flatMap((checks) => Object.keys(checks)))

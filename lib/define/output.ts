@@ -12,16 +12,13 @@ import type { LiveCall } from './live-call.ts'
 /** Blocks of content, put together. A text that comes in pieces is one text. */
 export class ContentBuilder {
   readonly content: Content[] = []
-  /** The text of all blocks. */
   text = ''
-  /** The characters of all blocks. */
   size = 0
   readonly #what: string
   readonly #maxBytes: number
   /** The last block, while plain text may still be added to it. */
   #growing: { readonly type: 'text'; text: string } | undefined
 
-  /** `what` is built, in messages. */
   constructor(what: string, maxBytes: number) {
     this.#what = what
     this.#maxBytes = maxBytes
@@ -45,7 +42,6 @@ export class ContentBuilder {
   }
 }
 
-/** The fault of a result over its limit. */
 export function tooLargeFault(what: string, maxBytes: number): Fault {
   return new Fault('too-large', `The ${what} is larger than ${maxBytes} bytes`)
 }

@@ -78,7 +78,6 @@ export interface SampleAnswer {
   readonly role: 'user' | 'assistant'
   /** A block of MCP, or from 2025-11-25 on a list of them. */
   readonly content: unknown
-  /** The name of the model. */
   readonly model: string
   /** Why it stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a word of the client's. */
   readonly stopReason?: string
@@ -92,7 +91,6 @@ export interface Root {
   readonly name?: string
 }
 
-/** A question as a channel sends it. */
 export type Question =
   | ({ readonly what: 'elicit' } & FormQuestion)
   | ({ readonly what: 'elicit-url' } & UrlQuestion)

@@ -83,7 +83,6 @@ export function mustBeTexts(example: string): MemberCheck {
   return must(isStrings, `write a list of strings, as in ${example}`)
 }
 
-/** One of some words. */
 export function mustBeOneOf(...words: readonly string[]): MemberCheck {
   const allowed: ReadonlySet<unknown> = new Set(words)
   const list = words.map((word) => `'${word}'`).join(', ').replace(/, ('\w+')$/, ' or $1')
@@ -136,7 +135,6 @@ function checkMeta(owner: string, meta: unknown): void {
   }
 }
 
-/** The checks of what clients show. */
 export const describedChecks: Checks<Described> = {
   title: mustBeText, description: mustBeText, icons: requireIcons, _meta: checkMeta,
 }

@@ -9,7 +9,6 @@ import { NO_SLOT, TextSlots } from './text-slots.ts'
 import type { LinkedMember } from './linked-list.ts'
 import type { SlotHolder } from './text-slots.ts'
 
-/** What a pool may hold. */
 export interface PoolLimits { readonly maxCount: number; readonly maxBytes: number }
 
 /** A value in a pool, which alone writes its members. */
@@ -85,7 +84,6 @@ export class FairPool<T, Tag = undefined> {
 
   get count(): number { return this.#shares.count }
   get bytes(): number { return this.#shares.bytes }
-  /** How many are texts. */
   get textCount(): number { return this.#texts.count }
 
   /** Adds a value of an owner and makes room for it. Undefined where there is none. */

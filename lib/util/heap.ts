@@ -10,7 +10,6 @@ export interface Order<T> {
   place(member: T, at: number): void
 }
 
-/** The place of a member that is in no heap. */
 export const NOT_IN_HEAP = -1
 
 /** A member, its place in one heap, and that in another. */
@@ -68,7 +67,6 @@ export class Heap<T> {
     if (last !== member) this.#settle(last, at)
   }
 
-  /** A member compares in another way than before. */
   moved(member: T): void {
     this.#settle(member, this.#order.placeOf(member))
   }

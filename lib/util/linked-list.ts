@@ -10,7 +10,6 @@ export interface LinkedMember<T> {
   next: T | undefined
 }
 
-/** Members in the order in which they came. */
 export class LinkedList<T extends LinkedMember<T>> {
   #first: T | undefined
   #last: T | undefined
@@ -27,7 +26,6 @@ export class LinkedList<T extends LinkedMember<T>> {
     }
   }
 
-  /** Puts a member at the end. */
   add(member: T): void {
     member.previous = this.#last
     if (this.#last === undefined) this.#first = member

@@ -31,7 +31,6 @@ type By = 'count' | 'bytes'
 export class Shares<T> {
   readonly #maxCount: number
   readonly #maxBytes: number
-  /** All that hold something. */
   readonly #all = new LinkedList<Share<T>>()
   #byCount: Heap<Share<T>> | undefined
   #byBytes: Heap<Share<T>> | undefined

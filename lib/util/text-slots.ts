@@ -6,7 +6,6 @@
  * collector copies ten thousand of them, with their strings, as new ones replace the oldest.
  */
 
-/** No slot. */
 export const NO_SLOT = -1
 
 /** How long the ids are, as `randomUuid` makes them. */

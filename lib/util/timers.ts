@@ -17,7 +17,6 @@ export interface Timed extends LinkedMember<Timed> {
 /** The error of a sum of times. */
 const ROUNDING_MS = 0.001
 
-/** The timers of one server. */
 export class Timers {
   readonly #queues = new Map<number, TimerQueue>()
 
@@ -39,7 +38,6 @@ export class Timers {
   }
 }
 
-/** Timers of one length. */
 export class TimerQueue {
   readonly #ms: number
   readonly #waiting = new LinkedList<Timed>()

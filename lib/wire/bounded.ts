@@ -22,10 +22,8 @@ export class FaultList<T> {
   readonly items: T[] = []
   #isCut = false
 
-  /** Whether checking may stop. */
   get isFull(): boolean { return this.items.length >= MAX_FAULTS }
 
-  /** Whether there was more than is kept. */
   get isCut(): boolean { return this.#isCut }
 
   add(item: T): void {
@@ -33,7 +31,6 @@ export class FaultList<T> {
     else this.items.push(item)
   }
 
-  /** Checking has stopped before the end. */
   stop(): void {
     this.#isCut = true
   }

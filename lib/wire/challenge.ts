@@ -19,7 +19,6 @@ export function isScope(value: unknown): value is string {
   return typeof value === 'string' && SCOPE.test(value)
 }
 
-/** The names in a `scope` text. */
 export function parseScope(text: string): readonly string[] {
   return text.split(' ').filter((scope) => scope !== '')
 }

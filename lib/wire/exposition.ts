@@ -4,15 +4,12 @@
  * Spec: the Prometheus text exposition format, 0.0.4.
  */
 
-/** The media type of the text. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Upper bounds of durations in seconds. */
 export const DURATION_BUCKETS: readonly number[] = Object.freeze([
   0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 ])
 
-/** What all families have. */
 export interface FamilyFacts {
   /** `[a-zA-Z_:][a-zA-Z0-9_:]*`; that of a counter ends in `_total`. */
   readonly name: string
@@ -22,7 +19,6 @@ export interface FamilyFacts {
 /** One figure: the values of its labels are in the order of the family's label names. */
 export interface Sample { readonly labels: readonly string[]; readonly value: number }
 
-/** What is kept for each set of label values, up to a number. */
 class Series<T> {
   readonly #labels: readonly string[]
   readonly #max: number

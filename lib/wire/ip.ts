@@ -54,7 +54,6 @@ const carriers: readonly (readonly [network: string, bits: number, at: number])[
   ['2002::', 16, 1],
 ]
 
-/** Networks as groups of 16 bits, made once. */
 const ipv4Table = ipv4Networks.map(([network, bits, kind]) => ({ groups: ipv4GroupsOf(network), bits, kind }))
 const ipv6Table = ipv6Networks.map(([network, bits, kind]) => ({ groups: ipv6GroupsOf(network), bits, kind }))
 const carrierTable = carriers.map(([network, bits, at]) => ({ groups: ipv6GroupsOf(network), bits, at }))
@@ -94,7 +93,6 @@ function startsWith(groups: readonly number[], network: readonly number[], bits:
   return true
 }
 
-/** The two groups of 16 bits of an IPv4 address. */
 function ipv4GroupsOf(address: string): readonly number[] {
   const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number)
   return [a << 8 | b, c << 8 | d]

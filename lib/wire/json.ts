@@ -53,7 +53,6 @@ export function parseJson(body: string, maxDepth: number, maxObjects: number = I
   }
 }
 
-/** Whether a value is a list of strings. */
 export function isStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
@@ -90,7 +89,6 @@ function mayBeTooMuch(json: string, maxObjects: number): boolean {
     || commas * share > maxObjects * VALUES_PER_OBJECT * 0.9
 }
 
-/** Whether a parsed value is nested deeper than so many levels. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (levels === 0) return true

@@ -40,7 +40,6 @@ const messages: ReadonlyMap<number, string> = new Map([
   [INTERNAL_ERROR, 'Internal error'],
 ])
 
-/** The error member of an answer. */
 export interface RpcError { readonly code: number; readonly message: string; readonly data?: unknown }
 
 /** One of the five errors; `detail` is a sentence about what was wrong, `more` adds members to `data`. */

@@ -4,7 +4,6 @@
  */
 import { isUtf8 } from 'node:buffer'
 
-/** A line, or why there is none to read. */
 export type Line =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly fault: 'too-long' | 'not-utf-8' }

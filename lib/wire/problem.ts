@@ -1,13 +1,11 @@
 /** Problem documents. `detail` and `error` are the same, for clients of either habit. Spec: RFC 9457. */
 import { sentenceWithin } from './bounded.ts'
 
-/** The media type of a problem document. */
 export const PROBLEM_JSON = 'application/problem+json'
 
 /** One wrong member of a request. `path` is a JSON Pointer. */
 export interface ProblemError { readonly path: string; readonly message: string }
 
-/** A problem document. */
 export interface Problem {
   readonly type: string
   readonly title: string
@@ -60,7 +58,6 @@ export interface TextReply {
   readonly headers?: readonly string[]
 }
 
-/** What a document needs of a refusal. */
 interface Refused {
   readonly status: number
   readonly detail: string

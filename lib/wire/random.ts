@@ -14,7 +14,6 @@ export function randomId(bytes: number): string {
 }
 
 const UUID_BYTES = 16
-/** Where the two digits of each byte are. */
 const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
 const digits = Buffer.from('0123456789abcdef')
 const uuid = Buffer.from('00000000-0000-0000-0000-000000000000')

@@ -9,7 +9,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { decodeBase64Url, encodeBase64Url } from './base64.ts'
 
-/** Seals and opens, by the secrets it was made with. */
 export interface Seal {
   /** Whether its secret was made here, so that nothing opens in another process. */
   readonly isOwn: boolean

@@ -3,7 +3,6 @@
  * Spec: https://html.spec.whatwg.org/multipage/server-sent-events.html §9.2
  */
 
-/** The media type of an event stream. */
 export const EVENT_STREAM = 'text/event-stream'
 
 /** A comment, which clients ignore: sent where a proxy might time out. */
@@ -12,7 +11,6 @@ export const HEARTBEAT = ': \n\n'
 /** A comment that ends a stream. */
 export const FAREWELL = ': end\n\n'
 
-/** One event as it was read. */
 export interface ServerEvent {
   /** `message` where the stream named none. */
   readonly event: string

@@ -11,7 +11,6 @@ import { normalUri } from './uri.ts'
 /** Values by the variable's name, in an object without a prototype. */
 type UriVariables = Readonly<Record<string, string | readonly string[]>>
 
-/** A template, parsed. */
 export interface UriTemplate {
   /** The names of the variables, each once, in the template's order. */
   readonly variables: readonly string[]
