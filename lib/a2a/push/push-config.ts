@@ -104,7 +104,6 @@ export function pageOfPushConfigs(
   return { configs: page.map(shownPushConfig), nextPageToken: next === undefined ? '' : `${next.position}` }
 }
 
-/** All configurations of one server. */
 export class PushConfigs {
   readonly #store: Store
 

@@ -39,7 +39,6 @@ export interface PushMeans {
   readonly dialectOf?: (name: DialectName) => Dialect
 }
 
-/** What is held at one moment. */
 export interface PushStatus {
   /** Configurations for which something waits. */
   readonly waiting: number
@@ -73,11 +72,9 @@ const MAX_LINES = 10_000
 const MAX_BYTES = total(67_108_864)
 /** Running tasks with configurations, and those; of more, the owner of most of them loses the oldest. */
 const WATCHED: PoolLimits = { maxCount: 10_000, maxBytes: total(33_554_432) }
-/** One of them, besides its configurations. */
 const WATCHED_BYTES = 512
 const none: readonly never[] = []
 
-/** All webhooks of one server. */
 export class PushDeliveries {
   readonly configs: PushConfigs
   readonly #service: Service

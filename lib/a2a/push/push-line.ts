@@ -14,7 +14,6 @@ import type { Inquirer } from './push-lookups.ts'
 import type { PushOutbox, TakenOver } from './push-outbox.ts'
 import type { PushSlots } from './push-slots.ts'
 
-/** What the lines of one server have in common. */
 export interface LineContext {
   readonly log: Log
   readonly outbox: PushOutbox
@@ -46,7 +45,6 @@ export class PushLine {
   readonly task: OwnedTask
   readonly #context: LineContext
   readonly #items: Item[] = []
-  /** What is on its way. */
   #item: Item | undefined
   /** The task as it stands, while that is posted. */
   #whole: string | undefined

@@ -20,13 +20,11 @@ export interface Inquirer { readonly owner: string; readonly signal: AbortSignal
 /** Finds all addresses of a name. Rejects where there are none, and, if it can, when `signal` aborts. */
 export type Lookup = (name: string, inquirer: Inquirer) => Promise<readonly HostAddress[]>
 
-/** Where a machine finds names. */
 export interface NameSources {
   /** Its list of hosts: a file. */
   readonly hosts: string
   /** Its name servers; left out, those of the system. */
   readonly servers?: readonly string[]
-  /** The system's own look-up. */
   readonly system: (name: string) => Promise<readonly HostAddress[]>
 }
 

@@ -10,7 +10,6 @@ import type { Log } from '../../define/log.ts'
 import type { ClusterMembership } from '../../state/cluster.ts'
 import type { Entry, Store, StoreKey } from '../../state/store.ts'
 
-/** An event that is still to be posted. */
 export interface Undelivered {
   readonly owner: string
   readonly taskId: string
@@ -29,7 +28,6 @@ export interface Inheritance {
 }
 
 interface KeptEvent extends Undelivered {
-  /** Which process posts it. */
   readonly by: string
   /** Its position among those of its process. */
   readonly number: number
@@ -44,7 +42,6 @@ const PAGE = 100
 /** Of more, what is left is posted once more after this process. */
 const MAX_UNREMOVED = 10_000
 
-/** The undelivered events of one process. */
 export class PushOutbox {
   readonly #store: Store
   readonly #log: Log

@@ -15,7 +15,6 @@ export interface SlotLimits {
 
 type Waiters = Set<() => void>
 
-/** The slots of one server. */
 export class PushSlots {
   readonly #limits: SlotLimits
   readonly #quota: Quota
@@ -27,10 +26,8 @@ export class PushSlots {
     this.#quota = new Quota(name, limits.max)
   }
 
-  /** Slots that are taken. */
   get taken(): number { return this.#quota.used }
 
-  /** Those who wait for one. */
   get waiting(): number {
     let count = 0
     for (const waiters of this.#waiting.values()) count += waiters.size

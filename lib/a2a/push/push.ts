@@ -15,20 +15,10 @@ import type { PushConfig } from '../model/model.ts'
 import type { HostAddress, PushSettings } from '../model/push-address.ts'
 import type { Inquirer, Lookup } from './push-lookups.ts'
 
-/** What came of one post. */
 export interface PushAnswer {
   readonly status: number
   /** How long the receiver asks to wait. */
   readonly retryAfterMs: number | undefined
-}
-
-interface PushPost {
-  readonly url: URL
-  /** Of its host; at least one. */
-  readonly addresses: readonly HostAddress[]
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly signal: AbortSignal
 }
 
 /** Bytes of an answer's body that are read. */
@@ -45,11 +35,11 @@ const connections = { keepAlive: true, maxFreeSockets: 2, timeout: 30_000 }
 /** To all hosts together. */
 const MAX_KEPT = 64
 
-/** All that is posted by one server. */
 export class PushCourier {
   readonly #settings: PushSettings
   readonly #lookups: PushLookups
-  readonly #client = new PushClient()
+  readonly #http: HttpAgent = keepsFew(new HttpAgent(connections))
+  #https: HttpsAgent | undefined
   readonly #open = new Set<AbortController>()
   #isClosed = false
 
@@ -82,7 +72,9 @@ export class PushCourier {
   post(
     { url: text, token, authentication }: PushConfig, type: string, body: string, inquirer: Inquirer,
   ): Promise<PushAnswer> {
-    const headers: Record<string, string> = { 'content-type': type, 'user-agent': 'triport' }
+    const headers: Record<string, string | number> = {
+      'content-type': type, 'user-agent': 'triport', 'content-length': Buffer.byteLength(body),
+    }
     const { schemes: [scheme] = [], credentials } = authentication ?? {}
     if (scheme !== undefined && credentials !== undefined) {
       headers['authorization'] = `${scheme} ${credentials}`
@@ -90,15 +82,23 @@ export class PushCourier {
     if (token !== undefined) headers['x-a2a-notification-token'] = token
     return this.#within(inquirer.signal, async (signal) => {
       const url = checkPushUrl(text, this.#settings)
-      const addresses = await this.#resolve(url, { ...inquirer, signal })
-      return this.#client.post({ url, addresses, headers, body, signal })
+      const lookup = pinned(await this.#resolve(url, { ...inquirer, signal }))
+      const options = { method: 'POST', headers, lookup, maxHeaderSize: MAX_HEAD_BYTES }
+      try {
+        return await this.#once(url, options, body, signal)
+      } catch (error) {
+        // The receiver had closed the kept connection meanwhile.
+        if (!(error instanceof StaleConnection)) throw error
+        return this.#once(url, options, body, signal)
+      }
     })
   }
 
   close(): void {
     this.#isClosed = true
     for (const ending of this.#open) ending.abort(new Error(CLOSING))
-    this.#client.close()
+    this.#http.destroy()
+    this.#https?.destroy()
   }
 
   #resolve(url: URL, inquirer: Inquirer): Promise<readonly HostAddress[]> {
@@ -126,42 +126,17 @@ export class PushCourier {
       this.#open.delete(ending)
     }
   }
-}
 
-class PushClient {
-  readonly #http: HttpAgent = keepsFew(new HttpAgent(connections))
-  #https: HttpsAgent | undefined
-
-  async post(post: PushPost): Promise<PushAnswer> {
-    try {
-      return await this.#once(post)
-    } catch (error) {
-      // The receiver had closed the kept connection meanwhile.
-      if (!(error instanceof StaleConnection)) throw error
-      return this.#once(post)
-    }
-  }
-
-  close(): void {
-    this.#http.destroy()
-    this.#https?.destroy()
-  }
-
-  #once({ url, addresses, headers, body, signal }: PushPost): Promise<PushAnswer> {
+  /** Resolves with any answer; rejects where there was none. */
+  #once(url: URL, options: RequestOptions, body: string, signal: AbortSignal): Promise<PushAnswer> {
     const isSecure = url.protocol === 'https:'
-    const options: RequestOptions = {
-      method: 'POST',
-      agent: isSecure ? this.#https ??= keepsFew(new (https().Agent)(connections)) : this.#http,
-      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-      lookup: pinned(addresses),
-      maxHeaderSize: MAX_HEAD_BYTES,
-    }
+    const agent = isSecure ? this.#https ??= keepsFew(new (https().Agent)(connections)) : this.#http
     return new Promise((resolve, reject) => {
       signal.throwIfAborted()
       let answer: PushAnswer | undefined
       let failure: unknown
       let rest: NodeJS.Timeout | undefined
-      const request = (isSecure ? https().request : httpRequest)(url, options)
+      const request = (isSecure ? https().request : httpRequest)(url, { ...options, agent })
       const leave = (): void => { request.destroy(signal.reason) }
       signal.addEventListener('abort', leave)
       request.on('error', (error) => {

@@ -49,7 +49,6 @@ async function configsOf(
   return push.configs.of(await findTask(request, tenant, taskId))
 }
 
-/** All operations. */
 export const operations: Operations = {
   'send': sendMessage,
   'stream': streamMessage,

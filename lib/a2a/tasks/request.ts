@@ -53,7 +53,6 @@ export interface EventSink {
  */
 export interface EventStream { open(sink: EventSink): (() => void) | undefined }
 
-/** What comes of an operation. */
 type Outcome<name extends OperationName> =
   name extends 'stream' | 'subscribe' ? EventStream : Results[name]
 

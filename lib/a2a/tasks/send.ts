@@ -34,7 +34,6 @@ interface TakenMessage {
   readonly remote?: Task
 }
 
-/** Sends a message. */
 export function sendMessage(request: A2aRequest, sent: SendRequest): MaybePromise<SendResult> {
   check(request, sent)
   const { hasTasks } = request.dialect
@@ -217,7 +216,6 @@ function turnOf(request: A2aRequest, sent: SendRequest, task: Task): TakenMessag
   return { id, turn }
 }
 
-/** A message as it stands in the history. */
 function historical({ id, role, parts, metadata, extensions, referenceTaskIds }: Message): TaskMessage {
   return { id, role, parts, metadata, extensions, referenceTaskIds }
 }
@@ -285,7 +283,6 @@ function untilSettled({ service, exchange: { origin } }: A2aRequest, task: Task)
   })
 }
 
-/** One message, and nothing else. */
 function messageStream(request: A2aRequest, sent: SendRequest): EventStream {
   return {
     open(sink) {

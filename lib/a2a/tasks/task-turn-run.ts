@@ -36,7 +36,6 @@ export interface TurnSetup {
   readonly agent: Agent | Group
   readonly origin: Origin
   readonly message: TaskMessage
-  /** Of the request. */
   readonly metadata: JsonMembers | undefined
   readonly extensions: readonly string[]
   /** Whether the client named the conversation, which then may have a history. */
@@ -49,7 +48,6 @@ export interface TurnSetup {
   readonly isRerun: boolean
 }
 
-/** One turn. */
 export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
   readonly protocol: Protocol = 'a2a'
   readonly isResumable = true

@@ -16,7 +16,6 @@ import type { Route } from './http-json-routes.ts'
 import type { PushSettings } from '../model/push-address.ts'
 import type { A2aContext } from '../tasks/request.ts'
 
-/** Answers the requests of one server. */
 export class A2aAnswers {
   readonly #context: A2aContext
   readonly #cards: Cards

@@ -7,7 +7,6 @@ import type { OperationName } from '../model/model.ts'
 /** How a member of params is written in a query. */
 export type QueryType = 'string' | 'integer' | 'boolean'
 
-/** One route. */
 export interface Route {
   readonly path: string
   readonly methods: readonly string[]
@@ -33,7 +32,6 @@ function route(
   return { path, methods: methods.split(' '), operation, query: {}, status: 200, summary, ...more }
 }
 
-/** All of them. */
 export const routes: readonly Route[] = [
   route('POST', '/message:send', 'send', 'Send a message', { body: 'object' }),
   route('POST', '/message:stream', 'stream', 'Send a message, and read what happens', { body: 'object' }),

@@ -24,7 +24,6 @@ import type { A2aContext } from '../tasks/request.ts'
 // An answer is for its caller alone.
 const unkept: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
 
-/** Answers one request to an agent or a group. */
 export function answerRoute(
   context: A2aContext, agent: Agent | Group, route: Route, exchange: Exchange,
 ): MaybePromise<Reply> {

@@ -28,7 +28,6 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
   ['unauthenticated', 401], ['forbidden', 403], ['busy', 503], ['cancelled', 503],
 ])
 
-/** Answers one body that was sent to an agent or a group. */
 export function answerJsonRpc(
   context: A2aContext, agent: Agent | Group, exchange: Exchange,
 ): MaybePromise<Reply> {
@@ -61,7 +60,6 @@ function refuseBody(exchange: Exchange, id: Id, code: number, why: string, statu
   return errorReply(id, dialectFor(versionOf(exchange)).encodeError(code, why), status)
 }
 
-/** A request in an envelope with an id. */
 class JsonRpcCall extends OperationCall {
   readonly #id: Id
   #params: unknown

@@ -27,15 +27,12 @@ import type { Signer } from '../model/signature.ts'
 import type { PushDeliveries } from '../push/push-delivery.ts'
 import type { A2aContext, A2aRequest, EventSink, EventStream } from '../tasks/request.ts'
 
-/** An answer with its body as text. */
 export interface WholeReply extends Reply { readonly body: string }
 
-/** What the params of every operation have. */
 interface Params { readonly tenant: string | undefined }
 
 type Codec = OperationCodec<Params, unknown>
 
-/** One operation of a request. */
 export abstract class OperationCall implements A2aRequest, Source {
   readonly service: Service
   readonly options: A2aOptions
@@ -166,7 +163,6 @@ function isStream(result: unknown): result is EventStream {
   return typeof result === 'object' && result !== null && 'open' in result
 }
 
-/** An error with the headers that its status asks for. */
 function withHeaders(reply: WholeReply, fault: Fault, realm: string): WholeReply {
   const { status, headers = [] } = reply
   if (status === 503) return { ...reply, headers: [...headers, 'Retry-After', retryAfter(fault)] }

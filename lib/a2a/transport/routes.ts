@@ -38,7 +38,6 @@ interface AgentEndpoint extends Omit<Endpoint, 'path' | 'handle' | 'load' | 'des
   readonly answer: (answers: A2aAnswers, exchange: Exchange, agent: Agent | Group) => Reply | Promise<Reply>
 }
 
-/** The endpoints of A2A, and its webhooks. */
 export interface A2aRoutes {
   readonly endpoints: readonly Endpoint[]
   /** Undefined where nothing is posted. */
@@ -99,7 +98,6 @@ export function requireAnswerer(service: Service): void {
     + `add agents: [agent] or tools: [tool], or serve resources and prompts with protocol: 'mcp'`)
 }
 
-/** The paths of one server. */
 class Paths {
   readonly #service: Service
   readonly #load: () => Promise<A2aAnswers>
@@ -147,7 +145,6 @@ class Paths {
     ]
   }
 
-  /** The paths of HTTP+JSON. */
   httpJson(base: string, resolveAgent: AgentResolver): readonly Endpoint[] {
     return routes.map((route) => this.#endpoint(base + route.path, resolveAgent, {
       methods: route.methods,
@@ -212,7 +209,6 @@ function refuseUnknown(refuse: Endpoint['refuse'], exchange: Exchange): Reply {
   return refuse({ status: 404, detail: 'There is no such agent here', requestId, asked: exchange })
 }
 
-/** Media types of a body of HTTP+JSON. */
 const bodyTypes: readonly string[] = Object.freeze([JSON_TYPE, A2A_JSON_TYPE])
 
 /** The part of a dialect that writes errors: the rest is loaded with a first request. */
