@@ -2,17 +2,19 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryLimits } from '../../lib/store/memory/memory.ts'
-import { MemoryTopics } from '../../lib/store/memory/memory-topics.ts'
+import { memoryTopics } from '../../lib/store/memory/memory-topics.ts'
 import type { Keep, MemoryStoreOptions } from '../../lib/index.ts'
+
+type Topics = ReturnType<typeof memoryTopics>
 
 const keep: Keep = { events: 100, ms: 60_000 }
 
-function topicsWith(options: MemoryStoreOptions = {}): MemoryTopics {
-  return new MemoryTopics(memoryLimits(options))
+function topicsWith(options: MemoryStoreOptions = {}): Topics {
+  return memoryTopics(memoryLimits(options))
 }
 
 /** What is kept of a topic. */
-function keptOf(topics: MemoryTopics, name: string): readonly string[] {
+function keptOf(topics: Topics, name: string): readonly string[] {
   const heard: string[] = []
   topics.follow(name, 'kept', (text) => { heard.push(text) })()
   return heard

@@ -59,117 +59,117 @@ class Topic implements LinkedMember<Topic>, Expiring {
   }
 }
 
-/** All topics of one memory store; the methods are those of `Store`. */
-export class MemoryTopics {
-  readonly #limits: TopicLimits
-  readonly #topics = new Map<string, Topic>()
-  readonly #shares: Shares<Topic>
-  readonly #expiring = new Heap<Topic>(byExpiry)
+/** All topics of one memory store. */
+interface MemoryTopics {
+  publish(name: string, text: string, keep?: Keep): void
+  follow(name: string, from: 'kept' | 'now', listener: (text: string) => void): () => void
+  readonly size: number
+}
+
+export function memoryTopics(
+  { maxValueBytes, maxTopics, maxEvents, maxEventsBytes }: TopicLimits,
+): MemoryTopics {
+  const topics = new Map<string, Topic>()
+  const shares = new Shares<Topic>(maxEvents, maxEventsBytes)
+  const expiring = new Heap<Topic>(byExpiry)
   /** Those without subscribers of which something is kept, the one of the oldest last event first. */
-  readonly #quiet = new LinkedList<Topic>()
+  const quiet = new LinkedList<Topic>()
+  return { publish, follow, get size() { return topics.size } }
 
-  constructor(limits: TopicLimits) {
-    this.#limits = limits
-    this.#shares = new Shares(limits.maxEvents, limits.maxEventsBytes)
-  }
-
-  get size(): number { return this.#topics.size }
-
-  publish(name: string, text: string, keep: Keep | undefined): void {
-    const { maxValueBytes, maxEventsBytes } = this.#limits
+  function publish(name: string, text: string, keep: Keep | undefined): void {
     const bytes = measure(text, keep === undefined ? maxValueBytes : Math.min(maxValueBytes, maxEventsBytes))
-    const now = this.#forgetExpired()
-    let topic = this.#topics.get(name)
+    const now = forgetExpired()
+    let topic = topics.get(name)
     if (topic === undefined) {
       if (keep === undefined) return
-      topic = this.#open(name)
+      topic = open(name)
     }
     const number = ++topic.lastNumber
     if (keep !== undefined) {
       const expiresAt = now + keep.ms
-      this.#keep(topic, { number, text, bytes, expiresAt, previous: undefined, next: undefined }, keep.events)
+      keepEvent(topic, { number, text, bytes, expiresAt, previous: undefined, next: undefined }, keep.events)
     }
     if (topic.subscribers.size > 0) {
       topic.pending.push({ number, text })
-      this.#notify(topic)
+      deliver(topic)
     }
   }
 
-  follow(name: string, from: 'kept' | 'now', listener: (text: string) => void): () => void {
-    this.#forgetExpired()
-    const topic = this.#topics.get(name) ?? this.#open(name)
+  function follow(name: string, from: 'kept' | 'now', listener: (text: string) => void): () => void {
+    forgetExpired()
+    const topic = topics.get(name) ?? open(name)
     const subscriber = { listener, onLost: undefined, lastNumber: topic.lastNumber }
     topic.subscribers.add(subscriber)
-    this.#settle(topic)
-    if (from === 'kept') this.#replay(topic, subscriber)
+    settle(topic)
+    if (from === 'kept') replay(topic, subscriber)
     return () => {
-      if (topic.subscribers.delete(subscriber)) this.#settle(topic)
+      if (topic.subscribers.delete(subscriber)) settle(topic)
     }
   }
 
   /** Throws `Fault('busy')` where all others are followed. */
-  #open(name: string): Topic {
-    if (this.#topics.size >= this.#limits.maxTopics) {
-      const { first } = this.#quiet
+  function open(name: string): Topic {
+    if (topics.size >= maxTopics) {
+      const { first } = quiet
       if (first === undefined) {
-        throw new Fault('busy', `${this.#topics.size} topics are followed already; try again later`)
+        throw new Fault('busy', `${topics.size} topics are followed already; try again later`)
       }
-      while (first.kept.first !== undefined) this.#drop(first)
+      while (first.kept.first !== undefined) drop(first)
     }
     const topic = new Topic(name)
-    this.#topics.set(name, topic)
+    topics.set(name, topic)
     return topic
   }
 
-  #keep(topic: Topic, event: KeptEvent, events: number): void {
+  function keepEvent(topic: Topic, event: KeptEvent, events: number): void {
     topic.kept.add(event)
-    this.#shares.change(topic.share, 1, event.bytes)
-    this.#age(topic)
-    while (topic.share.count > events) this.#drop(topic)
-    while (this.#shares.isOver) {
-      const largest = this.#shares.largest!
+    shares.change(topic.share, 1, event.bytes)
+    age(topic)
+    while (topic.share.count > events) drop(topic)
+    while (shares.isOver) {
+      const largest = shares.largest!
       // The newest event stays: it is the only one of its topic, or not the oldest.
-      this.#drop(largest === topic && topic.share.count === 1 ? this.#shares.next! : largest)
+      drop(largest === topic && topic.share.count === 1 ? shares.next! : largest)
     }
-    this.#settle(topic)
+    settle(topic)
   }
 
-  #drop(topic: Topic): void {
+  function drop(topic: Topic): void {
     const first = topic.kept.first!
     topic.kept.remove(first)
-    this.#shares.change(topic.share, -1, -first.bytes)
-    this.#age(topic)
-    if (topic.share.count === 0) this.#settle(topic)
+    shares.change(topic.share, -1, -first.bytes)
+    age(topic)
+    if (topic.share.count === 0) settle(topic)
   }
 
   /** Answers the time, in monotonic milliseconds. */
-  #forgetExpired(): number {
+  function forgetExpired(): number {
     const now = performance.now()
     for (;;) {
-      const { first } = this.#expiring
+      const { first } = expiring
       if (first === undefined || first.expiresAt > now) return now
-      this.#drop(first)
+      drop(first)
     }
   }
 
   /** The oldest event of the topic is another one now, or there is none. */
-  #age(topic: Topic): void {
+  function age(topic: Topic): void {
     topic.expiresAt = topic.kept.first?.expiresAt ?? Infinity
-    if (topic.expiryIndex === NOT_IN_HEAP) this.#expiring.add(topic)
-    else if (topic.share.count > 0) this.#expiring.moved(topic)
-    else this.#expiring.remove(topic)
+    if (topic.expiryIndex === NOT_IN_HEAP) expiring.add(topic)
+    else if (topic.share.count > 0) expiring.moved(topic)
+    else expiring.remove(topic)
   }
 
   /** A topic without subscribers is a quiet one; one of which nothing is left is forgotten. */
-  #settle(topic: Topic): void {
-    if (topic.isQuiet) this.#quiet.remove(topic)
+  function settle(topic: Topic): void {
+    if (topic.isQuiet) quiet.remove(topic)
     topic.isQuiet = topic.subscribers.size === 0 && topic.share.count > 0
-    if (topic.isQuiet) this.#quiet.add(topic)
-    else if (topic.subscribers.size === 0 && !topic.isNotifying) this.#topics.delete(topic.name)
+    if (topic.isQuiet) quiet.add(topic)
+    else if (topic.subscribers.size === 0 && !topic.isNotifying) topics.delete(topic.name)
   }
 
   /** What is published while one receives what is kept comes after it. */
-  #replay(topic: Topic, subscriber: NumberedSubscriber): void {
+  function replay(topic: Topic, subscriber: NumberedSubscriber): void {
     const { isNotifying } = topic
     topic.isNotifying = true
     const now = performance.now()
@@ -179,11 +179,11 @@ export class MemoryTopics {
     }
     for (const text of kept) notify(subscriber, text)
     topic.isNotifying = isNotifying
-    this.#notify(topic)
+    deliver(topic)
   }
 
   /** Passes on what is pending, unless that is being done. */
-  #notify(topic: Topic): void {
+  function deliver(topic: Topic): void {
     if (topic.isNotifying) return
     topic.isNotifying = true
     const { pending, subscribers } = topic
@@ -193,6 +193,6 @@ export class MemoryTopics {
     }
     pending.length = 0
     topic.isNotifying = false
-    this.#settle(topic)
+    settle(topic)
   }
 }

@@ -10,7 +10,7 @@ import { LinkedList } from '../../util/linked-list.ts'
 import { total } from '../../util/memory.ts'
 import { Share, Shares } from '../../util/shares.ts'
 import { measure, requireKey } from '../shared/common.ts'
-import { byExpiry, MemoryTopics } from './memory-topics.ts'
+import { byExpiry, memoryTopics } from './memory-topics.ts'
 import type { Entry, Store, StoreKey } from '../../state/store.ts'
 import type { LinkedMember } from '../../util/linked-list.ts'
 import type { Expiring } from './memory-topics.ts'
@@ -77,17 +77,8 @@ const defaults: MemoryLimits = {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const limits = memoryLimits(options)
-  const entries = new MemoryEntries(limits)
-  const topics = new MemoryTopics(limits)
-  return {
-    isShared: limits.isShared,
-    read: (key) => entries.read(key),
-    write: (key, value, keepMs, expected) => entries.write(key, value, keepMs, expected),
-    remove: (key, expected) => entries.remove(key, expected),
-    list: (collection, owner, limit, before) => entries.list(collection, owner, limit, before),
-    publish(topic, text, keep) { topics.publish(topic, text, keep) },
-    follow: (topic, from, listener) => topics.follow(topic, from, listener),
-  }
+  const { publish, follow } = memoryTopics(limits)
+  return { isShared: limits.isShared, ...memoryEntries(limits), publish, follow }
 }
 
 /** The limits that options mean. Throws `TypeError` for an unknown one, `RangeError` for one that is none. */
@@ -140,57 +131,55 @@ class Holding {
  * All entries of one memory store. What has expired is forgotten before anything else is done; where there is
  * no room then, the oldest entry of the owner that holds most goes, never the one that is being written.
  */
-class MemoryEntries {
-  readonly #limits: MemoryLimits
-  readonly #holdings = new Map<string, Holding>()
-  readonly #shares: Shares<Holding>
-  readonly #expiring = new Heap<Kept>(byExpiry)
-  #pinnedCount = 0
-  #pinnedBytes = 0
-  #lastVersion = 0
+function memoryEntries(
+  { maxEntries, maxBytes, maxValueBytes, isShared }: MemoryLimits,
+): Pick<MemoryStore, 'read' | 'write' | 'remove' | 'list'> {
+  const holdings = new Map<string, Holding>()
+  const shares = new Shares<Holding>(maxEntries, maxBytes)
+  const expiring = new Heap<Kept>(byExpiry)
+  let pinnedCount = 0
+  let pinnedBytes = 0
+  let lastVersion = 0
+  return { read, write, remove, list }
 
-  constructor(limits: MemoryLimits) {
-    this.#limits = limits
-    this.#shares = new Shares(limits.maxEntries, limits.maxBytes)
-  }
-
-  read(id: StoreKey): Entry | undefined {
-    this.#forgetExpired()
-    const found = this.#find(id)
+  function read(id: StoreKey): Entry | undefined {
+    forgetExpired()
+    const found = find(id)
     return found && shown(found)
   }
 
-  write(id: StoreKey, value: string, keepMs: number, expected: number | 'any'): number | undefined {
+  function write(id: StoreKey, value: string, keepMs: number, expected: number | 'any'): number | undefined {
     requireKey(id)
-    const { maxBytes, maxValueBytes, isShared } = this.#limits
     const bytes = measure(value, Math.min(maxValueBytes, maxBytes)) + Buffer.byteLength(id.key)
-    const now = this.#forgetExpired()
-    const before = this.#find(id)
+    const now = forgetExpired()
+    const before = find(id)
     if (!isExpected(before, expected)) return undefined
-    this.#requireRoom(bytes, before)
-    if (before !== undefined) this.#forget(before)
+    requireRoom(bytes, before)
+    if (before !== undefined) forget(before)
     const kept: Kept = {
-      key: id.key, value, version: ++this.#lastVersion, shelf: this.#shelf(id), bytes,
+      key: id.key, value, version: ++lastVersion, shelf: shelfOf(id), bytes,
       expiresAt: now + keepMs,
       isPinned: id.owner.startsWith('~') || (isShared && keepMs === Infinity),
       expiryIndex: NOT_IN_HEAP, previous: undefined, next: undefined,
     }
-    this.#keep(kept)
-    while (this.#shares.isOver) this.#forget(this.#nextToGo(kept))
+    keep(kept)
+    while (shares.isOver) forget(nextToGo(kept))
     return kept.version
   }
 
-  remove(id: StoreKey, expected: number | 'any'): boolean {
-    this.#forgetExpired()
-    const found = this.#find(id)
+  function remove(id: StoreKey, expected: number | 'any'): boolean {
+    forgetExpired()
+    const found = find(id)
     if (found === undefined || !isExpected(found, expected)) return false
-    this.#forget(found)
+    forget(found)
     return true
   }
 
-  list(collection: string, owner: string, limit: number, before: number = Infinity): readonly Entry[] {
-    this.#forgetExpired()
-    const shelf = this.#holdings.get(owner)?.shelves.get(collection)
+  function list(
+    collection: string, owner: string, limit: number, before: number = Infinity,
+  ): readonly Entry[] {
+    forgetExpired()
+    const shelf = holdings.get(owner)?.shelves.get(collection)
     const found: Entry[] = []
     let loose = shelf?.loose.last
     let pinned = shelf?.pinned.last
@@ -205,13 +194,13 @@ class MemoryEntries {
     return found
   }
 
-  #find({ collection, owner, key }: StoreKey): Kept | undefined {
-    return this.#holdings.get(owner)?.shelves.get(collection)?.entries.get(key)
+  function find({ collection, owner, key }: StoreKey): Kept | undefined {
+    return holdings.get(owner)?.shelves.get(collection)?.entries.get(key)
   }
 
-  #shelf({ collection, owner }: StoreKey): Shelf {
-    let holding = this.#holdings.get(owner)
-    if (holding === undefined) this.#holdings.set(owner, holding = new Holding(owner))
+  function shelfOf({ collection, owner }: StoreKey): Shelf {
+    let holding = holdings.get(owner)
+    if (holding === undefined) holdings.set(owner, holding = new Holding(owner))
     let shelf = holding.shelves.get(collection)
     if (shelf === undefined) {
       shelf = { collection, holding, entries: new Map(), loose: new LinkedList(), pinned: new LinkedList() }
@@ -221,64 +210,63 @@ class MemoryEntries {
   }
 
   /** Throws `Fault('busy')` where there would be no room even if all went that can. */
-  #requireRoom(bytes: number, before: Kept | undefined): void {
-    const { maxEntries, maxBytes } = this.#limits
+  function requireRoom(bytes: number, before: Kept | undefined): void {
     const isReplaced = before?.isPinned === true
-    const count = this.#pinnedCount - (isReplaced ? 1 : 0) + 1
-    const sum = this.#pinnedBytes - (isReplaced ? before.bytes : 0) + bytes
+    const count = pinnedCount - (isReplaced ? 1 : 0) + 1
+    const sum = pinnedBytes - (isReplaced ? before.bytes : 0) + bytes
     if (count <= maxEntries && sum <= maxBytes) return
     throw new Fault('busy', 'The store is full of what may not go; try again later')
   }
 
-  #keep(kept: Kept): void {
+  function keep(kept: Kept): void {
     const { shelf, key, bytes, isPinned } = kept
     shelf.entries.set(key, kept)
-    if (kept.expiresAt !== Infinity) this.#expiring.add(kept)
+    if (kept.expiresAt !== Infinity) expiring.add(kept)
     if (isPinned) {
       shelf.pinned.add(kept)
-      this.#setAside(1, bytes)
+      setAside(1, bytes)
     } else {
       shelf.loose.add(kept)
-      this.#shares.change(shelf.holding.share, 1, bytes)
+      shares.change(shelf.holding.share, 1, bytes)
     }
   }
 
-  #forget(kept: Kept): void {
+  function forget(kept: Kept): void {
     const { shelf, key, bytes, isPinned } = kept
     const { holding, collection } = shelf
     shelf.entries.delete(key)
-    if (kept.expiryIndex !== NOT_IN_HEAP) this.#expiring.remove(kept)
+    if (kept.expiryIndex !== NOT_IN_HEAP) expiring.remove(kept)
     if (isPinned) {
       shelf.pinned.remove(kept)
-      this.#setAside(-1, -bytes)
+      setAside(-1, -bytes)
     } else {
       shelf.loose.remove(kept)
-      this.#shares.change(holding.share, -1, -bytes)
+      shares.change(holding.share, -1, -bytes)
     }
     if (shelf.entries.size > 0) return
     holding.shelves.delete(collection)
-    if (holding.shelves.size === 0) this.#holdings.delete(holding.owner)
+    if (holding.shelves.size === 0) holdings.delete(holding.owner)
   }
 
-  #setAside(count: number, bytes: number): void {
-    this.#pinnedCount += count
-    this.#pinnedBytes += bytes
-    this.#shares.setAside(count, bytes)
+  function setAside(count: number, bytes: number): void {
+    pinnedCount += count
+    pinnedBytes += bytes
+    shares.setAside(count, bytes)
   }
 
-  #forgetExpired(): number {
+  function forgetExpired(): number {
     const now = performance.now()
     for (;;) {
-      const { first } = this.#expiring
+      const { first } = expiring
       if (first === undefined || first.expiresAt > now) return now
-      this.#forget(first)
+      forget(first)
     }
   }
 
   /** There is one: what is pinned and what is being written have room together. */
-  #nextToGo(written: Kept): Kept {
-    const oldest = oldestOf(this.#shares.largest!)
-    return oldest === written ? oldestOf(this.#shares.next!) : oldest
+  function nextToGo(written: Kept): Kept {
+    const oldest = oldestOf(shares.largest!)
+    return oldest === written ? oldestOf(shares.next!) : oldest
   }
 }
 
