@@ -148,6 +148,11 @@ async function answer(
 /** How long the primary has for its first message. */
 const FIRST_MESSAGE_MS = 5_000
 
+interface Pending {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Fault) => void
+}
+
 /**
  * Makes the store of a worker. What is kept lives as long as the store of the primary keeps it, and with a
  * memory store as long as the primary.
@@ -159,129 +164,119 @@ export function workerStore(): Store {
   if (process.send === undefined) {
     throw new Error('workerStore() is for a worker that node:cluster has started; hostStore for its primary')
   }
-  const primary = new Primary()
+  const name = randomUUID()
+  const pending = new Map<number, Pending>()
+  const subscribers = new Map<number, TopicSubscriber>()
+  let lastId = 0
+  let hasAnswered = false
+  let isOver = false
+  let timer: NodeJS.Timeout | undefined
+  process.on('message', receive)
+  process.on('disconnect', lose)
   return {
     isShared: true,
-    read: (...given) => primary.ask<Entry | undefined>('read', given),
-    write: (...given) => primary.ask<number | undefined>('write', given),
-    remove: (...given) => primary.ask<boolean>('remove', given),
+    read: (...given) => ask<Entry | undefined>('read', given),
+    write: (...given) => ask<number | undefined>('write', given),
+    remove: (...given) => ask<boolean>('remove', given),
     list: (collection, owner, limit, before = Infinity) => (
-      primary.ask<readonly Entry[]>('list', [collection, owner, limit, before])
+      ask<readonly Entry[]>('list', [collection, owner, limit, before])
     ),
-    publish: (topic, text, keep) => primary.ask<void>('publish', keep ? [topic, text, keep] : [topic, text]),
-    follow: (topic, from, listener, onLost) => primary.follow(topic, from, { listener, onLost }),
-    close: () => primary.close(),
-  }
-}
-
-interface Pending {
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: Fault) => void
-}
-
-/** The primary, as one store in a worker sees it. */
-class Primary {
-  readonly #name: string = randomUUID()
-  readonly #pending = new Map<number, Pending>()
-  readonly #subscribers = new Map<number, TopicSubscriber>()
-  readonly #onMessage = (message: unknown): void => this.#receive(message)
-  readonly #onDisconnect = (): void => this.#end('The primary has gone')
-  #lastId = 0
-  #hasAnswered = false
-  #isOver = false
-  #timer: NodeJS.Timeout | undefined
-
-  constructor() {
-    process.on('message', this.#onMessage)
-    process.on('disconnect', this.#onDisconnect)
+    publish: (topic, text, keep) => ask<void>('publish', keep ? [topic, text, keep] : [topic, text]),
+    follow, close,
   }
 
   /** Rejects with the `Fault` that the primary has answered, or with 'busy'. */
-  ask<Answer>(method: Method, given: readonly unknown[]): Promise<Answer> {
-    return this.#send<Answer>({ method, given: given.map(encode) })
+  function ask<Answer>(method: Method, given: readonly unknown[]): Promise<Answer> {
+    return send<Answer>({ method, given: given.map(encode) })
   }
 
-  #send<Answer>(question: StoreQuestion, id: number = ++this.#lastId): Promise<Answer> {
+  function send<Answer>(question: StoreQuestion, id: number = ++lastId): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
-      if (this.#isOver || !process.connected) {
+      if (isOver || !process.connected) {
         return reject(new Fault('busy', 'The store is closed, or the primary has gone'))
       }
       // The primary answers what was asked for.
-      this.#pending.set(id, { resolve: (value) => resolve(value as Answer), reject })
-      if (!this.#hasAnswered) this.#awaitFirstMessage()
-      const message = encodeEnvelope({ of: this.#name, id, content: question })
+      pending.set(id, { resolve: (value) => resolve(value as Answer), reject })
+      if (!hasAnswered) awaitFirstMessage()
+      const message = encodeEnvelope({ of: name, id, content: question })
       process.send?.(message, undefined, undefined, (cause) => {
         if (cause === null) return
-        this.#pending.delete(id)
+        pending.delete(id)
         reject(new Fault('busy', 'The primary cannot be reached; try again later', undefined, { cause }))
       })
     })
   }
 
-  async follow(topic: string, from: 'kept' | 'now', subscriber: TopicSubscriber): Promise<() => void> {
-    const id = ++this.#lastId
+  async function follow(
+    topic: string, from: 'kept' | 'now', listener: (text: string) => void, onLost?: () => void,
+  ): Promise<() => void> {
+    const id = ++lastId
     // Events that are kept may arrive before there is an answer.
-    this.#subscribers.set(id, subscriber)
+    subscribers.set(id, { listener, onLost })
     try {
-      await this.#send({ method: 'follow', topic, from }, id)
+      await send({ method: 'follow', topic, from }, id)
     } catch (error) {
-      this.#subscribers.delete(id)
+      subscribers.delete(id)
       throw error
     }
     return () => {
-      if (this.#subscribers.delete(id)) this.#leave(id)
+      if (subscribers.delete(id)) leave(id)
     }
   }
 
-  close(): void {
-    if (this.#isOver) return
-    for (const id of this.#subscribers.keys()) this.#leave(id)
-    this.#end('The store is closed')
+  function close(): void {
+    if (isOver) return
+    for (const id of subscribers.keys()) leave(id)
+    end('The store is closed')
   }
 
-  #leave(follower: number): void {
-    this.#send({ method: 'leave', follower }).catch(() => {})
+  function lose(): void {
+    end('The primary has gone')
   }
 
-  #receive(message: unknown): void {
+  function leave(follower: number): void {
+    send({ method: 'leave', follower }).catch(() => {})
+  }
+
+  function receive(message: unknown): void {
     const envelope = decodeEnvelope<StoreReply>(message)
-    if (envelope?.of !== this.#name) return
-    this.#hasAnswered = true
-    clearTimeout(this.#timer)
+    if (envelope?.of !== name) return
+    hasAnswered = true
+    clearTimeout(timer)
     const { id, content } = envelope
     if ('text' in content || 'isLost' in content) {
-      const subscriber = this.#subscribers.get(id)
+      const subscriber = subscribers.get(id)
       if (subscriber !== undefined) notify(subscriber, 'text' in content ? content.text : undefined)
       return
     }
-    const pending = this.#pending.get(id)
-    this.#pending.delete(id)
-    if ('fault' in content) pending?.reject(decodeFault(content.fault))
-    else pending?.resolve(content.value)
+    const asked = pending.get(id)
+    pending.delete(id)
+    if ('fault' in content) asked?.reject(decodeFault(content.fault))
+    else asked?.resolve(content.value)
   }
 
-  #awaitFirstMessage(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined
-      this.#refuse('The primary does not answer: let it call hostStore(store)')
+  function awaitFirstMessage(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      refuse('The primary does not answer: let it call hostStore(store)')
     }, FIRST_MESSAGE_MS).unref()
   }
 
-  #end(why: string): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    clearTimeout(this.#timer)
-    process.off('message', this.#onMessage)
-    process.off('disconnect', this.#onDisconnect)
-    const subscribers = [...this.#subscribers.values()]
-    this.#subscribers.clear()
-    this.#refuse(why)
-    if (!process.connected) for (const subscriber of subscribers) notify(subscriber, undefined)
+  function end(why: string): void {
+    if (isOver) return
+    isOver = true
+    clearTimeout(timer)
+    process.off('message', receive)
+    process.off('disconnect', lose)
+    const left = [...subscribers.values()]
+    subscribers.clear()
+    refuse(why)
+    if (!process.connected) for (const subscriber of left) notify(subscriber, undefined)
   }
 
-  #refuse(why: string): void {
-    const pending = [...this.#pending.values()]
-    this.#pending.clear()
-    for (const { reject } of pending) reject(new Fault('busy', why))
+  function refuse(why: string): void {
+    const refused = [...pending.values()]
+    pending.clear()
+    for (const { reject } of refused) reject(new Fault('busy', why))
   }
 }

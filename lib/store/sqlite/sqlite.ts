@@ -41,12 +41,11 @@ export function sqliteStore(file: string | URL, options: SqliteStoreOptions = {}
   requireValueBytes(maxValueBytes)
   const path = pathOf(file)
   const database = new SqliteDatabase(path)
-  const topics = new SqliteTopics(database, path, maxValueBytes)
+  const topics = topicsOf(database, path, maxValueBytes)
   return {
     isShared: true,
     ...entriesOf(database, maxValueBytes),
-    publish: (topic, text, keep) => topics.publish(topic, text, keep),
-    follow: (topic, from, listener, onLost) => topics.follow(topic, from, listener, onLost),
+    ...topics,
     close() {
       topics.close()
       database.close()
@@ -283,112 +282,105 @@ function topicStatements(database: SqliteDatabase) {
  * the file of what was written last changes, and besides that now and then. An event has a rank among those
  * that are kept of its topic. All are there for some seconds, for the other processes.
  */
-class SqliteTopics {
-  readonly #database: SqliteDatabase
-  readonly #path: string
-  readonly #maxValueBytes: number
-  readonly #sql: ReturnType<typeof topicStatements>
-  readonly #topics = new Map<string, Set<NumberedSubscriber>>()
-  #seenChange = -1
+function topicsOf(
+  database: SqliteDatabase, path: string, maxValueBytes: number,
+): Pick<SqliteStore, 'publish' | 'follow' | 'close'> {
+  const sql = topicStatements(database)
+  const topics = new Map<string, Set<NumberedSubscriber>>()
+  let seenChange = -1
   /** The number of the last event that was passed on here. */
-  #lastNumber = 0
-  #isNotifying = false
-  #isAgain = false
-  #timer: NodeJS.Timeout | undefined
-  #soon: NodeJS.Timeout | undefined
-  #watcher: FSWatcher | undefined
+  let lastNumber = 0
+  let isNotifying = false
+  let isAgain = false
+  let timer: NodeJS.Timeout | undefined
+  let soon: NodeJS.Timeout | undefined
+  let watcher: FSWatcher | undefined
+  return { publish, follow, close }
 
-  constructor(database: SqliteDatabase, path: string, maxValueBytes: number) {
-    this.#database = database
-    this.#path = path
-    this.#maxValueBytes = maxValueBytes
-    this.#sql = topicStatements(database)
-  }
-
-  publish(topic: string, text: string, keep: Keep | undefined): void {
-    measure(text, this.#maxValueBytes)
-    this.#database.transact(() => {
+  function publish(topic: string, text: string, keep: Keep | undefined): void {
+    measure(text, maxValueBytes)
+    database.transact(() => {
       const now = Date.now()
-      this.#sql.sweep.run(now)
-      if (keep === undefined) return void this.#sql.insert.run(topic, null, now, now + KEEP_MS, text)
-      const rank = Number(this.#sql.rank.get(topic)?.['rank'] ?? 0) + 1
+      sql.sweep.run(now)
+      if (keep === undefined) return void sql.insert.run(topic, null, now, now + KEEP_MS, text)
+      const rank = Number(sql.rank.get(topic)?.['rank'] ?? 0) + 1
       const expiresAt = endAfter(now, keep.ms)
-      this.#sql.insert.run(topic, rank, expiresAt, Math.max(expiresAt, now + KEEP_MS), text)
-      if (rank > keep.events) this.#sql.outrank.run(now + KEEP_MS, topic, rank - keep.events)
+      sql.insert.run(topic, rank, expiresAt, Math.max(expiresAt, now + KEEP_MS), text)
+      if (rank > keep.events) sql.outrank.run(now + KEEP_MS, topic, rank - keep.events)
     })
-    this.#notify()
+    deliver()
   }
 
-  follow(
+  function follow(
     topic: string, from: 'kept' | 'now', listener: (text: string) => void, onLost: (() => void) | undefined,
   ): () => void {
-    const last = this.#database.use(() => Number(this.#sql.last.get()?.['last'] ?? 0))
-    const kept = from === 'now' ? [] : this.#database.use(() => this.#sql.kept.all(topic, last, Date.now()))
-    if (this.#topics.size === 0) this.#lastNumber = last
-    const subscribers = this.#topics.get(topic) ?? new Set()
-    this.#topics.set(topic, subscribers)
+    const last = database.use(() => Number(sql.last.get()?.['last'] ?? 0))
+    const kept = from === 'now' ? [] : database.use(() => sql.kept.all(topic, last, Date.now()))
+    if (topics.size === 0) lastNumber = last
+    const subscribers = topics.get(topic) ?? new Set()
+    topics.set(topic, subscribers)
     const subscriber = { listener, onLost, lastNumber: last }
     subscribers.add(subscriber)
-    this.#look()
+    look()
     for (const { text } of kept) notify(subscriber, String(text))
     return () => {
       subscribers.delete(subscriber)
-      if (subscribers.size === 0 && this.#topics.get(topic) === subscribers) this.#topics.delete(topic)
-      if (this.#topics.size === 0) this.#unwatch()
+      if (subscribers.size === 0 && topics.get(topic) === subscribers) topics.delete(topic)
+      if (topics.size === 0) unwatch()
     }
   }
 
-  close(): void {
-    for (const subscribers of this.#topics.values()) subscribers.clear()
-    this.#topics.clear()
-    this.#unwatch()
+  function close(): void {
+    for (const subscribers of topics.values()) subscribers.clear()
+    topics.clear()
+    unwatch()
   }
 
-  #look(): void {
-    if (this.#watcher === undefined) {
+  function look(): void {
+    if (watcher === undefined) {
       try {
-        this.#watcher = watch(`${this.#path}-wal`, { persistent: false }, () => this.#pollSoon())
-        this.#watcher.on('error', () => {
-          this.#watcher?.close()
-          this.#watcher = undefined
-          this.#pace()
+        watcher = watch(`${path}-wal`, { persistent: false }, () => pollSoon())
+        watcher.on('error', () => {
+          watcher?.close()
+          watcher = undefined
+          pace()
         })
       } catch {
         // Looking more often does it too.
       }
     }
-    if (this.#timer === undefined) this.#pace()
+    if (timer === undefined) pace()
   }
 
-  #pace(): void {
-    clearInterval(this.#timer)
-    const ms = this.#watcher === undefined ? UNWATCHED_MS : WATCHED_MS
-    this.#timer = setInterval(() => this.#poll(), ms).unref()
+  function pace(): void {
+    clearInterval(timer)
+    const ms = watcher === undefined ? UNWATCHED_MS : WATCHED_MS
+    timer = setInterval(() => poll(), ms).unref()
   }
 
-  #unwatch(): void {
-    clearInterval(this.#timer)
-    clearTimeout(this.#soon)
-    this.#timer = undefined
-    this.#watcher?.close()
-    this.#watcher = undefined
+  function unwatch(): void {
+    clearInterval(timer)
+    clearTimeout(soon)
+    timer = undefined
+    watcher?.close()
+    watcher = undefined
   }
 
   /** What is being written can be seen only a moment later. */
-  #pollSoon(delayMs = 1): void {
-    if (this.#poll() || delayMs > SOON_MS || this.#topics.size === 0) return
-    clearTimeout(this.#soon)
-    this.#soon = setTimeout(() => this.#pollSoon(delayMs * 2), delayMs).unref()
+  function pollSoon(delayMs = 1): void {
+    if (poll() || delayMs > SOON_MS || topics.size === 0) return
+    clearTimeout(soon)
+    soon = setTimeout(() => pollSoon(delayMs * 2), delayMs).unref()
   }
 
   /** Passes on what others have published. Answers whether there was any change. */
-  #poll(): boolean {
-    if (this.#topics.size === 0) return false
+  function poll(): boolean {
+    if (topics.size === 0) return false
     try {
-      const change = this.#database.use(() => Number(this.#sql.changes.get()?.['data_version']))
-      if (change === this.#seenChange) return false
-      this.#seenChange = change
-      this.#notify()
+      const change = database.use(() => Number(sql.changes.get()?.['data_version']))
+      if (change === seenChange) return false
+      seenChange = change
+      deliver()
     } catch {
       // The next look sees it.
     }
@@ -396,34 +388,34 @@ class SqliteTopics {
   }
 
   /** Passes on whatever is new; where that is being done, it goes on there. */
-  #notify(): void {
-    this.#isAgain = true
-    if (this.#isNotifying) return
-    this.#isNotifying = true
+  function deliver(): void {
+    isAgain = true
+    if (isNotifying) return
+    isNotifying = true
     try {
-      while (this.#isAgain && this.#topics.size > 0) {
-        const rows = this.#database.use(() => this.#sql.after.all(this.#lastNumber))
-        this.#isAgain = rows.length === PAGE_COUNT
-        for (const { number, topic } of rows) this.#pass(Number(number), String(topic))
+      while (isAgain && topics.size > 0) {
+        const rows = database.use(() => sql.after.all(lastNumber))
+        isAgain = rows.length === PAGE_COUNT
+        for (const { number, topic } of rows) pass(Number(number), String(topic))
       }
     } catch {
       // What was published stays; the next look passes it on.
-      this.#seenChange = -1
+      seenChange = -1
     } finally {
-      this.#isNotifying = false
+      isNotifying = false
     }
   }
 
-  #pass(number: number, topic: string): void {
-    if (number <= this.#lastNumber) return
+  function pass(number: number, topic: string): void {
+    if (number <= lastNumber) return
     // It is not known of which topics those in between were.
-    if (number > this.#lastNumber + 1) {
-      for (const subscribers of this.#topics.values()) notifyAll(subscribers, number - 1, undefined)
+    if (number > lastNumber + 1) {
+      for (const subscribers of topics.values()) notifyAll(subscribers, number - 1, undefined)
     }
-    this.#lastNumber = number
-    const subscribers = this.#topics.get(topic)
+    lastNumber = number
+    const subscribers = topics.get(topic)
     if (subscribers === undefined) return
-    const text = this.#database.use(() => this.#sql.text.get(number)?.['text'])
+    const text = database.use(() => sql.text.get(number)?.['text'])
     notifyAll(subscribers, number, typeof text === 'string' ? text : undefined)
   }
 }
