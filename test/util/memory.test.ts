@@ -6,23 +6,23 @@ import { promisify } from 'node:util'
 const MiB = 1024 * 1024
 
 test('what is held without an option of the server follows the memory that there is', async () => {
-  const [main, publishing, subscriptions] = ['index', 'store/topics/publishing', 'mcp/session/subscriptions']
+  const [main, remote, session, quota] = ['index', 'store/shared/remote', 'mcp/session/session', 'util/quota']
     .map((name) => new URL(`../../lib/${name}.js`, import.meta.url).href)
   const print = `const { memoryStore } = await import('${main}')
-    const { Publishing } = await import('${publishing}')
-    const { WatchedBytes } = await import('${subscriptions}')
+    const { publisher } = await import('${remote}')
+    const { watch, watchedBytes } = await import('${session}')
+    const { PlainLease } = await import('${quota}')
     const store = memoryStore()
     const owner = 'ann'
     for (let key = 0; key < 50; key++) {
       store.write({ collection: 'c', owner, key: String(key) }, 'x'.repeat(${MiB}), 60_000, 'any')
     }
     const kept = store.list('c', owner, Infinity).length
-    const publishing = new Publishing(() => new Promise(() => {}))
-    const publish = publishing.publish('topic', '', undefined, ${40 * MiB})
+    const publish = publisher(() => new Promise(() => {}))('topic', '', undefined, ${40 * MiB})
     const said = await Promise.race([publish, 0]).catch((error) => error.kind)
     let watched = 0
     try {
-      new WatchedBytes().take(new Array(20).fill('x'.repeat(${2 * MiB})))
+      watch(watchedBytes(), new PlainLease('a'), new Array(20).fill('x'.repeat(${2 * MiB})))
     } catch (error) { watched = error.kind }
     console.log(JSON.stringify([kept <= 40, said, watched]))`
   const { stdout } = await promisify(execFile)(process.execPath, [
