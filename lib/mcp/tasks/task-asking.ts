@@ -261,7 +261,17 @@ export class TaskStream implements AnswerHandler {
   /** Lets the process that runs the task ask on the stream. */
   #join(node: string): () => void {
     const asked = new Map<string, Asking>()
-    const lost = (): void => { if (this.#where === node) this.#askAlone() }
+    // Their answers would reach no task; it asks on another stream.
+    const withdraw = (): void => {
+      const left = [...asked.values()]
+      asked.clear()
+      const why = new Fault('cancelled', 'The question is asked on another stream')
+      for (const asking of left) asking.withdraw(why)
+    }
+    const lost = (): void => {
+      withdraw()
+      if (this.#where === node) this.#askAlone()
+    }
     const { id, owner } = this.#task
     const channel = this.#shared!.channels.open(node, KIND, [owner, id], {
       onMessage: (message) => {
@@ -292,6 +302,9 @@ export class TaskStream implements AnswerHandler {
       },
       onEnd: lost, onLost: lost,
     })
-    return () => channel.end()
+    return () => {
+      withdraw()
+      channel.end()
+    }
   }
 }
