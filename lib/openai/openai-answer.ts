@@ -65,17 +65,17 @@ function messagesOf({ instructions }: Model, prompt: string, call: Call): object
 /** The next piece of a reply, undefined at its end. */
 type Read = (limitMs: number) => Promise<string | undefined>
 
-/** Characters of one stream: of each hundred, a few are the model's own. */
+/** Characters of one stream: a few of each hundred are text of the model. */
 const MAX_STREAM = 32 * MAX_LENGTH
 const MAX_DEPTH = 64
-/** How far the stream may go on behind the end of the answer; read to its end, the connection is kept. */
+/** How far the stream is read after the end of the answer: read to its end, the connection can be kept. */
 const TAIL_MS = 1_000
 const TAIL_READS = 16
 const CUT_OFF = 'broke off its answer'
 
 /**
  * Sends a request, and yields the text of the reply. Throws a `Fault`: `busy` for 429, `timeout` after
- * `idleMs` of silence, else `failed`; and the reason of `caller` once that is aborted.
+ * `idleMs` of silence, else `upstream`; and the reason of `caller` once that is aborted.
  */
 export async function* request(
   model: Model, members: object, completion: ChatCompletion, caller: AbortSignal,
@@ -83,7 +83,7 @@ export async function* request(
   const sending = new AbortController()
   const signal = AbortSignal.any([caller, sending.signal])
   const clock = new Clock()
-  // Only waiting counts: a caller that reads slowly is not the endpoint's silence.
+  // Only waiting counts: a caller that reads slowly does not make the endpoint silent.
   const wait = <T>(limitMs: number, coming: Promise<T>): Promise<T> => {
     clock.limit(limitMs, () => {
       sending.abort(failure(model, `was silent for ${limitMs} ms`, undefined, 'timeout'))
@@ -110,7 +110,7 @@ export async function* request(
     }
     yield* stream(model, completion, read)
   } catch (error) {
-    // What a read fails with after an abort is an accident; why it was aborted is the reason.
+    // After an abort a read fails in some way; the reason of the abort is the cause.
     if (signal.aborted) throw signal.reason
     if (error instanceof Fault) throw error
     throw failure(model, error instanceof RangeError ? TOO_MUCH : CUT_OFF, error)

@@ -24,7 +24,7 @@ import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Query } from './query.ts'
 
-export class QueryRun extends RunStream<Answer> implements UserMessage, GroupListener {
+class QueryRun extends RunStream<Answer> implements UserMessage, GroupListener {
   readonly prompt: string
   readonly conversationId: string
   readonly isNamed: boolean
@@ -109,7 +109,7 @@ export class QueryRun extends RunStream<Answer> implements UserMessage, GroupLis
 }
 
 /** An earlier reply as events. */
-export function replayedAnswer(reply: string): string {
+function replayedAnswer(reply: string): string {
   const answer: unknown = JSON.parse(reply)
   const text = isRecord(answer) ? answer['response'] : undefined
   if (text === undefined || text === '') return formatEvent(reply, 'done', '1')

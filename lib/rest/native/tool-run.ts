@@ -44,13 +44,9 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
     timeoutMs: tool.timeoutMs ?? service.limits.toolTimeoutMs,
     isStream: wanted === EVENT_STREAM,
     begin,
-    replay: replayedResult,
+    // The events before its end are gone.
+    replay: (reply) => formatEvent(reply, 'done', '1'),
   })
-}
-
-/** An earlier reply as events. Those before its end are gone. */
-export function replayedResult(reply: string): string {
-  return formatEvent(reply, 'done', '1')
 }
 
 class ToolCallRun extends RunStream<ToolResult> {
