@@ -195,6 +195,26 @@ function crowded(files: readonly SourceFile[]): readonly string[] {
   ]
 }
 
+/** Words that say nothing to who knows the field, which has terms for what they were used for. */
+const STRANGE = new Set([
+  'told', 'tell', 'hear', 'hears', 'heard', 'nobody', 'whoever', 'speak', 'speaks', 'elsewhere', 'custody',
+  'patience', 'house', 'visit', 'door', 'doors', 'news',
+])
+const COMMENT = /^\s*(?:\*|\/\*|\/\/)/
+/** Texts and patterns, and of a template what is not put into it. */
+const LITERAL = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/(?![*/ ])(?:[^/\\]|\\.)+\/|[`}][^`]*?(?:`|\$\{)/g
+
+/** Names that are made of such words. */
+function strangeNames(path: string, lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line, at) => {
+    if (COMMENT.test(line)) return []
+    const names = line.replace(LITERAL, '').match(/[A-Za-z_]\w*/g) ?? []
+    return names.filter((name) => (
+      name.replace(/([a-z\d])([A-Z])/g, '$1 $2').toLowerCase().split(/[ _]/).some((word) => STRANGE.has(word))
+    )).map((name) => `${path}:${at + 1} has the name ${name}, which is no term of the field`)
+  })
+}
+
 /** The lines that are too long. */
 function wide(path: string, lines: readonly string[]): readonly string[] {
   return lines.flatMap(({ length }, at) => (
@@ -215,7 +235,7 @@ function violations(files: readonly SourceFile[]): readonly string[] {
     const isLong = count > MAX_LINES ? [`${path} has ${count} lines, more than ${MAX_LINES}`] : []
     return [
       ...importsOf(text).flatMap((one) => objection(path, one) ?? []), ...isLong,
-      ...wide(path, lines), ...realms(path, lines),
+      ...wide(path, lines), ...realms(path, lines), ...strangeNames(path, lines),
     ]
   }), ...circles(files), ...namesakes(files), ...crowded(files)]
 }
@@ -286,6 +306,7 @@ const broken: readonly (readonly [path: string, text: string, complaint: RegExp]
   ['test/interop/a.mjs', `// ${'a'.repeat(108)}`, /^test\/interop\/a\.mjs:1 has 111 columns/],
   ['bench/a.js', `// ${'a'.repeat(108)}`, /^bench\/a\.js:1 has 111 columns/],
   ['lib/run/a.ts', 'return value instanceof Promise', /^lib\/run\/a\.ts:1 asks for a class of a realm$/],
+  ['lib/run/a.ts', 'const whoIsTold = 1', /^lib\/run\/a\.ts:1 has the name whoIsTold/],
   ['lib/util/a.ts', `import { Fault } from '../define/fault.ts'`, /\(util\/\) imports define\//],
   ['lib/a2a/a.ts', '', /on no floor of its room/],
   ['lib/store/conformance/rules/deep/a.ts', '', /deeper than 3 folders/],
@@ -322,6 +343,7 @@ const fine: readonly (readonly [path: string, text: string])[] = [
   ['lib/run/a.ts', `// import { a } from '../mcp/a.ts'\n/** See import('../mcp/a.ts'). */\n * import 'zod'`],
   ['lib/run/a.ts', 'const a = 1\n'.repeat(500)],
   ['lib/run/a.ts', `// ${'é'.repeat(107)}\n`],
+  ['lib/run/a.ts', `throw new Fault('busy', 'Nobody is there')\n// Nobody told it.\nconst bestseller = 1`],
   ['test/run/a.test.ts', ''],
   ['bench/a.js', `import { createServer } from 'node:http'\n// ${'a'.repeat(107)}\n`],
   ['test/fixtures/mcp/2025-11-25/a.json', ''],

@@ -135,9 +135,9 @@ export class ChatRun extends RunStream<Answer> implements UserMessage {
   }
 
   #usage(saidBytes: number): string {
-    let heardBytes = Buffer.byteLength(this.prompt)
-    for (const { content } of this.history) heardBytes += Buffer.byteLength(content)
-    const prompt = Math.ceil(heardBytes / TOKEN_BYTES)
+    let promptBytes = Buffer.byteLength(this.prompt)
+    for (const { content } of this.history) promptBytes += Buffer.byteLength(content)
+    const prompt = Math.ceil(promptBytes / TOKEN_BYTES)
     const completion = Math.ceil(saidBytes / TOKEN_BYTES)
     const counts = `"prompt_tokens":${prompt},"completion_tokens":${completion}`
     return `"usage":{${counts},"total_tokens":${prompt + completion},"estimated":true}`
