@@ -4,6 +4,7 @@
  * settled, sealed and bound to the principal; the store keeps what has changed since.
  */
 import { randomBytes } from 'node:crypto'
+import { originOf, requestOf } from '../../run/task-run.ts'
 import { Fault } from '../../define/fault.ts'
 import { cancelledBy, cancelRequest, takeAnswer } from './messages.ts'
 import { noLegacySse, unavailable } from '../protocol/replies.ts'
@@ -13,9 +14,9 @@ import { keyOf } from '../../state/store.ts'
 import { andThen } from '../../util/thenable.ts'
 import { abilitiesOf, bitsOf, decodeClient, unable } from '../protocol/client.ts'
 import { revisionByName } from '../protocol/revisions.ts'
+import type { TurnRequest } from '../../tasks/task.ts'
 import type { Origin, ClientInfo } from '../../define/call.ts'
 import type { CatalogChange } from '../../define/catalog.ts'
-import type { Principal } from '../../define/principal.ts'
 import type { Service, Shared } from '../../run/service.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { RpcMessage } from '../../wire/jsonrpc.ts'
@@ -24,7 +25,7 @@ import type { Notifications } from './notifications.ts'
 import type { Handshake, Session, Sessions } from './session.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Severity } from '../../define/log.ts'
-import type { Entry, Store, StoreKey } from '../../state/store.ts'
+import type { Entry, StoreKey } from '../../state/store.ts'
 
 /** How long another process may go on with a session, from its beginning. */
 const SESSION_MS = 24 * 60 * 60_000
@@ -33,7 +34,7 @@ const PURPOSE = 'session'
 const MAX_LENGTH = 256
 
 /** The id of a session that begins now. The client's own members are shortened until the id fits. */
-export function sealSessionId(seal: Seal, owner: string, { revision, abilities, client }: Handshake): string {
+function sealSessionId(seal: Seal, owner: string, { revision, abilities, client }: Handshake): string {
   const bits = bitsOf(abilities)
   const until = Date.now() + SESSION_MS
   for (const shown of shorter(client)) {
@@ -44,7 +45,7 @@ export function sealSessionId(seal: Seal, owner: string, { revision, abilities, 
 }
 
 /** What an id carries; undefined where it is invalid, is not the owner's, or is too old. */
-export function openSessionId(seal: Seal, owner: string, id: string): Handshake | undefined {
+function openSessionId(seal: Seal, owner: string, id: string): Handshake | undefined {
   if (id.length > MAX_LENGTH) return undefined
   const opened = seal.open(PURPOSE, id, owner)
   const [name, bits, client, extensions]: readonly unknown[] = Array.isArray(opened) ? opened : []
@@ -79,32 +80,6 @@ const initial: SessionState = { logLevel: undefined, subscriptions: [], scopes: 
 /** How often a change is tried after another process was first. */
 const MAX_ATTEMPTS = 32
 
-export class SessionStates {
-  readonly #store: Store
-
-  constructor(store: Store) {
-    this.#store = store
-  }
-
-  /** The state of a session; undefined where nothing has changed. */
-  read(owner: string, id: string): MaybePromise<SessionState | undefined> {
-    return andThen(this.#store.read(storeKeyOf(owner, id)), decode)
-  }
-
-  /** Changes the state. Rejects with `Fault('busy')` where that cannot be done now. */
-  async change(owner: string, id: string, change: StateChange): Promise<void> {
-    const key = storeKeyOf(owner, id)
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const entry = await this.#store.read(key)
-      const before = decode(entry) ?? initial
-      if (before.isOver) return
-      const text = JSON.stringify({ ...before, ...change(before) })
-      if (await this.#store.write(key, text, SESSION_MS, entry?.version ?? 0) !== undefined) return
-    }
-    throw new Fault('busy', 'This session changes all the time; try again later')
-  }
-}
-
 /** A subscription to a resource; `scopes` undefined: its end. */
 export function subscribed(uri: string, scopes: readonly string[] | undefined): StateChange {
   return ({ subscriptions }) => {
@@ -132,21 +107,11 @@ function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
-interface PassedPost {
-  readonly id: string
-  readonly body: string
-  readonly principal: Principal
-  readonly requestId: string
-  /** Without credentials. */
-  readonly headers: readonly (readonly [string, string])[]
-}
-
 export class SessionMigration {
   readonly #service: Service
   readonly #seal: Seal
   readonly #sessions: Sessions
   readonly #notifications: Notifications
-  readonly #states: SessionStates
   readonly #updated = new Set<string>()
   #hasFailed = false
 
@@ -155,7 +120,6 @@ export class SessionMigration {
     this.#seal = seal
     this.#sessions = sessions
     this.#notifications = notifications
-    this.#states = new SessionStates(service.store)
     if (service.shared !== undefined) this.#listen(service.shared)
   }
 
@@ -185,7 +149,7 @@ export class SessionMigration {
   async #restore(owner: string, id: string, handshake: Handshake): Promise<void> {
     let state: SessionState | undefined
     try {
-      state = await this.#states.read(owner, id)
+      state = await this.#read(owner, id)
     } catch (error) {
       // Without its store a session goes on with what its id carries.
       if (!(error instanceof Fault)) throw error
@@ -203,8 +167,26 @@ export class SessionMigration {
   async keep(session: Session, change: StateChange): Promise<void> {
     const { id, owner } = session
     if (session.isBound) return
-    await this.#states.change(owner, id, change)
+    await this.#change(owner, id, change)
     await this.#service.shared?.cluster.broadcast('session', [id, owner])
+  }
+
+  /** The state of a session; undefined where nothing has changed. */
+  #read(owner: string, id: string): MaybePromise<SessionState | undefined> {
+    return andThen(this.#service.store.read(storeKeyOf(owner, id)), decode)
+  }
+
+  async #change(owner: string, id: string, change: StateChange): Promise<void> {
+    const { store } = this.#service
+    const key = storeKeyOf(owner, id)
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const entry = await store.read(key)
+      const before = decode(entry) ?? initial
+      if (before.isOver) return
+      const text = JSON.stringify({ ...before, ...change(before) })
+      if (await store.write(key, text, SESSION_MS, entry?.version ?? 0) !== undefined) return
+    }
+    throw new Fault('busy', 'This session changes all the time; try again later')
   }
 
   /** Ends a session everywhere. Where it rejects, with `Fault('busy')`, the session has not ended. */
@@ -246,9 +228,7 @@ export class SessionMigration {
     const { shared, limits } = this.#service
     const node = /^([\w-]{8})\./.exec(id)?.[1]
     if (shared === undefined || node === undefined || node === shared.cluster.id) return undefined
-    const { principal, requestId, headers } = origin
-    const post: PassedPost = { id, body, principal, requestId, headers: [...headers] }
-    return shared.channels.ask(node, 'pair', post, limits.storeTimeoutMs).then(
+    return shared.channels.ask(node, 'pair', requestOf(origin, [id, body]), limits.storeTimeoutMs).then(
       // It was made by the same code.
       (reply) => reply as Reply,
       (error: unknown) => error instanceof Fault && error.kind === 'not-found' ? noLegacySse()
@@ -260,11 +240,9 @@ export class SessionMigration {
   onLegacySsePost(take: (id: string, origin: Origin, body: string) => Reply): void {
     this.#service.shared?.channels.on('pair', (question, line) => {
       // Sealed by another process of ours.
-      const { id, body, principal, requestId, headers } = question as PassedPost
-      const map = new Map(headers)
-      line.send(take(id, {
-        requestId, principal, headers: map, header: (name) => map.get(name), onDisconnect: () => {},
-      }, body))
+      const request = question as TurnRequest
+      const [id, body] = request.said as readonly [string, string]
+      line.send(take(id, originOf(request), body))
       return {}
     })
   }
@@ -301,7 +279,7 @@ export class SessionMigration {
 
   async #refresh(session: Session): Promise<void> {
     try {
-      const state = await this.#states.read(session.owner, session.id)
+      const state = await this.#read(session.owner, session.id)
       if (state?.isOver === true) this.#sessions.close(session)
       else if (state !== undefined) apply(session, state)
     } catch {

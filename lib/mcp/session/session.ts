@@ -296,7 +296,6 @@ export class Sessions {
 
   get count(): number { return this.#byId.size }
 
-
   /** Begins a session. An idle one is closed for it; where none is idle, throws `Fault('busy')`. */
   open(owner: string, revision: Revision, id?: string): Session {
     const session = new Session(owner, revision, this.#terms, id)
