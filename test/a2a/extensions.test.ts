@@ -8,7 +8,8 @@ import type { A2aRequest } from '../../lib/a2a/tasks/request.ts'
 /** A visit with these headers at a door that offers these extensions. */
 function visit(headers: Record<string, string>, extensions?: readonly CardExtension[]): A2aRequest {
   const exchange = { header: (name: string) => headers[name] }
-  return { exchange, options: { extensions, takesKeys: () => false } } as unknown as A2aRequest
+  const options = { extensions, takesKeys: () => false }
+  return { exchange, options, extensions: requestedExtensions(exchange) } as unknown as A2aRequest
 }
 
 const uris = Array.from({ length: 70 }, (_, index) => `urn:${index}`)

@@ -22,11 +22,10 @@ export function requestedExtensions(origin: Pick<Origin, 'header'>): readonly st
 }
 
 /** Throws where a message does not ask for an extension that the agents require. For `send` and `stream`. */
-export function checkExtensions({ options, exchange }: A2aRequest): void {
+export function checkExtensions({ options, extensions }: A2aRequest): void {
   const required = options.extensions?.filter((one) => one.required === true) ?? []
   if (required.length === 0) return
-  const requested = requestedExtensions(exchange)
-  const missing = required.find(({ uri }) => !requested.includes(uri))
+  const missing = required.find(({ uri }) => !extensions.includes(uri))
   if (missing === undefined) return
   throw new A2aFault('EXTENSION_SUPPORT_REQUIRED', `This agent is only for clients with the extension `
     + `${missing.uri}; list it in the header ${HEADERS[0]}`)

@@ -19,7 +19,7 @@ import type { RpcError } from '../../wire/jsonrpc.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { A2aOptions } from '../model/options.ts'
-import type { PushStatus } from '../push/push-delivery.ts'
+import type { PushDeliveries, PushStatus } from '../push/push-delivery.ts'
 import type { A2aAnswers } from './answers.ts'
 
 /** Paths of a card: since A2A 0.3, and before. */
@@ -47,12 +47,7 @@ export interface A2aRoutes {
 const idleStatus: PushStatus = { waiting: 0, posting: 0, lookups: 0, bytes: 0 }
 
 /** What is posted to addresses that clients name. */
-export interface Webhooks {
-  readonly status: PushStatus
-  /** Resolves when nothing waits, or after `ms`. */
-  idle(ms: number): Promise<void>
-  close(): Promise<void>
-}
+type Webhooks = Pick<PushDeliveries, 'status' | 'idle' | 'close'>
 
 /** Makes the endpoints. Throws `TypeError` and `RangeError` for options that cannot be meant. */
 export function a2aRoutes(service: Service, options: A2aOptions, seal: Seal): A2aRoutes {
