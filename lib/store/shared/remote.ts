@@ -4,7 +4,7 @@
  */
 import { Fault } from '../../define/fault.ts'
 import { total } from '../../util/memory.ts'
-import { measure, requireKey } from './common.ts'
+import { lazily, measure, requireKey } from './common.ts'
 import type { Keep, Store } from '../../state/store.ts'
 import type { FollowedTopics } from './followed-topics.ts'
 
@@ -25,8 +25,7 @@ export interface RemoteCommands extends Pick<Store, 'read' | 'write' | 'remove' 
  * or an event is `Fault('too-large')`.
  */
 export function remoteStore(load: () => Promise<RemoteCommands>, maxValueBytes: number): Store {
-  let loading: Promise<RemoteCommands> | undefined
-  const loaded = (): Promise<RemoteCommands> => loading ??= load()
+  const loaded = lazily(load)
   const publish = publisher(async (topic, batch) => (await loaded()).publishBatch(topic, batch))
   return {
     isShared: true,
