@@ -102,6 +102,8 @@ export class OrphanReaper {
   }
 
   async #reapNode({ key: node, value, version }: Entry): Promise<void> {
+    // Before its tasks run again: what it has left is older than what they do then.
+    const hasLeft = await this.#cluster.takeOver(node)
     let count = 0
     let group: Promise<void>[] = []
     for await (const run of this.#all(RUNS, SYSTEM_OWNER + node)) {
@@ -112,7 +114,7 @@ export class OrphanReaper {
       group = []
     }
     await Promise.all(group)
-    if (await this.#cluster.takeOver(node) || count > 0 || value === GONE) return
+    if (hasLeft || count > 0 || value === GONE) return
     this.#deadSince.delete(node)
     await this.#store.write(memberOf(node), GONE, GONE_MS, version)
   }
