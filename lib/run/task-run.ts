@@ -9,7 +9,7 @@ import { asFault, Fault, publicMessage } from '../define/fault.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { rejectOneByOne } from '../define/question.ts'
 import { isTerminal } from '../tasks/task.ts'
-import { MAX_TIMER_MS } from '../util/clock.ts'
+import { timer } from '../util/clock.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import type { ArtifactInput } from '../define/artifact.ts'
@@ -126,9 +126,9 @@ export class TaskRun implements CallChannel, RunningTask {
     if (known !== undefined) return Promise.resolve(known)
     const { askTimeoutMs } = this.#service.limits
     const promise = new Promise<unknown>((resolve, reject) => {
-      const timer = askTimeoutMs > MAX_TIMER_MS ? undefined
-        : setTimeout(() => this.#giveUp(key), askTimeoutMs)
-      this.#open = (this.#open ?? new Map<string, Open>()).set(key, { question, timer, resolve, reject })
+      const running = timer(askTimeoutMs, () => this.#giveUp(key))
+      const open: Open = { question, timer: running, resolve, reject }
+      this.#open = (this.#open ?? new Map<string, Open>()).set(key, open)
     })
     // Handled from the start: a handler that does not await it must not end the process.
     promise.catch(() => {})

@@ -5,7 +5,7 @@
  */
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
-import { MAX_TIMER_MS, startDeadline } from '../util/clock.ts'
+import { startDeadline, timer } from '../util/clock.ts'
 import { Fault } from '../define/fault.ts'
 import { SYSTEM_OWNER } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
@@ -169,9 +169,9 @@ export class GuardedStore implements Store {
     return new Promise((resolve) => {
       // Unlike that of a call, it does not keep the process.
       const late = new Error(`Nothing within ${storeTimeoutMs} ms`)
-      const timer = setTimeout(resolve, Math.min(storeTimeoutMs, MAX_TIMER_MS), late).unref()
+      const running = timer(storeTimeoutMs, () => resolve(late))?.unref()
       asked.then(() => resolve(undefined), (error: unknown) => resolve(error ?? new Error('It failed')))
-        .finally(() => clearTimeout(timer))
+        .finally(() => clearTimeout(running))
     })
   }
 }

@@ -7,6 +7,11 @@ import type { Timed, TimerQueue, Timers } from './timers.ts'
 /** The longest that a timer of Node's can count, in milliseconds (24 days): beyond it, it fires at once. */
 export const MAX_TIMER_MS = 0x7fffffff
 
+/** Calls `act` after `ms`; never, and without a timer, where Node cannot count that long: `Infinity`. */
+export function timer(ms: number, act: () => void): NodeJS.Timeout | undefined {
+  return ms > MAX_TIMER_MS ? undefined : setTimeout(act, ms)
+}
+
 /** Whole milliseconds on the monotonic clock: fractions would take an object each where they are kept. */
 export function monotonic(): number {
   return Math.floor(performance.now())
@@ -81,10 +86,9 @@ export class Clock implements Timed {
   }
 
   #run(): void {
-    if (this.#leftMs > MAX_TIMER_MS) return
     this.#since = performance.now()
-    this.#timer = setTimeout(() => this.timeIsUp(), Math.max(0, this.#leftMs))
-    if (this.#isBackground) this.#timer.unref()
+    this.#timer = timer(Math.max(0, this.#leftMs), () => this.timeIsUp())
+    if (this.#isBackground) this.#timer?.unref()
   }
 }
 
@@ -94,12 +98,11 @@ export class Clock implements Timed {
  * `Infinity` never gives up. The returned function ends the wait.
  */
 export function startDeadline(ms: number, giveUp: () => void): () => void {
-  if (ms > MAX_TIMER_MS) return () => {}
   const began = monotonic()
-  let timer = setTimeout(() => {
-    timer = setTimeout(giveUp, Math.min(monotonic() - began - ms, ms))
-  }, ms)
-  return () => clearTimeout(timer)
+  let running = timer(ms, () => {
+    running = setTimeout(giveUp, Math.min(monotonic() - began - ms, ms))
+  })
+  return () => clearTimeout(running)
 }
 
 /** The promise's outcome; where it has none in `ms`, it rejects with what `makeFault` returns. */
@@ -124,11 +127,11 @@ export class IdleWaiters {
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
-        clearTimeout(timer)
+        clearTimeout(running)
         this.#waiters.delete(done)
         resolve()
       }
-      const timer = setTimeout(done, Math.min(ms, MAX_TIMER_MS))
+      const running = timer(ms, done)
       this.#waiters.add(done)
     })
   }

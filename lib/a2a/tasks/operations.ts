@@ -4,7 +4,7 @@
  */
 import { callerOf } from '../../define/call.ts'
 import { isTerminal, wholeTask } from '../../tasks/task.ts'
-import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { timer } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { signedExtendedCard } from '../card/extended-card.ts'
 import { A2aFault } from '../model/faults.ts'
@@ -162,9 +162,9 @@ async function cancelTask(request: A2aRequest, { tenant, id }: TaskRequest): Pro
 /** Resolves when the handler has come to its end, or `waitMs` are over. */
 function endOf(run: RunningTask, waitMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = waitMs > MAX_TIMER_MS ? undefined : setTimeout(resolve, waitMs)
+    const running = timer(waitMs, resolve)
     run.onSettled(() => {
-      clearTimeout(timer)
+      clearTimeout(running)
       resolve()
     })
   })

@@ -8,7 +8,7 @@ import { Fault } from '../../define/fault.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { deliverMessage } from '../../tasks/question-answer.ts'
 import { isTerminal } from '../../tasks/task.ts'
-import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { timer } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { checkMediaTypes } from '../codec/parts.ts'
@@ -260,11 +260,11 @@ function untilSettled({ service, exchange: { origin } }: A2aRequest, task: Task)
     let standing: { readonly task: Task } = { task }
     let stop = (): void => {}
     const done = (): void => {
-      clearTimeout(timer)
+      clearTimeout(running)
       stop()
       resolve(standing.task)
     }
-    const timer = blockingWaitMs > MAX_TIMER_MS ? undefined : setTimeout(done, blockingWaitMs)
+    const running = timer(blockingWaitMs, done)
     const watcher: Watcher = (event, after) => {
       standing = after
       if (event.what === 'forgotten' || (event.what === 'status' && isSettled(event.status.state))) done()

@@ -5,7 +5,7 @@
  * this does not know to `auth.verify`. A wrong credential is final: there is no other scheme and no anonymous
  * caller after it. RFC 6750, RFC 9110 §11.
  */
-import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { timer } from '../../util/clock.ts'
 import { PlainLease, Quota } from '../../util/quota.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { isScope } from '../../wire/challenge.ts'
@@ -241,15 +241,12 @@ export class Pending {
     const slot = new PlainLease(caller)
     this.#slots.add(slot, 1)
     return new Promise((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined
-      if (this.#maxMs <= MAX_TIMER_MS) {
-        timer = setTimeout(() => {
-          reject(new Unavailable('Finding out who calls took too long; try again later', 5, 'warning'))
-          timer = setTimeout(() => slot.close(), this.#maxMs).unref()
-        }, this.#maxMs)
-      }
+      let running = timer(this.#maxMs, () => {
+        reject(new Unavailable('Finding out who calls took too long; try again later', 5, 'warning'))
+        running = timer(this.#maxMs, () => slot.close())?.unref()
+      })
       const end = (): void => {
-        clearTimeout(timer)
+        clearTimeout(running)
         slot.close()
       }
       promised.then((found) => {

@@ -3,7 +3,7 @@
  * counted from its first byte until its request is done, so that many together cannot fill the memory.
  */
 import { constants, isAscii, isUtf8 } from 'node:buffer'
-import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { timer } from '../../util/clock.ts'
 import { Quota } from '../../util/quota.ts'
 import { PLACE_LENGTH, placesIn } from '../../wire/random.ts'
 import { BodyParts, bytesTaken } from './body-parts.ts'
@@ -200,8 +200,7 @@ class BodyReading implements ReadingBody {
 
   /** Starts the time limit. */
   limit(): void {
-    const { bodyTimeoutMs } = this.#limits
-    if (bodyTimeoutMs <= MAX_TIMER_MS) this.#timer = setTimeout(() => this.fail('late'), bodyTimeoutMs)
+    this.#timer = timer(this.#limits.bodyTimeoutMs, () => this.fail('late'))
   }
 
   stop(): void {

@@ -3,7 +3,7 @@
  * Needs no test framework.
  */
 import { randomUUID } from 'node:crypto'
-import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { timer } from '../../util/clock.ts'
 import { MAX_VALUE_BYTES } from '../../state/store.ts'
 import { rejectUnknown } from '../../schema/options.ts'
 import { requireValueBytes } from '../shared/common.ts'
@@ -103,17 +103,17 @@ function settingsOf(make: unknown, options: CheckOptions): CheckOptions & {
 async function tried(
   trial: Trial, check: StoreRules[string], timeoutMs: number,
 ): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined
+  let running: NodeJS.Timeout | undefined
   const late = new Promise<string>((resolve) => {
-    timer = timeoutMs > MAX_TIMER_MS ? undefined : setTimeout(() => {
+    running = timer(timeoutMs, () => {
       trial.isOver = true
       resolve(`Nothing within ${timeoutMs} ms, waiting for ${trial.waitingFor}`)
-    }, timeoutMs)
+    })
   })
   const checked = check(trial).then(() => undefined, (error: unknown) => String(error))
   try {
     return await Promise.race([checked, late])
   } finally {
-    clearTimeout(timer)
+    clearTimeout(running)
   }
 }
