@@ -292,7 +292,7 @@ interface Stored extends Chat { readonly version: number }
 const nothing: Stored = Object.freeze({ ...noChat, version: 0 })
 
 /** Conversations in a shared store: read before a run, appended to after it by compare-and-set. */
-export class StoredConversations {
+class StoredConversations {
   readonly #limits: Limits
   readonly #store: Store
   readonly #log: Log | undefined

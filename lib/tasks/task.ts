@@ -16,14 +16,14 @@ export type TaskState =
 
 const terminal: readonly TaskState[] = ['completed', 'failed', 'canceled', 'rejected']
 
+const usual: readonly TaskState[] = ['working', 'input-required', 'auth-required', ...terminal]
+
 /** What may follow a state. A finished task never changes again. */
-const follows: ReadonlyMap<TaskState, ReadonlySet<TaskState>> = new Map<TaskState, ReadonlySet<TaskState>>([
-  ['submitted', new Set<TaskState>(['working', 'input-required', 'auth-required', ...terminal])],
-  ['working', new Set<TaskState>(['working', 'input-required', 'auth-required', ...terminal])],
-  ['input-required', new Set<TaskState>(['submitted', 'working', 'input-required', ...terminal])],
-  ['auth-required', new Set<TaskState>(['working', 'input-required', 'auth-required', ...terminal])],
-  ...terminal.map((state): [TaskState, ReadonlySet<TaskState>] => [state, new Set()]),
-])
+const follows: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  submitted: usual, working: usual, 'auth-required': usual,
+  'input-required': ['submitted', 'working', 'input-required', ...terminal],
+  completed: [], failed: [], canceled: [], rejected: [],
+}
 
 export function isTerminal(state: TaskState): boolean {
   return terminal.includes(state)
@@ -35,7 +35,7 @@ export function isInterrupted(state: TaskState): boolean {
 }
 
 export function mayFollow(state: TaskState, next: TaskState): boolean {
-  return follows.get(state)?.has(next) === true
+  return follows[state].includes(next)
 }
 
 /** A state, since when, and what the agent says about it. */
