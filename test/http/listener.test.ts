@@ -5,14 +5,25 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { dial, echo, eventually, jsonOf, listen, parseAnswers, say, serve } from '../fixtures/client.ts'
 import { portOf } from '../fixtures/listening.ts'
+import { GOOD, LAST, POST, QUERY } from './requests.ts'
 import type { Call } from '../../lib/index.ts'
 
-const QUERY = '{"query":"hello"}'
-const POST = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
-const GOOD = `${POST}Content-Length: ${QUERY.length}\r\nConnection: close\r\n\r\n${QUERY}`
-
-/** The rest of a request that is the last on its connection and has nothing in it. */
-const LAST = 'HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+const served: readonly (readonly [what: string, bytes: string, status: number])[] = [
+  ['HTTP/1.0', 'GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n', 200],
+  ['an absolute target', `GET http://localhost/health ${LAST}`, 200],
+  ['OPTIONS of everything', `OPTIONS * ${LAST}`, 204],
+  ['OPTIONS of a path', `OPTIONS / ${LAST}`, 204],
+  ['an upgrade',
+    'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close, upgrade\r\nUpgrade: websocket\r\n\r\n',
+    200],
+  ['headers that mean something to JavaScript',
+    'GET /health HTTP/1.0\r\nHost: localhost\r\n__proto__: a\r\nconstructor: b\r\ntoString: c\r\n\r\n', 200],
+  ['200 lines',
+    `GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${'X: y\r\n'.repeat(198)}\r\n`, 200],
+  ['chunks', `${POST}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`
+    + '2;x=y\r\n{"\r\nf\r\nquery":"hello"}\r\n0\r\n\r\n', 200],
+  ['an escaped path', `GET /%68ealth ${LAST}`, 200],
+]
 
 /** Statuses that are right, `closed` among them where saying nothing is right too. */
 type Owed = number | readonly (number | 'closed')[]
@@ -129,23 +140,6 @@ test('bodies that find no room beside each other are refused in the middle too',
   assert.equal(parseAnswers(await first.closed())[0]?.status, 200)
 })
 
-const served: readonly (readonly [what: string, bytes: string, status: number])[] = [
-  ['HTTP/1.0', 'GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n', 200],
-  ['an absolute target', `GET http://localhost/health ${LAST}`, 200],
-  ['OPTIONS of everything', `OPTIONS * ${LAST}`, 204],
-  ['OPTIONS of a path', `OPTIONS / ${LAST}`, 204],
-  ['an upgrade',
-    'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close, upgrade\r\nUpgrade: websocket\r\n\r\n',
-    200],
-  ['headers that mean something to JavaScript',
-    'GET /health HTTP/1.0\r\nHost: localhost\r\n__proto__: a\r\nconstructor: b\r\ntoString: c\r\n\r\n', 200],
-  ['200 lines',
-    `GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${'X: y\r\n'.repeat(198)}\r\n`, 200],
-  ['chunks', `${POST}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`
-    + '2;x=y\r\n{"\r\nf\r\nquery":"hello"}\r\n0\r\n\r\n', 200],
-  ['an escaped path', `GET /%68ealth ${LAST}`, 200],
-]
-
 test('what is unusual and right is served', async (t) => {
   const { port } = await listen(t, { agents: [echo] })
   for (const [what, bytes, status] of served) {
@@ -174,58 +168,6 @@ test('a Host of which no address can be made is refused where any other may be s
     assert.match(await wire.until((got) => got.includes('\r\n\r\n')), /^HTTP\/1\.1 200 /, host)
     wire.leave()
   }
-})
-
-/** Numbers that look random and are the same every time. */
-function dice(seed: number): (sides: number) => number {
-  let state = seed
-  return (sides) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor(state / 0x1_0000_0000 * sides)
-  }
-}
-
-/** A good request with a few bytes of it changed, doubled, cut out, or taken from elsewhere. */
-function mutated(text: string, roll: (sides: number) => number): string {
-  let bytes = text
-  for (let change = 0; change <= roll(4); change++) {
-    const at = roll(bytes.length)
-    const piece = bytes.slice(roll(bytes.length)).slice(0, roll(30))
-    const byte = String.fromCharCode(roll(256))
-    const fresh = [byte, '\r\n', '\0', ' ', ':', '%', '"', '{', '0', piece, ''][roll(11)]
-    bytes = bytes.slice(0, at) + fresh + bytes.slice(at + roll(3))
-  }
-  return bytes
-}
-
-test('whatever bytes come, they are answered or turned away, and the next request is served', async (t) => {
-  const logged: string[] = []
-  const { port } = await listen(t, {
-    agents: [echo],
-    protocol: 'http',
-    log: (level, message) => { if (level === 'error') logged.push(message) },
-  })
-  const good = [
-    GOOD, GOOD.replace('"query":"hello"', '"messages":[{"role":"user","content":"a"}],"stream":true'),
-    `GET /agents/echo?a=b%20c ${LAST}`, `OPTIONS * ${LAST}`,
-    `${POST}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n11\r\n${QUERY}\r\n0\r\n\r\n`,
-  ]
-  const roll = dice(20_261_121)
-  const requests = Array.from({ length: 1_500 }, (_, at) => mutated(good[at % good.length]!, roll))
-  const speak = async (): Promise<void> => {
-    for (let bytes = requests.pop(); bytes !== undefined; bytes = requests.pop()) {
-      const wire = await dial(t, port)
-      wire.send(bytes)
-      wire.socket.end()
-      for (const { status, body } of parseAnswers(await wire.closed())) {
-        assert.notEqual(status, 500, JSON.stringify(bytes))
-        assert.doesNotMatch(body, /\.[jt]s:\d|node:internal/)
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: 20 }, speak))
-  assert.equal((await say(t, port, GOOD))[0]?.status, 200)
-  assert.deepEqual(logged, [])
 })
 
 test('HEAD says what GET would, and no body', async (t) => {

@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict'
 import test, { after } from 'node:test'
-import { keptBytes } from '../fixtures/heap.ts'
 import { eventually } from '../fixtures/client.ts'
 import { answerOf, ask, modern, said, serveMcp } from './client.ts'
 import { capabilities } from './task-client.ts'
@@ -275,14 +274,6 @@ test('what a handler does after its round is dead', async () => {
   await eventually(() => seen.length >= 3)
   await new Promise(setImmediate)
   assert.deepEqual(seen, ['AbortError', true, false])
-})
-
-test('a round keeps nothing on the server', async () => {
-  const timers = (): number => process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length
-  const before = timers()
-  const kept = await keptBytes(1_000, () => first('hello'))
-  assert.ok(kept < 450, `${Math.round(kept)} bytes are kept of each round`)
-  assert.ok(timers() <= before + 1)
 })
 
 test('what keeps a round from its end has the time of a run, and no more', async (t) => {

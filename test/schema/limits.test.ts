@@ -3,12 +3,8 @@ import test from 'node:test'
 import { compile } from '../../lib/schema/compile.ts'
 import { costOf } from '../fixtures/time.ts'
 import { errors, mistake } from './check.ts'
+import { doubling, list, row, text } from './rows.ts'
 import type { JsonSchema } from '../../lib/schema/compile.ts'
-
-/** An array of what a function makes of the numbers from 0. */
-function list<T>(length: number, make: (index: number) => T): T[] {
-  return Array.from({ length }, (_, index) => make(index))
-}
 
 test('schemas that are made to be expensive are refused', () => {
   let deep: JsonSchema = {}
@@ -90,23 +86,6 @@ test('four megabytes of wrong items fail at once', () => {
   }
 })
 
-const text = { type: 'string' }
-const row = {
-  type: 'object',
-  properties: {
-    id: { type: 'integer', minimum: 0 },
-    name: { type: 'string', minLength: 1, maxLength: 100 },
-    mail: text,
-    at: text,
-    tags: { type: 'array', items: text, maxItems: 10 },
-    price: { type: 'number', minimum: 0 },
-    address: { type: 'object', properties: { street: text, city: text, zip: text }, required: ['street'] },
-    ...Object.fromEntries(list(20, (at) => [`optional${at}`, text])),
-  },
-  required: ['id', 'name'],
-  additionalProperties: false,
-}
-
 function rowWith(more: object): JsonSchema {
   return { ...row, properties: { ...row.properties, ...more } }
 }
@@ -150,74 +129,6 @@ test('what is wrong at the end of four megabytes is found', () => {
   assert.deepEqual(errors.map(({ path, keyword }) => `${path} ${keyword}`), ['/24000/id minimum'])
   const validation = compile({ items: { type: 'integer' } })([...list(2_000_000, () => 1), 'x'])
   assert.deepEqual(validation.errors.map(({ path }) => path), ['/2000000'])
-})
-
-/** Each schema applies the next one twice. */
-const doubling = Object.fromEntries(list(40, (at) => {
-  const next = { $ref: `#/$defs/${at + 1}` }
-  return [String(at), at < 39 ? { allOf: [next, next] } : {}]
-}))
-
-type Costly = readonly [what: string, schema: JsonSchema, make: () => unknown]
-
-/** Values that are made to be expensive, for schemas that people write; too much of all of them. */
-const costly: readonly Costly[] = [
-  ['a slow pattern on many texts', { items: { pattern: '^(a+)+$' } },
-    () => list(10_000, () => 'a'.repeat(420))],
-  ['a look-around on many texts', { items: { pattern: '^(?:(?!-)\\w+ ?)*$' } },
-    () => list(10_000, () => 'word '.repeat(20))],
-  ['word edges on many texts', { items: { pattern: '^(?:\\b\\w+\\s?)*$' } },
-    () => list(10_000, () => 'a '.repeat(100))],
-  ['a pattern on one text', { pattern: '^(a|aa)*$' }, () => 'a'.repeat(4_194_304)],
-  ['a back-reference on one text', { pattern: '^(["\']).*\\1$' }, () => `"${'a'.repeat(4_000_000)}"`],
-  ['a pattern of names', { patternProperties: { '^(n+)+\\d+$': true } },
-    () => Object.fromEntries(list(60_000, (at) => [`${'n'.repeat(60)}${at}`, 1]))],
-  ['a format on one text', { format: 'uri' }, () => `http://${'a'.repeat(4_194_304)}`],
-  ['expressions', { items: { format: 'regex' } },
-    () => list(4000, (at) => `${'\\p{L}'.repeat(190)}${at}`)],
-  ['foreign names of hosts', { items: { format: 'idn-hostname' } },
-    () => list(60_000, (at) => `実例${at}.テスト`)],
-  ['equal digests', { uniqueItems: true },
-    () => list(30_000, (at) => [at.toString(2).padStart(15, '0').replace(/0/g, 'Aa').replace(/1/g, 'BB')]),
-  ],
-  ['many items that differ', { uniqueItems: true }, () => list(1_000_000, (at) => at)],
-  ['many items to be looked for', { allOf: list(20, () => ({ not: { contains: { const: 'x' } } })) },
-    () => list(1_000_000, (at) => at)],
-  ['many items to be remembered', { allOf: list(20, () => ({ items: true })), unevaluatedItems: false },
-    () => list(1_000_000, (at) => at)],
-  ['many names to be remembered', { allOf: list(20, () => ({ additionalProperties: true })),
-    unevaluatedProperties: false }, () => Object.fromEntries(list(100_000, (at) => [`n${at}`, 1]))],
-  ['many alternatives',
-    { items: { anyOf: [...list(500, (at) => ({ const: `c${at}` })), { type: 'integer' }] } },
-    () => list(1_000_000, (at) => at)],
-  ['many constants', { items: { enum: list(1000, (at) => ({ a: { b: at } })) } },
-    () => list(100_000, (at) => ({ a: { b: at % 1000 } }))],
-  ['many objects without properties', { items: row }, () => list(1_400_000, () => ({ id: 1, name: 'x' }))],
-  ['many objects without names',
-    { items: { dependentRequired: Object.fromEntries(list(200, (at) => [`d${at}`, ['x']])) } },
-    () => list(500_000, () => ({}))],
-  ['references that double', { $ref: '#/$defs/0', $defs: doubling }, () => 1],
-  ['references to everywhere', { items: { $ref: '#' } }, () => JSON.parse(`[${'[],'.repeat(1_390_000)}[]]`)],
-  ['decimals', { items: { multipleOf: 0.01 } }, () => list(490_000, () => 1e300)],
-  ['a holey array', { items: true }, () => Object.assign([], { length: 4_000_000_000 })],
-  ['a count of characters', { allOf: list(20, () => ({ maxLength: 2_000_000 })) },
-    () => '😀'.repeat(1_000_000)],
-]
-
-test('a value that takes too much work is refused soon, in a sentence', () => {
-  for (const [what, schema, make] of costly) {
-    const validate = compile(schema, { formats: true })
-    const value = make()
-    const { valid, errors, more } = validate(value)
-    assert.deepEqual([valid, more, errors], [false, true, [{
-      path: '',
-      keyword: 'maxSteps',
-      message: 'is too costly to check against this schema (maxSteps 500000)',
-      actual: errors[0]?.actual,
-    }]], what)
-    const took = costOf(() => validate(value), 300)
-    assert.ok(took <= 300, `${what} took ${took} ms`)
-  }
 })
 
 test('the budget is one for the whole value, and every value has its own', () => {
