@@ -24,71 +24,106 @@ export interface Counter {
 
 export interface BucketSize { readonly burst: number; readonly perMinute: number }
 
-/** Bytes of all keys. The one that was asked for longest ago goes first. */
-export const MAX_BYTES: number = 8 * 1024 * 1024
+/** Bytes of all keys. */
+const MAX_BYTES = 8 * 1024 * 1024
 const ENTRY_BYTES = 128
 /** Tolerance for the rounding of clocks. */
-export const ROUNDING_MS: number = 0.001
+const ROUNDING_MS = 0.001
 
-export class Buckets implements Counter {
-  readonly #burstMs: number
-  readonly #stepMs: number
+/** How a bucket fills. `owedMs`: how long it takes until it is full. */
+class Filling {
+  readonly burst: number
+  readonly burstMs: number
+  readonly stepMs: number
+
+  constructor({ burst, perMinute }: BucketSize) {
+    this.burst = burst
+    this.stepMs = 60_000 / perMinute
+    this.burstMs = burst * this.stepMs
+  }
+
+  /** Whole tokens that are there. */
+  free(owedMs: number): number {
+    return Math.max(0, Math.floor((this.burstMs - owedMs + ROUNDING_MS) / this.stepMs))
+  }
+
+  /** Milliseconds until so many tokens are there; zero where they are. */
+  lacking(owedMs: number, tokens: number): number {
+    const lackingMs = owedMs + tokens * this.stepMs - this.burstMs
+    return lackingMs > ROUNDING_MS ? lackingMs : 0
+  }
+}
+
+/** A value for each key, in so many bytes of keys. The key that was asked for longest ago goes first. */
+class RecentKeys<T> {
   readonly #maxBytes: number
-  readonly #fullAt = new Map<string, number>()
+  readonly #byKey = new Map<string, T>()
   #bytes = 0
 
-  constructor({ burst, perMinute }: BucketSize, maxBytes: number = MAX_BYTES) {
-    this.#stepMs = 60_000 / perMinute
-    this.#burstMs = burst * this.#stepMs
+  constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
+  }
+
+  get size(): number { return this.#byKey.size }
+
+  get(key: string): T | undefined { return this.#byKey.get(key) }
+
+  /** The most recent key is last. */
+  set(key: string, value: T): void {
+    if (!this.#byKey.delete(key)) this.#bytes += bytesOf(key)
+    this.#byKey.set(key, value)
+    if (this.#bytes <= this.#maxBytes) return
+    for (const oldest of this.#byKey.keys()) {
+      if (this.#bytes <= this.#maxBytes || oldest === key) return
+      this.#byKey.delete(oldest)
+      this.#bytes -= bytesOf(oldest)
+    }
+  }
+}
+
+function bytesOf(key: string): number {
+  return key.length * 2 + ENTRY_BYTES
+}
+
+export class Buckets implements Counter {
+  readonly #filling: Filling
+  readonly #fullAt: RecentKeys<number>
+
+  constructor(size: BucketSize, maxBytes: number = MAX_BYTES) {
+    this.#filling = new Filling(size)
+    this.#fullAt = new RecentKeys(maxBytes)
   }
 
   /** Buckets that may not be full. */
   get size(): number { return this.#fullAt.size }
 
   take(key: string, cost: number, nowMs: number): Taken {
-    const owedMs = Math.max(0, (this.#fullAt.get(key) ?? nowMs) - nowMs)
+    const filling = this.#filling
+    const owedMs = this.#owed(key, nowMs)
     // A cost above a whole bucket would never fit.
-    const wantedMs = Math.min(owedMs + cost * this.#stepMs, owedMs + this.#burstMs)
-    const allowed = wantedMs <= this.#burstMs + ROUNDING_MS
-    const heldMs = allowed ? wantedMs : owedMs
-    this.#keep(key, nowMs + heldMs)
-    return {
-      allowed,
-      remaining: Math.max(0, Math.floor((this.#burstMs - heldMs + ROUNDING_MS) / this.#stepMs)),
-      resetMs: allowed ? heldMs : wantedMs - this.#burstMs,
-    }
+    const tokens = Math.min(cost, filling.burst)
+    const lateMs = filling.lacking(owedMs, tokens)
+    const allowed = lateMs === 0
+    const heldMs = allowed ? owedMs + tokens * filling.stepMs : owedMs
+    this.#fullAt.set(key, nowMs + heldMs)
+    return { allowed, remaining: filling.free(heldMs), resetMs: allowed ? heldMs : lateMs }
   }
 
   /** Takes a missing token, up to `mostMs` of debt. Returns milliseconds until a token is there. */
   owe(key: string, nowMs: number, mostMs: number): number {
-    const owedMs = Math.max(0, (this.#fullAt.get(key) ?? nowMs) - nowMs)
-    this.#keep(key, nowMs + Math.min(owedMs + this.#stepMs, this.#burstMs + mostMs))
+    const { burstMs, stepMs } = this.#filling
+    this.#fullAt.set(key, nowMs + Math.min(this.#owed(key, nowMs) + stepMs, burstMs + mostMs))
     return this.lacking(key, nowMs)
   }
 
   /** Milliseconds until a token is there; zero where one is. Takes none. */
   lacking(key: string, nowMs: number): number {
-    const owedMs = Math.max(0, (this.#fullAt.get(key) ?? nowMs) - nowMs)
-    const lackingMs = owedMs + this.#stepMs - this.#burstMs
-    return lackingMs > ROUNDING_MS ? lackingMs : 0
+    return this.#filling.lacking(this.#owed(key, nowMs), 1)
   }
 
-  /** The most recent key is last. */
-  #keep(key: string, fullAt: number): void {
-    if (!this.#fullAt.delete(key)) this.#bytes += keyBytes(key)
-    this.#fullAt.set(key, fullAt)
-    if (this.#bytes <= this.#maxBytes) return
-    for (const oldest of this.#fullAt.keys()) {
-      if (this.#bytes <= this.#maxBytes || oldest === key) return
-      this.#fullAt.delete(oldest)
-      this.#bytes -= keyBytes(oldest)
-    }
+  #owed(key: string, nowMs: number): number {
+    return Math.max(0, (this.#fullAt.get(key) ?? nowMs) - nowMs)
   }
-}
-
-export function keyBytes(key: string): number {
-  return key.length * 2 + ENTRY_BYTES
 }
 
 /** A shared store, and whether it can be reached. */
@@ -123,27 +158,21 @@ interface Share {
  */
 export class SharedBuckets implements Counter {
   readonly #name: string
-  readonly #burst: number
-  readonly #burstMs: number
-  readonly #stepMs: number
+  readonly #filling: Filling
   readonly #store: SharedPlace
   readonly #wall: () => number
-  readonly #maxBytes: number
-  readonly #shares = new Map<string, Share>()
+  readonly #shares: RecentKeys<Share>
   /** What this process has allowed, for the time without the store. */
   readonly #own: Buckets
-  #bytes = 0
 
   constructor(
     name: string, quota: BucketSize, store: SharedPlace, wall: () => number, maxBytes: number = MAX_BYTES,
   ) {
     this.#name = name
-    this.#burst = quota.burst
-    this.#stepMs = 60_000 / quota.perMinute
-    this.#burstMs = quota.burst * this.#stepMs
+    this.#filling = new Filling(quota)
     this.#store = store
     this.#wall = wall
-    this.#maxBytes = maxBytes
+    this.#shares = new RecentKeys(maxBytes)
     this.#own = new Buckets(quota, maxBytes)
   }
 
@@ -158,30 +187,31 @@ export class SharedBuckets implements Counter {
 
   /** The result without the store; undefined where it must be asked. */
   #settle(share: Share, key: string, cost: number, nowMs: number): Taken | undefined {
+    const filling = this.#filling
     const wallMs = this.#wall()
     const owedMs = Math.max(0, share.fullAt - wallMs)
     // By now they would be refilled: they are not saved up.
-    if (wallMs - share.reservedAt >= this.#burstMs) share.tokens = 0
-    const missing = Math.min(cost, this.#burst) - share.tokens
+    if (wallMs - share.reservedAt >= filling.burstMs) share.tokens = 0
+    const missing = Math.min(cost, filling.burst) - share.tokens
     const isThere = missing <= 0
-    const lateMs = owedMs + missing * this.#stepMs - this.#burstMs
-    if (!isThere && lateMs <= ROUNDING_MS) return undefined
+    const lateMs = filling.lacking(owedMs, missing)
+    if (!isThere && lateMs === 0) return undefined
     if (isThere) {
       share.tokens = -missing
       this.#own.take(key, cost, nowMs)
     }
-    const free = Math.max(0, Math.floor((this.#burstMs - owedMs + ROUNDING_MS) / this.#stepMs))
     return {
       allowed: isThere,
-      remaining: share.tokens + free,
-      resetMs: isThere ? Math.max(0, owedMs - share.tokens * this.#stepMs) : lateMs,
+      remaining: share.tokens + filling.free(owedMs),
+      resetMs: isThere ? Math.max(0, owedMs - share.tokens * filling.stepMs) : lateMs,
     }
   }
 
   async #wait(share: Share, key: string, cost: number, nowMs: number): Promise<Taken> {
+    const wanted = Math.min(cost, this.#filling.burst)
     for (;;) {
       try {
-        await (share.pending ??= this.#reserve(share, key, Math.min(cost, this.#burst) - share.tokens))
+        await (share.pending ??= this.#reserve(share, key, wanted - share.tokens))
       } catch {
         return this.#own.take(key, cost, nowMs)
       }
@@ -200,13 +230,14 @@ export class SharedBuckets implements Counter {
 
   /** Reserves at least so many tokens, or learns that they are missing. */
   async #setAside(share: Share, place: StoreKey, missing: number): Promise<void> {
+    const filling = this.#filling
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const wallMs = this.#wall()
       const owedMs = Math.max(0, share.fullAt - wallMs)
-      if (owedMs + missing * this.#stepMs - this.#burstMs > ROUNDING_MS) return
-      const free = Math.floor((this.#burstMs - owedMs + ROUNDING_MS) / this.#stepMs)
-      const count = Math.max(missing, Math.min(free, Math.floor(this.#burst / SHARES)))
-      const fullAt = wallMs + owedMs + count * this.#stepMs
+      if (filling.lacking(owedMs, missing) > 0) return
+      const part = Math.floor(filling.burst / SHARES)
+      const count = Math.max(missing, Math.min(filling.free(owedMs), part))
+      const fullAt = wallMs + owedMs + count * filling.stepMs
       const keepMs = Math.ceil(fullAt - wallMs)
       const version = await this.#store.write(place, String(fullAt), keepMs, share.version)
       if (version !== undefined) {
@@ -218,7 +249,7 @@ export class SharedBuckets implements Counter {
       }
       const entry = await this.#store.read(place)
       const known = Number(entry?.value ?? 0)
-      if (known - wallMs > this.#burstMs + MAX_SKEW_MS) throw new RangeError('The clock of a host is off')
+      if (known - wallMs > filling.burstMs + MAX_SKEW_MS) throw new RangeError('The clock of a host is off')
       share.version = entry?.version ?? 0
       share.fullAt = known
     }
@@ -232,16 +263,9 @@ export class SharedBuckets implements Counter {
   }
 
   #shareOf(key: string): Share {
-    const known = this.#shares.get(key)
-    const share = known ?? { tokens: 0, reservedAt: 0, fullAt: 0, version: 0, pending: undefined }
-    if (known === undefined) this.#bytes += keyBytes(key)
-    else this.#shares.delete(key)
+    const share = this.#shares.get(key)
+      ?? { tokens: 0, reservedAt: 0, fullAt: 0, version: 0, pending: undefined }
     this.#shares.set(key, share)
-    for (const oldest of this.#shares.keys()) {
-      if (this.#bytes <= this.#maxBytes || oldest === key) break
-      this.#shares.delete(oldest)
-      this.#bytes -= keyBytes(oldest)
-    }
     return share
   }
 }

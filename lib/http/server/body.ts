@@ -10,8 +10,7 @@ import { BodyParts, bytesTaken } from './body-parts.ts'
 import {
   LARGE_LENGTH, MANY_CHUNKS, pauseUntilLoopFree, turn, whenLoopIsFree,
 } from '../stream/loop-fairness.ts'
-import { refusalOf } from './request.ts'
-import { LATE } from './unread.ts'
+import { LATE, refusalOf } from './request.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Limits } from '../../define/limits.ts'
 import type { Asker, Lease } from '../../util/quota.ts'

@@ -17,16 +17,14 @@ export function createFetch(means: Means): (incoming: Request) => Promise<Respon
   const { gate, log, observer } = means
   return async (incoming) => {
     const beganAtMs = observer.isAlwaysWanted || requestChannel.hasSubscribers ? performance.now() : 0
-    const departure = new Departure(incoming.signal)
-    const request = await gate(headOf(incoming, departure))
-    const transaction = new FetchTransaction(request, departure, means, beganAtMs)
+    const head = new WebRequestHead(incoming)
+    const request = await gate(head)
+    const transaction = new FetchTransaction(request, head, means, beganAtMs)
     if (request.refusal !== undefined) return transaction.answer(request.refusal)
     const endpoint = request.endpoint!
     try {
-      if (endpoint.accepts !== undefined && request.method !== 'GET' && request.method !== 'HEAD') {
-        const refusal = await readInto(request, incoming, departure, means)
-        if (refusal !== undefined) return transaction.answer(refusal)
-      }
+      const refusal = request.takesBody ? await readInto(request, incoming, head, means) : undefined
+      if (refusal !== undefined) return transaction.answer(refusal)
       await endpoint.load?.()
       const reply = endpoint.handle(request)
       request.body = ''
@@ -38,47 +36,46 @@ export function createFetch(means: Means): (incoming: Request) => Promise<Respon
   }
 }
 
-/** The client's end: it aborted its request, or stopped reading the response. */
-class Departure {
-  isGone = false
+/** The head, and the client's end: it aborted its request, or stopped reading the response. */
+class WebRequestHead implements RequestHead {
+  readonly method: string
+  readonly target: string
+  readonly httpVersion = '1.1'
+  readonly rawHeaders: readonly string[]
+  readonly bind = 'none'
+  readonly secure: boolean
+  readonly remoteAddress = undefined
+  isDisconnected: boolean
   readonly #listeners = new Set<() => void>()
 
-  /** Some requests have no signal. */
-  constructor(signal: AbortSignal | null | undefined) {
-    if (signal?.aborted === true) this.isGone = true
-    else signal?.addEventListener('abort', () => this.leave(), { once: true })
+  constructor(incoming: Request) {
+    const { headers, method, body } = incoming
+    const url = new URL(incoming.url)
+    const lines: string[] = []
+    for (const [name, value] of headers) if (!ofConnection.has(name)) lines.push(name, value)
+    // A web Request has its authority in its URL, and no length of its body.
+    if (!headers.has('host')) lines.push('host', url.host)
+    const length = headers.get('content-length') ?? '0'
+    if (body !== null && length === '0') lines.push('transfer-encoding', 'chunked')
+    this.method = method
+    this.target = url.pathname + url.search
+    this.rawHeaders = lines
+    this.secure = url.protocol === 'https:'
+    // Some requests have no signal.
+    const signal: AbortSignal | null | undefined = incoming.signal
+    this.isDisconnected = signal?.aborted === true
+    signal?.addEventListener('abort', () => this.disconnect(), { once: true })
   }
 
-  leave(): void {
-    if (this.isGone) return
-    this.isGone = true
+  disconnect(): void {
+    if (this.isDisconnected) return
+    this.isDisconnected = true
     for (const listener of this.#listeners) listener()
   }
 
   onDisconnect(listener: () => void): void {
-    if (this.isGone) listener()
+    if (this.isDisconnected) listener()
     else this.#listeners.add(listener)
-  }
-}
-
-function headOf(incoming: Request, departure: Departure): RequestHead {
-  const { headers, method, body } = incoming
-  const url = new URL(incoming.url)
-  const rawHeaders: string[] = []
-  for (const [name, value] of headers) if (!ofConnection.has(name)) rawHeaders.push(name, value)
-  // A web Request has its authority in its URL, and no length of its body.
-  if (!headers.has('host')) rawHeaders.push('host', url.host)
-  const length = headers.get('content-length') ?? '0'
-  if (body !== null && length === '0') rawHeaders.push('transfer-encoding', 'chunked')
-  return {
-    method,
-    target: url.pathname + url.search,
-    httpVersion: '1.1',
-    rawHeaders,
-    bind: 'none',
-    secure: url.protocol === 'https:',
-    remoteAddress: undefined,
-    onDisconnect: (listener) => departure.onDisconnect(listener),
   }
 }
 
@@ -92,7 +89,7 @@ const ofConnection: ReadonlySet<string> = new Set([
 
 /** Reads the body into the request; a reply where that fails. */
 function readInto(
-  request: HttpRequest, incoming: Request, departure: Departure, { budget, limits, log }: Means,
+  request: HttpRequest, incoming: Request, head: WebRequestHead, { budget, limits, log }: Means,
 ): Promise<Reply | undefined> {
   return new Promise((resolve) => {
     const done = (text: string, failure?: BodyFailure): void => {
@@ -103,53 +100,51 @@ function readInto(
       resolve(failure === undefined ? undefined : refuseBody(request, failure, limits))
     }
     const reading = readWebBody(incoming, request, budget, limits, { takeBody: done })
-    departure.onDisconnect(() => reading.cut())
+    head.onDisconnect(() => reading.cut())
   })
 }
 
 /** One request and its response. */
 class FetchTransaction {
   readonly #request: HttpRequest
-  readonly #departure: Departure
+  readonly #head: WebRequestHead
   readonly #means: Means
   readonly #beganAtMs: number
 
-  constructor(request: HttpRequest, departure: Departure, means: Means, beganAtMs: number) {
+  constructor(request: HttpRequest, head: WebRequestHead, means: Means, beganAtMs: number) {
     this.#request = request
-    this.#departure = departure
+    this.#head = head
     this.#means = means
     this.#beganAtMs = beganAtMs
   }
 
   answer(wanted: Reply): Response {
-    const reply = endingAt(wanted, this.#request.principal.expiresAt)
-    const { body, status } = reply
-    const isHead = this.#request.method === 'HEAD'
-    const lines = headerLines(this.#request, reply)
-    if (!isSource(body)) {
-      const length = lengthOf(status, body)
-      if (length !== undefined) lines.push('Content-Length', String(length))
-      const isEmpty = isHead || length === undefined
-      this.#done(this.#departure.isGone ? 0 : status, isEmpty ? 0 : length)
-      return new Response(isEmpty ? null : bodyOf(body), { status, headers: headersOf(lines) })
-    }
-    if (!this.#means.streams.hasRoomFor(this.#request)) {
+    const request = this.#request
+    const reply = endingAt(wanted, request.principal.expiresAt)
+    const { body, status, type } = reply
+    if (isSource(body) && !this.#means.streams.hasRoomFor(request)) {
       discard(body)
-      return this.answer(refusalOf(this.#request, 503, NO_STREAM, ['Retry-After', '5']))
+      return this.answer(refusalOf(request, 503, NO_STREAM, ['Retry-After', '5']))
     }
-    const headers = headersOf(lines)
-    if (!isHead) {
-      return new Response(this.#stream(body, status, reply.type === EVENT_STREAM), { status, headers })
+    const lines = headerLines(request, reply)
+    const length = isSource(body) ? undefined : lengthOf(status, body)
+    if (length !== undefined) lines.push('Content-Length', String(length))
+    const init = { status, headers: headersOf(lines) }
+    const isHead = request.method === 'HEAD'
+    if (isSource(body)) {
+      if (!isHead) return new Response(this.#stream(body, status, type === EVENT_STREAM), init)
+      discard(body)
+      this.#done(status, 0)
+      return new Response(null, init)
     }
-    discard(body)
-    this.#done(status, 0)
-    return new Response(null, { status, headers })
+    const isEmpty = isHead || length === undefined
+    this.#done(this.#head.isDisconnected ? 0 : status, isEmpty ? 0 : length)
+    return new Response(isEmpty ? null : bodyOf(body), init)
   }
 
   #stream(source: Source, status: number, isEvents: boolean): ReadableStream<Uint8Array> {
-    const { streams } = this.#means
-    const departure = this.#departure
-    const pipe = new WebPipe(() => departure.leave())
+    const head = this.#head
+    const pipe = new WebPipe(() => head.disconnect())
     const observed: Source = {
       open: (sink) => {
         const onOver = source.open(sink)
@@ -159,8 +154,8 @@ class FetchTransaction {
         }
       },
     }
-    pipe.sink = streams.open(observed, pipe, isEvents, this.#request.caller)
-    departure.onDisconnect(() => pipe.finish())
+    pipe.sink = this.#means.streams.open(observed, pipe, isEvents, this.#request.caller)
+    head.onDisconnect(() => pipe.finish())
     return pipe.stream
   }
 

@@ -153,8 +153,7 @@ export function createGate(options: GateOptions): Gate {
 
   function pass(request: HttpRequest, endpoint: Endpoint, overuse: Overuse | undefined): HttpRequest {
     if (overuse !== undefined) return refuseRequest(request, 429, overuse.detail, overuse.headers)
-    const objection = endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD'
-      ? undefined : bodyObjection(request, endpoint, endpoint.accepts, options)
+    const objection = request.takesBody ? bodyObjection(request, endpoint, options) : undefined
     return objection === undefined ? request : refuseRequest(request, ...objection)
   }
 }
@@ -191,14 +190,14 @@ function preflight(
 
 /** What is wrong with a body, as far as its headers tell. */
 function bodyObjection(
-  request: HttpRequest, endpoint: Endpoint, accepts: readonly string[], { limits, budget }: GateOptions,
+  request: HttpRequest, { accepts = none, bodyIsOptional }: Endpoint, { limits, budget }: GateOptions,
 ): Objection | undefined {
   const { head } = request
   const { contentLength, contentType, contentEncoding, transferEncoding } = head
   const mayBeEmpty = transferEncoding === undefined
     && (contentLength === undefined || contentLength === '0')
-  const isLeftOut = endpoint.bodyIsOptional === true && contentLength === '0' && mayBeEmpty
-  const mayBeUnnamed = mayBeEmpty || endpoint.bodyIsOptional === true
+  const isLeftOut = bodyIsOptional === true && contentLength === '0' && mayBeEmpty
+  const mayBeUnnamed = mayBeEmpty || bodyIsOptional === true
   if (contentType !== accepts[0] && !isLeftOut && !(mayBeUnnamed && contentType === undefined)) {
     const media = contentType === undefined ? undefined : parseMediaType(contentType)
     if (media === undefined || !accepts.includes(media.type)) {

@@ -8,10 +8,11 @@ import { IdleWaiters, MAX_TIMER_MS } from '../../util/clock.ts'
 import { LinkedList } from '../../util/linked-list.ts'
 import { inContext } from '../message/context.ts'
 import { isLoopback } from '../access/guard.ts'
+import { problem, PROBLEM_JSON } from '../../wire/problem.ts'
 import { IdleSweep, PipelineQueue, responseOn } from './connection.ts'
 import { isOutside } from './node-request.ts'
+import { LATE } from './request.ts'
 import { Transaction } from './transaction.ts'
-import { answerUnread, unreadOf } from './unread.ts'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { AddressInfo } from 'node:net'
@@ -235,6 +236,33 @@ function connectionLimit(wanted: number): number {
     // Not Linux.
     return wanted
   }
+}
+
+/** How long a client may take to read its answer. */
+const UNREAD_MS = 1_000
+
+interface Unread { readonly status: number; readonly detail: string }
+
+const reasons: ReadonlyMap<string, Unread> = new Map([
+  ['HPE_HEADER_OVERFLOW', { status: 431, detail: 'The header lines are too large' }],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', { status: 413, detail: 'The chunk extensions are too large' }],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: LATE }],
+])
+
+/** The refusal of what Node rejected before there was a request, for an error code of Node's. */
+function unreadOf(code: string | undefined): Unread {
+  return reasons.get(code ?? '') ?? { status: 400, detail: 'The request is not HTTP' }
+}
+
+/** Answers on a socket without a response, and closes it. */
+function answerUnread(socket: Duplex, { status, detail }: Unread): void {
+  const document = problem(status, detail, 'none')
+  const body = JSON.stringify(document)
+  socket.end(`HTTP/1.1 ${status} ${document.title}\r\nContent-Type: ${PROBLEM_JSON}\r\n`
+    + `Content-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\n`
+    + `Connection: close\r\n\r\n${body}`)
+  // The other half is closed by the client, or here.
+  setTimeout(() => socket.destroy(), UNREAD_MS).unref()
 }
 
 function ignore(): void {}

@@ -45,6 +45,7 @@ export interface RequestOptions {
 export interface StreamRoom { hasRoomFor(asker: Asker): boolean }
 
 export const NO_STREAM = 'Too many streams are open; try again later'
+export const LATE = 'The request took too long to arrive'
 
 // Ids are unique, not secret: a random prefix per process and a count, so that `node:crypto` is not loaded at
 // start.
@@ -92,6 +93,11 @@ export class HttpRequest extends Lease implements Exchange, Origin {
       : `${idPrefix}-${(++idCount).toString(36)}`
     this.principal = options.anonymous
     this.#options = options
+  }
+
+  /** Whether its endpoint takes a body by this method. */
+  get takesBody(): boolean {
+    return this.endpoint?.accepts !== undefined && this.method !== 'GET' && this.method !== 'HEAD'
   }
 
   get headers(): ReadonlyMap<string, string> {

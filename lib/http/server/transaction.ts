@@ -15,8 +15,7 @@ import { endAtOnce, LargeReply, ResponsePipe, UnsentReply } from '../stream/resp
 import { readBody, refuseBody } from './body.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
-import { NO_STREAM, refusalOf } from './request.ts'
-import { LATE } from './unread.ts'
+import { LATE, NO_STREAM, refusalOf } from './request.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
@@ -145,13 +144,10 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     // A closed socket does not know its address.
     if (this.#beganAtMs > 0) void this.#head.remoteAddress
     if (request.refusal !== undefined) return this.#deliver(request, request.refusal)
-    const endpoint = request.endpoint!
     if (this.#expects === 'unknown') {
       return this.#refuse(request, 417, 'Nothing but 100-continue can be expected')
     }
-    if (endpoint.accepts === undefined || request.method === 'GET' || request.method === 'HEAD') {
-      return this.#run(request)
-    }
+    if (!request.takesBody) return this.#run(request)
     if (this.#expects === 'continue') this.response.writeContinue()
     const { budget, limits } = this.#means
     // A host's AsyncLocalStorage is lost in events of its socket.
