@@ -52,6 +52,11 @@ type AnyChecks = Readonly<Record<string, MemberCheck | true>>
  */
 export function checkMembers(owner: string, given: object, checks: AnyChecks): void {
   if (isPlain(given)) rejectUnknown(owner, given, Object.keys(checks))
+  checkValues(owner, given, checks)
+}
+
+/** The same of the values alone: other members are somebody else's. */
+export function checkValues(owner: string, given: object, checks: AnyChecks): void {
   for (const [member, check] of Object.entries(checks)) {
     if (check === true) continue
     const value: unknown = Reflect.get(given, member)
@@ -63,6 +68,25 @@ export function checkMembers(owner: string, given: object, checks: AnyChecks): v
 export function must(allows: (value: unknown) => boolean, remedy: string): MemberCheck {
   return (owner, value, member) => {
     if (!allows(value)) throw new TypeError(`${owner} has ${member} ${show(value)}; ${remedy}`)
+  }
+}
+
+/** The check of an option by a predicate. `remedy` ends the sentence `a2a.card is "2.0"; …`. */
+export function mustBe(
+  allows: (value: unknown) => boolean, remedy: string, Mistake: ErrorConstructor = TypeError,
+): MemberCheck {
+  return (owner, value, member) => {
+    const path = owner === '' ? member : `${owner}.${member}`
+    if (!allows(value)) throw new Mistake(`${path} is ${show(value)}; ${remedy}`)
+  }
+}
+
+/** The same of an object of options, whose members are checked too. */
+export function mustBeOptions(remedy: string, checks: AnyChecks): MemberCheck {
+  const mustBeRecord = mustBe(isRecord, remedy)
+  return (owner, value, member) => {
+    mustBeRecord(owner, value, member)
+    checkMembers(owner === '' ? member : `${owner}.${member}`, value as object, checks)
   }
 }
 
@@ -109,9 +133,8 @@ const iconChecks: Checks<Icon> = {
   theme: mustBeOneOf('light', 'dark'),
 }
 
-/** A list of icons or nothing, or a `TypeError`. */
-export function requireIcons(owner: string, icons: unknown): void {
-  if (icons === undefined) return
+/** A list of icons, or a `TypeError`. */
+export function mustBeIcons(owner: string, icons: unknown): void {
   for (const one of Array.isArray(icons) ? icons as readonly unknown[] : [undefined]) {
     if (!isRecord(one) || typeof one['src'] !== 'string') {
       throw new TypeError(`${owner} has icons without a src; `
@@ -136,12 +159,7 @@ function checkMeta(owner: string, meta: unknown): void {
 }
 
 export const describedChecks: Checks<Described> = {
-  title: mustBeText, description: mustBeText, icons: requireIcons, _meta: checkMeta,
-}
-
-/** A list of strings or nothing, or a `TypeError` that shows one. */
-export function requireTexts(owner: string, member: string, value: unknown, example: string): void {
-  if (value !== undefined) mustBeTexts(example)(owner, value, member)
+  title: mustBeText, description: mustBeText, icons: mustBeIcons, _meta: checkMeta,
 }
 
 /** A non-empty string, or a `TypeError` that says which member of what is missing. */

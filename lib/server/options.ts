@@ -7,12 +7,14 @@ import { isRecord } from '../define/content.ts'
 import { defaults } from '../define/limits.ts'
 import { definitionMembers, offered } from '../define/normalize-definitions.ts'
 import {
-  isPlain, rejectMore, rejectUnknown, requireDefinition, requireIcons, show, typed,
+  checkValues, isPlain, mustBe, mustBeIcons, mustBeOptions, rejectMore, rejectUnknown, requireDefinition,
+  show, typed,
 } from '../define/validate.ts'
 import { isStrings } from '../wire/json.ts'
 import type { A2aServerOptions } from '../a2a/model/options.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log, Logger } from '../define/log.ts'
+import type { Checks, Members } from '../define/validate.ts'
 import type { Offer } from '../define/normalize-definitions.ts'
 import type { ApiKey, Authorization } from '../http/access/auth.ts'
 import type { NamedKey } from '../http/access/keys.ts'
@@ -106,67 +108,60 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
   readonly deployment?: string | undefined
 }
 
-type Check = (value: unknown) => boolean
-/**
- * What an option must be, what to write instead, and the rules of its members; `true`: anything, or checked
- * by its user.
- */
-type Rule = readonly [isFine: Check, remedy: string, members?: AnyRules] | true
-type Rules<T> = Readonly<Record<keyof T, Rule>>
-type AnyRules = Readonly<Record<string, Rule>>
+const isString = (value: unknown): boolean => typeof value === 'string'
+const isFunction = (value: unknown): boolean => typeof value === 'function'
 
-const isString: Check = (value) => typeof value === 'string'
-const isFunction: Check = (value) => typeof value === 'function'
+const text = mustBe((value) => isString(value) && value !== '', 'write a string that is not empty')
+const string = mustBe(isString, 'write a string')
+const address = mustBe(isString, 'write an address')
+const flag = mustBe((value) => typeof value === 'boolean', 'write true or false')
 
-const TEXT: Rule = [(value) => isString(value) && value !== '', 'write a string that is not empty']
-const STRING: Rule = [isString, 'write a string']
-const ADDRESS: Rule = [isString, 'write an address']
-const FLAG: Rule = [(value) => typeof value === 'boolean', 'write true or false']
-
-const cacheRules: Rules<NonNullable<McpOptions['cache']>> = {
-  ttlMs: [(value) => typeof value === 'number' && value >= 0, 'write milliseconds'],
-  scope: [(value) => value === 'public' || value === 'private', `write 'public' or 'private'`],
+const cacheChecks: Checks<NonNullable<McpOptions['cache']>> = {
+  ttlMs: mustBe((value) => typeof value === 'number' && value >= 0, 'write milliseconds'),
+  scope: mustBe((value) => value === 'public' || value === 'private', `write 'public' or 'private'`),
 }
 
-const mcpRules: Rules<McpOptions> = {
-  sessions: [(value) => ['optional', 'required', 'none'].some((one) => one === value),
-    `write 'optional', 'required' or 'none'`],
-  instructions: STRING, title: STRING, websiteUrl: ADDRESS, icons: true,
-  extensions: [isRecord, `write an object, as in { 'io.modelcontextprotocol/ui': {} }`],
-  pageSize: [(value) => Number.isSafeInteger(value) && Number(value) > 0, 'write a whole number above zero'],
-  cache: [isRecord, `write { ttlMs: 60_000, scope: 'public' }`, cacheRules],
+const mcpChecks: Checks<McpOptions> = {
+  sessions: mustBe((value) => ['optional', 'required', 'none'].some((one) => one === value),
+    `write 'optional', 'required' or 'none'`),
+  instructions: string, title: string, websiteUrl: address, icons: mustBeIcons,
+  extensions: mustBe(isRecord, `write an object, as in { 'io.modelcontextprotocol/ui': {} }`),
+  pageSize: mustBe((value) => Number.isSafeInteger(value) && Number(value) > 0,
+    'write a whole number above zero'),
+  cache: mustBeOptions(`write { ttlMs: 60_000, scope: 'public' }`, cacheChecks),
 }
 
-const authRules: Rules<Authorization> = {
+const authChecks: Checks<Authorization> = {
   resource: true, authorizationServers: true, scopes: true, verify: true,
-  name: STRING, documentation: ADDRESS,
+  name: string, documentation: address,
 }
 
-const rateRules: Rules<RateLimit> = { perMinute: true, burst: true, initializePerMinute: true }
+const rateChecks: Checks<RateLimit> = { perMinute: true, burst: true, initializePerMinute: true }
 
-const rules: Rules<Omit<ServerOptions, keyof Limits>> = {
+/** `true`: anything, or checked by its user. */
+const checks: Checks<Omit<ServerOptions, keyof Limits>> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
-  name: TEXT, version: TEXT, description: STRING, instructions: STRING,
+  name: text, version: text, description: string, instructions: string,
   protocol: true, apiKey: true, publicUrl: true, trustProxy: true, mountPath: true, path: true, log: true,
   secret: true,
-  insecure: FLAG, exposeErrors: FLAG, accessLog: FLAG, metrics: FLAG,
-  cors: [(value) => isString(value) || isStrings(value), `write '*', or ['https://app.example.com']`],
-  allowedHosts: [isStrings, `write a list, as in ['agents.example.com']`],
-  allowedOrigins: [isStrings, `write a list, as in ['https://app.example.com']`],
-  onCall: [isFunction, 'write a function (info) => {}'],
-  onRequest: [isFunction, 'write a function that takes a summary of each request'],
-  rateLimit: [isRecord, 'write { perMinute: 600 }', rateRules],
-  mcp: [isRecord, `write an object, as in { instructions: 'Ask first.' }`, mcpRules],
-  a2a: [isRecord, `write an object, as in { card: '1.0' }`],
-  auth: [isRecord, 'write { resource, authorizationServers, verify }', authRules],
-  deployment: TEXT,
-  store: [isStore, 'give what memoryStore() returns, or an object with all methods of Store'],
+  insecure: flag, exposeErrors: flag, accessLog: flag, metrics: flag,
+  cors: mustBe((value) => isString(value) || isStrings(value), `write '*', or ['https://app.example.com']`),
+  allowedHosts: mustBe(isStrings, `write a list, as in ['agents.example.com']`),
+  allowedOrigins: mustBe(isStrings, `write a list, as in ['https://app.example.com']`),
+  onCall: mustBe(isFunction, 'write a function (info) => {}'),
+  onRequest: mustBe(isFunction, 'write a function that takes a summary of each request'),
+  rateLimit: mustBeOptions('write { perMinute: 600 }', rateChecks),
+  mcp: mustBeOptions(`write an object, as in { instructions: 'Ask first.' }`, mcpChecks),
+  a2a: mustBe(isRecord, `write an object, as in { card: '1.0' }`),
+  auth: mustBeOptions('write { resource, authorizationServers, verify }', authChecks),
+  deployment: text,
+  store: mustBe(isStore, 'give what memoryStore() returns, or an object with all methods of Store'),
 }
 
-const keyRules: Rules<NamedKey> = { id: true, key: true, scopes: true, expires: true }
+const keyMembers: Members<NamedKey> = { id: true, key: true, scopes: true, expires: true }
 
 /** The names of all options of `createServer`, the limits last. */
-export const serverOptions: readonly string[] = [...Object.keys(rules), ...Object.keys(defaults)]
+export const serverOptions: readonly string[] = [...Object.keys(checks), ...Object.keys(defaults)]
 
 /** A protocol that a server can serve. */
 export type ProtocolName = 'http' | 'mcp' | 'a2a'
@@ -322,33 +317,17 @@ function valueOf(value: unknown): string {
 
 /** Throws `TypeError` for a value of the wrong type. */
 export function checkOptions(options: Readonly<Record<string, unknown>>): void {
-  checkEach('', options, rules)
+  checkValues('', options, checks)
   checkApiKey(options['apiKey'])
   const { mcp, a2a } = options
-  if (isRecord(mcp)) {
-    if (mcp['instructions'] !== undefined && options['instructions'] !== undefined) {
-      throw new TypeError('The instructions stand in the options and in mcp; leave one of them out')
-    }
-    requireIcons('mcp', mcp['icons'])
+  if (isRecord(mcp) && mcp['instructions'] !== undefined && options['instructions'] !== undefined) {
+    throw new TypeError('The instructions stand in the options and in mcp; leave one of them out')
   }
   if (!isRecord(a2a)) return
   checkA2aOptions(a2a)
   if (a2a['extendedCard'] !== undefined && options['apiKey'] === undefined && options['auth'] === undefined) {
     throw new TypeError('a2a.extendedCard is for callers with a key or a token, and none is needed '
       + 'here; write apiKey or auth too')
-  }
-}
-
-/** An object of a class may have members of its own. */
-function checkEach(path: string, options: Readonly<Record<string, unknown>>, these: AnyRules): void {
-  for (const [name, rule] of Object.entries(these)) {
-    const value = options[name]
-    if (rule === true || value === undefined) continue
-    const [isFine, remedy, members] = rule
-    if (!isFine(value)) throw new TypeError(`${path}${name} is ${show(value)}; ${remedy}`)
-    if (members === undefined || !isRecord(value)) continue
-    if (isPlain(value)) rejectUnknown(path + name, value, Object.keys(members))
-    checkEach(`${path}${name}.`, value, members)
   }
 }
 
@@ -366,7 +345,7 @@ function checkApiKey(apiKey: unknown): void {
       throw new TypeError(`${owner} is ${typed(entry)}; `
         + `write a string or { id: 'ops', key }, or leave it out`)
     }
-    rejectUnknown(owner, entry, Object.keys(keyRules))
+    rejectUnknown(owner, entry, Object.keys(keyMembers))
   }
 }
 

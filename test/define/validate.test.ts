@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
-  checkMembers, mustBeText, mustBeTimeout, requireIcons, scopesOf, show,
+  checkMembers, mustBeText, mustBeTimeout, mustBeIcons, scopesOf, show,
 } from '../../lib/define/validate.ts'
 
 test('a value is shown shortly, and never whole', () => {
@@ -51,7 +51,7 @@ test('an icon lies behind an address of the web, or is in it', () => {
     'https://example.com/a.png', 'http://127.0.0.1:8000/a.svg?b', 'HTTPS://example.com', 'data:,',
     'https://bücher.example/a', 'data:image/png;base64,AAAA', `data:image/svg+xml,${'x'.repeat(100_000)}`,
   ]
-  for (const src of fine) requireIcons('It', [{ src }])
+  for (const src of fine) mustBeIcons('It', [{ src }])
   const others = [
     '', 'a', '/a.png', './a.png', '//example.com/a.png', 'example.com/a.png', 'https:', 'https://',
     'https:/a.png', 'https://a b/', ' https://example.com/a.png', 'data:', 'data:image/png',
@@ -62,6 +62,6 @@ test('an icon lies behind an address of the web, or is in it', () => {
     + `'data:image/png;base64,…'`
   for (const src of others) {
     const message = `It, in its icons, has src ${show(src)}; ${remedy}`
-    assert.throws(() => requireIcons('It', [{ src }]), { name: 'TypeError', message })
+    assert.throws(() => mustBeIcons('It', [{ src }]), { name: 'TypeError', message })
   }
 })

@@ -1,9 +1,11 @@
 /** The options of A2A, most of them for the card, and their checks. */
 import { requireSkills } from '../../define/agent.ts'
 import { isRecord } from '../../define/content.ts'
-import { checkMembers, must, mustBeFlag, mustBeTexts, rejectUnknown, show } from '../../define/validate.ts'
+import {
+  checkMembers, must, mustBe, mustBeFlag, mustBeTexts, rejectUnknown, show,
+} from '../../define/validate.ts'
 import { formatCanonicalJson } from '../../wire/json.ts'
-import { mustBe, pushSettingsOf } from './push-address.ts'
+import { pushSettingsOf } from './push-address.ts'
 import { signerOf } from './signature.ts'
 import type { Agent, Group, Skill } from '../../define/agent.ts'
 import type { Principal } from '../../define/principal.ts'

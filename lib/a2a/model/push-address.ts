@@ -4,10 +4,10 @@
  * name resolves to is checked before each post, and connected to as it was checked. Spec: A2A 1.0 §13.2.
  */
 import { isRecord } from '../../define/content.ts'
-import { checkMembers, rejectUnknown, show } from '../../define/validate.ts'
+import { checkMembers, mustBe, rejectUnknown, show } from '../../define/validate.ts'
 import { Fault } from '../../define/fault.ts'
 import { ipKindOf } from '../../wire/ip.ts'
-import type { Checks, MemberCheck } from '../../define/validate.ts'
+import type { Checks } from '../../define/validate.ts'
 import type { IpKind } from '../../wire/ip.ts'
 
 /** One address of a host. */
@@ -56,15 +56,6 @@ const MAX_NAME_CHARS = 253
 const HOST = new RegExp(`^(?:\\*\\.)?((?:${LABELS}|\\[[0-9a-f:.]+\\])(?::[1-9]\\d{0,4})?)$`)
 /** Names that no name server of the internet knows: RFC 6762 §3, RFC 8375, ICANN's resolution of 2024. */
 const PRIVATE_NAME = /(?:^|\.)(?:local|internal|home\.arpa)$/
-
-/** The check of an option by a predicate. `remedy` ends the sentence `a2a.card is "2.0"; …`. */
-export function mustBe(
-  allows: (value: unknown) => boolean, remedy: string, Mistake: ErrorConstructor = TypeError,
-): MemberCheck {
-  return (owner, value, member) => {
-    if (!allows(value)) throw new Mistake(`${owner}.${member} is ${show(value)}; ${remedy}`)
-  }
-}
 
 const mustBeFlag = mustBe((value) => typeof value === 'boolean', 'write true or false')
 const MILLISECONDS = `write milliseconds, 1 to ${MAX_MS}:`
