@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { CounterFamily, formatSamples, HistogramFamily } from '../../lib/wire/exposition.ts'
+import { CounterFamily, formatSamples, HistogramFamily } from '../../lib/server/metrics.ts'
 
 test('a counter has one line for each set of label values', () => {
   const counter = new CounterFamily({ name: 'cups_total', help: 'Cups.' }, ['kind', 'size'], 9)
