@@ -1,6 +1,6 @@
 // Tasks whose process dies while they run: by default they fail, with `recover: 'rerun'` they run again.
 import assert from 'node:assert/strict'
-import test from 'node:test'
+import { test } from '../fixtures/at-once.ts'
 import { eventually } from '../fixtures/client.ts'
 import { listed, sharedMemory } from '../fixtures/fleet.ts'
 import { webhook } from '../fixtures/webhook.ts'

@@ -147,7 +147,7 @@ test('what was asked where nobody listens is asked again on the next stream of i
     await promise
     const { content } = await call.elicit({ message: 'Who?', schema: form })
     return `Hello ${String(content?.['name'])}`
-  })
+  }, { heartbeatMs: 50 })
   const session = await begin(server, '2025-11-25', { elicitation: {} })
   const { taskId } = await started(session)
   const leaving = new AbortController()

@@ -1,8 +1,8 @@
 // Tasks of both generations in a fleet: whatever is asked about one may come to any process, and a process
 // may die while it runs, or while it waits for its client.
 import assert from 'node:assert/strict'
-import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
+import { test } from '../fixtures/at-once.ts'
 import { eventually, request } from '../fixtures/client.ts'
 import { fleetOf, listed } from '../fixtures/fleet.ts'
 import { begin, EventStream, gate, LegacySession, modern, said } from './client.ts'
