@@ -64,34 +64,24 @@ export function lengthOf(status: number, body: string | Uint8Array | undefined):
 export function endingAt(reply: Reply, expiresAt: number | undefined): Reply {
   const { body } = reply
   if (expiresAt === undefined || expiresAt === Infinity || !isSource(body)) return reply
-  return { ...reply, body: new ExpiringSource(body, expiresAt) }
+  return { ...reply, body: { open: (sink) => openUntil(expiresAt, body, sink) } }
 }
 
-class ExpiringSource implements Source {
-  readonly #source: Source
-  readonly #expiresAt: number
-  #timer: NodeJS.Timeout | undefined
-  #isOver = false
-
-  constructor(source: Source, expiresAt: number) {
-    this.#source = source
-    this.#expiresAt = expiresAt
-  }
-
-  open(sink: Sink): () => void {
-    const onOver = this.#source.open(sink)
-    if (!sink.closed) this.#watch(sink)
-    return () => {
-      this.#isOver = true
-      clearTimeout(this.#timer)
-      onOver?.()
-    }
-  }
-
-  #watch(sink: Sink): void {
-    if (this.#isOver) return
-    const leftMs = this.#expiresAt - Date.now()
+/** Opens a source on a sink that ends at that time. */
+function openUntil(expiresAt: number, source: Source, sink: Sink): () => void {
+  let running: NodeJS.Timeout | undefined
+  let isOver = false
+  const watch = (): void => {
+    if (isOver) return
+    const leftMs = expiresAt - Date.now()
     if (leftMs <= 0) return sink.end()
-    this.#timer = setTimeout(() => this.#watch(sink), Math.min(leftMs, MAX_TIMER_MS)).unref()
+    running = setTimeout(watch, Math.min(leftMs, MAX_TIMER_MS)).unref()
+  }
+  const onOver = source.open(sink)
+  if (!sink.closed) watch()
+  return () => {
+    isOver = true
+    clearTimeout(running)
+    onOver?.()
   }
 }

@@ -24,7 +24,7 @@ export class NodeRequestHead implements RequestHead {
   #isSecure: boolean | undefined
   #address: string | undefined
   #onDisconnect: (() => void)[] | undefined
-  #isGone = false
+  #isDisconnected = false
 
   /** `bind` is undefined in a host's server. */
   constructor(incoming: IncomingMessage, bind: Bind | undefined) {
@@ -49,7 +49,7 @@ export class NodeRequestHead implements RequestHead {
   get remoteAddress(): string | undefined { return this.#address ??= this.#incoming?.socket.remoteAddress }
 
   onDisconnect(listener: () => void): void {
-    if (this.#isGone) listener()
+    if (this.#isDisconnected) listener()
     // Most have one listener: an empty list would reserve room for sixteen.
     else if (this.#onDisconnect === undefined) this.#onDisconnect = [listener]
     else this.#onDisconnect.push(listener)
@@ -70,7 +70,7 @@ export class NodeRequestHead implements RequestHead {
    * would keep its stack, and so the socket.
    */
   disconnected(log: Log): void {
-    this.#isGone = true
+    this.#isDisconnected = true
     const listeners = this.#onDisconnect ?? []
     this.#onDisconnect = undefined
     queueMicrotask(() => {

@@ -50,7 +50,7 @@ export function createObserver(
   function failed(cause: unknown): void {
     if (hasFailed) return
     hasFailed = true
-    log('error', 'onRequest failed; what fails after this is not told', { cause })
+    log('error', 'onRequest failed; later failures are not logged', { cause })
   }
 
   function report(summary: RequestSummary): void {

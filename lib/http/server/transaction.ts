@@ -6,10 +6,9 @@
 import { Socket } from 'node:net'
 import { isThenable } from '../../util/thenable.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { inContext } from '../message/context.ts'
 import { discard, endingAt, headerLines, isSource, lengthOf } from '../message/reply.ts'
 import {
-  LARGE_LENGTH, MANY_CHUNKS, markLoopBusy, pauseUntilLoopFree, turn, whenLoopIsFree,
+  inContext, LARGE_LENGTH, MANY_CHUNKS, markLoopBusy, pauseUntilLoopFree, turn, whenLoopIsFree,
 } from '../stream/loop-fairness.ts'
 import { endAtOnce, LargeReply, ResponsePipe, UnsentReply } from '../stream/response-pipe.ts'
 import { readBody, refuseBody } from './body.ts'
@@ -257,7 +256,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     const sent = request.method === 'HEAD' ? undefined : body
     if (sent !== undefined) this.#bytes = length ?? 0
     response.writeHead(status, lines)
-    if (isUnread && !this.#head.isHttp2 && canLinger(this.#incoming)) {
+    if (isUnread && !this.#head.isHttp2 && this.#incoming.socket instanceof Socket) {
       // A client up to twice over the limit can read why.
       linger(this.#incoming, response, sent, Math.max(this.#means.limits.maxBodyBytes * 2, KEPT_BYTES))
       this.#done(request)
@@ -299,28 +298,23 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
 }
 
 /** A refused body up to this length is read, so that the connection stays. */
-export const KEPT_BYTES: number = 64 * 1024
+const KEPT_BYTES = 64 * 1024
 
 /** How long a client may go on sending. */
 const LINGER_MS = 2_000
 
 /** Whether a body is too long to be read in vain, or may never arrive: then the connection closes. */
-export function mayNotBeRead(request: HttpRequest): boolean {
+function mayNotBeRead(request: HttpRequest): boolean {
   const { contentLength, transferEncoding } = request.head
   return transferEncoding !== undefined || Number(contentLength ?? 0) > KEPT_BYTES
     || request.header('expect') !== undefined
-}
-
-/** Only on a socket of its own. */
-export function canLinger(incoming: IncomingMessage): boolean {
-  return incoming.socket instanceof Socket
 }
 
 /**
  * Sends the rest of an answer whose head is written, and reads at most `maxBytes` of the body, so that a
  * client that writes before it reads gets the answer: an immediate close would reset the connection.
  */
-export function linger(
+function linger(
   incoming: IncomingMessage, response: ServerResponse, body: string | Uint8Array | undefined,
   maxBytes: number,
 ): void {
