@@ -1,7 +1,7 @@
 // A stream that is left at one process, and resumed at another.
 import assert from 'node:assert/strict'
-import test from 'node:test'
 import { defineTool } from '../../lib/index.ts'
+import { test } from '../fixtures/at-once.ts'
 import { eventually } from '../fixtures/client.ts'
 import { fleetOf } from '../fixtures/fleet.ts'
 import { begin, EventStream, gate, LegacySession, said } from './client.ts'

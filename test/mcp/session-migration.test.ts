@@ -1,7 +1,7 @@
 // One session, several processes: whatever a client does may come to any of them.
 import assert from 'node:assert/strict'
-import test from 'node:test'
 import { defineResource, defineTool } from '../../lib/index.ts'
+import { test } from '../fixtures/at-once.ts'
 import { eventually, request, serve } from '../fixtures/client.ts'
 import { fleetOf, sharedMemory } from '../fixtures/fleet.ts'
 import { answerOf, begin, EventStream, gate, LegacySession, post, said } from './client.ts'
