@@ -4,10 +4,10 @@ import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
-import { eventually } from './fixtures/client.ts'
+import { eventually, jsonOf } from './fixtures/client.ts'
+import { answersIn, call, FINE, linesFor, linesOf, opening } from './fixtures/command-lines.ts'
 import { ask, environment, program, run, serve } from './fixtures/command.ts'
 import { modules } from './fixtures/modules.ts'
-import { FINE, call, linesFor, linesOf, opening } from './fixtures/command-lines.ts'
 
 /** Command lines for one module, and the environment that some need. */
 const commandLines: readonly (readonly [args: readonly string[], env?: Record<string, string>])[] = [
@@ -90,4 +90,101 @@ test('a client that does not read does not make the process grow', async (t) => 
   child.stdin.end()
   assert.equal(await new Promise((resolve) => child.on('close', resolve)), 0)
   assert.ok(bytes > 2_000 * 100_000, `${bytes} bytes were answered`)
+})
+
+test('what the flags say is what is served', async (t) => {
+  const folder = modules(t, { 'fine.mjs': FINE })
+  const fine = join(folder, 'fine.mjs')
+  const keyed = await serve(
+    t, [fine, '--api-key', 'k', '--path', '/ask', '--public-url', 'https://agents.example'],
+  )
+  assert.equal((await ask(`${keyed.url}/ask`))['status'], 401)
+  assert.equal((await ask(`${keyed.url}/ask`, 'hi', { 'x-api-key': 'k' }))['response'], 'You said hi')
+  const described = await fetch(`${keyed.url}/openapi.json`, { headers: { 'x-api-key': 'k' } })
+  assert.deepEqual((await jsonOf(described))['servers'], [{ url: 'https://agents.example' }])
+  const fromEnvironment = await serve(t, [fine], { TRIPORT_API_KEY: 'e' })
+  assert.equal((await ask(fromEnvironment.url))['status'], 401)
+  assert.equal(
+    (await ask(fromEnvironment.url, 'hi', { authorization: 'Bearer e' }))['response'], 'You said hi',
+  )
+  const open = await serve(t, [fine, '--host', '0.0.0.0', '--insecure'], { TRIPORT_API_KEY: '' })
+  assert.equal((await ask(open.url))['response'], 'You said hi')
+  const listed = await serve(
+    t, [fine, '--host', '0.0.0.0', '--insecure', '--allowed-hosts', 'agents.example, other.example'],
+  )
+  assert.equal((await fetch(`${listed.url}/health`)).status, 403)
+})
+
+test('a signal closes in order, a second one at once', async (t) => {
+  const folder = modules(t, {
+    'slow.mjs': `export default (prompt) => {
+      console.error('called')
+      return new Promise((resolve) => setTimeout(resolve, 300, prompt))
+    }`,
+    'never.mjs': `export default () => { console.error('called'); return new Promise(() => {}) }`,
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const slow = await serve(t, [join(folder, 'slow.mjs')])
+    const answer = ask(slow.url, 'in time')
+    await slow.until(/called/)
+    slow.child.kill(signal)
+    assert.equal((await answer)['response'], 'in time', signal)
+    assert.equal(await slow.ended, 0, signal)
+    const never = await serve(t, [join(folder, 'never.mjs')])
+    const lost = ask(never.url).catch(() => undefined)
+    await never.until(/called/)
+    never.child.kill(signal)
+    await never.until(/^triport: waiting for 1 call; press again to stop at once$/m)
+    never.child.kill(signal)
+    assert.equal(await never.ended, signal === 'SIGINT' ? 130 : 143)
+    await lost
+  }
+})
+
+const SLOW = `setInterval(() => {}, 1_000)
+  export default (prompt, call) => new Promise((resolve) => {
+    process.stderr.write('called\\n')
+    call.signal.addEventListener('abort', () => process.stderr.write('aborted\\n'))
+    if (prompt !== 'never') process.stdin.once('end', () => resolve('at last'))
+    process.once('SIGUSR2', () => resolve('at last'))
+  })`
+
+test('a signal on standard input and output lets calls end, and answers them', async (t) => {
+  const folder = modules(t, { 'slow.mjs': SLOW })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const host = run(t, ['serve', join(folder, 'slow.mjs'), '--stdio'])
+    host.child.stdin!.write(linesFor([...opening, call(1)]))
+    await host.until(/called/)
+    host.child.kill(signal)
+    await host.until(/waiting for 1 call/)
+    host.child.kill('SIGUSR2')
+    assert.equal(await host.ended, 0, signal)
+    assert.match(JSON.stringify(answersIn(host)), /at last/)
+    assert.doesNotMatch(host.said(), /aborted/)
+  }
+})
+
+test('at the end of input calls come to their end; a signal then cancels them, with an answer', async (t) => {
+  const folder = modules(t, { 'slow.mjs': SLOW })
+  const host = run(t, ['serve', join(folder, 'slow.mjs'), '--stdio'])
+  host.child.stdin!.end(linesFor([...opening, call(1), call(2, 'never')]))
+  await eventually(() => host.printed().includes('at last'), 'the first answer')
+  host.child.kill('SIGTERM')
+  assert.equal(await host.ended, 0)
+  assert.match(host.said(), /aborted/)
+  const answers = answersIn(host)
+  assert.deepEqual(answers.map(({ id }) => id), [0, 1, 2])
+  assert.match(JSON.stringify(answers.at(-1)), /"error":.*The server is closing down/)
+})
+
+test('a client that closes its end of the output ends the process quietly', async (t) => {
+  const folder = modules(t, { 'slow.mjs': SLOW })
+  const host = run(t, ['serve', join(folder, 'slow.mjs'), '--stdio'])
+  host.child.stdin!.on('error', () => {})
+  host.child.stdin!.write(linesFor([...opening, call(1, 'never')]))
+  await host.until(/called/)
+  host.child.stdout!.destroy()
+  host.child.stdin!.write(linesFor([{ id: 2, method: 'ping' }]))
+  assert.equal(await host.ended, 0)
+  assert.equal(host.said(), 'called\naborted\n')
 })
