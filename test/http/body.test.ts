@@ -247,7 +247,10 @@ test('a long body is counted for the pages that it takes', async (t) => {
   const limits = { maxBodyBytes: 1_000_000, bodyTimeoutMs: 10_000 }
   const host = createServer((incoming) => {
     const reading = readBody(incoming, holder, budget, limits, true, { takeBody() {} })
-    t.after(() => reading.stop())
+    t.after(() => {
+      holder.close()
+      reading.stop()
+    })
   })
   const socket = connect(await portOf(t, host), '127.0.0.1')
   t.after(() => socket.destroy())
