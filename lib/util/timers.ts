@@ -93,8 +93,21 @@ export class TimerQueue {
       }
     } finally {
       this.#isFiring = false
-      const { first } = this.#waiting
-      if (first !== undefined) this.#set(first.dueAtMs, now)
+      this.#next(now)
+    }
+  }
+
+  #next(now: number): void {
+    const { first } = this.#waiting
+    if (first === undefined) return
+    try {
+      this.#set(first.dueAtMs, now)
+    } catch {
+      // Without a timer they would wait for ever, and what is thrown here would end the process.
+      for (const member of this.#waiting) {
+        this.remove(member)
+        member.timeIsUp()
+      }
     }
   }
 }

@@ -128,3 +128,19 @@ test('by the real clock nobody is told early', async () => {
   await eventually(() => late.length === 20, 'all are told')
   assert.deepEqual(late.filter((ms) => ms < 29), [])
 })
+
+test('where no other timer can be made, those that wait end at once, and nothing is thrown', (t) => {
+  const pass = standingTime(t)
+  const queue = new Timers().of(20)
+  const told: string[] = []
+  queue.add(new Note(() => told.push('a')))
+  pass(10)
+  queue.add(new Note(() => told.push('b')))
+  const failing = t.mock.method(globalThis, 'setTimeout', () => { throw new Error('No timer is left') })
+  pass(10)
+  assert.deepEqual(told, ['a', 'b'])
+  failing.mock.restore()
+  queue.add(new Note(() => told.push('c')))
+  pass(20)
+  assert.deepEqual(told, ['a', 'b', 'c'])
+})
