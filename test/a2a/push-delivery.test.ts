@@ -483,6 +483,35 @@ test('what waits where a task was is not posted behind what the process posts th
   assert.equal(hook.received.length, 4)
 })
 
+test('one of another process that is removed while it is read gets nothing any more', async (t) => {
+  const store = shared()
+  let reads = 0
+  let release: () => void = () => {}
+  const isReleased = new Promise<void>((resolve) => { release = resolve })
+  const runs = house(t, {}, {
+    ...store,
+    read(key) {
+      const entry = store.read(key)
+      // The first is of the message of the other process.
+      return /push-configs$/.test(key.collection) && ++reads === 1 ? isReleased.then(() => entry) : entry
+    },
+  })
+  const other = house(t, {}, store)
+  const hook = await webhook(t)
+  const { id } = await taskOf(runs.service)
+  await runs.service.tasks.whenPersisted(id)
+  const task = await other.service.tasks.get('ann', id) as Task
+  await other.push.register(task, config(hook.url), '1.0')
+  await eventually(() => reads === 1, 'it is read')
+  await runs.push.remove(await runs.service.tasks.get('ann', id) as Task, 'a')
+  release()
+  await eventually(() => reads >= 3 && runs.push.waiting === 0, 'it was read again')
+  const count = hook.received.length
+  runs.service.tasks.move(id, 'completed')
+  await eventually(() => runs.push.waiting === 0, 'nothing waits')
+  assert.deepEqual(wordsOf(hook.received).slice(count), [])
+})
+
 test('what has made room for others has no configurations any more', async (t) => {
   const { service, push } = house(t)
   const hook = await webhook(t)

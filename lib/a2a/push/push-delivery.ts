@@ -149,7 +149,9 @@ export class PushDeliveries {
     const gone = await this.configs.remove(task, id, this.#keepMs(task))
     if (gone === undefined) return
     this.#forget(task, gone)
-    this.#notifyRunner(task)
+    if (this.#runnerOf(task) !== undefined) return this.#notifyRunner(task)
+    // Another process has registered it, perhaps: it may be on its way into this one from an earlier read.
+    if (this.#service.shared !== undefined) this.follow(task)
   }
 
   /**
