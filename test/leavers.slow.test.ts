@@ -63,6 +63,8 @@ interface Door {
   readonly headers?: Readonly<Record<string, string>>
   /** Left out: GET. */
   readonly body?: (word: string, more: object) => object
+  /** It is asked within a session of MCP, each time a new one. */
+  readonly isInSession?: true
 }
 
 const chat = (word: string): object => ({ model: 'slow', messages: [{ role: 'user', content: word }] })
@@ -86,6 +88,10 @@ const doors: readonly Door[] = [
     }) },
   { name: 'a call of 2025', path: '/mcp', headers: JSON_RPC,
     body: (word, more) => rpc('tools/call', { name: 'wait', arguments: { word, ...more } }) },
+  { name: 'a call in a session', path: '/mcp', headers: JSON_RPC, isInSession: true,
+    body: (word, more) => rpc('tools/call', { name: 'wait', arguments: { word, ...more } }) },
+  { name: 'the stream of a session', path: '/mcp', headers: { accept: 'text/event-stream' },
+    isInSession: true },
   { name: 'a call of 2026', path: '/mcp',
     headers: { ...MODERN, 'mcp-method': 'tools/call', 'mcp-name': 'wait' },
     body: (word, more) => rpc('tools/call', { name: 'wait', arguments: { word, ...more }, _meta: modern }) },
@@ -349,10 +355,14 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed
 }
 
+type Ask = (path: string, init: RequestInit) => Promise<Response>
+
 /** Servers that share a store, or one alone, with or without keys, and all ways to them. */
 async function house(t: TestContext, hasKey: boolean, isShared: boolean): Promise<{
   readonly servers: readonly TriportServer[]
   readonly carriers: readonly Carrier[]
+  /** Ways to ask one of them and to stay: without a socket, at its own, and at that of a host. */
+  readonly asks: readonly Ask[]
 }> {
   const store = isShared ? memoryStore({ isShared: true }) : undefined
   const servers = Array.from({ length: isShared ? 2 : 1 }, () => createServer({
@@ -360,19 +370,37 @@ async function house(t: TestContext, hasKey: boolean, isShared: boolean): Promis
     ...hasKey && { apiKey: [{ id: 'one', key: KEY }] },
   }))
   const carriers: Carrier[] = []
+  const asks: Ask[] = []
   for (const server of servers) {
     t.after(() => server.close())
     const { port } = await server.listen(0)
+    const hostPort = await portOf(t, createHttp(server.handler))
+    asks.push(
+      (path, init) => server.fetch(new Request(`http://localhost${path}`, init)),
+      ...[port, hostPort].map((at): Ask => (path, init) => fetch(`http://127.0.0.1:${at}${path}`, init)),
+    )
     carriers.push(
-      overSocket(port), overSocket(await portOf(t, createHttp(server.handler))),
+      overSocket(port), overSocket(hostPort),
       overHttp2(await portOf(t, createHttp2(server.handler as never))), overFetch(server),
     )
   }
-  return { servers, carriers }
+  return { servers, carriers, asks }
+}
+
+/** The header of a new session. */
+async function inSession(server: TriportServer, hasKey: boolean): Promise<Readonly<Record<string, string>>> {
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: client }
+  const answer = await server.fetch(new Request('http://localhost/mcp', {
+    method: 'POST', body: JSON.stringify(rpc('initialize', params)),
+    headers: { 'content-type': 'application/json', ...JSON_RPC, ...hasKey && { 'x-api-key': KEY } },
+  }))
+  await answer.text()
+  return { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? assert.fail('no session was begun') }
 }
 
 async function run(
-  carriers: readonly Carrier[], random: (below: number) => number, hasKey: boolean, seconds: number,
+  servers: readonly TriportServer[], carriers: readonly Carrier[], random: (below: number) => number,
+  hasKey: boolean, seconds: number,
 ): Promise<readonly string[]> {
   const last: string[] = []
   const end = performance.now() + seconds * 1_000
@@ -380,6 +408,8 @@ async function run(
     while (performance.now() < end) {
       const ready = readyFor(doors[random(doors.length)]!, random, hasKey)
       const at = random(carriers.length)
+      const server = servers[Math.floor(at / (carriers.length / servers.length))]!
+      if (ready.door.isInSession) Object.assign(ready.headers, await inSession(server, hasKey))
       last.push(`${ready.door.name} by ${at}, ${ready.body?.length ?? 0} bytes`)
       if (last.length > 50) last.shift()
       await carriers[at]!(ready, random)
@@ -390,7 +420,7 @@ async function run(
 
 const houses: readonly (readonly [what: string, hasKey: boolean, isShared: boolean])[] = [
   ['one process without keys', false, false], ['one process with keys', true, false],
-  ['two processes on one store', true, true],
+  ['two processes on one store', true, true], ['two processes on one store without keys', false, true],
 ]
 
 for (const [what, hasKey, isShared] of houses) {
@@ -401,31 +431,35 @@ for (const [what, hasKey, isShared] of houses) {
     process.on('warning', warn)
     t.after(() => process.off('warning', warn))
     const random = randomOf(SEED)
-    const { servers, carriers } = await house(t, hasKey, isShared)
+    const { servers, carriers, asks } = await house(t, hasKey, isShared)
     const figures = (): Promise<unknown> => Promise.all(servers.map(figuresOf))
     const before = await atRest(figures)
     const share = SECONDS / houses.length
-    await run(carriers, random, hasKey, share / 2)
+    await run(servers, carriers, random, hasKey, share / 2)
     await settles('after the first half', figures, before)
     const heap = heapBytes()
-    const last = await run(carriers, random, hasKey, share / 2)
+    const last = await run(servers, carriers, random, hasKey, share / 2)
     await settles(`after ${last.join('; ')}`, figures, before)
     const grown = heapBytes()
     // A short run tells little: caches are still being filled.
     if (SECONDS >= 10) assert.ok(grown < heap * HEAP_SHARE, `the heap was ${heap} bytes and is ${grown}`)
     t.diagnostic(`the heap was ${heap} bytes and is ${grown}`)
 
-    for (const server of servers) {
+    for (const [way, ask] of asks.entries()) {
+      const server = servers[Math.floor(way / (asks.length / servers.length))]!
       for (const door of doors.filter(({ body }) => body !== undefined)) {
         const body = JSON.stringify(door.body!('hi', { rows: rows(30_000) }))
         assert.ok(body.length > 900_000)
-        const key = hasKey ? { 'x-api-key': KEY } : {}
-        const answer = await server.fetch(new Request(`http://localhost${door.path}`, {
-          method: 'POST', headers: { 'content-type': 'application/json', ...key, ...door.headers }, body,
-        }))
+        const answer = await ask(door.path, {
+          method: 'POST', body,
+          headers: {
+            'content-type': 'application/json', ...hasKey && { 'x-api-key': KEY },
+            ...door.isInSession && await inSession(server, hasKey), ...door.headers,
+          },
+        })
         const isEndless = door.name === 'changes of 2026' && answer.status === 200
         const text = isEndless ? await answer.body?.cancel() ?? '' : await answer.text()
-        assert.ok(answer.status < 500, `${door.name}: ${answer.status} ${text.slice(0, 300)}`)
+        assert.equal(answer.status, 200, `${door.name} by way ${way}: ${answer.status} ${text.slice(0, 300)}`)
       }
     }
     await settles('after large bodies', figures, before)
@@ -439,7 +473,8 @@ test('when servers have closed, no timer and no connection of theirs is left', a
   ).toSorted()
   const before = await resources()
   const { servers, carriers } = await house(t, false, true)
-  await run(carriers.filter((_, at) => at % 4 === 0 || at % 4 === 3), randomOf(SEED), false, SECONDS / 8)
+  const some = carriers.filter((_, at) => at % 4 === 0 || at % 4 === 3)
+  await run(servers, some, randomOf(SEED), false, SECONDS / 8)
   await Promise.all(servers.map((server) => server.close()))
   // Both servers of `handler` and HTTP/2 are the test's own.
   const own = carriers.length / 2
