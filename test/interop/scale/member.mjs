@@ -56,8 +56,6 @@ const tools = [
         await sleep(5)
         call.progress(done, 3)
       }
-      // Official clients drop progress that comes in one piece with the result.
-      await sleep(50)
       return 'counted'
     },
   }),
