@@ -47,7 +47,7 @@ export type { Call, ClientInfo, Protocol, Trace } from './define/call.ts'
 export type { ArtifactInput } from './define/artifact.ts'
 export type { ChatMessage } from './define/chat.ts'
 export type { FaultKind } from './define/fault.ts'
-export type { Principal } from './define/principal.ts'
+export type { Claims, Principal } from './define/principal.ts'
 export type {
   ElicitAnswer, FormQuestion, Root, SampleAnswer, SampleQuestion, UrlAnswer, UrlQuestion,
 } from './define/question.ts'

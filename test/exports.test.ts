@@ -13,7 +13,7 @@ const values = `
 /** Everything that only its compiler sees. */
 const types = `
   Address Agent AgentDefinition AgentOutput AnswerInput ApiKey ArtifactInput Authorization Call CallInfo
-  Catalog ChatMessage ClientInfo CompileOptions Completer Content ContentInput ElicitAnswer Entry
+  Catalog ChatMessage Claims ClientInfo CompileOptions Completer Content ContentInput ElicitAnswer Entry
   ExtendedCard FaultKind FormQuestion Group GroupDefinition Handler Infer JsonSchema Keep LaunchOptions
   Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions PostgresPool
   PostgresStoreOptions Principal Prompt PromptDefinition Protocol ProtocolName RateLimit RedisClient

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import test from 'node:test'
+import { blocks } from './fixtures/documents.ts'
 
 const FOLDER = '.test/types'
 const HEAD = `import { createServer, defineAgent, defineGroup, defineTool, launch, serveStdio } from 'triport'
@@ -291,4 +292,34 @@ test('what a program makes and gets can be named in its own declarations', () =>
     '--module', 'nodenext', '--types', 'node', '--outDir', `${folder}/out`, `${folder}/index.ts`,
   ], { encoding: 'utf8' })
   assert.equal(stdout + stderr, '')
+})
+
+test('a program types the claims of its callers once', () => {
+  const folder = '.test/claims'
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const declared = blocks.find(({ language, text }) => language === 'ts' && text.includes('Claims'))?.text
+  writeFileSync(`${folder}/claims.ts`, `${declared}
+import { createServer, defineAgent, defineTool } from 'triport'
+export const tool = defineTool({
+  name: 'a',
+  run: (_args, { principal }) => principal.claims?.email.toUpperCase() ?? String(principal.claims?.['other']),
+})
+export const agent = defineAgent({ name: 'a', run: (_prompt, call) => call.principal.claims?.email ?? '' })
+createServer({ agents: [agent], apiKey: () => ({ id: 'a', scopes: [], claims: { email: 'a@b', more: 1 } }) })
+// @ts-expect-error an e-mail is a text
+createServer({ agents: [agent], apiKey: () => ({ id: 'a', scopes: [], claims: { email: 7 } }) })
+createServer({ agents: [agent], auth: {
+  resource: 'https://a.example/mcp', authorizationServers: ['https://b.example'],
+  // @ts-expect-error there is no e-mail
+  verify: () => ({ subject: 'a', claims: {} }),
+} })
+`)
+  for (const flags of dialects) {
+    const { stdout, stderr } = spawnSync('node_modules/.bin/tsc', [
+      '--ignoreConfig', '--noEmit', '--strict', '--target', 'es2023', '--types', 'node', ...flags,
+      `${folder}/claims.ts`,
+    ], { encoding: 'utf8' })
+    assert.equal(stdout + stderr, '')
+  }
 })

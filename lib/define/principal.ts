@@ -4,6 +4,12 @@
  */
 import { Fault } from './fault.ts'
 
+/**
+ * What the operator's own check knows of a caller, as an e-mail address or a tenant. A program types it by
+ * `declare module 'triport' { interface Claims { readonly email: string } }`.
+ */
+export interface Claims { readonly [name: string]: unknown }
+
 /** An authenticated caller, or `anonymous` where the server asks for no key. */
 export interface Principal {
   /** Who it is, not which entry of a list: `key:ops`, `token:<issuer>:<subject>`. Never a credential. */
@@ -12,6 +18,11 @@ export interface Principal {
   readonly scopes: readonly string[]
   /** Milliseconds since the epoch after which the credential counts no more. */
   readonly expiresAt?: number
+  /**
+   * What `auth.verify` or the `apiKey` function returned as `claims`: a frozen copy of its JSON, at most
+   * 16 KiB. Not logged; kept with tasks that may run again.
+   */
+  readonly claims?: Claims | undefined
 }
 
 /** Every caller, where authentication is off. */

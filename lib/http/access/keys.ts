@@ -7,7 +7,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { isScope, parseScope } from '../../wire/challenge.ts'
 import { isStrings } from '../../wire/json.ts'
-import type { Principal } from '../../define/principal.ts'
+import type { Claims, Principal } from '../../define/principal.ts'
 
 /** One key with what it may do. Two keys with one `id` are one caller: that is how a key is rotated. */
 export interface NamedKey {
@@ -104,6 +104,8 @@ export interface TokenInfo {
   readonly scope?: string | undefined
   /** Milliseconds since the epoch: `exp * 1000` of a token. */
   readonly expiresAt?: number | undefined
+  /** What handlers read as `call.principal.claims`: at most 16 KiB of JSON. Left out: they read none. */
+  readonly claims?: Claims | undefined
 }
 
 /** An id is stored with everything that belongs to its owner. */
@@ -130,7 +132,8 @@ export function principalOf(found: Principal): Principal | undefined {
   if (typeof found !== 'object' || typeof found.id !== 'string' || found.id === '') {
     throw new TypeError(`The apiKey function returned no principal; return { id: 'who' } or nothing`)
   }
-  return checked('The principal of the apiKey function', found, found.scopes)
+  const { id, expiresAt, scopes, claims } = found
+  return checked('The principal of the apiKey function', { id, expiresAt, claims }, scopes)
 }
 
 /** The principal of a token; undefined where it has expired. `issuer` is the default. */
@@ -139,7 +142,7 @@ export function bearerOf(info: TokenInfo, issuer: string | undefined): Principal
   if (!isInfo) {
     throw new TypeError(`auth.verify returned no subject; return { subject: 'who', scopes: [] } or nothing`)
   }
-  const { subject, scopes, scope, expiresAt } = info
+  const { subject, scopes, scope, expiresAt, claims } = info
   const from = info.issuer ?? issuer
   if (typeof from !== 'string' || from === '') {
     throw new TypeError('auth.verify returned no issuer, and there are several authorizationServers; '
@@ -151,14 +154,19 @@ export function bearerOf(info: TokenInfo, issuer: string | undefined): Principal
   const held = scopes ?? (scope === undefined ? [] : parseScope(scope))
   // An escaped issuer has no colon, so no two pairs share an id.
   const id = `token:${encodeURIComponent(from)}:${subject}`
-  return checked('The token', { id, ...expiresAt !== undefined && { expiresAt } }, held)
+  return checked('The token', { id, expiresAt, claims }, held)
+}
+
+interface Found {
+  readonly id: string
+  readonly expiresAt: number | undefined
+  readonly claims: unknown
 }
 
 function checked(
-  owner: string, found: Omit<Principal, 'scopes'>, scopes: unknown = [],
+  owner: string, { id, expiresAt, claims }: Found, scopes: unknown = [],
 ): Principal | undefined {
-  const { expiresAt } = found
-  requireId(owner, found.id)
+  requireId(owner, id)
   if (!isStrings(scopes)) {
     throw new TypeError(`${owner} has scopes that are no list; return strings, as in ['orders:read']`)
   }
@@ -169,5 +177,30 @@ function checked(
     throw new TypeError(`${owner} has an expiresAt in seconds; return milliseconds, as in exp * 1000`)
   }
   if (expiresAt !== undefined && !(expiresAt > Date.now())) return undefined
-  return { ...found, scopes }
+  const principal = expiresAt === undefined ? { id, scopes } : { id, scopes, expiresAt }
+  return claims === undefined ? principal : { ...principal, claims: claimsOf(owner, claims) }
+}
+
+const MAX_CLAIMS_BYTES = 16 * 1024
+
+/** A frozen copy of claims. Throws `TypeError` for what is no object, no JSON or too large. */
+function claimsOf(owner: string, claims: unknown): Claims {
+  const isObject = typeof claims === 'object' && claims !== null && !Array.isArray(claims)
+  const json = isObject ? jsonOf(owner, claims) : undefined
+  if (json === undefined) {
+    throw new TypeError(`${owner} has claims that are no object; return claims: { email, tenant }`)
+  }
+  if (Buffer.byteLength(json) > MAX_CLAIMS_BYTES) {
+    throw new TypeError(`${owner} has claims of more than ${MAX_CLAIMS_BYTES} bytes of JSON; `
+      + 'return only those that handlers read')
+  }
+  return JSON.parse(json, (_name, value: unknown) => Object.freeze(value)) as Claims
+}
+
+function jsonOf(owner: string, claims: object): string | undefined {
+  try {
+    return JSON.stringify(claims)
+  } catch (cause) {
+    throw new TypeError(`${owner} has claims that JSON cannot represent; return plain values`, { cause })
+  }
 }
