@@ -7,7 +7,7 @@
 export { createServer } from './server/server.ts'
 export { launch } from './server/launch.ts'
 export { serveStdio } from './server/stdio.ts'
-export { defineAgent, defineGroup } from './define/agent.ts'
+export { adapt, defineAgent, defineGroup } from './define/agent.ts'
 export { defineTool } from './define/tool.ts'
 export { defineResource, defineResourceTemplate } from './define/resource.ts'
 export { definePrompt } from './define/prompt.ts'
@@ -31,7 +31,10 @@ export type { Limits } from './define/limits.ts'
 export type { Offer, Subject } from './define/normalize-definitions.ts'
 export type { Catalog } from './define/catalog.ts'
 
-export type { Agent, AgentDefinition, Group, GroupDefinition, Router, Run, Skill } from './define/agent.ts'
+export type {
+  AdaptOptions, Agent, AgentDefinition, Group, GroupDefinition, Router, Run, Skill,
+} from './define/agent.ts'
+export type { ForeignAgent } from './foreign/agents.ts'
 export type { AgentOutput, AnswerInput } from './define/answer.ts'
 export type { Tool, ToolDefinition, ToolResultInput } from './define/tool.ts'
 export type {

@@ -5,23 +5,23 @@ import * as triport from '../lib/index.ts'
 
 /** Everything that a program can import and use. */
 const values = `
-  Fault checkStore compile createServer defaults defineAgent defineGroup definePrompt defineResource
+  Fault adapt checkStore compile createServer defaults defineAgent defineGroup definePrompt defineResource
   defineResourceTemplate defineTool hostStore launch memoryStore openaiAgent postgresStore redisStore
   serveStdio sqliteStore workerStore
 `
 
 /** Everything that only its compiler sees. */
 const types = `
-  Address Agent AgentDefinition AgentOutput AnswerInput ApiKey ArtifactInput Authorization Call CallInfo
-  Catalog ChatMessage Claims ClientInfo CompileOptions Completer Content ContentInput ElicitAnswer Entry
-  ExtendedCard FaultKind FormQuestion Group GroupDefinition Handler Infer JsonSchema Keep LaunchOptions
-  Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions PostgresPool
-  PostgresStoreOptions Principal Prompt PromptDefinition Protocol ProtocolName RateLimit RedisClient
-  RedisStoreOptions RequestSummary Resource ResourceDefinition ResourceTemplate ResourceTemplateDefinition
-  Root Router Run SampleAnswer SampleQuestion Schema SchemaError ServerOptions ServerStatus Severity Skill
-  SqliteStore SqliteStoreOptions StandardSchema StdioOptions Store StoreKey StoreReport Subject TokenInfo
-  Tool ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion Validate Validation
-  Variables Verify
+  AdaptOptions Address Agent AgentDefinition AgentOutput AnswerInput ApiKey ArtifactInput Authorization Call
+  CallInfo Catalog ChatMessage Claims ClientInfo CompileOptions Completer Content ContentInput ElicitAnswer
+  Entry ExtendedCard FaultKind ForeignAgent FormQuestion Group GroupDefinition Handler Infer JsonSchema Keep
+  LaunchOptions Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions
+  PostgresPool PostgresStoreOptions Principal Prompt PromptDefinition Protocol ProtocolName RateLimit
+  RedisClient RedisStoreOptions RequestSummary Resource ResourceDefinition ResourceTemplate
+  ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion Schema SchemaError ServerOptions
+  ServerStatus Severity Skill SqliteStore SqliteStoreOptions StandardSchema StdioOptions Store StoreKey
+  StoreReport Subject TokenInfo Tool ToolDefinition ToolResultInput Trace TriportServer UrlAnswer
+  UrlQuestion Validate Validation Variables Verify
 `
 
 const index = readFileSync('lib/index.ts', 'utf8')

@@ -2,14 +2,15 @@
  * An agent and a group, as an author defines them: checked once, then frozen. How they are run is in
  * `answer-message.ts` and `group.ts`.
  */
+import { adaptAgent } from '../foreign/agents.ts'
 import { isRecord } from './content.ts'
-import { refuseForeign } from './foreign.ts'
 import {
   checkDefinition, checkMembers, isOfKind, must, mustBeOneOf, mustBeRecover, mustBeText, mustBeTexts,
   mustBeTimeout, rejectMore, requireDefinition, requireKind, requireString, show,
 } from './validate.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
+import type { ForeignAgent } from '../foreign/agents.ts'
 import type { Checks } from './validate.ts'
 
 /** Something that an agent can do, for its A2A card. */
@@ -121,8 +122,8 @@ export const groupChecks: Checks<Group> = {
   onAgentError: mustBeOneOf('stop', 'continue'), timeoutMs: mustBeTimeout, kind: true,
 }
 
-/** An agent in any form: a bare function is the agent `Assistant`. */
-export type AgentLike = Agent | AgentDefinition | Run
+/** An agent in any form: a bare function is the agent `Assistant`; one of another framework is adapted. */
+export type AgentLike = Agent | AgentDefinition | Run | ForeignAgent
 
 const AGENT_EXAMPLE = `{ name: 'Helper', run: (prompt) => 'You said ' + prompt }`
 
@@ -140,7 +141,7 @@ export function isBareFunction(agent: Agent): boolean {
  */
 export function defineAgent(definition: AgentLike): Agent {
   rejectMore('defineAgent', arguments, `write defineAgent(${AGENT_EXAMPLE})`)
-  refuseForeign(definition)
+  if (isAdaptable(definition)) return adapt(definition)
   if (typeof definition === 'function') {
     if (/^class\b/.test(Function.prototype.toString.call(definition))) {
       const { name } = definition
@@ -167,6 +168,34 @@ export function defineAgent(definition: AgentLike): Agent {
     // Bound, so that an object with methods and state can be an agent too.
     run: (prompt, call) => definition.run(prompt, call),
   })
+}
+
+/** What `adapt` takes besides the agent; what is left out, the agent's own framework may have. */
+export interface AdaptOptions extends Omit<AgentDefinition, 'name' | 'run'> {
+  readonly name?: string | undefined
+}
+
+/**
+ * Makes an agent of one of another framework, with another name, description or limit. Where nothing is to be
+ * changed, the agent may be given as it is. Throws `TypeError` for what is no agent of a framework that is
+ * known, and for one without a name.
+ */
+export function adapt(agent: ForeignAgent, options: AdaptOptions = {}): Agent {
+  const adapted = adaptAgent(agent)
+  if (adapted === undefined) {
+    throw new TypeError(`adapt takes an agent of another framework; ${show(agent)} is none that is known. `
+      + `Write { name: 'Helper', run: (prompt, call) => theirs.generate(prompt) }`)
+  }
+  const { name = adapted.name, description = adapted.description } = options
+  if (name === undefined) {
+    throw new TypeError(`This is ${adapted.what} without a name; write adapt(agent, { name: 'Helper' })`)
+  }
+  return defineAgent({ ...options, name, description, run: adapted.run })
+}
+
+/** Throws `TypeError` for what another framework has, but is no agent. */
+export function isAdaptable(thing: unknown): thing is ForeignAgent {
+  return adaptAgent(thing) !== undefined
 }
 
 const GROUP_EXAMPLE = `{ name: 'Desk', agents: [researcher, writer], mode: 'sequence' }`

@@ -4,13 +4,17 @@
  * A string is answered at once, without a promise; an iterable is read piece by piece, and each piece is
  * emitted before the next is asked for.
  */
-import { isThenable } from '../util/thenable.ts'
+import { resultShape } from '../foreign/results.ts'
+import { membersOf } from '../foreign/shape.ts'
+import { andThen, isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, copyOfJson, isContent, isRecord, isTyped, text } from './content.ts'
 import { mistake } from './fault.ts'
-import { beginsParts, foreignPair, foreignResult, foreignStream, foreignText, textOfPart } from './foreign.ts'
 import {
   ContentBuilder, foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, tooLargeFault,
 } from './output.ts'
+import type { Read } from '../foreign/adapter.ts'
+import type { ResultShape } from '../foreign/results.ts'
+import type { MaybePromise } from '../util/thenable.ts'
 import type { Artifact } from './artifact.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Content, ContentInput } from './content.ts'
@@ -100,6 +104,13 @@ export function answerOf(
   const gathering = new AnswerBuilder(call, maxBytes, emit)
   const pieces = piecesIn(output, gathering)
   if (pieces !== undefined) return readPieces(pieces, call, gathering).then(() => gathering.answer())
+  const whole = gathering.read(output)
+  if (whole !== undefined) {
+    return andThen(whole, (shown) => {
+      gathering.add(shown)
+      return gathering.answer()
+    })
+  }
   gathering.add(output)
   return gathering.answer()
 }
@@ -109,12 +120,8 @@ function piecesIn(
   output: unknown, gathering: AnswerBuilder,
 ): Iterator<unknown> | AsyncIterator<unknown> | undefined {
   if (isAsyncIterable(output)) return output[Symbol.asyncIterator]()
-  const stream = foreignStream(output)
-  if (isAsyncIterable(stream?.parts)) {
-    gathering.isOfParts = true
-    return stream.parts[Symbol.asyncIterator]()
-  }
-  if (isAsyncIterable(stream?.texts)) return stream.texts[Symbol.asyncIterator]()
+  const stream = gathering.streamIn(output)
+  if (isAsyncIterable(stream)) return stream[Symbol.asyncIterator]()
   if (!isIterable(output)) return undefined
   const what = output instanceof Set || 'next' in output ? undefined : foreignTo(output)
   if (what !== undefined) throw mistake(`an agent returned ${what}`)
@@ -133,13 +140,14 @@ function emitAll(
 }
 
 class AnswerBuilder extends ContentBuilder implements PieceTaker {
-  /** The pieces are parts of a `fullStream` of the AI SDK. */
-  isOfParts = false
   readonly #call: LiveCall
   readonly #emit: Emit | undefined
   #data: unknown
   #state: AnswerState = 'completed'
   #isMessage = false
+  /** Of another framework whose pieces come. */
+  #shape: ResultShape | undefined
+  #read: Read | undefined
 
   constructor(call: LiveCall, maxBytes: number, emit: Emit | undefined) {
     super('answer', maxBytes)
@@ -152,13 +160,46 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     if (piece === '') return undefined
     const before = this.size
     if (typeof piece !== 'string') {
-      const fresh = this.add(piece)
-      this.#call.hold(this.size - before)
-      return emitAll(fresh, this.#state, this.#emit)
+      const shown = this.read(piece)
+      if (shown !== undefined) return andThen(shown, (own) => this.#takeOwn(own))
+      return this.#takeOwn(piece)
     }
     const block = this.addBlock(text(piece))
     this.#call.hold(this.size - before)
     return this.#emit?.(block, this.#state)
+  }
+
+  #takeOwn(piece: unknown): void | Promise<void> {
+    const before = this.size
+    const fresh = this.add(piece)
+    this.#call.hold(this.size - before)
+    return emitAll(fresh, this.#state, this.#emit)
+  }
+
+  /** The stream within a result of another framework. */
+  streamIn(output: unknown): unknown {
+    if (typeof output !== 'object' || output === null) return undefined
+    const shape = resultShape(output)
+    const how = shape?.[2]
+    if (typeof how !== 'object' || how.pieces === undefined) return undefined
+    this.#shape = shape
+    return how.pieces(membersOf(output))
+  }
+
+  /** What a user sees of a piece of another framework; '' for nothing. Undefined: it is the author's own. */
+  read(piece: unknown): MaybePromise<unknown> | undefined {
+    if (typeof piece !== 'object' || piece === null || isContent(piece)) return undefined
+    // Later pieces of a stream are often too plain to be known by themselves.
+    const shape = resultShape(piece) ?? (isTyped(piece) ? this.#shape : undefined)
+    if (shape === undefined) return undefined
+    const [what, , how] = shape
+    if (typeof how === 'string') throw mistake(`an agent returned ${what}; write ${how}`)
+    if (this.#shape?.[2] !== how) this.#read = undefined
+    this.#shape = shape
+    return andThen(how.reader.load(), () => {
+      this.#read ??= how.reader.loaded.makeReader()
+      return this.#read(piece, this.#call) ?? ''
+    })
   }
 
   /** Takes one piece and returns the blocks of it. */
@@ -167,9 +208,6 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     if (typeof piece === 'string') return [this.addBlock(text(piece))]
     if (isContent(piece)) return [this.addBlock(contentOf(piece))]
     if (Array.isArray(piece)) {
-      const pair = foreignPair(piece)
-      if (typeof pair === 'string') throw mistake(`an agent returned ${pair}`)
-      if (pair !== undefined) return this.add(pair)
       // Among blocks, what names a type is meant as one.
       const isContentList = piece.some(isContent)
       return piece.flatMap((item) => isContentList && isTyped(item) ? this.#item(item) : this.add(item))
@@ -180,15 +218,6 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     }
     const what = isThenable(piece) ? 'a promise within a list; await it first' : foreignTo(piece)
     if (what !== undefined) throw mistake(`an agent returned ${what}`)
-    const foreign = foreignText(piece)
-    if (foreign !== undefined) return foreign === '' ? [] : [this.addBlock(text(foreign))]
-    this.isOfParts ||= this.size === 0 && beginsParts(piece)
-    if (this.isOfParts) {
-      const added = textOfPart(piece)
-      return added === '' ? [] : [this.addBlock(text(added))]
-    }
-    const inside = foreignResult(piece)
-    if (inside !== undefined) throw mistake(`an agent returned ${inside}`)
     if (!isAnswerInput(piece)) {
       this.#data = piece
       return [this.addBlock(text(jsonOf('An agent', piece)))]

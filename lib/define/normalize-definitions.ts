@@ -2,10 +2,9 @@
  * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
  */
 import { isThenable } from '../util/thenable.ts'
-import { agentChecks, defineAgent, defineGroup, groupChecks } from './agent.ts'
+import { agentChecks, defineAgent, defineGroup, groupChecks, isAdaptable } from './agent.ts'
 import { isRecord } from './content.ts'
 import { isPlain, nearest, rejectUnknown, show, strayFunction } from './validate.ts'
-import { refuseForeign } from './foreign.ts'
 import { definePrompt, promptChecks } from './prompt.ts'
 import { defineResource, defineResourceTemplate, resourceChecks, templateChecks } from './resource.ts'
 import { defineTool, toolChecks } from './tool.ts'
@@ -95,8 +94,7 @@ export function defineOffer(offer: Offer): Defined {
  * group already. Throws `TypeError` for what can be none of the kinds.
  */
 export function normalizeDefinitions(subject: Subject, name: string): Defined {
-  refuseForeign(subject)
-  if (isOffer(subject)) {
+  if (!isAdaptable(subject) && isOffer(subject)) {
     rejectUnknown('What is served', subject, Object.keys(offered))
     return defineOffer(subject)
   }
@@ -116,7 +114,7 @@ export function normalizeDefinitions(subject: Subject, name: string): Defined {
 
 /** Defines one thing of any kind. Throws `TypeError` for what can be none. */
 export function defineThing(thing: unknown): Agent | Group | Tool | Resource | ResourceTemplate | Prompt {
-  refuseForeign(thing)
+  if (isAdaptable(thing)) return defineAgent(thing)
   switch (kindOf(thing)) {
     case 'agent': return defineAgent(thing as AgentLike)
     case 'group': return defineGroup(thing as GroupDefinition)

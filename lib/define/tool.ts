@@ -8,7 +8,7 @@ import {
   checkDefinition, describedChecks, isOfKind, mustBeFlag, mustBeOneOf, mustBeRecover, mustBeText,
   mustBeTimeout, mustHave, requireDefinition, requireName, requireString, scopesOf, show,
 } from './validate.ts'
-import { refuseForeign } from './foreign.ts'
+import { adaptAgent } from '../foreign/agents.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/limits.ts'
@@ -156,7 +156,8 @@ const noArguments = { type: 'object', additionalProperties: false } as const
 export function defineTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
   definition: ToolDefinition<S, V, O, R> | Tool,
 ): Tool {
-  refuseForeign(definition)
+  const agent = adaptAgent(definition)
+  if (agent !== undefined) throw new TypeError(`This is ${agent.what}, and no tool; put it into 'agents'`)
   requireDefinition('defineTool', definition, EXAMPLE, arguments)
   const copied = isCopy(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied

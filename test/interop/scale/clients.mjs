@@ -29,8 +29,8 @@ function offering(revision) {
 }
 
 /**
- * Counts the progress that comes to a client, each time anew. It is counted on the wire: these clients forget a
- * call at its result, and with it the progress that came in one piece with it.
+ * Counts the progress that comes to a client, each time anew. On the wire: these clients forget a call at its
+ * result, and with it the progress that came in one piece with it.
  */
 function countProgress(transport) {
   const receive = transport.onmessage

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent } from '../../lib/define/agent.ts'
+import { adapt, defineAgent } from '../../lib/define/agent.ts'
 import { defineThing, normalizeDefinitions } from '../../lib/define/normalize-definitions.ts'
 import { defineTool } from '../../lib/define/tool.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
-import type { AgentOutput } from '../../lib/index.ts'
+import type { AgentOutput, ForeignAgent } from '../../lib/index.ts'
 import type { Subject } from '../../lib/define/normalize-definitions.ts'
 
 /** An object of a class with these functions, and with these members of its own. */
@@ -18,9 +18,6 @@ function objectOf(functions: readonly string[], own: object = {}): object {
 const graph = objectOf(['invoke', 'stream'], { name: 'LangGraph', lg_is_pregel: true })
 
 const agents: readonly (readonly [what: string, agent: object, write: RegExp])[] = [
-  ['ToolLoopAgent 7', objectOf(['generate', 'stream'], { version: 'agent-v1', settings: { model: {} } }),
-    /AI SDK.*abortSignal: call\.signal/s],
-  ['AI SDK 5', objectOf(['generate', 'stream'], { settings: { model: {} }, tools: {} }), /AI SDK/],
   ['LangChain', objectOf(['invoke', 'stream'], { options: { name: 'A' }, graph }),
     /LangChain.*messages\.at/s],
   ['LangGraph', graph, /LangGraph.*graph\.invoke/s],
@@ -48,6 +45,33 @@ const agents: readonly (readonly [what: string, agent: object, write: RegExp])[]
   ['a client of A2A', objectOf(['sendMessage', 'sendMessageStream', 'getAgentCard']), /client of A2A/],
   ['a Runnable', objectOf(['invoke', 'stream', 'pipe'], { lc_runnable: true }), /chain\.invoke/],
 ]
+
+/** Agents that are taken as they are; each streams what it is given. */
+const taken: readonly (readonly [what: string, agent: object])[] = [
+  ['AI SDK 7', objectOf([], { id: 'Theirs', version: 'agent-v1', generate: () => {}, stream: partsOf })],
+  ['AI SDK 5', objectOf([], { settings: { model: {} }, generate: () => {}, stream: partsOf })],
+]
+
+function partsOf({ messages }: { messages: readonly { content: string }[] }): object {
+  const last = messages.at(-1)
+  return { fullStream: streamOf([{ type: 'start' }, { type: 'text-delta', text: `Said ${last?.content}.` }]) }
+}
+
+test('an agent of another framework is taken as it is, or by adapt with a name', async () => {
+  const { service } = serviceOf()
+  for (const [what, agent] of taken) {
+    const adapted = adapt(agent as ForeignAgent, { name: 'Mine', description: 'Of theirs.' })
+    assert.equal((await ask(service, adapted, 'hi', callOf())).text, 'Said hi.', what)
+    assert.equal(adapted.description, 'Of theirs.')
+  }
+  const [[, named], [, nameless]] = taken as readonly [readonly [string, object], readonly [string, object]]
+  assert.equal(defineAgent(named as ForeignAgent).name, 'Theirs')
+  assert.equal(normalizeDefinitions(named as Subject, 'All').agents[0]?.id, 'theirs')
+  assert.throws(() => defineAgent(nameless as ForeignAgent),
+    { name: 'TypeError', message: /without a name; write adapt\(agent, \{ name: 'Helper' \}\)/ })
+  assert.throws(() => defineTool(named as never), { message: /no tool; put it into 'agents'/ })
+  assert.throws(() => adapt({ name: 'A' } as never), { message: /none that is known/ })
+})
 
 const schema = { '~standard': { version: 1, vendor: 'zod', validate: () => ({}) } }
 

@@ -1,0 +1,156 @@
+/**
+ * Agents of other frameworks: how each is known, and the adapter that runs it. They are known by their shape:
+ * nothing of theirs is imported, and no member is called. An adapter is loaded with the first run.
+ */
+import { areFunctions, genkitKeyOf, isOwnDefinition, lacksRun, readMember, membersOf } from './shape.ts'
+import { refuseTool } from './tools.ts'
+import type { Call } from '../define/call.ts'
+import type { Adapter, Shown } from './adapter.ts'
+import type { Has } from './shape.ts'
+
+type Fn = (...args: never[]) => unknown
+
+/** An agent of another framework, as a compiler knows it; what it is in fact, its members decide. */
+export type ForeignAgent =
+  | { readonly generate: Fn; readonly stream: Fn }
+  | { readonly invoke: Fn; readonly stream: Fn }
+  | { readonly generateText: Fn; readonly streamText: Fn }
+  | { readonly asTool: Fn; readonly getSystemPrompt: Fn }
+  | { readonly runAsync: Fn }
+  | { readonly chat: Fn; readonly start: Fn }
+  | { readonly runStream: Fn; readonly getAgents: Fn }
+  | { readonly performInference: Fn }
+  | { readonly availableAgents: Fn }
+  | { readonly runAgent: Fn }
+  | { readonly __action: object }
+
+/** How an agent is taken: its adapter, and where its framework keeps its name and description. */
+interface Adapted {
+  load(): Promise<Adapter>
+  /** Left out: `name`. */
+  name?(has: Has): unknown
+  /** Left out: `description`. */
+  description?(has: Has): unknown
+}
+
+/** What it is, whether an object is one, and how it is taken, or what to write instead. */
+type AgentShape = readonly [what: string, is: (has: Has) => boolean, how: Adapted | string]
+
+const MESSAGES = `[...call.history, { role: 'user', content: prompt }]`
+
+const RUN = 'run: async (prompt, call) => (await '
+
+const agents: readonly AgentShape[] = [
+  ['an agent of the Agent Development Kit, which only its Runner can run',
+    (has) => has(Symbol.for('google.adk.baseAgent')) !== undefined
+      || has(Symbol.for('google.adk.runner')) !== undefined,
+    `run: async function* (prompt, call) { const runner = new InMemoryRunner({ agent, appName: 'app' })
+  const { id } = await runner.sessionService.createSession({ appName: 'app', userId: 'user' })
+  for await (const { content, errorCode } of runner.runAsync({ userId: 'user', sessionId: id, `
+      + `newMessage: { role: 'user', parts: [{ text: prompt }] }, abortSignal: call.signal })) `
+      + `{ if (errorCode) throw new Error(errorCode); for (const { text } of content?.parts ?? []) `
+      + `if (text) yield text } }`],
+  ['a flow of Genkit', (has) => genkitKeyOf(has).startsWith('/flow/'),
+    'run: (prompt, call) => flow(prompt)'],
+  ['a graph of LangGraph', (has) => has('lg_is_pregel') === true,
+    `${RUN}graph.invoke({ messages: ${MESSAGES} }, { signal: call.signal })).messages.at(-1).text`],
+  ['an agent of LangChain',
+    (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream')
+      && readMember(has('graph'), 'lg_is_pregel') === true,
+    `${RUN}agent.invoke({ messages: ${MESSAGES} }, { signal: call.signal })).messages.at(-1).text`],
+  ['an agent of Mastra',
+    (has) => has('component') === 'AGENT' && areFunctions(has, 'generate', 'stream', 'getInstructions'),
+    `${RUN}agent.generate(${MESSAGES}, { abortSignal: call.signal })).text`],
+  ['an agent of VoltAgent',
+    (has) => lacksRun(has) && areFunctions(has, 'generateText', 'streamText', 'generateObject')
+      && has('instructions') !== undefined,
+    `${RUN}agent.generateText(${MESSAGES}, { abortSignal: call.signal })).text`],
+  ['an agent of the AI SDK',
+    (has) => lacksRun(has) && areFunctions(has, 'generate', 'stream')
+      && (/^agent-v\d+$/.test(String(has('version'))) || readMember(has('settings'), 'model') !== undefined),
+    { load: async () => (await import('./ai-sdk.ts')).aiSdk, name: (has) => has('id') }],
+  ['an agent of the OpenAI Agents SDK',
+    (has) => lacksRun(has) && areFunctions(has, 'asTool', 'getSystemPrompt', 'getAllTools', 'clone')
+      && Array.isArray(has('handoffs')),
+    `${RUN}run(agent, prompt, { signal: call.signal })).finalOutput, with import { run } from `
+      + `'@openai/agents'`],
+  ['an agent of Strands, which holds one conversation only',
+    (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream', 'cancel', 'takeSnapshot')
+      && Array.isArray(has('messages')),
+    'run: async (prompt, call) => String(await new Agent({ model, tools }).invoke(prompt, '
+      + '{ cancelSignal: call.signal }))'],
+  ['an agent of PraisonAI',
+    (has) => lacksRun(has) && areFunctions(has, 'start', 'chat', 'execute', 'getInstructions'),
+    'run: (prompt, call) => agent.chat(prompt)'],
+  ['an agent of LlamaIndex', (has) => areFunctions(has, 'run', 'runStream', 'getAgents'),
+    `${RUN}agent.run(prompt, { chatHistory: [...call.history] })).data.result`],
+  ['an agent of Inngest\'s AgentKit', (has) => areFunctions(has, 'run', 'performInference', 'withModel'),
+    `${RUN}agent.run(prompt)).output.findLast(({ type }) => type === 'text')?.content`],
+  ['a network of Inngest\'s AgentKit', (has) => areFunctions(has, 'run', 'availableAgents', 'addAgent'),
+    `${RUN}network.run(prompt)).state.results.at(-1)?.output.findLast(({ type }) => type === `
+      + `'text')?.content`],
+  ['an agent of AG-UI', (has) => areFunctions(has, 'runAgent', 'abortRun', 'clone', 'setMessages'),
+    'run: async (prompt, call) => { const one = agent.clone(); '
+      + `one.setMessages([{ id: '1', role: 'user', content: prompt }]); `
+      + `return (await one.runAgent()).newMessages.at(-1)?.content }`],
+  ['an agent of BeeAI', (has) => areFunctions(has, 'run', '_run', 'createSnapshot'),
+    `${RUN}agent.run({ prompt }, { signal: call.signal })).result.text`],
+  ['a prompt of Genkit', (has) => /^\/(?:executable-)?prompt\//.test(genkitKeyOf(has)),
+    `${RUN}theirs({ prompt })).text`],
+  ['a model, and no agent', (has) => areFunctions(has, 'doGenerate', 'doStream'),
+    `${RUN}generateText({ model, messages: ${MESSAGES}, abortSignal: call.signal })).text, with import { `
+      + `generateText } from 'ai'`],
+  ['a Mastra, which has agents', (has) => lacksRun(has) && areFunctions(has, 'getAgent', 'listAgents'),
+    `${RUN}mastra.getAgent('helper').generate(${MESSAGES}, { abortSignal: call.signal })).text`],
+  ['a client of A2A', (has) => areFunctions(has, 'sendMessage', 'sendMessageStream', 'getAgentCard'),
+    'run: async (prompt, call) => textOf(await client.sendMessage({ … })), '
+      + 'which makes the text of what it answers'],
+  ['a Runnable of LangChain, which does not declare what it takes',
+    (has) => lacksRun(has) && has('lc_runnable') === true && has('schema') === undefined
+      && areFunctions(has, 'invoke', 'stream'),
+    'run: async (prompt, call) => (await chain.invoke(prompt, { signal: call.signal })).text'],
+]
+
+/** What `defineAgent` takes, made of an agent of another framework. */
+export interface AdaptedAgent {
+  /** What it is, as in `an agent of Mastra`. */
+  readonly what: string
+  /** Undefined where it has none. */
+  readonly name: string | undefined
+  readonly description: string | undefined
+  run(prompt: string, call: Call): AsyncIterable<Shown>
+}
+
+/**
+ * An agent of another framework, ready to be defined; undefined for anything else. Throws `TypeError` for
+ * what cannot be taken, a tool among them, with what to write instead.
+ */
+export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
+  if ((typeof thing !== 'object' && typeof thing !== 'function') || thing === null) return undefined
+  if (isOwnDefinition(thing)) return undefined
+  const has = membersOf(thing)
+  const shape = agents.find(([, is]) => is(has))
+  if (shape === undefined) {
+    refuseTool(thing)
+    return undefined
+  }
+  const [what, , how] = shape
+  if (typeof how === 'string') {
+    throw new TypeError(`This is ${what}. Write agents: [{ name: 'Helper', ${how} }]`)
+  }
+  return {
+    what,
+    name: textOf(how.name === undefined ? has('name') : how.name(has)),
+    description: textOf(how.description === undefined ? has('description') : how.description(has)),
+    async* run(prompt, call) {
+      const adapter = await how.load()
+      yield* adapter.run(thing, prompt, call)
+      // Many end quietly when they are aborted.
+      call.signal.throwIfAborted()
+    },
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

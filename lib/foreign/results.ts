@@ -1,0 +1,122 @@
+/**
+ * What agents of other frameworks return and yield: how each is known, and the reader that takes its text out
+ * of it. They are known by their shape; a reader is loaded when the first of its kind comes.
+ */
+import { Later } from '../util/later.ts'
+import { readMember, membersOf } from './shape.ts'
+import type { Reader } from './adapter.ts'
+import type { Has } from './shape.ts'
+
+interface Taken {
+  readonly reader: Later<Reader>
+  /** The pieces of a result that is a stream, but not iterable itself. */
+  pieces?(has: Has): unknown
+}
+
+/** What it is, whether a value is one, and how it is read, or what to write instead. */
+export type ResultShape = readonly [
+  what: string, is: (has: Has, names: readonly string[]) => boolean, how: Taken | string,
+]
+
+function takenBy(load: () => Promise<Reader>): Taken {
+  return { reader: new Later(load) }
+}
+
+const aiSdk = takenBy(async () => (await import('./ai-sdk.ts')).aiSdk)
+const langchain = takenBy(async () => (await import('./langchain.ts')).langchain)
+const openaiAgents = takenBy(async () => (await import('./openai-agents.ts')).openaiAgents)
+const strands = takenBy(async () => (await import('./strands.ts')).strands)
+
+const PIECES_OF_GRAPH = `for await (const [message] of await graph.stream({ messages }, `
+  + `{ streamMode: 'messages' })) yield message.text`
+const graphModes: ReadonlySet<unknown> = new Set([
+  'messages', 'updates', 'values', 'custom', 'debug', 'tasks', 'checkpoints',
+])
+
+/** What the first part of a `fullStream` has. */
+const firstPart: ReadonlySet<PropertyKey> = new Set(['type', 'messageId', 'runId', 'from', 'payload'])
+
+const results: readonly ResultShape[] = [
+  ['a message of LangChain', isMessage, langchain],
+  ['a piece of a stream of LangGraph', (has) => has('length') === 2 && isMessageIn(has('0'))
+    && typeof has('1') === 'object' && !isMessageIn(has('1')), langchain],
+  ['a piece of LangGraph\'s with its mode',
+    (has) => has('length') === 2 && graphModes.has(has('0')) && typeof has('1') === 'object',
+    PIECES_OF_GRAPH],
+  ['a state of LangChain', (has) => isMessageIn(lastOf(has('messages'))), langchain],
+  ['a stream of the AI SDK', (has) => has('textStream') !== undefined && has('fullStream') !== undefined,
+    { ...aiSdk, pieces: (has) => isStream(has('fullStream')) ? has('fullStream') : has('textStream') }],
+  ['a result of the AI SDK',
+    (has) => Array.isArray(has('steps')) && has('finishReason') !== undefined && has('usage') !== undefined,
+    aiSdk],
+  ['a part of a stream of the AI SDK', (has, names) => has('type') === 'start'
+    && names.every((name) => firstPart.has(name)), aiSdk],
+  ['a result of the OpenAI Agents SDK',
+    (has) => has('finalOutput') !== undefined && Array.isArray(has('newItems')), openaiAgents],
+  ['a result of Strands', (has) => has('type') === 'agentResult' && has('stopReason') !== undefined, strands],
+  ['a chunk of OpenAI\'s chat completions', (has) => has('object') === 'chat.completion.chunk',
+    `for await (const { choices: [first] } of stream) yield first?.delta.content ?? ''`],
+  ['a chat completion of OpenAI\'s', (has) => has('object') === 'chat.completion',
+    'return completion.choices[0].message.content'],
+  ['a response of OpenAI\'s', (has) => has('object') === 'response' && Array.isArray(has('output')),
+    'return response.output_text'],
+  ['an event of OpenAI\'s responses',
+    (has) => typeof has('sequence_number') === 'number' && isTyped(has, /^response\./),
+    `for await (const event of stream) if (event.type === 'response.output_text.delta') `
+      + `yield event.delta`],
+  ['an event of the OpenAI Agents SDK',
+    (has) => isTyped(has, /^(?:raw_model_stream|run_item_stream|agent_updated_stream)_event$/),
+    'yield* result.toTextStream()'],
+  ['an event of Anthropic\'s', (has) => isTyped(has, /^(?:message|content_block)_(?:start|delta|stop)$/),
+    `for await (const event of stream) if (event.type === 'content_block_delta' `
+      + `&& event.delta.type === 'text_delta') yield event.delta.text`],
+  ['an event of Strands',
+    (has) => isTyped(has, /^(?:modelStreamUpdate|messageAdded|(?:before|after)[A-Z]\w*)Event$/),
+    `for await (const { type, event } of agent.stream(prompt)) if (type === 'modelStreamUpdateEvent' `
+      + `&& event.delta?.type === 'textDelta') yield event.delta.text`],
+  ['an event of the Agent Development Kit',
+    (has) => typeof has('invocationId') === 'string' && typeof has('author') === 'string',
+    `for await (const { content } of events) for (const { text } of content?.parts ?? []) `
+      + `yield text ?? ''`],
+  ['a result of LlamaIndex',
+    (has) => ['result', 'state'].every((name) => readMember(has('data'), name) !== undefined),
+    'return (await agent.run(prompt)).data.result'],
+]
+
+/** What a value that was returned or yielded is; undefined for an author's own. */
+export function resultShape(value: object): ResultShape | undefined {
+  const has = membersOf(value)
+  const names = Object.keys(value)
+  return results.find(([, is]) => is(has, names)) ?? (isGraphState(value) ? graphState : undefined)
+}
+
+const graphState: ResultShape = ['a state of LangGraph', () => false, PIECES_OF_GRAPH]
+
+/** What the nodes of a graph have changed, by their names. */
+function isGraphState(value: object): boolean {
+  return !Array.isArray(value) && Object.values(value).some((node: unknown) => {
+    const messages = readMember(node, 'messages')
+    return isMessageIn(Array.isArray(messages) ? messages.at(-1) : messages)
+  })
+}
+
+function isMessage(has: Has): boolean {
+  return has('lc_kwargs') !== undefined && has('text') !== undefined
+}
+
+function isMessageIn(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && isMessage(membersOf(value))
+}
+
+function lastOf(list: unknown): unknown {
+  return Array.isArray(list) ? list.at(-1) : undefined
+}
+
+function isStream(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+function isTyped(has: Has, pattern: RegExp): boolean {
+  const type = has('type')
+  return typeof type === 'string' && pattern.test(type)
+}

@@ -1,0 +1,47 @@
+/** Reads what an object of another framework looks like. Nothing of theirs is imported or called. */
+
+/** Reads a member, of its prototype too. A getter that throws is no member. */
+export type Has = (member: PropertyKey) => unknown
+
+/** What an object is, and how to know one. */
+export interface Shape {
+  /** With its article, as in `an agent of Mastra`. */
+  readonly what: string
+  is(has: Has): boolean
+}
+
+export function membersOf(thing: object): Has {
+  return (member) => {
+    try {
+      return Reflect.get(thing, member)
+    } catch {
+      return undefined
+    }
+  }
+}
+
+export function readMember(value: unknown, member: string): unknown {
+  return typeof value === 'object' && value !== null ? membersOf(value)(member) : undefined
+}
+
+export function areFunctions(has: Has, ...members: readonly string[]): boolean {
+  return members.every((member) => typeof has(member) === 'function')
+}
+
+/** What has a `run` is mostly an author's own. */
+export function lacksRun(has: Has): boolean {
+  return typeof has('run') !== 'function'
+}
+
+/** The key of an action of Genkit, as in `/flow/name`; else empty. */
+export function genkitKeyOf(has: Has): string {
+  const action = has('__action')
+  const key = readMember(action, 'key')
+  return typeof key === 'string' ? key : ''
+}
+
+/** Whether an object is an author's own definition: written as `{ … }`, with a name and a `run`. */
+export function isOwnDefinition(thing: object): boolean {
+  return Object.hasOwn(thing, 'run') && Object.hasOwn(thing, 'name') && !Object.hasOwn(thing, 'input_schema')
+    && Object.getPrototypeOf(thing) === Object.prototype
+}
