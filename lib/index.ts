@@ -49,6 +49,7 @@ export type { OpenaiOptions } from './openai/openai.ts'
 export type { Call, ClientInfo, Protocol, Trace } from './define/call.ts'
 export type { ArtifactInput } from './define/artifact.ts'
 export type { ChatMessage } from './define/chat.ts'
+export type { CallEvent } from './define/event.ts'
 export type { FaultKind } from './define/fault.ts'
 export type { Claims, Principal } from './define/principal.ts'
 export type {

@@ -13,6 +13,7 @@ const values = `
 /** Everything that only its compiler sees. */
 const types = `
   AdaptOptions Address Agent AgentDefinition AgentOutput AnswerInput ApiKey ArtifactInput Authorization Call
+  CallEvent
   CallInfo Catalog ChatMessage Claims ClientInfo CompileOptions Completer Content ContentInput ElicitAnswer
   Entry ExtendedCard FaultKind ForeignAgent FormQuestion Group GroupDefinition Handler Infer JsonSchema Keep
   LaunchOptions Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions

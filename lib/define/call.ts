@@ -6,6 +6,7 @@
 import type { ArtifactInput } from './artifact.ts'
 import type { ChatMessage } from './chat.ts'
 import type { Content } from './content.ts'
+import type { CallEvent } from './event.ts'
 import type { Severity } from './log.ts'
 import type { Principal } from './principal.ts'
 import type {
@@ -72,6 +73,12 @@ export interface Call {
   can(what: Ability): boolean
   /** Progress. `done` must rise; `total` in the same unit. Dropped where the client did not ask for it. */
   progress(done: number, total?: number, text?: string): void
+  /**
+   * Says that a tool is called, or has ended, what a model thinks, or the tokens that it used. Each protocol
+   * shows it in its own form, or not at all. Of arguments and results that JSON writes in more than 16,384
+   * characters the beginning is shown. Throws `TypeError` for what is no event.
+   */
+  event(event: CallEvent): void
   /** A line for the client's log (MCP, and a tool's events); in other protocols for the server's. */
   log(level: Severity, data: unknown, logger?: string): void
   /** Has the user fill in a form. Throws `Fault('unsupported')`, `Fault('timeout')` after `askTimeoutMs`. */
@@ -147,6 +154,11 @@ export type CallFacts = Pick<Call, 'protocol'> & { readonly [F in Fact]?: Call[F
 export interface CallChannel {
   can?(what: Ability): boolean
   progress?(done: number, total: number | undefined, text: string | undefined): void
+  /**
+   * An event within its bounds. `agent`: the member of a group that it comes from. Left out: the call of a
+   * tool and its end are progress, with a text; no other event is shown.
+   */
+  event?(event: CallEvent, agent: string | undefined): void
   log?(level: Severity, data: unknown, logger: string | undefined): void
   /** Resolves to the answer of the client: an `ElicitAnswer`, a `UrlAnswer`, a `SampleAnswer`, or roots. */
   ask?(question: Question): Promise<unknown>

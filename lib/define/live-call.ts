@@ -9,12 +9,14 @@ import { callerOf } from './call.ts'
 import { Clock } from '../util/clock.ts'
 import { Lease } from '../util/quota.ts'
 import { defaults } from './limits.ts'
+import { checkEvent, RunEvents, sentenceOf } from './event.ts'
 import { Fault } from './fault.ts'
 import { checkQuestion } from './question.ts'
 import type { Artifact, ArtifactInput } from './artifact.ts'
 import type { Call, CallChannel, CallFacts, ClientInfo, Origin, Protocol, Trace } from './call.ts'
 import type { ChatMessage } from './chat.ts'
 import type { Content } from './content.ts'
+import type { CallEvent, Usage } from './event.ts'
 import type { Limits } from './limits.ts'
 import type { Severity } from './log.ts'
 import type { Principal } from './principal.ts'
@@ -29,6 +31,9 @@ export interface CallBytes {
   /** Throws `Fault('busy')` where there is no room. */
   hold(call: LiveCall, bytes: number): void
 }
+
+/** How much the number of a step is above the one before: so it stays below that of the next piece. */
+const STEP = 1e-6
 
 /** Bytes that a character of text takes in memory at most. */
 const CHARACTER_BYTES = 2
@@ -54,6 +59,10 @@ export class LiveCall extends Lease implements Call {
   #controller: AbortController | undefined
   #onCancel: ((reason: Fault) => void) | undefined
   #once: Map<string, Promise<unknown>> | undefined
+  #events: RunEvents | undefined
+  /** The last number of progress, and the steps since. */
+  #done = 0
+  #steps = 0
 
   constructor(origin: Origin, facts: CallFacts, channel: CallChannel) {
     super()
@@ -148,8 +157,30 @@ export class LiveCall extends Lease implements Call {
   progress(done: number, total?: number, text?: string): void {
     // A part of nothing is no number that JSON knows.
     if (this.over || !Number.isFinite(done)) return
+    if (done > this.#done) {
+      this.#done = done
+      this.#steps = 0
+    }
     const whole = Number.isFinite(total) ? total : undefined
     this.channel.progress?.(done, whole, typeof text === 'string' ? text : undefined)
+  }
+
+  /** Progress that is a text: its number rises, and hardly. */
+  step(text: string): void {
+    if (!this.over) this.channel.progress?.(this.#done + ++this.#steps * STEP, undefined, text)
+  }
+
+  /** Tokens that the run has used so far, as far as it said. */
+  get usage(): Usage | undefined { return this.#events?.usage }
+
+  /** `agent`: the member of a group that it comes from. */
+  event(given: CallEvent, agent?: string): void {
+    checkEvent(given)
+    if (this.over) return
+    const event = (this.#events ??= new RunEvents()).take(given)
+    if (this.channel.event !== undefined) return this.channel.event(event, agent)
+    const sentence = sentenceOf(event)
+    if (sentence !== undefined) this.step(sentence)
   }
 
   log(level: Severity, data: unknown, logger?: string): void {
@@ -242,7 +273,8 @@ export class LiveCall extends Lease implements Call {
 
 /** What handlers may take apart: `(args, { progress, log }) => …`. */
 const parts = [
-  'can', 'progress', 'log', 'elicit', 'completeElicitation', 'sample', 'roots', 'once', 'detach', 'artifact',
+  'can', 'progress', 'event', 'log', 'elicit', 'completeElicitation', 'sample', 'roots', 'once', 'detach',
+  'artifact',
 ] as const
 
 for (const name of parts) {

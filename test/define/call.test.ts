@@ -36,12 +36,15 @@ test('a handler may take its call apart', async () => {
     progress: (...all) => told.push(all), log: (...all) => told.push(all),
   }
   const call = callOf(channel)
-  const { progress, log, can, roots, once, artifact, detach, signal, requestId } = call
+  const { progress, event, log, can, roots, once, artifact, detach, signal, requestId } = call
   progress(1, 2, 'half')
+  event({ type: 'tool-call', id: '1', name: 'find' })
   log('info', 'a')
   detach()
   artifact({ parts: ['b'] })
-  assert.deepEqual(told, [[1, 2, 'half'], ['info', 'a', undefined]])
+  assert.deepEqual(told, [
+    [1, 2, 'half'], [1.000001, undefined, 'Calls find…'], ['info', 'a', undefined],
+  ])
   assert.deepEqual([can('roots'), await roots(), await once('k', () => 3)], [true, [], 3])
   assert.equal(await call.once('k', () => 4), 3)
   assert.deepEqual([signal.aborted, requestId, call.takeArtifacts().length], [false, call.requestId, 1])

@@ -1,0 +1,147 @@
+/**
+ * What an author's code says of its work while it runs: the tools that it calls, its reasoning, the tokens
+ * that it uses. Checked, and within bounds; how it is shown is the matter of each protocol.
+ */
+import { checkMembers, must, requireDefinition, requireString, show } from './validate.ts'
+import type { MemberCheck, Members } from './validate.ts'
+
+/** Tokens of a model. */
+export interface Usage {
+  /** All that was read, from a cache too. */
+  readonly inputTokens: number
+  /** All that was written, the reasoning too. */
+  readonly outputTokens: number
+  /** How many of `inputTokens` came from a cache. */
+  readonly cachedInputTokens?: number | undefined
+  /** How many of `outputTokens` were reasoning. */
+  readonly reasoningTokens?: number | undefined
+}
+
+/**
+ * A call of a tool, at its beginning and at its end: both have one `id`, and the end has the name of the
+ * beginning where it has none. Or a piece of reasoning. Or tokens that were used: they add up in one run.
+ */
+export type CallEvent =
+  | { readonly type: 'tool-call'; readonly id: string; readonly name: string; readonly args?: unknown }
+  | {
+    readonly type: 'tool-result'; readonly id: string; readonly name?: string | undefined
+    readonly result?: unknown; readonly isError?: boolean | undefined
+  }
+  | { readonly type: 'reasoning'; readonly text: string }
+  | ({ readonly type: 'usage' } & Usage)
+
+type Of<T extends CallEvent['type']> = Extract<CallEvent, { readonly type: T }>
+
+/** Characters of an id or a name. */
+const MAX_NAME = 256
+/** Characters of the JSON of arguments, or of a result. */
+const MAX_VALUE = 16_384
+/** Calls of tools whose end may still come without a name. */
+const MAX_OPEN = 1_000
+
+const members: { readonly [T in CallEvent['type']]: Members<Of<T>> } = {
+  'tool-call': { type: true, id: true, name: true, args: true },
+  'tool-result': { type: true, id: true, name: true, result: true, isError: true },
+  'reasoning': { type: true, text: true },
+  'usage': {
+    type: true, inputTokens: true, outputTokens: true, cachedInputTokens: true, reasoningTokens: true,
+  },
+}
+
+const mustBeCount = must((value) => Number.isSafeInteger(value) && Number(value) >= 0,
+  'write a whole number, zero or above')
+const mustBeString = must((value) => typeof value === 'string', 'write a string')
+const checks: Readonly<Record<string, MemberCheck>> = {
+  name: mustBeString, text: mustBeString, inputTokens: mustBeCount, outputTokens: mustBeCount,
+  cachedInputTokens: mustBeCount, reasoningTokens: mustBeCount,
+  isError: must((value) => typeof value === 'boolean', 'write true or false'),
+}
+const required = { inputTokens: 0, outputTokens: 0, text: 'Let me see' }
+
+/** Throws `TypeError` for what is no event. */
+export function checkEvent(event: CallEvent): void {
+  requireDefinition('call.event', event, `{ type: 'tool-call', id: '1', name: 'search', args: { … } }`)
+  const { type } = event
+  if (!Object.hasOwn(members, type)) {
+    const types = Object.keys(members).map((one) => `'${one}'`).join(', ')
+    throw new TypeError(`call.event has the type ${show(type)}; write one of ${types}`)
+  }
+  const owner = `call.event of the type '${type}'`
+  const known = members[type]
+  const rules = Object.keys(known).map((name) => [name, checks[name] ?? true] as const)
+  checkMembers(owner, event, Object.fromEntries(rules))
+  if ('id' in known) requireString(owner, 'id', Reflect.get(event, 'id'))
+  if (type === 'tool-call') requireString(owner, 'name', event.name)
+  for (const [name, example] of Object.entries(required)) {
+    if (!Object.hasOwn(known, name) || Reflect.get(event, name) !== undefined) continue
+    throw new TypeError(`${owner} needs '${name}', as in ${name}: ${show(example)}`)
+  }
+}
+
+/** Both together. What neither has counted stays left out. */
+export function addUsage(sum: Usage | undefined, more: Usage): Usage {
+  const { inputTokens, outputTokens, cachedInputTokens: cached, reasoningTokens: reasoning } = more
+  if (sum === undefined) return { inputTokens, outputTokens, ...optional(cached, reasoning) }
+  return {
+    inputTokens: sum.inputTokens + inputTokens,
+    outputTokens: sum.outputTokens + outputTokens,
+    ...optional(plus(sum.cachedInputTokens, cached), plus(sum.reasoningTokens, reasoning)),
+  }
+}
+
+function plus(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? one ?? other : one + other
+}
+
+function optional(cached: number | undefined, reasoning: number | undefined): Partial<Usage> {
+  return {
+    ...cached !== undefined && { cachedInputTokens: cached },
+    ...reasoning !== undefined && { reasoningTokens: reasoning },
+  }
+}
+
+/** The events of one run. */
+export class RunEvents {
+  usage: Usage | undefined
+  /** The names of tools that run, by the ids of their calls. */
+  readonly #names = new Map<string, string>()
+
+  /** An event within its bounds, the end of a call with its name. Tokens are added up. */
+  take(event: CallEvent): CallEvent {
+    if (event.type === 'usage') this.usage = addUsage(this.usage, event)
+    if (event.type === 'tool-call') {
+      const id = cut(event.id)
+      const name = cut(event.name)
+      if (this.#names.size < MAX_OPEN) this.#names.set(id, name)
+      return { type: 'tool-call', id, name, args: shown(event.args) }
+    }
+    if (event.type !== 'tool-result') return event
+    const id = cut(event.id)
+    const name = event.name === undefined ? this.#names.get(id) : cut(event.name)
+    this.#names.delete(id)
+    return { type: 'tool-result', id, name, result: shown(event.result), isError: event.isError === true }
+  }
+}
+
+function cut(text: string): string {
+  return text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text
+}
+
+/** A value that JSON can write: of one that is too large the beginning as a text; else undefined. */
+function shown(value: unknown): unknown {
+  try {
+    const json: string | undefined = JSON.stringify(value)
+    if (json === undefined) return undefined
+    if (json.length <= MAX_VALUE) return value
+    return `${(typeof value === 'string' ? value : json).slice(0, MAX_VALUE)}…`
+  } catch {
+    return undefined
+  }
+}
+
+/** What an event says in a protocol that has only texts for it; undefined: nothing. */
+export function sentenceOf(event: CallEvent): string | undefined {
+  if (event.type === 'tool-call') return `Calls ${event.name}…`
+  if (event.type !== 'tool-result') return undefined
+  return `${event.name ?? 'The tool'} ${event.isError === true ? 'failed' : 'is done'}`
+}
