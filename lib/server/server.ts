@@ -17,7 +17,7 @@ import { createObserver } from '../http/server/observer.ts'
 import { Streams } from '../http/stream/sink.ts'
 import { mcpRoutes } from '../mcp/transport/routes.ts'
 import { catalogEndpoints } from '../rest/native/catalog.ts'
-import { queryEndpoints } from '../rest/native/routes.ts'
+import { conversationEndpoints, queryEndpoints } from '../rest/native/routes.ts'
 import { chatEndpoints } from '../rest/openai/chat-completions.ts'
 import { serviceEndpoints } from '../rest/service/service-endpoints.ts'
 import { startDeadline } from '../util/clock.ts'
@@ -131,7 +131,9 @@ function assemble(
     }),
     ...metrics === undefined ? [] : [metrics.endpoint({ name, version: service.version, status })],
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
-    ...protocols.includes('http') ? [...catalogEndpoints(service), ...chatEndpoints(service)] : [],
+    ...protocols.includes('http') ? [
+      ...catalogEndpoints(service), ...conversationEndpoints(service, isKeyed), ...chatEndpoints(service),
+    ] : [],
     ...mcp?.endpoints ?? [],
     ...a2a?.endpoints ?? [],
   ]

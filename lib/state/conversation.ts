@@ -11,19 +11,16 @@ import { LinkedList } from '../util/linked-list.ts'
 import { Share, Shares } from '../util/shares.ts'
 import { ID_LENGTH, NO_SLOT, TextSlots } from '../util/text-slots.ts'
 import { randomUuid } from '../wire/random.ts'
-import { isRecord } from '../define/content.ts'
-import { Fault } from '../define/fault.ts'
-import { keyOf } from './store.ts'
+import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
+import { StoredConversations } from './stored-conversations.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Chat, ChatMessage } from '../define/chat.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { LinkedMember } from '../util/linked-list.ts'
-import type { Store, StoreKey } from './store.ts'
+import type { ConversationPage } from './conversation-page.ts'
+import type { Store } from './store.ts'
 import type { SlotHolder } from '../util/text-slots.ts'
-
-/** Ids that clients may choose. */
-export const CONVERSATION_ID: RegExp = /^[\w.-]{8,128}$/
 
 interface Conversation extends Chat, LinkedMember<Conversation> {
   readonly holding: Holding
@@ -135,6 +132,49 @@ export class Conversations {
     while (this.#shares.isOver) {
       if (!this.#makeRoom(undefined, slot)) return this.#settle(this.#taken(slot, id))
     }
+  }
+
+  /**
+   * At most `limit` of the owner's conversations whose ids plain HTTP takes, those behind the page that ended
+   * with `after`. Throws `Fault('invalid')` for an `after` of no page. A promise only where the store is
+   * shared; it rejects with `Fault('busy')` where that cannot be read.
+   */
+  list(owner: string, limit: number, after?: string): MaybePromise<ConversationPage> {
+    if (this.#stored !== undefined) return this.#stored.list(owner, limit, after)
+    const cursor = after === undefined ? undefined : placeIn(after)
+    const now = monotonic()
+    const holding = this.#holdings.get(owner)
+    const all = holding === undefined ? [] : this.#placesOf(holding).filter((place) => (
+      !this.#hasExpired(place.usedAt, now) && CONVERSATION_ID.test(place.id)
+        && (cursor === undefined || byUse(cursor, place) < 0)
+    )).sort(byUse)
+    const shown = all.slice(0, limit)
+    const last = shown.at(-1)
+    return {
+      conversations: shown.map(({ id, slot, chat }) => (
+        summaryOf(id, chat ?? messagesOf(this.#begun.textsOf(slot)))
+      )),
+      next: all.length > limit && last !== undefined ? `${last.usedAt}.${last.id}` : undefined,
+    }
+  }
+
+  /** Forgets a conversation; false where there is none of that id. The rest is as in `list`. */
+  remove(owner: string, id: string): MaybePromise<boolean> {
+    if (this.#stored !== undefined) return this.#stored.remove(owner, id)
+    const found = this.#find(owner, id, monotonic())
+    if (found !== undefined) this.#forget(found)
+    return found !== undefined
+  }
+
+  #placesOf(holding: Holding): readonly Place[] {
+    const begun = this.#begun
+    const places = Array.from(begun.of(holding), (slot): Place => (
+      { id: begun.idOf(slot), usedAt: begun.begunAt(slot), slot, chat: undefined }
+    ))
+    for (const { id, usedAt, messages } of holding.conversations.values()) {
+      places.push({ id, usedAt, slot: NO_SLOT, chat: messages })
+    }
+    return places
   }
 
   /** Whether it fits into a slot, and surely into the limits of a conversation. */
@@ -283,91 +323,21 @@ function messagesOf([asked = '', answered = '']: readonly string[]): readonly Ch
   return [{ role: 'user', content: asked }, { role: 'assistant', content: answered }]
 }
 
-/** How often an append is tried again after another process was first. */
-const MAX_ATTEMPTS = 64
-
-/** A conversation as it was read. Version 0: there was none. */
-interface Stored extends Chat { readonly version: number }
-
-const nothing: Stored = Object.freeze({ ...noChat, version: 0 })
-
-/** Conversations in a shared store: read before a run, appended to after it by compare-and-set. */
-class StoredConversations {
-  readonly #limits: Limits
-  readonly #store: Store
-  readonly #log: Log | undefined
-  /** What was read, by the list that was returned: an append needs not read it again. */
-  readonly #known = new WeakMap<readonly ChatMessage[], Stored>()
-  #hasFailed = false
-
-  constructor(limits: Limits, store: Store, log: Log | undefined) {
-    this.#limits = limits
-    this.#store = store
-    this.#log = log
-  }
-
-  async history(owner: string, id: string): Promise<readonly ChatMessage[]> {
-    let stored
-    try {
-      stored = await this.#read(keyFor(owner, id))
-    } catch (cause) {
-      const remedy = 'try again later, or begin another conversation'
-      throw new Fault('busy', `The conversation cannot be read now; ${remedy}`, undefined, { cause })
-    }
-    // A copy: the author's code may change it.
-    const messages = stored.messages.slice()
-    this.#known.set(messages, stored)
-    return messages
-  }
-
-  /** Never rejects: the reply is sent all the same. The first failure in a row is logged. */
-  async record(
-    owner: string, id: string, added: readonly ChatMessage[], known: readonly ChatMessage[] | undefined,
-  ): Promise<void> {
-    try {
-      await this.#append(keyFor(owner, id), added, known && this.#known.get(known))
-      this.#hasFailed = false
-    } catch (cause) {
-      if (this.#hasFailed) return
-      this.#hasFailed = true
-      this.#log?.('warning', 'A conversation could not be kept: what follows will not know of it', { cause })
-    }
-  }
-
-  async #append(key: StoreKey, added: readonly ChatMessage[], known: Stored = nothing): Promise<void> {
-    const { conversationIdleMs } = this.#limits
-    let before = known
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const { messages } = append(before, added, this.#limits)
-      const text = JSON.stringify(messages)
-      if (await this.#store.write(key, text, conversationIdleMs, before.version) !== undefined) return
-      before = await this.#read(key)
-    }
-    throw new Error(`Another process was first ${MAX_ATTEMPTS} times`)
-  }
-
-  async #read(key: StoreKey): Promise<Stored> {
-    const entry = await this.#store.read(key)
-    if (entry === undefined) return nothing
-    const messages = decode(entry.value)
-    let bytes = 0
-    for (const message of messages) bytes += sizeOf(message)
-    return { messages, bytes, version: entry.version }
-  }
+/** Where a conversation stands in a list, and what it holds: messages, or the texts of a slot. */
+interface Place {
+  readonly id: string
+  readonly usedAt: number
+  readonly slot: number
+  readonly chat: readonly ChatMessage[] | undefined
 }
 
-function keyFor(owner: string, id: string): StoreKey {
-  return { collection: 'conversations', owner: keyOf(owner), key: keyOf(id) }
+/** The one that was used last first, and of equals the greater id. */
+function byUse(one: Pick<Place, 'id' | 'usedAt'>, other: Pick<Place, 'id' | 'usedAt'>): number {
+  return other.usedAt - one.usedAt || (one.id > other.id ? -1 : one.id < other.id ? 1 : 0)
 }
 
-function decode(value: string): readonly ChatMessage[] {
-  const messages: unknown = JSON.parse(value)
-  if (Array.isArray(messages) && messages.every(isMessage)) return messages
-  throw new Error('The entry is not a conversation')
-}
-
-function isMessage(value: unknown): value is ChatMessage {
-  if (!isRecord(value) || typeof value['content'] !== 'string') return false
-  const { role } = value
-  return role === 'user' || role === 'assistant' || role === 'system'
+/** The last conversation of a page. */
+function placeIn(after: string): Pick<Place, 'id' | 'usedAt'> {
+  const [, usedAt, id] = /^(\d{1,15})\.([\w.-]+)$/.exec(after) ?? []
+  return id === undefined ? rejectCursor() : { id, usedAt: Number(usedAt) }
 }

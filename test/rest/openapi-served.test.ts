@@ -169,7 +169,10 @@ async function namesFor(server: TriportServer, mount: string): Promise<Json> {
   const begun = await server.fetch(request(`${mount}/mcp`, initialize, headers))
   await begun.text()
   const session = begun.headers.get('mcp-session-id') ?? undefined
-  return { tenant: 'acme', id: task?.id, taskId: task?.id, session }
+  const conversation = 'conversation-1'
+  const query = { query: 'hi', session_id: conversation }
+  await (await server.fetch(request(`${mount}/`, query, headers))).text()
+  return { tenant: 'acme', id: task?.id, taskId: task?.id, session, conversation }
 }
 
 test('what is served is described, and nothing else: each path has the methods that it says', async (t) => {

@@ -573,3 +573,99 @@ test('one that is never first gives up, after a number of attempts that is bound
   assert.equal(attempts, 64)
   assert.match(String(causes), /Another process was first 64 times/)
 })
+
+/** The ids of all pages of so many, and the sizes of the pages. */
+async function pagesOf(
+  all: Conversations, owner: string, limit: number,
+): Promise<readonly [ids: readonly string[], sizes: readonly number[]]> {
+  const ids: string[] = []
+  const sizes: number[] = []
+  for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+    const { conversations: page, next } = await all.list(owner, limit, after)
+    ids.push(...page.map(({ id }) => id))
+    sizes.push(page.length)
+    after = next
+  }
+  return [ids, sizes]
+}
+
+/** Both ways of keeping them. */
+const kinds: readonly (readonly [what: string, make: (limits?: Partial<Limits>) => Conversations])[] = [
+  ['memory', (limits) => new Conversations(limitsOf(limits ?? {}), memoryStore())],
+  ['a shared store', (limits) => pair(limits)[0]!.all],
+]
+
+for (const [what, make] of kinds) {
+  test(`in ${what}, a list has what its owner holds, the last used first, page by page`, async (t) => {
+    const pass = standingTime(t)
+    const all = make()
+    const begun = Array.from({ length: 20 }, () => all.makeId())
+    for (const [at, id] of begun.entries()) {
+      // Some at the same time.
+      if (at % 3 === 0) pass(1)
+      await all.begin('ann', id, `asked ${at}`, 'answered')
+      await all.begin('bob', all.makeId(), 'of bob', 'answered')
+    }
+    pass(1)
+    await all.record('ann', 'chosen-by-ann', [user('x'.repeat(130)), assistant('y'), user('z')])
+    pass(1)
+    await all.history('ann', begun[3]!)
+    await all.record('ann', begun[3]!, [user('again')])
+    pass(1)
+    await all.record('ann', 'of a protocol with ids of its own', [user('more')])
+    const [whole] = await pagesOf(all, 'ann', 100)
+    assert.deepEqual(whole.slice(0, 2), [begun[3], 'chosen-by-ann'])
+    assert.deepEqual(whole.toSorted(), [...begun, 'chosen-by-ann'].toSorted())
+    for (const limit of [1, 2, 7, 8, 9, 21]) {
+      const [ids, sizes] = await pagesOf(all, 'ann', limit)
+      assert.deepEqual(ids, whole, String(limit))
+      assert.ok(sizes.every((size) => size <= limit))
+    }
+    const { conversations: [first, second] } = await all.list('ann', 3)
+    assert.deepEqual(first, { id: begun[3], messages: 3, preview: 'asked 3' })
+    assert.deepEqual(second, { id: 'chosen-by-ann', messages: 3, preview: `${'x'.repeat(120)}…` })
+    assert.deepEqual(await all.list('nobody', 2), { conversations: [], next: undefined })
+  })
+
+  test(`in ${what}, one that is removed is gone for its owner, and no other is`, async () => {
+    const all = make()
+    const id = all.makeId()
+    await all.begin('ann', id, 'asked', 'answered')
+    await all.record('ann', 'kept-by-ann', [user('one')])
+    await all.record('bob', 'kept-by-bob', [user('one')])
+    const bytes = all.bytes
+    assert.equal(await all.remove('bob', id), false)
+    assert.equal(await all.remove('bob', 'kept-by-ann'), false)
+    assert.equal(await all.remove('ann', id), true)
+    assert.equal(await all.remove('ann', id), false)
+    assert.deepEqual(await all.history('ann', id), [])
+    assert.equal((await all.history('ann', 'kept-by-ann')).length, 1)
+    if (bytes > 0) assert.equal(all.bytes, bytes - 'userassistantaskedanswered'.length)
+    assert.deepEqual((await pagesOf(all, 'ann', 5))[0], ['kept-by-ann'])
+    assert.deepEqual((await pagesOf(all, 'bob', 5))[0], ['kept-by-bob'])
+  })
+
+  test(`in ${what}, what is no cursor is refused`, async () => {
+    const all = make()
+    for (const after of ['', 'x', '-1', '1e3', '5.', '5.a b', ' 1', '1'.repeat(400)]) {
+      await assert.rejects(async () => all.list('ann', 1, after), { kind: 'invalid' }, after)
+    }
+  })
+
+  test(`in ${what}, a preview is not cut within a character`, async () => {
+    const all = make()
+    await all.record('ann', 'kept-by-ann', [user(`${'x'.repeat(119)}\u{1f600}${'y'.repeat(50)}`)])
+    const { conversations: [first] } = await all.list('ann', 1)
+    assert.equal(first?.preview, `${'x'.repeat(119)}…`)
+  })
+}
+
+test('what has expired is in no list', async (t) => {
+  const pass = standingTime(t)
+  const all = conversations({ conversationIdleMs: 1_000 }).all
+  await all.begin('ann', all.makeId(), 'old', 'answered')
+  pass(600)
+  await all.record('ann', 'kept-by-ann', [user('new')])
+  pass(600)
+  assert.deepEqual((await pagesOf(all, 'ann', 5))[0], ['kept-by-ann'])
+})

@@ -6,7 +6,7 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { runConversationTurn, timeoutOf } from '../../run/answer-message.ts'
-import { CONVERSATION_ID } from '../../state/conversation.ts'
+import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { defineTool } from '../../define/tool.ts'
 import { andThen } from '../../util/thenable.ts'

@@ -2,7 +2,7 @@
  * Decodes the body of a query, or lists every member that is wrong. Never guesses.
  */
 import { isRecord } from '../../define/content.ts'
-import { CONVERSATION_ID } from '../../state/conversation.ts'
+import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { nearest } from '../../define/validate.ts'
 import { FaultList } from '../../wire/bounded.ts'
 import type { ChatMessage } from '../../define/chat.ts'

@@ -1,5 +1,6 @@
 /**
- * The paths of plain HTTP for queries to an agent or a group, and the lists of them.
+ * The paths of plain HTTP for queries to an agent or a group, the lists of them, and the conversations with
+ * them.
  */
 import { Fault } from '../../define/fault.ts'
 import { Later } from '../../util/later.ts'
@@ -12,6 +13,7 @@ import type { Endpoint, Exchange } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 
 const queries = new Later(() => import('./query-run.ts'))
+const conversations = new Later(() => import('./conversations.ts'))
 
 type AgentResolver = (exchange: Exchange) => Agent | Group
 
@@ -49,6 +51,28 @@ export function queryEndpoints(service: Service, path: string | undefined): read
     ...bases.map((base) => ({ ...list, path: `${base}/list` })),
     ...bases.flatMap((base) => agentEndpoints(service, `${base}/{agent}`, named)),
   ].map((endpoint) => ({ ...endpoint, isOffered }))
+}
+
+/** The paths of the caller's conversations. Where no credential is asked for, they are not announced. */
+export function conversationEndpoints(service: Service, isKeyed: () => boolean): readonly Endpoint[] {
+  const { catalog } = service
+  type Module = typeof import('./conversations.ts')
+  const endpoint = (
+    path: string, method: string, name: Parameters<typeof describedBy>[1], verb: keyof Module,
+  ): Endpoint => ({
+    path,
+    methods: [method],
+    describe: describedBy(method.toLowerCase(), name),
+    isOffered: () => catalog.root !== undefined && isKeyed(),
+    refuse: problemReply,
+    load: conversations.load,
+    handle: (exchange) => caught(service, exchange, () => conversations.loaded[verb](service, exchange)),
+  })
+  return [
+    endpoint('/conversations', 'GET', 'conversations', 'listConversations'),
+    endpoint('/conversations/{conversation}', 'GET', 'conversation', 'readConversation'),
+    endpoint('/conversations/{conversation}', 'DELETE', 'removeConversation', 'removeConversation'),
+  ]
 }
 
 function agentEndpoints(service: Service, path: string, resolveAgent: AgentResolver): readonly Endpoint[] {

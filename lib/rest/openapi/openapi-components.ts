@@ -2,7 +2,7 @@
  * The schemas and responses that the operations of plain HTTP refer to.
  * Spec: OpenAPI 3.1.1 §4.8.7.
  */
-import { CONVERSATION_ID } from '../../state/conversation.ts'
+import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { body, described, listOf, objectOf, optionsOf, TEXT } from '../../wire/openapi.ts'
 import { PROBLEM_JSON } from '../../wire/problem.ts'
 import type { Components } from '../../http/message/exchange.ts'
@@ -60,6 +60,15 @@ const schemas: DocumentPart = {
     skills: listOf(objectOf('id! name! description! tags:string[] examples:string[]')),
   }),
   Agents: objectOf('agents!:Agent[]'),
+  Conversations: objectOf('conversations! next_cursor', {
+    conversations: listOf(objectOf('session_id! messages!:count preview!', {
+      preview: described(TEXT, 'The beginning of its first message.'),
+    })),
+    next_cursor: described(TEXT, 'Asks for the next page; absent at the end.'),
+  }),
+  Conversation: objectOf('session_id! messages!', {
+    messages: listOf(objectOf('role! content!', { role: { enum: ['user', 'assistant', 'system'] } })),
+  }),
   Tool: objectOf(`name! ${shown} inputSchema! outputSchema annotations:object`, {
     inputSchema: described(anything, 'JSON Schema of the arguments.'),
     outputSchema: described(anything, 'JSON Schema of the result.'),

@@ -1,7 +1,7 @@
 /**
  * What the OpenAPI description lists of plain HTTP: queries, the catalog, and the server itself.
  */
-import { CONVERSATION_ID } from '../../state/conversation.ts'
+import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { IDEMPOTENCY_KEY } from '../../state/idempotency.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import {
@@ -32,6 +32,8 @@ const repeatProblems: Meanings = {
   406: 'Accept wants neither JSON nor events',
   409: 'The request of this Idempotency-Key is running; ask again when Retry-After says',
 }
+const storeProblem: Meanings = { 503: 'The store cannot be reached; try again when Retry-After says' }
+const NO_CONVERSATION = 'You have no such conversation'
 const argumentProblems: Meanings = { 422: 'The arguments are wrong, and `errors` lists how' }
 
 const idempotencyParameter = headerParameter(
@@ -67,8 +69,8 @@ export function serviceOperation(
   return operation('Service', summary, { 200: response, ...more, ...failures('Problem') })
 }
 
-type OperationName = 'query' | 'agents' | 'agent' | 'tools' | 'prompts' | 'resources' | 'readResource'
-  | 'welcome' | 'health' | 'ready' | 'docs' | 'openapi'
+type OperationName = 'query' | 'agents' | 'agent' | 'conversations' | 'conversation' | 'removeConversation'
+  | 'tools' | 'prompts' | 'resources' | 'readResource' | 'welcome' | 'health' | 'ready' | 'docs' | 'openapi'
 
 /** The operations that are the same on every server. */
 export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
@@ -90,6 +92,23 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
   }),
   agents: documentOperation('HTTP', 'List the agents', 'The agents', 'Agents'),
   agent: documentOperation('HTTP', 'Describe one agent', 'The agent', 'Agent'),
+  conversations: operation('HTTP', 'List your conversations', {
+    200: body('A page, the one that was used last first', 'Conversations'),
+    ...failures('Problem', { 422: 'The limit or the cursor is wrong', ...storeProblem }),
+  }, {
+    parameters: [{
+      name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+      description: 'How many a page may have.',
+    }, { name: 'cursor', in: 'query', schema: TEXT, description: 'The `next_cursor` of the page before.' }],
+  }),
+  conversation: operation('HTTP', 'Read a conversation', {
+    200: body('Its messages, the oldest first', 'Conversation'),
+    ...failures('Problem', { 404: NO_CONVERSATION, ...storeProblem }),
+  }),
+  removeConversation: operation('HTTP', 'Forget a conversation', {
+    204: { description: 'It is forgotten' },
+    ...failures('Problem', { 404: NO_CONVERSATION, ...storeProblem }),
+  }),
   tools: documentOperation('Tools', 'List the tools', 'The tools', 'Tools'),
   prompts: documentOperation('Tools', 'List the prompts', 'The prompts', 'Prompts'),
   resources: documentOperation('Tools', 'List the resources', 'The resources and the templates', 'Resources'),

@@ -1,0 +1,106 @@
+/**
+ * The conversations of a caller over plain HTTP: listed, read and removed by their owner alone. Without keys
+ * all callers are one, so then there is nothing to see.
+ */
+import { Fault } from '../../define/fault.ts'
+import { LiveCall } from '../../define/live-call.ts'
+import { anonymous } from '../../define/principal.ts'
+import { PlainChannel } from '../../run/answer-message.ts'
+import { CONVERSATION_ID } from '../../state/conversation-page.ts'
+import { READ_AT_ONCE } from '../../state/stored-conversations.ts'
+import { andThen } from '../../util/thenable.ts'
+import { problemReply } from '../../wire/problem.ts'
+import { json } from '../reply/reply.ts'
+import type { Exchange, Overuse, Reply } from '../../http/message/exchange.ts'
+import type { Service } from '../../run/service.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+
+/** One page of the caller's conversations. Each of these throws, or rejects with, a `Fault`. */
+export function listConversations(service: Service, exchange: Exchange): MaybePromise<Reply> {
+  const owner = ownerOf(exchange)
+  const asked = new URLSearchParams(exchange.query)
+  const limit = limitIn(asked.get('limit'))
+  const list = (): MaybePromise<Reply> => {
+    const page = service.conversations.list(owner, limit, asked.get('cursor') ?? undefined)
+    return andThen(page, ({ conversations, next }) => json({
+      conversations: conversations.map(({ id, ...rest }) => ({ session_id: id, ...rest })),
+      next_cursor: next,
+    }))
+  }
+  return counted(service, exchange, READ_AT_ONCE, list)
+}
+
+/** The messages of one conversation. */
+export function readConversation(service: Service, exchange: Exchange): MaybePromise<Reply> {
+  const [owner, id] = [ownerOf(exchange), idIn(exchange)]
+  return counted(service, exchange, 1, () => (
+    andThen(service.conversations.history(owner, id), (messages) => (
+      messages.length === 0 ? missing(id) : json({ session_id: id, messages })
+    ))
+  ))
+}
+
+/** Forgets one conversation. */
+export function removeConversation(service: Service, exchange: Exchange): MaybePromise<Reply> {
+  const [owner, id] = [ownerOf(exchange), idIn(exchange)]
+  return counted(service, exchange, 0, () => (
+    andThen(service.conversations.remove(owner, id), (wasThere) => wasThere ? { status: 204 } : missing(id))
+  ))
+}
+
+function ownerOf({ origin: { principal: { id } } }: Exchange): string {
+  if (id !== anonymous.id) return id
+  throw new Fault('not-found', 'Conversations are shown to their owner, who is known by a key or a token; '
+    + 'this server asks for none. Its operator can set apiKey or auth')
+}
+
+function idIn({ params }: Exchange): string {
+  const id = params.get('conversation') ?? ''
+  return CONVERSATION_ID.test(id) ? id : missing(id)
+}
+
+function missing(id: string): never {
+  throw new Fault('not-found', `You have no conversation '${id}'; GET /conversations lists those you have`)
+}
+
+function limitIn(text: string | null): number {
+  if (text === null) return DEFAULT_LIMIT
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= MAX_LIMIT) return limit
+  const message = `must be a whole number from 1 to ${MAX_LIMIT}`
+  throw new Fault('invalid', `The limit ${message}`, { errors: [{ path: 'limit', message }] })
+}
+
+/**
+ * Counts against the caller's rate, as a call; and what is read of a shared store, so many conversations at
+ * one time, among the bytes of all calls until it has been read.
+ */
+function counted(
+  service: Service, exchange: Exchange, conversations: number, work: () => MaybePromise<Reply>,
+): MaybePromise<Reply> {
+  const { limits, shared, workload } = service
+  return andThen(exchange.take('call', 1), (overuse: Overuse | undefined): MaybePromise<Reply> => {
+    const { origin } = exchange
+    if (overuse !== undefined) return problemReply({ status: 429, ...overuse, requestId: origin.requestId })
+    if (shared === undefined) return work()
+    workload.check(origin)
+    const channel = new PlainChannel(service, origin, 'http')
+    const call = new LiveCall(origin, channel, channel)
+    const lease = workload.enter(call)
+    const leave = (): void => {
+      call.close()
+      lease.leave()
+    }
+    try {
+      const most = Math.min(limits.conversationBytes, limits.maxValueBytes) * conversations
+      workload.hold(call, Math.min(most, limits.maxCallsBytes))
+      return Promise.resolve(work()).finally(leave)
+    } catch (error) {
+      leave()
+      throw error
+    }
+  })
+}
