@@ -10,7 +10,9 @@ import { warnOfNothing } from './service.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { AgentResult, Answer, Emit } from '../define/answer.ts'
+import type { Call } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
+import type { CallEvent } from '../define/event.ts'
 import type { LiveCall } from '../define/live-call.ts'
 import type { Service } from './service.ts'
 
@@ -129,9 +131,21 @@ async function attempt(
 }
 
 function runAgent(
-  service: Service, agent: Agent, input: string, call: LiveCall, emit: Emit | undefined,
+  service: Service, agent: Agent, input: string, call: LiveCall, emit: Emit | undefined, own: Call = call,
 ): MaybePromise<Answer> {
-  return answerOf(agent.run(input, call), call, service.limits.maxResultBytes, emit)
+  return answerOf(agent.run(input, own), call, service.limits.maxResultBytes, emit)
+}
+
+/** The call as a member has it: its events have its name. */
+function callOf(agent: Agent, call: LiveCall): Call {
+  return new Proxy(call, {
+    get(target, member) {
+      if (member === 'event') return (event: CallEvent) => target.event(event, agent.name)
+      const value: unknown = Reflect.get(target, member)
+      // Bound, because private members are those of the call alone.
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
 }
 
 async function runWithListener(
@@ -142,7 +156,7 @@ async function runWithListener(
   const answer = await runAgent(service, agent, input, call, (piece) => {
     hasPieces = true
     return listener.say(agent, piece)
-  })
+  }, callOf(agent, call))
   if (hasPieces || call.over || answer.state === 'failed' || answer.state === 'rejected') return answer
   for (const block of answer.content) await listener.say(agent, block)
   return answer

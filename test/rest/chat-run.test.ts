@@ -108,6 +108,58 @@ test('a stream ends with its usage where that is asked for', async (t) => {
   ])
 })
 
+/** Thinks, calls a tool, counts its tokens, and answers. */
+async function* clerk(_prompt: string, call: Call): AsyncGenerator<string> {
+  call.event({ type: 'reasoning', text: 'The "list" ' })
+  call.event({ type: 'tool-call', id: '1', name: 'price', args: {} })
+  call.event({ type: 'usage', inputTokens: 10, outputTokens: 2 })
+  yield 'Six'
+  call.event({ type: 'tool-result', id: '1', result: 6 })
+  call.event({ type: 'reasoning', text: 'says it.' })
+  call.event({ type: 'usage', inputTokens: 20, outputTokens: 3, cachedInputTokens: 8, reasoningTokens: 1 })
+}
+
+const counted = {
+  prompt_tokens: 30, completion_tokens: 5, total_tokens: 35, prompt_tokens_details: { cached_tokens: 8 },
+  completion_tokens_details: { reasoning_tokens: 1 },
+}
+
+test('reasoning and tokens are those of the agent, and its tools are its own', async (t) => {
+  const server = serving(t, clerk)
+  const whole = await jsonOf(await server.fetch(chat()))
+  assert.deepEqual(whole['usage'], counted)
+  assert.deepEqual((whole['choices'] as readonly Json[])[0]?.['message'], {
+    role: 'assistant', content: 'Six', reasoning_content: 'The "list" says it.', refusal: null,
+  })
+  const asked = { stream: true, stream_options: { include_usage: true } }
+  const chunks = await chunksOf(await server.fetch(chat(asked)))
+  assert.deepEqual(chunks.map(({ choices: [choice] }) => choice?.delta), [
+    { role: 'assistant', content: '' }, { reasoning_content: 'The "list" ' }, { content: 'Six' },
+    { reasoning_content: 'says it.' }, {}, undefined,
+  ])
+  assert.deepEqual(chunks.at(-1)?.usage, counted)
+})
+
+test('an agent that counts only what every model counts says no more', async (t) => {
+  const server = serving(t, (_prompt, call) => {
+    call.event({ type: 'usage', inputTokens: 1, outputTokens: 2 })
+    return 'a'
+  })
+  const { usage } = await jsonOf(await server.fetch(chat()))
+  assert.deepEqual(usage, { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 })
+})
+
+test('of the reasoning of a whole reply the first 262,144 characters are kept', async (t) => {
+  const server = serving(t, (_prompt, call) => {
+    for (let n = 0; n < 9; n++) call.event({ type: 'reasoning', text: String(n).repeat(50_000) })
+    return 'a'
+  })
+  const { choices } = await jsonOf(await server.fetch(chat()))
+  const [{ message }] = choices as readonly [{ readonly message: Json }]
+  assert.equal(String(message['reasoning_content']).length, 262_144)
+  assert.equal(message['content'], 'a')
+})
+
 const png = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const
 const wav = { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' } as const
 const blob = { uri: 'a.bin', blob: 'AAAA' }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { defineAgent } from '../../lib/index.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
-import type { AgentOutput, Call, ServerOptions, TriportServer } from '../../lib/index.ts'
+import type { AgentDefinition, AgentOutput, Call, ServerOptions, TriportServer } from '../../lib/index.ts'
 import type { ServerEvent } from '../../lib/wire/sse.ts'
 
 /** A function as an agent that says what it was told. */
@@ -211,6 +211,70 @@ test('where several agents speak at one time, each delta follows a step of its o
     'step One', 'step Two', 'step One', 'delta a', 'step Two', 'delta b', 'step One', 'delta c',
     'done ac\n\nb',
   ])
+})
+
+/** Says all that can be said, then answers. */
+const clerk = agent(async function* (prompt, call) {
+  call.event({ type: 'reasoning', text: 'Look it up.' })
+  call.event({ type: 'tool-call', id: '1', name: 'price', args: { of: prompt } })
+  call.event({ type: 'usage', inputTokens: 10, outputTokens: 2 })
+  yield 'It is '
+  call.event({ type: 'tool-result', id: '1', result: { total: 6 } })
+  call.event({ type: 'tool-call', id: '2', name: 'stock' })
+  call.event({ type: 'tool-result', id: '2', isError: true, result: 'No stock.' })
+  call.event({ type: 'usage', inputTokens: 20, outputTokens: 3, cachedInputTokens: 8, reasoningTokens: 1 })
+  yield '6.'
+})
+
+test('what an agent says of its work are events, and its tokens stand in the reply', async (t) => {
+  const server = serve(t, clerk)
+  const usage = { input_tokens: 30, output_tokens: 5, cached_input_tokens: 8, reasoning_tokens: 1 }
+  const events = await eventsOf(await server.fetch(request('/', { query: 'pears', stream: true })))
+  assert.deepEqual(events.slice(0, -1).map(({ event, data }) => [event, JSON.parse(data)]), [
+    ['reasoning', { text: 'Look it up.' }],
+    ['tool', { id: '1', name: 'price', state: 'running', args: { of: 'pears' } }],
+    ['delta', { text: 'It is ' }],
+    ['tool', { id: '1', name: 'price', state: 'done', result: { total: 6 } }],
+    ['tool', { id: '2', name: 'stock', state: 'running' }],
+    ['tool', { id: '2', name: 'stock', state: 'failed', result: 'No stock.' }],
+    ['delta', { text: '6.' }],
+  ])
+  const done = JSON.parse(events.at(-1)!.data) as Record<string, unknown>
+  assert.deepEqual([done['response'], done['usage']], ['It is 6.', usage])
+  const whole = await ask(server, { query: 'pears' })
+  assert.deepEqual([whole['response'], whole['usage']], ['It is 6.', usage])
+})
+
+test('in a group an event has the name of its agent, also where several run at one time', async (t) => {
+  const worker = (name: string): AgentDefinition => ({
+    name,
+    async run(_prompt, { event, can, requestId }) {
+      event({ type: 'tool-call', id: name, name: 'count' })
+      await sleep(2)
+      event({ type: 'reasoning', text: `${name} has ${requestId}, ${can('roots')}` })
+      event({ type: 'tool-result', id: name })
+      event({ type: 'usage', inputTokens: 1, outputTokens: 1 })
+      return name
+    },
+  })
+  for (const mode of ['sequence', 'parallel'] as const) {
+    const inner = { name: 'Inner', agents: [worker('B')], mode: 'sequence' } as const
+    const server = serve(t, { groups: [{ name: 'All', agents: [worker('A'), inner], mode }] })
+    const events = await eventsOf(await server.fetch(
+      request('/', { query: 'a', stream: true }, { 'x-request-id': 'r-9' }),
+    ))
+    for (const name of ['A', 'B']) {
+      const own = events.map(({ event, data }): Record<string, unknown> => ({ event, ...JSON.parse(data) }))
+        .filter((one) => one['agent'] === name && one['event'] !== 'step')
+      assert.deepEqual(own, [
+        { event: 'tool', id: name, name: 'count', state: 'running', agent: name },
+        { event: 'reasoning', text: `${name} has r-9, false`, agent: name },
+        { event: 'tool', id: name, name: 'count', state: 'done', agent: name },
+      ])
+    }
+    const done = JSON.parse(events.at(-1)!.data) as Record<string, unknown>
+    assert.deepEqual(done['usage'], { input_tokens: 2, output_tokens: 2 })
+  }
 })
 
 test('a group that fails says so after the steps that it has taken', async (t) => {

@@ -16,6 +16,7 @@ import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { Content } from '../../define/content.ts'
+import type { CallEvent } from '../../define/event.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { GroupListener } from '../../run/group.ts'
@@ -68,6 +69,20 @@ class QueryRun extends RunStream<Answer> implements UserMessage, GroupListener {
     return this.#emit(piece)
   }
 
+  event(event: CallEvent, agent: string | undefined): void {
+    if (this.sink === undefined) return
+    if (event.type === 'reasoning') {
+      this.send('reasoning', JSON.stringify({ text: event.text, agent }))
+    } else if (event.type === 'tool-call') {
+      const { id, name, args } = event
+      this.send('tool', JSON.stringify({ id, name, state: 'running', args, agent }))
+    } else if (event.type === 'tool-result') {
+      const { id, name, result, isError } = event
+      const state = isError === true ? 'failed' : 'done'
+      this.send('tool', JSON.stringify({ id, name, state, result, agent }))
+    }
+  }
+
   protected override execute(): MaybePromise<Answer> {
     if (this.sink === undefined) return answerMessage(this.service, this.#agent, this, this.call)
     return answerMessage(this.service, this.#agent, this, this.call, this.#emit.bind(this), this)
@@ -94,7 +109,9 @@ class QueryRun extends RunStream<Answer> implements UserMessage, GroupListener {
       + `"request_id":"${this.call.requestId}"`
     // The text is `response`; everything else stands in `content`.
     const hasMore = artifacts.length > 0 || content.some(({ type }) => type !== 'text')
+    const { usage } = this.call
     const isPlain = !hasMore && data === undefined && state === 'completed' && results === undefined
+      && usage === undefined
     const more = isPlain ? '{}' : JSON.stringify({
       data,
       content: hasMore ? [
@@ -103,6 +120,10 @@ class QueryRun extends RunStream<Answer> implements UserMessage, GroupListener {
       state: state === 'completed' ? undefined : state,
       results,
       final_response: results === undefined ? undefined : text,
+      usage: usage && {
+        input_tokens: usage.inputTokens, output_tokens: usage.outputTokens,
+        cached_input_tokens: usage.cachedInputTokens, reasoning_tokens: usage.reasoningTokens,
+      },
     })
     return bounded(more === '{}' ? `${head}}` : `${head},${more.slice(1)}`, this.service.limits)
   }

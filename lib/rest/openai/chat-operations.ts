@@ -74,16 +74,22 @@ const schemas: DocumentPart = {
       type: 'array',
       description: 'One.',
       items: objectOf('index!:integer message! logprobs finish_reason!', {
-        message: objectOf('role! content! refusal', { role: { const: 'assistant' }, refusal: none }),
+        message: objectOf('role! content! reasoning_content refusal', {
+          role: { const: 'assistant' }, refusal: none,
+        }),
         logprobs: none,
         finish_reason: { const: 'stop' },
       }),
     },
     usage: {
       type: 'object',
-      description: 'Estimates of a token for every four bytes, which `estimated` says.',
-      ...objectOf('prompt_tokens!:integer completion_tokens!:integer total_tokens!:integer estimated', {
+      description: 'What the agent has counted; or estimates of a token for every four bytes, which '
+        + '`estimated` says.',
+      ...objectOf('prompt_tokens!:integer completion_tokens!:integer total_tokens!:integer estimated '
+        + 'prompt_tokens_details completion_tokens_details', {
         estimated: { const: true },
+        prompt_tokens_details: objectOf('cached_tokens:integer'),
+        completion_tokens_details: objectOf('reasoning_tokens:integer'),
       }),
     },
   }),

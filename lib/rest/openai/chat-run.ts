@@ -18,14 +18,17 @@ import type { Answer } from '../../define/answer.ts'
 import type { Origin } from '../../define/call.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { Content } from '../../define/content.ts'
+import type { CallEvent, Usage } from '../../define/event.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Service } from '../../run/service.ts'
 import type { ChatRequest } from './chat-messages.ts'
 
-/** Bytes of a token, estimated: agents do not count tokens. */
+/** Bytes of a token, estimated where the agent does not count. */
 const TOKEN_BYTES = 4
+/** Characters of reasoning that are kept for a whole reply. */
+const MAX_REASONING = 262_144
 const STOP = '"logprobs":null,"finish_reason":"stop"}]'
 
 /** Answers a chat completion; `modelOf` throws for what is no model. */
@@ -53,6 +56,8 @@ export class ChatRun extends RunStream<Answer> implements UserMessage {
   #chunkHead = ''
   #hasPiece = false
   #sentBytes = 0
+  /** For a whole reply. */
+  #reasoning = ''
 
   constructor(service: Service, who: Agent | Group, request: ChatRequest, origin: Origin) {
     const { prompt, history, message, metadata, includesUsage, stops } = request
@@ -62,6 +67,15 @@ export class ChatRun extends RunStream<Answer> implements UserMessage {
     this.#who = who
     this.#includesUsage = includesUsage
     this.#text = new StoppingText(stops)
+  }
+
+  /** A tool that the agent calls is no `tool_calls`: the client would call it too. */
+  event(event: CallEvent): void {
+    if (event.type !== 'reasoning' || event.text === '') return
+    if (this.sink !== undefined) return void this.#chunk(`"reasoning_content":${quote(event.text)}`)
+    const text = event.text.slice(0, MAX_REASONING - this.#reasoning.length)
+    this.call.hold(text.length)
+    this.#reasoning += text
   }
 
   protected override execute(): MaybePromise<Answer> {
@@ -121,7 +135,8 @@ export class ChatRun extends RunStream<Answer> implements UserMessage {
   }
 
   #whole(text: string): string {
-    const message = `{"role":"assistant","content":${quote(text)},"refusal":null}`
+    const reasoning = this.#reasoning === '' ? '' : `"reasoning_content":${quote(this.#reasoning)},`
+    const message = `{"role":"assistant","content":${quote(text)},${reasoning}"refusal":null}`
     const choices = `"choices":[{"index":0,"message":${message},${STOP}`
     const usage = this.#usage(Buffer.byteLength(text))
     return bounded(`${this.#head('chat.completion')},${choices},${usage}}`, this.service.limits)
@@ -135,12 +150,23 @@ export class ChatRun extends RunStream<Answer> implements UserMessage {
   }
 
   #usage(saidBytes: number): string {
+    const { usage } = this.call
+    if (usage !== undefined) return `"usage":${JSON.stringify(usageOf(usage))}`
     let promptBytes = Buffer.byteLength(this.prompt)
     for (const { content } of this.history) promptBytes += Buffer.byteLength(content)
     const prompt = Math.ceil(promptBytes / TOKEN_BYTES)
     const completion = Math.ceil(saidBytes / TOKEN_BYTES)
     const counts = `"prompt_tokens":${prompt},"completion_tokens":${completion}`
     return `"usage":{${counts},"total_tokens":${prompt + completion},"estimated":true}`
+  }
+}
+
+function usageOf(usage: Usage): object {
+  const { inputTokens, outputTokens, cachedInputTokens: cached, reasoningTokens: reasoning } = usage
+  return {
+    prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens,
+    ...cached !== undefined && { prompt_tokens_details: { cached_tokens: cached } },
+    ...reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: reasoning } },
   }
 }
 

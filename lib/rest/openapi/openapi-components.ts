@@ -39,7 +39,7 @@ const schemas: DocumentPart = {
     }),
   },
   Reply: objectOf(
-    'response! agent! query! session_id! request_id! data content state results final_response', {
+    'response! agent! query! session_id! request_id! data content state results final_response usage', {
       response: described(TEXT, 'What the agent said.'),
       session_id: described(TEXT, 'Send it with the next query to go on.'),
       data: { description: 'Structured output, where the agent gives some.' },
@@ -49,6 +49,10 @@ const schemas: DocumentPart = {
         listOf(objectOf('agent! response error')), 'What each agent of a group said, or why it failed.',
       ),
       final_response: described(TEXT, 'The reply of a group; the same as `response`.'),
+      usage: described(
+        objectOf('input_tokens!:count output_tokens!:count cached_input_tokens:count reasoning_tokens:count'),
+        'Tokens, where the agent counts them; those of the cache are input, those of the reasoning output.',
+      ),
     },
   ),
   Content: objectOf('type! text data mimeType resource uri name', {

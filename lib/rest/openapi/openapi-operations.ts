@@ -76,7 +76,9 @@ type OperationName = 'query' | 'agents' | 'agent' | 'conversations' | 'conversat
 export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
   query: operation('HTTP', 'Ask', {
     200: wholeOrEventsBody('The reply', 'Reply',
-      'Events `delta`, in a group after a `step` that names the agent, then `done` or `error`.'),
+      'Events `delta`, in a group after a `step` that names the agent; `tool` (`id`, `name`, `state`: '
+        + '`running`, `done` or `failed`, `args`, `result`) and `reasoning` (`text`), in a group with '
+        + '`agent`, where the agent says what it does; then `done` or `error`.'),
     ...failures('Problem', {
       ...repeatProblems,
       422: 'A member of the body is wrong, which `errors` lists, or the agent rejects the query',
