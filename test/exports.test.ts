@@ -13,16 +13,16 @@ const values = `
 /** Everything that only its compiler sees. */
 const types = `
   AdaptOptions Address Agent AgentDefinition AgentOutput AnswerInput ApiKey ArtifactInput Authorization Call
-  CallEvent
-  CallInfo Catalog ChatMessage Claims ClientInfo CompileOptions Completer Content ContentInput ElicitAnswer
-  Entry ExtendedCard FaultKind ForeignAgent FormQuestion Group GroupDefinition Handler Infer JsonSchema Keep
-  LaunchOptions Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions
-  PostgresPool PostgresStoreOptions Principal Prompt PromptDefinition Protocol ProtocolName RateLimit
-  RedisClient RedisStoreOptions RequestSummary Resource ResourceDefinition ResourceTemplate
-  ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion Schema SchemaError ServerOptions
-  ServerStatus Severity Skill SqliteStore SqliteStoreOptions StandardSchema StdioOptions Store StoreKey
-  StoreReport Subject TokenInfo Tool ToolDefinition ToolResultInput Trace TriportServer UrlAnswer
-  UrlQuestion Validate Validation Variables Verify
+  CallEvent CallInfo Catalog ChatMessage Claims ClientInfo ClientTool ClientToolCall ClientToolResult
+  CompileOptions Completer Content ContentInput ElicitAnswer Entry ExtendedCard FaultKind ForeignAgent
+  FormQuestion Group GroupDefinition Handler Infer JsonSchema Keep LaunchOptions Launched Limits Log Logger
+  MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions PostgresPool PostgresStoreOptions
+  Principal Prompt PromptDefinition Protocol ProtocolName RateLimit RedisClient RedisStoreOptions
+  RequestSummary Resource ResourceDefinition ResourceTemplate ResourceTemplateDefinition Root Router Run
+  SampleAnswer SampleQuestion Schema SchemaError ServerOptions ServerStatus Severity Skill SqliteStore
+  SqliteStoreOptions StandardSchema StdioOptions Store StoreKey StoreReport Subject TokenInfo Tool
+  ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion Validate Validation Variables
+  Verify
 `
 
 const index = readFileSync('lib/index.ts', 'utf8')

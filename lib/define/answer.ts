@@ -8,6 +8,7 @@ import { resultShape } from '../foreign/results.ts'
 import { membersOf } from '../foreign/shape.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, copyOfJson, isContent, isRecord, isTyped, text } from './content.ts'
+import { toolCallsOf } from './client-tool.ts'
 import { mistake } from './fault.ts'
 import {
   ContentBuilder, foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, tooLargeFault,
@@ -16,6 +17,7 @@ import type { Read } from '../foreign/adapter.ts'
 import type { ResultShape } from '../foreign/results.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Artifact } from './artifact.ts'
+import type { ClientToolCall, MadeToolCall } from './client-tool.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Content, ContentInput } from './content.ts'
 import type { PieceTaker } from './output.ts'
@@ -34,6 +36,8 @@ export interface AnswerInput {
   readonly content?: readonly (string | ContentInput)[] | undefined
   /** Left out: `completed`. */
   readonly state?: AnswerState | undefined
+  /** Calls of the client's own tools, at the end of an answer; see `call.clientTools`. */
+  readonly toolCalls?: readonly ClientToolCall[] | undefined
   /** `message`: a plain message and no task, from an agent whose `replies` are `either` (A2A). */
   readonly reply?: 'message' | 'task' | undefined
 }
@@ -63,6 +67,8 @@ export interface Answer {
   readonly isMessage?: boolean
   /** Undefined where the agent gave none. */
   readonly data: unknown
+  /** Tools that the client is to run, left out where there are none. */
+  readonly toolCalls?: readonly MadeToolCall[]
   /** Each agent's part, where a group answered. */
   readonly results?: readonly AgentResult[]
   /** What was given as artifacts where the channel has none; no part of `content`. */
@@ -145,6 +151,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   #data: unknown
   #state: AnswerState = 'completed'
   #isMessage = false
+  #toolCalls: readonly MadeToolCall[] | undefined
   /** Of another framework whose pieces come. */
   #shape: ResultShape | undefined
   #read: Read | undefined
@@ -225,6 +232,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     if (piece.state !== undefined) this.#state = piece.state
     if (piece.reply !== undefined) this.#isMessage = piece.reply === 'message'
     if (piece.data !== undefined) this.#data = jsonValue(piece.data)
+    if (piece.toolCalls !== undefined) this.#callTools(piece.toolCalls)
     const fresh = piece.text === undefined || piece.text === '' ? [] : [this.addBlock(text(piece.text))]
     for (const item of piece.content ?? []) fresh.push(...this.#item(item))
     if (fresh.length === 0 && this.content.length === 0 && piece.data !== undefined) {
@@ -233,13 +241,23 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     return fresh
   }
 
+  #callTools(given: unknown): void {
+    const calls = toolCallsOf(given, this.#call.clientTools)
+    this.count(JSON.stringify(calls).length)
+    this.#toolCalls = [...this.#toolCalls ?? [], ...calls]
+  }
+
   #item(item: string | ContentInput): readonly Content[] {
     return item === '' ? [] : [this.addBlock(blockOf(item))]
   }
 
   answer(): Answer {
     const answer = { text: this.text, content: this.content, state: this.#state, data: this.#data }
-    return this.#isMessage ? { ...answer, isMessage: true } : answer
+    if (!this.#isMessage && this.#toolCalls === undefined) return answer
+    return {
+      ...answer, ...this.#isMessage && { isMessage: true },
+      ...this.#toolCalls !== undefined && { toolCalls: this.#toolCalls },
+    }
   }
 }
 
@@ -250,8 +268,9 @@ function jsonValue(data: unknown): unknown {
 }
 
 function isAnswerInput(value: Readonly<Record<string, unknown>>): value is AnswerInput & typeof value {
-  const { text, content, state, reply } = value
+  const { text, content, state, reply, toolCalls } = value
   const isNamed = text !== undefined || content !== undefined || state !== undefined
+    || Array.isArray(toolCalls)
   if (!isNamed && !Object.hasOwn(value, 'data')) return false
   if (text !== undefined && typeof text !== 'string') return false
   if (content !== undefined && !Array.isArray(content)) return false

@@ -3,8 +3,10 @@
  * contains (`CallFacts`), and what can be sent back while the handler runs (`CallChannel`). The call that is
  * made of them is in `live-call.ts`.
  */
+import type { JsonSchema } from '../schema/compile.ts'
 import type { ArtifactInput } from './artifact.ts'
 import type { ChatMessage } from './chat.ts'
+import type { ClientTool, ClientToolResult } from './client-tool.ts'
 import type { Content } from './content.ts'
 import type { CallEvent } from './event.ts'
 import type { Severity } from './log.ts'
@@ -55,6 +57,15 @@ export interface Call {
   readonly history: readonly ChatMessage[]
   /** The whole present message: its text, its files and its data. */
   readonly message: readonly Content[]
+  /**
+   * Tools that the client runs itself (`/v1`). An answer with `toolCalls` has it run some: it asks again with
+   * what came of them. Empty where it offers none, and for the agents of a group.
+   */
+  readonly clientTools: readonly ClientTool[]
+  /** What came of the client's tools since the present message, in order. */
+  readonly clientToolResults: readonly ClientToolResult[]
+  /** The answer is to be JSON that fits this schema (`/v1`); undefined: any text. */
+  readonly outputSchema: JsonSchema | undefined
   /** The client's id of the present message (A2A). */
   readonly messageId: string | undefined
   /** The task that this run belongs to (A2A). */
@@ -142,7 +153,7 @@ export function callerOf({ caller, principal }: Pick<Origin, 'caller' | 'princip
 /** The members of a call that are in its request, in some protocols. */
 type Fact =
   | 'sessionId' | 'client' | 'message' | 'messageId' | 'taskId' | 'contextId' | 'metadata' | 'extensions'
-  | 'trace' | 'run'
+  | 'trace' | 'run' | 'clientTools' | 'clientToolResults' | 'outputSchema'
 
 /** What a request contains, as far as its protocol has it. */
 export type CallFacts = Pick<Call, 'protocol'> & { readonly [F in Fact]?: Call[F] | undefined }

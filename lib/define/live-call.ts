@@ -12,9 +12,11 @@ import { defaults } from './limits.ts'
 import { checkEvent, RunEvents, sentenceOf } from './event.ts'
 import { Fault } from './fault.ts'
 import { checkQuestion } from './question.ts'
+import type { JsonSchema } from '../schema/compile.ts'
 import type { Artifact, ArtifactInput } from './artifact.ts'
 import type { Call, CallChannel, CallFacts, ClientInfo, Origin, Protocol, Trace } from './call.ts'
 import type { ChatMessage } from './chat.ts'
+import type { ClientTool, ClientToolResult } from './client-tool.ts'
 import type { Content } from './content.ts'
 import type { CallEvent, Usage } from './event.ts'
 import type { Limits } from './limits.ts'
@@ -89,6 +91,9 @@ export class LiveCall extends Lease implements Call {
   get headers(): ReadonlyMap<string, string> { return this.origin.headers }
   get sessionId(): string | undefined { return this.facts.sessionId }
   get message(): readonly Content[] { return this.facts.message ?? nothing }
+  get clientTools(): readonly ClientTool[] { return this.facts.clientTools ?? nothing }
+  get clientToolResults(): readonly ClientToolResult[] { return this.facts.clientToolResults ?? nothing }
+  get outputSchema(): JsonSchema | undefined { return this.facts.outputSchema }
   get messageId(): string | undefined { return this.facts.messageId }
   get taskId(): string | undefined { return this.facts.taskId }
   get contextId(): string | undefined { return this.facts.contextId }

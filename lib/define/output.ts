@@ -24,10 +24,15 @@ export class ContentBuilder {
     this.#maxBytes = maxBytes
   }
 
+  /** Counts what is kept beside the blocks, too. Throws `Fault('too-large')`. */
+  count(length: number): void {
+    this.size += length
+    if (this.size > this.#maxBytes) throw tooLargeFault(this.#what, this.#maxBytes)
+  }
+
   /** Throws `Fault('too-large')`. */
   addBlock(block: Content): Content {
-    this.size += block.type === 'text' ? block.text.length : JSON.stringify(block).length
-    if (this.size > this.#maxBytes) throw tooLargeFault(this.#what, this.#maxBytes)
+    this.count(block.type === 'text' ? block.text.length : JSON.stringify(block).length)
     if (block.type === 'text') this.text += block.text
     if (!isPlainText(block)) {
       this.#growing = undefined

@@ -63,7 +63,7 @@ const refusals: readonly Refused[] = [
   ['another type', 'POST', path, 'hi', { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
   ['half a body', 'POST', path, '{"model":', {}, 400, null],
   ['a wrong member', 'POST', path, chat('echo', { n: 3 }), {}, 400, 'unsupported_value', 'n'],
-  ['tools', 'POST', path, chat('echo', { tools: [{}] }), {}, 400, 'unsupported_parameter', 'tools'],
+  ['tools', 'POST', path, chat('echo', { tools: [{}] }), {}, 400, 'unsupported_value', 'tools[0].type'],
 ]
 
 test('what is refused is refused in the form that clients of OpenAI read', async (t) => {

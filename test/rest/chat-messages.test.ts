@@ -7,6 +7,15 @@ import type { ChatRequest } from '../../lib/rest/openai/chat-messages.ts'
 const user = { role: 'user', content: 'Hi' }
 const png = 'data:image/png;base64,AAAA'
 
+/** An assistant's message with one call. */
+function asked(written: string, content: string | null = null): object {
+  const call = { id: 'c', type: 'function', function: { name: 'find', arguments: written } }
+  return { role: 'assistant', content, tool_calls: [call] }
+}
+
+const found = { role: 'tool', tool_call_id: 'c', content: [part('text', 'Green tea')] }
+const find = { name: 'find', description: 'Finds.', parameters: { type: 'object' } }
+
 function part(type: string, value: unknown): object {
   return { type, [type]: value }
 }
@@ -48,6 +57,26 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
     { role: 'user', content: [part('text', 'See'), part('image_url', { url: png }), part('text', 'this')] },
     user,
   ] }, { history: [{ role: 'user', content: 'See\nthis' }] }],
+  ['tools of the client', {
+    tools: [{ type: 'function', function: find }, { type: 'function', function: { name: 'now' } }],
+    tool_choice: 'auto', parallel_tool_calls: true,
+  }, { clientTools: [
+    { name: 'find', description: 'Finds.', inputSchema: { type: 'object' } },
+    { name: 'now', inputSchema: { type: 'object', properties: {} } },
+  ] }],
+  ['tools that are not to be called', { tools: [{ type: 'function', function: find }], tool_choice: 'none' },
+    { clientTools: [] }],
+  ['a result of a tool', { messages: [user, asked('{"of":"tea"}'), found] }, {
+    prompt: 'Hi', history: [],
+    clientToolResults: [{ id: 'c', name: 'find', args: { of: 'tea' }, result: 'Green tea' }],
+  }],
+  ['a result of before', { messages: [user, asked('{"of":"tea"}', 'Let me see.'), found, user] }, {
+    history: [
+      { role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Let me see.\nfind({"of":"tea"})' },
+      { role: 'assistant', content: 'find returned: Green tea' },
+    ],
+    clientToolResults: [],
+  }],
   ['several texts', ofParts(part('text', 'a'), part('text', 'b')), {
     prompt: 'a\nb', message: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }],
   }],
@@ -106,23 +135,41 @@ const refused: readonly (readonly [
   ['an earlier part that is none', { messages: [{ role: 'user', content: [1] }, user] },
     'messages[0].content[0]', /must be an object/],
   ['a role of somebody else', { messages: [{ role: 'judge', content: '' }, user] }, 'messages[0].role',
-    /user, assistant, system or developer/],
-  ['what a tool said', { messages: [{ role: 'tool', content: '1' }, user] }, 'messages[0].role',
-    /GET \/tools/],
-  ['what a tool was asked', { messages: [{ role: 'assistant', tool_calls: [{}] }, user] },
-    'messages[0].tool_calls', /GET \/tools/],
-  ['tools', { tools: [{ type: 'function' }] }, 'tools', /uses tools of its own.*GET \/tools and over MCP/],
-  ['functions', { functions: [{ name: 'f' }] }, 'functions', /uses tools of its own/],
-  ['tools that are none', { tools: 'all' }, 'tools', /uses tools of its own/],
+    /user, assistant, system, developer or tool/],
+  ['a result without a call', { messages: [{ role: 'tool', tool_call_id: 'c', content: '1' }, user] },
+    'messages[0].tool_call_id', /id of a call in the "tool_calls"/],
+  ['a result of no call', { messages: [{ role: 'tool', content: '1' }, user] }, 'messages[0].tool_call_id',
+    /id of a call/],
+  ['a call that is none', { messages: [{ role: 'assistant', tool_calls: [{}] }, user] },
+    'messages[0].tool_calls[0].id', /a string/],
+  ['a call without a name', { messages: [{ role: 'assistant', tool_calls: [{ id: 'c' }] }, user] },
+    'messages[0].tool_calls[0].function.name', /a string/],
+  ['a call with broken arguments', { messages: [asked('{'), user] },
+    'messages[0].tool_calls[0].function.arguments', /text of a JSON object/],
+  ['a call without a result', { messages: [user, asked('{}')] }, 'messages[1].tool_calls[0]',
+    /has no result; add \{ "role": "tool", "tool_call_id": "c" \}/],
+  ['calls that are none', { messages: [{ role: 'assistant', tool_calls: 1 }, user] },
+    'messages[0].tool_calls', /a list/],
+  ['a tool that is no function', { tools: [{ type: 'custom' }] }, 'tools[0].type', /must be function/],
+  ['a tool without a name', { tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name',
+    /1 to 128/],
+  ['a tool with a schema that is none',
+    { tools: [{ type: 'function', function: { name: 'f', parameters: 1 } }] },
+    'tools[0].function.parameters', /JSON Schema/],
+  ['functions', { functions: [{ name: 'f' }] }, 'functions', /older form; write "tools"/],
+  ['tools that are none', { tools: 'all' }, 'tools', /a list/],
   ['a tool by name', { tool_choice: { type: 'function', function: { name: 'f' } } }, 'tool_choice',
-    /must be "auto" or "none", or left out: an agent uses tools of its own/],
+    /must be "auto" or "none", or left out: an agent decides by itself/],
   ['any tool', { tool_choice: 'required' }, 'tool_choice', /"auto" or "none"/],
   ['a function by name', { function_call: { name: 'f' } }, 'function_call', /"auto" or "none"/],
-  ['JSON', { response_format: { type: 'json_object' } }, 'response_format',
-    /must be \{"type": "text"\}, or left/],
-  ['JSON of a schema', { response_format: { type: 'json_schema', json_schema: { name: 'a', schema: {} } } },
-    'response_format', /its own words; ask for a format in them/],
-  ['a format that is none', { response_format: 'text' }, 'response_format', /must be \{"type": "text"\}/],
+  ['a format that is none', { response_format: 'text' }, 'response_format.type', /text, json_object or/],
+  ['a format without its schema', { response_format: { type: 'json_schema' } },
+    'response_format.json_schema.schema',
+    /an object/],
+  ['a schema that is none', { response_format: { type: 'json_schema', json_schema: { schema: 1 } } },
+    'response_format.json_schema.schema', /JSON Schema, an object/],
+  ['a broken schema', { response_format: { type: 'json_schema', json_schema: { schema: { type: 'text' } } } },
+    'response_format.json_schema.schema', /no JSON Schema that can be used: .*type/],
   ['two answers', { n: 2 }, 'n', /must be 1/],
   ['probabilities', { logprobs: true }, 'logprobs', /must be false.*no probabilities/],
   ['many probabilities', { top_logprobs: 3 }, 'top_logprobs', /must be 0/],

@@ -290,3 +290,71 @@ test('an answer that is too large once it is written is refused', async (t) => {
   const response = await server.fetch(chat())
   assert.equal(response.status, 413)
 })
+
+const find = { type: 'function', function: { name: 'find', parameters: { type: 'object' } } }
+
+/** An agent that asks for a search, and answers with what the client found. */
+function finding(_prompt: string, { clientTools, clientToolResults: [found] }: Call): AgentOutput {
+  if (found !== undefined) return `Found ${found.result} for ${JSON.stringify(found.args)}.`
+  const [tool] = clientTools
+  if (tool === undefined) return 'No tools.'
+  return { toolCalls: [{ id: 'c-1', name: tool.name, args: { of: 'tea' } }] }
+}
+
+test('an agent has the client run a tool of its own, and goes on with what came of it', async (t) => {
+  const server = serving(t, finding)
+  const first = await jsonOf(await server.fetch(chat({ tools: [find] })))
+  const call = { id: 'c-1', type: 'function', function: { name: 'find', arguments: '{"of":"tea"}' } }
+  const message = { role: 'assistant', content: null, refusal: null, tool_calls: [call] }
+  assert.deepEqual(first['choices'], [{ index: 0, message, logprobs: null, finish_reason: 'tool_calls' }])
+  const messages = [...usual.messages, message, { role: 'tool', tool_call_id: 'c-1', content: 'Sencha' }]
+  const second = await jsonOf(await server.fetch(chat({ tools: [find], messages })))
+  assert.match(JSON.stringify(second), /Found Sencha for \{\\\\?"of/)
+  const [start, called, end] = await chunksOf(await server.fetch(chat({ tools: [find], stream: true })))
+  assert.deepEqual(start?.choices[0]?.delta, { role: 'assistant', content: '' })
+  assert.deepEqual(called?.choices[0]?.delta, { tool_calls: [{ index: 0, ...call }] })
+  assert.deepEqual(end?.choices[0], { index: 0, delta: {}, logprobs: null, finish_reason: 'tool_calls' })
+  assert.match(await (await server.fetch(chat({ tools: [find], tool_choice: 'none' }))).text(), /No tools/)
+})
+
+test('a tool that the client does not offer is the mistake of the agent', async (t) => {
+  const calling: (() => AgentOutput)[] = [
+    () => ({ toolCalls: [{ name: 'other' }] }), () => ({ toolCalls: [{ args: {} } as never] }),
+    () => ({ toolCalls: [{ name: 'find', args: [1] as never }] }),
+  ]
+  for (const run of calling) {
+    assert.equal((await serving(t, run).fetch(chat({ tools: [find] }))).status, 500)
+  }
+  assert.equal((await serving(t, finding).fetch(request('/', { query: 'x' }))).status, 200)
+})
+
+const shape = { type: 'object', properties: { sum: { type: 'integer' } }, required: ['sum'] }
+const wanted = { response_format: { type: 'json_schema', json_schema: { name: 'sum', schema: shape } } }
+
+test('an answer has the format that was asked for, or says why not', async (t) => {
+  let schema: unknown
+  const answers: readonly (readonly [output: AgentOutput, content: unknown, refusal?: RegExp])[] = [
+    ['{"sum":5}', '{"sum":5}'],
+    [{ text: 'Five.', data: { sum: 5 } }, '{"sum":5}'],
+    [{ sum: 5 }, '{"sum":5}'],
+    ['Five.', null, /did not answer with JSON/],
+    ['{"sum":"5"}', null, /does not fit the schema: sum: must be an integer/],
+  ]
+  for (const [output, content, refusal] of answers) {
+    const server = serving(t, (_prompt, { outputSchema }) => {
+      schema = outputSchema
+      return output
+    })
+    const { choices } = await jsonOf(await server.fetch(chat(wanted))) as never as {
+      choices: [{ message: { content: unknown; refusal: unknown } }]
+    }
+    assert.deepEqual(schema, shape)
+    assert.equal(choices[0].message.content, content)
+    if (refusal === undefined) assert.equal(choices[0].message.refusal, null)
+    else assert.match(String(choices[0].message.refusal), refusal)
+    const chunks = await chunksOf(await server.fetch(chat({ ...wanted, stream: true })))
+    const deltas = chunks.map((chunk) => chunk.choices[0]?.delta ?? {})
+    assert.equal(deltas.map((delta) => delta['content'] ?? '').join(''), content ?? '')
+    assert.equal(deltas.some((delta) => 'refusal' in delta), refusal !== undefined)
+  }
+})

@@ -1,15 +1,19 @@
 /**
  * Decodes the body of a chat completion. Members for the work of a model (sampling, lengths, effort) are
- * ignored, because an agent answers. Members that change the kind of the answer (tools, a format, several
- * answers) are refused, because the client would miss them. A `Fault` has OpenAI's `param` and `code`.
+ * ignored, because an agent answers. Members that change the kind of the answer (several answers, sounds) are
+ * refused, because the client would miss them. A `Fault` has OpenAI's `param` and `code`.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { isRecord, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
+import { decodeFormat } from './chat-format.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
+import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
 import type { ChatMessage } from '../../define/chat.ts'
+import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
+import type { OutputFormat } from '../../run/output-format.ts'
 
 export interface ChatRequest {
   /** The id of an agent or a group. */
@@ -18,8 +22,14 @@ export interface ChatRequest {
   readonly prompt: string
   /** The last user message, its files among it. */
   readonly message: readonly Content[]
-  /** All other messages, as text. */
+  /** All other messages, as text, but for the results of tools after the last user message. */
   readonly history: readonly ChatMessage[]
+  /** The tools that the client runs, none where it wants no call. */
+  readonly clientTools: readonly ClientTool[]
+  /** What came of their calls since the last user message. */
+  readonly clientToolResults: readonly ClientToolResult[]
+  /** What the answer must be; undefined: any text. */
+  readonly format: OutputFormat | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly isStream: boolean
   /** Whether a stream ends with its usage. */
@@ -36,15 +46,13 @@ const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
 const audioTypes: ReadonlyMap<unknown, string> = new Map([['wav', 'audio/wav'], ['mp3', 'audio/mpeg']])
 /** Characters. Longer than the head of any usual data URI. */
 const MAX_HEAD = 256
-const NO_TOOLS = 'an agent uses tools of its own, not those of a request. What this server itself has is '
-  + 'listed at GET /tools and over MCP'
 
 /** Reads a parsed body. Throws `Fault('invalid')` for the first thing that is wrong. */
 export function decodeChat(body: unknown): ChatRequest {
   if (!isRecord(body)) {
     throw new Fault('invalid', 'The body must be a JSON object with "model" and "messages"')
   }
-  const { model, messages, metadata, stream, stream_options: options, stop } = body
+  const { model, messages, metadata, stream, stream_options: options, stop, tools } = body
   if (typeof model !== 'string' || model === '') {
     throw wrong('model', 'must be the id of an agent; GET /v1/models lists them')
   }
@@ -54,6 +62,8 @@ export function decodeChat(body: unknown): ChatRequest {
   refuseForeign(body)
   return {
     model, ...conversationOf(messages),
+    clientTools: decodeTools(tools, body['tool_choice']),
+    format: decodeFormat(body['response_format']),
     metadata: isRecord(metadata) ? metadata : undefined,
     isStream: stream === true,
     includesUsage: isRecord(options) && options['include_usage'] === true,
@@ -73,6 +83,7 @@ function stopsIn(stop: unknown): readonly string[] {
 const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 const isFree = (value: unknown): boolean => value === 'auto' || value === 'none'
 const never = (): boolean => false
+const OLD_TOOLS = 'it is the older form; write "tools", each { "type": "function", "function" }'
 const TEXT_ONLY = 'an agent answers with text'
 const NO_PROBABILITIES = 'an agent knows no probabilities'
 
@@ -83,12 +94,8 @@ const NO_PROBABILITIES = 'an agent knows no probabilities'
 const foreign: readonly (readonly [
   name: string, asksNothing: (value: unknown) => boolean, why: string, only?: string,
 ])[] = [
-  ['tools', isEmpty, NO_TOOLS],
-  ['functions', isEmpty, NO_TOOLS],
-  ['tool_choice', isFree, NO_TOOLS, '"auto" or "none"'],
-  ['function_call', isFree, NO_TOOLS, '"auto" or "none"'],
-  ['response_format', (value) => isRecord(value) && value['type'] === 'text',
-    'an agent answers in its own words; ask for a format in them', '{"type": "text"}'],
+  ['functions', isEmpty, OLD_TOOLS],
+  ['function_call', isFree, OLD_TOOLS, '"auto" or "none"'],
   ['n', (value) => value === 1, 'an agent gives one answer', '1'],
   ['logprobs', (value) => value === false, NO_PROBABILITIES, 'false'],
   ['top_logprobs', (value) => value === 0, NO_PROBABILITIES, '0'],
@@ -107,45 +114,64 @@ function refuseForeign(body: Members): void {
   }
 }
 
-function conversationOf(messages: unknown): Pick<ChatRequest, 'prompt' | 'message' | 'history'> {
+function conversationOf(messages: unknown): Pick<
+  ChatRequest, 'prompt' | 'message' | 'history' | 'clientToolResults'
+> {
   if (!Array.isArray(messages) || messages.length === 0) {
     throw wrong('messages', 'must be a list of at least one { "role", "content" }')
   }
   const last = messages.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
   if (last < 0) throw wrong('messages', 'needs a message of the role user')
   const history: ChatMessage[] = []
+  const clientToolResults: ClientToolResult[] = []
+  let exchange = new ToolExchange()
   for (const [index, message] of messages.entries()) {
-    if (index !== last) history.push(messageOf(message, `messages[${index}]`))
+    if (index === last) {
+      // Calls of before need no result any more.
+      exchange = new ToolExchange()
+      continue
+    }
+    const read = messageOf(message, exchange, `messages[${index}]`, index > last)
+    if (!('role' in read)) {
+      if (index > last) clientToolResults.push(read)
+      else history.push(resultMessage(read))
+    } else if (index < last || read.content !== '') {
+      history.push(read)
+    }
   }
+  exchange.end()
   const at = `messages[${last}].content`
   const message = blocksOf(isRecord(messages[last]) ? messages[last]['content'] : undefined, at)
   const prompt = message.flatMap((block) => block.type === 'text' ? [block.text] : []).join('\n')
   if (message.every(({ type }) => type === 'text') && prompt.trim() === '') throw wrong(at, 'is empty')
-  return { prompt, message, history }
+  return { prompt, message, history, clientToolResults }
 }
 
-/** An earlier message. Its files are left out: a history is text. */
-function messageOf(message: unknown, at: string): ChatMessage {
+/** A message that is not the present one. Its files are left out: a history is text. */
+function messageOf(
+  message: unknown, exchange: ToolExchange, at: string, isLater: boolean,
+): ChatMessage | ClientToolResult {
   if (!isRecord(message)) throw wrong(at, 'must be an object')
   const role = roles.get(message['role'])
-  if (role === undefined) {
-    throw wrong(`${at}.role`, `must be user, assistant, system or developer; ${NO_TOOLS}`)
-  }
-  const { content, refusal, tool_calls: calls } = message
-  if (Array.isArray(calls) && calls.length > 0) {
-    throw wrong(`${at}.tool_calls`, `cannot be used: ${NO_TOOLS}`, 'unsupported_parameter')
-  }
-  if (typeof content === 'string') return { role, content }
-  if (!isGiven(content) && role === 'assistant') {
-    return { role, content: typeof refusal === 'string' ? refusal : '' }
-  }
+  const content = textIn(message, at)
+  if (message['role'] === 'tool') return exchange.result(message, content, at)
+  if (role === undefined) throw wrong(`${at}.role`, 'must be user, assistant, system, developer or tool')
+  const calls = role === 'assistant' ? exchange.calls(message['tool_calls'], `${at}.tool_calls`) : ''
+  // Those of the present answer are in `clientToolResults`.
+  if (isLater) return { role, content }
+  return { role, content: content === '' || calls === '' ? content + calls : `${content}\n${calls}` }
+}
+
+function textIn({ content, refusal, role }: Members, at: string): string {
+  if (typeof content === 'string') return content
+  if (!isGiven(content) && role === 'assistant') return typeof refusal === 'string' ? refusal : ''
   if (!Array.isArray(content)) throw wrong(`${at}.content`, 'must be a string or a list of parts')
   const texts = content.flatMap((part: unknown, index) => {
     if (!isRecord(part)) throw wrong(`${at}.content[${index}]`, 'must be an object')
     const content = part['type'] === 'refusal' ? part['refusal'] : part['text']
     return typeof content === 'string' ? [content] : []
   })
-  return { role, content: texts.join('\n') }
+  return texts.join('\n')
 }
 
 function blocksOf(content: unknown, at: string): readonly Content[] {

@@ -43,7 +43,7 @@ export const completionOperation: DocumentPart = operation('OpenAI', 'Chat', {
   }),
 }, {
   description: 'Answers a chat as OpenAI does; with `"stream": true`, in chunks. What a request says of '
-    + 'sampling is passed over; what an agent cannot obey (`tools`, `response_format`, `n`, `logprobs`, '
+    + 'sampling is passed over; what an agent cannot obey (`n`, `logprobs`, '
     + '`modalities`, `audio`) is refused.',
   requestBody: requestBody('ChatRequest', undefined, true),
 })

@@ -17,11 +17,13 @@ import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { Origin } from '../../define/call.ts'
 import type { ChatMessage } from '../../define/chat.ts'
+import type { ClientTool, ClientToolResult, MadeToolCall } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent, Usage } from '../../define/event.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
+import type { Formatted, OutputFormat } from '../../run/output-format.ts'
 import type { Service } from '../../run/service.ts'
 import type { ChatRequest } from './chat-messages.ts'
 
@@ -29,7 +31,6 @@ import type { ChatRequest } from './chat-messages.ts'
 const TOKEN_BYTES = 4
 /** Characters of reasoning that are kept for a whole reply. */
 const MAX_REASONING = 262_144
-const STOP = '"logprobs":null,"finish_reason":"stop"}]'
 
 /** Answers a chat completion; `modelOf` throws for what is no model. */
 export function answerCompletion(
@@ -49,6 +50,10 @@ export class ChatRun extends RunStream<Answer> implements UserMessage {
   readonly conversationId = undefined
   readonly isNamed = false
   readonly history: readonly ChatMessage[]
+  readonly clientTools: readonly ClientTool[] | undefined
+  readonly clientToolResults: readonly ClientToolResult[]
+  readonly outputSchema: OutputFormat['schema'] | undefined
+  readonly #format: OutputFormat | undefined
   readonly #who: Agent | Group
   readonly #includesUsage: boolean
   readonly #text: StoppingText
@@ -60,10 +65,15 @@ export class ChatRun extends RunStream<Answer> implements UserMessage {
   #reasoning = ''
 
   constructor(service: Service, who: Agent | Group, request: ChatRequest, origin: Origin) {
-    const { prompt, history, message, metadata, includesUsage, stops } = request
+    const { prompt, history, message, metadata, includesUsage, stops, format } = request
     super(service, origin, undefined, undefined, message, metadata)
     this.prompt = prompt
     this.history = history
+    // Which agent of a group went on after a call could not be known.
+    if (who.kind === 'agent') this.clientTools = request.clientTools
+    this.clientToolResults = request.clientToolResults
+    this.#format = format
+    this.outputSchema = format?.schema
     this.#who = who
     this.#includesUsage = includesUsage
     this.#text = new StoppingText(stops)
@@ -82,21 +92,41 @@ export class ChatRun extends RunStream<Answer> implements UserMessage {
     if (this.sink === undefined) return answerMessage(this.service, this.#who, this, this.call)
     this.#chunkHead = `${this.#head('chat.completion.chunk')},"choices":[`
     this.#chunk('"role":"assistant","content":""')
-    return answerMessage(this.service, this.#who, this, this.call, this.#emit.bind(this))
+    // An answer in a format is checked before any of it is sent.
+    const emit = this.#format === undefined ? this.#emit.bind(this) : undefined
+    return answerMessage(this.service, this.#who, this, this.call, emit)
   }
 
   protected override encode(answer: Answer): MaybePromise<string> {
-    return andThen(this.#text.take(textOfAnswer(answer)), (text) => this.#whole(text + this.#text.rest()))
+    const { json, refusal } = this.#inFormat(answer)
+    if (refusal !== undefined) return this.#whole('null', '', quote(refusal))
+    if (json !== undefined) return this.#whole(quote(json), json)
+    const calls = answer.toolCalls ?? []
+    return andThen(this.#text.take(textOfAnswer(answer)), (taken) => {
+      const text = taken + this.#text.rest()
+      return this.#whole(text === '' && calls.length > 0 ? 'null' : quote(text), text, 'null', calls)
+    })
   }
 
   protected override finish(answer: Answer): MaybePromise<void> {
+    const { json, refusal } = this.#inFormat(answer)
+    if (refusal !== undefined) this.#chunk(`"refusal":${quote(refusal)}`)
+    if (json !== undefined) this.#content(json)
+    if (this.#format !== undefined && answer.toolCalls === undefined) return this.#end()
     // An answer that came whole is one piece; artifacts come at the end.
     const text = this.#hasPiece ? textOfBlocks(artifactsOf(answer), false) : textOfAnswer(answer)
     return andThen(this.#text.take(text), (last) => {
       this.#content(last)
       this.#content(this.#text.rest())
-      this.#end()
+      const calls = answer.toolCalls ?? []
+      for (const [index, call] of calls.entries()) this.#chunk(`"tool_calls":[${callText(call, index)}]`)
+      this.#end(finishOf(calls))
     })
+  }
+
+  /** An answer in the format that was asked for; neither where none was, or where it calls a tool first. */
+  #inFormat(answer: Answer): Partial<Formatted> {
+    return answer.toolCalls === undefined ? this.#format?.read(answer, this.service.limits) ?? {} : {}
   }
 
   protected override fail(error: unknown): void {
@@ -126,18 +156,21 @@ export class ChatRun extends RunStream<Answer> implements UserMessage {
     return this.sink!.write(formatEvent(`${this.#chunkHead}{"index":0,"delta":{${delta}},${end}${tail}`))
   }
 
-  #end(): void {
-    this.#chunk('', STOP)
+  #end(reason = 'stop'): void {
+    this.#chunk('', `"logprobs":null,"finish_reason":"${reason}"}]`)
     if (this.#includesUsage) {
       this.sink!.write(formatEvent(`${this.#chunkHead}],${this.#usage(this.#sentBytes)}}`))
     }
     this.sink!.end(formatEvent('[DONE]'))
   }
 
-  #whole(text: string): string {
+  /** `content` and `refusal` are JSON texts; `text` is what is counted. */
+  #whole(content: string, text: string, refusal = 'null', calls: readonly MadeToolCall[] = []): string {
+    const called = calls.length === 0 ? '' : `,"tool_calls":[${calls.map((call) => callText(call)).join()}]`
     const reasoning = this.#reasoning === '' ? '' : `"reasoning_content":${quote(this.#reasoning)},`
-    const message = `{"role":"assistant","content":${quote(text)},${reasoning}"refusal":null}`
-    const choices = `"choices":[{"index":0,"message":${message},${STOP}`
+    const message = `{"role":"assistant","content":${content},${reasoning}"refusal":${refusal}${called}}`
+    const end = `"logprobs":null,"finish_reason":"${finishOf(calls)}"}]`
+    const choices = `"choices":[{"index":0,"message":${message},${end}`
     const usage = this.#usage(Buffer.byteLength(text))
     return bounded(`${this.#head('chat.completion')},${choices},${usage}}`, this.service.limits)
   }
@@ -168,6 +201,16 @@ function usageOf(usage: Usage): object {
     ...cached !== undefined && { prompt_tokens_details: { cached_tokens: cached } },
     ...reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: reasoning } },
   }
+}
+
+function finishOf(calls: readonly MadeToolCall[]): string {
+  return calls.length === 0 ? 'stop' : 'tool_calls'
+}
+
+/** `index`: where it stands, which a chunk says. */
+function callText({ id, name, args }: MadeToolCall, index?: number): string {
+  const called = { name, arguments: JSON.stringify(args) }
+  return JSON.stringify({ ...index !== undefined && { index }, id, type: 'function', function: called })
 }
 
 function textOfAnswer(answer: Answer): string {

@@ -1,0 +1,100 @@
+/**
+ * The tools that a client of chat completions runs itself: what it offers, and what came of calls since its
+ * last user message. In earlier messages calls and results are text.
+ * Spec: https://platform.openai.com/docs/guides/function-calling
+ */
+import { isRecord } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { parseJson } from '../../wire/json.ts'
+import type { ChatMessage } from '../../define/chat.ts'
+import type { ClientTool, ClientToolResult, MadeToolCall } from '../../define/client-tool.ts'
+
+const MAX_ARGUMENTS_DEPTH = 64
+const NAME = /^[\w.-]{1,128}$/
+const CHOICE = 'an agent decides by itself which tools it calls'
+
+/** Throws a `Fault` for what can be read in no way, or not be obeyed. */
+export function decodeTools(tools: unknown, choice: unknown): readonly ClientTool[] {
+  if (choice !== undefined && choice !== null && choice !== 'auto' && choice !== 'none') {
+    throw wrong('tool_choice', `must be "auto" or "none", or left out: ${CHOICE}`, 'unsupported_value')
+  }
+  if (tools === undefined || tools === null) return []
+  if (!Array.isArray(tools)) throw wrong('tools', 'must be a list of { "type": "function", "function" }')
+  const all = tools.map((tool: unknown, at) => toolOf(tool, `tools[${at}]`))
+  return choice === 'none' ? [] : all
+}
+
+function toolOf(tool: unknown, at: string): ClientTool {
+  const { type, function: given } = isRecord(tool) ? tool : {}
+  if (type !== 'function') {
+    throw wrong(`${at}.type`, 'must be function: no other tools are known here', 'unsupported_value')
+  }
+  const { name, description, parameters } = isRecord(given) ? given : {}
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    throw wrong(`${at}.function.name`, 'must be 1 to 128 letters, digits, dots, dashes or underscores')
+  }
+  if (parameters !== undefined && parameters !== null && !isRecord(parameters)) {
+    throw wrong(`${at}.function.parameters`, 'must be a JSON Schema, an object')
+  }
+  return {
+    name,
+    ...typeof description === 'string' && { description },
+    inputSchema: isRecord(parameters) ? parameters : { type: 'object', properties: {} },
+  }
+}
+
+/** Reads the messages of a chat in which tools were called, in order. */
+export class ToolExchange {
+  readonly #calls = new Map<string, MadeToolCall & { isDone: boolean; readonly at: string }>()
+
+  /** An assistant's calls as text, one a line; '' where it has none. */
+  calls(calls: unknown, at: string): string {
+    if (calls === undefined || calls === null) return ''
+    if (!Array.isArray(calls)) throw wrong(at, 'must be a list')
+    return calls.map((call: unknown, index) => {
+      const { id, name, args } = callOf(call, `${at}[${index}]`)
+      this.#calls.set(id, { id, name, args, isDone: false, at: `${at}[${index}]` })
+      return `${name}(${JSON.stringify(args)})`
+    }).join('\n')
+  }
+
+  /** A message of the role `tool`. */
+  result(message: Readonly<Record<string, unknown>>, content: string, at: string): ClientToolResult {
+    const id = message['tool_call_id']
+    const call = typeof id === 'string' ? this.#calls.get(id) : undefined
+    if (call === undefined) {
+      throw wrong(`${at}.tool_call_id`, 'must be the id of a call in the "tool_calls" of a message before it')
+    }
+    call.isDone = true
+    return { id: call.id, name: call.name, args: call.args, result: content }
+  }
+
+  /** Throws a `Fault` where a call has no result, and the agent is to go on with it. */
+  end(): void {
+    for (const { isDone, at, id } of this.#calls.values()) {
+      if (isDone) continue
+      throw wrong(at, `has no result; add { "role": "tool", "tool_call_id": ${JSON.stringify(id)} }`)
+    }
+  }
+}
+
+/** A result as a message of a history. */
+export function resultMessage({ name, result }: ClientToolResult): ChatMessage {
+  return { role: 'assistant', content: `${name} returned: ${result}` }
+}
+
+function callOf(call: unknown, at: string): MadeToolCall {
+  const { id, function: called } = isRecord(call) ? call : {}
+  if (typeof id !== 'string' || id === '') throw wrong(`${at}.id`, 'must be a string')
+  const { name, arguments: written } = isRecord(called) ? called : {}
+  if (typeof name !== 'string') throw wrong(`${at}.function.name`, 'must be a string')
+  const parsed = parseJson(written === '' ? '{}' : String(written), MAX_ARGUMENTS_DEPTH)
+  if (typeof written !== 'string' || !parsed.ok || !isRecord(parsed.value)) {
+    throw wrong(`${at}.function.arguments`, 'must be the text of a JSON object')
+  }
+  return { id, name, args: parsed.value }
+}
+
+function wrong(param: string, demand: string, code: string | null = null): Fault {
+  return new Fault('invalid', `${param} ${demand}`, { param, code })
+}

@@ -1,0 +1,33 @@
+/** A JSON Schema that a client asks an answer to fit, and whether the answer does. */
+import { compileWithin, summarize } from '../schema/compile.ts'
+import { parseJson } from '../wire/json.ts'
+import type { Answer } from '../define/answer.ts'
+import type { Limits } from '../define/limits.ts'
+import type { JsonSchema, ValidateWithin } from '../schema/compile.ts'
+
+/** The JSON text of an answer, or why it has none. */
+export type Formatted =
+  | { readonly json: string; readonly refusal?: undefined }
+  | { readonly refusal: string; readonly json?: undefined }
+
+export class OutputFormat {
+  readonly schema: JsonSchema
+  readonly #validate: ValidateWithin
+
+  /** Throws `TypeError` for what is no JSON Schema. */
+  constructor(schema: JsonSchema) {
+    this.schema = schema
+    this.#validate = compileWithin(schema)
+  }
+
+  /** The text of an answer counts; where that is no JSON, its data. */
+  read({ text, data }: Answer, { maxCheckSteps, maxDepth, maxObjects }: Limits): Formatted {
+    const parsed = parseJson(text, maxDepth, maxObjects)
+    if (!parsed.ok && data === undefined) {
+      return { refusal: `The agent did not answer with JSON, which was asked for: ${parsed.why}` }
+    }
+    const validation = this.#validate(parsed.ok ? parsed.value : data, maxCheckSteps)
+    if (validation.valid) return { json: parsed.ok ? text : JSON.stringify(data) }
+    return { refusal: `The agent's answer does not fit the schema: ${summarize(validation)}` }
+  }
+}
