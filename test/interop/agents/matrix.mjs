@@ -31,7 +31,7 @@ export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42m
 export const data = { city: 'Paris', degrees: 21 }
 
 /**
- * Tests one framework. `agents` are functions of the address of a model; each makes, or resolves to, an agent:
+ * Tests one framework. `agents` are functions of the address of a model; each makes or resolves to an agent:
  * - `plain`: says what the model says, without retries;
  * - `tools`: has the tool `weather`, which takes `{ city }` and returns 'sunny in Paris';
  * - `approval`: has the tool `book`, which takes `{ city }`, returns 'booked Paris', and must be approved
