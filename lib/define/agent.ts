@@ -6,7 +6,7 @@ import { adaptAgent } from '../foreign/agents.ts'
 import { isRecord } from './content.ts'
 import {
   checkDefinition, checkMembers, isOfKind, must, mustBeOneOf, mustBeRecover, mustBeText, mustBeTexts,
-  mustBeTimeout, rejectMore, requireDefinition, requireKind, requireString, show,
+  mustBeTimeout, rejectMore, requireDefinition, requireKind, requireString, scopesOf, show,
 } from './validate.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
@@ -43,6 +43,11 @@ interface Named {
   readonly description?: string | undefined
   /** For its A2A card. Left out: the server's. */
   readonly version?: string | undefined
+  /**
+   * What the caller's principal must have, all of it; others do not see it in lists. A group that runs all
+   * of its agents needs their scopes too; what a router picks is checked then.
+   */
+  readonly scopes?: readonly string[] | undefined
 }
 
 /** What `defineAgent` takes. */
@@ -72,6 +77,7 @@ export interface Agent extends AgentDefinition {
   readonly kind: 'agent'
   readonly id: string
   readonly description: string
+  readonly scopes: readonly string[]
 }
 
 const mustBeModes = mustBeTexts(`['text/plain']`)
@@ -80,7 +86,7 @@ const mustBeModes = mustBeTexts(`['text/plain']`)
 export const agentChecks: Checks<Agent> = {
   name: true, id: true, description: mustBeText, version: mustBeText, run: true, skills: checkSkills,
   timeoutMs: mustBeTimeout, inputModes: mustBeModes, outputModes: mustBeModes,
-  replies: mustBeOneOf('task', 'message', 'either'), recover: mustBeRecover, kind: true,
+  replies: mustBeOneOf('task', 'message', 'either'), recover: mustBeRecover, scopes: true, kind: true,
 }
 
 /** Picks who answers: an agent's id or name, or several, which then run in sequence. */
@@ -109,6 +115,7 @@ export interface Group extends GroupDefinition {
   readonly kind: 'group'
   readonly id: string
   readonly description: string
+  readonly scopes: readonly string[]
   readonly agents: readonly (Agent | Group)[]
   readonly mode: 'sequence' | 'parallel' | Router
   readonly onAgentError: 'stop' | 'continue'
@@ -119,7 +126,7 @@ export const groupChecks: Checks<Group> = {
   name: true, id: true, description: mustBeText, version: mustBeText, agents: true,
   mode: must((mode) => mode === 'sequence' || mode === 'parallel' || typeof mode === 'function',
     `write 'sequence', 'parallel' or a function that routes`),
-  onAgentError: mustBeOneOf('stop', 'continue'), timeoutMs: mustBeTimeout, kind: true,
+  onAgentError: mustBeOneOf('stop', 'continue'), timeoutMs: mustBeTimeout, scopes: true, kind: true,
 }
 
 /** An agent in any form: a bare function is the agent `Assistant`; one of another framework is adapted. */
@@ -165,6 +172,7 @@ export function defineAgent(definition: AgentLike): Agent {
     name,
     id: idOf(owner, definition.id, name),
     description: definition.description ?? '',
+    scopes: scopesOf(owner, definition.scopes),
     // Bound, so that an object with methods and state can be an agent too.
     run: (prompt, call) => definition.run(prompt, call),
   })
@@ -224,6 +232,9 @@ function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]
   const agents = definition.agents.map((one) => (
     isGroup(one) ? groupOf(one, [...around, definition]) : defineAgent(one)
   ))
+  const mode = definition.mode ?? 'sequence'
+  const own = scopesOf(owner, definition.scopes)
+  const needed = typeof mode === 'function' ? [] : agents.flatMap(({ scopes }) => scopes)
   const group = Object.freeze<Group>({
     ...definition,
     kind: 'group',
@@ -231,7 +242,8 @@ function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]
     id: idOf(owner, definition.id, name),
     description: definition.description ?? `Runs ${agents.map((agent) => agent.name).join(', ')}.`,
     agents: Object.freeze(agents),
-    mode: definition.mode ?? 'sequence',
+    scopes: Object.freeze([...new Set([...own, ...needed])]),
+    mode,
     onAgentError: definition.onAgentError ?? 'stop',
   })
   checkIds(owner, group)
@@ -241,7 +253,7 @@ function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]
 /** Whether it was made here: what an author has frozen may have no id yet. */
 function isMade<T extends Agent | Group>(definition: object, kind: T['kind']): definition is T {
   return isOfKind(definition, kind) && Object.isFrozen(definition)
-    && 'id' in definition && 'description' in definition
+    && 'id' in definition && 'description' in definition && 'scopes' in definition
 }
 
 function isGroup(member: unknown): member is Group | GroupDefinition {

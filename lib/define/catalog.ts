@@ -7,6 +7,7 @@ import { allMembers, sameIdMessage } from './agent.ts'
 import { defineThing } from './normalize-definitions.ts'
 import { rejectMore, requireString, show } from './validate.ts'
 import type { Agent, Group } from './agent.ts'
+import type { Principal } from './principal.ts'
 import type { LoneTool, Thing } from './normalize-definitions.ts'
 import type { Prompt } from './prompt.ts'
 import type { Resource, ResourceTemplate } from './resource.ts'
@@ -39,6 +40,7 @@ export class Catalog {
   readonly #checks = new Set<() => void>()
   readonly #owner: string
   #root: Agent | Group | undefined
+  #scopes: readonly string[] | undefined
 
   constructor(owner: string) {
     this.#owner = owner
@@ -78,6 +80,22 @@ export class Catalog {
   /** Whether there are such things, or once were: what a client was promised is not taken back. */
   offers(what: Offering): boolean {
     return this.#offerings.has(what)
+  }
+
+  /** All scopes that something here needs. */
+  get scopes(): readonly string[] {
+    return this.#scopes ??= [...new Set(
+      Object.values(this.#things).flatMap((all) => [...all.values()]).flatMap(({ scopes }) => scopes),
+    )]
+  }
+
+  /**
+   * Names what a caller may use: those of the scopes it has that something here needs. Callers of one view
+   * see the same lists until the catalog changes; '' is the view of callers without scopes.
+   */
+  viewOf({ scopes: held }: Principal): string {
+    const { scopes } = this
+    return scopes.length === 0 ? '' : scopes.filter((scope) => held.includes(scope)).join(' ')
   }
 
   /** What the root of a protocol answers with: the first group, else the first agent. */
@@ -173,6 +191,7 @@ export class Catalog {
     const [group] = this.#things.group.values()
     const [agent] = this.#things.agent.values()
     this.#root = group ?? agent
+    this.#scopes = undefined
     for (const listener of [...this.#listeners]) listener(change)
   }
 }

@@ -14,7 +14,7 @@ export interface Claims { readonly [name: string]: unknown }
 export interface Principal {
   /** Who it is, not which entry of a list: `key:ops`, `token:<issuer>:<subject>`. Never a credential. */
   readonly id: string
-  /** What the caller may do. A tool's `scopes` are looked up here. */
+  /** What the caller may do. The `scopes` of agents, tools and so on are looked up here. */
   readonly scopes: readonly string[]
   /** Milliseconds since the epoch after which the credential counts no more. */
   readonly expiresAt?: number
@@ -28,10 +28,23 @@ export interface Principal {
 /** Every caller, where authentication is off. */
 export const anonymous: Principal = Object.freeze({ id: 'anonymous', scopes: Object.freeze([]) })
 
+/** Whether the caller has every one of the scopes. */
+export function hasScopes(principal: Principal, scopes: readonly string[]): boolean {
+  for (const scope of scopes) if (!principal.scopes.includes(scope)) return false
+  return true
+}
+
+/** Those of a list that the caller may use. */
+export function allowed<T extends { readonly scopes: readonly string[] }>(
+  principal: Principal, all: readonly T[],
+): readonly T[] {
+  return all.filter(({ scopes }) => hasScopes(principal, scopes))
+}
+
 /** Throws `Fault('forbidden')` with all `scopes` in its detail where the caller does not have every one. */
 export function requireScopes(principal: Principal, scopes: readonly string[]): void {
+  if (hasScopes(principal, scopes)) return
   const missing = scopes.filter((scope) => !principal.scopes.includes(scope))
-  if (missing.length === 0) return
   const sentence = `This needs the scope ${missing.join(' ')}, which the caller does not have`
   throw new Fault('forbidden', sentence, { scopes })
 }

@@ -7,6 +7,7 @@ import { answerOf, noAnswer } from '../define/answer.ts'
 import { textOf } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { runGroup } from './group.ts'
+import { requireScopes } from '../define/principal.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { runHandler } from './run-handler.ts'
 import { warnOfNothing } from './service.ts'
@@ -66,7 +67,8 @@ interface Turn {
 }
 
 function begin(turn: Turn): MaybePromise<Answer> {
-  const { service, message, call } = turn
+  const { service, agent, message, call } = turn
+  if (agent.scopes.length > 0) requireScopes(call.principal, agent.scopes)
   if (message.history !== undefined) {
     call.history = message.history
   } else if (message.isNamed && message.conversationId !== undefined) {

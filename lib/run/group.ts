@@ -3,9 +3,10 @@
  * agent, or a group that answers in its own way.
  */
 import { answerOf, noAnswer, textAnswer } from '../define/answer.ts'
-import { text } from '../define/content.ts'
+import { isRecord, text } from '../define/content.ts'
 import { Fault, asFault, publicMessage, upstreamFault } from '../define/fault.ts'
 import { describe } from '../define/log.ts'
+import { requireScopes } from '../define/principal.ts'
 import { warnOfNothing } from './service.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../define/agent.ts'
@@ -37,6 +38,7 @@ export async function runGroup(
   const { agents, mode } = group
   if (mode === 'parallel') return parallel(service, group, query, call, listener)
   const chosen = mode === 'sequence' ? agents : pick(group, await mode(query, call))
+  for (const { scopes } of chosen) requireScopes(call.principal, scopes)
   return sequence(service, group, chosen, query, call, emit, listener)
 }
 
@@ -117,6 +119,8 @@ async function attempt(
   } catch (error) {
     if (call.over) throw error
     const thrown = asFault(error)
+    // No failure of the agent: its caller has to ask for a scope.
+    if (thrown.kind === 'forbidden' && isRecord(thrown.detail) && 'scopes' in thrown.detail) throw thrown
     const fault = thrown.kind === 'internal' ? upstreamFault(error) ?? thrown : thrown
     const isDefect = fault.kind === 'internal'
     if (isDefect || fault !== error) {

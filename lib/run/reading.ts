@@ -8,7 +8,7 @@ import { FaultList, sentenceWithin } from '../wire/bounded.ts'
 import { completionOf } from '../define/completion.ts'
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
-import { requireScopes } from '../define/principal.ts'
+import { allowed, hasScopes, requireScopes } from '../define/principal.ts'
 import { promptResultOf } from '../define/prompt.ts'
 import { contentsOf } from '../define/resource.ts'
 import { runHandler } from './run-handler.ts'
@@ -18,6 +18,7 @@ import type { Catalog } from '../define/catalog.ts'
 import type { Completion } from '../define/completion.ts'
 import type { ResourceContents } from '../define/content.ts'
 import type { LiveCall } from '../define/live-call.ts'
+import type { Principal } from '../define/principal.ts'
 import type { Prompt, PromptResult } from '../define/prompt.ts'
 import type { Resource, ResourceTemplate, Variables } from '../define/resource.ts'
 import type { Service } from './service.ts'
@@ -50,6 +51,14 @@ export interface LocatedResource {
 }
 
 const noVariables: Variables = Object.freeze(Object.create(null))
+
+/** The fixed resources that the caller may read. */
+export function readableResources(catalog: Catalog, principal: Principal): readonly Resource[] {
+  // Templates have scopes that a resource needs whose URI fits them.
+  const { resources, templates } = catalog
+  if (templates.every(({ scopes }) => scopes.length === 0)) return allowed(principal, resources)
+  return resources.filter(({ uri }) => hasScopes(principal, locateResource(catalog, uri)?.scopes ?? []))
+}
 
 /** Finds the resource or template of a URI, in any spelling. */
 export function locateResource(catalog: Catalog, uri: string): LocatedResource | undefined {

@@ -43,6 +43,10 @@ export function createService(options: ServerOptions): MadeService {
   const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
   const log = quietly(logOf(options.log === undefined ? usualLog : options.log))
   warnOfSilence(log, catalog)
+  if (options.apiKey === undefined && options.auth === undefined && catalog.scopes.length > 0) {
+    log('warning', `What needs the scope ${catalog.scopes.join(' or ')} is hidden from all callers: without `
+      + 'keys or tokens none has scopes; write apiKey or auth')
+  }
   const secret = options.secret === undefined ? secretsIn(process.env['TRIPORT_SECRET']) : options.secret
   if (options.store?.isShared === true && secret === undefined) {
     throw new TypeError('A store that is shared needs a secret, the same in all processes: what they send '

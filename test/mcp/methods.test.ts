@@ -114,16 +114,48 @@ for (const revision of allRevisions) {
   })
 }
 
-test('lists show what a client may not touch, so that it can ask for more', async (t) => {
+test('lists show what a client may touch, and nothing else', async (t) => {
   const server = guarded(t)
-  for (const [method, member, names] of [
-    ['tools/list', 'tools', ['tool']], ['prompts/list', 'prompts', ['prompt']],
-    ['resources/list', 'resources', ['fixed']],
-    ['resources/templates/list', 'resourceTemplates', ['template', 'wide']],
+  for (const [method, member, shown, hidden] of [
+    ['tools/list', 'tools', [], ['tool']], ['prompts/list', 'prompts', [], ['prompt']],
+    ['resources/list', 'resources', [], ['fixed']],
+    ['resources/templates/list', 'resourceTemplates', ['wide'], ['template']],
   ] as const) {
-    const { result } = await ask(server, method, {}, { headers: guest })
-    assert.deepEqual(result[member].map(({ name }: Json) => name), names)
+    // Twice, since what is kept for one caller is not for the other.
+    for (const [headers, names] of [
+      [guest, shown], [host, [...hidden, ...shown]], [guest, shown], [host, [...hidden, ...shown]],
+    ] as const) {
+      const { result } = await ask(server, method, {}, { headers })
+      assert.deepEqual(result[member].map(({ name }: Json) => name), names, method)
+    }
   }
+})
+
+test('pages of a list leave out what a client may not touch, and a cursor outlives a change', async (t) => {
+  const tools = ['a', 'b', 'c', 'd', 'e'].map((name, at) => (
+    { name, scopes: at % 2 === 0 ? [] : ['secret'], run: () => name }
+  ))
+  const server = serveMcp(t, {
+    apiKey: [
+      { id: 'guest', key: 'key-of-the-guest' },
+      { id: 'host', key: 'key-of-the-host', scopes: ['secret'] },
+    ],
+    tools, mcp: { pageSize: 2, cache: { ttlMs: 1_000, scope: 'public' } },
+  })
+  const pages = async (headers: Record<string, string>, between = (): void => {}): Promise<string[]> => {
+    const seen: string[] = []
+    for (let cursor: unknown; ;) {
+      const { result } = await ask(server, 'tools/list', cursor === undefined ? {} : { cursor }, { headers })
+      assert.equal(result.cacheScope ?? 'private', 'private')
+      seen.push(result.tools.map(({ name }: Json) => name).join(''))
+      cursor = result.nextCursor
+      if (cursor === undefined) return seen
+      between()
+    }
+  }
+  assert.deepEqual(await pages(guest), ['ac', 'e'])
+  assert.deepEqual(await pages(host), ['ab', 'cd', 'e'])
+  assert.deepEqual(await pages(guest, () => { server.catalog.remove('tool', 'c') }), ['ac', 'e'])
 })
 
 test('what an author finds not to be there has the code of a resource that is not there', async (t) => {

@@ -20,7 +20,7 @@ function prompting(get: (call: Call) => unknown, more: Partial<ServerOptions> = 
 
 test('the list shows prompts as MCP does', async (t) => {
   const { get: _get, ...shown } = praise
-  const prompts = [praise, { name: 'p', title: 'P', scopes: ['secret'], get: () => '' }]
+  const prompts = [praise, { name: 'p', title: 'P', get: () => '' }]
   assert.deepEqual(await jsonOf(await serve(t, { prompts, protocol: 'http' }).fetch(request('/prompts'))), {
     prompts: [shown, { name: 'p', title: 'P', description: '', arguments: [] }],
   })

@@ -62,7 +62,7 @@ test('the list shows resources and templates as MCP does', async (t) => {
   const server = serve(t, {
     resources: [{
       uri: 'a:b', name: 'b', title: 'B', description: 'A b.', mimeType: 'text/plain', size: 3, annotations,
-      scopes: ['secret'], read: () => '',
+      read: () => '',
     }],
     resourceTemplates: [{ uriTemplate: 'docs://{page}', name: 'docs', read: () => '' }],
     protocol: 'http',

@@ -20,7 +20,7 @@ const rich = defineTool({
 })
 
 test('the list shows what MCP shows, and nothing of how a tool is run', async (t) => {
-  const server = serve(t, { tools: [add, rich], protocol: 'http' })
+  const server = serve(t, { tools: [add, { ...rich, scopes: [] }], protocol: 'http' })
   const shown = {
     name: 'rich', title: 'Rich', description: 'Has all.', inputSchema: schema,
     outputSchema: { type: 'object' }, annotations, icons: [{ src: 'https://example.com/i.png' }],
@@ -120,7 +120,7 @@ test('no body is no arguments', async (t) => {
   assert.equal((await jsonOf(response))['result'], 'noon')
 })
 
-test('a tool is for those who have its scopes, and the list for everybody who has a key', async (t) => {
+test('a tool is for those who have its scopes, and they alone see it', async (t) => {
   const apiKey = [{ id: 'in', key: 'in', scopes: ['secret'] }, { id: 'out', key: 'out' }]
   const server = serve(t, { tools: [rich], protocol: 'http', apiKey })
   for (const accept of ['application/json', 'text/event-stream']) {
@@ -132,7 +132,12 @@ test('a tool is for those who have its scopes, and the list for everybody who ha
     assert.deepEqual((await jsonOf(refused))['scopes'], ['secret'])
     assert.equal((await ask('in')).status, 200, accept)
   }
-  assert.equal((await server.fetch(request('/tools', undefined, { 'x-api-key': 'out' }))).status, 200)
+  for (const [key, names, status] of [['in', ['rich'], 200], ['out', [], 403]] as const) {
+    const headers = { 'x-api-key': key }
+    const { tools } = await jsonOf(await server.fetch(request('/tools', undefined, headers)))
+    assert.deepEqual((tools as { name: string }[]).map(({ name }) => name), names)
+    assert.equal((await server.fetch(request('/tools/rich', undefined, headers))).status, status)
+  }
   assert.equal((await server.fetch(request('/tools'))).status, 401)
 })
 

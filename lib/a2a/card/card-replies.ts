@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../define/content.ts'
+import { BoundedMap } from '../../util/bounded-map.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { dialects } from '../codec/dialects.ts'
 import { versionTextOf } from '../model/dialect.ts'
@@ -36,7 +37,7 @@ const NEWEST = '1.0'
 
 /** Makes the cards of one server. */
 export function createCards(service: Service, options: A2aOptions, signer?: Signer): Cards {
-  const cards = new Map<string, MadeCard>()
+  const cards = new BoundedMap<MadeCard>(MAX_CARDS)
   let changedAt = wholeSeconds()
   service.catalog.onChange(({ kind }) => {
     if (kind !== 'agent' && kind !== 'group' && kind !== 'tool') return
@@ -50,8 +51,6 @@ export function createCards(service: Service, options: A2aOptions, signer?: Sign
     const key = `${mode} ${at} ${baseUrl} ${options.takesKeys()} ${baseUrlIsTrusted}`
     let made = cards.get(key)
     if (made === undefined) {
-      const [oldest] = cards.keys()
-      if (oldest !== undefined && cards.size >= MAX_CARDS) cards.delete(oldest)
       const card = composeCard(service, options, agent, baseUrl + at, at === '')
       made = makeCard(documentOf(card, mode, signer), changedAt, baseUrlIsTrusted)
       cards.set(key, made)

@@ -3,8 +3,10 @@
  * schemes that the server uses.
  * Spec: A2A 1.0 §4.4, §4.5 and §8; RFC 8414 §3.
  */
+import { allowed, anonymous, hasScopes } from '../../define/principal.ts'
 import { isToolAgent, rootOf } from '../model/tool-agent.ts'
 import type { Agent, Group, Skill } from '../../define/agent.ts'
+import type { Principal } from '../../define/principal.ts'
 import type { Tool } from '../../define/tool.ts'
 import type { Service } from '../../run/service.ts'
 import type { Card, CardInterface, SecurityScheme } from '../model/model.ts'
@@ -27,10 +29,12 @@ const keySchemes: readonly (readonly [name: string, scheme: SecurityScheme])[] =
 ]
 
 /**
- * The card of an agent that is reached below `url`. Where that is the root, the server's tools are skills.
+ * The card of an agent that is reached below `url`, with the skills that a caller may use. Where that is the
+ * root, the server's tools are skills.
  */
 export function composeCard(
   service: Service, options: A2aOptions, agent: Agent | Group, url: string, isRoot: boolean,
+  principal: Principal = anonymous,
 ): Card {
   const { extensions = [], tenants = [], provider, documentationUrl, iconUrl, pushNotifications } = options
   const modes: Partial<Agent> = agent.kind === 'agent' ? agent : {}
@@ -49,18 +53,27 @@ export function composeCard(
     inputModes: modes.inputModes ?? TEXT,
     outputModes: modes.outputModes ?? TEXT,
     skills: uniqueSkills([
-      ...isToolAgent(service, agent) ? [] : skillsOf(agent),
-      ...isRoot ? service.catalog.tools.map(skillOf) : [],
+      ...isToolAgent(service, agent) || !hasScopes(principal, agent.scopes) ? [] : skillsOf(agent, principal),
+      ...isRoot ? allowed(principal, service.catalog.tools).map(skillOf) : [],
     ]),
-    ...securityOf(options),
+    ...securityOf(options, agent.scopes),
   }
 }
 
-/** Whether an agent has an extended card. */
+/** Whether an agent has an extended card: its operator's, or skills that only some callers may use. */
 export function hasExtendedCard(
-  service: Service, { extendedCard }: A2aOptions, agent: Agent | Group,
+  service: Service, { extendedCard, takesKeys, auth }: A2aOptions, agent: Agent | Group,
 ): boolean {
-  return typeof extendedCard === 'function' || (extendedCard !== undefined && agent === rootOf(service))
+  const isRoot = agent === rootOf(service)
+  if (typeof extendedCard === 'function' || (extendedCard !== undefined && isRoot)) return true
+  if (!takesKeys() && auth === undefined) return false
+  const { tools } = service.catalog
+  return needsScopes(agent) || (isRoot && tools.some(needsScopes))
+    || (agent.kind === 'group' && agent.agents.some(needsScopes))
+}
+
+function needsScopes({ scopes }: Pick<Tool, 'scopes'>): boolean {
+  return scopes.length > 0
 }
 
 /** A card with the members of an extended card. */
@@ -76,9 +89,9 @@ function interfacesOf(url: string, tenant: string | undefined): readonly CardInt
 }
 
 /** An agent's own, or conversation; of a group, its agents are the skills. */
-function skillsOf(agent: Agent | Group): readonly Skill[] {
+function skillsOf(agent: Agent | Group, principal: Principal): readonly Skill[] {
   if (agent.kind === 'group') {
-    return agent.agents.map(({ id, name, description }) => {
+    return allowed(principal, agent.agents).map(({ id, name, description }) => {
       return { id, name, description: description || name, tags: [id] }
     })
   }
@@ -105,15 +118,20 @@ function uniqueSkills(skills: readonly Skill[]): readonly Skill[] {
   return [...byId.values()]
 }
 
-/** The schemes that the server uses at this moment, by name, and which of them are enough: any one. */
-export function securityOf({ takesKeys, auth }: A2aOptions): Pick<Card, 'schemes' | 'security'> {
+/**
+ * The schemes that the server uses at this moment, by name, and which of them are enough: any one. `scopes`:
+ * what a token needs besides.
+ */
+export function securityOf(
+  { takesKeys, auth }: A2aOptions, scopes: readonly string[] = [],
+): Pick<Card, 'schemes' | 'security'> {
   const schemes = new Map<string, SecurityScheme>(takesKeys() ? keySchemes : [])
   const security = [...schemes.keys()].map((name) => new Map<string, readonly string[]>([[name, []]]))
   for (const [index, issuer] of (auth?.authorizationServers ?? []).entries()) {
     const name = index === 0 ? 'oauth' : `oauth-${index + 1}`
     // The flows are in the issuer's own metadata.
     schemes.set(name, { kind: 'oauth2', flows: {}, metadataUrl: metadataUrl(issuer) })
-    security.push(new Map([[name, auth?.scopes ?? []]]))
+    security.push(new Map([[name, [...new Set([...auth?.scopes ?? [], ...scopes])]]]))
   }
   return { schemes, security }
 }

@@ -14,6 +14,7 @@ import { plain } from '../codec/plain.ts'
 import { versionTextOf } from '../model/dialect.ts'
 import { A2aFault, numbersOf } from '../model/faults.ts'
 import { checkExtendedCard } from '../model/options.ts'
+import { rootOf } from '../model/tool-agent.ts'
 import { documentOf, modeFor } from './card-replies.ts'
 import { composeCard, extendCard, hasExtendedCard } from './card.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -42,10 +43,11 @@ const headers: readonly string[] = Object.freeze(['Cache-Control', 'private, no-
 export function extendedCard(asked: CardAsked): MaybePromise<Card> {
   const { service, options, agent, dialect, exchange: { origin } } = asked
   const given = options.extendedCard
-  if (given === undefined || !hasExtendedCard(service, options, agent)) {
+  if (!hasExtendedCard(service, options, agent)) {
     throw new A2aFault(dialect.undeclaredCard ?? 'UNSUPPORTED_OPERATION', 'There is no extended card here')
   }
-  const more = typeof given === 'function' ? given(origin.principal, agent) : given
+  const more = typeof given === 'function' ? given(origin.principal, agent)
+    : agent === rootOf(service) ? given ?? {} : {}
   if (!isThenable(more)) return cardOf(asked, more)
   const found = withDeadline(Promise.resolve(more), service.limits.authTimeoutMs, () => (
     new Fault('timeout', 'What this caller may see could not be found out in time')
@@ -61,7 +63,8 @@ export function signedExtendedCard(asked: CardAsked): MaybePromise<Card> {
   return andThen(card, (one): Card => ({ ...one, signatures: [signer(encodeV1Card(one))] }))
 }
 
-function cardOf({ service, options, agent, exchange: { baseUrl, params } }: CardAsked, more: unknown): Card {
+function cardOf({ service, options, agent, exchange }: CardAsked, more: unknown): Card {
+  const { baseUrl, params, origin: { principal } } = exchange
   if (more === undefined || more === null) {
     const sentence = 'There is no extended card for this caller'
     throw new A2aFault('EXTENDED_AGENT_CARD_NOT_CONFIGURED', sentence)
@@ -69,7 +72,7 @@ function cardOf({ service, options, agent, exchange: { baseUrl, params } }: Card
   checkExtendedCard('The result of a2a.extendedCard', more)
   const isRoot = !params.has('agent')
   const url = isRoot ? baseUrl : `${baseUrl}/agents/${agent.id}`
-  return extendCard(composeCard(service, options, agent, url, isRoot), more)
+  return extendCard(composeCard(service, options, agent, url, isRoot, principal), more)
 }
 
 /** Answers a client of A2A 0.2. */

@@ -4,9 +4,12 @@
  */
 import { defineAgent } from '../../define/agent.ts'
 import { isRecord, textOf } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { allowed } from '../../define/principal.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer, AnswerInput } from '../../define/answer.ts'
 import type { Content } from '../../define/content.ts'
+import type { Principal } from '../../define/principal.ts'
 import type { Service } from '../../run/service.ts'
 import type { Tool, ToolResult } from '../../define/tool.ts'
 
@@ -40,7 +43,7 @@ function toolAgent(service: Service): Agent {
   if (agent === undefined) {
     agent = defineAgent({
       name: service.name, id: 'tools', description: service.description || `The tools of ${service.name}.`,
-      run: () => askForTool(service),
+      run: (_prompt, { principal }) => askForTool(service, principal),
     })
     agents.set(service, agent)
   }
@@ -86,7 +89,9 @@ export function answerOfTool({ content, structuredContent: data, isError }: Tool
   return { text: textOf(content), content, state: isError === true ? 'failed' : 'completed', data }
 }
 
-function askForTool({ catalog: { tools } }: Service): AnswerInput {
+function askForTool({ catalog }: Service, principal: Principal): AnswerInput {
+  const tools = allowed(principal, catalog.tools)
+  if (tools.length === 0) throw new Fault('forbidden', 'The caller has the scopes of none of the tools')
   const skills = tools.slice(0, MAX_NAMED).map(({ name, description, input }) => (
     { skill: name, description, arguments: input.json }
   ))

@@ -2,6 +2,7 @@
  * The paths of A2A: for the root, and for every agent and group, both bindings, the card and the status.
  * What answers them is loaded when a first request needs it.
  */
+import { allowed } from '../../define/principal.ts'
 import { errorReply, refusalError, rpcError } from '../../wire/jsonrpc.ts'
 import { A2A_JSON_TYPE, JSON_TYPE } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
@@ -131,8 +132,9 @@ class Paths {
       }, '/a2a', '/a2a/'),
       ...at(card, '/a2a', '/a2a/', CARD, OLD_CARD, `/a2a${CARD}`, `/a2a${OLD_CARD}`),
       ...this.httpJson(base, resolveAgent),
-      ...extendedCard === undefined ? [] : at({
+      ...at({
         methods: ['GET'], refuse: problemReply,
+        isOffered: () => extendedCard !== undefined || this.#service.catalog.scopes.length > 0,
         operations: ({ oldExtendedCardOperation: get }) => ({ get }),
         answer: (answers, exchange, agent) => answers.oldCard(exchange, agent),
       }, OLD_EXTENDED_CARD),
@@ -186,14 +188,15 @@ class Paths {
   }
 
   #described(path: string, operationsOf: AgentEndpoint['operations']): NonNullable<Endpoint['describe']> {
-    return async () => {
+    return async (principal) => {
       const all = await import('./openapi-operations.ts')
       const operations = operationsOf(all)
       const components = all.a2aComponents
       if (!path.includes('{agent}')) return { operations, components }
       const { catalog } = this.#service
-      const agents = [rootOf(this.#service), ...catalog.groups, ...catalog.agents]
-      const ids = agents.flatMap((agent) => agent?.id ?? [])
+      const root = rootOf(this.#service)
+      const agents = [...root === undefined ? [] : [root], ...catalog.groups, ...catalog.agents]
+      const ids = allowed(principal, agents).map(({ id }) => id)
       return { named: new Map(ids.map((id) => [id, operations])), components }
     }
   }

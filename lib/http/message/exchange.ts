@@ -3,6 +3,7 @@
  * protocol can be tested and served without one.
  */
 import type { Origin } from '../../define/call.ts'
+import type { Principal } from '../../define/principal.ts'
 
 /**
  * The headers that nearly every request needs, from one scan; others are found by `Exchange.header`. A
@@ -128,8 +129,8 @@ export interface Endpoint {
   readonly refusesBelow?: string
   /** Answers also while the server closes. */
   readonly always?: boolean
-  /** Loaded when OpenAPI is read. Left out: not described. */
-  readonly describe?: () => Promise<Description>
+  /** Loaded when OpenAPI is read: what a caller may use. Left out: not described. */
+  readonly describe?: (principal: Principal) => Promise<Description>
   /** False: the path is answered, but not announced. */
   readonly isOffered?: () => boolean
   /** The value of `WWW-Authenticate`; default `Bearer realm`. `isGiven`: a bad credential came. */

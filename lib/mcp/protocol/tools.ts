@@ -8,6 +8,7 @@ import { isRecord } from '../../define/content.ts'
 import { runConversationTurn, timeoutOf } from '../../run/answer-message.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { LiveCall } from '../../define/live-call.ts'
+import { allowed } from '../../define/principal.ts'
 import { defineTool } from '../../define/tool.ts'
 import { andThen } from '../../util/thenable.ts'
 import { decodeHeaderValue } from '../../wire/base64.ts'
@@ -62,6 +63,7 @@ function runTool(service: Service, agent: Agent | Group, name: string, argument:
       : `Runs the workflow of ${agent.name} with the given query.${what}`,
     inputSchema: { type: 'object', properties: { [argument]: { type: 'string' } }, required: [argument] },
     timeoutMs: timeoutOf(service, agent),
+    scopes: agent.scopes,
     run: (args, call) => runAgent(service, agent, textIn(args, argument), undefined, live(call)),
   })
 }
@@ -81,6 +83,7 @@ function askTool(service: Service, agent: Agent | Group): Tool {
       required: ['message'],
     },
     timeoutMs: timeoutOf(service, agent),
+    scopes: agent.scopes,
     run: ({ message, session_id: id }, call) => runAgent(service, agent, message, id, live(call)),
   })
 }
@@ -90,8 +93,9 @@ function listTool(service: Service): Tool {
     name: 'list_agents',
     description: 'Lists the agents that can be asked.',
     annotations: { readOnlyHint: true },
-    run: () => ({
-      agents: service.catalog.agents.map(({ id, name, description }) => ({ id, name, description })),
+    run: (_args, { principal }) => ({
+      agents: allowed(principal, service.catalog.agents)
+        .map(({ id, name, description }) => ({ id, name, description })),
     }),
   })
 }

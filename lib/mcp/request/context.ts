@@ -7,6 +7,7 @@ import { META } from '../protocol/revisions.ts'
 import { Sessions } from '../session/session.ts'
 import { pick } from '../protocol/shape.ts'
 import { toolTable } from '../protocol/tools.ts'
+import { BoundedMap } from '../../util/bounded-map.ts'
 import type { Offering } from '../../define/catalog.ts'
 import type { Icon } from '../../define/validate.ts'
 import type { Service } from '../../run/service.ts'
@@ -41,6 +42,9 @@ export interface McpSetup extends McpOptions { readonly auth?: Authorization | u
 /** In every result of newer revisions: the server's `_meta`, and how the JSON text begins. */
 interface Stamp { readonly meta: Readonly<Record<string, unknown>>; readonly head: string }
 
+/** Characters of all kept texts: each set of scopes has texts of its own, in each revision. */
+const MAX_TEXTS = 16 * 1024 * 1024
+
 export class McpContext {
   readonly service: Service
   readonly options: McpSetup
@@ -51,7 +55,7 @@ export class McpContext {
   /** Sessions beyond this process; undefined where no other process can know of them. */
   readonly migration: SessionMigration | undefined
   /** JSON texts of lists; emptied when the catalog changes. */
-  readonly texts: Map<string, string> = new Map()
+  readonly texts: BoundedMap<string> = new BoundedMap(MAX_TEXTS, ({ length }) => length)
   readonly #stamps = new Map<Revision, Stamp>()
   /** Only written here. */
   tools: ToolTable

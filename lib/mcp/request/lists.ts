@@ -1,9 +1,12 @@
 /**
- * Lists, page by page. The text of a first page is made once per revision until the catalog changes. A cursor
- * is sealed and names the last item, so it works after changes and in other processes.
+ * Lists of what the caller may use, page by page. The text of a first page is made once per revision and set
+ * of scopes until the catalog changes. A cursor is sealed and names the last item, so it works after changes
+ * and in other processes.
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
+import { allowed } from '../../define/principal.ts'
+import { readableResources } from '../../run/reading.ts'
 import { pick, toolDescriptor } from '../protocol/shape.ts'
 import type { McpRequest } from './request.ts'
 import type { Peer } from '../session/session.ts'
@@ -17,19 +20,25 @@ const PURPOSE = 'mcp cursor'
 const CURSOR_MS = 365 * 24 * 60 * 60_000
 
 const itemsOf: Readonly<Record<List, (request: McpRequest) => readonly Item[]>> = {
-  tools: ({ mcp, peer }) => mcp.tools.listed.map((tool) => (
+  tools: ({ mcp, origin, peer }) => allowed(origin.principal, mcp.tools.listed).map((tool) => (
     { name: tool.name, shown: toolDescriptor(tool, peer.revision, hasExtensions(peer)) }
   )),
-  resources: ({ mcp, peer: { revision } }) => mcp.service.catalog.resources.map((resource) => (
-    { name: resource.uri, shown: pick('resource', { ...resource }, revision) }
-  )),
-  resourceTemplates: ({ mcp, peer: { revision } }) => mcp.service.catalog.templates.map((template) => (
-    { name: template.uriTemplate, shown: pick('template', { ...template }, revision) }
-  )),
-  prompts: ({ mcp, peer: { revision } }) => mcp.service.catalog.prompts.map((prompt) => {
-    const args = prompt.arguments.map((argument) => pick('argument', { ...argument }, revision))
-    return { name: prompt.name, shown: pick('prompt', { ...prompt, arguments: args }, revision) }
-  }),
+  resources: ({ mcp: { service: { catalog } }, origin, peer: { revision } }) => (
+    readableResources(catalog, origin.principal).map((resource) => (
+      { name: resource.uri, shown: pick('resource', { ...resource }, revision) }
+    ))
+  ),
+  resourceTemplates: ({ mcp, origin, peer: { revision } }) => (
+    allowed(origin.principal, mcp.service.catalog.templates).map((template) => (
+      { name: template.uriTemplate, shown: pick('template', { ...template }, revision) }
+    ))
+  ),
+  prompts: ({ mcp, origin, peer: { revision } }) => (
+    allowed(origin.principal, mcp.service.catalog.prompts).map((prompt) => {
+      const args = prompt.arguments.map((argument) => pick('argument', { ...argument }, revision))
+      return { name: prompt.name, shown: pick('prompt', { ...prompt, arguments: args }, revision) }
+    })
+  ),
 }
 
 /** Whether the client has declared an extension: then it may read `_meta`. */
@@ -40,10 +49,11 @@ function hasExtensions({ abilities }: Peer): boolean {
 
 /** The JSON text of the page of `params.cursor`. Throws `Fault('invalid')` for a foreign cursor. */
 export function page(request: McpRequest, member: List): string {
-  const { mcp, params, peer } = request
+  const { mcp, params, origin, peer } = request
   const { cursor } = params
   if (cursor !== undefined && cursor !== null) return pageOf(request, member, itemsOf[member](request))
-  const key = `${member} ${peer.revision.name} ${hasExtensions(peer)}`
+  const view = mcp.service.catalog.viewOf(origin.principal)
+  const key = `${member} ${peer.revision.name} ${hasExtensions(peer)} ${view}`
   let text = mcp.texts.get(key)
   if (text === undefined) {
     text = pageOf(request, member, itemsOf[member](request))
@@ -85,5 +95,6 @@ export function cacheHints(
   // What depends on a user's answers is not for a cache.
   const isAnswered = inputResponses !== undefined || requestState !== undefined
   const { ttlMs = 0, scope = 'private' } = isAnswered ? {} : mcp.options.cache ?? {}
-  return { ttlMs, cacheScope: scope }
+  // Where scopes decide what a caller sees, it is nobody else's.
+  return { ttlMs, cacheScope: mcp.service.catalog.scopes.length > 0 ? 'private' : scope }
 }

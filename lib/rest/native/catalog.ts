@@ -1,21 +1,24 @@
 /**
  * Tools, resources and prompts over plain HTTP: their lists, and one of them read, got or called. The lists
- * show definitions as MCP does, and are put together once until the catalog changes. Agents have paths of
- * their own and are no tools here.
+ * show definitions as MCP does, of what the caller may use. Agents have paths of their own and are no tools
+ * here.
  * Spec: MCP 2026-07-28, schemas `Tool`, `Resource`, `ResourceTemplate`, `Prompt`.
  */
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { PlainChannel } from '../../run/answer-message.ts'
-import { getPrompt, readResource } from '../../run/reading.ts'
+import { allowed, requireScopes } from '../../define/principal.ts'
+import { getPrompt, readableResources, readResource } from '../../run/reading.ts'
 import { Later } from '../../util/later.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { JSON_TYPE, parseMediaType } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
+import { listHandler } from '../reply/list-reply.ts'
 import { boundedJson, caught, json } from '../reply/reply.ts'
 import type { Origin } from '../../define/call.ts'
 import type { ResourceContents } from '../../define/content.ts'
+import type { Principal } from '../../define/principal.ts'
 import type { Prompt } from '../../define/prompt.ts'
 import type { Resource, ResourceTemplate } from '../../define/resource.ts'
 import type { Tool } from '../../define/tool.ts'
@@ -42,29 +45,37 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
   const { catalog } = service
   const hasResources = (): boolean => catalog.resources.length > 0 || catalog.templates.length > 0
   return [
-    listEndpoint(service, 'tools', () => catalog.tools.length > 0, () => (
-      { tools: catalog.tools.map(shownTool) }
+    listEndpoint(service, 'tools', () => catalog.tools.length > 0, (principal) => (
+      { tools: allowed(principal, catalog.tools).map(shownTool) }
     )),
     {
       path: '/tools/{tool}',
       methods: ['GET'],
       refuse: problemReply,
-      handle: (exchange) => caught(service, exchange, () => json(shownTool(toolOf(service, exchange)))),
+      handle: (exchange) => caught(service, exchange, () => {
+        const tool = toolOf(service, exchange)
+        requireScopes(exchange.origin.principal, tool.scopes)
+        return json(shownTool(tool))
+      }),
     },
     {
       path: '/tools/{tool}',
       methods: ['POST'],
       accepts: [JSON_TYPE],
-      describe: async () => (await import('../openapi/openapi-operations.ts')).describeTools(catalog.tools),
+      describe: async (principal) => {
+        const { describeTools } = await import('../openapi/openapi-operations.ts')
+        return describeTools(allowed(principal, catalog.tools))
+      },
       refuse: problemReply,
       load: toolRuns.load,
       handle: (exchange) => caught(service, exchange, () => (
         toolRuns.loaded.answerTool(service, toolOf(service, exchange), exchange)
       )),
     },
-    listEndpoint(service, 'resources', hasResources, () => ({
-      resources: catalog.resources.map((one) => shown(one, ['uri', ...shownOfResource])),
-      resourceTemplates: catalog.templates.map((one) => shown(one, ['uriTemplate', ...shownOfResource])),
+    listEndpoint(service, 'resources', hasResources, (principal) => ({
+      resources: readableResources(catalog, principal).map((one) => shown(one, ['uri', ...shownOfResource])),
+      resourceTemplates: allowed(principal, catalog.templates)
+        .map((one) => shown(one, ['uriTemplate', ...shownOfResource])),
     })),
     {
       path: '/resources/read',
@@ -74,16 +85,17 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       refuse: problemReply,
       handle: (exchange) => caught(service, exchange, () => answerResource(service, exchange)),
     },
-    listEndpoint(service, 'prompts', () => catalog.prompts.length > 0, () => (
-      { prompts: catalog.prompts.map((one) => shown(one, shownOfPrompt)) }
+    listEndpoint(service, 'prompts', () => catalog.prompts.length > 0, (principal) => (
+      { prompts: allowed(principal, catalog.prompts).map((one) => shown(one, shownOfPrompt)) }
     )),
     {
       path: '/prompts/{prompt}',
       methods: ['POST'],
       accepts: [JSON_TYPE],
-      describe: async () => (
-        (await import('../openapi/openapi-operations.ts')).describePrompts(catalog.prompts)
-      ),
+      describe: async (principal) => {
+        const { describePrompts } = await import('../openapi/openapi-operations.ts')
+        return describePrompts(allowed(principal, catalog.prompts))
+      },
       refuse: problemReply,
       handle: (exchange) => caught(service, exchange, () => answerPrompt(service, exchange)),
     },
@@ -91,17 +103,16 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
 }
 
 function listEndpoint(
-  { catalog }: Service, name: 'tools' | 'resources' | 'prompts', isOffered: () => boolean, list: () => object,
+  service: Service, name: 'tools' | 'resources' | 'prompts', isOffered: () => boolean,
+  list: (principal: Principal) => object,
 ): Endpoint {
-  let kept: Reply | undefined
-  catalog.onChange(() => { kept = undefined })
   return {
     path: `/${name}`,
     methods: ['GET'],
     describe: describedBy('get', name),
     isOffered,
     refuse: problemReply,
-    handle: () => kept ??= json(list()),
+    handle: listHandler(service, list),
   }
 }
 

@@ -3,18 +3,22 @@
  * them.
  */
 import { Fault } from '../../define/fault.ts'
+import { allowed, requireScopes } from '../../define/principal.ts'
 import { Later } from '../../util/later.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
+import { listHandler } from '../reply/list-reply.ts'
 import { caught, json } from '../reply/reply.ts'
 import { describedBy } from './catalog.ts'
 import type { Agent, Group } from '../../define/agent.ts'
+import type { Origin } from '../../define/call.ts'
 import type { Endpoint, Exchange } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 
 const queries = new Later(() => import('./query-run.ts'))
 const conversations = new Later(() => import('./conversations.ts'))
 
+/** Throws `Fault('not-found')`, and `Fault('forbidden')` where the caller lacks a scope. */
 type AgentResolver = (exchange: Exchange) => Agent | Group
 
 /**
@@ -30,20 +34,22 @@ export function queryEndpoints(service: Service, path: string | undefined): read
   const isOffered = (): boolean => catalog.root !== undefined
   const paths = [...new Set(['/', '/agents', ...path === undefined ? [] : [path]])]
   const bases = paths.filter((one) => one !== '/')
-  const root: AgentResolver = () => (
-    catalog.root ?? missing('There is no agent here; GET / lists what there is')
+  const root: AgentResolver = ({ origin }) => (
+    usable(origin, catalog.root ?? missing('There is no agent here; GET / lists what there is'))
   )
-  const named: AgentResolver = ({ params }) => {
+  const named: AgentResolver = ({ params, origin }) => {
     const name = params.get('agent') ?? ''
-    return catalog.runnable(name)
-      ?? missing(`There is no agent '${name}' here; GET /agents lists those there are`)
+    return usable(origin, catalog.runnable(name)
+      ?? missing(`There is no agent '${name}' here; GET /agents lists those there are`))
   }
   const list: Endpoint = {
     path: '/agents',
     methods: ['GET'],
     describe: describedBy('get', 'agents'),
     refuse: problemReply,
-    handle: () => json({ agents: [...catalog.groups, ...catalog.agents].map(summary) }),
+    handle: listHandler(service, (principal) => (
+      { agents: allowed(principal, [...catalog.groups, ...catalog.agents]).map(summary) }
+    )),
   }
   return [
     ...paths.map((at) => queryEndpoint(service, at, root)),
@@ -101,6 +107,11 @@ function queryEndpoint(service: Service, path: string, resolveAgent: AgentResolv
       queries.loaded.answerQuery(service, resolveAgent(exchange), exchange)
     )),
   }
+}
+
+function usable(origin: Origin, agent: Agent | Group): Agent | Group {
+  if (agent.scopes.length > 0) requireScopes(origin.principal, agent.scopes)
+  return agent
 }
 
 function summary({ id, name, description }: Agent | Group): object {

@@ -4,11 +4,14 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat
  */
 import { Fault } from '../../define/fault.ts'
+import { allowed, requireScopes } from '../../define/principal.ts'
 import { Later } from '../../util/later.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
+import { listHandler } from '../reply/list-reply.ts'
 import { caught, json } from '../reply/reply.ts'
 import { openaiFault, openaiRefusal } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
+import type { Origin } from '../../define/call.ts'
 import type { Description, Endpoint } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 
@@ -41,7 +44,9 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       isOffered,
       refusesBelow: '/v1/',
       refuse: openaiRefusal,
-      handle: () => json({ object: 'list', data: [...catalog.groups, ...catalog.agents].map(modelOf) }),
+      handle: listHandler(service, (principal) => (
+        { object: 'list', data: allowed(principal, [...catalog.groups, ...catalog.agents]).map(modelOf) }
+      )),
     },
     {
       path: '/v1/models/{agent}',
@@ -49,7 +54,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       describe: describedBy('get', 'modelOperation'),
       refuse: openaiRefusal,
       handle: (exchange) => caught(service, exchange, () => (
-        json(modelOf(requireModel(service, exchange.params.get('agent') ?? '')))
+        json(modelOf(requireModel(service, exchange.params.get('agent') ?? '', exchange.origin)))
       ), openaiFault),
     },
     {
@@ -61,16 +66,21 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       refuse: openaiRefusal,
       load: runs.load,
       handle: (exchange) => caught(service, exchange, () => (
-        runs.loaded.answerCompletion(service, (model) => requireModel(service, model), exchange)
+        runs.loaded.answerCompletion(
+          service, (model) => requireModel(service, model, exchange.origin), exchange,
+        )
       ), openaiFault),
     },
   ]
 }
 
-/** The agent or group that is named as `model`. Throws `Fault('not-found')`. */
-function requireModel({ catalog }: Service, id: string): Agent | Group {
+/** The agent or group that is named as `model`. Throws `Fault('not-found')`, or `Fault('forbidden')`. */
+function requireModel({ catalog }: Service, id: string, { principal }: Origin): Agent | Group {
   const agent = catalog.runnable(id)
-  if (agent !== undefined) return agent
+  if (agent !== undefined) {
+    requireScopes(principal, agent.scopes)
+    return agent
+  }
   const remedy = 'GET /v1/models lists those there are'
   const detail = { param: 'model', code: 'model_not_found' }
   throw new Fault('not-found', `The model '${id.slice(0, 60)}' does not exist; ${remedy}`, detail)

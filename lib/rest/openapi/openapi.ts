@@ -3,7 +3,9 @@
  * Spec: https://spec.openapis.org/oas/v3.1.1
  */
 import { isRecord } from '../../define/content.ts'
+import { allowed } from '../../define/principal.ts'
 import { ownComponents } from './openapi-components.ts'
+import type { Principal } from '../../define/principal.ts'
 import type { Service } from '../../run/service.ts'
 import type { Components, Description, Endpoint, MethodOperations } from '../../http/message/exchange.ts'
 import type { DocumentPart } from '../../wire/openapi.ts'
@@ -18,8 +20,9 @@ const tags = [
   { name: 'Service', description: 'The server itself.' },
 ]
 
-/** Where a server is reached, and which credentials it needs. */
+/** Who reads the description, where a server is reached, and which credentials it needs. */
 export interface Access {
+  readonly principal: Principal
   readonly baseUrl: string
   /** Whether a request needs a credential. */
   readonly isKeyed: boolean
@@ -33,10 +36,10 @@ export interface Access {
 export async function openapiDocument(
   service: Service, endpoints: readonly Endpoint[], access: Access,
 ): Promise<object> {
-  const descriptions = await Promise.all(endpoints.map((endpoint) => endpoint.describe?.()))
+  const { baseUrl, isKeyed, principal } = access
+  const descriptions = await Promise.all(endpoints.map((endpoint) => endpoint.describe?.(principal)))
   const { catalog, name, version, description } = service
-  const { baseUrl, isKeyed } = access
-  const ids = [...catalog.groups, ...catalog.agents].map(({ id }) => id)
+  const ids = allowed(principal, [...catalog.groups, ...catalog.agents]).map(({ id }) => id)
   const paths = new Map<string, Record<string, unknown>>()
   const pools = new Set<Components>([ownComponents])
   const operationIds = new Set<string>()

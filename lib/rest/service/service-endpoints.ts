@@ -2,9 +2,11 @@
  * The paths that every server has: welcome, health, readiness, the docs page and the OpenAPI description.
  */
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
+import { BoundedMap } from '../../util/bounded-map.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { describedBy } from '../native/catalog.ts'
 import { json, PackedReply } from '../reply/reply.ts'
+import type { Principal } from '../../define/principal.ts'
 import type { Endpoint, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 
@@ -21,18 +23,22 @@ export interface ServerFacts {
 
 type Page = typeof import('./docs.ts')
 
+/** Descriptions that are kept: each set of scopes has one of its own, at each address. */
+const MAX_DESCRIPTIONS = 8
+
 /** `facts.endpoints` is called only when a request comes. */
 export function serviceEndpoints(service: Service, facts: ServerFacts): readonly Endpoint[] {
   const { name, version, catalog, shared } = service
   // Made at the first request, when all endpoints are known, and kept until something else is served.
   let health: { readonly basePath: string; readonly reply: Reply } | undefined
   let welcome: { readonly basePath: string; readonly reply: Reply } | undefined
-  let openapi: { readonly baseUrl: string; readonly reply: PackedReply } | undefined
+  const descriptions = new BoundedMap<PackedReply>(MAX_DESCRIPTIONS)
   let page: Page | undefined
   let changes = 0
   catalog.onChange(() => {
     changes++
-    health = welcome = openapi = undefined
+    health = welcome = undefined
+    descriptions.clear()
   })
 
   const fixedPaths = (basePath: string): readonly string[] => {
@@ -45,16 +51,16 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   const store = (): object => (
     shared === undefined ? {} : { store: shared.store.isUnavailable ? 'away' : 'reached' }
   )
-  const describe = async (baseUrl: string): Promise<PackedReply> => {
+  const describe = async (baseUrl: string, principal: Principal, key: string): Promise<PackedReply> => {
     const { openapiDocument } = await import('../openapi/openapi.ts')
     const { authorizationServers, isKeyed, takesKeys } = facts
     const changesBefore = changes
     const document = await openapiDocument(service, facts.endpoints(), {
-      baseUrl, authorizationServers, isKeyed: isKeyed(), takesKeys: takesKeys(),
+      principal, baseUrl, authorizationServers, isKeyed: isKeyed(), takesKeys: takesKeys(),
     })
     const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host, Accept-Encoding']
     const reply = new PackedReply({ status: 200, type: JSON_TYPE, headers }, JSON.stringify(document))
-    if (changes === changesBefore) openapi = { baseUrl, reply }
+    if (changes === changesBefore) descriptions.set(key, reply)
     return reply
   }
   const welcomed: Endpoint['handle'] = ({ head, basePath }) => {
@@ -99,9 +105,11 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
     )),
     {
       ...at('/openapi.json', 'openapi', (exchange) => {
-        const { baseUrl } = exchange
-        if (openapi?.baseUrl === baseUrl) return openapi.reply.for(exchange)
-        return describe(baseUrl).then((reply) => reply.for(exchange))
+        const { baseUrl, origin: { principal } } = exchange
+        const key = `${baseUrl} ${catalog.viewOf(principal)}`
+        const known = descriptions.get(key)
+        if (known !== undefined) return known.for(exchange)
+        return describe(baseUrl, principal, key).then((reply) => reply.for(exchange))
       }),
       open: false,
     },
