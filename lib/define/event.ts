@@ -100,6 +100,11 @@ function optional(cached: number | undefined, reasoning: number | undefined): Pa
   }
 }
 
+/** The tokens of a run as the `_meta` of MCP, and the metadata of A2A, have them. */
+export function usageMeta(usage: Usage | undefined): Readonly<Record<string, unknown>> | undefined {
+  return usage && { 'triport/usage': usage }
+}
+
 /** The events of one run. */
 export class RunEvents {
   usage: Usage | undefined

@@ -5,6 +5,7 @@
  */
 import { artifactOf } from '../define/artifact.ts'
 import { text } from '../define/content.ts'
+import { usageMeta } from '../define/event.ts'
 import { asFault, Fault, publicMessage } from '../define/fault.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { rejectOneByOne } from '../define/question.ts'
@@ -236,7 +237,8 @@ export class TaskRun implements CallChannel, RunningTask {
     if (this.#isOver || this.#id === undefined) return
     if (isTerminal(state)) return this.#end(state, { message })
     this.#isOver = true
-    this.#service.tasks.move(this.#id, state, { message, questions: none })
+    const metadata = usageMeta(this.#call.usage)
+    this.#service.tasks.move(this.#id, state, { message, metadata, questions: none })
     this.#service.tasks.release(this.#id, this)
   }
 
@@ -306,7 +308,8 @@ export class TaskRun implements CallChannel, RunningTask {
     if (this.#isOver || this.#id === undefined) return
     this.#isOver = true
     const left = this.#closeAll()
-    this.#service.tasks.move(this.#id, state, { ...change, questions: none })
+    const metadata = usageMeta(this.#call.usage)
+    this.#service.tasks.move(this.#id, state, { ...change, metadata, questions: none })
     rejectOneByOne(left, 'The task has ended', () => this.#call.settled)
   }
 

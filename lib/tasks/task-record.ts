@@ -118,9 +118,10 @@ const MEMBER_BYTES = 64
  * estimated on every change, so what most tasks have is counted without a walk.
  */
 export function bytesOf(task: Task): number {
-  const { status: { message }, artifacts, history, questions, turn, result, fault } = task
+  const { status: { message, metadata: said }, artifacts, history, questions, turn, result, fault } = task
   let bytes = TASK_BYTES + task.owner.length * 2
   if (message !== undefined) bytes += bytesOfMessage(message)
+  if (said !== undefined) bytes += bytesOfJson(said)
   for (const { parts, name, description, metadata, extensions } of artifacts) {
     bytes += HOLDER_BYTES + bytesOfParts(parts) + bytesOfText(name) + bytesOfText(description)
     if (metadata !== undefined) bytes += bytesOfJson(metadata)

@@ -241,8 +241,9 @@ const none: readonly never[] = Object.freeze([])
 
 /** The texts of a task; undefined where there is more to it. */
 export function plainOf(task: Task): readonly string[] | undefined {
-  const { status: { state, at, message: said }, artifacts, history, contextId } = task
-  if (state !== 'completed' || said !== undefined || artifacts.length !== 1 || history.length !== 1) return
+  const { status: { state, at, message: said, metadata }, artifacts, history, contextId } = task
+  if (state !== 'completed' || said !== undefined || metadata !== undefined) return
+  if (artifacts.length !== 1 || history.length !== 1) return
   const isMore = task.isReserved !== false || task.node !== undefined || task.tenant !== undefined
     || task.sessionId !== undefined || task.ttlMs !== undefined || task.turn !== undefined
     || task.result !== undefined || task.fault !== undefined || task.questions.length > 0

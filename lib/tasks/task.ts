@@ -44,6 +44,8 @@ export interface TaskStatus {
   /** ISO 8601, UTC, milliseconds; rises strictly within a process. */
   readonly at: string
   readonly message?: TaskMessage
+  /** Of the turn that has ended in this state. */
+  readonly metadata?: Readonly<Record<string, unknown>>
 }
 
 /** One message of a task: of its history, or what the agent says about its state. */
@@ -181,13 +183,15 @@ export type TaskSeed =
 export interface TaskChange {
   /** What the agent says about the state. */
   readonly message?: TaskMessage['parts'] | undefined
+  readonly metadata?: TaskStatus['metadata'] | undefined
   readonly questions?: Task['questions']
   readonly result?: unknown
   readonly fault?: Task['fault']
 }
 
 /** How a task ends that was over before anybody could see it. */
-export interface TaskEnd extends Required<Pick<TaskChange, 'message' | 'fault'>> {
+export interface TaskEnd
+  extends Required<Pick<TaskChange, 'message' | 'fault'>>, Pick<TaskChange, 'metadata'> {
   readonly state: TaskState
   readonly artifacts: readonly Artifact[]
 }

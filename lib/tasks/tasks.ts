@@ -24,7 +24,8 @@ import type { Store } from '../state/store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { TaskRecord } from './task-record.ts'
 import type {
-  ListedTask, RunningTask, Task, TaskChange, TaskEnd, TaskMessage, TaskSeed, TaskState, Watched, Watcher,
+  ListedTask, RunningTask, Task, TaskChange, TaskEnd, TaskMessage, TaskSeed, TaskState, TaskStatus, Watched,
+  Watcher,
 } from './task.ts'
 
 export class Tasks {
@@ -76,11 +77,9 @@ export class Tasks {
   }
 
   /** Adds a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
-  record(seed: TaskSeed, { state, message, artifacts, fault }: TaskEnd): Task {
+  record(seed: TaskSeed, { state, message, metadata, artifacts, fault }: TaskEnd): Task {
     const at = this.#times.next()
-    const last: TaskMessage | undefined = message && { id: randomUuid(), role: 'agent', parts: message }
-    const status = last === undefined ? { state, at } : { state, at, message: last }
-    const task = taskOf(seed, at, status, artifacts, fault)
+    const task = taskOf(seed, at, statusOf(state, at, message, metadata), artifacts, fault)
     this.#table.addEnded(task)
     return task
   }
@@ -151,10 +150,8 @@ export class Tasks {
     const record = this.#table.find(id)
     if (record === undefined || !mayFollow(record.status.state, state)) return false
     const { task } = record
-    const { message, questions = task.questions, result = task.result, fault = task.fault } = change
-    const at = this.#times.next(task.status.at)
-    const status = message === undefined ? { state, at }
-      : { state, at, message: { id: randomUuid(), role: 'agent', parts: message } as const }
+    const { questions = task.questions, result = task.result, fault = task.fault } = change
+    const status = statusOf(state, this.#times.next(task.status.at), change.message, change.metadata)
     const history = historyOf(task, this.#limits)
     this.#table.change(record, { ...task, history, status, questions, result, fault })
     this.#table.touch(record)
@@ -314,6 +311,14 @@ export class Tasks {
     const { maxResultBytes } = this.#limits
     return new Fault('too-large', `The artifacts of the task are larger than ${maxResultBytes} bytes`)
   }
+}
+
+function statusOf(
+  state: TaskState, at: string, parts: TaskChange['message'], metadata: TaskChange['metadata'],
+): TaskStatus {
+  const status = parts === undefined ? { state, at }
+    : { state, at, message: { id: randomUuid(), role: 'agent', parts } as const }
+  return metadata === undefined ? status : { ...status, metadata }
 }
 
 /** The history of a task, with what its agent says of the present state. */

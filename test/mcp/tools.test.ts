@@ -6,7 +6,8 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { compile, defineAgent, Fault } from '../../lib/index.ts'
 import {
-  allRevisions, answerOf, ask, begin, call, EventStream, messagesOf, modern, post, said, serveMcp,
+  allRevisions, answerOf, ask, begin, call, EventStream, legacyRevisions, messagesOf, modern, post, said,
+  serveMcp,
 } from './client.ts'
 import type { JsonSchema } from '../../lib/index.ts'
 import type { Json } from './client.ts'
@@ -113,6 +114,55 @@ test('what an agent streams is progress for who gave a token, and the whole answ
   )
   assert.equal(said(messages.at(-1).result), 'roses are red')
   assert.equal((await messagesOf(await modern(server, 'tools/call', params))).length, 1)
+})
+
+test('a tool that an agent calls is progress between its pieces, and tokens are in the result', async (t) => {
+  const usage = { inputTokens: 30, outputTokens: 5, cachedInputTokens: 8 }
+  const server = serveMcp(t, {
+    agents: [{ name: 'Clerk', async *run(prompt, { event }) {
+      event({ type: 'reasoning', text: 'Look it up.' })
+      event({ type: 'tool-call', id: '1', name: 'price', args: { of: prompt } })
+      yield 'Six'
+      event({ type: 'tool-result', id: '1', result: 6 })
+      event({ type: 'tool-call', id: '2', name: 'stock' })
+      event({ type: 'tool-result', id: '2', isError: true })
+      event({ type: 'usage', inputTokens: 10, outputTokens: 5 })
+      yield '.'
+      event({ type: 'usage', inputTokens: 20, outputTokens: 0, cachedInputTokens: 8 })
+      if (prompt === 'fail') throw new Error('a')
+    } }],
+  })
+  for (const prompt of ['go', 'fail']) {
+    const params = { name: 'execute_clerk_task', arguments: { prompt } }
+    const messages = await messagesOf(
+      await modern(server, 'tools/call', params, { meta: { progressToken: 'p' } }),
+    )
+    assert.deepEqual(messages.slice(0, -1).map(({ params }) => [params.progress, params.message]), [
+      [0.000001, 'Calls price…'], [1, 'Six'], [1.000001, 'price is done'], [1.000002, 'Calls stock…'],
+      [1.000003, 'stock failed'], [2, '.'],
+    ])
+    assert.deepEqual(messages.at(-1).result._meta['triport/usage'], usage, prompt)
+    const alone = await messagesOf(await modern(server, 'tools/call', params))
+    assert.equal(alone.length, 1)
+    assert.deepEqual(alone[0].result._meta['triport/usage'], usage, prompt)
+    for (const revision of legacyRevisions) {
+      const { result } = await (await begin(server, revision)).ask('tools/call', params)
+      assert.deepEqual([result._meta, result.isError], [
+        { 'triport/usage': usage }, prompt === 'fail' ? true : undefined,
+      ], revision)
+    }
+  }
+})
+
+test('what a tool says itself in its _meta stands beside its tokens', async (t) => {
+  const server = serveMcp(t, {
+    tools: [{ name: 'a', run(_args, call) {
+      call.event({ type: 'usage', inputTokens: 1, outputTokens: 2 })
+      return { content: ['b'], _meta: { 'example.com/c': 3 } }
+    } }],
+  })
+  const { _meta } = await call(server, 'a', {})
+  assert.deepEqual([_meta['triport/usage'], _meta['example.com/c']], [{ inputTokens: 1, outputTokens: 2 }, 3])
 })
 
 const states: readonly (readonly [string, boolean])[] = [

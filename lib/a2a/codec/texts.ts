@@ -23,8 +23,8 @@ export function isOfTexts(result: StreamEvent): boolean {
   }
 }
 
-function isTextStatus({ at, message }: TaskStatus): boolean {
-  return at !== '' && (message === undefined || isText(message))
+function isTextStatus({ at, message, metadata }: TaskStatus): boolean {
+  return at !== '' && metadata === undefined && (message === undefined || isText(message))
 }
 
 function isText({ parts, metadata, extensions, referenceTaskIds }: TaskMessage): boolean {

@@ -254,7 +254,8 @@ function encodeEvent(event: StreamEvent): JsonMembers {
     case 'status': {
       const { taskId, contextId, isLast } = event
       const status = encodeStatus(event.status, contextId, taskId)
-      return { kind: 'status-update', taskId, contextId, status, final: isLast }
+      const { metadata } = event.status
+      return { kind: 'status-update', taskId, contextId, status, final: isLast, metadata }
     }
     default: {
       const { taskId, contextId, append, last } = event

@@ -262,8 +262,9 @@ function encodeEvent(event: StreamEvent): JsonMembers {
       return { message: encodeMessage(message, message.contextId, message.taskId) }
     }
     case 'status': {
-      const { taskId, contextId, status } = event
-      return { statusUpdate: { taskId, contextId, status: encodeStatus(status, contextId, taskId) } }
+      const { taskId, contextId, status: { metadata } } = event
+      const status = encodeStatus(event.status, contextId, taskId)
+      return { statusUpdate: { taskId, contextId, status, metadata } }
     }
     case 'artifact': {
       const { taskId, contextId, artifact, append, last } = event

@@ -17,7 +17,7 @@ export function viewOf(task: Task, historyLength: number | undefined, withArtifa
     id: task.id, contextId: task.contextId, status: task.status,
     artifacts: withArtifacts ? task.artifacts : undefined,
     history: historyOf(task.history, historyLength),
-    metadata: undefined,
+    metadata: task.status.metadata,
   }
 }
 

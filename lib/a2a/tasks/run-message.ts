@@ -3,6 +3,7 @@
  * a plain reply of which its client sees nothing before the answer.
  */
 import { mayRerun } from '../../define/agent.ts'
+import { usageMeta } from '../../define/event.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { answerMessage, PlainChannel, runConversationTurn, timeoutOf } from '../../run/answer-message.ts'
@@ -84,9 +85,9 @@ export function replyWithMessage(
   const answer = chosen === undefined
     ? answerMessage(service, agent, userMessage(parts, conversationId, contextId !== undefined), call)
     : andThen(callTool(service, chosen.tool, chosen.args, call), toolAnswer)
-  if (!isThenable(answer)) return messageOf(answer, conversationId, isPlain)
+  if (!isThenable(answer)) return messageOf(answer, call, conversationId, isPlain)
   call.cancelOnDisconnect()
-  return answer.then((later) => messageOf(later, conversationId, isPlain))
+  return answer.then((later) => messageOf(later, call, conversationId, isPlain))
 }
 
 function toolAnswer(result: ToolResult): Answer {
@@ -102,13 +103,13 @@ export function attachedTo(
   return metadata === undefined || beside === undefined ? metadata ?? beside : { ...beside, ...metadata }
 }
 
-/** An answer with its artifacts behind it; without its data where that is plain. */
-export function messageOf(answer: Answer, contextId: string, isPlain: boolean): Message {
+/** An answer with its artifacts behind it and the tokens of its run; without its data where that is plain. */
+export function messageOf(answer: Answer, call: LiveCall, contextId: string, isPlain: boolean): Message {
   const { artifacts = [] } = answer
   const said = isPlain ? answer.content : contentParts(answer)
   const parts = artifacts.length === 0 ? said : [...said, ...artifacts.flatMap(partsOf)]
   return {
-    id: randomUuid(), role: 'agent', parts, contextId, taskId: undefined, metadata: undefined,
+    id: randomUuid(), role: 'agent', parts, contextId, taskId: undefined, metadata: usageMeta(call.usage),
     extensions: undefined, referenceTaskIds: undefined,
   }
 }

@@ -6,6 +6,7 @@
  * on. An agent whose `replies` are `either` shows nothing before its first output, and may answer with a
  * message instead. Spec: A2A 1.0 §3.1.1, §3.4.
  */
+import { usageMeta } from '../../define/event.ts'
 import { asFault, Fault, publicMessage } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { describe, logLevelOf } from '../../define/log.ts'
@@ -233,7 +234,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
   #answered(answer: Answer): void {
     const { service, task } = this.#setup
     if (answer.isMessage === true && this.#isReserved) {
-      this.reply = messageOf(answer, this.contextId, false)
+      this.reply = messageOf(answer, this.call, this.contextId, false)
       return this.#withdraw()
     }
     const { state } = answer
@@ -242,7 +243,10 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     const message = isMessage && parts.length > 0 ? parts : undefined
     if (!this.#run.isTask && isTerminal(state)) {
       const artifacts = isMessage || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]
-      this.ended = service.tasks.record(task as TaskSeed, { state, message, artifacts, fault: undefined })
+      const metadata = usageMeta(this.call.usage)
+      this.ended = service.tasks.record(task as TaskSeed, {
+        state, message, metadata, artifacts, fault: undefined,
+      })
       return this.#notifyShown()
     }
     this.#show()
@@ -271,7 +275,8 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
       const state = fault.kind === 'cancelled' ? 'canceled' : 'failed'
       const message: readonly Content[] = [{ type: 'text', text }]
       this.ended = service.tasks.record(task as TaskSeed, {
-        state, message, artifacts: [], fault: { kind: fault.kind, message: text },
+        state, message, metadata: usageMeta(this.call.usage), artifacts: [],
+        fault: { kind: fault.kind, message: text },
       })
     }
     this.#notifyShown()

@@ -1,6 +1,7 @@
 /** `tools/call`: finds the tool, and answers with its result, with questions, or with a task. */
 import { callTool } from '../../run/call-tool.ts'
 import { isRecord, text } from '../../define/content.ts'
+import { usageMeta } from '../../define/event.ts'
 import { asFault, Fault, publicMessage } from '../../define/fault.ts'
 import { isInterrupted } from '../../tasks/task.ts'
 import { isThenable } from '../../util/thenable.ts'
@@ -100,9 +101,10 @@ function run<T>(
   try {
     result = callTool(mcp.service, tool, args, call, peer.session?.workload)
   } catch (error) {
-    return as(request, tool, failureOf(request, tool, error, true))
+    result = failureOf(request, tool, error, true)
   }
-  return isThenable(result) ? makeLater(request, tool, call, result, as) : as(request, tool, result)
+  return isThenable(result) ? makeLater(request, tool, call, result, as)
+    : as(request, tool, withUsage(call, result))
 }
 
 async function makeLater<T>(
@@ -114,7 +116,11 @@ async function makeLater<T>(
   } catch (error) {
     result = failureOf(request, tool, error, error !== call.reason)
   }
-  return as(request, tool, result)
+  return as(request, tool, withUsage(call, result))
+}
+
+function withUsage({ usage }: LiveCall, result: ToolResult): ToolResult {
+  return usage === undefined ? result : { ...result, _meta: { ...usageMeta(usage), ...result._meta } }
 }
 
 /** A failure as a result. Throws what is an error of the protocol. `isOwn`: the tool threw it. */
