@@ -1,0 +1,91 @@
+/**
+ * Runs that ask their user. Each step goes as far as an agent can go alone: to its answer, or to questions.
+ * Where a question runs the handler again from the top, the steps before it are not run again.
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { Call } from '../define/call.ts'
+import type { Shown } from './adapter.ts'
+
+/**
+ * Yields what a user sees. Returns what the next step goes on from, as JSON, where something is to be asked
+ * before; undefined: that was the last one.
+ */
+export type AgentStep<State> = AsyncGenerator<Shown, State | undefined>
+
+/**
+ * Runs one step after the other, with what `ask` resolves to between them. `owner` is the same in each run of
+ * the handler, and another one for each agent.
+ */
+export async function* runSteps<State, Answers>(
+  call: Call, owner: string, step: (state?: State, answers?: Answers) => AgentStep<State>,
+  ask: (state: State) => Promise<Answers>,
+): AsyncGenerator<Shown, void> {
+  const key = `${owner}-${countRun(call, owner)}`
+  let state = yield* runOnce(call, `${key}-1`, step)
+  for (let number = 2; state !== undefined; number++) {
+    const before = state
+    const answers = await ask(before)
+    state = yield* runOnce(call, `${key}-${number}`, () => step(before, answers))
+  }
+}
+
+/** How often each owner has run within a call: an agent may stand in a group twice. */
+const runs = new WeakMap<AbortSignal, Map<string, number>>()
+
+function countRun({ signal }: Call, owner: string): number {
+  // All members of a group share the signal, and have calls of their own.
+  const counts = runs.get(signal) ?? new Map<string, number>()
+  const count = (counts.get(owner) ?? 0) + 1
+  runs.set(signal, counts.set(owner, count))
+  return count
+}
+
+interface Kept<State> { readonly shown: readonly Shown[]; readonly state: State }
+
+/** Runs a step, or shows again what it showed when it ran and what came of it. */
+async function* runOnce<State>(call: Call, key: string, step: () => AgentStep<State>): AgentStep<State> {
+  let keep: (kept: string) => void = () => {}
+  let forget: (reason: Error) => void = () => {}
+  let kept = Promise.resolve('')
+  const isNew = await new Promise<boolean>((resolve) => {
+    kept = call.once(key, () => {
+      resolve(true)
+      return new Promise<string>((...settle) => { [keep, forget] = settle })
+    })
+    kept.then(() => resolve(false), () => resolve(false))
+  })
+  if (!isNew) {
+    const { shown, state } = unpack<State>(await kept)
+    yield* shown
+    return state
+  }
+  const run = step()
+  const shown: Shown[] = []
+  try {
+    for (;;) {
+      const next = await run.next()
+      if (next.done === true) {
+        if (next.value === undefined) return undefined
+        keep(pack({ shown, state: next.value }))
+        await kept
+        return next.value
+      }
+      shown.push(next.value)
+      yield next.value
+    }
+  } finally {
+    // A step that asks nothing, or has failed, is not kept.
+    forget(new Error('Nothing is to be asked'))
+    await run.return(undefined)
+  }
+}
+
+// Whole conversations: a tenth of their size as they are.
+
+function pack(kept: Kept<unknown>): string {
+  return deflateRawSync(JSON.stringify(kept)).toString('base64')
+}
+
+function unpack<State>(packed: string): Kept<State> {
+  return JSON.parse(inflateRawSync(Buffer.from(packed, 'base64')).toString()) as Kept<State>
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { askApproval } from '../../lib/foreign/approval.ts'
+import { runSteps } from '../../lib/foreign/steps.ts'
+import { callOf } from '../fixtures/house.ts'
+import type { LiveCall } from '../../lib/define/live-call.ts'
+import type { Shown } from '../../lib/foreign/adapter.ts'
+import type { AgentStep } from '../../lib/foreign/steps.ts'
+
+/** Calls of one handler that runs again and again: what happened once is known to all of them. */
+function rerun(): () => LiveCall {
+  const results = new Map<string, unknown>()
+  return () => callOf({
+    async once(key, fn) {
+      if (!results.has(key)) results.set(key, JSON.parse(JSON.stringify(await fn())))
+      return results.get(key)
+    },
+  })
+}
+
+async function shownBy(run: AsyncIterable<Shown>): Promise<readonly Shown[]> {
+  const all: Shown[] = []
+  for await (const shown of run) all.push(shown)
+  return all
+}
+
+/** An agent that counts to `last`, and asks between any two numbers. */
+function counting(ran: number[], last: number): (state?: number) => AgentStep<number> {
+  return async function* (state = 0) {
+    ran.push(state + 1)
+    yield `${state + 1} `
+    return state + 1 < last ? state + 1 : undefined
+  }
+}
+
+test('steps run one after the other, and what is asked comes between them', async () => {
+  const [ran, asked]: [number[], number[]] = [[], []]
+  const run = runSteps(callOf(), 'a', counting(ran, 3), async (state) => { asked.push(state) })
+  assert.deepEqual(await shownBy(run), ['1 ', '2 ', '3 '])
+  assert.deepEqual([ran, asked], [[1, 2, 3], [1, 2]])
+})
+
+test('a handler that runs again shows what its steps have shown, and runs none of them twice', async () => {
+  const ran: number[] = []
+  const calls = rerun()
+  const step = counting(ran, 3)
+  for (const answered of [0, 1]) {
+    const all: Shown[] = []
+    await assert.rejects(async () => {
+      const run = runSteps(calls(), 'a', step, async (state) => {
+        if (state > answered) throw new Error('The client is being asked')
+      })
+      for await (const shown of run) all.push(shown)
+    }, /is being asked/)
+    assert.deepEqual(all, ['1 ', '2 '].slice(0, answered + 1))
+  }
+  assert.deepEqual(await shownBy(runSteps(calls(), 'a', step, async () => {})), ['1 ', '2 ', '3 '])
+  // The last step asks nothing, so that it is not kept.
+  assert.deepEqual(ran, [1, 2, 3])
+})
+
+test('agents of one call do not take each other\'s steps, nor does one that runs twice', async () => {
+  const calls = rerun()
+  for (const _ of [1, 2]) {
+    const call = calls()
+    for (const [owner, last] of [['a', 2], ['b', 3], ['a', 3]] as const) {
+      const expected = ['1 ', '2 ', '3 '].slice(0, last)
+      assert.deepEqual(await shownBy(runSteps(call, owner, counting([], last), async () => {})), expected)
+    }
+  }
+})
+
+test('a step that fails is run again, and one whose reader leaves is ended', async () => {
+  let ended = 0
+  async function* step(): AgentStep<number> {
+    try {
+      yield 'one'
+      yield 'two'
+      throw new Error('gone')
+    } finally {
+      ended++
+    }
+  }
+  const calls = rerun()
+  await assert.rejects(shownBy(runSteps(calls(), 'a', step, async () => {})), /gone/)
+  for await (const shown of runSteps(calls(), 'a', step, async () => {})) {
+    assert.equal(shown, 'one')
+    break
+  }
+  assert.equal(ended, 2)
+})
+
+test('a long conversation is kept in little room', async () => {
+  let size = 0
+  const call = callOf({
+    async once(_key, fn) {
+      const kept = await fn()
+      size = JSON.stringify(kept).length
+      return kept
+    },
+  })
+  const long = Array.from({ length: 200 }, (_, at) => ({ role: 'user', content: `The message number ${at}` }))
+  await shownBy(runSteps(call, 'a', async function* (state?: object): AgentStep<object> {
+    return state === undefined ? { long } : undefined
+  }, async () => {}))
+  assert.ok(size > 0 && size < JSON.stringify(long).length / 5, `${size} bytes`)
+})
+
+test('only a user who says so approves, and where none can be asked nothing is approved', async () => {
+  const asked: unknown[] = []
+  const answering = (answer: object): LiveCall => callOf({
+    can: () => true, ask: async (question) => { asked.push(question); return answer },
+  })
+  const approve = (call: LiveCall): Promise<boolean> => askApproval(call, 'k', 'book', { city: 'Paris' })
+  assert.equal(await approve(answering({ action: 'accept', content: { approve: true } })), true)
+  assert.match(JSON.stringify(asked), /'book' run with \{\\"city\\":\\"Paris\\"\}\?/)
+  for (const answer of [
+    { action: 'accept', content: { approve: false } }, { action: 'accept', content: {} },
+    { action: 'decline' }, { action: 'cancel' },
+  ]) assert.equal(await approve(answering(answer)), false, JSON.stringify(answer))
+  await assert.rejects(approve(callOf()), { kind: 'unsupported' })
+})
