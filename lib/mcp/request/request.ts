@@ -17,6 +17,7 @@ import type { ResponseChannel, Peer, Session } from '../session/session.ts'
 import type { McpContext } from './context.ts'
 import type { FaultKind } from '../../define/fault.ts'
 import type { Ability } from '../../define/question.ts'
+import type { RoundState } from '../../run/question-rounds.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
 const MISSING_CAPABILITY = -32021
@@ -55,16 +56,6 @@ function scopesIn(detail: unknown): readonly unknown[] | undefined {
   } catch {
     return undefined
   }
-}
-
-/** What a call carries from round to round. Keys are those of questions, or of `call.once`. */
-export interface RoundState {
-  /** The call that it belongs to: a digest of principal, method, name and arguments. */
-  readonly subject: string
-  readonly round: number
-  readonly asked: Readonly<Record<string, string>>
-  readonly answers: Readonly<Record<string, { readonly digest: string; readonly answer: unknown }>>
-  readonly once: Readonly<Record<string, unknown>>
 }
 
 export interface EarlierRounds {
