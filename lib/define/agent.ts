@@ -260,6 +260,17 @@ function isGroup(member: unknown): member is Group | GroupDefinition {
   return isRecord(member) && 'agents' in member
 }
 
+/** What a query runs that names no agent, in words: `root` of `count` agents and groups. */
+export function describeRoot(root: Agent | Group, count: number): string {
+  if (root.kind === 'group') {
+    const names = root.agents.map(({ name }) => name)
+    if (root.mode === 'parallel') return `asks ${root.name}: ${names.join(' and ')} at once`
+    if (root.mode === 'sequence') return `asks ${root.name}: ${names.join(', then ')}`
+    return `asks ${root.name}: its function picks from ${names.join(', ')}`
+  }
+  return `asks ${root.name}${count > 1 ? `, the first of ${count} agents; the others at /agents/<id>` : ''}`
+}
+
 /** All members of a group, at any depth, each before its own members. */
 export function allMembers(group: Group): readonly (Agent | Group)[] {
   return group.agents.flatMap((one) => one.kind === 'group' ? [one, ...allMembers(one)] : [one])

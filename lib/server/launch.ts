@@ -1,4 +1,5 @@
 /** `launch`: makes a server, listens, prints where, and closes in order on signals. */
+import { describeRoot } from '../define/agent.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import {
   defaultPort, noCallback, protocolNames, requireSecondOptions, serverOptions,
@@ -117,9 +118,12 @@ function linesFor(name: ProtocolName, server: TriportServer, url: string, curl: 
   if (name === 'mcp') {
     return [`${url}/mcp and ${url}/sse`, curl('/messages/', { jsonrpc: '2.0', id: 1, method: 'tools/list' })]
   }
-  const { root, tools, prompts } = server.catalog
+  const { root, agents, groups, tools, prompts } = server.catalog
   if (name === 'http') {
-    if (root !== undefined) return [`${url}/`, curl('/', { query: 'hello' })]
+    if (root !== undefined) {
+      const asks = describeRoot(root, agents.length + groups.length)
+      return [`${url}/  ${asks}`, curl('/', { query: 'hello' })]
+    }
     const path = tools.length > 0 ? '/tools' : prompts.length > 0 ? '/prompts' : '/resources'
     return [`${url}${path}`, curl(path)]
   }

@@ -15,7 +15,28 @@ test('the root welcomes, and names every path that has no name in it', async (t)
     message: 'Welcome to Echo House. See /docs for usage.',
     endpoints: [...common, '/agents', '/ask', '/agents/list', '/ask/list', ...chat],
     docs: '/docs',
+    query: 'POST / asks Echo',
   })
+})
+
+test('the root says what a query to it runs, where queries are served', async (t) => {
+  const [ann, bob] = [{ name: 'Ann', run: () => '' }, { name: 'Bob', run: () => '' }]
+  const rows: readonly (readonly [options: ServerOptions, asks: string | undefined])[] = [
+    [{ agents: [ann] }, 'POST / asks Ann'],
+    [{ agents: [ann, bob] }, 'POST / asks Ann, the first of 2 agents; the others at /agents/<id>'],
+    [{ groups: [{ name: 'Desk', agents: [ann, bob] }] }, 'POST / asks Desk: Ann, then Bob'],
+    [{ groups: [{ name: 'Desk', agents: [ann, bob], mode: 'parallel' }], mountPath: '/team' },
+      'POST /team/ asks Desk: Ann and Bob at once'],
+    [{ groups: [{ name: 'Desk', agents: [ann, bob], mode: () => 'ann' }] },
+      'POST / asks Desk: its function picks from Ann, Bob'],
+    [{ agents: [ann], protocol: 'mcp' }, undefined],
+    [{ tools: [{ name: 'add', run: () => 3 }], protocol: 'http' }, undefined],
+  ]
+  for (const [options, asks] of rows) {
+    const server = serve(t, options)
+    const { query } = await jsonOf(await server.fetch(request(`${options.mountPath ?? ''}/`)))
+    assert.equal(query, asks)
+  }
 })
 
 /** What is served by plain HTTP, and the paths that are named for it. */

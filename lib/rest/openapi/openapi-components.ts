@@ -88,7 +88,7 @@ const schemas: DocumentPart = {
   PromptMessages: objectOf('description messages!', {
     messages: listOf(objectOf('role! content!:Content', { role: { enum: ['user', 'assistant'] } })),
   }),
-  Welcome: objectOf('message! endpoints!:string[] docs!'),
+  Welcome: objectOf('message! endpoints!:string[] docs! query'),
   Health: objectOf('status! endpoints!:string[] name! version! store', { status: { const: 'ok' }, store }),
   Ready: objectOf('status! store', { status: { const: 'ready' }, store }),
   Problem: described(

@@ -1,6 +1,7 @@
 /**
  * The paths that every server has: welcome, health, readiness, the docs page and the OpenAPI description.
  */
+import { describeRoot } from '../../define/agent.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
 import { problemReply } from '../../wire/problem.ts'
@@ -63,6 +64,13 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
     if (changes === changesBefore) descriptions.set(key, reply)
     return reply
   }
+  /** What a query to the root runs, where it is served. */
+  const asked = (basePath: string): { readonly query?: string } => {
+    const { root, agents, groups } = catalog
+    const isServed = facts.endpoints().some(({ path, methods }) => path === '/' && methods.includes('POST'))
+    if (root === undefined || !isServed) return {}
+    return { query: `POST ${basePath}/ ${describeRoot(root, agents.length + groups.length)}` }
+  }
   const welcomed: Endpoint['handle'] = ({ head, basePath }) => {
     const docs = `${basePath}/docs`
     if (acceptance(head.accept, 'text/html') > acceptance(head.accept, JSON_TYPE)) {
@@ -70,7 +78,8 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
     }
     if (welcome?.basePath !== basePath) {
       const message = `Welcome to ${name}. See ${docs} for usage.`
-      const reply = json({ message, endpoints: fixedPaths(basePath), docs }, 200, ['Vary', 'Accept'])
+      const endpoints = fixedPaths(basePath)
+      const reply = json({ message, endpoints, docs, ...asked(basePath) }, 200, ['Vary', 'Accept'])
       welcome = { basePath, reply }
     }
     return welcome.reply
