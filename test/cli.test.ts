@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -73,10 +73,23 @@ test('help and version are printed, and nothing else', async (t) => {
 test('the guide is printed by the chapter, and without one as a list', async (t) => {
   const list = run(t, ['help'])
   assert.equal(await list.ended, 0)
-  assert.match(list.printed(), /^Usage: triport help \[chapter\]\n\n( {2}[\w-]+ {2,}[A-Z`].*\.\n){11}$/)
+  const lines = `( {2}[\\w-]+ {2,}[A-Z\`].*\\.\\n){${readdirSync('lib/guide').length}}`
+  const usage = 'Usage: triport help \\[chapter\\|command\\]'
+  const commands = 'Commands: serve, help, check'
+  assert.match(list.printed(), new RegExp(`^${usage}\\n\\n${lines}\\n${commands}\\n$`))
   const chapter = run(t, ['help', 'mcp'])
   assert.equal(await chapter.ended, 0)
   assert.equal(chapter.printed(), readFileSync('lib/guide/mcp.md', 'utf8'))
+})
+
+test('each command prints its usage, by help and by its flag', async (t) => {
+  for (const name of ['serve', 'check']) {
+    const [help, flag] = [run(t, ['help', name]), run(t, [name, '--help'])]
+    assert.deepEqual([await help.ended, await flag.ended], [0, 0], name)
+    assert.match(help.printed(), new RegExp(`^Usage: triport ${name} `))
+    assert.equal(flag.printed(), help.printed())
+    for (const line of help.printed().split('\n')) assert.ok(line.length <= 100, line)
+  }
 })
 
 /** What createServer takes, and what it has made. */
@@ -109,14 +122,44 @@ test('a module may export what createServer takes, or the server itself; flags w
   assert.match(JSON.stringify(answersIn(host)[0]), /"instructions":"Ask first\."/)
 })
 
+test('exports and flags name and configure the server; flags win', async (t) => {
+  const folder = modules(t, {
+    'shop.mjs': `export const name = 'Shop', version = '2.1.0', instructions = 'Ask first.', metrics = true
+      export const agents = [{ name: 'Clerk', run: (prompt) => prompt }, { name: 'Other', run: (p) => p }]`,
+  })
+  const shop = join(folder, 'shop.mjs')
+  const { url, said } = await serve(t, [shop])
+  assert.match(said(), /^Shop 2\.1\.0 at http\S+ /m)
+  assert.match(said(), /^ {2}HTTP {2}http:\S+\/ {2}asks Shop: Clerk, then Other$/m)
+  assert.equal((await fetch(`${url}/metrics`)).status, 200)
+  const named = await serve(t, [
+    shop, '--name', 'Store', '--mount-path', '/store', '--cors', 'https://a.example, https://b.example',
+    '--protocol', 'all', '--instructions', 'Be brief.',
+  ])
+  assert.match(named.said(), /^Store 2\.1\.0 at http\S+\/store /m)
+  assert.match(named.said(), / asks Store: Clerk, then Other$/m)
+  const health = await fetch(`${named.url}/health`, { headers: { origin: 'https://b.example' } })
+  assert.equal(health.headers.get('access-control-allow-origin'), 'https://b.example')
+  assert.match(await (await initialize(named.url)).text(), /"name":"Store".*"instructions":"Be brief\."/)
+  const host = run(t, [shop, '--stdio', '--name', 'Store'])
+  host.child.stdin!.end(linesFor(opening))
+  assert.equal(await host.ended, 0)
+  assert.match(JSON.stringify(answersIn(host)[0]), /"name":"Store".*"instructions":"Ask first\."/)
+})
+
 const mistakes: readonly (readonly [args: readonly string[], code: number, sentence: RegExp])[] = [
   [['start'], 2, /^triport: There is no command 'start'; write triport serve\n$/],
   [['server', 'fine.mjs'], 2, /^triport: There is no command 'server'; did you mean serve\?\n$/],
   [['helo'], 2, /^triport: There is no command 'helo'; did you mean help\?\n$/],
   [['help', 'mpc'], 2,
-    /^triport: There is no chapter 'mpc'; did you mean mcp\? Chapters: a2a, errors, handlers, [\w-, ]+\n$/],
+    /^triport: There is no chapter 'mpc'; did you mean mcp\? Chapters: a2a, command, errors, [\w-, ]+\n$/],
   [['help', 'xyz'], 2, /^triport: There is no chapter 'xyz'; choose another\. Chapters: a2a, [\w-, ]+\n$/],
-  [['check', 'fine.mjs'], 2, /^triport: There is no command 'check'; write triport serve\n$/],
+  [['chekc', 'fine.mjs'], 2, /^triport: There is no command 'chekc'; did you mean check\?\n$/],
+  [['constructor'], 2, /^triport: There is no command 'constructor'; write triport serve\n$/],
+  [['check'], 2, /^triport: check needs a module: triport check agent\.js\n$/],
+  [['check', 'fine.mjs', 'other.mjs'], 2, /^triport: check takes one module, not also other\.mjs\n$/],
+  [['check', 'fine.mjs', '--jsn'], 2, /^triport: Unknown option '--jsn'; did you mean --json\?\n$/],
+  [['check', 'fine.mjs', '--colour'], 2, /^triport: .*'--colour'; triport help check lists them\n$/],
   [['serve', 'fine.mjs', 'other.mjs'], 2, /^triport: One module can be served, not also other\.mjs\n$/],
   [['serve', '--colour'], 2, /^triport: Unknown option '--colour'; triport --help lists them\n$/],
   [['serve', '--prot', '80'], 2, /^triport: Unknown option '--prot'; did you mean --port or --protocol\?\n$/],
@@ -149,6 +192,9 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['serve', 'fine.mjs', '--api-key', 'k-one', '--api-key', 'k-two'], 2,
     /^triport: --api-key is given twice; it takes one value, so leave one out\n$/],
   [['serve', 'made.mjs', '--api-key', 'k'], 2, /^triport: --api-key and a server that is made: write it /],
+  [['serve', 'made.mjs', '--name', 'Shop'], 2, /^triport: --name and a server that is made: write it /],
+  [['serve', 'fine.mjs', '--stdio', '--metrics'], 2, /^triport: --metrics and --stdio: one client/],
+  [['serve', 'fine.mjs', '--mount-path', 'x'], 2, /^triport: mountPath is "x"; write a path/],
   [['serve', 'made.mjs', '--stdio'], 2, /^triport: --stdio and a server that is made: export by default /],
   [['serve', 'https://a.example/fine.mjs'], 2, /^triport: https:\S+ is no file of this machine; write a /],
   [['serve', 'file://host/fine.mjs'], 2, /^triport: file:\S+ is no file of this machine; write a path, /],

@@ -34,9 +34,10 @@ export interface CommandLine<Name extends string> {
   format(without: readonly Name[]): readonly string[]
 }
 
-/** Throws `UsageError`. */
+/** Throws `UsageError`, which names `help` as the command that lists the flags. */
 export function parseCommandLine<Name extends string>(
   args: readonly string[], flags: readonly Flag<Name>[], environment: NodeJS.ProcessEnv,
+  help: string = 'triport --help',
 ): CommandLine<Name> {
   const words: string[] = []
   const values = new Map<Name, string | undefined>()
@@ -50,7 +51,7 @@ export function parseCommandLine<Name extends string>(
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
     const flag = flags.find(({ name }) => name === token.name)
-    if (flag === undefined) throw new UsageError(unknownFlag(token.rawName, flags))
+    if (flag === undefined) throw new UsageError(unknownFlag(token.rawName, flags, help))
     const value = valueOf(flag, token)
     values.set(flag.name, values.has(flag.name) ? join(flag, values.get(flag.name), value) : value)
   }
@@ -91,9 +92,9 @@ function join(
   throw new UsageError(`--${name} is given twice${both}; it takes one value, so leave one out`)
 }
 
-function unknownFlag(written: string, flags: readonly Flag[]): string {
+function unknownFlag(written: string, flags: readonly Flag[], help: string): string {
   const names = flags.map(({ name }) => `--${name}`)
-  return `Unknown option '${written}'; ${didYouMean(written, names, 'triport --help lists them')}`
+  return `Unknown option '${written}'; ${didYouMean(written, names, `${help} lists them`)}`
 }
 
 /** The end of a sentence about an unknown word: a suggestion, or `otherwise`. */

@@ -15,6 +15,7 @@ import { claimStdout, ofSockets, serveStdio } from '../server/stdio.ts'
 import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
 import { readGuide } from './guide.ts'
 import { loadModule } from './load.ts'
+import { VERSION } from './subcommand.ts'
 import { endWithWatcher, watchModule } from './watch.ts'
 import type { Writable } from 'node:stream'
 import type { Launched, LaunchOptions } from '../server/launch.ts'
@@ -23,9 +24,8 @@ import type { TriportServer } from '../server/server.ts'
 import type { Store } from '../state/store.ts'
 import type { CommandLine, Flag } from './command-line.ts'
 import type { Loaded } from './load.ts'
+import type { Subcommand } from './subcommand.ts'
 
-/** As in package.json, which a copied dist/ does not have beside it. */
-const VERSION = '0.1.0'
 
 const flags = [
   { name: 'protocol', value: 'LIST', fallback: 'http; mcp for tools alone',
@@ -45,6 +45,11 @@ const flags = [
   { name: 'deployment', value: 'NAME', variable: 'TRIPORT_DEPLOYMENT', fallback: 'who has the secret',
     meaning: 'whose state the store keeps' },
   { name: 'workers', value: 'N', meaning: 'serves in N processes that share state; auto: one for each core' },
+  { name: 'name', value: 'NAME', meaning: 'the name of the server' },
+  { name: 'instructions', value: 'TEXT', meaning: 'how a model should use the server (MCP)' },
+  { name: 'mount-path', value: 'PATH', meaning: 'prefix of every path, as in /assistant' },
+  { name: 'cors', value: 'LIST', meaning: 'origins of pages that may call, joined by commas; * for all' },
+  { name: 'metrics', meaning: 'serves GET /metrics for Prometheus' },
   { name: 'path', value: 'PATH', meaning: 'a further path for queries, as in /ask' },
   { name: 'stdio', meaning: 'MCP on standard input and output, for hosts that start a process' },
   { name: 'watch', meaning: 'starts again when the module, or what it imports, changes' },
@@ -58,19 +63,26 @@ type FlagName = typeof flags[number]['name']
 type Line = CommandLine<FlagName>
 
 const HELP = `Usage: triport serve [module] [options]
-       triport help [chapter]
+       triport check module              what is wrong with its definitions, or weak
+       triport help [chapter|command]
 
 Puts an agent, a group of agents or a set of tools on the network. The word serve may be left out
 before a path and before an option.
 
 module exports a function, a definition or a list: as default, or named agent, agents, group,
-groups, tools, resources, resourceTemplates or prompts. Its default may also be what createServer
-takes, { name, version, agents, … }, or a server. Without a module a built-in assistant is served,
-or a model when OPENAI_API_KEY or OPENAI_BASE_URL is set (and OPENAI_MODEL names it).
+groups, tools, resources, resourceTemplates or prompts. It may also export options of createServer,
+as in: export const name = 'Shop', version = '2.0.0', metrics = true. Its default may also be what
+createServer takes, { name, version, agents, … }, or a server. Without a module a built-in assistant
+is served, or a model when OPENAI_API_KEY or OPENAI_BASE_URL is set (and OPENAI_MODEL names it).
 
 ${formatFlags(flags)}`
 
-const commands = ['serve', 'help']
+/** The other commands, which are loaded when they are asked for. */
+const later: ReadonlyMap<string, () => Promise<Subcommand>> = new Map([
+  ['check', async () => (await import('./check.ts')).checkCommand],
+])
+
+const commands = ['serve', 'help', ...later.keys()]
 
 /** Marks a process as a worker; its value does not count. */
 const WORKER = 'TRIPORT_WORKER'
@@ -89,10 +101,12 @@ export async function runCommand(args: readonly string[]): Promise<void> {
 
 /** Runs a command line. Rejects with `UsageError` where it is wrong, with `Error` for what cannot be done. */
 export async function execute(args: readonly string[]): Promise<void> {
+  const other = later.get(args[0] ?? '')
+  if (other !== undefined) return (await other()).run(args.slice(1))
   const line = parseCommandLine<FlagName>(args, flags, process.env)
   if (line.has('version')) return void process.stdout.write(`${VERSION}\n`)
   if (line.has('help') || args.length === 0) return void process.stdout.write(HELP)
-  if (line.words[0] === 'help') return void process.stdout.write(readGuide(line.words.slice(1)))
+  if (line.words[0] === 'help') return void process.stdout.write(await help(line.words.slice(1)))
   const module = moduleOf(line.words)
   if (line.has('watch')) return watch(module, line)
   const isWorker = takeWorker()
@@ -101,31 +115,40 @@ export async function execute(args: readonly string[]): Promise<void> {
     requireNoSocket(line)
     // Before the module is imported: what that prints is not protocol.
     const output = claimStdout()
-    await serveOnStdio(await subjectOf(module), output)
+    await serveOnStdio(await subjectOf(module, line), line, output)
     // Even if the module still holds something open.
     process.exit(0)
   }
   if (line.has('workers')) return hostWorkers(module, line)
   if (isWorker) return work(module, line)
   const options = launchOptions(line)
-  const loaded = await subjectOf(module)
-  if (loaded.server !== undefined) return void await serveMade(loaded.server, line)
+  const loaded = await subjectOf(module, line)
+  if (loaded.server !== undefined) return void await serveMade(loaded.server, line, loaded.options)
   await serve(loaded, { ...options, store: await storeOf(line, module) })
+}
+
+/** What `triport help` prints: the usage of a command, or chapters of the guide. */
+async function help(words: readonly string[]): Promise<string> {
+  const [first = ''] = words
+  if (words.length !== 1) return readGuide(words, commands)
+  if (first === 'serve') return HELP
+  return (await later.get(first)?.())?.help ?? readGuide(words, commands)
 }
 
 /** Flags that cannot change a server that the module has made. */
 const serverFlags = [
   'protocol', 'api-key', 'insecure', 'public-url', 'allowed-hosts', 'store', 'deployment', 'path', 'verbose',
+  'name', 'instructions', 'mount-path', 'cors', 'metrics',
 ] as const
 
-async function serveMade(server: TriportServer, line: Line): Promise<void> {
+async function serveMade(server: TriportServer, line: Line, own: LaunchOptions): Promise<void> {
   const late = serverFlags.find((name) => line.has(name))
   if (late !== undefined) {
     throw new UsageError(`--${late} and a server that is made: write it where the module calls `
       + 'createServer, or export by default what that takes')
   }
-  const host = line.given('host')?.value
-  await launchServer(server, { port: portOf(line), host, quiet: line.has('quiet') })
+  const { port = own.port, host = own.host, quiet = own.quiet === true } = launchOptions(line)
+  await launchServer(server, { port, host, quiet })
 }
 
 /** Throws `UsageError` for a finished server where its options are needed. */
@@ -134,16 +157,16 @@ function requireParts({ server }: Loaded, flag: FlagName): void {
   throw new UsageError(`--${flag} and a server that is made: export by default what createServer takes`)
 }
 
-async function serveOnStdio(loaded: Loaded, output: Writable): Promise<void> {
+async function serveOnStdio(loaded: Loaded, line: Line, output: Writable): Promise<void> {
   requireParts(loaded, 'stdio')
   const useless = new Set<string>([...ofSockets, 'port', 'host', 'quiet', 'protocol'])
   const options = Object.fromEntries(Object.entries(loaded.options).filter(([name]) => !useless.has(name)))
-  await serveStdio(loaded.subject, { ...options, output })
+  await serveStdio(loaded.subject, { ...options, ...identityOf(line), output })
 }
 
 const socketFlags = [
   'store', 'deployment', 'workers', 'port', 'host', 'api-key', 'insecure', 'public-url', 'allowed-hosts',
-  'path',
+  'path', 'mount-path', 'cors', 'metrics',
 ] as const
 
 /** Throws `UsageError` for flags that have no effect on standard input and output. */
@@ -201,8 +224,16 @@ function isServable(subject: Loaded['subject'], own: LaunchOptions): boolean {
   }
 }
 
+/** What the server says of itself. */
+function identityOf(line: Line): Pick<LaunchOptions, 'name' | 'instructions'> {
+  const name = line.given('name')?.value
+  const instructions = line.given('instructions')?.value
+  return { ...name !== undefined && { name }, ...instructions !== undefined && { instructions } }
+}
+
 function launchOptions(line: Line): LaunchOptions {
   const protocols = listOf(line.given('protocol')?.value)
+  const cors = listOf(line.given('cors')?.value)
   return {
     port: portOf(line),
     host: line.given('host')?.value,
@@ -214,6 +245,10 @@ function launchOptions(line: Line): LaunchOptions {
     path: line.given('path')?.value,
     deployment: line.given('deployment')?.value,
     quiet: line.has('quiet') || undefined,
+    ...identityOf(line),
+    mountPath: line.given('mount-path')?.value,
+    cors: cors?.includes('*') === true ? '*' : cors,
+    metrics: line.has('metrics') || undefined,
     ...line.has('verbose') && { accessLog: true },
   }
 }
@@ -274,7 +309,7 @@ async function work(module: string | undefined, line: Line): Promise<void> {
   const { isFirstWorker, workerOptions, serveAsWorker } = await import('./command-workers.ts')
   // The primary's channel must not keep a module alive that waits for what never comes.
   process.channel?.unref()
-  const loaded = await subjectOf(module)
+  const loaded = await subjectOf(module, line)
   process.channel?.ref()
   requireParts(loaded, 'workers')
   const { log, store, ...given } = workerOptions(launchOptions(line))
@@ -303,8 +338,8 @@ function takeWorker(): boolean {
   return isWorker
 }
 
-async function subjectOf(module: string | undefined): Promise<Loaded> {
-  if (module !== undefined) return loadModule(module)
+async function subjectOf(module: string | undefined, line: Line): Promise<Loaded> {
+  if (module !== undefined) return loadModule(module, line.given('name')?.value)
   const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey, OPENAI_MODEL: model } = process.env
   if (baseUrl || apiKey) {
     const { openaiAgent } = await import('../openai/openai.ts')

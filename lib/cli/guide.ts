@@ -8,15 +8,18 @@ import { didYouMean, UsageError } from './command-line.ts'
 
 const FOLDER = new URL('../guide/', import.meta.url)
 
-/** Chapters as Markdown, or where none is named the list of all. Throws `UsageError` for an unknown one. */
-export function readGuide(chapters: readonly string[]): string {
+/**
+ * Chapters as Markdown, or where none is named the list of all. Throws `UsageError` for an unknown one;
+ * `commands` may have been meant too.
+ */
+export function readGuide(chapters: readonly string[], commands: readonly string[]): string {
   const names = chapterNames()
   const unknown = chapters.find((chapter) => !names.includes(chapter))
   if (unknown !== undefined) {
-    const remedy = didYouMean(unknown, names, 'choose another.')
+    const remedy = didYouMean(unknown, [...names, ...commands], 'choose another.')
     throw new UsageError(`There is no chapter '${unknown}'; ${remedy} Chapters: ${names.join(', ')}`)
   }
-  return chapters.length === 0 ? listOf(names) : chapters.map(read).join('\n')
+  return chapters.length === 0 ? listOf(names, commands) : chapters.map(read).join('\n')
 }
 
 function chapterNames(): readonly string[] {
@@ -27,10 +30,10 @@ function chapterNames(): readonly string[] {
   }
 }
 
-function listOf(names: readonly string[]): string {
+function listOf(names: readonly string[], commands: readonly string[]): string {
   const width = Math.max(...names.map(({ length }) => length))
   const lines = names.map((name) => `  ${name.padEnd(width)}  ${read(name).split('\n')[2]}\n`)
-  return `Usage: triport help [chapter]\n\n${lines.join('')}`
+  return `Usage: triport help [chapter|command]\n\n${lines.join('')}\nCommands: ${commands.join(', ')}\n`
 }
 
 function read(name: string): string {

@@ -9,17 +9,19 @@ import { dirname, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { defineGroup, groupChecks } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
+import { defaults } from '../define/limits.ts'
 import { describe } from '../define/log.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { rejectUnknown } from '../define/validate.ts'
 import { serverOptions } from '../server/options.ts'
 import { isThenable } from '../util/thenable.ts'
 import { namesLike } from './command-line.ts'
+import { typescriptRemedy } from './typescript.ts'
 import type { Defined, Subject } from '../define/normalize-definitions.ts'
 import type { LaunchOptions } from '../server/launch.ts'
 import type { TriportServer } from '../server/server.ts'
 
-/** Name of the group that a list of agents makes. */
+/** Name of the server, and of the group that a list of agents makes, where none is given. */
 const NAME = 'triport'
 
 /** Named exports: one thing by the first name, a list by either. */
@@ -31,10 +33,16 @@ const kinds = [
 type Kind = typeof kinds[number][1]
 type Exports = Readonly<Record<string, unknown>>
 
-/** Options that a default export may have beside what is served. */
+/** Options of the server that a module may name, as exports or in its default, beside what is served. */
 const optionNames: readonly string[] = [
   ...serverOptions.filter((name) => !kinds.some(([, many]) => many === name)), 'port', 'host', 'quiet',
 ]
+
+/** Of the options those that concern where a server listens, and not what it is. */
+const PLACE: readonly string[] = ['port', 'host', 'quiet']
+
+/** What Node and compilers add to the exports of CommonJS. */
+const ADDED: readonly string[] = ['default', '__esModule', 'module.exports']
 
 /** What a module exports. With a `server` that it has made itself, the others are empty. */
 export interface Loaded {
@@ -44,10 +52,10 @@ export interface Loaded {
 }
 
 /**
- * Imports a module. Rejects with an `Error` whose message is complete. Ends the process with 13 where the
- * module waits for what never comes.
+ * Imports a module. `name`: that of the server, which wins over the module's. Rejects with an `Error` whose
+ * message is complete. Ends the process with 13 where the module waits for what never comes.
  */
-export async function loadModule(path: string): Promise<Loaded> {
+export async function loadModule(path: string, name?: string): Promise<Loaded> {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) throw new Error(`Cannot load ${path}: there is no such file`)
   if (stat.isDirectory()) throw new Error(`Cannot load ${path}: it is a folder; name a file in it`)
@@ -68,11 +76,42 @@ export async function loadModule(path: string): Promise<Loaded> {
     process.off('beforeExit', giveUp)
   }
   const server = exported['default'] ?? exported['server']
-  if (isTriport(server)) return { subject: merge([]), options: {}, server }
+  if (isTriport(server)) return { subject: merge([]), options: optionsBeside(exported, path), server }
   const { options, isOffer, ...read } = readDefault(exported, path)
-  const subject = sortOutExports(read.exported, isOffer, path)
-  if (Object.values(subject).some(({ length }) => length > 0)) return { subject, options }
-  throw new Error(`${path} ${nothingIn(read.exported)}`)
+  const subject = sortOutExports(read.exported, isOffer, name ?? options.name ?? NAME, path)
+  if (Object.values(subject).every(({ length }) => length === 0)) {
+    throw new Error(`${path} ${nothingIn(read.exported)}`)
+  }
+  const stray = Object.keys(read.exported).find((name) => !isKnown(name))
+  if (stray !== undefined) throw new Error(`${path} exports '${stray}'${remedyFor(stray)}`)
+  return { subject, options }
+}
+
+function isKnown(name: string): boolean {
+  return ADDED.includes(name) || optionNames.includes(name) || kinds.flat().some((kind) => kind === name)
+}
+
+/** The end of a sentence about an export that means nothing. */
+function remedyFor(stray: string): string {
+  const [meant] = namesLike(stray, [...kinds.flat(), ...optionNames])
+  const instead = meant === undefined ? 'leave' : `did you mean '${meant}'? Else leave`
+  const options = optionNames.filter((name) => !Object.hasOwn(defaults, name))
+  return `, which the command does not know; ${instead} 'export' out there. `
+    + `It knows ${kinds.flat().join(', ')}; of options ${options.join(', ')}; `
+    + `and each limit of 'triport help options-and-limits'`
+}
+
+/** The options among the exports of a module that has made its server itself. Throws an `Error`. */
+function optionsBeside(exported: Exports, path: string): LaunchOptions {
+  const options = optionsIn(exported)
+  const late = Object.keys(options).find((name) => !PLACE.includes(name))
+  if (late === undefined) return options
+  throw new Error(`${path} exports '${late}' beside a server that is made; write it where the module calls `
+    + 'createServer')
+}
+
+function optionsIn(exported: Exports): LaunchOptions {
+  return Object.fromEntries(Object.entries(exported).filter(([name]) => optionNames.includes(name)))
 }
 
 /** Whether a value is a server, of this or another copy of the library. */
@@ -95,18 +134,28 @@ interface ReadDefault {
  */
 function readDefault(module: Exports, path: string): ReadDefault {
   const { default: whole } = module
-  const asItIs = { exported: module, options: {}, isOffer: false }
+  const isCommon = isCommonJs(path)
+  // Those of an object that is exported as a whole are its members.
+  const named = isCommon && isRecord(whole)
+    ? Object.fromEntries(Object.entries(module).filter(([name]) => !Object.hasOwn(whole, name))) : module
+  const asItIs = { exported: { ...named, default: whole }, options: optionsIn(named), isOffer: false }
   if (!isRecord(whole) || 'run' in whole) return asItIs
   const members = Object.keys(whole)
   if (!members.some((name) => name === 'default' || kinds.flat().some((kind) => kind === name))) return asItIs
   if ('name' in whole && 'agents' in whole && members.every((name) => Object.hasOwn(groupChecks, name))) {
     const { version } = whole
-    return { ...asItIs, options: typeof version === 'string' ? { version } : {} }
+    return { ...asItIs, options: { ...typeof version === 'string' && { version }, ...asItIs.options } }
   }
-  const isOffer = !isCommonJs(path)
+  const isOffer = !isCommon
   if (isOffer) rejectUnknown(`${path}: The default export`, whole, [...kinds.flat(), ...optionNames])
-  const options = Object.fromEntries(Object.entries(whole).filter(([name]) => optionNames.includes(name)))
-  return { exported: { ...module, default: undefined, ...whole }, options, isOffer }
+  const twice = Object.keys(asItIs.options).find((name) => Object.hasOwn(whole, name))
+  if (twice !== undefined) {
+    throw new Error(`${path} says '${twice}' as an export and in its default export; leave one of them out`)
+  }
+  return {
+    exported: { ...named, default: undefined, ...whole },
+    options: { ...optionsIn(whole), ...asItIs.options }, isOffer,
+  }
 }
 
 /** Whether a module that has been imported is CommonJS: then it is in the cache of `require`. */
@@ -115,15 +164,15 @@ function isCommonJs(path: string): boolean {
 }
 
 /** Throws an `Error` that names the module for what cannot be served. */
-function sortOutExports(exported: Exports, isOffer: boolean, path: string): Defined {
+function sortOutExports(exported: Exports, isOffer: boolean, name: string, path: string): Defined {
   try {
-    return sortExports(exported, isOffer)
+    return sortExports(exported, isOffer, name)
   } catch (error) {
     throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
 }
 
-function sortExports(exported: Exports, isOffer: boolean): Defined {
+function sortExports(exported: Exports, isOffer: boolean, name: string): Defined {
   const { default: main } = exported
   const held = new Set(partsOf(main))
   const exportedAs = (kind: Kind): readonly unknown[] => {
@@ -141,11 +190,11 @@ function sortExports(exported: Exports, isOffer: boolean): Defined {
       resourceTemplates: exportedAs('resourceTemplates'), prompts: exportedAs('prompts'),
     },
   ]
-  const all = merge(subjects.map((subject) => normalizeDefinitions(subject as Subject, NAME)))
+  const all = merge(subjects.map((subject) => normalizeDefinitions(subject as Subject, name)))
   // Several agents without a first one are a group, as a list is.
   const isList = !isOffer && main === undefined && exported['agent'] === undefined && all.groups.length === 0
   if (!isList || all.agents.length < 2) return all
-  return { ...all, groups: [defineGroup({ name: NAME, agents: all.agents })] }
+  return { ...all, groups: [defineGroup({ name, agents: all.agents })] }
 }
 
 /** A thing, or each of a list, with its parts: what is exported under two names is served once. */
@@ -191,11 +240,11 @@ const LOADED_BY = 'at async loadModule'
  */
 function loadReason(error: unknown, path: string): string {
   if (!(error instanceof Error)) return `it threw ${describe(error)}`
-  if ('code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?ts\b/.test(error.message)) {
-    return 'this Node does not run TypeScript; compile it first, or use Node 22.18 or later'
-  }
+  const remedy = typescriptRemedy(error, path)
+  const isWhole = 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
+  if (remedy !== undefined && isWhole) return near(remedy)
   const { cause } = error
-  const message = error.message || error.name
+  const message = (error.message || error.name) + (remedy === undefined ? '' : `; ${remedy}`)
   const reason = cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message
   const where = error instanceof SyntaxError ? excerptOf(error, path) : framesOf(error)
   return [near(reason.slice(0, MAX_MESSAGE)), ...where.map((line) => `    ${near(line)}`)].join('\n')

@@ -59,7 +59,7 @@ const forms: readonly (readonly [file: string, text: string, found: string])[] =
   ['agents.cjs', `exports.agents = [${ANN}, ${BOB}]`, 'agents Ann Bob, groups triport'],
   ['resources.cjs', `const resources = [${NOTE}], resourceTemplates = [${NOTES}]
     module.exports = { resources, resourceTemplates }`, 'resources note, resourceTemplates notes'],
-  ['further.cjs', `const port = 3000\nmodule.exports = { agents: [${ANN}], port, retry() {} }`, 'agents Ann'],
+  ['port.cjs', `const port = 3000\nmodule.exports = { agents: [${ANN}], port }`, 'agents Ann'],
   ['promise.cjs', `module.exports = Promise.resolve({ agents: [${ANN}], tools: [${tool('add')}] })`,
     'agents Ann, tools add'],
   ['promise.mjs', `export default Promise.resolve(${ANN})`, 'agents Ann'],
@@ -91,11 +91,24 @@ const withOptions: readonly (readonly [file: string, text: string, found: string
     'tools add', { maxCalls: 7, cors: '*', host: '::1' }],
   ['group-with-version.mjs', `export default { name: 'Desk', version: '3.0.0', agents: [${ANN}] }`,
     'groups Desk', { version: '3.0.0' }],
-  ['options.cjs', `module.exports = { name: 'Shop', tools: [${tool('add')}], helper() {} }`, 'tools add',
+  ['options.cjs', `module.exports = { name: 'Shop', tools: [${tool('add')}] }`, 'tools add',
     { name: 'Shop' }],
+  ['exported.mjs', `export const name = 'Shop', version = '2.0.0', maxCalls = 7, port = 81
+    export const mcp = { title: 'S' }
+    export const tools = [${tool('add')}]`,
+    'tools add', { maxCalls: 7, mcp: { title: 'S' }, name: 'Shop', port: 81, version: '2.0.0' }],
+  ['exported.cjs', `exports.name = 'Shop'; exports.tools = [${tool('add')}]`, 'tools add', { name: 'Shop' }],
+  ['beside.mjs', `export const name = 'Shop', instructions = 'Ask.'; export default ${ANN}`, 'agents Ann',
+    { name: 'Shop', instructions: 'Ask.' }],
+  ['both.mjs', `export const name = 'Shop'; export default { version: '2.0.0', agents: [${ANN}] }`,
+    'agents Ann', { version: '2.0.0', name: 'Shop' }],
+  ['around-group.mjs', `export const name = 'Shop'; export default { name: 'Desk', agents: [${ANN}] }`,
+    'groups Desk', { name: 'Shop' }],
+  ['around-group.cjs', `module.exports = { name: 'Desk', version: '3.0.0', agents: [${ANN}] }`,
+    'groups Desk', { version: '3.0.0' }],
 ]
 
-test('a default may be what createServer takes', async (t) => {
+test('options of createServer stand in the default, or are exports of their own', async (t) => {
   const folder = modules(t, Object.fromEntries(withOptions))
   for (const [file, , expected, owed] of withOptions) {
     const { subject, options } = await loadModule(join(folder, file))
@@ -118,6 +131,19 @@ test('a server that a module has made is served as it is', async (t) => {
     assert.equal(server?.name, 'Ann', file)
     await server?.close()
   }
+})
+
+test('beside a server that is made, a module names where it listens, and nothing else', async (t) => {
+  const library = new URL('../../lib/index.js', import.meta.url).href
+  const made = `import { createServer } from '${library}'
+    export default createServer({ agents: [${ANN}] })\n`
+  const folder = modules(t, {
+    'port.mjs': `${made}export const port = 81, host = '::1'`, 'cors.mjs': `${made}export const cors = '*'`,
+  })
+  const { options, server } = await loadModule(join(folder, 'port.mjs'))
+  assert.deepEqual(options, { port: 81, host: '::1' })
+  await server?.close()
+  await assert.rejects(loadModule(join(folder, 'cors.mjs')), /cors\.mjs exports 'cors' beside a server that /)
 })
 
 const SYNTAX = `const a = 1\nexport default (prompt) => {\n  return 'x' +\n}\n`
@@ -156,6 +182,14 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
     `signals.mjs: The default export has no option 'sekret'; did you mean 'secret'?`],
   ['misspelt-member.mjs', `export default { agents: [${ANN}], tols: [] }`,
     `misspelt-member.mjs: The default export has no option 'tols'; did you mean 'tools'?`],
+  ['stray.mjs', `export const items = new Map(); export const agent = ${ANN}`, new RegExp(
+    `^stray\\.mjs exports 'items', which the command does not know; leave 'export' out there. It knows `
+    + 'agent, agents, .*, prompts; of options name, version, .*, quiet; and each limit of ')],
+  ['near.mjs', `export const nmae = 'Shop', agent = ${ANN}`,
+    /^near\.mjs exports 'nmae', which .*; did you mean 'name'\? Else leave 'export' out there\. /],
+  ['stray.cjs', `module.exports = { agents: [${ANN}], retry() {} }`, /^stray\.cjs exports 'retry', which /],
+  ['twice.mjs', `export const name = 'Shop'; export default { name: 'Shop', tools: [${tool('add')}] }`,
+    `twice.mjs says 'name' as an export and in its default export; leave one of them out`],
   ['number.mjs', 'export default 7', /^number\.mjs: Cannot serve 7: write a function/],
   ['nameless.mjs', `export const tools = [{ run: () => '' }]`, /^nameless\.mjs: A tool needs 'name'/],
 ]
