@@ -1,0 +1,48 @@
+/** What an agent gets of a call: the present message with its files, and those before it. */
+import type { Call } from '../define/call.ts'
+import type { ChatMessage } from '../define/chat.ts'
+import type { Content } from '../define/content.ts'
+
+/** A file of the present message, its bytes as base64. */
+export interface AttachedFile {
+  readonly data: string
+  readonly mediaType: string
+  readonly name: string | undefined
+}
+
+/**
+ * The present message. Its data and the texts of its resources stand behind the prompt, and so do addresses:
+ * nothing that a client names is fetched.
+ */
+export interface PresentMessage { readonly text: string; readonly files: readonly AttachedFile[] }
+
+export function presentMessage(prompt: string, { message }: Call): PresentMessage {
+  // Mostly a text and nothing else.
+  if (message.every(({ type }) => type === 'text')) return { text: prompt, files: [] }
+  const texts = [prompt, ...message.map(textIn)].filter((one) => one !== '')
+  return { text: texts.join('\n\n'), files: message.flatMap((block) => fileIn(block) ?? []) }
+}
+
+/**
+ * The messages before the present one. Where the author has given the agent instructions, what a caller sends
+ * as the system's counts as a user's.
+ */
+export function earlierMessages({ history }: Call, hasInstructions: boolean): readonly ChatMessage[] {
+  if (!hasInstructions) return history
+  return history.map((one) => one.role === 'system' ? { ...one, role: 'user' } : one)
+}
+
+function textIn(block: Content): string {
+  if (block.type === 'data') return JSON.stringify(block.data)
+  if (block.type === 'resource_link') return `${block.name}: ${block.uri}`
+  return block.type === 'resource' ? block.resource.text ?? '' : ''
+}
+
+function fileIn(block: Content): AttachedFile | undefined {
+  if (block.type === 'image' || block.type === 'audio') {
+    return { data: block.data, mediaType: block.mimeType, name: undefined }
+  }
+  if (block.type !== 'resource' || block.resource.blob === undefined) return undefined
+  const { blob, uri, mimeType = 'application/octet-stream' } = block.resource
+  return { data: blob, mediaType: mimeType, name: /[^/]+$/.exec(uri)?.[0] }
+}
