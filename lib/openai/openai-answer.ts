@@ -32,14 +32,14 @@ async function* rounds(model: Model, prompt: string, call: Call): AsyncGenerator
   for (let step = 0; ; step++) {
     const isLast = step === model.maxSteps
     const members = { messages, ...isLast && model.tools.size > 0 && { tool_choice: 'none' } }
-    const completion = new ChatCompletion(model)
+    const completion = new ChatCompletion(model, (text) => call.event({ type: 'reasoning', text }))
     let gap = hasText ? '\n\n' : ''
     for await (const text of request(model, members, completion, call.signal)) {
-      toolCalls.piece()
       yield gap + text
       gap = ''
       hasText = true
     }
+    if (completion.usage !== undefined) call.event({ type: 'usage', ...completion.usage })
     if (completion.isRefused) yield { state: 'rejected' }
     const calls = completion.isRefused ? [] : completion.calls()
     if (calls.length === 0) return
@@ -80,6 +80,17 @@ const CUT_OFF = 'broke off its answer'
 export async function* request(
   model: Model, members: object, completion: ChatCompletion, caller: AbortSignal,
 ): AsyncGenerator<string> {
+  const isRefused = yield* attempt(model, members, completion, caller)
+  if (isRefused) yield* attempt(model, members, completion, caller)
+}
+
+/** Models whose endpoint refuses to be asked for tokens. */
+const strict = new WeakSet<Model>()
+
+/** Returns whether only the question for tokens was refused, which is not asked again. */
+async function* attempt(
+  model: Model, members: object, completion: ChatCompletion, caller: AbortSignal,
+): AsyncGenerator<string, boolean> {
   const sending = new AbortController()
   const signal = AbortSignal.any([caller, sending.signal])
   const clock = new Clock()
@@ -90,7 +101,9 @@ export async function* request(
     })
     return coming.finally(() => clock.clear())
   }
-  const body = JSON.stringify({ ...model.request, ...members })
+  const asksUsage = model.asksUsage && !strict.has(model)
+  const counting = asksUsage ? { stream_options: { include_usage: true } } : {}
+  const body = JSON.stringify({ ...model.request, ...counting, ...members })
   try {
     // A redirect is not followed: it would carry the prompt, and keys in further headers, to another host.
     const { url, headers, idleMs } = model
@@ -103,12 +116,19 @@ export async function* request(
       const step = reader === undefined ? undefined : await wait(limitMs, reader.read())
       return step === undefined || step.done ? undefined : decoder.decode(step.value, { stream: true })
     }
-    if (!response.ok) throw await refusalOf(model, response, read)
+    if (!response.ok) {
+      const sent = await bodyOf(model, read).catch(() => '')
+      const isStrict = (response.status === 400 || response.status === 422) && sent.includes('stream_options')
+      if (!asksUsage || !isStrict) throw refusalOf(model, response, sent)
+      strict.add(model)
+      return true
+    }
     if (/^application\/json\b/i.test(response.headers.get('content-type') ?? '')) {
       completion.take(await bodyOf(model, read))
       completion.isOver = true
     }
     yield* stream(model, completion, read)
+    return false
   } catch (error) {
     // After an abort a read fails in some way; the reason of the abort is the cause.
     if (signal.aborted) throw signal.reason
@@ -149,10 +169,10 @@ async function bodyOf(model: Model, read: Read): Promise<string> {
   return body
 }
 
-async function refusalOf(model: Model, { status, headers }: Response, read: Read): Promise<Fault> {
+function refusalOf(model: Model, { status, headers }: Response, body: string): Fault {
   // The message may hold the key, masked in a way that is not ours.
   if (status === 401 || status === 403) return failure(model, `refused this server's key`)
-  const parsed = parseJson(await bodyOf(model, read).catch(() => ''), MAX_DEPTH)
+  const parsed = parseJson(body, MAX_DEPTH)
   const sent = parsed.ok ? parsed.value : undefined
   if (status === 404) return failure(model, 'was not found', sent)
   if (status === 429) return failure(model, 'is busy', sent, 'busy', secondsIn(headers))

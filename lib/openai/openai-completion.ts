@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { parseJson } from '../wire/json.ts'
+import type { Usage } from '../define/event.ts'
 import type { Log } from '../define/log.ts'
 import type { Tool } from '../define/tool.ts'
 
@@ -16,6 +17,8 @@ export interface Model {
   readonly url: URL
   readonly headers: Headers
   readonly request: Readonly<Record<string, unknown>>
+  /** Whether the endpoint is asked for the tokens that it has used. */
+  readonly asksUsage: boolean
   readonly instructions: string | undefined
   /** By the name that the model knows. */
   readonly tools: ReadonlyMap<string, Tool>
@@ -54,23 +57,28 @@ export class ChatCompletion {
   isOver = false
   /** Whether the model withholds its answer. */
   isRefused = false
+  /** The tokens of the reply, where the endpoint has counted them; of several counts the last. */
+  usage: Usage | undefined
   readonly #model: Model
+  readonly #onReasoning: (text: string) => void
   #text = ''
   #thoughts = ''
   readonly #calls: Growing[] = []
   readonly #byIndex = new Map<unknown, Growing>()
   #length = 0
 
-  constructor(model: Model) {
+  constructor(model: Model, onReasoning: (text: string) => void = () => {}) {
     this.#model = model
+    this.#onReasoning = onReasoning
   }
 
   /** Takes the data of one event, or a whole body. Throws a `Fault` for what is neither. */
   take(json: string, isError = false): void {
     const parsed = parseJson(json, MAX_DEPTH)
     if (!parsed.ok || !isRecord(parsed.value)) throw failure(this.#model, UNREADABLE)
-    const { error = null, object, choices } = parsed.value
+    const { error = null, object, choices, usage } = parsed.value
     if (isError || error !== null || object === 'error') throw failure(this.#model, 'failed', parsed.value)
+    this.usage = usageOf(usage) ?? this.usage
     const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
     // An event with a count of tokens has none.
     if (!isRecord(choice)) return
@@ -79,7 +87,10 @@ export class ChatCompletion {
     const text = this.#kept(textIn(part['content']) + textIn(part['refusal']))
     this.fresh += text
     this.#text += text
-    this.#thoughts += this.#kept(textIn(part['reasoning_content']))
+    const thought = this.#kept(textIn(part['reasoning_content']))
+    this.#thoughts += thought
+    const reasoning = thought || this.#kept(textIn(part['reasoning']))
+    if (reasoning !== '') this.#onReasoning(reasoning)
     if (Array.isArray(part['tool_calls'])) this.#takeCalls(part['tool_calls'])
     this.hasChoice = true
     this.isOver ||= typeof finish === 'string' && finish !== ''
@@ -147,6 +158,24 @@ export class ChatCompletion {
     if (this.#length > MAX_LENGTH) throw failure(this.#model, TOO_MUCH)
     return text
   }
+}
+
+function usageOf(value: unknown): Usage | undefined {
+  const {
+    prompt_tokens: input, completion_tokens: output, prompt_tokens_details: read,
+    completion_tokens_details: written,
+  } = isRecord(value) ? value : {}
+  if (!isCount(input) || !isCount(output)) return undefined
+  const cached = isRecord(read) ? read['cached_tokens'] : undefined
+  const reasoning = isRecord(written) ? written['reasoning_tokens'] : undefined
+  return {
+    inputTokens: input, outputTokens: output, ...isCount(cached) && { cachedInputTokens: cached },
+    ...isCount(reasoning) && { reasoningTokens: reasoning },
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 /**

@@ -20,7 +20,8 @@ import type { Model } from './openai-completion.ts'
  * An agent whose answers come from a model. An answer that the model withholds is `rejected`; a failure is a
  * `Fault`: `busy` for 429, `timeout` after `idleMs` of silence, else `upstream`. Its cause and the log show
  * where and why, callers do not see that. The model gets the errors of tools. Pictures of the present message
- * are sent too, its other files are not. Throws `TypeError` for options that cannot work.
+ * are sent too, its other files are not. Its tool calls, with arguments and results, its reasoning and its
+ * tokens are events of the call. Throws `TypeError` for options that cannot work.
  */
 export function openaiAgent(options: OpenaiOptions = {}): Agent {
   const model = modelOf(options)
@@ -138,9 +139,10 @@ export function modelOf(options: OpenaiOptions): Model {
     model: name, temperature, [limit]: maxTokens, stream: true,
     ...functions.length > 0 && { tools: functions }, ...body,
   }
+  const asksUsage = body?.['stream'] !== false && !Object.hasOwn(body ?? {}, 'stream_options')
   return {
-    name, url, ...headersOf(options), request, instructions, tools, maxSteps, maxToolResultBytes, idleMs,
-    log: log === false ? () => {} : quietly(log),
+    name, url, ...headersOf(options), request, asksUsage, instructions, tools, maxSteps,
+    maxToolResultBytes, idleMs, log: log === false ? () => {} : quietly(log),
   }
 }
 

@@ -11,35 +11,49 @@ import { requireScopes } from '../define/principal.ts'
 import type { Call } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
 import type { Question } from '../define/question.ts'
-import type { ToolResult } from '../define/tool.ts'
+import type { Tool, ToolResult } from '../define/tool.ts'
 import type { FunctionCall } from './openai-completion.ts'
 import type { Model } from './openai-completion.ts'
+
+/** What became of a call: the text for the model, and the value where the tool gave one. */
+interface Outcome { readonly text: string; readonly value?: unknown; readonly isError: boolean }
 
 export class ToolCalls {
   readonly #model: Model
   readonly #call: Call
   /** How often each tool was called with the same arguments. */
   readonly #counts = new Map<string, number>()
-  #pieces = 0
-  #steps = 0
+  /** The ids of its events; some endpoints begin anew in each round. */
+  readonly #ids = new Set<string>()
 
   constructor(model: Model, call: Call) {
     this.#model = model
     this.#call = call
   }
 
-  /** Counts a piece of the answer: a protocol may report their number as progress. */
-  piece(): void { this.#pieces++ }
-
   /** Resolves to a result or an error as text. Rejects only when the agent's own call has ended. */
-  async run({ name, input, written }: FunctionCall): Promise<string> {
+  async run(asked: FunctionCall): Promise<string> {
     this.#call.signal.throwIfAborted()
-    const { tools, maxToolResultBytes, log } = this.#model
+    const { name, input, written } = asked
+    const { tools } = this.#model
     const tool = tools.get(name)
-    const known = [...tools.keys()].join(', ') || 'none'
-    if (tool === undefined) return `There is no tool ${show(name)}; use ${known}`
-    if (input === undefined) return `The arguments are not a JSON object: ${show(written)}`
-    this.#progress(`Calls ${tool.name}…`)
+    const id = this.#unused(asked.id)
+    this.#call.event({ type: 'tool-call', id, name: tool?.name ?? name, args: input ?? written })
+    const { text, value = text, isError } = await this.#outcomeOf(asked, tool)
+    this.#call.event({ type: 'tool-result', id, result: value, isError })
+    return text
+  }
+
+  async #outcomeOf({ name, input, written }: FunctionCall, tool: Tool | undefined): Promise<Outcome> {
+    const { tools, maxToolResultBytes, log } = this.#model
+    const failed = (text: string): Outcome => ({ text: cut(text, maxToolResultBytes), isError: true })
+    if (tool === undefined) {
+      const known = [...tools.keys()].join(', ') || 'none'
+      return { text: `There is no tool ${show(name)}; use ${known}`, isError: true }
+    }
+    if (input === undefined) {
+      return { text: `The arguments are not a JSON object: ${show(written)}`, isError: true }
+    }
     try {
       requireScopes(this.#call.principal, tool.scopes)
       const call = this.#callOf(`${tool.name} ${JSON.stringify(input)}`)
@@ -47,20 +61,23 @@ export class ToolCalls {
       const ms = tool.timeoutMs ?? limits.toolTimeoutMs
       const work = async (): Promise<ToolResult> => runTool({ tool, args: input, call, limits })
       const result = await within(call, ms, this.#call.signal, work)
-      return cut(textFor(result), maxToolResultBytes)
+      const { structuredContent: value, isError = false } = result
+      return { text: cut(textFor(result), maxToolResultBytes), value, isError }
     } catch (error) {
       if (this.#call.signal.aborted) throw this.#call.signal.reason
       const fault = asFault(error)
-      if (fault.kind !== 'internal') return cut(fault.message, maxToolResultBytes)
+      if (fault.kind !== 'internal') return failed(fault.message)
       const cause = fault.cause ?? fault
       log('error', 'A tool failed', { request: this.#call.requestId, tool: tool.name, cause })
-      return 'The tool failed'
+      return failed('The tool failed')
     }
   }
 
-  /** Rises with each call, and stays below the number of the next piece. */
-  #progress(text: string): void {
-    this.#call.progress(this.#pieces + 1 - 1 / (1 + ++this.#steps), undefined, text)
+  #unused(given: string): string {
+    let id = given
+    for (let count = 2; this.#ids.has(id); count++) id = `${given}-${count}`
+    this.#ids.add(id)
+    return id
   }
 
   /** A call that ends by itself. Its progress, logs and questions go through the agent's call. */
@@ -75,7 +92,10 @@ export class ToolCalls {
     const header = (name: string): string | undefined => headers.get(name)
     const inner = new LiveCall({ requestId, principal, headers, header, onDisconnect: () => {} }, call, {
       can: (what) => call.can(what),
-      progress: (_done, _total, text) => { if (text !== undefined) this.#progress(text) },
+      progress: (_done, _total, text) => {
+        if (text !== undefined && call instanceof LiveCall) call.step(text)
+      },
+      event: (event) => call.event(event),
       log: (level, data, logger) => call.log(level, data, logger),
       ask: (question) => ask(call, question.key === undefined ? question
         : { ...question, key: keyOf(question.key) }),

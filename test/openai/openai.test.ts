@@ -73,6 +73,7 @@ test('the request holds what the options say, and the messages in order', async 
   assert.equal(first?.request.headers['x-team'], 'blue')
   assert.deepEqual(first?.body, {
     model: 'qwen3', temperature: 0.2, max_tokens: 50, stream: true, seed: 7,
+    stream_options: { include_usage: true },
     messages: [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'I am Ada' },
@@ -88,7 +89,8 @@ test('without options that are not needed nothing is sent for them', async (t) =
   const [first] = received
   assert.equal(first?.request.headers.authorization, undefined)
   assert.deepEqual(first?.body, {
-    model: 'gpt-6-luna', stream: true, messages: [{ role: 'user', content: 'hi' }],
+    model: 'gpt-6-luna', stream: true, stream_options: { include_usage: true },
+    messages: [{ role: 'user', content: 'hi' }],
   })
 })
 
@@ -102,7 +104,10 @@ test('OpenAI itself is told the limit of tokens under its newer name', async (t)
   }
   await ask({ maxTokens: 9, model: 'm' })
   await ask({ maxTokens: 9, model: 'm', baseUrl: 'https://myopenai.com/v1?api-version=1' })
-  const rest = { model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] }
+  const rest = {
+    model: 'm', stream: true, stream_options: { include_usage: true },
+    messages: [{ role: 'user', content: 'hi' }],
+  }
   assert.deepEqual(sent, [
     ['https://api.openai.com/v1/chat/completions', { ...rest, max_completion_tokens: 9 }],
     ['https://myopenai.com/v1/chat/completions?api-version=1', { ...rest, max_tokens: 9 }],
@@ -405,7 +410,7 @@ test('the text before a call is told before the call is made', async (t) => {
   const call = callOf({ progress: (_done, _total, text) => order.push(String(text)) })
   const output = openaiAgent({ baseUrl, tools: [note] }).run('hi', call)
   await answerOf(output, call, 1e7, (piece) => { order.push(piece.type === 'text' ? piece.text : '') })
-  assert.deepEqual(order, ['Looking.', 'Calls note…', 'run', '\n\nDone.'])
+  assert.deepEqual(order, ['Looking.', 'Calls note…', 'run', 'note is done', '\n\nDone.'])
 })
 
 test('the calls of one step run at once, and their results stand in the order of the calls', async (t) => {
@@ -557,9 +562,10 @@ test('over MCP the calls and the pieces of an answer are one progress, which ris
   const messages = await messagesOf(await modern(server, 'tools/call', params, { meta }))
   const progress = messages.slice(0, -1).map((message) => message.params)
   assert.deepEqual(progress.map(({ message }) => message), [
-    'Looking.', 'Calls weather…', 'Calls weather…', 'Calls weather…', '\n\nRain.',
+    'Looking.', 'Calls weather…', 'Calls weather…', 'weather is done', 'weather is done', 'Calls weather…',
+    'weather is done', '\n\nRain.',
   ])
-  for (let at = 1; at < 5; at++) assert.ok(progress[at].progress > progress[at - 1].progress)
+  for (let at = 1; at < progress.length; at++) assert.ok(progress[at].progress > progress[at - 1].progress)
   assert.equal(said(messages.at(-1).result), 'Looking.\n\nRain.')
 })
 

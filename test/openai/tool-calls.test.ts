@@ -69,10 +69,11 @@ test('the model reads a result as text, whatever it is', async () => {
 
 test('a tool may be a generator: its texts are progress, and the model reads what came of it', async () => {
   const table: readonly (readonly [run: () => unknown, text: string, told: readonly unknown[]])[] = [
-    [async function* () { yield 'a'; yield 'b' }, 'ab', ['Calls tool…', 'a', 'b']],
-    [function* () { yield 'a'; return { n: 1 } }, '{"n":1}', ['Calls tool…', 'a']],
-    [async () => (async function* () { yield 'a' })(), 'a', ['Calls tool…', 'a']],
-    [async function* () { yield 'a'; throw new Fault('failed', 'No more') }, 'No more', ['Calls tool…', 'a']],
+    [async function* () { yield 'a'; yield 'b' }, 'ab', ['Calls tool…', 'a', 'b', 'tool is done']],
+    [function* () { yield 'a'; return { n: 1 } }, '{"n":1}', ['Calls tool…', 'a', 'tool is done']],
+    [async () => (async function* () { yield 'a' })(), 'a', ['Calls tool…', 'a', 'tool is done']],
+    [async function* () { yield 'a'; throw new Fault('failed', 'No more') }, 'No more',
+      ['Calls tool…', 'a', 'tool failed']],
   ]
   for (const [pieces, text, expected] of table) {
     const told: unknown[] = []
@@ -334,16 +335,16 @@ test('progress rises from call to call, and never overtakes the pieces of the an
   for (let piece = 1; piece <= 3; piece++) {
     await calls.run(once)
     await calls.run(once)
-    calls.piece()
-    told.push([piece, undefined, 'a piece'])
+    call.progress(piece, undefined, 'a piece')
   }
   for (const [at, [done]] of told.entries()) {
     assert.ok(at === 0 || done > told[at - 1]![0], `${done} at ${at}`)
   }
   assert.deepEqual(told.slice(0, 5).map(([, total, text]) => [total, text]), [
-    [undefined, 'Calls tool…'], [undefined, 'half'], [undefined, 'Calls tool…'], [undefined, 'half'],
-    [undefined, 'a piece'],
+    [undefined, 'Calls tool…'], [undefined, 'half'], [undefined, 'tool is done'],
+    [undefined, 'Calls tool…'], [undefined, 'half'],
   ])
+  assert.equal(told[6]?.[2], 'a piece')
 })
 
 test('the limits of the server that runs the agent hold for what its model calls', async () => {
