@@ -7,7 +7,7 @@ import * as triport from '../lib/index.ts'
 const values = `
   Fault adapt checkStore compile createServer defaults defineAgent defineGroup definePrompt defineResource
   defineResourceTemplate defineTool hostStore launch memoryStore openaiAgent postgresStore redisStore
-  serveStdio sqliteStore workerStore
+  serveStdio sqliteStore testClient workerStore
 `
 
 /** Everything that only its compiler sees. */
@@ -20,7 +20,8 @@ const types = `
   Principal Prompt PromptDefinition Protocol ProtocolName RateLimit RedisClient RedisStoreOptions
   RequestSummary Resource ResourceDefinition ResourceTemplate ResourceTemplateDefinition Root Router Run
   SampleAnswer SampleQuestion Schema SchemaError ServerOptions ServerStatus Severity Skill SqliteStore
-  SqliteStoreOptions StandardSchema StdioOptions Store StoreKey StoreReport Subject TokenInfo Tool
+  SqliteStoreOptions StandardSchema StdioOptions Store StoreKey StoreReport Subject TestClient
+  TestClientError TestClientOptions TokenInfo Tool
   ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion Validate Validation Variables
   Verify
 `

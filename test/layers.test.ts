@@ -33,6 +33,7 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
   ['openai', { values: ['run', 'define', 'wire'], types: [] }],
   ['assistant', { values: ['define'], types: [] }],
   ['server', everything],
+  ['testing', { values: ['define', 'wire'], types: ['server'] }],
   ['cli', { values: [...everything.values, 'server', 'openai', 'assistant'], types: [] }],
 ])
 
