@@ -41,15 +41,15 @@ const MESSAGES = `[...call.history, { role: 'user', content: prompt }]`
 const RUN = 'run: async (prompt, call) => (await '
 
 const agents: readonly AgentShape[] = [
+  ['a Runner of the Agent Development Kit', (has) => has(Symbol.for('google.adk.runner')) === true,
+    {
+      load: async () => (await import('./adk.ts')).adk, name: (has) => readMember(has('agent'), 'name'),
+      description: (has) => readMember(has('agent'), 'description'),
+    }],
   ['an agent of the Agent Development Kit, which only its Runner can run',
-    (has) => has(Symbol.for('google.adk.baseAgent')) !== undefined
-      || has(Symbol.for('google.adk.runner')) !== undefined,
-    `run: async function* (prompt, call) { const runner = new InMemoryRunner({ agent, appName: 'app' })
-  const { id } = await runner.sessionService.createSession({ appName: 'app', userId: 'user' })
-  for await (const { content, errorCode } of runner.runAsync({ userId: 'user', sessionId: id, `
-      + `newMessage: { role: 'user', parts: [{ text: prompt }] }, abortSignal: call.signal })) `
-      + `{ if (errorCode) throw new Error(errorCode); for (const { text } of content?.parts ?? []) `
-      + `if (text) yield text } }`],
+    (has) => has(Symbol.for('google.adk.baseAgent')) !== undefined,
+    `agents: [new InMemoryRunner({ agent, appName: 'app' })], with import { InMemoryRunner } from `
+      + `'@google/adk'`],
   ['a flow of Genkit', (has) => genkitKeyOf(has).startsWith('/flow/'),
     'run: (prompt, call) => flow(prompt)'],
   ['a graph of LangGraph', (has) => has('lg_is_pregel') === true,
@@ -136,7 +136,8 @@ export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
   }
   const [what, , how] = shape
   if (typeof how === 'string') {
-    throw new TypeError(`This is ${what}. Write agents: [{ name: 'Helper', ${how} }]`)
+    const write = how.startsWith('agents: ') ? how : `agents: [{ name: 'Helper', ${how} }]`
+    throw new TypeError(`This is ${what}. Write ${write}`)
   }
   return {
     what,

@@ -22,6 +22,7 @@ function takenBy(load: () => Promise<Reader>): Taken {
   return { reader: new Later(load) }
 }
 
+const adk = takenBy(async () => (await import('./adk.ts')).adk)
 const aiSdk = takenBy(async () => (await import('./ai-sdk.ts')).aiSdk)
 const langchain = takenBy(async () => (await import('./langchain.ts')).langchain)
 const openaiAgents = takenBy(async () => (await import('./openai-agents.ts')).openaiAgents)
@@ -75,9 +76,7 @@ const results: readonly ResultShape[] = [
     `for await (const { type, event } of agent.stream(prompt)) if (type === 'modelStreamUpdateEvent' `
       + `&& event.delta?.type === 'textDelta') yield event.delta.text`],
   ['an event of the Agent Development Kit',
-    (has) => typeof has('invocationId') === 'string' && typeof has('author') === 'string',
-    `for await (const { content } of events) for (const { text } of content?.parts ?? []) `
-      + `yield text ?? ''`],
+    (has) => typeof has('invocationId') === 'string' && typeof has('author') === 'string', adk],
   ['a result of LlamaIndex',
     (has) => ['result', 'state'].every((name) => readMember(has('data'), name) !== undefined),
     'return (await agent.run(prompt)).data.result'],

@@ -16,9 +16,10 @@ Server.prototype.listen = function (port, ...rest) { return listen.call(this, 0,
 
 /**
  * Runs the program that imports a package, and asks it once. `folder` is the URL of the file that asks;
- * `installed` names packages that are there under another name.
+ * `installed` names packages that are there under another name, `env` makes what the environment has for a
+ * model at a URL.
  */
-export function guideProgram(folder, name, { skip = false, installed = {}, env = {} } = {}) {
+export function guideProgram(folder, name, { skip = false, installed = {}, env = () => ({}) } = {}) {
   test(`the program of the guide with ${name} answers`, { skip, timeout: 30_000 }, async (t) => {
     let text = programs.find((one) => one.includes(`from '${name}'`))
     assert.ok(text, `the guide has no program with ${name}`)
@@ -34,7 +35,7 @@ export function guideProgram(folder, name, { skip = false, installed = {}, env =
     t.after(() => model.close())
     const atAnyPort = `data:text/javascript,${encodeURIComponent(anyPort)}`
     const child = spawn(process.execPath, ['--import', atAnyPort, file], {
-      env: { ...process.env, OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: model.url, ...env },
+      env: { ...process.env, OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: model.url, ...env(model.url) },
     })
     t.after(() => child.kill('SIGKILL'))
     let said = ''

@@ -3,7 +3,7 @@
  * a framework calls `matrix` with how its agents are made; at its end one line says what works.
  */
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SECRET, startModel, TOKENS } from './model.mjs'
@@ -19,6 +19,12 @@ export function missing(folder, ...packages) {
   if (createServer === undefined) return 'triport is not built; run npm run build first'
   const absent = packages.filter((name) => !existsSync(new URL(`node_modules/${name}/package.json`, folder)))
   return absent.length > 0 && `${absent.join(', ')} not installed; run npm ci first`
+}
+
+/** The version of a package that is there; `folder` as for `missing`. */
+export function versionOf(folder, name) {
+  const file = new URL(`node_modules/${name}/package.json`, folder)
+  return existsSync(file) ? JSON.parse(readFileSync(file)).version : ''
 }
 
 const columns = ['whole', 'stream', 'history', 'abort', 'tools', 'files', 'questions', 'usage', 'data']

@@ -1,6 +1,6 @@
 /**
  * A model on a port, which answers what it is told to: no test itself. It speaks OpenAI's chat completions
- * and responses, whole and as streams, and keeps what it was asked.
+ * and responses and Gemini's API, whole and as streams, and keeps what it was asked.
  *
  * The last message of the user decides. Without a mark the model says `You said …`, word by word. Marks:
  * - `(NAME)` of a tool that is offered: calls it with `{"city":"Paris"}`, then says `The tool said …`;
@@ -35,15 +35,15 @@ export async function startModel() {
     for await (const chunk of request) body.push(chunk)
     if (request.method !== 'POST') return response.writeHead(404).end('{}')
     const sent = JSON.parse(Buffer.concat(body))
-    const isChat = request.url.endsWith('/chat/completions')
-    const asked = { path: request.url, body: sent, ...isChat ? ofChat(sent) : ofResponses(sent) }
-    asked.isStream = sent.stream === true
+    const [read, dialect] = request.url.endsWith('/chat/completions') ? [ofChat, chat]
+      : /[gG]enerateContent/.test(request.url) ? [ofGemini, gemini] : [ofResponses, responses]
+    const asked = { path: request.url, body: sent, ...read(sent) }
+    asked.isStream = sent.stream === true || request.url.includes(':streamGenerateContent')
     // Whether its client has left before the answer was there.
     asked.hasLeft = new Promise((resolve) => {
       response.on('close', () => resolve(!response.writableEnded))
     })
     requests.push(asked)
-    const dialect = isChat ? chat : responses
     try {
       await answer(asked, response, dialect)
     } catch (error) {
@@ -73,7 +73,7 @@ async function answer(asked, response, dialect) {
   const status = marks.find((mark) => /^\d{3}$/.test(mark))
   if (status !== undefined) {
     response.writeHead(Number(status), { 'Content-Type': 'application/json' })
-    return response.end(JSON.stringify({ error: failure }))
+    return response.end(JSON.stringify({ error: dialect.failure?.(Number(status)) ?? failure }))
   }
   const isResult = last?.role === 'tool'
   const calls = isResult ? [] : marks.filter((mark) => asked.tools.includes(mark))
@@ -294,4 +294,76 @@ function outputOf({ body: { model, tools = [] } }, send) {
       } : null,
     }),
   }
+}
+
+/** What a request of Gemini's holds, in the words of none. */
+function ofGemini({ contents, systemInstruction, tools = [], generationConfig }) {
+  const messages = contents.map(({ role, parts }) => {
+    const result = parts.find(({ functionResponse }) => functionResponse !== undefined)
+    if (result !== undefined) {
+      const { id, response } = result.functionResponse
+      return { role: 'tool', id, text: JSON.stringify(response), files: [] }
+    }
+    return {
+      role: role === 'model' ? 'assistant' : role,
+      text: parts.map(({ text }) => text ?? '').join(''),
+      files: parts.flatMap(({ inlineData, fileData }) => (
+        inlineData ? `data:${inlineData.mimeType};base64,${inlineData.data}` : fileData?.fileUri ?? []
+      )),
+    }
+  })
+  const system = systemInstruction === undefined ? []
+    : [{ role: 'system', text: systemInstruction.parts.map(({ text }) => text).join(''), files: [] }]
+  return {
+    messages: [...system, ...messages],
+    tools: tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name)),
+    demanded: undefined,
+    isData: generationConfig?.responseMimeType === 'application/json',
+  }
+}
+
+const gemini = {
+  failure: (code) => ({ code, message: failure.message, status: 'UNAVAILABLE' }),
+  whole(response) {
+    const parts = []
+    return {
+      ...partsInto((part) => parts.push(part)),
+      fail: () => response.destroy(),
+      end() {
+        response.setHeader('Content-Type', 'application/json')
+        response.end(JSON.stringify(candidate(parts, true)))
+      },
+    }
+  },
+  stream(response) {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+    const send = (parts, isLast) => {
+      response.write(`data: ${JSON.stringify(candidate(parts, isLast))}\r\n\r\n`)
+    }
+    return {
+      ...partsInto((part) => send([part], false)),
+      fail() {
+        response.end(`${JSON.stringify({ error: gemini.failure(500) })}\n\n`)
+      },
+      end() {
+        send([{ text: '' }], true)
+        response.end()
+      },
+    }
+  },
+}
+
+const partsInto = (take) => ({
+  say: (text) => take({ text }),
+  think: (text) => take({ text, thought: true }),
+  call: ({ name, args }) => take({ functionCall: { name, args: JSON.parse(args) } }),
+})
+
+function candidate(parts, isLast) {
+  const one = { content: { role: 'model', parts }, index: 0, ...isLast && { finishReason: 'STOP' } }
+  const usageMetadata = {
+    promptTokenCount: TOKENS.input, candidatesTokenCount: TOKENS.output,
+    totalTokenCount: TOKENS.input + TOKENS.output,
+  }
+  return { candidates: [one], ...isLast && { usageMetadata } }
 }

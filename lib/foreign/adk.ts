@@ -1,0 +1,204 @@
+/** Runs agents of Google's Agent Development Kit by their Runner, and reads its events. */
+import { askApproval } from './approval.ts'
+import { earlierMessages, presentMessage } from './message.ts'
+import { readMember } from './shape.ts'
+import { runSteps } from './steps.ts'
+import type { Call } from '../define/call.ts'
+import type { ContentInput } from '../define/content.ts'
+import type { Adapter, Read, Reader } from './adapter.ts'
+import type { AgentStep } from './steps.ts'
+
+/** A part of a message: one of these. */
+interface Part {
+  readonly text?: string
+  /** Whether the text is reasoning. */
+  readonly thought?: boolean
+  readonly inlineData?: { readonly mimeType: string; readonly data: string }
+  readonly functionCall?: FunctionCall
+  readonly functionResponse?: { readonly id?: string; readonly name: string; readonly response: object }
+}
+
+interface FunctionCall { readonly id?: string; readonly name: string; readonly args?: unknown }
+
+interface Message { readonly role: string; readonly parts: readonly Part[] }
+
+interface Event {
+  readonly content?: { readonly parts?: readonly Part[] }
+  readonly partial?: boolean
+  /** The status of the model's answer, or a word. */
+  readonly errorCode?: string
+  readonly errorMessage?: string
+  readonly usageMetadata?: Readonly<Record<string, number | undefined>>
+}
+
+interface Session { readonly id: string }
+
+interface Runner {
+  readonly appName: string
+  readonly agent: { readonly name: string; readonly outputSchema?: unknown }
+  readonly sessionService: {
+    createSession(of: object): Promise<Session>
+    appendEvent(one: { session: Session; event: object }): Promise<unknown>
+    deleteSession(of: object): Promise<unknown>
+  }
+  runAsync(options: object): AsyncIterable<Event>
+}
+
+const CONFIRM = 'adk_request_confirmation'
+const INPUT = 'adk_request_input'
+
+export const adk: Adapter & Reader = {
+  async* run(agent, prompt, call) {
+    const runner = agent as Runner
+    const { appName, sessionService } = runner
+    const userId = call.principal.id
+    const session = await sessionService.createSession({ appName, userId })
+    try {
+      for (const { role, content } of earlierMessages(call, true)) {
+        const parts = [{ text: content }]
+        const event = role === 'assistant' ? eventOf(runner.agent.name, { role: 'model', parts })
+          : eventOf('user', { role: 'user', parts })
+        await sessionService.appendEvent({ session, event })
+      }
+      let text = ''
+      const turn = turnOf(runner, session, messageOf(prompt, call), call)
+      const owner = `adk-${appName}-${runner.agent.name}`
+      for await (const shown of runSteps(call, owner, turn, ({ asked }) => answersTo(asked, call))) {
+        if (typeof shown === 'string') text += shown
+        yield shown
+      }
+      const data = runner.agent.outputSchema === undefined ? undefined : jsonIn(text)
+      if (data !== undefined) yield { data }
+    } finally {
+      await sessionService.deleteSession({ appName, userId, sessionId: session.id })
+    }
+  },
+  makeReader,
+}
+
+/** What a run goes on from: all events since its message, and what is asked. */
+interface Turn { readonly events: readonly object[]; readonly asked: readonly FunctionCall[] }
+
+/** Runs from the message to its answer or to questions, then from the answers to these. */
+function turnOf(
+  runner: Runner, session: Session, first: Message, call: Call,
+): (turn?: Turn, answers?: Message) => AgentStep<Turn> {
+  const read = makeReader()
+  /** How many events of the turn the session has. */
+  let known = 0
+  return async function* (turn, newMessage = first) {
+    const events = [...turn?.events ?? []]
+    for (const event of events.slice(known)) await runner.sessionService.appendEvent({ session, event })
+    events.push(eventOf('user', newMessage))
+    const asked: FunctionCall[] = []
+    for await (const event of runner.runAsync({
+      userId: call.principal.id, sessionId: session.id, newMessage, abortSignal: call.signal,
+      runConfig: { streamingMode: 'sse' },
+    })) {
+      if (event.partial !== true) events.push(event)
+      asked.push(...questionsIn(event))
+      const shown = read(event, call)
+      if (shown !== undefined) yield shown
+    }
+    known = events.length
+    return asked.length === 0 ? undefined : { events, asked }
+  }
+}
+
+function eventOf(author: string, content: Message): object {
+  return {
+    id: crypto.randomUUID(), invocationId: crypto.randomUUID(), author, content,
+    timestamp: Date.now(),
+    actions: { stateDelta: {}, artifactDelta: {}, requestedAuthConfigs: {}, requestedToolConfirmations: {} },
+  }
+}
+
+function questionsIn({ content }: Event): readonly FunctionCall[] {
+  return (content?.parts ?? []).flatMap(({ functionCall: call }) => (
+    call?.name === CONFIRM || call?.name === INPUT ? [call] : []
+  ))
+}
+
+/** The message that goes on: the answers of a person. */
+async function answersTo(asked: readonly FunctionCall[], call: Call): Promise<Message> {
+  const parts: Part[] = []
+  for (const { id = '', name, args } of asked) {
+    const response = name === INPUT ? await ask(call, id, args) : { confirmed: await confirm(call, id, args) }
+    parts.push({ functionResponse: { id, name, response } })
+  }
+  return { role: 'user', parts }
+}
+
+async function confirm(call: Call, id: string, args: unknown): Promise<boolean> {
+  const original = readMember(args, 'originalFunctionCall')
+  return askApproval(call, `adk-${id}`, String(readMember(original, 'name')), readMember(original, 'args'))
+}
+
+async function ask(call: Call, id: string, args: unknown): Promise<object> {
+  const message = readMember(args, 'message')
+  const { action, content } = await call.elicit({
+    key: `adk-${id}`,
+    message: typeof message === 'string' && message !== '' ? message : 'What is the answer?',
+    schema: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
+  })
+  return action === 'accept' ? { response: content['answer'] } : { response: 'The user gave no answer.' }
+}
+
+function messageOf(prompt: string, call: Call): Message {
+  const { text, files } = presentMessage(prompt, call)
+  const parts = files.map(({ data, mediaType }): Part => ({ inlineData: { data, mimeType: mediaType } }))
+  return { role: 'user', parts: text === '' && parts.length > 0 ? parts : [{ text }, ...parts] }
+}
+
+function makeReader(): Read {
+  /** Whether pieces have come: then the whole that follows them is no news. */
+  let isShown = false
+  return (value, call) => {
+    const { content, partial, errorCode, errorMessage, usageMetadata } = value as Event
+    if (errorCode !== undefined) {
+      throw Object.assign(new Error(errorMessage ?? errorCode), { status: Number(errorCode) })
+    }
+    const { promptTokenCount: inputTokens, candidatesTokenCount = 0, thoughtsTokenCount: reasoningTokens }
+      = usageMetadata ?? {}
+    if (inputTokens !== undefined && partial !== true) {
+      const outputTokens = candidatesTokenCount + (reasoningTokens ?? 0)
+      call.event({ type: 'usage', inputTokens, outputTokens, reasoningTokens })
+    }
+    const isRepeated = isShown && partial !== true
+    if (content !== undefined) isShown = partial === true
+    const parts = content?.parts ?? []
+    for (const part of parts) emitEvents(part, isRepeated, call)
+    if (isRepeated) return undefined
+    const text = parts.map((part) => part.thought === true ? '' : part.text ?? '').join('')
+    const files = parts.flatMap(({ inlineData }) => inlineData === undefined ? [] : [fileOf(inlineData)])
+    return files.length > 0 ? { text, content: files } : text === '' ? undefined : text
+  }
+}
+
+/** Sends what a part says of the work. */
+function emitEvents(part: Part, isRepeated: boolean, call: Call): void {
+  const { text, thought, functionCall, functionResponse } = part
+  if (thought === true && text !== undefined && !isRepeated) call.event({ type: 'reasoning', text })
+  if (functionCall?.id !== undefined && functionCall.name !== CONFIRM && functionCall.name !== INPUT) {
+    const { id, name, args } = functionCall
+    call.event({ type: 'tool-call', id, name, args })
+  }
+  if (functionResponse?.id !== undefined) {
+    const { id, name, response } = functionResponse
+    call.event({ type: 'tool-result', id, name, result: response, isError: 'error' in response })
+  }
+}
+
+function fileOf({ mimeType, data }: { readonly mimeType: string; readonly data: string }): ContentInput {
+  if (mimeType.startsWith('image/')) return { type: 'image', mimeType, data }
+  if (mimeType.startsWith('audio/')) return { type: 'audio', mimeType, data }
+  return { type: 'resource', resource: { uri: 'file:///file', mimeType, blob: data } }
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
