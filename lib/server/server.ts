@@ -17,6 +17,7 @@ import { createObserver } from '../http/server/observer.ts'
 import { Streams } from '../http/stream/sink.ts'
 import { mcpRoutes } from '../mcp/transport/routes.ts'
 import { catalogEndpoints } from '../rest/native/catalog.ts'
+import { aguiEndpoints } from '../rest/agui/routes.ts'
 import { conversationEndpoints, queryEndpoints } from '../rest/native/routes.ts'
 import { chatEndpoints } from '../rest/openai/chat-completions.ts'
 import { serviceEndpoints } from '../rest/service/service-endpoints.ts'
@@ -133,6 +134,7 @@ function assemble(
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...protocols.includes('http') ? [
       ...catalogEndpoints(service), ...conversationEndpoints(service, isKeyed), ...chatEndpoints(service),
+      ...aguiEndpoints(service, seal),
     ] : [],
     ...mcp?.endpoints ?? [],
     ...a2a?.endpoints ?? [],

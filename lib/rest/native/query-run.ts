@@ -10,7 +10,7 @@ import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { problem, PROBLEM_JSON, problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { bounded, notAcceptable, wholeOrEvents } from '../reply/reply.ts'
-import { RunStream } from '../reply/run-stream.ts'
+import { RunReply } from '../reply/run-stream.ts'
 import { decodeQuery } from './query.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
@@ -25,7 +25,7 @@ import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Query } from './query.ts'
 
-class QueryRun extends RunStream<Answer> implements UserMessage, GroupListener {
+class QueryRun extends RunReply<Answer> implements UserMessage, GroupListener {
   readonly prompt: string
   readonly conversationId: string
   readonly isNamed: boolean

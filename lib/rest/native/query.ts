@@ -37,6 +37,9 @@ type Errors = FaultList<ProblemError>
 export function decodeQuery(body: unknown, headerSession: string | undefined): Query | Errors {
   const errors = new FaultList<ProblemError>()
   if (!isRecord(body)) return failed(errors, '', 'must be a JSON object, as in {"query": "hello"}')
+  if ('threadId' in body && 'runId' in body) {
+    failed(errors, '', 'is an input of AG-UI; send it to the path of the agent followed by /agui')
+  }
   rejectNearMisses(body, errors)
   const asked = questionOf(body, errors)
   const { session_id: session, metadata, stream } = body

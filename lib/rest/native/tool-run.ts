@@ -12,7 +12,7 @@ import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { bounded, notAcceptable, wholeOrEvents } from '../reply/reply.ts'
-import { RunStream } from '../reply/run-stream.ts'
+import { RunReply } from '../reply/run-stream.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Severity } from '../../define/log.ts'
 import type { Tool, ToolResult } from '../../define/tool.ts'
@@ -49,7 +49,7 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   })
 }
 
-class ToolCallRun extends RunStream<ToolResult> {
+class ToolCallRun extends RunReply<ToolResult> {
   readonly #tool: Tool
   readonly #args: unknown
   #lastProgress = -Infinity

@@ -11,7 +11,8 @@ import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { decodeChat } from './chat-messages.ts'
 import { StoppingText } from './chat-stop.ts'
 import { bounded } from '../reply/reply.ts'
-import { RunStream } from '../reply/run-stream.ts'
+import { textOfBlocks } from '../reply/markdown.ts'
+import { RunReply } from '../reply/run-stream.ts'
 import { openaiFaultText } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
@@ -45,7 +46,7 @@ export function answerCompletion(
   return { status: 200, type: EVENT_STREAM, body: run }
 }
 
-export class ChatRun extends RunStream<Answer> implements UserMessage {
+export class ChatRun extends RunReply<Answer> implements UserMessage {
   readonly prompt: string
   readonly conversationId = undefined
   readonly isNamed = false
@@ -220,27 +221,4 @@ function textOfAnswer(answer: Answer): string {
 
 function artifactsOf({ artifacts = [] }: Answer): readonly Content[] {
   return artifacts.flatMap(({ parts }) => parts)
-}
-
-/** Blocks as text. Files stand in paragraphs of their own; `isFirst`: there was no text before. */
-function textOfBlocks(blocks: readonly Content[], isFirst: boolean): string {
-  let all = ''
-  for (const block of blocks) {
-    if (block.type === 'text') all += block.text
-    else all += `${isFirst && all === '' ? '' : '\n\n'}${markdownOf(block)}\n\n`
-  }
-  return all
-}
-
-function markdownOf(block: Exclude<Content, { readonly type: 'text' }>): string {
-  switch (block.type) {
-    case 'image': return `![image](data:${block.mimeType};base64,${block.data})`
-    case 'audio': return `[audio](data:${block.mimeType};base64,${block.data})`
-    case 'resource_link': return `[${block.title ?? block.name}](${block.uri})`
-    case 'data': return `\`\`\`json\n${JSON.stringify(block.data)}\n\`\`\``
-    case 'resource': {
-      const { text, blob, uri, mimeType = 'application/octet-stream' } = block.resource
-      return text ?? `[${uri}](data:${mimeType};base64,${blob ?? ''})`
-    }
-  }
 }

@@ -38,6 +38,22 @@ const schemas: DocumentPart = {
       stream: { type: 'boolean', description: 'Answer with events.' },
     }),
   },
+  RunAgentInput: objectOf('threadId! runId! messages! tools state context forwardedProps resume', {
+    threadId: { ...TEXT, pattern: CONVERSATION_ID.source, description: 'The conversation.' },
+    messages: described({
+      ...listOf(objectOf('id! role! content toolCalls toolCallId', {
+        role: { enum: ['user', 'assistant', 'system', 'developer', 'tool', 'reasoning', 'activity'] },
+        content: { oneOf: [TEXT, { type: 'array' }] },
+        toolCalls: { type: 'array' },
+      })),
+      minItems: 1,
+    }, 'The whole thread: its last user message is answered.'),
+    tools: described({ type: 'array' }, 'What the client runs itself, each with `name` and `parameters`.'),
+    state: { description: 'Handed to the agent as it is, as are `context` and `forwardedProps`.' },
+    context: {},
+    forwardedProps: {},
+    resume: described({ type: 'array' }, 'Answers to the interrupts of the run before.'),
+  }),
   Reply: objectOf(
     'response! agent! query! session_id! request_id! data content state results final_response usage', {
       response: described(TEXT, 'What the agent said.'),

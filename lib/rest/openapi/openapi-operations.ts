@@ -43,6 +43,10 @@ const idempotencyParameter = headerParameter(
 )
 const sessionId = { ...TEXT, pattern: CONVERSATION_ID.source }
 
+const aguiExample = {
+  threadId: 'thread-1', runId: 'run-1', messages: [{ id: '1', role: 'user', content: 'Hello' }],
+}
+
 /** A reply that is whole, or events, as `Accept` prefers. `events` lists which there are. */
 function wholeOrEventsBody(description: string, schema: SchemaLike, events: string): DocumentPart {
   return {
@@ -69,7 +73,8 @@ export function serviceOperation(
   return operation('Service', summary, { 200: response, ...more, ...failures('Problem') })
 }
 
-type OperationName = 'query' | 'agents' | 'agent' | 'conversations' | 'conversation' | 'removeConversation'
+type OperationName = 'query' | 'agui' | 'agents' | 'agent'
+  | 'conversations' | 'conversation' | 'removeConversation'
   | 'tools' | 'prompts' | 'resources' | 'readResource' | 'welcome' | 'health' | 'ready' | 'docs' | 'openapi'
 
 /** The operations that are the same on every server. */
@@ -94,6 +99,13 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
   }),
   agents: documentOperation('HTTP', 'List the agents', 'The agents', 'Agents'),
   agent: documentOperation('HTTP', 'Describe one agent', 'The agent', 'Agent'),
+  agui: operation('AG-UI', 'Run', {
+    200: {
+      description: 'The events of the run',
+      content: { 'text/event-stream': { schema: TEXT } },
+    },
+    ...failures('Problem', { ...runProblems, 422: 'The input is wrong' }),
+  }, { requestBody: requestBody('RunAgentInput', aguiExample, true) }),
   conversations: operation('HTTP', 'List your conversations', {
     200: body('A page, the one that was used last first', 'Conversations'),
     ...failures('Problem', { 422: 'The limit or the cursor is wrong', ...storeProblem }),

@@ -15,7 +15,7 @@ import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 
-/** Runs once: by `reply`, or by `open` or `start`. */
+/** Runs once, by `open` or `start`. */
 export abstract class RunStream<R> extends PlainChannel implements Source {
   protected readonly service: Service
   protected readonly call: LiveCall
@@ -38,19 +38,8 @@ export abstract class RunStream<R> extends PlainChannel implements Source {
   /** Throws, or rejects with, a `Fault`. */
   protected abstract execute(): MaybePromise<R>
 
-  /** The whole reply as JSON text. Throws, or rejects with, a `Fault`. */
-  protected abstract encode(result: R): MaybePromise<string>
-
   /** Sends what is left of a result, and the end. */
   protected abstract finish(result: R): MaybePromise<void>
-
-  /** The whole reply at once. Throws, or rejects with, a `Fault`. */
-  reply(): Reply | Promise<Reply> {
-    const result = this.execute()
-    if (!isPromised(result)) return andThen(this.encode(result), replyOf)
-    if (this.hold === undefined) this.call.cancelOnDisconnect()
-    return result.then(this.encode.bind(this)).then(replyOf)
-  }
 
   /** The reply as events, from a run that begins now. */
   open(sink: Sink): (() => void) | undefined {
@@ -94,6 +83,20 @@ export abstract class RunStream<R> extends PlainChannel implements Source {
     }
     if (isPromised(settled)) void settled.then(sendLast)
     else sendLast()
+  }
+}
+
+/** The same, which may be a whole reply: runs once, by `reply`, `open` or `start`. */
+export abstract class RunReply<R> extends RunStream<R> {
+  /** The whole reply as JSON text. Throws, or rejects with, a `Fault`. */
+  protected abstract encode(result: R): MaybePromise<string>
+
+  /** The whole reply at once. Throws, or rejects with, a `Fault`. */
+  reply(): Reply | Promise<Reply> {
+    const result = this.execute()
+    if (!isPromised(result)) return andThen(this.encode(result), replyOf)
+    if (this.hold === undefined) this.call.cancelOnDisconnect()
+    return result.then(this.encode.bind(this)).then(replyOf)
   }
 }
 

@@ -1,0 +1,102 @@
+/**
+ * Questions of a run of AG-UI: its end says what it waits for, and the next run of the thread brings the
+ * answers. Each interrupt's id holds the sealed state, so any process may go on.
+ * Spec: AG-UI 1.0, Interrupts.
+ */
+import { Fault } from '../../define/fault.ts'
+import { formFault } from '../../define/question.ts'
+import { digestOf, isRoundState, QuestionRounds } from '../../run/question-rounds.ts'
+import { isRecord } from '../../define/content.ts'
+import type { Limits } from '../../define/limits.ts'
+import type { LiveCall } from '../../define/live-call.ts'
+import type { Ability, Question } from '../../define/question.ts'
+import type { PendingQuestion, RoundState } from '../../run/question-rounds.ts'
+import type { Seal } from '../../wire/seal.ts'
+import type { Resume } from './run-input.ts'
+
+/** What the client is to do, as the end of a run says it. */
+export interface Interrupt {
+  readonly id: string
+  readonly reason: 'input' | 'open-url'
+  readonly message: string
+  readonly responseSchema?: unknown
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+const PURPOSE = 'agui interrupt'
+/** A year: no state is valid for ever. */
+const MAX_STATE_MS = 365 * 86_400_000
+
+export function canAskByInterrupt(what: Ability): boolean {
+  return what === 'elicit' || what === 'elicit-url'
+}
+
+export class InterruptRounds extends QuestionRounds {
+  readonly #answers: ReadonlyMap<string, Resume>
+  readonly #limits: Limits
+  readonly #seal: Seal
+  readonly #show: (interrupts: readonly Interrupt[]) => void
+
+  /**
+   * `subject`: what a state is bound to. Throws `Fault('invalid')` for an answer to no question of this run.
+   * `show` sends the questions.
+   */
+  constructor(
+    call: LiveCall, subject: readonly unknown[], resume: readonly Resume[], seal: Seal, limits: Limits,
+    show: (interrupts: readonly Interrupt[]) => void,
+  ) {
+    const digest = digestOf(subject)
+    const answers = new Map<string, Resume>()
+    let earlier: RoundState | undefined
+    for (const [index, entry] of resume.entries()) {
+      const opened = seal.open(PURPOSE, entry.interruptId)
+      const { key, state } = isRecord(opened) ? opened : {}
+      if (typeof key !== 'string' || !isRoundState(state) || state.subject !== digest) {
+        throw new Fault('invalid', `resume[${index}].interruptId is not one that this server gave for the `
+          + 'last user message of this thread, or it has expired')
+      }
+      answers.set(key, entry)
+      earlier ??= state
+    }
+    super(call, digest, earlier)
+    this.#answers = answers
+    this.#limits = limits
+    this.#seal = seal
+    this.#show = show
+  }
+
+  protected override encode(question: Question): Omit<Interrupt, 'id'> {
+    if (question.what === 'elicit') {
+      return { reason: 'input', message: question.message, responseSchema: question.schema }
+    }
+    if (question.what !== 'elicit-url') {
+      throw new Fault('unsupported', 'A client of AG-UI cannot be asked this')
+    }
+    return { reason: 'open-url', message: question.message, metadata: { url: question.url } }
+  }
+
+  protected override response(key: string): unknown { return this.#answers.get(key) }
+
+  protected override decode(question: Question, response: unknown): unknown {
+    const { isCancelled, payload } = response as Resume
+    if (isCancelled) return { action: 'cancel' }
+    if (question.what !== 'elicit') return { action: 'accept' }
+    const content = payload ?? {}
+    const fault = formFault(question.schema, content, this.#limits.maxCheckSteps)
+    if (fault !== undefined) throw new Fault('invalid', `The payload does not fit the form: ${fault}`)
+    return { action: 'accept', content }
+  }
+
+  protected override send(pending: readonly PendingQuestion[], state: RoundState): Fault | undefined {
+    const { askTimeoutMs, maxStateBytes } = this.#limits
+    const expiresAt = Date.now() + Math.min(askTimeoutMs, MAX_STATE_MS)
+    const interrupts = pending.map(({ key, question }) => (
+      { id: this.#seal.seal(PURPOSE, { key, state }, expiresAt), ...this.encode(question) }
+    ))
+    if (interrupts.some(({ id }) => id.length > maxStateBytes)) {
+      return new Fault('too-large', `The state between two runs is larger than ${maxStateBytes} bytes`)
+    }
+    this.#show(interrupts)
+    return undefined
+  }
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { eventReader } from '../../lib/wire/sse.ts'
+import { request, serve } from '../fixtures/client.ts'
+import type { TestContext } from 'node:test'
+import type { Piece } from '../../lib/define/answer.ts'
+import type { AgentOutput, Call, TriportServer } from '../../lib/index.ts'
+
+interface Event { readonly type: string; readonly [member: string]: unknown }
+
+const hello = { id: '1', role: 'user', content: 'Hello' }
+const usual = { threadId: 'thread-1', runId: 'run-1', messages: [hello] }
+
+function serving(t: TestContext, run: (prompt: string, call: Call) => AgentOutput): TriportServer {
+  return serve(t, { agents: [{ name: 'Agent', run }] })
+}
+
+async function run(server: TriportServer, more: object = {}, path = '/agui'): Promise<readonly Event[]> {
+  const response = await server.fetch(request(path, { ...usual, ...more }))
+  assert.equal(response.headers.get('content-type'), 'text/event-stream')
+  const events: Event[] = []
+  eventReader(({ data }) => events.push(JSON.parse(data) as Event))(await response.text())
+  return events
+}
+
+/** The events in short: ids that were made are left out. */
+function inShort(events: readonly Event[]): readonly (readonly unknown[])[] {
+  return events.map(({ type, delta, stepName, toolCallName, content, snapshot, outcome, message }) => (
+    [type, delta ?? stepName ?? toolCallName ?? content ?? snapshot ?? outcome ?? message].filter(
+      (one) => one !== undefined,
+    )
+  ))
+}
+
+const success = ['RUN_FINISHED', { type: 'success' }]
+
+test('an answer is a message, whole or in pieces', async (t) => {
+  const whole = await run(serving(t, (prompt) => `You said ${prompt}`))
+  assert.deepEqual(inShort(whole), [
+    ['RUN_STARTED'], ['TEXT_MESSAGE_START'], ['TEXT_MESSAGE_CONTENT', 'You said Hello'],
+    ['TEXT_MESSAGE_END'], success,
+  ])
+  assert.deepEqual([whole[0]?.['threadId'], whole.at(-1)?.['runId']], ['thread-1', 'run-1'])
+  assert.equal(new Set(whole.map(({ messageId }) => messageId).filter(Boolean)).size, 1)
+  const pieces = await run(serving(t, async function * () {
+    yield 'a'
+    yield 'b'
+  }), {}, '/agents/agent/agui')
+  assert.deepEqual(inShort(pieces).slice(2, 5), [
+    ['TEXT_MESSAGE_CONTENT', 'a'], ['TEXT_MESSAGE_CONTENT', 'b'], ['TEXT_MESSAGE_END'],
+  ])
+})
+
+test('what an agent says of its work are events of their own, with its tokens at the end', async (t) => {
+  const server = serving(t, async function * (_prompt, call): AsyncGenerator<Piece> {
+    call.event({ type: 'reasoning', text: 'Let me see' })
+    call.event({ type: 'tool-call', id: 'c', name: 'search', args: { of: 'tea' } })
+    call.event({ type: 'tool-result', id: 'c', result: { found: 1 } })
+    call.event({ type: 'usage', inputTokens: 3, outputTokens: 2 })
+    yield 'Found.'
+    call.artifact({ name: 'state', parts: [{ type: 'data', data: { cups: 1 } }] })
+    yield { data: { sum: 5 } }
+  })
+  const events = await run(server)
+  assert.deepEqual(inShort(events), [
+    ['RUN_STARTED'], ['REASONING_START'], ['REASONING_MESSAGE_START'],
+    ['REASONING_MESSAGE_CONTENT', 'Let me see'], ['REASONING_MESSAGE_END'], ['REASONING_END'],
+    ['TOOL_CALL_START', 'search'], ['TOOL_CALL_ARGS', '{"of":"tea"}'], ['TOOL_CALL_END'],
+    ['TOOL_CALL_RESULT', '{"found":1}'], ['TEXT_MESSAGE_START'], ['TEXT_MESSAGE_CONTENT', 'Found.'],
+    ['TEXT_MESSAGE_END'], ['STATE_SNAPSHOT', { cups: 1 }], success,
+  ])
+  assert.deepEqual(events.at(-1)?.['usage'], [{ inputTokens: 3, outputTokens: 2 }])
+  assert.deepEqual(events.at(-1)?.['result'], { sum: 5 })
+})
+
+test('a group shows its agents as steps', async (t) => {
+  const agents = [{ name: 'One', run: () => 'a' }, { name: 'Two', run: () => 'b' }]
+  const server = serve(t, { groups: [{ name: 'Desk', agents }] })
+  assert.deepEqual(inShort(await run(server)).filter(([type]) => String(type).startsWith('STEP')), [
+    ['STEP_STARTED', 'One'], ['STEP_FINISHED', 'One'], ['STEP_STARTED', 'Two'], ['STEP_FINISHED', 'Two'],
+  ])
+})
+
+test('an agent sees the thread, what the client attached, and what its tools gave', async (t) => {
+  let seen: unknown
+  const server = serving(t, (prompt, { history, clientTools, clientToolResults, metadata, sessionId }) => {
+    seen = { prompt, history, clientTools, clientToolResults, metadata, sessionId }
+    if (clientToolResults.length > 0) return 'Done.'
+    return { toolCalls: [{ id: 'c', name: 'find', args: { of: 'tea' } }] }
+  })
+  const tools = [{ name: 'find', description: 'Finds.', parameters: { type: 'object' } }]
+  const events = await run(server, { tools, state: { cups: 1 }, context: [], forwardedProps: { a: 1 } })
+  assert.deepEqual(inShort(events).slice(1), [
+    ['TOOL_CALL_START', 'find'], ['TOOL_CALL_ARGS', '{"of":"tea"}'], ['TOOL_CALL_END'],
+    ['RUN_FINISHED', { type: 'success', pendingToolCallIds: ['c'] }],
+  ])
+  const call = { id: 'c', type: 'function', function: { name: 'find', arguments: '{"of":"tea"}' } }
+  await run(server, { tools, messages: [
+    { id: '0', role: 'system', content: 'Be brief.' }, ...usual.messages,
+    { id: '2', role: 'assistant', toolCalls: [call] },
+    { id: '3', role: 'tool', toolCallId: 'c', content: 'Sencha' },
+    { id: '4', role: 'reasoning', content: 'So' },
+  ] })
+  assert.deepEqual(seen, {
+    prompt: 'Hello', history: [{ role: 'system', content: 'Be brief.' }],
+    clientTools: [{ name: 'find', description: 'Finds.', inputSchema: { type: 'object' } }],
+    clientToolResults: [{ id: 'c', name: 'find', args: { of: 'tea' }, result: 'Sencha' }],
+    metadata: {}, sessionId: 'thread-1',
+  })
+})
+
+test('a question ends the run with an interrupt, and its answer goes on with it', async (t) => {
+  let runs = 0
+  const server = serving(t, async (_prompt, call) => {
+    runs += 1
+    const bought = await call.once('buy', () => runs)
+    const schema = { type: 'object', properties: { size: { type: 'string' } }, required: ['size'] }
+    const { action, content } = await call.elicit({ message: 'Which size?', schema })
+    return `${action} ${String(content?.['size'])} ${bought}`
+  })
+  const [, end] = await run(server)
+  const outcome = end?.['outcome'] as { type: string; interrupts: { id: string; message: string }[] }
+  assert.equal(outcome.type, 'interrupt')
+  assert.equal(outcome.interrupts[0]?.message, 'Which size?')
+  const interruptId = outcome.interrupts[0]?.id
+  const resume = (status: string, payload?: unknown): Promise<readonly Event[]> => (
+    run(server, { runId: 'run-2', resume: [{ interruptId, status, payload }] })
+  )
+  const textOf = (events: readonly Event[]): unknown => events.find(({ delta }) => delta)?.['delta']
+  assert.equal(textOf(await resume('resolved', { size: 'L' })), 'accept L 1')
+  assert.equal(textOf(await resume('cancelled')), 'cancel undefined 1')
+  // What does not fit is asked for again.
+  const [, again] = await resume('resolved', { size: 1 })
+  assert.equal((again?.['outcome'] as typeof outcome).interrupts[0]?.message, 'Which size?')
+  const other = await server.fetch(request('/agui', {
+    ...usual, threadId: 'thread-2', resume: [{ interruptId, status: 'cancelled' }],
+  }))
+  assert.equal(other.status, 422)
+  assert.match(await other.text(), /resume\[0\]\.interruptId is not one that this server gave/)
+})
+
+test('a failure is an event, and a wrong input a problem', async (t) => {
+  const server = serving(t, () => { throw new Error('secret') })
+  const events = await run(server)
+  assert.deepEqual(events.map(({ type }) => type), ['RUN_STARTED', 'RUN_ERROR'])
+  assert.equal(events[1]?.['code'], 'internal')
+  assert.doesNotMatch(JSON.stringify(events), /secret/)
+  const wrong: readonly (readonly [more: object, detail: RegExp])[] = [
+    [{ threadId: 1 }, /threadId must be 8 to 128/], [{ runId: '' }, /runId must be a string/],
+    [{ messages: [] }, /messages needs a message of the role user/],
+    [{ messages: [...usual.messages, { role: 'judge' }] }, /messages\[1\]\.role must be user/],
+    [{ messages: [{ ...hello, content: [{ type: 'image', source: { type: 'file', value: 'a' } }] }] },
+      /source\.type must be data or url/],
+    [{ tools: [{}] }, /tools\[0\]\.name/], [{ tools: 1 }, /tools must be a list/],
+    [{ resume: [{ interruptId: 'a' }] }, /resume\[0\]\.status/],
+  ]
+  for (const [more, detail] of wrong) {
+    const response = await server.fetch(request('/agui', { ...usual, ...more }))
+    assert.equal(response.status, 422)
+    assert.match(await response.text(), detail)
+  }
+  assert.equal((await server.fetch(request('/agents/other/agui', usual))).status, 404)
+  const astray = await server.fetch(request('/agents/agent', usual))
+  assert.equal(astray.status, 422)
+  assert.match(await astray.text(), /is an input of AG-UI; send it to the path of the agent .* \/agui/)
+})
