@@ -1,0 +1,120 @@
+/**
+ * The client of AG-UI, as front ends use it: whole and streamed answers, its thread, tools that it runs,
+ * interrupts and their answers, an end before its time, errors.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { missing } from './start.mjs'
+
+const skip = missing('@ag-ui/client')
+if (skip) console.log(`agui: skipped: ${skip}`)
+const { HttpAgent } = skip ? {} : await import('@ag-ui/client')
+const { createServer } = await import('../../dist/index.js')
+
+let aborted = 0
+
+/** Agents, each of which does one thing that a front end shows. */
+const agents = [
+  { name: 'Echo', run: (prompt, { history }) => `${history.length}: ${prompt}` },
+  {
+    name: 'Worker',
+    async* run(_prompt, call) {
+      call.event({ type: 'reasoning', text: 'Let me see.' })
+      call.event({ type: 'tool-call', id: 'c1', name: 'search', args: { of: 'tea' } })
+      call.event({ type: 'tool-result', id: 'c1', result: { found: 2 } })
+      call.artifact({ name: 'state', parts: [{ type: 'data', data: { cups: 2 } }] })
+      yield 'Two '
+      yield 'cups.'
+    },
+  },
+  {
+    name: 'Caller',
+    run: (_prompt, { clientTools, clientToolResults: [done] }) => done === undefined
+      ? { toolCalls: [{ name: clientTools[0].name, args: { colour: 'green' } }] } : `It is ${done.result} now.`,
+  },
+  {
+    name: 'Asker',
+    async run(_prompt, call) {
+      const schema = { type: 'object', properties: { size: { type: 'string' } }, required: ['size'] }
+      const { action, content } = await call.elicit({ message: 'Which size?', schema })
+      return action === 'accept' ? `Size ${content.size}.` : `${action}.`
+    },
+  },
+  {
+    name: 'Slow',
+    async* run(_prompt, { signal }) {
+      yield 'One'
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      aborted += 1
+    },
+  },
+  { name: 'Broken', run: () => { throw new Error('secret') } },
+]
+
+const server = createServer({ agents, log: false })
+const { url } = await server.listen(0)
+test.after(() => server.close())
+
+function agentFor(id, content = 'Hello') {
+  const agent = new HttpAgent({ url: `${url}/agents/${id}/agui`, threadId: `thread-${id}` })
+  agent.addMessage({ id: '1', role: 'user', content })
+  return agent
+}
+
+async function run(agent, parameters) {
+  const types = []
+  const result = await agent.runAgent(parameters, { onEvent: ({ event }) => { types.push(event.type) } })
+  return { ...result, types, text: result.newMessages.findLast(({ role }) => role === 'assistant')?.content }
+}
+
+test('an answer comes, and the thread goes on', { skip }, async () => {
+  const agent = agentFor('echo')
+  assert.equal((await run(agent)).text, '0: Hello')
+  agent.addMessage({ id: '2', role: 'user', content: 'Again' })
+  assert.equal((await run(agent)).text, '2: Again')
+})
+
+test('reasoning, tools and state come as events', { skip }, async () => {
+  const agent = agentFor('worker')
+  const { text, types } = await run(agent)
+  assert.equal(text, 'Two cups.')
+  assert.deepEqual(agent.state, { cups: 2 })
+  for (const type of ['REASONING_MESSAGE_CONTENT', 'TOOL_CALL_START', 'TOOL_CALL_RESULT', 'STATE_SNAPSHOT']) {
+    assert.ok(types.includes(type), type)
+  }
+})
+
+test('the agent has the client run a tool', { skip }, async () => {
+  const agent = agentFor('caller')
+  const tools = [{ name: 'paint', description: 'Paints.', parameters: { type: 'object', properties: {} } }]
+  const { newMessages } = await run(agent, { tools })
+  const [call] = newMessages.findLast(({ toolCalls }) => toolCalls !== undefined).toolCalls
+  assert.deepEqual([call.function.name, JSON.parse(call.function.arguments)], ['paint', { colour: 'green' }])
+  agent.addMessage({ id: '3', role: 'tool', toolCallId: call.id, content: 'green' })
+  assert.equal((await run(agent, { tools })).text, 'It is green now.')
+})
+
+test('a question is an interrupt, and the answer goes on with the run', { skip }, async () => {
+  const agent = agentFor('asker')
+  const { types } = await run(agent)
+  assert.equal(types.at(-1), 'RUN_FINISHED')
+  const [interrupt] = agent.pendingInterrupts
+  assert.equal(interrupt.message, 'Which size?')
+  const resume = [{ interruptId: interrupt.id, status: 'resolved', payload: { size: 'L' } }]
+  assert.equal((await run(agent, { resume })).text, 'Size L.')
+})
+
+test('a run that the client ends stops the agent', { skip, timeout: 20_000 }, async () => {
+  const agent = agentFor('slow')
+  await agent.runAgent({}, { onTextMessageContentEvent: () => agent.abortRun() }).catch(() => {})
+  const before = Date.now()
+  while (aborted === 0 && Date.now() - before < 10_000) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.equal(aborted, 1)
+})
+
+test('an error is an error, without its text', { skip }, async () => {
+  let error
+  await agentFor('broken').runAgent({}, { onRunErrorEvent: ({ event }) => { error = event } }).catch(() => {})
+  assert.equal(error.code, 'internal')
+  assert.doesNotMatch(JSON.stringify(error), /secret/)
+})
