@@ -29,8 +29,10 @@ const agents = [
   },
   {
     name: 'Caller',
-    run: (_prompt, { clientTools, clientToolResults: [done] }) => done === undefined
-      ? { toolCalls: [{ name: clientTools[0].name, args: { colour: 'green' } }] } : `It is ${done.result} now.`,
+    run(_prompt, { clientTools: [tool], clientToolResults: [done] }) {
+      if (done !== undefined) return `It is ${done.result} now.`
+      return { toolCalls: [{ name: tool.name, args: { colour: 'green' } }] }
+    },
   },
   {
     name: 'Asker',
@@ -108,7 +110,9 @@ test('a run that the client ends stops the agent', { skip, timeout: 20_000 }, as
   const agent = agentFor('slow')
   await agent.runAgent({}, { onTextMessageContentEvent: () => agent.abortRun() }).catch(() => {})
   const before = Date.now()
-  while (aborted === 0 && Date.now() - before < 10_000) await new Promise((resolve) => setTimeout(resolve, 20))
+  while (aborted === 0 && Date.now() - before < 10_000) {
+    await new Promise((resolve) => { setTimeout(resolve, 20) })
+  }
   assert.equal(aborted, 1)
 })
 
