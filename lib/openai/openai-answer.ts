@@ -28,10 +28,12 @@ export async function* answerByModel(model: Model, prompt: string, call: Call): 
 async function* rounds(model: Model, prompt: string, call: Call): AsyncGenerator<Piece> {
   const messages = messagesOf(model, prompt, call)
   const toolCalls = new ToolCalls(model, call)
+  const asked = { ...clientToolsOf(model, call), ...formatOf(model, call) }
+  const hasTools = model.tools.size > 0 || call.clientTools.length > 0
   let hasText = false
   for (let step = 0; ; step++) {
     const isLast = step === model.maxSteps
-    const members = { messages, ...isLast && model.tools.size > 0 && { tool_choice: 'none' } }
+    const members = { messages, ...asked, ...isLast && hasTools && { tool_choice: 'none' } }
     const completion = new ChatCompletion(model, (text) => call.event({ type: 'reasoning', text }))
     let gap = hasText ? '\n\n' : ''
     for await (const text of request(model, members, completion, call.signal)) {
@@ -43,6 +45,10 @@ async function* rounds(model: Model, prompt: string, call: Call): AsyncGenerator
     if (completion.isRefused) yield { state: 'rejected' }
     const calls = completion.isRefused ? [] : completion.calls()
     if (calls.length === 0) return
+    const forClient = calls.flatMap(({ id, name, input = {} }) => (
+      !model.tools.has(name) && isOffered(call, name) ? { id, name, args: input } : []
+    ))
+    if (forClient.length > 0) return yield { toolCalls: forClient }
     if (isLast) throw failure(model, `called tools ${step} times over and gave no answer`)
     const results = await Promise.all(calls.map((one) => toolCalls.run(one)))
     messages.push(completion.message(calls), ...calls.map(({ id }, at) => (
@@ -55,11 +61,39 @@ function messagesOf({ instructions }: Model, prompt: string, call: Call): object
   const pictures = call.message.flatMap((block) => block.type !== 'image' ? []
     : [{ type: 'image_url', image_url: { url: `data:${block.mimeType};base64,${block.data}` } }])
   const content = pictures.length === 0 ? prompt : [{ type: 'text', text: prompt }, ...pictures]
-  if (instructions === undefined) return [...call.history, { role: 'user', content }]
+  const since = call.clientToolResults.flatMap(({ id, name, args, result }) => [
+    {
+      role: 'assistant', content: null,
+      tool_calls: [{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }],
+    },
+    { role: 'tool', tool_call_id: id, content: result },
+  ])
+  if (instructions === undefined) return [...call.history, { role: 'user', content }, ...since]
   const earlier = call.history.map(({ role, content: text }) => (
     { role: role === 'system' ? 'user' : role, content: text }
   ))
-  return [{ role: 'system', content: instructions }, ...earlier, { role: 'user', content }]
+  return [{ role: 'system', content: instructions }, ...earlier, { role: 'user', content }, ...since]
+}
+
+/** The tools of the client, beside the agent's own. Of two with one name the agent's is called. */
+function clientToolsOf({ request: { tools = [] }, tools: own }: Model, { clientTools }: Call): object {
+  const offered = clientTools.filter(({ name }) => !own.has(name))
+  if (offered.length === 0) return {}
+  return {
+    tools: [...[tools].flat(), ...offered.map(({ name, description, inputSchema: parameters }) => (
+      { type: 'function', function: { name, description, parameters } }
+    ))],
+  }
+}
+
+function isOffered({ clientTools }: Call, name: string): boolean {
+  return clientTools.some((tool) => tool.name === name)
+}
+
+/** What the client asks the answer to be, unless the agent's author has asked for something. */
+function formatOf({ request }: Model, { outputSchema: schema }: Call): object {
+  if (schema === undefined || Object.hasOwn(request, 'response_format')) return {}
+  return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }
 }
 
 /** The next piece of a reply, undefined at its end. */

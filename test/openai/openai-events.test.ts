@@ -132,3 +132,42 @@ test('any other refusal is one, and so is that of what the author asked for', as
   await faultOf({ baseUrl: strict.baseUrl })
   assert.equal(strict.received.length, 3)
 })
+
+test('a tool of the client is called by the client, and the model gets what came of it', async (t) => {
+  const { baseUrl, received } = await endpoint(t, inTurn(
+    stream(calls(['paint', '{"colour":"red"}'], ['weather', '{"city":"Bonn"}']) + DONE),
+    stream(delta('Painted.', 'stop') + DONE),
+  ))
+  const inputSchema = { type: 'object' }
+  const clientTools = [{ name: 'paint', inputSchema }, { name: 'weather', inputSchema }]
+  const agent = openaiAgent({ log: false, baseUrl, tools: [weather] })
+  const first = callOf({ clientTools })
+  const asked = await answerOf(agent.run('hi', first), first, 1e7)
+  const call = { id: 'call-paint-0', name: 'paint', args: { colour: 'red' } }
+  assert.deepEqual(asked.toolCalls, [call])
+  const second = callOf({ clientTools, clientToolResults: [{ ...call, result: 'Done' }] })
+  const answered = await answerOf(agent.run('hi', second), second, 1e7)
+  assert.deepEqual([answered.text, answered.toolCalls], ['Painted.', undefined])
+  const [one, other] = received.map(({ body }) => body as Record<string, readonly Record<string, unknown>[]>)
+  const names = one?.['tools']?.map((tool) => (tool['function'] as { name: string }).name)
+  assert.deepEqual(names, ['weather', 'paint'])
+  assert.deepEqual(other?.['messages']?.slice(1), [
+    {
+      role: 'assistant', content: null, tool_calls: [{
+        id: 'call-paint-0', type: 'function', function: { name: 'paint', arguments: '{"colour":"red"}' },
+      }],
+    },
+    { role: 'tool', tool_call_id: 'call-paint-0', content: 'Done' },
+  ])
+})
+
+test('what the answer is to be the model is told, unless the author asks for something', async (t) => {
+  const { baseUrl, received } = await endpoint(t, stream(delta('{}', 'stop') + DONE))
+  const outputSchema = { type: 'object' }
+  for (const body of [undefined, { response_format: { type: 'text' } }]) {
+    await ask({ baseUrl, ...body !== undefined && { body } }, 'hi', callOf({ outputSchema }))
+  }
+  assert.deepEqual(received.map((one) => (one.body as Record<string, unknown>)['response_format']), [
+    { type: 'json_schema', json_schema: { name: 'answer', schema: outputSchema } }, { type: 'text' },
+  ])
+})
