@@ -50,8 +50,10 @@ type AnyChecks = Readonly<Record<string, MemberCheck | true>>
  * Throws `TypeError` for a member of an object that its table does not have, naming the nearest one, and for
  * a value that the table refuses. An object of a class may keep its state in members of its own.
  */
-export function checkMembers(owner: string, given: object, checks: AnyChecks): void {
-  if (isPlain(given)) rejectUnknown(owner, given, Object.keys(checks))
+export function checkMembers(
+  owner: string, given: object, checks: AnyChecks, remedies?: ReadonlyMap<string, string>,
+): void {
+  if (isPlain(given)) rejectUnknown(owner, given, Object.keys(checks), remedies)
   checkValues(owner, given, checks)
 }
 
@@ -240,8 +242,32 @@ export function checkDefinition(
     const remedy = other === undefined ? `Write ${example}` : `Rename its '${other}' to '${member}'`
     throw new TypeError(`${owner} needs '${member}': a function, not ${show(value)}. ${remedy}`)
   }
-  checkMembers(owner, definition, checks)
+  checkMembers(owner, definition, checks, foreignWords.get(kind))
 }
+
+function remediesFor(
+  rows: readonly (readonly [names: string, remedy: string])[],
+): ReadonlyMap<string, string> {
+  return new Map(rows.flatMap(([names, remedy]) => names.split(' ').map((name) => [name, remedy] as const)))
+}
+
+/** What other frameworks call a member, and what to write here. */
+const foreignWords: ReadonlyMap<ServedKind, ReadonlyMap<string, string>> = new Map([
+  ['tool', remediesFor([
+    ['parameters params args argsSchema schema input', `write it as 'inputSchema'`],
+    ['output responseSchema returns', `write it as 'outputSchema'`],
+    ['execute handler func fn callback call action', `its function is 'run'`],
+    ['needsApproval requireApproval', 'ask in run, by call.elicit, before you do it'],
+    ['id', `write it as 'name'`],
+  ])],
+  ['agent', remediesFor([
+    ['inputSchema parameters params args argsSchema schema', 'an agent gets a text; what takes arguments is '
+      + `a tool: put it into 'tools'`],
+    ['execute handler func fn callback call action', `its function is 'run'`],
+    ['instructions system systemPrompt prompt model llm tools', 'an agent is a function: ask the model in '
+      + `run, or write openaiAgent({ name: 'Helper', model: '…', instructions: '…', tools: [] })`],
+  ])],
+])
 
 /** Whether a definition has this kind: made here, or by an author who copied one. */
 export function isOfKind(definition: object, kind: ServedKind): boolean {

@@ -11,9 +11,12 @@ const MAX_LIST = 600
 /**
  * Throws `TypeError` for the first of `given`'s own enumerable members whose name is none of `known`, even
  * where its value is undefined, and for what is no object. The sentence, of less than 1 KiB, begins with
- * `owner` and names the nearest known one, or all of them. Symbols are no options.
+ * `owner` and names the nearest known one, or all of them; `remedies` say what to write for some names.
+ * Symbols are no options.
  */
-export function rejectUnknown(owner: string, given: object, known: readonly string[]): void {
+export function rejectUnknown(
+  owner: string, given: object, known: readonly string[], remedies?: ReadonlyMap<string, string>,
+): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     const shown = given === null ? 'null' : Array.isArray(given) ? 'an array' : typeof given
     throw new TypeError(`${cut(owner, MAX_OWNER)} takes its options as an object, not ${shown}; `
@@ -22,7 +25,8 @@ export function rejectUnknown(owner: string, given: object, known: readonly stri
   for (const name of Object.keys(given)) {
     if (known.includes(name)) continue
     const meant = nearest(name, known)
-    const remedy = meant === undefined ? `it has ${listOf(known)}` : `did you mean '${meant}'?`
+    const remedy = remedies?.get(name)
+      ?? (meant === undefined ? `it has ${listOf(known)}` : `did you mean '${meant}'?`)
     throw new TypeError(`${cut(owner, MAX_OWNER)} has no option '${cut(name, MAX_NAME)}'; ${remedy}`)
   }
 }
