@@ -11,7 +11,7 @@ import { blocks } from './fixtures/documents.ts'
 const FOLDER = '.test/types'
 const HEAD = `import { createServer, defineAgent, defineGroup, defineTool, launch, serveStdio } from 'triport'
 import type { Agent, AgentDefinition, Call, Catalog, Group, Offer, ServerOptions, Subject } from 'triport'
-import type { StandardSchema, Tool } from 'triport'
+import type { FormQuestion, StandardSchema, Tool, UrlQuestion } from 'triport'
 /** Compiles only where both are the same, and neither is any. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 function is<_T extends true>(): void {}
@@ -31,7 +31,8 @@ declare const strict: Strict<{ at: Date }>
 const form = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } as const
 export const use = [is, createServer, defineAgent, defineGroup, defineTool, launch, serveStdio, form]
 export const given = [agent, definition, group, tool, offer, subject, options, catalog, call]
-export const lists = [agents, tools, mixed, likes, when, strict]
+declare const question: FormQuestion | UrlQuestion
+export const lists = [agents, tools, mixed, likes, when, strict, question]
 `
 
 const schema = `inputSchema: {
@@ -128,9 +129,28 @@ const good: readonly string[] = [
    launch(() => ({ a: 1 })); launch(async () => ({ text: 'a', data: score }))
    launch(() => may ? undefined : score); launch(() => may ? Promise.resolve('a') : score)`,
   `call.elicit({ message: '', schema: form }).then((answer) => {
-    if (answer.action === 'accept') is<Same<typeof answer.content, Readonly<Record<string, unknown>>>>()
+    if (answer.action === 'accept') is<Same<typeof answer.content, Readonly<{ a: number }>>>()
     else is<Same<typeof answer.content, undefined>>()
   })`,
+  `async function ask({ elicit }: Call, form: { [keyword: string]: unknown }): Promise<void> {
+    const sizes = await elicit({ message: '', schema: {
+      type: 'object', properties: { size: { enum: ['small', 'large'] }, n: { type: 'integer', default: 1 } },
+      required: ['size'],
+    } })
+    if (sizes.action === 'accept') {
+      is<Same<typeof sizes.content, Readonly<{ size: 'small' | 'large', n?: number }>>>()
+    }
+    const { content } = await elicit({ message: '', schema: when })
+    is<Same<typeof content, Readonly<{ at: Date }> | undefined>>()
+    const strictly = await call.elicit({ message: '', schema: strict })
+    if (strictly.action === 'accept') is<Same<typeof strictly.content, Readonly<{ at: Date }>>>()
+    const any = await elicit({ message: '', schema: form })
+    is<Same<typeof any.content, Readonly<Record<string, unknown>> | undefined>>()
+    const either: FormQuestion | UrlQuestion = { message: '', url: '' }
+    const { action } = await call.elicit(either)
+    is<Same<typeof action, 'accept' | 'decline' | 'cancel'>>()
+  }
+  export { ask }`,
   `call.elicit({ message: '', url: 'x:1' }).then(({ elicitationId = '' }) => elicitationId.length)`,
   `declare const may: string | undefined, some: string[] | undefined
    defineTool({ name: 'a', title: may, description: may, scopes: some, timeoutMs: undefined, task: undefined,

@@ -4,6 +4,7 @@
  * made of them is in `live-call.ts`.
  */
 import type { JsonSchema } from '../schema/compile.ts'
+import type { InferAnswer } from '../schema/infer.ts'
 import type { ArtifactInput } from './artifact.ts'
 import type { ChatMessage } from './chat.ts'
 import type { ClientTool, ClientToolResult } from './client-tool.ts'
@@ -92,8 +93,11 @@ export interface Call {
   event(event: CallEvent): void
   /** A line for the client's log (MCP, and a tool's events); in other protocols for the server's. */
   log(level: Severity, data: unknown, logger?: string): void
-  /** Has the user fill in a form. Throws `Fault('unsupported')`, `Fault('timeout')` after `askTimeoutMs`. */
-  elicit(question: FormQuestion): Promise<ElicitAnswer>
+  /**
+   * Has the user fill in a form. Throws `Fault('unsupported')`, `Fault('timeout')` after `askTimeoutMs`,
+   * `Fault('invalid')` for an answer that does not fit.
+   */
+  elicit<const S>(question: FormQuestion<S>): Promise<ElicitAnswer<InferAnswer<S>>>
   /** Asks the user to open an address. Throws as for a form. */
   elicit(question: UrlQuestion): Promise<UrlAnswer>
   /** Asks for either. Throws as for a form. */

@@ -3,6 +3,7 @@
  * a handler that uses none of it pays for none. After the run is over, nothing of it reaches the client.
  */
 import { setMaxListeners } from 'node:events'
+import { isStandard } from '../schema/standard.ts'
 import { randomUuid } from '../wire/random.ts'
 import { addArtifact, artifactOf } from './artifact.ts'
 import { callerOf } from './call.ts'
@@ -11,8 +12,11 @@ import { Lease } from '../util/quota.ts'
 import { defaults } from './limits.ts'
 import { checkEvent, RunEvents, sentenceOf } from './event.ts'
 import { Fault } from './fault.ts'
+import { checkedAnswer, formOf } from './form.ts'
 import { checkQuestion } from './question.ts'
 import type { JsonSchema } from '../schema/compile.ts'
+import type { InferAnswer } from '../schema/infer.ts'
+import type { StandardSchema } from '../schema/standard.ts'
 import type { Artifact, ArtifactInput } from './artifact.ts'
 import type { Call, CallChannel, CallFacts, ClientInfo, Origin, Protocol, Trace } from './call.ts'
 import type { ChatMessage } from './chat.ts'
@@ -195,7 +199,7 @@ export class LiveCall extends Lease implements Call {
     this.channel.log?.(level, isLost ? String(data) : data, typeof logger === 'string' ? logger : undefined)
   }
 
-  elicit(question: FormQuestion): Promise<ElicitAnswer>
+  elicit<const S>(question: FormQuestion<S>): Promise<ElicitAnswer<InferAnswer<S>>>
   elicit(question: UrlQuestion): Promise<UrlAnswer>
   elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer>
   elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer> {
@@ -203,7 +207,7 @@ export class LiveCall extends Lease implements Call {
       return Promise.reject(new TypeError('call.elicit takes an object; write '
         + "call.elicit({ message: 'Your name?', schema: { type: 'object', properties: { … } } })"))
     }
-    if (!('url' in question)) return this.#ask({ what: 'elicit', ...question })
+    if (!('url' in question)) return this.#askForm(question)
     const { elicitationId = randomUuid() } = question
     return this.#ask({ what: 'elicit-url', ...question, elicitationId })
   }
@@ -251,6 +255,20 @@ export class LiveCall extends Lease implements Call {
     const artifacts = this.artifacts ?? nothing
     this.artifacts = undefined
     return artifacts
+  }
+
+  #askForm(question: FormQuestion): Promise<ElicitAnswer> {
+    const { schema } = question
+    if (!isStandard(schema)) return this.#ask({ what: 'elicit', ...question, schema })
+    const checked = this.#askBySchema(question, schema)
+    checked.catch(() => {})
+    return checked
+  }
+
+  async #askBySchema(question: FormQuestion, schema: StandardSchema): Promise<ElicitAnswer> {
+    const answer = await this.#ask<ElicitAnswer>({ what: 'elicit', ...question, schema: formOf(schema) })
+    return answer.action !== 'accept' ? answer
+      : { action: 'accept', content: await checkedAnswer(schema, answer.content) }
   }
 
   #ask<T>(question: Question): Promise<T> {

@@ -6,8 +6,11 @@
 import { compileWithin, summarize } from '../schema/compile.ts'
 import { isStrings } from '../wire/json.ts'
 import { isRecord, isTyped } from './content.ts'
+import { clientFormats } from './form.ts'
 import { checkMembers, must, show } from './validate.ts'
 import type { ValidateWithin } from '../schema/compile.ts'
+import type { StandardSchema } from '../schema/standard.ts'
+import type { FormSchema } from './form.ts'
 import type { Checks } from './validate.ts'
 
 /** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
@@ -29,16 +32,19 @@ export interface Keyed {
   readonly key?: string
 }
 
-/** A form to fill in (MCP `ElicitRequestFormParams`). */
-export interface FormQuestion extends Keyed, AnswerTask {
+/** A form to fill in (MCP `ElicitRequestFormParams`). `S` is the type of its schema. */
+export interface FormQuestion<S = unknown> extends Keyed, AnswerTask {
   /** What the user is asked, in words. */
   readonly message: string
   /**
-   * A JSON Schema of a flat object: each of its `properties` is a string, a number, an integer, a boolean or
-   * a list of choices. `elicit` throws `TypeError` for any other.
+   * A JSON Schema of a flat object, or a Standard Schema: each of its `properties` is a string, a number, an
+   * integer, a boolean or a list of choices. `elicit` throws `TypeError` for any other.
    */
-  readonly schema: { readonly [keyword: string]: unknown }
+  readonly schema: (S & AnySchema) | AnySchema
 }
+
+/** Not by the name of the type: a schema that bears it would be inferred to be that, and not `S`. */
+type AnySchema = FormSchema | Pick<StandardSchema, '~standard'>
 
 /** An address to open, for what must not pass through the client (MCP `ElicitRequestURLParams`). */
 export interface UrlQuestion extends Keyed, AnswerTask {
@@ -50,9 +56,12 @@ export interface UrlQuestion extends Keyed, AnswerTask {
   readonly elicitationId?: string
 }
 
-/** What came of a form: `content` holds what was filled in, and fits the schema. */
-export type ElicitAnswer =
-  | { readonly action: 'accept'; readonly content: Readonly<Record<string, unknown>> }
+/**
+ * What came of a form: `content` holds what was filled in, and fits the schema; of a Standard Schema it is
+ * what that makes of it.
+ */
+export type ElicitAnswer<Filled = Readonly<Record<string, unknown>>> =
+  | { readonly action: 'accept'; readonly content: Filled }
   | { readonly action: 'decline' | 'cancel'; readonly content?: undefined }
 
 /** What came of an address to open. What was done there, the client does not know. */
@@ -91,8 +100,11 @@ export interface Root {
   readonly name?: string
 }
 
+/** A form as a protocol sends it. */
+export interface Form extends FormQuestion { readonly schema: FormSchema }
+
 export type Question =
-  | ({ readonly what: 'elicit' } & FormQuestion)
+  | ({ readonly what: 'elicit' } & Form)
   | ({ readonly what: 'elicit-url' } & UrlQuestion)
   | ({ readonly what: 'sample' } & SampleQuestion)
   | ({ readonly what: 'roots' } & Keyed)
@@ -128,9 +140,6 @@ const questionChecks = { 'elicit': formChecks, 'elicit-url': urlChecks, 'roots':
 
 const primitives: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
 
-/** Formats of a text that clients ask for (MCP `StringSchema`). */
-const formats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time'])
-
 /**
  * Throws `TypeError` for a question that no client may be asked: a form that is not flat, or no JSON Schema,
  * an address that is none, a tool use without its result, a member that is not known.
@@ -162,7 +171,7 @@ function checkSample({ messages, maxTokens, key }: SampleQuestion): void {
   checkToolUses(messages)
 }
 
-function checkForm(schema: FormQuestion['schema']): void {
+function checkForm(schema: FormSchema): void {
   const properties = isRecord(schema) && schema['type'] === 'object' ? schema['properties'] : undefined
   if (!isRecord(properties)) {
     throw new TypeError(`call.elicit needs a schema of a flat object; write `
@@ -177,7 +186,7 @@ function checkForm(schema: FormQuestion['schema']): void {
       throw new TypeError(`call.elicit has a form whose '${name}' is no string, number, integer, boolean or `
         + 'list of choices; a form cannot be nested, so ask for each value by a property of its own')
     }
-    if (type === 'string' && format !== undefined && !formats.has(format)) {
+    if (type === 'string' && format !== undefined && !clientFormats.has(format)) {
       throw new TypeError(`call.elicit has a form whose '${name}' has the format ${show(format)}, which `
         + 'clients do not know; write email, uri, date or date-time, or leave it out')
     }
@@ -226,15 +235,13 @@ function blocksOf(content: unknown, type: string): readonly Readonly<Record<stri
   return [content].flat().filter(isRecord).filter((block) => block['type'] === type)
 }
 
-type Form = { readonly [keyword: string]: unknown }
-
 // Handlers ask with the same few forms again and again.
 const MAX_REMEMBERED = 64
 const MAX_REMEMBERED_CHARS = 8 * 1024
 const remembered = new Map<string, ValidateWithin>()
 
 /** The check of a form. Throws `TypeError` where its schema is broken. */
-export function compileForm(schema: Form): ValidateWithin {
+export function compileForm(schema: FormSchema): ValidateWithin {
   // By its text: an author may change a form between two questions.
   const text = JSON.stringify(schema)
   let validate = remembered.get(text)
@@ -247,7 +254,7 @@ export function compileForm(schema: Form): ValidateWithin {
 }
 
 /** What is wrong with the content of a form, in a sentence; undefined where it fits, found in `maxSteps`. */
-export function formFault(schema: Form, content: unknown, maxSteps: number): string | undefined {
+export function formFault(schema: FormSchema, content: unknown, maxSteps: number): string | undefined {
   const validation = compileForm(schema)(content, maxSteps)
   return validation.valid ? undefined : summarize(validation)
 }

@@ -12,10 +12,15 @@
  * describes, in which a property that has a default is there. A schema that is no literal gives a record of
  * unknowns.
  */
-export type Infer<S> =
+export type Infer<S> = ValueOf<S, 'filled'>
+
+/** What a client answers: the same without defaults, which are not filled in. */
+export type InferAnswer<S> = Readonly<ValueOf<S, 'plain'>>
+
+type ValueOf<S, As extends How> =
   S extends { readonly '~standard': infer Standard } ? Side<Standard, 'output'>
-  : unknown extends Json<S, 'filled'> ? Record<string, unknown>
-  : Json<S, 'filled'>
+  : unknown extends Json<S, As> ? Record<string, unknown>
+  : Json<S, As>
 
 /**
  * What a handler must give: the input type of a Standard Schema, or the type that a literal JSON Schema

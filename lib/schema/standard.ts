@@ -6,10 +6,12 @@
 import { isThenable } from '../util/thenable.ts'
 import { compile, compileWithin } from './compile.ts'
 import { cut, errorAt, failureOf, pointerOf } from './error.ts'
+import { libraryForm } from './library-form.ts'
 import { compileLimits } from './limits.ts'
 import { isObject } from './rule.ts'
 import type { Findings, SchemaError } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
+import type { Side } from './library-form.ts'
 import type { JsonObject } from './rule.ts'
 
 /** An object that checks values as Standard Schema v1 describes, and may have a JSON Schema form. */
@@ -53,21 +55,28 @@ export interface Contract {
   check(value: unknown, maxSteps?: number): Checked | Promise<Checked>
 }
 
-type Side = 'input' | 'output'
-
 export interface ContractOptions extends CompileOptions {
   /** The JSON Schema to publish for a Standard Schema that has none of its own. */
   readonly beside?: JsonSchema | undefined
   /** Which side of a transforming Standard Schema is published. Default: `input`. */
   readonly side?: Side | undefined
+  /** Where an author writes the schema, as errors name it. Default: `inputSchema` or `outputSchema`. */
+  readonly member?: string | undefined
 }
 
 /**
  * Makes a contract of a schema. Throws a TypeError for a JSON Schema that does not compile, and for a
  * Standard Schema that has no JSON form where none is given in `beside`, with where to get one.
  */
-export function contract(schema: Schema, { beside, side, ...options }: ContractOptions = {}): Contract {
-  if (isStandard(schema)) return standard(schema, beside, side, options)
+export function contract(
+  schema: Schema, { beside, side = 'input', member = `${side}Schema`, ...options }: ContractOptions = {},
+): Contract {
+  if (isStandard(schema)) {
+    // The library checks the values; compiling finds the author's mistakes while the definition is read.
+    if (beside !== undefined) compile(beside, options)
+    const json = beside === undefined ? jsonFormOf(schema, side, member) : published(beside)
+    return standard(schema, json, options)
+  }
   if (isObject(schema)) refuseShape(schema)
   const { maxSteps: usual } = compileLimits(options)
   const validate = compileWithin(schema, options)
@@ -87,13 +96,8 @@ export function isStandard(schema: unknown): schema is StandardSchema {
     && typeof schema['~standard']['validate'] === 'function'
 }
 
-function standard(
-  schema: StandardSchema, beside: JsonSchema | undefined, side: Side | undefined, options: CompileOptions,
-): Contract {
+function standard(schema: StandardSchema, json: JsonObject, options: CompileOptions): Contract {
   const library = schema['~standard']
-  const json = beside === undefined ? jsonFormOf(schema, side) : published(beside)
-  // The library checks the values; compiling finds the author's mistakes while the definition is read.
-  if (beside !== undefined) compile(beside, options)
   const { maxErrors } = compileLimits(options)
   const checked = (value: unknown, result: StandardResult<unknown>): Checked => {
     if (!result.issues) {
@@ -125,13 +129,16 @@ const objects: ReadonlyMap<string, string> = new Map([
 ])
 const BY_HAND = `{ type: 'object', properties: { … } }`
 
-function jsonFormOf(schema: StandardSchema, side: Side = 'input'): JsonObject {
+function jsonFormOf(schema: StandardSchema, side: Side, member: string): JsonObject {
   const { vendor, jsonSchema } = schema['~standard']
   if (jsonSchema === undefined) {
-    const remedy = vendor === 'valibot' ? `toStandardJsonSchema(schema), from '@valibot/to-json-schema'`
+    const read = libraryForm(schema, side)
+    if (read !== undefined) return read
+    const remedy = vendor === 'valibot'
+      ? `${member}: toStandardJsonSchema(schema), from '@valibot/to-json-schema'`
       : vendor === 'zod' && isZod3(schema)
-        ? `${besides('zodToJsonSchema(schema)', side)}, by 'zod-to-json-schema', or use zod 4`
-      : besides(remedies.get(vendor) ?? BY_HAND, side)
+        ? `${besides('zodToJsonSchema(schema)', member)}, by 'zod-to-json-schema', or use zod 4`
+      : besides(remedies.get(vendor) ?? BY_HAND, member)
     throw new TypeError(`This ${vendor} schema has no JSON Schema form; write ${remedy}`)
   }
   try {
@@ -139,7 +146,7 @@ function jsonFormOf(schema: StandardSchema, side: Side = 'input'): JsonObject {
   } catch (cause) {
     const why = cause instanceof Error ? ` (${cut(cause.message, 200)})` : ''
     const what = `This ${vendor} schema cannot be written as JSON Schema${why}`
-    throw new TypeError(`${what}; write ${besides(BY_HAND, side)}`, { cause })
+    throw new TypeError(`${what}; write ${besides(BY_HAND, member)}`, { cause })
   }
 }
 
@@ -149,8 +156,8 @@ function isZod3(schema: object): boolean {
 }
 
 /** Where to write a JSON Schema: for arguments the schema of the library may go on checking. */
-function besides(json: string, side: Side): string {
-  return side === 'output' ? `outputSchema: ${json}` : `inputSchema: ${json}, validate: schema`
+function besides(json: string, member: string): string {
+  return member === 'inputSchema' ? `inputSchema: ${json}, validate: schema` : `${member}: ${json}`
 }
 
 /** Properties alone, each the schema of a library, are what some frameworks take. */

@@ -5,7 +5,7 @@
 import { isRecord } from '../define/content.ts'
 import { compileForm } from '../define/question.ts'
 import type { Content } from '../define/content.ts'
-import type { ElicitAnswer, FormQuestion, Question, UrlAnswer } from '../define/question.ts'
+import type { ElicitAnswer, Form, Question, UrlAnswer } from '../define/question.ts'
 import type { TaskQuestion, Task, TaskMessage } from './task.ts'
 import type { Tasks } from './tasks.ts'
 
@@ -53,7 +53,7 @@ function answerFrom(question: Question, parts: readonly Content[], maxSteps: num
   return undefined
 }
 
-function contentFrom(part: Content, { schema }: FormQuestion): unknown {
+function contentFrom(part: Content, { schema }: Form): unknown {
   if (part.type === 'data') return part.data
   if (part.type !== 'text') return undefined
   const properties = isRecord(schema['properties']) ? Object.entries(schema['properties']) : []

@@ -66,16 +66,59 @@ test('what a library transforms and awaits is what comes out', { skip }, async (
   assert.equal((await check({ day: '0' })).errors.length, 1)
 })
 
-test(
-  'valibot without its JSON Schema half, and what zod cannot spell, need a JSON Schema beside them',
-  { skip },
-  () => {
-    const bare = valibot.object({ name: valibot.string() })
-    assert.throws(() => contract(bare), /valibot schema has no JSON Schema form; write toStandardJsonSchema/)
-    assert.throws(() => contract(z.object({ when: z.date() })), /zod schema cannot be written as JSON Schema/)
-    assert.deepEqual(contract(bare, { beside: { type: 'object' } }).json, { type: 'object' })
-  },
-)
+test('what zod cannot write needs a JSON Schema beside it', { skip }, () => {
+  const dated = z.object({ when: z.date() })
+  assert.throws(() => contract(dated), /zod schema cannot be written as JSON Schema/)
+  assert.deepEqual(contract(dated, { beside: { type: 'object' } }).json, { type: 'object' })
+})
+
+test('valibot, zod/mini and zod 3 need no further package', { skip }, async () => {
+  const v = valibot
+  const inValibot = v.object({
+    name: v.pipe(v.string(), v.minLength(2), v.description('Who.')), mail: v.pipe(v.string(), v.email()),
+    count: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 3),
+    size: v.picklist(['small', 'large']),
+    tags: v.pipe(v.array(v.string()), v.minLength(1)), note: v.nullable(v.string()),
+    of: v.variant('kind', [v.object({ kind: v.literal('a'), a: v.string() })]),
+  })
+  const mini = await import('zod/mini')
+  const inMini = mini.object({
+    name: mini.string().check(mini.minLength(2)).register(mini.globalRegistry, { description: 'Who.' }),
+    mail: mini.string().check(mini.email()), count: mini._default(mini.int().check(mini.gte(1)), 3),
+    size: mini.enum(['small', 'large']), tags: mini.array(mini.string()).check(mini.minLength(1)),
+    note: mini.nullable(mini.string()),
+    of: mini.discriminatedUnion('kind', [mini.object({ kind: mini.literal('a'), a: mini.string() })]),
+  })
+  const { z: z3 } = await import('zod/v3')
+  const inZod3 = z3.object({
+    name: z3.string().min(2).describe('Who.'), mail: z3.string().email(),
+    count: z3.number().int().min(1).default(3), size: z3.enum(['small', 'large']),
+    tags: z3.array(z3.string()).min(1), note: z3.string().nullable(),
+    of: z3.discriminatedUnion('kind', [z3.object({ kind: z3.literal('a'), a: z3.string() })]),
+  })
+  const text = { type: 'string' }
+  for (const [library, schema] of Object.entries({ inValibot, inMini, inZod3 })) {
+    const { json, check } = contract(schema)
+    assert.deepEqual(json, {
+      type: 'object',
+      properties: {
+        name: { ...text, minLength: 2, description: 'Who.' }, mail: { ...text, format: 'email' },
+        count: { type: 'integer', minimum: 1, default: 3 }, size: { ...text, enum: ['small', 'large'] },
+        tags: { type: 'array', items: text, minItems: 1 }, note: { anyOf: [text, { type: 'null' }] },
+        of: { anyOf: [{
+          type: 'object', properties: { kind: { ...text, enum: ['a'] }, a: text }, required: ['kind', 'a'],
+        }] },
+      },
+      required: ['name', 'mail', 'size', 'tags', 'note', 'of'],
+    }, library)
+    const good = {
+      name: 'Ann', mail: 'a@b.example', size: 'small', tags: ['a'], note: null, of: { kind: 'a', a: '' },
+    }
+    const { value, errors } = await check(good)
+    assert.deepEqual([value, errors], [{ ...good, count: 3 }, []], library)
+    assert.equal((await check({ ...good, name: 'A' })).errors[0].path, '/name', library)
+  }
+})
 
 test('a tool takes the schema of a library', { skip }, async () => {
   const tool = defineTool({

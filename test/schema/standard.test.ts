@@ -51,13 +51,14 @@ test('a Standard Schema without a JSON form is refused with what gives it one', 
     throw new Error('no dates')
   }
   const mute: Spell = { input: dates, output: dates }
+  const forValibot = `toStandardJsonSchema(schema), from '@valibot/to-json-schema'`
   const byHand = `{ type: 'object', properties: { … } }`
   const none = 'has no JSON Schema form; write'
   // Its package has no toJSONSchema, and that of zod 4 cannot read it.
-  const zod3 = { ...of('zod'), _def: { typeName: 'ZodObject' } }
+  const zod3 = { ...of('zod'), _def: {} }
   const rows: readonly (readonly [StandardSchema, 'input' | 'output', string])[] = [
-    [of('valibot'), 'input', `${none} toStandardJsonSchema(schema), from '@valibot/to-json-schema'`],
-    [of('valibot'), 'output', `${none} toStandardJsonSchema(schema), from '@valibot/to-json-schema'`],
+    [of('valibot'), 'input', `${none} inputSchema: ${forValibot}`],
+    [of('valibot'), 'output', `${none} outputSchema: ${forValibot}`],
     [of('zod'), 'input', `${none} inputSchema: z.toJSONSchema(schema), validate: schema`],
     [of('zod'), 'output', `${none} outputSchema: z.toJSONSchema(schema)`],
     [zod3, 'input',

@@ -6,7 +6,8 @@ import { isRecord, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { formFault } from '../../define/question.ts'
 import { show } from '../../define/validate.ts'
-import type { Ability, Question, Root, FormQuestion, SampleQuestion } from '../../define/question.ts'
+import type { FormSchema } from '../../define/form.ts'
+import type { Ability, Question, Root, SampleQuestion } from '../../define/question.ts'
 import type { PeerInfo } from './client.ts'
 import type { Revision } from './revisions.ts'
 
@@ -89,7 +90,7 @@ type Schema = Readonly<Record<string, unknown>>
  * A form. Before 2025-11-25 a field has one value, the titles of its choices beside them, and only a boolean
  * has a default. Throws `Fault('unsupported')` for a field that the revision does not have.
  */
-function encodeForm(schema: FormQuestion['schema'], revision: Revision): Schema {
+function encodeForm(schema: FormSchema, revision: Revision): Schema {
   const { properties } = schema
   if (revision.choices || !isRecord(properties)) return schema
   const fields = Object.entries(properties).map(([name, field]) => [name, olderField(name, field, revision)])
