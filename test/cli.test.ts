@@ -75,7 +75,7 @@ test('the guide is printed by the chapter, and without one as a list', async (t)
   assert.equal(await list.ended, 0)
   const lines = `( {2}[\\w-]+ {2,}[A-Z\`].*\\.\\n){${readdirSync('lib/guide').length}}`
   const usage = 'Usage: triport help \\[chapter\\|command\\]'
-  const commands = 'Commands: serve, help, check'
+  const commands = 'Commands: serve, help, check, new, vendor'
   assert.match(list.printed(), new RegExp(`^${usage}\\n\\n${lines}\\n${commands}\\n$`))
   const chapter = run(t, ['help', 'mcp'])
   assert.equal(await chapter.ended, 0)
@@ -83,7 +83,7 @@ test('the guide is printed by the chapter, and without one as a list', async (t)
 })
 
 test('each command prints its usage, by help and by its flag', async (t) => {
-  for (const name of ['serve', 'check']) {
+  for (const name of ['serve', 'check', 'new', 'vendor']) {
     const [help, flag] = [run(t, ['help', name]), run(t, [name, '--help'])]
     assert.deepEqual([await help.ended, await flag.ended], [0, 0], name)
     assert.match(help.printed(), new RegExp(`^Usage: triport ${name} `))
@@ -152,7 +152,7 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['server', 'fine.mjs'], 2, /^triport: There is no command 'server'; did you mean serve\?\n$/],
   [['helo'], 2, /^triport: There is no command 'helo'; did you mean help\?\n$/],
   [['help', 'mpc'], 2,
-    /^triport: There is no chapter 'mpc'; did you mean mcp\? Chapters: a2a, command, errors, [\w-, ]+\n$/],
+    /^triport: There is no chapter 'mpc'; did you mean mcp\? Chapters: a2a, command, [\w-, ]+\n$/],
   [['help', 'xyz'], 2, /^triport: There is no chapter 'xyz'; choose another\. Chapters: a2a, [\w-, ]+\n$/],
   [['chekc', 'fine.mjs'], 2, /^triport: There is no command 'chekc'; did you mean check\?\n$/],
   [['constructor'], 2, /^triport: There is no command 'constructor'; write triport serve\n$/],

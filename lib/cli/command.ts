@@ -64,6 +64,8 @@ type Line = CommandLine<FlagName>
 
 const HELP = `Usage: triport serve [module] [options]
        triport check module              what is wrong with its definitions, or weak
+       triport new [dir] [--from KIND]   a small project that runs
+       triport vendor dir                a copy of triport, to be kept in a project
        triport help [chapter|command]
 
 Puts an agent, a group of agents or a set of tools on the network. The word serve may be left out
@@ -80,6 +82,8 @@ ${formatFlags(flags)}`
 /** The other commands, which are loaded when they are asked for. */
 const later: ReadonlyMap<string, () => Promise<Subcommand>> = new Map([
   ['check', async () => (await import('./check.ts')).checkCommand],
+  ['new', async () => (await import('./new.ts')).newCommand],
+  ['vendor', async () => (await import('./vendor.ts')).vendorCommand],
 ])
 
 const commands = ['serve', 'help', ...later.keys()]

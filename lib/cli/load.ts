@@ -7,7 +7,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { defineGroup, groupChecks } from '../define/agent.ts'
+import { defineGroup, groupChecks, isAdaptable } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
 import { defaults } from '../define/limits.ts'
 import { describe } from '../define/log.ts'
@@ -139,7 +139,8 @@ function readDefault(module: Exports, path: string): ReadDefault {
   const named = isCommon && isRecord(whole)
     ? Object.fromEntries(Object.entries(module).filter(([name]) => !Object.hasOwn(whole, name))) : module
   const asItIs = { exported: { ...named, default: whole }, options: optionsIn(named), isOffer: false }
-  if (!isRecord(whole) || 'run' in whole) return asItIs
+  // An agent of another framework may have tools of its own.
+  if (!isRecord(whole) || 'run' in whole || isAdaptable(whole)) return asItIs
   const members = Object.keys(whole)
   if (!members.some((name) => name === 'default' || kinds.flat().some((kind) => kind === name))) return asItIs
   if ('name' in whole && 'agents' in whole && members.every((name) => Object.hasOwn(groupChecks, name))) {
@@ -200,7 +201,7 @@ function sortExports(exported: Exports, isOffer: boolean, name: string): Defined
 /** A thing, or each of a list, with its parts: what is exported under two names is served once. */
 function partsOf(thing: unknown): readonly unknown[] {
   if (Array.isArray(thing)) return thing.flatMap(partsOf)
-  const parts = isRecord(thing) ? kinds.flatMap(([, many]) => thing[many] ?? []) : []
+  const parts = isRecord(thing) && !isAdaptable(thing) ? kinds.flatMap(([, many]) => thing[many] ?? []) : []
   return [thing, ...parts.flatMap(partsOf)]
 }
 

@@ -9,6 +9,8 @@ const agent = (name: string): string => `{ name: '${name}', run: (prompt) => '${
 const tool = (name: string): string => `{ name: '${name}', inputSchema: { type: 'object' }, run: () => 3 }`
 const ANN = agent('Ann')
 const BOB = agent('Bob')
+/** An agent of another framework, with tools of its own. */
+const THEIRS = `{ version: 'agent-v1', id: 'Theirs', tools: { now: {} }, generate() {}, stream() {} }`
 const NOTE = `{ uri: 'file:///note', name: 'note', read: () => 'text' }`
 const NOTES = `{ uriTemplate: 'file:///notes/{name}', name: 'notes', read: () => 'text' }`
 const GREET = `{ name: 'greet', description: 'Greets.', get: () => 'Hello' }`
@@ -60,6 +62,10 @@ const forms: readonly (readonly [file: string, text: string, found: string])[] =
   ['resources.cjs', `const resources = [${NOTE}], resourceTemplates = [${NOTES}]
     module.exports = { resources, resourceTemplates }`, 'resources note, resourceTemplates notes'],
   ['port.cjs', `const port = 3000\nmodule.exports = { agents: [${ANN}], port }`, 'agents Ann'],
+  ['foreign.mjs', `export default ${THEIRS}`, 'agents Theirs'],
+  ['foreign-agent.mjs', `export const agent = ${THEIRS}; export const tools = [${tool('add')}]`,
+    'agents Theirs, tools add'],
+  ['foreign.cjs', `module.exports = ${THEIRS}`, 'agents Theirs'],
   ['promise.cjs', `module.exports = Promise.resolve({ agents: [${ANN}], tools: [${tool('add')}] })`,
     'agents Ann, tools add'],
   ['promise.mjs', `export default Promise.resolve(${ANN})`, 'agents Ann'],

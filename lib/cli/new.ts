@@ -1,0 +1,110 @@
+/** `triport new`: makes a small project that runs, without the network. */
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
+import { slug } from '../define/agent.ts'
+import { didYouMean, UsageError } from './command-line.ts'
+import { subcommand } from './subcommand.ts'
+import { templates } from './templates.ts'
+import { copyLibrary } from './vendor.ts'
+import type { CommandLine } from './command-line.ts'
+import type { Subcommand } from './subcommand.ts'
+import type { Template } from './templates.ts'
+
+const flags = [
+  { name: 'from', value: 'KIND', fallback: 'plain', meaning: 'what the project is made for' },
+] as const
+
+/** Where the project keeps its copy of the library. */
+const LIBRARY = 'vendor/triport'
+
+const kinds = [...templates].map(([name, { meaning }]) => `  ${name.padEnd(10)} ${meaning}\n`).join('')
+
+export const newCommand: Subcommand = subcommand('new', `Usage: triport new [dir] [--from KIND]
+
+Makes a small project that runs: a program, package.json, and a copy of triport in ${LIBRARY}.
+The folder is made, or has to be empty; left out, it is the one in which you are. Nothing is
+downloaded; the packages of a framework you install yourself, and they ask a model by
+OPENAI_API_KEY. The kinds:
+
+${kinds}`, flags, make)
+
+function make(line: CommandLine<typeof flags[number]['name']>): void {
+  const [folder = '.', ...more] = line.words
+  if (more.length > 0) throw new UsageError(`new makes one project, not also ${more.join(' ')}`)
+  const kind = line.given('from')?.value ?? 'plain'
+  const template = templates.get(kind)
+  if (template === undefined) {
+    const names = [...templates.keys()]
+    const remedy = didYouMean(kind, names, `write ${names.join(', ')}`)
+    throw new UsageError(`There is no kind '${kind}'; ${remedy}`)
+  }
+  requireEmpty(folder)
+  const isThere = statSync(folder, { throwIfNoEntry: false }) !== undefined
+  try {
+    copyLibrary(join(folder, LIBRARY))
+  } catch (error) {
+    if (!isThere) rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, template.file), template.text)
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifestOf(folder, template), null, 2)}\n`)
+  writeFileSync(join(folder, '.gitignore'), 'node_modules/\n.env\n')
+  process.stdout.write(nextSteps(folder, template))
+}
+
+function requireEmpty(folder: string): void {
+  const stat = statSync(folder, { throwIfNoEntry: false })
+  if (stat === undefined) return
+  if (!stat.isDirectory()) throw new Error(`${folder} is a file; name a folder`)
+  // A repository that has just been made is as good as empty.
+  const [first] = readdirSync(folder).filter((name) => name !== '.git')
+  if (first === undefined) return
+  throw new Error(`${folder === '.' ? 'This folder' : folder} is not empty, it has ${first}; name a new `
+    + 'folder: triport new demo')
+}
+
+function manifestOf(folder: string, { file, dependencies }: Template): object {
+  const command = `node ${LIBRARY}/cli.js`
+  return {
+    name: nameOf(folder), private: true, type: 'module',
+    scripts: {
+      start: `${command} serve ${file} --protocol all`,
+      dev: `${command} serve ${file} --protocol all --watch`,
+      check: `${command} check ${file}`,
+    },
+    ...Object.keys(dependencies).length > 0 && { dependencies },
+  }
+}
+
+/** The name of the package: what npm allows of the folder's. */
+function nameOf(folder: string): string {
+  try {
+    return slug(basename(resolve(folder)))
+  } catch {
+    return 'agent'
+  }
+}
+
+function nextSteps(folder: string, { file, dependencies, node = 0 }: Template): string {
+  const path = relative('', folder)
+  const needsPackages = Object.keys(dependencies).length > 0
+  const [major = 0] = process.versions.node.split('.').map(Number)
+  const steps = [
+    ...path === '' ? [] : [`cd ${/\s/.test(path) ? JSON.stringify(path) : path}`],
+    ...needsPackages ? ['npm install', `export OPENAI_API_KEY=…    (Windows: set OPENAI_API_KEY=…)`] : [],
+    'npm start',
+  ]
+  const call = file === 'tools.js' ? `curl http://127.0.0.1:8000/tools/stock -d '{"article":"apple"}'`
+    : `curl http://127.0.0.1:8000/ -d '{"query":"hello"}'`
+  const late = node > major ? `Its packages ask for Node ${node}; this is ${process.version}.\n` : ''
+  return `Made ${path === '' ? file : join(path, file)}, with a copy of triport in ${LIBRARY}.\n${late}
+Next:
+${steps.map((step) => `  ${step}\n`).join('')}
+Then, in another terminal:
+  ${call.replace(' -d', ` -H 'Content-Type: application/json' -d`)}
+
+npm run dev starts again after each change; npm run check says what could be better;
+node ${LIBRARY}/cli.js help prints the guide.
+`
+}
