@@ -12,6 +12,7 @@ const values = `
 
 /** Everything that only its compiler sees. */
 const types = `
+  Around
   AdaptOptions Address Agent AgentDefinition AgentOutput AnswerInput ApiKey ArtifactInput Authorization Call
   CallEvent CallInfo Catalog ChatMessage Claims ClientInfo ClientTool ClientToolCall ClientToolResult
   CompileOptions Completer Content ContentInput ElicitAnswer Entry ExtendedCard FaultKind ForeignAgent

@@ -261,6 +261,19 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   }
 }
 
+/** An answer as an author would give it: what JSON makes of it is taken as the same answer. */
+export function inputOf({ text, content, data, state, toolCalls, isMessage }: Answer): AnswerInput {
+  const files = content.filter(({ type }) => type !== 'text')
+  return {
+    text,
+    ...data !== undefined && { data },
+    ...files.length > 0 && { content: files },
+    ...state !== 'completed' && { state },
+    ...toolCalls !== undefined && { toolCalls },
+    ...isMessage === true && { reply: 'message' as const },
+  }
+}
+
 function jsonValue(data: unknown): unknown {
   const what = foreignTo(data)
   if (what !== undefined) throw mistake(`the data of an answer is ${what}`)

@@ -17,6 +17,7 @@ import { checkQuestion } from './question.ts'
 import type { JsonSchema } from '../schema/compile.ts'
 import type { InferAnswer } from '../schema/infer.ts'
 import type { StandardSchema } from '../schema/standard.ts'
+import type { Around } from './around.ts'
 import type { Artifact, ArtifactInput } from './artifact.ts'
 import type { Call, CallChannel, CallFacts, ClientInfo, Origin, Protocol, Trace } from './call.ts'
 import type { ChatMessage } from './chat.ts'
@@ -53,6 +54,8 @@ export class LiveCall extends Lease implements Call {
   history: readonly ChatMessage[] = nothing
   limits: Limits = defaults
   workload: CallBytes | undefined = undefined
+  /** What is to run around the author's code. */
+  around: Around | undefined = undefined
   /** Nothing waits for the run any more, in whatever way it ended. */
   over = false
   /** Its client has left, or has cancelled the request. */

@@ -105,7 +105,10 @@ export class ToolCalls {
       artifact: (artifact) => call.artifact(artifact),
     })
     inner.history = call.history
-    if (call instanceof LiveCall) inner.limits = call.limits
+    if (call instanceof LiveCall) {
+      inner.limits = call.limits
+      inner.around = call.around
+    }
     return inner
   }
 }

@@ -6,7 +6,7 @@ import { isThenable } from '../util/thenable.ts'
 import { answerOf, noAnswer } from '../define/answer.ts'
 import { textOf } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
-import { runGroup } from './group.ts'
+import { runMember } from './group.ts'
 import { requireScopes } from '../define/principal.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { runHandler } from './run-handler.ts'
@@ -98,7 +98,9 @@ export function timeoutOf(service: Service, agent: Agent | Group): number {
 
 function run(turn: Turn): MaybePromise<Answer> {
   const { service, agent, message: { prompt }, call, emit, listener } = turn
-  if (agent.kind === 'group') return finish(turn, runGroup(service, agent, prompt, call, emit, listener))
+  if (agent.kind === 'group' || call.around !== undefined) {
+    return finish(turn, runMember(service, agent, prompt, call, emit, listener))
+  }
   const output = agent.run(prompt, call)
   return isThenable(output) ? Promise.resolve(output).then(takeOutput.bind(undefined, turn))
     : takeOutput(turn, output)

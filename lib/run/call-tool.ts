@@ -1,6 +1,7 @@
 /** Calls a tool: checks its scopes and arguments, runs its code, checks the result by its output schema. */
 import { summarize } from '../schema/compile.ts'
 import { isThenable } from '../util/thenable.ts'
+import { aroundOf, runAround } from '../define/around.ts'
 import { text } from '../define/content.ts'
 import { requireScopes } from '../define/principal.ts'
 import { runHandler } from './run-handler.ts'
@@ -42,7 +43,10 @@ export function runTool(one: ToolRun): MaybePromise<ToolResult> {
 function run(one: ToolRun, checked: Checked): MaybePromise<ToolResult> {
   const { tool, call } = one
   if (checked.errors.length > 0) return badArguments(tool, checked)
-  return resultOf(one, tool.run(checked.value, call))
+  const around = aroundOf(call.around, tool)
+  if (around === undefined) return resultOf(one, tool.run(checked.value, call))
+  return runAround(around, { kind: 'tool', name: tool.name, input: checked.value, call },
+    () => resultOf(one, tool.run(checked.value, call)), (output) => resultOf(one, output))
 }
 
 /** The normal form of what a tool returned, now, later or piece by piece, with its artifacts at the end. */

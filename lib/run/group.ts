@@ -2,7 +2,8 @@
  * How a group answers: one member after the other, all at once, or those that a router picks. A member is an
  * agent, or a group that answers in its own way.
  */
-import { answerOf, noAnswer, textAnswer } from '../define/answer.ts'
+import { answerOf, inputOf, noAnswer, textAnswer } from '../define/answer.ts'
+import { aroundOf, runAround } from '../define/around.ts'
 import { isRecord, text } from '../define/content.ts'
 import { Fault, asFault, publicMessage, upstreamFault } from '../define/fault.ts'
 import { describe } from '../define/log.ts'
@@ -108,8 +109,8 @@ async function attempt(
   listener: GroupListener | undefined,
 ): Promise<Attempt> {
   try {
-    const answer = agent.kind === 'group' ? await runGroup(service, agent, input, call, emit, listener)
-      : listener === undefined ? await runAgent(service, agent, input, call, emit)
+    const answer = agent.kind === 'group' || listener === undefined
+      ? await runMember(service, agent, input, call, emit, listener)
       : await runWithListener(service, agent, input, call, listener)
     if (answer === noAnswer && agent.kind === 'agent') warnOfNothing(service.log, agent, call.requestId)
     if (answer.state === 'failed' || answer.state === 'rejected') {
@@ -134,10 +135,25 @@ async function attempt(
   }
 }
 
-function runAgent(
-  service: Service, agent: Agent, input: string, call: LiveCall, emit: Emit | undefined, own: Call = call,
+/** Runs an agent or a group, within the author's `around`. `own`: the call as the agent gets it. */
+export function runMember(
+  service: Service, member: Member, input: string, call: LiveCall, emit: Emit | undefined,
+  listener: GroupListener | undefined, own: Call = call,
 ): MaybePromise<Answer> {
-  return answerOf(agent.run(input, own), call, service.limits.maxResultBytes, emit)
+  const { kind, name } = member
+  const around = aroundOf(call.around, member)
+  if (around === undefined) return runCode(service, member, input, call, emit, listener, own)
+  return runAround(around, { kind, name, input, call: own },
+    () => runCode(service, member, input, call, emit, listener, own),
+    (output) => answerOf(output, call, service.limits.maxResultBytes, emit), inputOf)
+}
+
+function runCode(
+  service: Service, member: Member, input: string, call: LiveCall, emit: Emit | undefined,
+  listener: GroupListener | undefined, own: Call,
+): MaybePromise<Answer> {
+  if (member.kind === 'group') return runGroup(service, member, input, call, emit, listener)
+  return answerOf(member.run(input, own), call, service.limits.maxResultBytes, emit)
 }
 
 /** The call as a member has it: its events have its name. */
@@ -157,10 +173,10 @@ async function runWithListener(
 ): Promise<Answer> {
   listener.begin(agent)
   let hasPieces = false
-  const answer = await runAgent(service, agent, input, call, (piece) => {
+  const answer = await runMember(service, agent, input, call, (piece) => {
     hasPieces = true
     return listener.say(agent, piece)
-  }, callOf(agent, call))
+  }, undefined, callOf(agent, call))
   if (hasPieces || call.over || answer.state === 'failed' || answer.state === 'rejected') return answer
   for (const block of answer.content) await listener.say(agent, block)
   return answer

@@ -5,6 +5,7 @@
 import { pointerOf } from '../schema/error.ts'
 import { isThenable } from '../util/thenable.ts'
 import { FaultList, sentenceWithin } from '../wire/bounded.ts'
+import { runAround } from '../define/around.ts'
 import { completionOf } from '../define/completion.ts'
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
@@ -37,9 +38,15 @@ export function readResource(
   }
   const { thing, variables, scopes } = located
   requireScopes(call.principal, scopes)
-  return runHandler(service, call, thing, service.limits.toolTimeoutMs, () => {
-    const output = thing.kind === 'resource' ? thing.read(call) : thing.read(variables, call)
-    return whenSettled(output, (read) => contentsOf(read, uri, thing))
+  const { around, limits: { toolTimeoutMs } } = service
+  const normal = (read: unknown): readonly ResourceContents[] => contentsOf(read, uri, thing)
+  const work = (): MaybePromise<readonly ResourceContents[]> => (
+    whenSettled(thing.kind === 'resource' ? thing.read(call) : thing.read(variables, call), normal)
+  )
+  return runHandler(service, call, thing, toolTimeoutMs, around === undefined ? work : () => {
+    const { kind, name } = thing
+    const input = kind === 'resource' ? { uri } : { uri, variables }
+    return runAround(around, { kind, name, input, call }, work, normal)
   }, undefined, session)
 }
 
@@ -86,8 +93,10 @@ export function getPrompt(
   if (prompt === undefined) throw unknownPrompt(name)
   requireScopes(call.principal, prompt.scopes)
   const checked = argumentsOf(prompt, args)
-  return runHandler(service, call, prompt, service.limits.toolTimeoutMs, () => (
-    whenSettled(prompt.get(checked, call), promptResultOf)
+  const { around, limits: { toolTimeoutMs } } = service
+  const work = (): MaybePromise<PromptResult> => whenSettled(prompt.get(checked, call), promptResultOf)
+  return runHandler(service, call, prompt, toolTimeoutMs, around === undefined ? work : () => (
+    runAround(around, { kind: 'prompt', name, input: checked, call }, work, promptResultOf)
   ), undefined, session)
 }
 
@@ -129,9 +138,15 @@ export function complete(
   const thing = completable(service.catalog, ref, name)
   requireScopes(call.principal, thing.scopes)
   const completer = thing.kind === 'resource' ? undefined : thing.completers.get(name)
-  return runHandler(service, call, thing, service.limits.toolTimeoutMs, () => (
+  const { around, limits: { toolTimeoutMs } } = service
+  const work = (): MaybePromise<Completion> => (
     whenSettled(completer === undefined ? [] : completer(value, known, call), completionOf)
-  ), undefined, session)
+  )
+  return runHandler(service, call, thing, toolTimeoutMs, around === undefined || completer === undefined
+    ? work : () => {
+      const input = { argument: name, value, arguments: known.arguments }
+      return runAround(around, { kind: 'completion', name: thing.name, input, call }, work, completionOf)
+    }, undefined, session)
 }
 
 function completable(catalog: Catalog, ref: unknown, argument: string): Prompt | Resource | ResourceTemplate {

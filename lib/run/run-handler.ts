@@ -25,6 +25,7 @@ export function runHandler<Given, T>(
   session?.check()
   call.limits = service.limits
   call.workload = service.workload
+  call.around = service.around
   const onEnd = service.onCall === undefined && !callChannel.hasSubscribers ? undefined
     : observeCall(service, call, runnable)
   let output

@@ -4,6 +4,7 @@
  */
 import { isBareFunction } from '../define/agent.ts'
 import type { Agent } from '../define/agent.ts'
+import type { Around } from '../define/around.ts'
 import type { Catalog } from '../define/catalog.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
@@ -42,6 +43,7 @@ export interface Service {
   readonly workload: Workload
   readonly timers: Timers
   readonly onCall: OnCall | undefined
+  readonly around: Around | undefined
   readonly conversations: Conversations
   readonly tasks: Tasks
   readonly idempotency: IdempotentReplies

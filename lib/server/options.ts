@@ -12,6 +12,7 @@ import {
 } from '../define/validate.ts'
 import { isStrings } from '../wire/json.ts'
 import type { A2aServerOptions } from '../a2a/model/options.ts'
+import type { Around } from '../define/around.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log, Logger } from '../define/log.ts'
 import type { Checks, Members } from '../define/validate.ts'
@@ -77,6 +78,8 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
   readonly log?: Log | Logger | false | undefined
   /** Called at the end of each call of an agent, tool, resource or prompt. What it throws is logged. */
   readonly onCall?: OnCall | undefined
+  /** Runs around each call of an agent, tool, resource, prompt or completion, which `next()` runs. */
+  readonly around?: Around | undefined
   /** Logs a line for each request, at level info, which standard error then shows. */
   readonly accessLog?: boolean | undefined
   /** Called when a request is over. For metrics use `route`, which has few values. */
@@ -149,6 +152,7 @@ const checks: Checks<Omit<ServerOptions, keyof Limits>> = {
   allowedHosts: mustBe(isStrings, `write a list, as in ['agents.example.com']`),
   allowedOrigins: mustBe(isStrings, `write a list, as in ['https://app.example.com']`),
   onCall: mustBe(isFunction, 'write a function (info) => {}'),
+  around: mustBe(isFunction, 'write async (called, next) => await next()'),
   onRequest: mustBe(isFunction, 'write a function that takes a summary of each request'),
   rateLimit: mustBeOptions('write { perMinute: 600 }', rateChecks),
   mcp: mustBeOptions(`write an object, as in { instructions: 'Ask first.' }`, mcpChecks),

@@ -75,6 +75,7 @@ export function createService(options: ServerOptions): MadeService {
     workload,
     timers: new Timers(),
     onCall: options.onCall,
+    around: options.around,
     conversations: new Conversations(limits, store, log),
     tasks,
     idempotency: new IdempotentReplies(limits, replies, log, cluster),

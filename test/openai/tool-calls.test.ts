@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { defineAgent } from '../../lib/define/agent.ts'
 import { modelOf } from '../../lib/openai/openai.ts'
 import { ToolCalls } from '../../lib/openai/tool-calls.ts'
 import { Fault } from '../../lib/define/fault.ts'
@@ -345,6 +346,24 @@ test('progress rises from call to call, and never overtakes the pieces of the an
     [undefined, 'Calls tool…'], [undefined, 'half'],
   ])
   assert.equal(told[6]?.[2], 'a piece')
+})
+
+test('what runs around the calls of the server runs around those of a model', async () => {
+  const noted: unknown[] = []
+  const { service } = serviceOf({
+    around({ kind, name, input }, next) {
+      noted.push([kind, name, input])
+      return kind === 'tool' ? 'Other' : next()
+    },
+  })
+  const tool = toolOf(() => 'ok')
+  const agent = defineAgent({
+    name: 'A',
+    run: (_prompt, call) => new ToolCalls(modelOf({ tools: [tool] }), call).run(requestFor(tool, { a: 1 })),
+  })
+  const { text } = await ask(service, agent, 'hi', callOf())
+  assert.equal(text, 'Other')
+  assert.deepEqual(noted, [['agent', 'A', 'hi'], ['tool', 'tool', { a: 1 }]])
 })
 
 test('the limits of the server that runs the agent hold for what its model calls', async () => {

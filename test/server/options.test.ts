@@ -54,7 +54,8 @@ test('every option and every limit is known', async () => {
     insecure: false,
     apiKey: [{ id: 'a', key: 'k', scopes: [] }], publicUrl: 'https://a.example', trustProxy: false,
     mountPath: '/m', path: '/ask', cors: '*', allowedHosts: ['a.example'],
-    allowedOrigins: ['https://a.example'], log: false, onCall: () => {}, exposeErrors: false,
+    allowedOrigins: ['https://a.example'], log: false, onCall: () => {},
+    around: (_called, next) => next(), exposeErrors: false,
     rateLimit: { perMinute: 600 }, accessLog: false, onRequest: () => {}, metrics: false,
     secret: 'x'.repeat(16), store, deployment: 'shop',
     a2a: {
@@ -107,6 +108,7 @@ const wrong: readonly (readonly [options: object, sentence: RegExp])[] = [
   [{ apiKey: [{ id: 'a', key: 'k', scope: ['x'] }] },
     /^The API key 1 has no option 'scope'; did you mean 'scopes'\?$/],
   [{ apiKey: [{ id: 'a', key: 'k', scopes: 'x' }] }, /^The API key 1 has scopes that are none; write/],
+  [{ around: [] }, /^around is an array; write async \(called, next\) => await next\(\)$/],
   [{ insecure: 'false' }, /^insecure is "false"; write true or false$/],
   [{ exposeErrors: 'false' }, /^exposeErrors is "false"; write true or false$/],
   [{ a2a: true }, /^a2a is true; write an object, as in \{ card: '1\.0' \}$/],

@@ -3,6 +3,7 @@
  * agent, named like the server, which runs those tools and asks for what it cannot read.
  */
 import { defineAgent } from '../../define/agent.ts'
+import { ownDefinition } from '../../define/around.ts'
 import { isRecord, textOf } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { allowed } from '../../define/principal.ts'
@@ -41,10 +42,10 @@ export function isToolAgent(service: Service, agent: Agent | Group): boolean {
 function toolAgent(service: Service): Agent {
   let agent = agents.get(service)
   if (agent === undefined) {
-    agent = defineAgent({
+    agent = ownDefinition(defineAgent({
       name: service.name, id: 'tools', description: service.description || `The tools of ${service.name}.`,
       run: (_prompt, { principal }) => askForTool(service, principal),
-    })
+    }))
     agents.set(service, agent)
   }
   return agent

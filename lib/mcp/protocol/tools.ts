@@ -4,6 +4,7 @@
  * An agent is `execute_<id>_task(prompt)`, and, callable but not listed, `ask_<id>(message, session_id?)`.
  * A group adds `execute_<group>_workflow(query)` and `list_agents()`.
  */
+import { ownDefinition } from '../../define/around.ts'
 import { isRecord } from '../../define/content.ts'
 import { runConversationTurn, timeoutOf } from '../../run/answer-message.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
@@ -55,7 +56,7 @@ function plain({ id }: Agent | Group): string {
 
 function runTool(service: Service, agent: Agent | Group, name: string, argument: string): Tool {
   const what = agent.description === '' ? '' : ` ${agent.description}`
-  return defineTool({
+  return ownDefinition(defineTool({
     name,
     title: agent.name,
     description: agent.kind === 'agent'
@@ -65,11 +66,11 @@ function runTool(service: Service, agent: Agent | Group, name: string, argument:
     timeoutMs: timeoutOf(service, agent),
     scopes: agent.scopes,
     run: (args, call) => runAgent(service, agent, textIn(args, argument), undefined, live(call)),
-  })
+  }))
 }
 
 function askTool(service: Service, agent: Agent | Group): Tool {
-  return defineTool({
+  return ownDefinition(defineTool({
     name: `ask_${plain(agent)}`,
     description: `Asks ${agent.name}.`,
     inputSchema: {
@@ -85,11 +86,11 @@ function askTool(service: Service, agent: Agent | Group): Tool {
     timeoutMs: timeoutOf(service, agent),
     scopes: agent.scopes,
     run: ({ message, session_id: id }, call) => runAgent(service, agent, message, id, live(call)),
-  })
+  }))
 }
 
 function listTool(service: Service): Tool {
-  return defineTool({
+  return ownDefinition(defineTool({
     name: 'list_agents',
     description: 'Lists the agents that can be asked.',
     annotations: { readOnlyHint: true },
@@ -97,7 +98,7 @@ function listTool(service: Service): Tool {
       agents: allowed(principal, service.catalog.agents)
         .map(({ id, name, description }) => ({ id, name, description })),
     }),
-  })
+  }))
 }
 
 /** Runs the agent; pieces of its answer become progress where the client asked for that. */
