@@ -362,7 +362,9 @@ test('what is shipped is a few files, that point to nothing else', () => {
     assert.doesNotMatch(text, /sourceMappingURL/)
     // V8 keeps a text with other characters in twice the memory.
     if (path.endsWith('.js')) assert.doesNotMatch(text, /[^\0-\x7f]/)
-    for (const [, target = ''] of text.matchAll(/\b(?:from |import\()['"](\.[^'"]+)['"]/g)) {
+    // Statements alone: a text may be a program too.
+    const imports = /(?:^(?:import|export) [^'"\n]*? from |\bimport\()['"](\.[^'"]+)['"]/gm
+    for (const [, target = ''] of text.matchAll(imports)) {
       const kind = path.endsWith('.d.ts') ? '.d.ts' : '.js'
       const wanted = join(dirname(path), target).replaceAll('\\', '/').replace(/\.[jt]s$/, kind)
       assert.ok(files.includes(wanted), `${path} points to ${target}, which is not there`)
