@@ -125,13 +125,18 @@ export function answerOf(
 function piecesIn(
   output: unknown, gathering: AnswerBuilder,
 ): Iterator<unknown> | AsyncIterator<unknown> | undefined {
-  if (isAsyncIterable(output)) return output[Symbol.asyncIterator]()
-  const stream = gathering.streamIn(output)
+  if (isGenerator(output)) return output[Symbol.asyncIterator]()
+  const stream = gathering.streamIn(output) ?? output
   if (isAsyncIterable(stream)) return stream[Symbol.asyncIterator]()
   if (!isIterable(output)) return undefined
   const what = output instanceof Set || 'next' in output ? undefined : foreignTo(output)
   if (what !== undefined) throw mistake(`an agent returned ${what}`)
   return output[Symbol.iterator]()
+}
+
+/** Whether it is one of the language's own, which says nothing of its pieces. */
+function isGenerator(output: unknown): output is AsyncIterable<unknown> {
+  return isAsyncIterable(output) && Object.prototype.toString.call(output) === '[object AsyncGenerator]'
 }
 
 /** Emits one after the other; waits only where the reader is behind. */
@@ -186,18 +191,15 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   /** The stream within a result of another framework. */
   streamIn(output: unknown): unknown {
     if (typeof output !== 'object' || output === null) return undefined
-    const shape = resultShape(output)
-    const how = shape?.[2]
-    if (typeof how !== 'object' || how.pieces === undefined) return undefined
-    this.#shape = shape
-    return how.pieces(membersOf(output))
+    this.#shape = resultShape(output)
+    const how = this.#shape?.[2]
+    return typeof how === 'object' ? how.pieces?.(membersOf(output)) : undefined
   }
 
   /** What a user sees of a piece of another framework; '' for nothing. Undefined: it is the author's own. */
   read(piece: unknown): MaybePromise<unknown> | undefined {
     if (typeof piece !== 'object' || piece === null || isContent(piece)) return undefined
-    // Later pieces of a stream are often too plain to be known by themselves.
-    const shape = resultShape(piece) ?? (isTyped(piece) ? this.#shape : undefined)
+    const shape = resultShape(piece, this.#shape)
     if (shape === undefined) return undefined
     const [what, , how] = shape
     if (typeof how === 'string') throw mistake(`an agent returned ${what}; write ${how}`)

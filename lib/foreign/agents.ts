@@ -40,6 +40,10 @@ const MESSAGES = `[...call.history, { role: 'user', content: prompt }]`
 
 const RUN = 'run: async (prompt, call) => (await '
 
+async function loadLangchain(): Promise<Adapter> {
+  return (await import('./langchain.ts')).langchain
+}
+
 const agents: readonly AgentShape[] = [
   ['a Runner of the Agent Development Kit', (has) => has(Symbol.for('google.adk.runner')) === true,
     {
@@ -52,12 +56,18 @@ const agents: readonly AgentShape[] = [
       + `'@google/adk'`],
   ['a flow of Genkit', (has) => genkitKeyOf(has).startsWith('/flow/'),
     'run: (prompt, call) => flow(prompt)'],
-  ['a graph of LangGraph', (has) => has('lg_is_pregel') === true,
-    `${RUN}graph.invoke({ messages: ${MESSAGES} }, { signal: call.signal })).messages.at(-1).text`],
+  ['a graph of LangGraph without messages in its state',
+    (has) => has('lg_is_pregel') === true && has('channels') !== undefined
+      && ['messages', '__previous__'].every((name) => readMember(has('channels'), name) === undefined),
+    `${RUN}graph.invoke({ question: prompt }, { signal: call.signal })).answer, with the names of its state`],
+  ['a graph of LangGraph', (has) => has('lg_is_pregel') === true, { load: loadLangchain }],
   ['an agent of LangChain',
     (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream')
       && readMember(has('graph'), 'lg_is_pregel') === true,
-    `${RUN}agent.invoke({ messages: ${MESSAGES} }, { signal: call.signal })).messages.at(-1).text`],
+    {
+      load: loadLangchain, name: (has) => readMember(has('options'), 'name'),
+      description: (has) => readMember(has('options'), 'description'),
+    }],
   ['an agent of Mastra',
     (has) => has('component') === 'AGENT' && areFunctions(has, 'generate', 'stream', 'getInstructions'),
     `${RUN}agent.generate(${MESSAGES}, { abortSignal: call.signal })).text`],

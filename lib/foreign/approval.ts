@@ -1,5 +1,7 @@
-/** Asks the user whether a tool of an agent may run. */
+/** What agents ask the user: whether a tool may run, and whatever else. */
+import { readMember } from './shape.ts'
 import type { Call } from '../define/call.ts'
+import type { FormQuestion } from '../define/question.ts'
 
 const schema = {
   type: 'object',
@@ -15,4 +17,21 @@ export async function askApproval(call: Call, key: string, tool: string, args: u
   const message = `May the tool '${tool}' run with ${typeof args === 'string' ? args : JSON.stringify(args)}?`
   const { action, content } = await call.elicit({ key, message, schema })
   return action === 'accept' && content['approve'] === true
+}
+
+/**
+ * Asks what an agent asks in a form of its own: a text, or an object with a `message` and, for more than a
+ * text, the `schema` of the answer. Resolves to the answer; to null where the user gives none. Throws as above.
+ */
+export async function askFreely(call: Call, key: string, asked: unknown): Promise<unknown> {
+  const named = ['message', 'question', 'reason'].map((name) => readMember(asked, name))
+  const message = [asked, ...named].find((one) => typeof one === 'string') ?? JSON.stringify(asked)
+  const answer = readMember(asked, 'schema') ?? { type: 'string', title: 'Answer' }
+  const isForm = readMember(answer, 'properties') !== undefined
+  const form = isForm ? answer : { type: 'object', properties: { answer }, required: ['answer'] }
+  const { action, content } = await call.elicit({
+    key, message: String(message), schema: form as FormQuestion['schema'],
+  })
+  if (action !== 'accept') return null
+  return isForm ? content : content['answer']
 }

@@ -1,13 +1,174 @@
-/** Reads what agents of LangChain and graphs of LangGraph return. */
+/** Runs agents of LangChain and graphs of LangGraph, versions 1, and reads what they return. */
+import { randomUUID } from 'node:crypto'
+import { askApproval, askFreely } from './approval.ts'
+import { GraphReader } from './langchain-reader.ts'
+import { earlierMessages, presentMessage } from './message.ts'
 import { readMember } from './shape.ts'
-import type { Reader } from './adapter.ts'
+import { runSteps } from './steps.ts'
+import type { Call } from '../define/call.ts'
+import type { Adapter, Reader, Shown } from './adapter.ts'
+import type { Interrupt } from './langchain-reader.ts'
+import type { AttachedFile } from './message.ts'
+import type { AgentStep } from './steps.ts'
 
-export const langchain: Reader = {
-  makeReader: () => (value) => {
-    const messages = readMember(value, 'messages')
-    const message: unknown = Array.isArray(value) ? value[0]
-      : Array.isArray(messages) ? messages.at(-1) : value
-    const text = readMember(message, 'text')
-    return typeof text === 'string' ? text : undefined
+/** A graph, or an agent that has one. */
+interface Theirs {
+  readonly name?: unknown
+  readonly graph?: Theirs
+  readonly options?: { readonly name?: unknown; readonly systemPrompt?: unknown }
+  readonly channels?: object
+  /** `true` where it is part of another graph. */
+  readonly checkpointer?: { deleteThread?(id: string): unknown } | boolean
+  stream(input: object, config: object): Promise<AsyncIterable<object>>
+}
+
+/** What a run goes on from: its thread, and what its graph has asked. */
+interface Asked { readonly thread: string; readonly interrupts: readonly Interrupt[] }
+
+type Answers = Readonly<Record<string, unknown>>
+
+export const langchain: Adapter & Reader = {
+  async* run(theirs, prompt, call) {
+    const agent = theirs as Theirs
+    const graph = agent.graph ?? agent
+    const reader = new GraphReader(true)
+    const threads = threadsOf(graph)
+    let thread = ''
+    let [isAsking, hasShown] = [false, false]
+    const isFunction = isEntrypoint(graph)
+    async function* step(asked?: Asked, answers?: Answers): AgentStep<Asked> {
+      // The history is the server's, so that each run has a thread of its own.
+      thread = asked?.thread ?? randomUUID()
+      isAsking = false
+      const config = {
+        streamMode: ['messages', 'updates', ...isFunction ? ['values'] : []],
+        subgraphs: true, signal: call.signal,
+        ...graph.checkpointer && { configurable: { thread_id: thread } },
+      }
+      const stream = answers === undefined
+        ? await agent.stream({ messages: messagesFor(agent, prompt, call) }, config)
+        : await graph.stream(new Command(answers), config)
+      for await (const piece of stream) {
+        const returned = isFunction ? returnedIn(piece) : undefined
+        // It may return the text that came before, piece by piece.
+        if (typeof returned === 'string' && hasShown) continue
+        const shown = returned ?? reader.read(piece, call)
+        if (shown === undefined) continue
+        hasShown = true
+        yield shown
+      }
+      const interrupts = reader.takeInterrupts()
+      return interrupts.length === 0 ? undefined : { thread, interrupts }
+    }
+    try {
+      const name = String(agent.options?.name ?? graph.name)
+      yield* runSteps(call, `langgraph ${name}`, step, async (asked): Promise<Answers> => {
+        thread = asked.thread
+        isAsking = true
+        threads.wait(thread)
+        const answers = asked.interrupts.map(async (one) => [one.id, await answerTo(one, call)])
+        return Object.fromEntries(await Promise.all(answers)) as Answers
+      })
+    } finally {
+      // What is still asked may be answered after this run.
+      if (!isAsking || !call.signal.aborted) threads.end(thread)
+    }
   },
+  makeReader() {
+    const reader = new GraphReader()
+    return (value, call) => {
+      const shown = reader.read(value, call)
+      if (reader.takeInterrupts().length === 0) return shown
+      throw new TypeError('A graph has asked something, and only the graph itself can go on from there; '
+        + 'give it as it is, in agents: [graph]')
+    }
+  },
+}
+
+/** What a graph goes on from; it knows one by `lg_name`. */
+class Command {
+  readonly lg_name = 'Command'
+  /** Answers by the ids of what was asked. */
+  readonly resume: Answers
+
+  constructor(resume: Answers) {
+    this.resume = resume
+  }
+}
+
+/** Where nobody ever answers, a checkpointer would grow without end. */
+const MAX_WAITING = 1_000
+
+/** The threads of a graph that wait for an answer; of too many the oldest ends. */
+class Threads {
+  readonly #graph: Theirs
+  readonly #waiting = new Set<string>()
+
+  constructor(graph: Theirs) {
+    this.#graph = graph
+  }
+
+  wait(thread: string): void {
+    this.#waiting.delete(thread)
+    this.#waiting.add(thread)
+    const [oldest] = this.#waiting
+    if (this.#waiting.size > MAX_WAITING && oldest !== undefined) this.end(oldest)
+  }
+
+  end(thread: string): void {
+    this.#waiting.delete(thread)
+    const { checkpointer } = this.#graph
+    if (typeof checkpointer !== 'object' || thread === '') return
+    // Nobody waits for it, and what it leaves behind harms nobody.
+    Promise.resolve(checkpointer.deleteThread?.(thread)).catch(() => {})
+  }
+}
+
+const allThreads = new WeakMap<Theirs, Threads>()
+
+function threadsOf(graph: Theirs): Threads {
+  const threads = allThreads.get(graph) ?? new Threads(graph)
+  allThreads.set(graph, threads)
+  return threads
+}
+
+function messagesFor(agent: Theirs, prompt: string, call: Call): readonly object[] {
+  const { text, files } = presentMessage(prompt, call)
+  const content = files.length === 0 ? text : [{ type: 'text', text }, ...files.map(blockOfFile)]
+  const hasInstructions = agent.options?.systemPrompt !== undefined
+  return [...earlierMessages(call, hasInstructions), { role: 'user', content }]
+}
+
+function blockOfFile({ mediaType, data, name = 'file' }: AttachedFile): object {
+  if (mediaType.startsWith('image/')) {
+    return { type: 'image_url', image_url: { url: `data:${mediaType};base64,${data}` } }
+  }
+  const type = mediaType.startsWith('audio/') ? 'audio' : 'file'
+  return { type, source_type: 'base64', mime_type: mediaType, data, metadata: { filename: name } }
+}
+
+/** Whether it is a function that is run as a graph (`entrypoint`): it may return anything. */
+function isEntrypoint({ channels }: Theirs): boolean {
+  return readMember(channels, '__previous__') !== undefined
+}
+
+/** What an `entrypoint` returned, where that is no message: a text, or data. */
+function returnedIn(piece: object): Shown | undefined {
+  const [place, mode, value] = piece as readonly unknown[]
+  if (mode !== 'values' || !Array.isArray(place) || place.length > 0) return undefined
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null) return undefined
+  return 'messages' in value || 'lc_kwargs' in value ? undefined : { data: value }
+}
+
+/** The answer to what a graph asks: of the middleware for approvals, or of the author's own. */
+async function answerTo({ id, value }: Interrupt, call: Call): Promise<unknown> {
+  const actions = readMember(value, 'actionRequests')
+  if (!Array.isArray(actions)) return askFreely(call, id, value)
+  const decisions = actions.map(async (action: unknown, at) => {
+    const tool = String(readMember(action, 'name'))
+    const isApproved = await askApproval(call, `${id}-${at}`, tool, readMember(action, 'args'))
+    return { type: isApproved ? 'approve' : 'reject' }
+  })
+  return { decisions: await Promise.all(decisions) }
 }

@@ -3,7 +3,7 @@
  * of it. They are known by their shape; a reader is loaded when the first of its kind comes.
  */
 import { Later } from '../util/later.ts'
-import { readMember, membersOf } from './shape.ts'
+import { areFunctions, membersOf, readMember } from './shape.ts'
 import type { Reader } from './adapter.ts'
 import type { Has } from './shape.ts'
 
@@ -28,10 +28,8 @@ const langchain = takenBy(async () => (await import('./langchain.ts')).langchain
 const openaiAgents = takenBy(async () => (await import('./openai-agents.ts')).openaiAgents)
 const strands = takenBy(async () => (await import('./strands.ts')).strands)
 
-const PIECES_OF_GRAPH = `for await (const [message] of await graph.stream({ messages }, `
-  + `{ streamMode: 'messages' })) yield message.text`
 const graphModes: ReadonlySet<unknown> = new Set([
-  'messages', 'updates', 'values', 'custom', 'debug', 'tasks', 'checkpoints',
+  'messages', 'updates', 'values', 'custom', 'debug', 'tasks', 'checkpoints', 'tools',
 ])
 
 /** What the first part of a `fullStream` has. */
@@ -42,9 +40,12 @@ const results: readonly ResultShape[] = [
   ['a piece of a stream of LangGraph', (has) => has('length') === 2 && isMessageIn(has('0'))
     && typeof has('1') === 'object' && !isMessageIn(has('1')), langchain],
   ['a piece of LangGraph\'s with its mode',
-    (has) => has('length') === 2 && graphModes.has(has('0')) && typeof has('1') === 'object',
-    PIECES_OF_GRAPH],
+    (has) => (has('length') === 2 && graphModes.has(has('0')) && typeof has('1') === 'object')
+      || (has('length') === 3 && Array.isArray(has('0')) && graphModes.has(has('1'))), langchain],
   ['a state of LangChain', (has) => isMessageIn(lastOf(has('messages'))), langchain],
+  ['a stream of LangChain', (has) => areFunctions(has, 'getReader', 'ensureReader'), langchain],
+  ['an event of LangChain',
+    (has) => typeof has('run_id') === 'string' && /^on_[a-z_]+$/.test(String(has('event'))), langchain],
   ['a stream of the AI SDK', (has) => has('textStream') !== undefined && has('fullStream') !== undefined,
     { ...aiSdk, pieces: (has) => isStream(has('fullStream')) ? has('fullStream') : has('textStream') }],
   ['a result of the AI SDK',
@@ -80,24 +81,34 @@ const results: readonly ResultShape[] = [
   ['a result of LlamaIndex',
     (has) => ['result', 'state'].every((name) => readMember(has('data'), name) !== undefined),
     'return (await agent.run(prompt)).data.result'],
+  ['what the nodes of a graph of LangGraph have changed', (has, names) => has('length') === undefined
+    && names.some((name) => name === '__interrupt__' || MIDDLEWARE.test(name) || isChange(has(name))),
+    langchain],
 ]
 
-/** What a value that was returned or yielded is; undefined for an author's own. */
-export function resultShape(value: object): ResultShape | undefined {
+/**
+ * What a value that was returned or yielded is; undefined for an author's own. `before`: what came before it in
+ * one stream, whose later pieces are often too plain to be known by themselves.
+ */
+export function resultShape(value: object, before?: ResultShape): ResultShape | undefined {
   const has = membersOf(value)
   const names = Object.keys(value)
-  return results.find(([, is]) => is(has, names)) ?? (isGraphState(value) ? graphState : undefined)
+  const shape = results.find(([, is]) => is(has, names))
+  return shape ?? (before !== undefined && goesOn(before, has) ? before : undefined)
 }
 
-const graphState: ResultShape = ['a state of LangGraph', () => false, PIECES_OF_GRAPH]
-
-/** What the nodes of a graph have changed, by their names. */
-function isGraphState(value: object): boolean {
-  return !Array.isArray(value) && Object.values(value).some((node: unknown) => {
-    const messages = readMember(node, 'messages')
-    return isMessageIn(Array.isArray(messages) ? messages.at(-1) : messages)
-  })
+function goesOn([, , how]: ResultShape, has: Has): boolean {
+  if (typeof has('type') === 'string') return true
+  return how === langchain && ['text', 'data', 'content', 'state'].every((name) => has(name) === undefined)
 }
+
+/** Whether a node of a graph has changed its messages. */
+function isChange(node: unknown): boolean {
+  const messages = readMember(node, 'messages')
+  return isMessageIn(node) || isMessageIn(Array.isArray(messages) ? messages.at(-1) : messages)
+}
+
+const MIDDLEWARE = /\.(?:before|after)_(?:agent|model)$/
 
 function isMessage(has: Has): boolean {
   return has('lc_kwargs') !== undefined && has('text') !== undefined
