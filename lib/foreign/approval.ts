@@ -21,7 +21,8 @@ export async function askApproval(call: Call, key: string, tool: string, args: u
 
 /**
  * Asks what an agent asks in a form of its own: a text, or an object with a `message` and, for more than a
- * text, the `schema` of the answer. Resolves to the answer; to null where the user gives none. Throws as above.
+ * text, the `schema` of the answer. Resolves to the answer; to null where the user gives none. Throws as
+ * `askApproval` does.
  */
 export async function askFreely(call: Call, key: string, asked: unknown): Promise<unknown> {
   const named = ['message', 'question', 'reason'].map((name) => readMember(asked, name))
@@ -33,5 +34,5 @@ export async function askFreely(call: Call, key: string, asked: unknown): Promis
     key, message: String(message), schema: form as FormQuestion['schema'],
   })
   if (action !== 'accept') return null
-  return isForm ? content : content['answer']
+  return isForm ? content : readMember(content, 'answer')
 }

@@ -27,8 +27,8 @@ export function textOfMessage(message: unknown): string {
 
 export function reasoningIn(message: unknown): string {
   const content = readMember(message, 'content')
-  const told = readMember(readMember(message, 'additional_kwargs'), 'reasoning_content')
-  if (!Array.isArray(content)) return typeof told === 'string' ? told : ''
+  const thought = readMember(readMember(message, 'additional_kwargs'), 'reasoning_content')
+  if (!Array.isArray(content)) return typeof thought === 'string' ? thought : ''
   const texts = content.map((block) => readMember(block, 'reasoning') ?? readMember(block, 'thinking'))
   return texts.map((one) => one ?? '').join('')
 }

@@ -11,7 +11,7 @@ import type { Call } from '../define/call.ts'
 import type { Shown } from './adapter.ts'
 
 /** What a graph asks: `interrupt(value)`. */
-export interface Interrupt { readonly id: string; readonly value: unknown }
+export interface GraphInterrupt { readonly id: string; readonly value: unknown }
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -30,7 +30,9 @@ export class GraphReader {
   /** Calls of tools that have begun. */
   readonly #calls = new Set<string>()
   readonly #fragments = new Map<string, Fragment>()
-  readonly #interrupts = new Map<string, Interrupt>()
+  readonly #interrupts = new Map<string, GraphInterrupt>()
+  /** The text of the last message of an agent or a tool. */
+  lastText = ''
   /** The next message only says that the answer has its form. */
   #isNextNotice = false
 
@@ -50,7 +52,7 @@ export class GraphReader {
   }
 
   /** What was asked and is not answered yet. */
-  takeInterrupts(): readonly Interrupt[] {
+  takeInterrupts(): readonly GraphInterrupt[] {
     const all = [...this.#interrupts.values()]
     this.#interrupts.clear()
     return all
@@ -173,6 +175,7 @@ export class GraphReader {
   }
 
   #readNew<T>(message: unknown, call: Call, read: () => T): T | undefined {
+    this.lastText = textOfMessage(message)
     if (this.#hasPieces && typeOfMessage(message) === 'ai' && isOfLangchain(message)) {
       this.#beginCalls(message, call)
       return undefined
@@ -201,7 +204,7 @@ export class GraphReader {
   #addInterrupts(interrupts: unknown): void {
     if (!Array.isArray(interrupts)) return
     for (const one of interrupts) {
-      const { id, value } = one as Interrupt
+      const { id, value } = one as GraphInterrupt
       this.#interrupts.set(id, { id, value })
     }
   }

@@ -7,7 +7,7 @@ import { readMember } from './shape.ts'
 import { runSteps } from './steps.ts'
 import type { Call } from '../define/call.ts'
 import type { Adapter, Reader, Shown } from './adapter.ts'
-import type { Interrupt } from './langchain-reader.ts'
+import type { GraphInterrupt } from './langchain-reader.ts'
 import type { AttachedFile } from './message.ts'
 import type { AgentStep } from './steps.ts'
 
@@ -23,7 +23,7 @@ interface Theirs {
 }
 
 /** What a run goes on from: its thread, and what its graph has asked. */
-interface Asked { readonly thread: string; readonly interrupts: readonly Interrupt[] }
+interface Asked { readonly thread: string; readonly interrupts: readonly GraphInterrupt[] }
 
 type Answers = Readonly<Record<string, unknown>>
 
@@ -58,6 +58,8 @@ export const langchain: Adapter & Reader = {
         yield shown
       }
       const interrupts = reader.takeInterrupts()
+      // A tool whose result is the answer.
+      if (interrupts.length === 0 && !hasShown) yield reader.lastText
       return interrupts.length === 0 ? undefined : { thread, interrupts }
     }
     try {
@@ -162,7 +164,7 @@ function returnedIn(piece: object): Shown | undefined {
 }
 
 /** The answer to what a graph asks: of the middleware for approvals, or of the author's own. */
-async function answerTo({ id, value }: Interrupt, call: Call): Promise<unknown> {
+async function answerTo({ id, value }: GraphInterrupt, call: Call): Promise<unknown> {
   const actions = readMember(value, 'actionRequests')
   if (!Array.isArray(actions)) return askFreely(call, id, value)
   const decisions = actions.map(async (action: unknown, at) => {

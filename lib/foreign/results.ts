@@ -87,8 +87,8 @@ const results: readonly ResultShape[] = [
 ]
 
 /**
- * What a value that was returned or yielded is; undefined for an author's own. `before`: what came before it in
- * one stream, whose later pieces are often too plain to be known by themselves.
+ * What a value that was returned or yielded is; undefined for an author's own. `before`: what came before it
+ * in one stream, whose later pieces are often too plain to be known by themselves.
  */
 export function resultShape(value: object, before?: ResultShape): ResultShape | undefined {
   const has = membersOf(value)

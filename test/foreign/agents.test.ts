@@ -151,7 +151,8 @@ const results: readonly (readonly [what: string, result: object, text: string])[
   ['generateText()', objectOf([], {
     text: 'Said.', content: [{ type: 'text', text: 'Said.' }], steps: [{}], finishReason: 'stop', usage: {},
   }), 'Said.'],
-  ['a graph\'s state', { messages: [message('Asked.', 'human'), message('Said.')], thread: 'secret' }, 'Said.'],
+  ['a graph\'s state', { messages: [message('Asked.', 'human'), message('Said.')], thread: 'secret' },
+    'Said.'],
   ['a message', Object.assign(Object.create({}), message('Said.')), 'Said.'],
   ['the same as an object without a class', {
     text: 'Said.', content: [{ type: 'text', text: 'Said.' }], steps: [{}], finishReason: 'stop', usage: {},

@@ -39,8 +39,9 @@ async function answerTo(output: () => unknown): Promise<{ answer: Answer; events
 
 const whole = [calling, called, said]
 const modes: readonly (readonly [what: string, pieces: readonly unknown[]])[] = [
-  ['updates', [{ 'Logging.before_agent': {} }, { model: { messages: [asked, calling] } }, { count: { count: 1 } },
-    { tools: [{ messages: [called] }, null] }, { model: { messages: [said] } }, { end: null }]],
+  ['updates', [{ 'Logging.before_agent': {} }, { model: { messages: [asked, calling] } },
+    { count: { count: 1 } }, { tools: [{ messages: [called] }, null] }, { model: { messages: [said] } },
+    { end: null }]],
   ['values', [[asked], [asked, calling], [asked, calling, called], [asked, ...whole]]
     .map((messages) => ({ messages, count: 1 }))],
   ['updates and values', [['values', { messages: [asked] }], ['updates', { model: { messages: [calling] } }],
@@ -59,7 +60,7 @@ const modes: readonly (readonly [what: string, pieces: readonly unknown[]])[] = 
     // What an agent says to a tool.
     [['tools:1'], 'messages', [piece('no', { id: 'x' }), { langgraph_checkpoint_ns: 'tools:1|model:2' }]],
     [[], 'updates', { sub: { messages: [asked, ...whole] } }]]],
-  ['events', [{ event: 'on_chain_start', run_id: 'r', name: 'LangGraph', data: { input: { messages: [asked] } } },
+  ['events', [{ event: 'on_chain_start', run_id: 'r', data: { input: { messages: [asked] } } },
     { event: 'on_chat_model_end', run_id: '1', data: { output: calling }, metadata: meta },
     { event: 'on_tool_end', run_id: '2', data: { output: called }, metadata: meta },
     { event: 'on_chat_model_stream', run_id: '3', data: { chunk: piece('Sa') }, metadata: meta },
@@ -155,7 +156,7 @@ function answering(answer: object | undefined, questions: unknown[] = []): LiveC
   })
 }
 
-test('what a graph asks is asked, and its answer given to the same thread, which ends with the run', async () => {
+test('what a graph asks is asked, the answer goes to its thread, and that ends with the run', async () => {
   const choices = { type: 'string', enum: ['small', 'large'] }
   const form = { type: 'object', properties: { name: { type: 'string' } } }
   const cases: readonly (readonly [value: unknown, answer: object, resumed: unknown])[] = [
@@ -165,7 +166,8 @@ test('what a graph asks is asked, and its answer given to the same thread, which
     ['Sure?', { action: 'decline' }, null],
     [{ actionRequests: [{ name: 'book', args: { city: 'Paris' } }] },
       { action: 'accept', content: { approve: true } }, { decisions: [{ type: 'approve' }] }],
-    [{ actionRequests: [{ name: 'book', args: {} }] }, { action: 'cancel' }, { decisions: [{ type: 'reject' }] }],
+    [{ actionRequests: [{ name: 'book', args: {} }] },
+      { action: 'cancel' }, { decisions: [{ type: 'reject' }] }],
   ]
   const { service } = serviceOf()
   for (const [value, answer, resumed] of cases) {
@@ -187,6 +189,13 @@ test('where nobody can be asked a graph does not go on, and its thread ends', as
   await assert.rejects(async () => ask(service, defineAgent(graph), 'hi', answering(undefined)),
     { kind: 'unsupported' })
   assert.deepEqual([given.length, deleted.length], [1, 1])
+})
+
+test('where a tool has the last word, that is the answer', async () => {
+  const { service } = serviceOf()
+  const last = [[[], 'messages', [called, meta]], [[], 'updates', { tools: { messages: [called] } }]]
+  const { graph } = graphOf([last])
+  assert.equal((await ask(service, defineAgent(graph), 'hi', callOf())).text, 'sunny')
 })
 
 test('an entrypoint may return a text, data or a message', async () => {

@@ -43,7 +43,7 @@ export async function startModel() {
     asked.hasLeft = new Promise((resolve) => {
       response.on('close', () => resolve(!response.writableEnded))
     })
-    requests.push(asked)
+    asked.number = requests.push(asked)
     try {
       await answer(asked, response, dialect)
     } catch (error) {
@@ -147,7 +147,7 @@ function partsOf(content) {
 }
 
 const chat = {
-  whole(response, { body: { model } }) {
+  whole(response, { number, body: { model } }) {
     let content = ''
     let thought = ''
     const calls = []
@@ -164,15 +164,16 @@ const chat = {
         const choice = { index: 0, message, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' }
         response.setHeader('Content-Type', 'application/json')
         response.end(JSON.stringify({
-          id: 'chatcmpl-1', object: 'chat.completion', created: 1, model, choices: [choice], usage: chatUsage,
+          id: `chatcmpl-${number}`, object: 'chat.completion', created: 1, model, choices: [choice],
+          usage: chatUsage,
         }))
       },
     }
   },
-  stream(response, { body: { model, stream_options: options } }) {
+  stream(response, { number, body: { model, stream_options: options } }) {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' })
     const send = (choices, more) => response.write(`data: ${JSON.stringify({
-      id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model, choices, ...more,
+      id: `chatcmpl-${number}`, object: 'chat.completion.chunk', created: 1, model, choices, ...more,
     })}\n\n`)
     const delta = (part, reason = null) => send([{ index: 0, delta: part, finish_reason: reason }])
     let calls = 0
@@ -237,7 +238,7 @@ const responses = {
 }
 
 /** The items of a response as they grow; `send` gets each event. */
-function outputOf({ body: { model, tools = [] } }, send) {
+function outputOf({ number, body: { model, tools = [] } }, send) {
   const items = []
   let message
   const begin = (item) => {
@@ -245,11 +246,11 @@ function outputOf({ body: { model, tools = [] } }, send) {
     send('response.output_item.added', { output_index: items.length - 1, item: { ...item } })
     return items.length - 1
   }
-  const at = () => ({ item_id: 'msg_1', output_index: items.indexOf(message), content_index: 0 })
+  const at = () => ({ item_id: `msg_${number}`, output_index: items.indexOf(message), content_index: 0 })
   return {
     think(text) {
-      const index = begin({ type: 'reasoning', id: 'rs_1', summary: [] })
-      const place = { item_id: 'rs_1', output_index: index, summary_index: 0 }
+      const index = begin({ type: 'reasoning', id: `rs_${number}`, summary: [] })
+      const place = { item_id: `rs_${number}`, output_index: index, summary_index: 0 }
       send('response.reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } })
       send('response.reasoning_summary_text.delta', { ...place, delta: text })
       items[index].summary.push({ type: 'summary_text', text })
@@ -258,7 +259,9 @@ function outputOf({ body: { model, tools = [] } }, send) {
     },
     say(word) {
       if (message === undefined) {
-        message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'in_progress', content: [] }
+        message = {
+          type: 'message', id: `msg_${number}`, role: 'assistant', status: 'in_progress', content: [],
+        }
         begin(message)
         message.content.push({ type: 'output_text', text: '', annotations: [], logprobs: [] })
         send('response.content_part.added', { ...at(), part: { ...message.content[0] } })
@@ -284,7 +287,7 @@ function outputOf({ body: { model, tools = [] } }, send) {
       send('response.output_item.done', { output_index: items.indexOf(message), item: message })
     },
     response: (status) => ({
-      id: 'resp_1', object: 'response', created_at: 1, status, model, output: items, error: null,
+      id: `resp_${number}`, object: 'response', created_at: 1, status, model, output: items, error: null,
       incomplete_details: null, instructions: null, metadata: {}, parallel_tool_calls: true, temperature: 1,
       top_p: 1, tool_choice: 'auto', tools,
       usage: status === 'completed' ? {
