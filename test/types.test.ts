@@ -11,7 +11,7 @@ import { blocks } from './fixtures/documents.ts'
 const FOLDER = '.test/types'
 const HEAD = `import { createServer, defineAgent, defineGroup, defineTool, launch, serveStdio } from 'triport'
 import type { Agent, AgentDefinition, Call, Catalog, Group, Offer, ServerOptions, Subject } from 'triport'
-import type { FormQuestion, StandardSchema, Tool, UrlQuestion } from 'triport'
+import type { Around, FormQuestion, StandardSchema, Tool, UrlQuestion } from 'triport'
 /** Compiles only where both are the same, and neither is any. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 function is<_T extends true>(): void {}
@@ -118,6 +118,18 @@ const good: readonly string[] = [
   `launch([agent, definition, tool, group]); launch([...agents, ...tools]); launch({ agents, tools: likes })`,
   `launch({ ...agent, name: 'b' }); defineTool({ ...tool, name: 'b' })`,
   `launch(agents.length > 0 ? agent : group)`,
+  `launch({ name: 'a', run(prompt, { event }) {
+    event({ type: 'tool-call', id: '1', name: 'b', args: { prompt } })
+    event({ type: 'tool-result', id: '1', result: undefined, isError: undefined })
+    event({ type: 'reasoning', text: prompt }); event({ type: 'usage', inputTokens: 1, outputTokens: 1 })
+    return prompt
+  } })`,
+  `const around: Around = async ({ kind, name, input, call }, next) => {
+    is<Same<typeof name, string>>(); is<Same<typeof input, unknown>>(); is<Same<typeof call, Call>>()
+    return kind === 'tool' ? await next() : next()
+  }
+  launch(agent, { around }); createServer({ agents, around: (called, next) => next() })
+  serveStdio(agent, { around: ({ call: { signal } }, next) => signal.aborted ? '' : next() })`,
   `createServer(options); createServer({ ...options, name: 'b' }); createServer({ tools: likes, agents })`,
   `class Robot { readonly name = 'Robot'; count = 0; run(prompt: string): string { return prompt } }
    launch(new Robot()); launch([new Robot(), agent]); defineAgent(new Robot())`,
@@ -189,6 +201,10 @@ const bad: readonly (readonly [program: string, error: RegExp])[] = [
   [`defineTool(${broken})`, /Types of property 'sum' are incompatible/],
   [`defineTool(${brokenBySteps})`, /Types of property 'sum' are incompatible/],
   [`defineTool(${brokenLater})`, /'\{ readonly summ: number; \}' is not assignable/],
+  [`call.event({ type: 'tool-call', id: '1' })`, /'name' is missing/],
+  [`call.event({ type: 'usage', inputTokens: 1, outputTokens: '1' })`, /'string' is not assignable/],
+  [`call.event({ type: 'thought', text: '' })`, /'"thought"' is not assignable/],
+  [`launch(agent, { around: (_called, next) => { next(1) } })`, /Expected 0 arguments/],
   [`launch(agent, { apikey: 'k' })`, /'apikey' does not exist/],
   [`launch(agent, 9250)`, /No overload matches this call/],
   [`launch({ name: 'a', handler: (prompt: string) => prompt })`, /No overload matches this call/],

@@ -182,6 +182,19 @@ test('progress and logs come before the answer', async () => {
   await host.end()
 })
 
+test('what runs around every call runs around those of standard input too', async () => {
+  const called: unknown[] = []
+  const host = new Host({ around: ({ kind, name, input }, next) => {
+    called.push([kind, name, input])
+    return next()
+  } })
+  await host.initialize()
+  const { result } = await host.ask('tools/call', { name: 'echo', arguments: { text: 'a' } })
+  assert.equal(said(result), 'a')
+  assert.deepEqual(called, [['tool', 'echo', { text: 'a' }]])
+  await host.end()
+})
+
 test('the client is asked, by a request and by rounds', async () => {
   const host = new Host()
   await host.initialize('2025-11-25', { roots: {} })

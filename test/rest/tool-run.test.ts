@@ -132,6 +132,23 @@ test('progress that rises and lines of log are events, in order', async (t) => {
   ])
 })
 
+test('a tool that the code calls is progress, between the numbers of the code', async (t) => {
+  const server = serve(t, work(async (_args, call) => {
+    call.progress(1, 3, 'begun')
+    call.event({ type: 'tool-call', id: '1', name: 'find' })
+    call.event({ type: 'tool-result', id: '1', isError: true })
+    await undefined
+    call.progress(2)
+    return 'one'
+  }))
+  assert.deepEqual((await eventsOf(server)).slice(0, -1), [
+    ['progress', { progress: 1, total: 3, message: 'begun' }],
+    ['progress', { progress: 1.000001, message: 'Calls find…' }],
+    ['progress', { progress: 1.000002, message: 'find failed' }],
+    ['progress', { progress: 2 }],
+  ])
+})
+
 test('lines of log that no stream carries are the server\'s own', async (t) => {
   const circle: Record<string, unknown> = {}
   circle['self'] = circle
