@@ -388,6 +388,6 @@ export function isRequest(value: unknown): value is Request {
 }
 
 export function noRequest(value: unknown): TypeError {
-  return new TypeError(`server.fetch takes a Request, not ${show(value)}; `
-    + `write server.fetch(new Request('http://localhost/health'))`)
+  return new TypeError(`server.fetch takes a Request, not ${show(value)}; write server.fetch(new Request(`
+    + `'http://localhost/health')); with Hono, pass c.req.raw; with h3, event.req`)
 }

@@ -1,6 +1,7 @@
 /**
- * The server inside Express, Connect, Fastify and Hono: below a prefix, behind body parsers, beside routes
- * of the host's own. Skips itself, and says so, where they are not installed.
+ * The server inside Express, Connect, Fastify, Koa, h3, Hono and a plain server of Node: below a prefix,
+ * behind body parsers, beside routes of the host's own. Skips itself, and says so, where they are not
+ * installed.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -8,13 +9,19 @@ import { createServer as createNode } from 'node:http'
 import { test } from 'node:test'
 import { missing } from './start.mjs'
 
-const packages = ['express', 'connect', 'fastify', 'hono', '@hono/node-server']
+const packages = [
+  'express', 'express-4', 'connect', 'fastify', 'hono', '@hono/node-server', 'koa', 'koa-bodyparser',
+  'koa-mount', 'h3', 'h3-1',
+]
 const skip = missing(...packages)
 if (skip) console.log(`mounting: skipped: ${skip}`)
 
 const load = (path) => (skip ? {} : import(path))
-const [{ default: express }, { default: connect }, { default: fastify }, { Hono }, honoNode]
-  = await Promise.all(packages.map(load))
+const [
+  { default: express }, { default: express4 }, { default: connect }, { default: fastify }, { Hono }, honoNode,
+  { default: Koa }, { default: koaParser }, { default: koaMount }, h3, h31,
+] = await Promise.all(packages.map(load))
+const h3Node = await load('h3/node')
 const { createServer } = await load('../../dist/index.js')
 
 /** Signals of the runs of the agent, the newest last. */
@@ -33,7 +40,7 @@ const make = (options = {}) => createServer({
   agents: [agent], protocol: 'all', log: false, maxBodyBytes: 50_000, graceMs: 0, ...options,
 })
 
-/** A host that listens. Connect, Express and Hono on Node are listeners of node:http, Fastify has its own. */
+/** A host that listens. Most are listeners of node:http; Fastify and h3 have their own. */
 async function listening(server) {
   if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening')
   return server
@@ -69,6 +76,90 @@ const hosts = [
     app.use('/tools', router)
     app.get('/own', (_request, response) => response.send('own'))
     return listening(createNode(app))
+  }],
+  ['Express 4', () => {
+    const app = express4()
+    app.get('/own', (_request, response) => response.send('own'))
+    app.use('/tools/agents', make().handler)
+    return listening(createNode(app))
+  }],
+  ['Express 4 with body parsers', () => {
+    const app = express4().set('env', 'test')
+    app.use(express4.json(), express4.urlencoded({ extended: true }))
+    app.get('/own', (_request, response) => response.send('own'))
+    app.use('/tools/agents', make().handler)
+    return listening(createNode(app))
+  }],
+  ['Koa', () => {
+    const app = new Koa()
+    const { handler } = make({ mountPath: '/tools/agents' })
+    app.use((context, next) => {
+      if (!/^\/tools\/agents(?:\/|$)/.test(context.path)) return next()
+      context.respond = false
+      handler(context.req, context.res)
+    })
+    app.use((context) => { if (context.path === '/own') context.body = 'own' })
+    return listening(createNode(app.callback()))
+  }],
+  ['Koa with a body parser', () => {
+    const app = new Koa().on('error', () => {})
+    const { handler } = make({ mountPath: '/tools/agents' })
+    app.use(koaParser())
+    app.use((context, next) => {
+      if (!/^\/tools\/agents(?:\/|$)/.test(context.path)) return next()
+      context.respond = false
+      context.req.body = context.request.body
+      handler(context.req, context.res)
+    })
+    app.use((context) => { if (context.path === '/own') context.body = 'own' })
+    return listening(createNode(app.callback()))
+  }],
+  ['Koa by koa-mount', () => {
+    const app = new Koa()
+    const { handler } = make()
+    app.use(koaMount('/tools/agents', (context) => {
+      context.respond = false
+      context.req.originalUrl = context.originalUrl
+      handler(context.req, context.res)
+    }))
+    app.use((context) => { if (context.path === '/own') context.body = 'own' })
+    return listening(createNode(app.callback()))
+  }],
+  ['h3', () => {
+    const app = new h3.H3()
+    const server = make({ mountPath: '/tools/agents' })
+    app.get('/own', () => 'own')
+    app.all('/tools/agents', (event) => server.fetch(event.req))
+    app.all('/tools/agents/**', (event) => server.fetch(event.req))
+    return listening(createNode(h3Node.toNodeHandler(app)))
+  }],
+  ['h3, version 1', () => {
+    const app = h31.createApp()
+    const { handler } = make()
+    app.use('/own', h31.defineEventHandler(() => 'own'))
+    app.use('/tools/agents', h31.fromNodeMiddleware(handler))
+    return listening(createNode(h31.toNodeListener(app)))
+  }],
+  ['h3, version 1, that reads bodies', () => {
+    const app = h31.createApp()
+    const { handler } = make()
+    app.use('/own', h31.defineEventHandler(() => 'own'))
+    app.use('/tools/agents', h31.defineEventHandler(async (event) => {
+      if (event.method === 'POST') event.node.req.body = await h31.readRawBody(event)
+    }))
+    app.use('/tools/agents', h31.fromNodeMiddleware(handler))
+    return listening(createNode(h31.toNodeListener(app)))
+  }],
+  ['a server of Node that reads bodies', () => {
+    const { handler } = make({ mountPath: '/tools/agents' })
+    return listening(createNode(async (request, response) => {
+      if (request.url === '/own') return response.end('own')
+      if (!request.url.startsWith('/tools/agents')) return response.writeHead(404).end()
+      const chunks = []
+      if (request.method === 'POST') for await (const chunk of request) chunks.push(chunk)
+      request.body = Buffer.concat(chunks)
+      handler(request, response)
+    }))
   }],
   ['Connect', () => {
     const app = connect()

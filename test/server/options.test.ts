@@ -242,8 +242,8 @@ test('only a request can be fetched', async (t) => {
   const rows = [['/health', '"/health"'], [undefined, 'undefined'], [{}, 'an object']] as const
   for (const [given, shown] of rows) {
     await assert.rejects(server.fetch(given as never), {
-      name: 'TypeError', message: `server.fetch takes a Request, not ${shown}; `
-        + `write server.fetch(new Request('http://localhost/health'))`,
+      name: 'TypeError', message: `server.fetch takes a Request, not ${shown}; write server.fetch(`
+        + `new Request('http://localhost/health')); with Hono, pass c.req.raw; with h3, event.req`,
     })
   }
   assert.equal((await server.fetch(request('/health'))).status, 200)

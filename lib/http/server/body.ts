@@ -17,8 +17,11 @@ import type { Asker, Lease } from '../../util/quota.ts'
 import type { Reply } from '../message/exchange.ts'
 import type { HttpRequest } from './request.ts'
 
-/** Why there is no body. `taken`: other code has read it; `cut`: it ended before it was whole. */
-export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'taken' | 'cut'
+/**
+ * Why there is no body. `taken`, and of a web request `used`: other code has read it; `cut`: it ended before
+ * it was whole.
+ */
+export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'taken' | 'used' | 'cut'
 
 /** What bounds one body. */
 export type BodyLimits = Pick<Limits, 'maxBodyBytes' | 'bodyTimeoutMs'>
@@ -26,6 +29,13 @@ export type BodyLimits = Pick<Limits, 'maxBodyBytes' | 'bodyTimeoutMs'>
 export interface BodyTaker {
   /** Called once: with the text, or with the reason why there is none. */
   takeBody(text: string, failure?: BodyFailure): void
+}
+
+/** A mistake of the operator's: said to clients too, since they are the first to meet it. */
+export const takenBodies: Readonly<Record<'taken' | 'used', string>> = {
+  taken: 'The body was read before the handler got it; mount the handler before body parsers, or put what '
+    + 'they have read into request.body',
+  used: 'The body was read before fetch got it; call fetch first, or give it request.clone()',
 }
 
 export const NO_ROOM = 'Too many bodies are being read; try again later'
@@ -42,7 +52,8 @@ export function refuseBody(request: HttpRequest, why: BodyFailure, limits: BodyL
     case 'not-utf8': return refusalOf(request, 400, 'The body is not valid UTF-8', undefined, true)
     case 'cut': return refusalOf(request, 400, 'The body ended before it was whole')
     case 'late': return refusalOf(request, 408, LATE)
-    case 'taken': return refusalOf(request, 500, `Internal error (request ${request.requestId})`)
+    case 'taken':
+    case 'used': return refusalOf(request, 500, takenBodies[why])
   }
 }
 
@@ -147,7 +158,7 @@ export function readWebBody(
   incoming: Request, lease: Lease, budget: BodyBudget, limits: BodyLimits, taker: BodyTaker,
 ): { cut(): void } {
   if (incoming.bodyUsed || incoming.body?.locked === true) {
-    taker.takeBody('', 'taken')
+    taker.takeBody('', 'used')
     return { cut: ignore }
   }
   const reader = incoming.body?.getReader()

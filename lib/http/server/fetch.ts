@@ -3,7 +3,7 @@
  */
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { discard, endingAt, headerLines, isSource, lengthOf } from '../message/reply.ts'
-import { readWebBody, refuseBody } from './body.ts'
+import { readWebBody, refuseBody, takenBodies } from './body.ts'
 import { requestChannel } from './observer.ts'
 import { NO_STREAM, refusalOf } from './request.ts'
 import type { Reply, Source } from '../message/exchange.ts'
@@ -52,7 +52,7 @@ class WebRequestHead implements RequestHead {
     const { headers, method, body } = incoming
     const url = new URL(incoming.url)
     const lines: string[] = []
-    for (const [name, value] of headers) if (!ofConnection.has(name)) lines.push(name, value)
+    for (const [name, value] of headers) if (!ofHosts.has(name)) lines.push(name, value)
     // A web Request has its authority in its URL, and no length of its body.
     if (!headers.has('host')) lines.push('host', url.host)
     const length = headers.get('content-length') ?? '0'
@@ -80,11 +80,13 @@ class WebRequestHead implements RequestHead {
 }
 
 /**
- * Headers of one connection, which hosts copy and which mean nothing here. What `Connection` names besides
+ * Headers that mean nothing here: those of one connection, which hosts copy, and the encodings of bodies,
+ * which are a host's own matter; Next drops the name of one that it finds. What `Connection` names besides
  * stays: a client could remove what a proxy wrote. RFC 9110 §7.6.1.
  */
-const ofConnection: ReadonlySet<string> = new Set([
+const ofHosts: ReadonlySet<string> = new Set([
   'connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade',
+  'accept-encoding',
 ])
 
 /** Reads the body into the request; a reply where that fails. */
@@ -94,9 +96,7 @@ function readInto(
   return new Promise((resolve) => {
     const done = (text: string, failure?: BodyFailure): void => {
       request.body = text
-      if (failure === 'taken') {
-        log('error', 'A body was read before fetch got it; give fetch the request, and read request.clone()')
-      }
+      if (failure === 'used') log('error', takenBodies[failure])
       resolve(failure === undefined ? undefined : refuseBody(request, failure, limits))
     }
     const reading = readWebBody(incoming, request, budget, limits, { takeBody: done })

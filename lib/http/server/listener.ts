@@ -143,7 +143,7 @@ export function createListener(options: ListenerOptions): Listener {
   return {
     handler(incoming: AnyRequest, response: AnyResponse, next) {
       if (!isRequest(incoming) || !isResponse(response)) {
-        const remedy = 'with Fastify, pass request.raw and reply.raw'
+        const remedy = 'with Fastify, pass request.raw and reply.raw; with Koa, context.req and context.res'
         throw new TypeError(`handler takes a request and a response of Node; ${remedy}`)
       }
       if (typeof next === 'function' && isOutside(mountPath, incoming.url ?? '/')) next()

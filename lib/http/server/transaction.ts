@@ -11,7 +11,7 @@ import {
   inContext, LARGE_LENGTH, MANY_CHUNKS, markLoopBusy, pauseUntilLoopFree, turn, whenLoopIsFree,
 } from '../stream/loop-fairness.ts'
 import { endAtOnce, LargeReply, ResponsePipe, UnsentReply } from '../stream/response-pipe.ts'
-import { readBody, refuseBody } from './body.ts'
+import { readBody, refuseBody, takenBodies } from './body.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
 import { LATE, NO_STREAM, refusalOf } from './request.ts'
@@ -193,9 +193,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   #refuseBody(request: HttpRequest, failure: BodyFailure): void {
     const { limits, log } = this.#means
     if (failure === 'late') this.end()
-    if (failure === 'taken') {
-      log('error', 'A body was read before the handler got it; mount the handler before body parsers')
-    }
+    if (failure === 'taken') log('error', takenBodies[failure])
     try {
       this.#deliver(request, refuseBody(request, failure, limits))
     } catch (error) {
