@@ -289,7 +289,8 @@ function placed(code, path, file) {
   const isUrl = (at) => isMeta(at) && says(at + 3, '.') && says(at + 4, 'url')
   return code.map((token, at) => {
     if (isMeta(at) && !isUrl(at)) throw new Error(`${path} asks more of import.meta than its url`)
-    if (isUrl(at)) return { ...token, text: `new URL('${pathFrom(file, path)}',import` }
+    // Not a text alone: bundlers would look for such a file, and there is none.
+    if (isUrl(at)) return { ...token, text: `new URL(String('${pathFrom(file, path)}'),import` }
     return isUrl(at - 4) ? { ...token, text: 'url).href' } : token
   })
 }
