@@ -13,8 +13,9 @@ import { mistake } from './fault.ts'
 import {
   ContentBuilder, foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, tooLargeFault,
 } from './output.ts'
-import type { Read } from '../foreign/adapter.ts'
+import type { Read, Reader } from '../foreign/adapter.ts'
 import type { ResultShape } from '../foreign/results.ts'
+import type { Later } from '../util/later.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Artifact } from './artifact.ts'
 import type { ClientToolCall, MadeToolCall } from './client-tool.ts'
@@ -126,8 +127,9 @@ function piecesIn(
   output: unknown, gathering: AnswerBuilder,
 ): Iterator<unknown> | AsyncIterator<unknown> | undefined {
   if (isGenerator(output)) return output[Symbol.asyncIterator]()
-  const stream = gathering.streamIn(output) ?? output
+  const stream = gathering.streamIn(output)
   if (isAsyncIterable(stream)) return stream[Symbol.asyncIterator]()
+  if (isAsyncIterable(output)) return output[Symbol.asyncIterator]()
   if (!isIterable(output)) return undefined
   const what = output instanceof Set || 'next' in output ? undefined : foreignTo(output)
   if (what !== undefined) throw mistake(`an agent returned ${what}`)
@@ -159,6 +161,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   #toolCalls: readonly MadeToolCall[] | undefined
   /** Of another framework whose pieces come. */
   #shape: ResultShape | undefined
+  #reader: Later<Reader> | undefined
   #read: Read | undefined
 
   constructor(call: LiveCall, maxBytes: number, emit: Emit | undefined) {
@@ -193,7 +196,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     if (typeof output !== 'object' || output === null) return undefined
     this.#shape = resultShape(output)
     const how = this.#shape?.[2]
-    return typeof how === 'object' ? how.pieces?.(membersOf(output)) : undefined
+    return typeof how === 'object' ? how.pieces?.(membersOf(output), output) : undefined
   }
 
   /** What a user sees of a piece of another framework; '' for nothing. Undefined: it is the author's own. */
@@ -203,11 +206,11 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     if (shape === undefined) return undefined
     const [what, , how] = shape
     if (typeof how === 'string') throw mistake(`an agent returned ${what}; write ${how}`)
-    if (this.#shape?.[2] !== how) this.#read = undefined
     this.#shape = shape
     return andThen(how.reader.load(), () => {
-      this.#read ??= how.reader.loaded.makeReader()
-      return this.#read(piece, this.#call) ?? ''
+      if (this.#reader !== how.reader) this.#read = how.reader.loaded.makeReader()
+      this.#reader = how.reader
+      return this.#read!(piece, this.#call) ?? ''
     })
   }
 

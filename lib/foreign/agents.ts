@@ -82,8 +82,10 @@ const agents: readonly AgentShape[] = [
   ['an agent of the OpenAI Agents SDK',
     (has) => lacksRun(has) && areFunctions(has, 'asTool', 'getSystemPrompt', 'getAllTools', 'clone')
       && Array.isArray(has('handoffs')),
-    `${RUN}run(agent, prompt, { signal: call.signal })).finalOutput, with import { run } from `
-      + `'@openai/agents'`],
+    {
+      load: async () => (await import('./openai-agents.ts')).openaiAgents,
+      description: (has) => has('handoffDescription'),
+    }],
   ['an agent of Strands, which holds one conversation only',
     (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream', 'cancel', 'takeSnapshot')
       && Array.isArray(has('messages')),

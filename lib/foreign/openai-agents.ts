@@ -1,10 +1,137 @@
-/** Reads what a run of the OpenAI Agents SDK returns. */
-import { readMember } from './shape.ts'
-import type { Reader } from './adapter.ts'
+/** Runs agents of the OpenAI Agents SDK by what they are as a tool, and reads what its `run` gives. */
+import { askApproval } from './approval.ts'
+import { makeReader } from './openai-agents-reader.ts'
+import { earlierMessages, presentMessage } from './message.ts'
+import { runSteps } from './steps.ts'
+import type { Call } from '../define/call.ts'
+import type { Adapter, Read, Reader, Shown } from './adapter.ts'
+import type { AttachedFile } from './message.ts'
+import type { AgentStep } from './steps.ts'
 
-export const openaiAgents: Reader = {
-  makeReader: () => (result) => {
-    const output = readMember(result, 'finalOutput')
-    return typeof output === 'string' ? output : { data: output }
+interface Theirs {
+  readonly name: string
+  readonly instructions?: unknown
+  asTool(options: object): { invoke(context: undefined, input: string, details: object): Promise<unknown> }
+}
+
+/** A call of a tool that must be approved. */
+interface Interruption {
+  readonly name: string
+  readonly arguments?: string
+  readonly rawItem: { readonly callId?: string; readonly id?: string }
+}
+
+interface Result {
+  readonly interruptions: readonly Interruption[]
+  readonly state: {
+    approve(one: Interruption): void
+    reject(one: Interruption): void
+    toString(): string
+  }
+}
+
+/** A call of a tool that waits, and how it is told from others. */
+interface Waiting { readonly id: string; readonly name: string; readonly args: string }
+
+/** What a run goes on from: its state, and what waits for an approval. */
+interface Asked { readonly state: string; readonly waiting: readonly Waiting[] }
+
+export const openaiAgents: Adapter & Reader = {
+  run(theirs, prompt, call) {
+    const agent = theirs as Theirs
+    const read = makeReader()
+    async function* step(asked?: Asked, approvals: readonly boolean[] = []): AgentStep<Asked> {
+      const input = itemsFor(agent, prompt, call)
+      const state = asked === undefined ? undefined : await decide(agent, asked.state, approvals, call)
+      const result = yield* runOnce(agent, call, { input, state }, read)
+      if (result.interruptions.length === 0) {
+        const shown = read(result, call)
+        if (shown !== undefined) yield shown
+        return undefined
+      }
+      const waiting = result.interruptions.map(({ name, arguments: args = '', rawItem }, at) => (
+        { id: rawItem.callId ?? rawItem.id ?? String(at), name, args }
+      ))
+      return { state: result.state.toString(), waiting }
+    }
+    return runSteps(call, `openai ${agent.name}`, step, ({ waiting }) => Promise.all(
+      waiting.map(({ id, name, args }) => askApproval(call, `approve-${id}`, name, args)),
+    ))
   },
+  makeReader,
+}
+
+interface Input {
+  readonly input: readonly object[]
+  /** Of an earlier run, to go on from. */
+  readonly state: string | undefined
+}
+
+/** Runs it until it has an answer or asks for approvals. */
+async function* runOnce(
+  agent: Theirs, call: Call, { input, state }: Input, read: Read,
+): AsyncGenerator<Shown, Result> {
+  // A writer waits until its reader has caught up.
+  const { readable, writable } = new TransformStream<object, object>()
+  const writer = writable.getWriter()
+  let result: Result | undefined
+  let failure: unknown
+  const policy = ({ error }: { readonly error: unknown }): boolean => {
+    failure = error
+    return false
+  }
+  const tool = agent.asTool({
+    toolName: 'run', toolDescription: '', inputBuilder: () => input, onStreamMaxPendingEvents: null,
+    onStream: ({ event }: { readonly event: object }) => writer.write(event),
+    customOutputExtractor: (whole: Result) => {
+      result = whole
+      return ''
+    },
+    // A policy is asked for each error of the model, and never tries again; the agent's own comes before it.
+    runConfig: { modelSettings: { retry: { maxRetries: 1, policy } } },
+  })
+  const ended = tool.invoke(undefined, '{"input":""}', { signal: call.signal, resumeState: state })
+  const closed = ended.finally(() => writer.close().catch(() => {}))
+  closed.catch(() => {})
+  for await (const event of readable) {
+    const shown = read(event, call)
+    if (shown !== undefined) yield shown
+  }
+  await closed
+  if (result !== undefined) return result
+  // As a tool it says no more than that it has failed.
+  throw failure ?? new Error(`The agent '${agent.name}' has failed; to see why, write `
+    + 'run: (prompt, call) => run(agent, prompt, { stream: true, signal: call.signal })')
+}
+
+/** The state with what the user has decided. Its model is not asked. */
+async function decide(
+  agent: Theirs, state: string, approvals: readonly boolean[], call: Call,
+): Promise<string> {
+  const run = runOnce(agent, call, { input: [], state }, () => undefined)
+  const { value: { state: open, interruptions } } = await run.next() as IteratorReturnResult<Result>
+  for (const [at, one] of interruptions.entries()) {
+    if (approvals[at] === true) open.approve(one)
+    else open.reject(one)
+  }
+  return open.toString()
+}
+
+function itemsFor(agent: Theirs, prompt: string, call: Call): readonly object[] {
+  const { text, files } = presentMessage(prompt, call)
+  const earlier = earlierMessages(call, agent.instructions !== undefined && agent.instructions !== '')
+  const content = [{ type: 'input_text', text }, ...files.map(itemOfFile)]
+  return [...earlier.map(itemOf), { role: 'user', content: files.length === 0 ? text : content }]
+}
+
+function itemOf({ role, content }: Call['history'][number]): object {
+  if (role !== 'assistant') return { role, content }
+  return { role, status: 'completed', content: [{ type: 'output_text', text: content }] }
+}
+
+function itemOfFile({ mediaType, data, name = 'file' }: AttachedFile): object {
+  const url = `data:${mediaType};base64,${data}`
+  if (mediaType.startsWith('image/')) return { type: 'input_image', image: url }
+  if (!mediaType.startsWith('audio/')) return { type: 'input_file', file: url, filename: name }
+  return { type: 'audio', audio: data, format: /wav/.test(mediaType) ? 'wav' : 'mp3' }
 }

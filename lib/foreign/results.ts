@@ -9,8 +9,8 @@ import type { Has } from './shape.ts'
 
 interface Taken {
   readonly reader: Later<Reader>
-  /** The pieces of a result that is a stream, but not iterable itself. */
-  pieces?(has: Has): unknown
+  /** The pieces of a result that is a stream, where those that it iterates over are not all. */
+  pieces?(has: Has, result: object): unknown
 }
 
 /** What it is, whether a value is one, and how it is read, or what to write instead. */
@@ -31,6 +31,12 @@ const strands = takenBy(async () => (await import('./strands.ts')).strands)
 const graphModes: ReadonlySet<unknown> = new Set([
   'messages', 'updates', 'values', 'custom', 'debug', 'tasks', 'checkpoints', 'tools',
 ])
+
+/** The pieces of a stream, and itself at its end: then it has its data. */
+async function* withEnd(stream: object): AsyncGenerator<unknown> {
+  yield* stream as AsyncIterable<unknown>
+  yield stream
+}
 
 /** What the first part of a `fullStream` has. */
 const firstPart: ReadonlySet<PropertyKey> = new Set(['type', 'messageId', 'runId', 'from', 'payload'])
@@ -54,7 +60,8 @@ const results: readonly ResultShape[] = [
   ['a part of a stream of the AI SDK', (has, names) => has('type') === 'start'
     && names.every((name) => firstPart.has(name)), aiSdk],
   ['a result of the OpenAI Agents SDK',
-    (has) => has('finalOutput') !== undefined && Array.isArray(has('newItems')), openaiAgents],
+    (has) => Array.isArray(has('newItems')) && typeof has('state') === 'object',
+    { ...openaiAgents, pieces: (has, result) => areFunctions(has, 'toTextStream') && withEnd(result) }],
   ['a result of Strands', (has) => has('type') === 'agentResult' && has('stopReason') !== undefined, strands],
   ['a chunk of OpenAI\'s chat completions', (has) => has('object') === 'chat.completion.chunk',
     `for await (const { choices: [first] } of stream) yield first?.delta.content ?? ''`],
@@ -67,8 +74,7 @@ const results: readonly ResultShape[] = [
     `for await (const event of stream) if (event.type === 'response.output_text.delta') `
       + `yield event.delta`],
   ['an event of the OpenAI Agents SDK',
-    (has) => isTyped(has, /^(?:raw_model_stream|run_item_stream|agent_updated_stream)_event$/),
-    'yield* result.toTextStream()'],
+    (has) => isTyped(has, /^(?:raw_model_stream|run_item_stream|agent_updated_stream)_event$/), openaiAgents],
   ['an event of Anthropic\'s', (has) => isTyped(has, /^(?:message|content_block)_(?:start|delta|stop)$/),
     `for await (const event of stream) if (event.type === 'content_block_delta' `
       + `&& event.delta.type === 'text_delta') yield event.delta.text`],
