@@ -12,7 +12,6 @@ import { warnOfNothing } from './service.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { AgentResult, Answer, Emit } from '../define/answer.ts'
-import type { Call } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
 import type { CallEvent } from '../define/event.ts'
 import type { LiveCall } from '../define/live-call.ts'
@@ -135,29 +134,29 @@ async function attempt(
   }
 }
 
-/** Runs an agent or a group, within the author's `around`. `own`: the call as the agent gets it. */
+/** Runs an agent or a group, within the author's `around`. */
 export function runMember(
   service: Service, member: Member, input: string, call: LiveCall, emit: Emit | undefined,
-  listener: GroupListener | undefined, own: Call = call,
+  listener: GroupListener | undefined,
 ): MaybePromise<Answer> {
   const { kind, name } = member
   const around = aroundOf(call.around, member)
-  if (around === undefined) return runCode(service, member, input, call, emit, listener, own)
-  return runAround(around, { kind, name, input, call: own },
-    () => runCode(service, member, input, call, emit, listener, own),
+  if (around === undefined) return runCode(service, member, input, call, emit, listener)
+  return runAround(around, { kind, name, input, call },
+    () => runCode(service, member, input, call, emit, listener),
     (output) => answerOf(output, call, service.limits.maxResultBytes, emit), inputOf)
 }
 
 function runCode(
   service: Service, member: Member, input: string, call: LiveCall, emit: Emit | undefined,
-  listener: GroupListener | undefined, own: Call,
+  listener: GroupListener | undefined,
 ): MaybePromise<Answer> {
   if (member.kind === 'group') return runGroup(service, member, input, call, emit, listener)
-  return answerOf(member.run(input, own), call, service.limits.maxResultBytes, emit)
+  return answerOf(member.run(input, call), call, service.limits.maxResultBytes, emit)
 }
 
 /** The call as a member has it: its events have its name. */
-function callOf(agent: Agent, call: LiveCall): Call {
+function callOf(agent: Agent, call: LiveCall): LiveCall {
   return new Proxy(call, {
     get(target, member) {
       if (member === 'event') return (event: CallEvent) => target.event(event, agent.name)
@@ -173,10 +172,10 @@ async function runWithListener(
 ): Promise<Answer> {
   listener.begin(agent)
   let hasPieces = false
-  const answer = await runMember(service, agent, input, call, (piece) => {
+  const answer = await runMember(service, agent, input, callOf(agent, call), (piece) => {
     hasPieces = true
     return listener.say(agent, piece)
-  }, undefined, callOf(agent, call))
+  }, undefined)
   if (hasPieces || call.over || answer.state === 'failed' || answer.state === 'rejected') return answer
   for (const block of answer.content) await listener.say(agent, block)
   return answer

@@ -277,6 +277,23 @@ test('in a group an event has the name of its agent, also where several run at o
   }
 })
 
+test('what an agent of a group returns of another framework has the name of the agent too', async (t) => {
+  const called = { functionCall: { id: '1', name: 'find', args: { q: 'a' } } }
+  const adk = {
+    name: 'Scout',
+    async *run() {
+      yield { invocationId: 'i', author: 'Scout', content: { role: 'model', parts: [called] } } as never
+      yield 'Found'
+    },
+  }
+  const server = serve(t, { groups: [{ name: 'All', agents: [adk] }] })
+  const events = await eventsOf(await server.fetch(request('/', { query: 'a', stream: true })))
+  const [tool] = events.filter(({ event }) => event === 'tool')
+  assert.deepEqual(JSON.parse(tool?.data ?? '{}'), {
+    id: '1', name: 'find', state: 'running', args: { q: 'a' }, agent: 'Scout',
+  })
+})
+
 test('a group that fails says so after the steps that it has taken', async (t) => {
   const fine = { name: 'Fine', run: () => 'fine' }
   const broken = { name: 'Broken', run: () => { throw new Error('secret') } }
