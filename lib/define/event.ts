@@ -2,8 +2,8 @@
  * What an author's code says of its work while it runs: the tools that it calls, its reasoning, the tokens
  * that it uses. Checked, and within bounds; how it is shown is the matter of each protocol.
  */
-import { checkMembers, must, requireDefinition, requireString, show } from './validate.ts'
-import type { MemberCheck, Members } from './validate.ts'
+import { checkMembers, must, mustBeFlag, requireDefinition, show } from './validate.ts'
+import type { Checks } from './validate.ts'
 
 /** Tokens of a model. */
 export interface Usage {
@@ -37,67 +37,58 @@ const MAX_NAME = 256
 /** Characters of the JSON of arguments, or of a result. */
 const MAX_VALUE = 16_384
 /** Calls of tools whose end may still come without a name. */
-const MAX_OPEN = 1_000
+const MAX_OPEN = 100
 
-const members: { readonly [T in CallEvent['type']]: Members<Of<T>> } = {
-  'tool-call': { type: true, id: true, name: true, args: true },
-  'tool-result': { type: true, id: true, name: true, result: true, isError: true },
-  'reasoning': { type: true, text: true },
+const mustBeString = must((value) => typeof value === 'string', 'write a string')
+const mustBeName = must((value) => typeof value === 'string' && value !== '',
+  'write a string that is not empty')
+const mustBeCount = must((value) => Number.isSafeInteger(value) && Number(value) >= 0,
+  'write a whole number, zero or above')
+
+const checks: { readonly [T in CallEvent['type']]: Checks<Of<T>> } = {
+  'tool-call': { type: true, id: mustBeName, name: mustBeName, args: true },
+  'tool-result': { type: true, id: mustBeName, name: mustBeString, result: true, isError: mustBeFlag },
+  'reasoning': { type: true, text: mustBeString },
   'usage': {
-    type: true, inputTokens: true, outputTokens: true, cachedInputTokens: true, reasoningTokens: true,
+    type: true, inputTokens: mustBeCount, outputTokens: mustBeCount, cachedInputTokens: mustBeCount,
+    reasoningTokens: mustBeCount,
   },
 }
 
-const mustBeCount = must((value) => Number.isSafeInteger(value) && Number(value) >= 0,
-  'write a whole number, zero or above')
-const mustBeString = must((value) => typeof value === 'string', 'write a string')
-const checks: Readonly<Record<string, MemberCheck>> = {
-  name: mustBeString, text: mustBeString, inputTokens: mustBeCount, outputTokens: mustBeCount,
-  cachedInputTokens: mustBeCount, reasoningTokens: mustBeCount,
-  isError: must((value) => typeof value === 'boolean', 'write true or false'),
+/** What no event may leave out, with an example. */
+const required: { readonly [T in CallEvent['type']]: Readonly<Record<string, unknown>> } = {
+  'tool-call': { id: '1', name: 'search' },
+  'tool-result': { id: '1' },
+  'reasoning': { text: 'Let me see' },
+  'usage': { inputTokens: 20, outputTokens: 5 },
 }
-const required = { inputTokens: 0, outputTokens: 0, text: 'Let me see' }
 
 /** Throws `TypeError` for what is no event. */
 export function checkEvent(event: CallEvent): void {
   requireDefinition('call.event', event, `{ type: 'tool-call', id: '1', name: 'search', args: { … } }`)
   const { type } = event
-  if (!Object.hasOwn(members, type)) {
-    const types = Object.keys(members).map((one) => `'${one}'`).join(', ')
+  if (!Object.hasOwn(checks, type)) {
+    const types = Object.keys(checks).map((one) => `'${one}'`).join(', ')
     throw new TypeError(`call.event has the type ${show(type)}; write one of ${types}`)
   }
   const owner = `call.event of the type '${type}'`
-  const known = members[type]
-  const rules = Object.keys(known).map((name) => [name, checks[name] ?? true] as const)
-  checkMembers(owner, event, Object.fromEntries(rules))
-  if ('id' in known) requireString(owner, 'id', Reflect.get(event, 'id'))
-  if (type === 'tool-call') requireString(owner, 'name', event.name)
-  for (const [name, example] of Object.entries(required)) {
-    if (!Object.hasOwn(known, name) || Reflect.get(event, name) !== undefined) continue
-    throw new TypeError(`${owner} needs '${name}', as in ${name}: ${show(example)}`)
+  checkMembers(owner, event, checks[type])
+  for (const [member, example] of Object.entries(required[type])) {
+    if (Reflect.get(event, member) !== undefined) continue
+    throw new TypeError(`${owner} needs '${member}', as in ${member}: ${show(example)}`)
   }
 }
+
+const counts = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'] as const
 
 /** Both together. What neither has counted stays left out. */
 export function addUsage(sum: Usage | undefined, more: Usage): Usage {
-  const { inputTokens, outputTokens, cachedInputTokens: cached, reasoningTokens: reasoning } = more
-  if (sum === undefined) return { inputTokens, outputTokens, ...optional(cached, reasoning) }
-  return {
-    inputTokens: sum.inputTokens + inputTokens,
-    outputTokens: sum.outputTokens + outputTokens,
-    ...optional(plus(sum.cachedInputTokens, cached), plus(sum.reasoningTokens, reasoning)),
+  const total: { -readonly [N in keyof Usage]: Usage[N] } = { inputTokens: 0, outputTokens: 0, ...sum }
+  for (const name of counts) {
+    const count = more[name]
+    if (count !== undefined) total[name] = (total[name] ?? 0) + count
   }
-}
-
-function plus(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? one ?? other : one + other
-}
-
-function optional(cached: number | undefined, reasoning: number | undefined): Partial<Usage> {
-  return {
-    ...cached !== undefined && { cachedInputTokens: cached },
-    ...reasoning !== undefined && { reasoningTokens: reasoning },
-  }
+  return total
 }
 
 /** The tokens of a run as the `_meta` of MCP, and the metadata of A2A, have them. */

@@ -15,13 +15,15 @@ const wrong: readonly (readonly [event: unknown, message: string])[] = [
   [{ type: 'constructor' },
     `call.event has the type "constructor"; write one of 'tool-call', 'tool-result', 'reasoning', 'usage'`],
   [{ type: 'tool-call', id: '1' },
-    `call.event of the type 'tool-call' needs 'name': a non-empty string, not undefined`],
+    `call.event of the type 'tool-call' needs 'name', as in name: "search"`],
   [{ type: 'tool-call', name: 'search' },
-    `call.event of the type 'tool-call' needs 'id': a non-empty string, not undefined`],
+    `call.event of the type 'tool-call' needs 'id', as in id: "1"`],
   [{ type: 'tool-call', id: '1', name: 'search', arg: {} },
     `call.event of the type 'tool-call' has no option 'arg'; did you mean 'args'?`],
   [{ type: 'tool-result', id: 7 },
-    `call.event of the type 'tool-result' needs 'id': a non-empty string, not 7`],
+    `call.event of the type 'tool-result' has id 7; write a string that is not empty`],
+  [{ type: 'tool-call', id: '', name: 'a' },
+    `call.event of the type 'tool-call' has id ""; write a string that is not empty`],
   [{ type: 'tool-result', id: '1', name: 7 },
     `call.event of the type 'tool-result' has name 7; write a string`],
   [{ type: 'tool-result', id: '1', isError: 'no' },
@@ -30,7 +32,7 @@ const wrong: readonly (readonly [event: unknown, message: string])[] = [
   [{ type: 'reasoning', text: ['a'] },
     `call.event of the type 'reasoning' has text an array; write a string`],
   [{ type: 'usage', inputTokens: 1 },
-    `call.event of the type 'usage' needs 'outputTokens', as in outputTokens: 0`],
+    `call.event of the type 'usage' needs 'outputTokens', as in outputTokens: 5`],
   [{ type: 'usage', inputTokens: -1, outputTokens: 1 },
     `call.event of the type 'usage' has inputTokens -1; write a whole number, zero or above`],
   [{ type: 'usage', inputTokens: 1, outputTokens: 1.5 },
@@ -78,9 +80,9 @@ test('arguments and results are shown within bounds, and only what JSON can writ
 test('the end of a call has the name of its beginning; those of few are kept', () => {
   const events = new RunEvents()
   const end = (id: string): unknown => Reflect.get(events.take({ type: 'tool-result', id }), 'name')
-  for (let n = 0; n < 1_001; n++) events.take({ type: 'tool-call', id: `i${n}`, name: `n${n}` })
-  assert.deepEqual([end('i0'), end('i999'), end('i1000'), end('i0'), end('other')],
-    ['n0', 'n999', undefined, undefined, undefined])
+  for (let n = 0; n < 101; n++) events.take({ type: 'tool-call', id: `i${n}`, name: `n${n}` })
+  assert.deepEqual([end('i0'), end('i99'), end('i100'), end('i0'), end('other')],
+    ['n0', 'n99', undefined, undefined, undefined])
   const long = 'y'.repeat(300)
   assert.deepEqual(events.take({ type: 'tool-call', id: long, name: long }),
     { type: 'tool-call', id: 'y'.repeat(256), name: 'y'.repeat(256), args: undefined })
