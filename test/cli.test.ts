@@ -75,7 +75,7 @@ test('the guide is printed by the chapter, and without one as a list', async (t)
   assert.equal(await list.ended, 0)
   const lines = `( {2}[\\w-]+ {2,}[A-Z\`].*\\.\\n){${readdirSync('lib/guide').length}}`
   const usage = 'Usage: triport help \\[chapter\\|command\\]'
-  const commands = 'Commands: serve, help, check, new, vendor'
+  const commands = 'Commands: serve, help, check, new, vendor, install'
   assert.match(list.printed(), new RegExp(`^${usage}\\n\\n${lines}\\n${commands}\\n$`))
   const chapter = run(t, ['help', 'mcp'])
   assert.equal(await chapter.ended, 0)
@@ -83,7 +83,7 @@ test('the guide is printed by the chapter, and without one as a list', async (t)
 })
 
 test('each command prints its usage, by help and by its flag', async (t) => {
-  for (const name of ['serve', 'check', 'new', 'vendor']) {
+  for (const name of ['serve', 'check', 'new', 'vendor', 'install']) {
     const [help, flag] = [run(t, ['help', name]), run(t, [name, '--help'])]
     assert.deepEqual([await help.ended, await flag.ended], [0, 0], name)
     assert.match(help.printed(), new RegExp(`^Usage: triport ${name} `))

@@ -66,6 +66,7 @@ const HELP = `Usage: triport serve [module] [options]
        triport check module              what is wrong with its definitions, or weak
        triport new [dir] [--from KIND]   a small project that runs
        triport vendor dir                a copy of triport, to be kept in a project
+       triport install host module|url   writes an MCP server into a host's configuration
        triport help [chapter|command]
 
 Puts an agent, a group of agents or a set of tools on the network. The word serve may be left out
@@ -84,6 +85,7 @@ const later: ReadonlyMap<string, () => Promise<Subcommand>> = new Map([
   ['check', async () => (await import('./check.ts')).checkCommand],
   ['new', async () => (await import('./new.ts')).newCommand],
   ['vendor', async () => (await import('./vendor.ts')).vendorCommand],
+  ['install', async () => (await import('./install.ts')).installCommand],
 ])
 
 const commands = ['serve', 'help', ...later.keys()]

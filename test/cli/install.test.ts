@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import test from 'node:test'
+import { answersIn, linesFor, opening } from '../fixtures/command-lines.ts'
+import { environment, program } from '../fixtures/command.ts'
+import { modules } from '../fixtures/modules.ts'
+import type { Run } from '../fixtures/command.ts'
+import type { TestContext } from 'node:test'
+
+const SHOP = `console.log('noise')
+  setInterval(() => {}, 1_000)
+  export const name = 'My Shop'
+  const run = () => process.env.ADDEND ?? 3
+  export const tools = [{ name: 'add', description: 'Adds two numbers.', run }]`
+
+interface Result { readonly code: number | null; readonly printed: string; readonly said: string }
+
+/** A home of its own, with a module in it, and what runs the command there. */
+function homeOf(t: TestContext, files: Readonly<Record<string, string>> = {}): {
+  readonly home: string
+  install(...args: readonly string[]): Result
+  read(path: string): string
+} {
+  const home = modules(t, { 'shop.mjs': SHOP, ...files })
+  const { XDG_CONFIG_HOME: _config, ...env } = environment
+  return {
+    home,
+    install(...args) {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'install', ...args], {
+        cwd: home, encoding: 'utf8',
+        env: { ...env, HOME: home, USERPROFILE: home, APPDATA: join(home, 'app') },
+      })
+      return { code: status, printed: stdout, said: stderr }
+    },
+    read: (path) => readFileSync(join(home, path), 'utf8'),
+  }
+}
+
+/** Where Claude Desktop and VS Code have their files here. */
+const CLAUDE = process.platform === 'darwin' ? 'Library/Application Support/Claude/claude_desktop_config.json'
+  : process.platform === 'win32' ? 'app/Claude/claude_desktop_config.json'
+  : '.config/Claude/claude_desktop_config.json'
+
+test('what is written starts the server, as the host does', async (t) => {
+  const { home, install, read } = homeOf(t, { '.env': 'ADDEND=41\n' })
+  const { code, printed, said } = install('claude', 'shop.mjs', '--yes', '--dotenv', '.env')
+  assert.equal(code, 0, said)
+  assert.match(printed, /^Claude Desktop: .*\n\n\+ \{\n[^]*\n\nWritten\.\nQuit Claude Desktop and start it /)
+  const { mcpServers } = JSON.parse(read(CLAUDE))
+  const { command, args } = mcpServers['my-shop']
+  // A host has neither this folder nor this environment.
+  const child = spawn(command, args, { cwd: '/', env: {}, stdio: 'pipe' })
+  t.after(() => child.kill('SIGKILL'))
+  let answers = ''
+  child.stdout.on('data', (chunk) => { answers += String(chunk) })
+  const params = { name: 'add', arguments: {} }
+  child.stdin.end(linesFor([...opening, { id: 1, method: 'tools/call', params }]))
+  await new Promise((done) => child.on('close', done))
+  const [, called] = answersIn({ printed: () => answers } as Run)
+  assert.match(JSON.stringify(called), /"text":"41"/)
+  assert.equal(statSync(join(home, CLAUDE)).mode & 0o777, process.platform === 'win32' ? 0o666 : 0o600)
+})
+
+test('the file keeps everything else, is kept as it was, and is written once', (t) => {
+  const servers = '    "my-shop": { "command": "old" }, // ours\n    "b": {}\n'
+  const old = `// mine\n{\n  "mcpServers": {\n${servers}  }\n}\n`
+  const { home, install, read } = homeOf(t, { [CLAUDE]: old })
+  const folder = dirname(join(home, CLAUDE))
+  const shown = install('claude', 'shop.mjs', '--dry-run')
+  assert.match(shown.printed, /^- {5}"my-shop": \{ "command": "old" \}, \/\/ ours$/m)
+  assert.match(shown.printed, /^\+ {7}"command": .*$/m)
+  assert.match(shown.printed, /\nNothing was written\.\n$/)
+  assert.equal(read(CLAUDE), old)
+  const asked = install('claude', 'shop.mjs')
+  assert.equal(asked.code, 2)
+  assert.equal(asked.said.replace('noise\n', ''),
+    'triport: There is no terminal to ask on; write --yes, or --dry-run to see only\n')
+  assert.equal(read(CLAUDE), old)
+  const done = install('claude', 'shop.mjs', '-y')
+  assert.equal(done.code, 0)
+  assert.match(read(CLAUDE), /^\/\/ mine\n[^]*\}, \/\/ ours\n {4}"b": \{\}\n {2}\}\n\}\n$/)
+  const [, kept = ''] = /The file as it was: (.*)$/m.exec(done.printed) ?? []
+  assert.equal(readFileSync(kept, 'utf8'), old)
+  const again = install('claude', 'shop.mjs', '-y')
+  assert.match(again.printed, /^Claude Desktop has 'my-shop' already, as it would be written to .*\n$/)
+  assert.equal(readdirSync(folder).length, 2, 'one file and one copy')
+})
+
+test('addresses, projects, names and links are written where the host looks', (t) => {
+  const { home, install, read } = homeOf(t)
+  assert.equal(install('cursor', 'http://localhost:8000', '--yes', '--key-variable', 'SHOP_KEY').code, 0)
+  assert.deepEqual(JSON.parse(read('.cursor/mcp.json')), { mcpServers: { localhost: {
+    url: 'http://localhost:8000/mcp', headers: { Authorization: 'Bearer ${env:SHOP_KEY}' },
+  } } })
+  const team = ['https://a.example/team/mcp', '--name', 'Team_1']
+  assert.equal(install('vscode', ...team, '--yes', '--project').code, 0)
+  assert.deepEqual(JSON.parse(read('.vscode/mcp.json')), {
+    servers: { Team_1: { type: 'http', url: 'https://a.example/team/mcp' } },
+  })
+  mkdirSync(join(home, '.codex'))
+  writeFileSync(join(home, 'real.toml'), 'model = "m"\n')
+  symlinkSync(join(home, 'real.toml'), join(home, '.codex', 'config.toml'))
+  assert.equal(install('codex', 'https://a.example/mcp', '--yes', '--name', 'shop').code, 0)
+  assert.equal(read('real.toml'), 'model = "m"\n\n[mcp_servers.shop]\nurl = "https://a.example/mcp"\n')
+})
+
+test('on a terminal it asks, and only yes writes', (t) => {
+  if (spawnSync('script', ['--version']).status !== 0) return t.skip('this machine has no script')
+  for (const [answer, isWritten] of [['n', false], ['', false], ['y', true]] as const) {
+    const { home, read } = homeOf(t)
+    const line = `'${process.execPath}' '${program}' install claude shop.mjs --name shop`
+    const { stdout } = spawnSync('script', ['-qec', line, '/dev/null'], {
+      cwd: home, encoding: 'utf8', input: `${answer}\n`,
+      env: { ...environment, HOME: home, XDG_CONFIG_HOME: '' },
+    })
+    assert.match(stdout, /Write this\? \(y\/N\)/)
+    assert.match(stdout, isWritten ? /Written\./ : /Nothing was written\./)
+    if (isWritten) assert.match(read(CLAUDE), /"shop"/)
+    else assert.throws(() => read(CLAUDE), /ENOENT/)
+  }
+})
+
+const mistakes: readonly (readonly [args: readonly string[], code: number, sentence: RegExp])[] = [
+  [[], 2, /^triport: install needs a host: claude, claude-code, cursor, .*, codex\n$/],
+  [['curser', 'shop.mjs'], 2, /^triport: There is no host 'curser'; did you mean cursor\?\n$/],
+  [['x', 'shop.mjs'], 2, /^triport: There is no host 'x'; write claude, claude-code, /],
+  [['cursor'], 2, /^triport: install needs what to install: triport install cursor agent\.js\n$/],
+  [['cursor', 'shop.mjs', 'b.js'], 2, /^triport: install takes one server, not also b\.js\n$/],
+  [['cursor', 'gone.mjs'], 1, /^triport: There is no file gone\.mjs; name a module, or an address, http:/],
+  [['cursor', 'broken.mjs', '-y'], 1, /^triport: Cannot load broken\.mjs: on purpose\n/],
+  [['cursor', 'http://'], 2, /^triport: http:\/\/ is no address; write one as in http:\/\/local/],
+  [['claude', 'http://localhost:8000'], 2, /^triport: By its file Claude Desktop only starts servers; /],
+  [['zed', 'http://localhost:8000', '--key-variable', 'KEY'], 2, /^triport: Zed takes no variables /],
+  [['cursor', 'http://localhost', '--key-variable', 'sk-1 2'], 2, /takes the name of an environment /],
+  [['cursor', 'shop.mjs', '--key-variable', 'KEY'], 2, /^triport: --key-variable and a module: a /],
+  [['cursor', 'http://localhost', '--dotenv', '.env'], 2, /^triport: --dotenv and an address: it is /],
+  [['cursor', 'shop.mjs', '--dotenv', '.env'], 1, /^triport: There is no file \.env\n$/],
+  [['cursor', 'shop.mjs', '--name', 'a b'], 2, /^triport: --name "a b": hosts take 1 to 64 letters, /],
+  [['windsurf', 'shop.mjs', '--project', '--name', 's'], 2, /^triport: Windsurf has no file for one /],
+  [['cursor', 'shop.mjs', '-y', '--name', 's'], 1,
+    /^triport: \S+mcp\.json cannot be changed: line 2 is no JSON at 'oops'\. Mend it, or write by hand /],
+]
+
+test('what cannot be installed is said, and no file is touched', (t) => {
+  const broken = '{\n  oops\n}\n'
+  const { install, read } = homeOf(t, {
+    '.cursor/mcp.json': broken, 'broken.mjs': `throw new Error('on purpose')`,
+  })
+  for (const [args, code, sentence] of mistakes) {
+    const failed = install(...args)
+    assert.equal(failed.code, code, args.join(' '))
+    assert.match(failed.said, sentence)
+    assert.doesNotMatch(failed.said, /sk-1/)
+    assert.equal(read('.cursor/mcp.json'), broken)
+  }
+})
