@@ -30,6 +30,8 @@ export interface UserMessage {
   readonly isNamed: boolean
   /** Earlier messages that the client sent; then none are looked up. */
   readonly history?: readonly ChatMessage[] | undefined
+  /** Characters of a history that was read for it: they count while it runs. */
+  readonly readLength?: number
   /** What is remembered instead of a prompt without text. */
   readonly remembered?: string
 }
@@ -69,6 +71,7 @@ interface Turn {
 function begin(turn: Turn): MaybePromise<Answer> {
   const { service, agent, message, call } = turn
   if (agent.scopes.length > 0) requireScopes(call.principal, agent.scopes)
+  if (message.readLength !== undefined) call.hold(message.readLength)
   if (message.history !== undefined) {
     call.history = message.history
   } else if (message.isNamed && message.conversationId !== undefined) {

@@ -342,6 +342,13 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 }
 
+/** Cancels a task, in whichever process it runs. */
+export function cancelTaskRun({ tasks, shared }: Service, task: Task): MaybePromise<void> {
+  const run = tasks.runOf(task.id)
+  if (run === undefined && shared !== undefined) return shared.remoteTasks.cancel(task)
+  run?.cancel()
+}
+
 /** What is sent beside a result where a task is read, in bytes. */
 const BESIDE_BYTES = 1_024
 

@@ -20,6 +20,7 @@ import { catalogEndpoints } from '../rest/native/catalog.ts'
 import { aguiEndpoints } from '../rest/agui/routes.ts'
 import { conversationEndpoints, queryEndpoints } from '../rest/native/routes.ts'
 import { chatEndpoints } from '../rest/openai/chat-completions.ts'
+import { responseEndpoints } from '../rest/responses/routes.ts'
 import { serviceEndpoints } from '../rest/service/service-endpoints.ts'
 import { startDeadline } from '../util/clock.ts'
 import { Metrics } from './metrics.ts'
@@ -134,7 +135,7 @@ function assemble(
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...protocols.includes('http') ? [
       ...catalogEndpoints(service), ...conversationEndpoints(service, isKeyed), ...chatEndpoints(service),
-      ...aguiEndpoints(service, seal),
+      ...responseEndpoints(service), ...aguiEndpoints(service, seal),
     ] : [],
     ...mcp?.endpoints ?? [],
     ...a2a?.endpoints ?? [],

@@ -140,7 +140,7 @@ const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hi' }] }
 function asked(document: Json, { path, method, said }: Operation, names: Json, model: string): Request {
   const content = (said['requestBody'] as Json | undefined)?.['content'] as Record<string, Json> | undefined
   const example = content?.['application/json']?.['example'] ?? bodies[path]
-  const body = path === '/v1/chat/completions' ? { model, messages: [{ role: 'user', content: 'hi' }] }
+  const body = path === '/v1/responses' ? { model, input: 'hi' } : path === '/v1/chat/completions' ? { model, messages: [{ role: 'user', content: 'hi' }] }
     : path.endsWith('pushNotificationConfigs') ? { url: 'http://127.0.0.1:9/' }
     : example
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => String(names[name] ?? 'x'))

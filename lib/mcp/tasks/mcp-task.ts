@@ -66,14 +66,6 @@ export function onTask<T>(request: McpRequest, act: (task: Task) => T): MaybePro
   })
 }
 
-/** Cancels a task, in whichever process it runs. */
-export function cancelRun({ mcp }: McpRequest, task: Task): MaybePromise<void> {
-  const { tasks, shared } = mcp.service
-  const run = tasks.runOf(task.id)
-  if (run === undefined && shared !== undefined) return shared.remoteTasks.cancel(task)
-  run?.cancel()
-}
-
 /** Whether a task is MCP's: other protocols have tasks too. */
 export function isOurs<T extends Pick<Task, 'protocol'>>(task: T | undefined): task is T {
   return task !== undefined && task.protocol === 'mcp'

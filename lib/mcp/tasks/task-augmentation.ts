@@ -6,6 +6,7 @@
 import { isRecord, textOf } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { anonymous, requireScopes } from '../../define/principal.ts'
+import { cancelTaskRun } from '../../run/task-run.ts'
 import { isTerminal, wholeTask } from '../../tasks/task.ts'
 import { andThen } from '../../util/thenable.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
@@ -15,7 +16,7 @@ import { pageOf } from '../request/lists.ts'
 import { canAsk } from '../protocol/questions.ts'
 import { logLost, related, serveQuestions, streamOf, TaskAsking, TaskStream } from './task-asking.ts'
 import {
-  cancelRun, isOurs, lifeOf, onTask, POLL_MS, resultOf, statuses, TaskChannel, taskMembers,
+  isOurs, lifeOf, onTask, POLL_MS, resultOf, statuses, TaskChannel, taskMembers,
 } from './mcp-task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Ability } from '../../define/question.ts'
@@ -197,7 +198,7 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
 export function cancelAugmented(request: McpRequest): MaybePromise<object> {
   return onTask(request, (before) => {
     requireOpen(before)
-    return andThen(cancelRun(request, before), () => onTask(request, (task) => {
+    return andThen(cancelTaskRun(request.mcp.service, before), () => onTask(request, (task) => {
       // A task of another process may end before the request to cancel it is there.
       if (task.status.state !== 'canceled') requireOpen(task)
       return shapeOf(request, task)

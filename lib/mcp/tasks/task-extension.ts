@@ -5,11 +5,12 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { asFault, Fault } from '../../define/fault.ts'
+import { cancelTaskRun } from '../../run/task-run.ts'
 import { isTerminal } from '../../tasks/task.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { decodeAnswer, encodeQuestion } from '../protocol/questions.ts'
 import {
-  cancelRun, lifeOf, onTask, POLL_MS, resultOf, settle, statuses, TaskChannel, taskMembers,
+  lifeOf, onTask, POLL_MS, resultOf, settle, statuses, TaskChannel, taskMembers,
 } from './mcp-task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { FaultKind } from '../../define/fault.ts'
@@ -219,6 +220,6 @@ function decodeResponse(request: McpRequest, key: string, question: Question, re
 export function cancelTask(request: McpRequest): MaybePromise<object> {
   requireTasks(request)
   return onTask(request, (task) => (
-    isTerminal(task.status.state) ? {} : andThen(cancelRun(request, task), () => ({}))
+    isTerminal(task.status.state) ? {} : andThen(cancelTaskRun(request.mcp.service, task), () => ({}))
   ))
 }

@@ -75,7 +75,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
 }
 
 /** The agent or group that is named as `model`. Throws `Fault('not-found')`, or `Fault('forbidden')`. */
-function requireModel({ catalog }: Service, id: string, { principal }: Origin): Agent | Group {
+export function requireModel({ catalog }: Service, id: string, { principal }: Origin): Agent | Group {
   const agent = catalog.runnable(id)
   if (agent !== undefined) {
     requireScopes(principal, agent.scopes)

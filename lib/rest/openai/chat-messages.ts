@@ -114,24 +114,34 @@ function refuseForeign(body: Members): void {
   }
 }
 
-function conversationOf(messages: unknown): Pick<
-  ChatRequest, 'prompt' | 'message' | 'history' | 'clientToolResults'
-> {
+/** What an agent gets of a whole conversation. */
+export type Conversation = Pick<ChatRequest, 'prompt' | 'message' | 'history' | 'clientToolResults'>
+
+function conversationOf(messages: unknown): Conversation {
   if (!Array.isArray(messages) || messages.length === 0) {
     throw wrong('messages', 'must be a list of at least one { "role", "content" }')
   }
+  return decodeMessages(messages, 'messages', (index) => `messages[${index}]`)
+}
+
+/** `list` and `nameOf` say in errors what is wrong. Throws `Fault('invalid')`. */
+export function decodeMessages(
+  messages: readonly unknown[], list: string, nameOf: (index: number) => string,
+): Conversation {
   const last = messages.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
-  if (last < 0) throw wrong('messages', 'needs a message of the role user')
+  if (last < 0) throw wrong(list, 'needs a message of the role user')
   const history: ChatMessage[] = []
   const clientToolResults: ClientToolResult[] = []
   let exchange = new ToolExchange()
   for (const [index, message] of messages.entries()) {
+    // Responses have items that are no message.
+    if (message === undefined) continue
     if (index === last) {
       // Calls of before need no result any more.
       exchange = new ToolExchange()
       continue
     }
-    const read = messageOf(message, exchange, `messages[${index}]`, index > last)
+    const read = messageOf(message, exchange, nameOf(index), index > last)
     if (!('role' in read)) {
       if (index > last) clientToolResults.push(read)
       else history.push(resultMessage(read))
@@ -140,7 +150,7 @@ function conversationOf(messages: unknown): Pick<
     }
   }
   exchange.end()
-  const at = `messages[${last}].content`
+  const at = `${nameOf(last)}.content`
   const message = blocksOf(isRecord(messages[last]) ? messages[last]['content'] : undefined, at)
   const prompt = message.flatMap((block) => block.type === 'text' ? [block.text] : []).join('\n')
   if (message.every(({ type }) => type === 'text') && prompt.trim() === '') throw wrong(at, 'is empty')

@@ -11,6 +11,7 @@ import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { decodeChat } from './chat-messages.ts'
 import { StoppingText } from './chat-stop.ts'
 import { bounded } from '../reply/reply.ts'
+import { tokensIn, tokensRead } from './estimated-tokens.ts'
 import { textOfBlocks } from '../reply/markdown.ts'
 import { RunReply } from '../reply/run-stream.ts'
 import { openaiFaultText } from './openai-errors.ts'
@@ -28,8 +29,6 @@ import type { Formatted, OutputFormat } from '../../run/output-format.ts'
 import type { Service } from '../../run/service.ts'
 import type { ChatRequest } from './chat-messages.ts'
 
-/** Bytes of a token, estimated where the agent does not count. */
-const TOKEN_BYTES = 4
 /** Characters of reasoning that are kept for a whole reply. */
 const MAX_REASONING = 262_144
 
@@ -186,10 +185,8 @@ export class ChatRun extends RunReply<Answer> implements UserMessage {
   #usage(saidBytes: number): string {
     const { usage } = this.call
     if (usage !== undefined) return `"usage":${JSON.stringify(usageOf(usage))}`
-    let promptBytes = Buffer.byteLength(this.prompt)
-    for (const { content } of this.history) promptBytes += Buffer.byteLength(content)
-    const prompt = Math.ceil(promptBytes / TOKEN_BYTES)
-    const completion = Math.ceil(saidBytes / TOKEN_BYTES)
+    const prompt = tokensRead(this)
+    const completion = tokensIn(saidBytes)
     const counts = `"prompt_tokens":${prompt},"completion_tokens":${completion}`
     return `"usage":{${counts},"total_tokens":${prompt + completion},"estimated":true}`
   }

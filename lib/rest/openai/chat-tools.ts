@@ -15,26 +15,37 @@ const CHOICE = 'an agent decides by itself which tools it calls'
 
 /** Throws a `Fault` for what can be read in no way, or not be obeyed. */
 export function decodeTools(tools: unknown, choice: unknown): readonly ClientTool[] {
+  return toolsIn(tools, choice, (tool, at) => functionOf(tool['function'], `${at}.function`))
+}
+
+/** The same where the members of a function stand beside its type, as in Responses. */
+export function decodeFlatTools(tools: unknown, choice: unknown): readonly ClientTool[] {
+  return toolsIn(tools, choice, functionOf)
+}
+
+type ReadTool = (tool: Readonly<Record<string, unknown>>, at: string) => ClientTool
+
+function toolsIn(tools: unknown, choice: unknown, read: ReadTool): readonly ClientTool[] {
   if (choice !== undefined && choice !== null && choice !== 'auto' && choice !== 'none') {
     throw wrong('tool_choice', `must be "auto" or "none", or left out: ${CHOICE}`, 'unsupported_value')
   }
   if (tools === undefined || tools === null) return []
-  if (!Array.isArray(tools)) throw wrong('tools', 'must be a list of { "type": "function", "function" }')
-  const all = tools.map((tool: unknown, at) => toolOf(tool, `tools[${at}]`))
+  if (!Array.isArray(tools)) throw wrong('tools', 'must be a list of objects with "type": "function"')
+  const all = tools.map((tool: unknown, index) => {
+    const at = `tools[${index}]`
+    if (isRecord(tool) && tool['type'] === 'function') return read(tool, at)
+    throw wrong(`${at}.type`, 'must be function: no other tools are known here', 'unsupported_value')
+  })
   return choice === 'none' ? [] : all
 }
 
-function toolOf(tool: unknown, at: string): ClientTool {
-  const { type, function: given } = isRecord(tool) ? tool : {}
-  if (type !== 'function') {
-    throw wrong(`${at}.type`, 'must be function: no other tools are known here', 'unsupported_value')
-  }
+function functionOf(given: unknown, at: string): ClientTool {
   const { name, description, parameters } = isRecord(given) ? given : {}
   if (typeof name !== 'string' || !NAME.test(name)) {
-    throw wrong(`${at}.function.name`, 'must be 1 to 128 letters, digits, dots, dashes or underscores')
+    throw wrong(`${at}.name`, 'must be 1 to 128 letters, digits, dots, dashes or underscores')
   }
   if (parameters !== undefined && parameters !== null && !isRecord(parameters)) {
-    throw wrong(`${at}.function.parameters`, 'must be a JSON Schema, an object')
+    throw wrong(`${at}.parameters`, 'must be a JSON Schema, an object')
   }
   return {
     name,

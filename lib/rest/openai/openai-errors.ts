@@ -53,6 +53,15 @@ export function openaiFaultText(service: Service, thrown: unknown, requestId: st
   return { status, text, retryAfter: retryAfter(fault) }
 }
 
+/** What an object that failed shows of anything thrown. */
+export function openaiFailure(
+  service: Service, thrown: unknown, requestId: string,
+): { readonly code: string; readonly message: string } {
+  const fault = loggedFault(service, thrown, requestId)
+  const message = sentenceWithin(publicMessage(fault, requestId, service.exposeErrors))
+  return { code: codes.get(httpStatusOf(fault)) ?? 'server_error', message }
+}
+
 function errorText(status: number, message: string, detail: unknown): string {
   const kind = status >= 500 ? 'server_error' : 'invalid_request_error'
   const type = status === 429 ? 'rate_limit_error' : kind

@@ -18,7 +18,7 @@ import type { MaybePromise } from '../../util/thenable.ts'
 /** Runs once, by `open` or `start`. */
 export abstract class RunStream<R> extends PlainChannel implements Source {
   protected readonly service: Service
-  protected readonly call: LiveCall
+  readonly call: LiveCall
   /** Of a request with a key: the run goes on when the client leaves, and its end settles the key. */
   protected readonly hold: KeyHold | undefined
   /** Where events go. Undefined: the reply is whole. */

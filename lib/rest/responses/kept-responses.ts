@@ -1,0 +1,67 @@
+/**
+ * Responses that can be read again and gone on with: one entry of the store each, with the items of its
+ * conversation. One belongs to one principal; for every other it does not exist.
+ */
+import { isRecord } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { keyOf } from '../../state/store.ts'
+import { andThen } from '../../util/thenable.ts'
+import type { Service } from '../../run/service.ts'
+import type { StoreKey } from '../../state/store.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Item } from './response-input.ts'
+
+export interface KeptResponse {
+  readonly response: Item
+  /** The input of the response. */
+  readonly input: readonly Item[]
+  /** All items of the conversation, the oldest first, its input and output among them. */
+  readonly items: readonly Item[]
+}
+
+const COLLECTION = 'responses'
+
+function keyFor(owner: string, id: string): StoreKey {
+  return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
+}
+
+/** Throws, or rejects with, `Fault('busy')` where the store cannot be reached or has no room. */
+export function keepResponse(
+  { store, limits: { conversationBytes, conversationIdleMs } }: Service, owner: string, kept: KeptResponse,
+): MaybePromise<void> {
+  const value = JSON.stringify({ ...kept, items: within(kept.items, conversationBytes) })
+  const key = keyFor(owner, String(kept.response['id']))
+  return andThen(store.write(key, value, conversationIdleMs, 'any'), () => undefined)
+}
+
+/** Undefined where there is none. Throws, or rejects with, `Fault('busy')`. */
+export function readResponse(
+  { store }: Service, owner: string, id: string,
+): MaybePromise<KeptResponse | undefined> {
+  return andThen(store.read(keyFor(owner, id)), (entry) => {
+    if (entry === undefined) return undefined
+    const kept: unknown = JSON.parse(entry.value)
+    if (isKept(kept)) return kept
+    throw new Fault('internal', 'Internal error', undefined, { cause: new Error('The entry is no response') })
+  })
+}
+
+/** False where there was none. */
+export function removeResponse({ store }: Service, owner: string, id: string): MaybePromise<boolean> {
+  return store.remove(keyFor(owner, id), 'any')
+}
+
+/** The last items, of which at least the last remains. */
+function within(items: readonly Item[], maxBytes: number): readonly Item[] {
+  let bytes = 0
+  const first = items.findLastIndex((item) => {
+    bytes += JSON.stringify(item).length
+    return bytes > maxBytes
+  })
+  return items.slice(Math.min(first + 1, items.length - 1))
+}
+
+function isKept(value: unknown): value is KeptResponse {
+  return isRecord(value) && isRecord(value['response']) && Array.isArray(value['items'])
+    && Array.isArray(value['input'])
+}

@@ -1,0 +1,170 @@
+/**
+ * Decodes the body of a response. Items become messages as chat completions have them, so that both read a
+ * conversation in one way. Throws `Fault('invalid')` with `param` and `code`.
+ * Spec: Open Responses 2026-04-24, Items; https://platform.openai.com/docs/api-reference/responses/create
+ */
+import { isRecord } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { decodeMessages } from '../openai/chat-messages.ts'
+import { decodeFlatFormat } from '../openai/chat-format.ts'
+import { decodeFlatTools } from '../openai/chat-tools.ts'
+import type { ClientTool } from '../../define/client-tool.ts'
+import type { OutputFormat } from '../../run/output-format.ts'
+import type { Conversation } from '../openai/chat-messages.ts'
+
+export type Item = Readonly<Record<string, unknown>>
+
+export interface ResponseRequest {
+  /** The body, of which some members are shown again. */
+  readonly body: Item
+  readonly model: string
+  /** The items of this request. */
+  readonly input: readonly Item[]
+  readonly instructions: string | undefined
+  readonly previousId: string | undefined
+  readonly clientTools: readonly ClientTool[]
+  readonly format: OutputFormat | undefined
+  readonly metadata: Item | undefined
+  readonly isStream: boolean
+  readonly isStored: boolean
+  readonly isBackground: boolean
+}
+
+const textParts: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 'text', 'reasoning_text'])
+
+/** Members that would change what is answered, and why they are refused. */
+const refused: readonly (readonly [name: string, why: string])[] = [
+  ['conversation', 'write previous_response_id, the id of the response before'],
+  ['prompt', 'no prompts are kept here; write the text as input'],
+  ['context_management', 'a conversation is cut to its limits as it is'],
+]
+
+export function decodeRequest(body: unknown): ResponseRequest {
+  if (!isRecord(body)) throw wrong('The body', 'must be a JSON object with "model" and "input"')
+  const { model, input, instructions, previous_response_id: previous, metadata, text } = body
+  if (typeof model !== 'string' || model === '') {
+    throw wrong('model', 'must be the id of an agent; GET /v1/models lists them')
+  }
+  for (const [name, why] of refused) {
+    if (isGiven(body[name])) throw wrong(name, `cannot be used: ${why}`, 'unsupported_parameter')
+  }
+  for (const name of ['instructions', 'previous_response_id']) {
+    if (isGiven(body[name]) && typeof body[name] !== 'string') throw wrong(name, 'must be a string')
+  }
+  if (isGiven(metadata) && !isRecord(metadata)) throw wrong('metadata', 'must be an object')
+  if (isGiven(text) && !isRecord(text)) throw wrong('text', 'must be an object')
+  const [isStream, isBackground] = [isTrue(body, 'stream'), isTrue(body, 'background')]
+  const isStored = body['store'] !== false
+  if (isBackground && isStream) {
+    throw wrong('stream', 'must be false in the background; GET the response until it has ended')
+  }
+  if (isBackground && !isStored) throw wrong('store', 'must be true in the background')
+  return {
+    body, model, isStream, isStored, isBackground,
+    input: itemsOf(input),
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+    previousId: typeof previous === 'string' ? previous : undefined,
+    clientTools: decodeFlatTools(body['tools'], body['tool_choice']),
+    format: decodeFlatFormat(isRecord(text) ? text['format'] : undefined),
+    metadata: isRecord(metadata) ? metadata : undefined,
+  }
+}
+
+function isTrue(body: Item, name: string): boolean {
+  const value = body[name]
+  if (isGiven(value) && typeof value !== 'boolean') throw wrong(name, 'must be true or false')
+  return value === true
+}
+
+function itemsOf(input: unknown): readonly Item[] {
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
+  if (!Array.isArray(input) || input.length === 0) {
+    throw wrong('input', 'must be a string, or a list of at least one item')
+  }
+  return input.map((item: unknown, index) => {
+    if (isRecord(item)) return item
+    throw wrong(`input[${index}]`, 'must be an object')
+  })
+}
+
+/** What an agent gets of the items of the responses before, and of the present one. */
+export function conversationOf(
+  { instructions, input }: ResponseRequest, before: readonly Item[],
+): Conversation {
+  const items = [...withCalls(before), ...input]
+  const from = items.length - input.length
+  const nameOf = (index: number): string => (
+    index < from ? 'previous_response_id' : `input[${index - from}]`
+  )
+  requireResults(items, nameOf)
+  const messages = items.map((item, index) => messageOf(item, nameOf(index)))
+  const conversation = decodeMessages(messages, 'input', nameOf)
+  if (instructions === undefined) return conversation
+  const history = [{ role: 'system' as const, content: instructions }, ...conversation.history]
+  return { ...conversation, history }
+}
+
+/** Without the outputs whose calls are not kept any more. */
+function withCalls(items: readonly Item[]): readonly Item[] {
+  const calls = new Set(items.filter(({ type }) => type === 'function_call').map((item) => item['call_id']))
+  return items.filter(({ type, call_id: id }) => type !== 'function_call_output' || calls.has(id))
+}
+
+/** The agent cannot go on with calls whose results are missing, unless the user has said something since. */
+function requireResults(items: readonly Item[], nameOf: (index: number) => string): void {
+  const last = items.findLastIndex(({ role }) => role === 'user')
+  const outputs = items.filter(({ type }) => type === 'function_call_output')
+  const done = new Set(outputs.map((item) => item['call_id']))
+  for (const [index, { type, call_id: id }] of items.entries()) {
+    if (type !== 'function_call' || index < last || done.has(id)) continue
+    throw wrong(nameOf(index), `has a function_call without an output; add { "type": "function_call_output", `
+      + `"call_id": ${JSON.stringify(id)}, "output": "…" } to the input`)
+  }
+}
+
+/** An item as a message of chat completions; undefined for one that says nothing to an agent. */
+function messageOf(item: Item, at: string): Item | undefined {
+  const { type = 'message', role, content } = item
+  switch (type) {
+    case 'message': return { role, content: contentOf(content, `${at}.content`) }
+    case 'function_call': {
+      const { call_id: id, name, arguments: written } = item
+      const call = { id, type: 'function', function: { name, arguments: written } }
+      return { role: 'assistant', tool_calls: [call] }
+    }
+    case 'function_call_output': {
+      const { call_id: id, output } = item
+      return { role: 'tool', tool_call_id: id, content: contentOf(output, `${at}.output`) }
+    }
+    case 'reasoning': return undefined
+    default: throw wrong(`${at}.type`, 'must be message, function_call, function_call_output or reasoning: '
+      + 'what else there was, previous_response_id knows')
+  }
+}
+
+function contentOf(content: unknown, at: string): unknown {
+  if (!Array.isArray(content)) return content
+  return content.map((part: unknown, index) => partOf(part, `${at}[${index}]`))
+}
+
+function partOf(part: unknown, at: string): unknown {
+  if (!isRecord(part)) throw wrong(at, 'must be an object')
+  const { type, text, image_url: url, file_data: data, file_url: address, filename } = part
+  if (textParts.has(type)) return { type: 'text', text }
+  if (type === 'refusal') return part
+  if (isGiven(part['file_id'])) throw wrong(`${at}.file_id`, 'cannot be used: no files are kept here')
+  if (type === 'input_image') return { type: 'image_url', image_url: { url } }
+  if (type !== 'input_file') {
+    throw wrong(`${at}.type`, 'must be input_text, input_image or input_file')
+  }
+  return isGiven(address) ? { type: 'image_url', image_url: { url: address } }
+    : { type: 'file', file: { file_data: data, filename } }
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function wrong(param: string, demand: string, code: string | null = null): Fault {
+  return new Fault('invalid', `${param} ${demand}`, { param, code })
+}

@@ -1,0 +1,76 @@
+/** What the OpenAPI description lists of Responses. */
+import {
+  body, described, failures, jsonOrEvents, objectOf, operation, requestBody, TEXT,
+} from '../../wire/openapi.ts'
+import { chatComponents } from '../openai/chat-operations.ts'
+import type { Components } from '../../http/message/exchange.ts'
+import type { DocumentPart } from '../../wire/openapi.ts'
+
+const NO_RESPONSE = 'You have no such response'
+const one = { 200: body('The response', 'Response'), ...failures('OpenAIError', { 404: NO_RESPONSE }) }
+
+/** `POST` of a response. */
+export const createOperation: DocumentPart = operation('OpenAI', 'Respond', {
+  200: {
+    description: 'The response',
+    content: jsonOrEvents('Response', 'Events `response.created` to `response.completed`, then `[DONE]`.'),
+  },
+  ...failures('OpenAIError', {
+    400: 'The body is not JSON, or a member of it is wrong or cannot be obeyed: `param` says which',
+    404: 'There is no such model, or no such response before',
+    409: 'The response before has not been completed',
+    413: 'The body, or what came out, is too large',
+    415: 'The body is not application/json',
+    500: 'The agent failed',
+    503: 'The server is full or closing down; try again when Retry-After says',
+    504: 'The agent took too long',
+  }),
+}, { requestBody: requestBody('ResponseRequest', undefined, true) })
+
+/** `GET` of a response. */
+export const getOperation: DocumentPart = operation('OpenAI', 'Read a response', one)
+
+/** `DELETE` of a response. */
+export const deleteOperation: DocumentPart = operation('OpenAI', 'Delete a response', {
+  200: body('It is deleted', objectOf('id! object! deleted!', {
+    object: { const: 'response' }, deleted: { const: true },
+  })),
+  ...failures('OpenAIError', { 404: NO_RESPONSE }),
+})
+
+/** `POST` that cancels a response. */
+export const cancelOperation: DocumentPart = operation('OpenAI', 'Cancel a response', {
+  200: body('The response', 'Response'),
+  ...failures('OpenAIError', { 400: 'It does not run in the background', 404: NO_RESPONSE }),
+})
+
+/** `GET` of the input of a response. */
+export const itemsOperation: DocumentPart = operation('OpenAI', 'List the input of a response', {
+  200: body('The items', objectOf('object! data! first_id! last_id! has_more!:boolean', {
+    object: { const: 'list' }, data: { type: 'array' }, first_id: {}, last_id: {},
+  })),
+  ...failures('OpenAIError', { 404: NO_RESPONSE }),
+})
+
+const schemas: DocumentPart = {
+  ...chatComponents.schemas,
+  ResponseRequest: objectOf('model! input! instructions previous_response_id stream:boolean store:boolean '
+    + 'background:boolean tools text metadata', {
+    model: described(TEXT, 'The id of an agent or a group.'),
+    input: { description: 'A text, or a list of items: messages, calls of functions, and their outputs.' },
+    previous_response_id: described(TEXT, 'Goes on with the conversation of this response.'),
+    tools: described({ type: 'array' }, 'Functions that the client runs itself.'),
+    text: { type: 'object', description: '`format`: what the answer must be.' },
+    metadata: { type: 'object', description: 'Handed to the agent as it is.' },
+  }),
+  Response: objectOf('id! object! status! model! output! error usage', {
+    object: { const: 'response' },
+    status: { enum: ['queued', 'in_progress', 'completed', 'failed', 'cancelled'] },
+    output: { type: 'array' },
+    error: {},
+    usage: {},
+  }),
+}
+
+/** What the operations refer to. */
+export const responseComponents: Components = { ...chatComponents, schemas }

@@ -1,0 +1,246 @@
+/**
+ * One response on its way to its reply, whole or as typed events. Its items are made once for both.
+ * Spec: Open Responses 2026-04-24, Streaming.
+ */
+import { answerMessage } from '../../run/answer-message.ts'
+import { andThen, isThenable } from '../../util/thenable.ts'
+import { formatEvent } from '../../wire/sse.ts'
+import { tokensIn, tokensRead } from '../openai/estimated-tokens.ts'
+import { openaiFailure } from '../openai/openai-errors.ts'
+import { textOfBlocks } from '../reply/markdown.ts'
+import { bounded } from '../reply/reply.ts'
+import { RunReply } from '../reply/run-stream.ts'
+import { keepResponse } from './kept-responses.ts'
+import { conversationOf } from './response-input.ts'
+import {
+  callItem, estimatedUsage, idFor, messageItem, reasoningItem, refusalPart, responseOf, secondsNow, textPart,
+  usageOf,
+} from './response-object.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Answer } from '../../define/answer.ts'
+import type { Origin } from '../../define/call.ts'
+import type { ChatMessage } from '../../define/chat.ts'
+import type { ClientTool, ClientToolResult, MadeToolCall } from '../../define/client-tool.ts'
+import type { Content } from '../../define/content.ts'
+import type { CallEvent } from '../../define/event.ts'
+import type { UserMessage } from '../../run/answer-message.ts'
+import type { OutputFormat } from '../../run/output-format.ts'
+import type { Service } from '../../run/service.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Item, ResponseRequest } from './response-input.ts'
+import type { ResponseFacts } from './response-object.ts'
+
+/** Characters of reasoning that are shown. */
+const MAX_REASONING = 262_144
+
+export class ResponseRun extends RunReply<Answer> implements UserMessage {
+  readonly id: string = idFor('resp')
+  readonly prompt: string
+  readonly conversationId = undefined
+  readonly isNamed = false
+  readonly history: readonly ChatMessage[]
+  readonly clientTools: readonly ClientTool[] | undefined
+  readonly clientToolResults: readonly ClientToolResult[]
+  readonly outputSchema: OutputFormat['schema'] | undefined
+  readonly #agent: Agent | Group
+  readonly #request: ResponseRequest
+  readonly #before: readonly Item[]
+  /** Characters of what was read of the store, which count while it runs. */
+  readonly readLength: number
+  readonly #createdAt = secondsNow()
+  /** The items that are done. */
+  readonly #output: Item[] = []
+  #message: { readonly id: string; text: string } | undefined
+  #reasoning = ''
+  #number = 0
+
+  /** `before`: the items of the conversation so far. Throws `Fault('invalid')` for wrong items. */
+  constructor(
+    service: Service, agent: Agent | Group, request: ResponseRequest, before: readonly Item[], origin: Origin,
+  ) {
+    const { prompt, message, history, clientToolResults } = conversationOf(request, before)
+    super(service, origin, undefined, undefined, message, request.metadata)
+    this.prompt = prompt
+    this.history = history
+    // Which agent of a group went on after a call could not be known.
+    if (agent.kind === 'agent') this.clientTools = request.clientTools
+    this.clientToolResults = clientToolResults
+    this.outputSchema = request.format?.schema
+    this.#agent = agent
+    this.#request = request
+    this.#before = before
+    this.readLength = before.length === 0 ? 0 : JSON.stringify(before).length
+  }
+
+  get runnable(): Agent | Group { return this.#agent }
+  get input(): readonly Item[] { return this.#request.input }
+  get itemsSoFar(): readonly Item[] { return [...this.#before, ...this.#request.input, ...this.#output] }
+
+  /** A tool that the agent calls is no `function_call`: the client would call it too. */
+  event(event: CallEvent): void {
+    if (event.type !== 'reasoning') return
+    const text = event.text.slice(0, MAX_REASONING - this.#reasoning.length)
+    this.call.hold(text.length)
+    this.#reasoning += text
+  }
+
+  /** The response as it is before its end. */
+  shown(status: 'queued' | 'in_progress'): Item { return this.#response({ status }) }
+
+  /** Runs without a client that waits. Resolves to the response, which is kept. */
+  run(): MaybePromise<Item> {
+    return andThen(this.execute(), (answer) => this.#ended(answer))
+  }
+
+  protected override execute(): MaybePromise<Answer> {
+    if (this.sink !== undefined) {
+      this.#send('response.created', { response: this.shown('in_progress') })
+      this.#send('response.in_progress', { response: this.shown('in_progress') })
+    }
+    // An answer in a format is checked before any of it is sent.
+    const isSent = this.sink !== undefined && this.#request.format === undefined
+    const emit = isSent ? this.#emit.bind(this) : undefined
+    return answerMessage(this.service, this.#agent, this, this.call, emit)
+  }
+
+  protected override encode(answer: Answer): MaybePromise<string> {
+    return andThen(this.#ended(answer), (response) => bounded(JSON.stringify(response), this.service.limits))
+  }
+
+  protected override finish(answer: Answer): MaybePromise<void> {
+    return andThen(this.#ended(answer), (response) => this.#end('response.completed', response))
+  }
+
+  protected override fail(error: unknown): void {
+    const failed = openaiFailure(this.service, error, this.call.requestId)
+    this.#end('response.failed', this.#response({ status: 'failed', output: this.#output, error: failed }))
+  }
+
+  #end(type: string, response: Item): void {
+    this.#send(type, { response })
+    this.sink!.end(formatEvent('[DONE]'))
+  }
+
+  /** Makes the items that are left, and keeps the response. */
+  #ended(answer: Answer): MaybePromise<Item> {
+    const { toolCalls = [], artifacts = [] } = answer
+    const wanted = toolCalls.length === 0 ? this.#request.format : undefined
+    const format = wanted?.read(answer, this.service.limits)
+    const written = textOfBlocks(answer.content, true)
+    if (format?.refusal !== undefined) {
+      this.#refuse(format.refusal)
+    } else if (format?.json !== undefined) {
+      this.#say(format.json)
+    } else {
+      if (this.#message === undefined) this.#say(written)
+      this.#say(textOfBlocks(artifacts.flatMap(({ parts }) => parts), written === ''))
+    }
+    this.#closeMessage()
+    for (const call of toolCalls) this.#callTool(call)
+    this.#flushReasoning()
+    const { usage } = this.call
+    const counts = usage !== undefined ? usageOf(usage)
+      : estimatedUsage(tokensRead(this), tokensIn(Buffer.byteLength(answer.text)))
+    const response = this.#response({ status: 'completed', output: this.#output, usage: counts })
+    return this.#request.isStored ? this.#keep(response) : response
+  }
+
+  /** A response that cannot be kept says so. */
+  #keep(response: Item): MaybePromise<Item> {
+    const kept = { response, input: this.input, items: this.itemsSoFar }
+    const unkept = (cause: unknown): Item => {
+      this.service.log('warning', 'A response could not be kept', { request: this.call.requestId, cause })
+      return { ...response, store: false }
+    }
+    try {
+      const written = keepResponse(this.service, this.call.principal.id, kept)
+      return isThenable(written) ? written.then(() => response, unkept) : response
+    } catch (cause) {
+      return unkept(cause)
+    }
+  }
+
+  #response(facts: Pick<ResponseFacts, 'status' | 'output' | 'error' | 'usage'>): Item {
+    return responseOf({ id: this.id, request: this.#request, createdAt: this.#createdAt, ...facts })
+  }
+
+  #emit(piece: Content): void | Promise<void> {
+    const isFirst = this.#message === undefined
+    if (!this.#say(textOfBlocks([piece], isFirst))) return this.sink!.ready()
+  }
+
+  /** False: the client is behind. */
+  #say(delta: string): boolean {
+    if (delta === '') return true
+    const message = this.#message ?? this.#openMessage()
+    this.call.hold(delta.length)
+    message.text += delta
+    const members = { item_id: message.id, content_index: 0, delta, logprobs: [] }
+    return this.#sendIn('response.output_text.delta', members)
+  }
+
+  #openMessage(part = textPart('')): { readonly id: string; text: string } {
+    this.#flushReasoning()
+    const message = { id: idFor('msg'), text: '' }
+    this.#message = message
+    this.#sendIn('response.output_item.added', { item: messageItem(message.id, [], false) })
+    this.#sendIn('response.content_part.added', { item_id: message.id, content_index: 0, part })
+    return message
+  }
+
+  #closeMessage(): void {
+    if (this.#message === undefined) return
+    const { id, text } = this.#message
+    this.#sendIn('response.output_text.done', { item_id: id, content_index: 0, text, logprobs: [] })
+    this.#doneMessage(id, textPart(text))
+  }
+
+  #refuse(refusal: string): void {
+    const { id } = this.#openMessage(refusalPart(''))
+    this.#sendIn('response.refusal.delta', { item_id: id, content_index: 0, delta: refusal })
+    this.#sendIn('response.refusal.done', { item_id: id, content_index: 0, refusal })
+    this.#doneMessage(id, refusalPart(refusal))
+  }
+
+  #doneMessage(id: string, part: Item): void {
+    this.#message = undefined
+    this.#sendIn('response.content_part.done', { item_id: id, content_index: 0, part })
+    this.#done(messageItem(id, [part], true))
+  }
+
+  #callTool(call: MadeToolCall): void {
+    this.#flushReasoning()
+    const id = idFor('fc')
+    const written = JSON.stringify(call.args)
+    const members = { item_id: id, name: call.name }
+    this.#sendIn('response.output_item.added', { item: callItem(id, call, '', false) })
+    this.#sendIn('response.function_call_arguments.delta', { item_id: id, delta: written })
+    this.#sendIn('response.function_call_arguments.done', { ...members, arguments: written })
+    this.#done(callItem(id, call, written, true))
+  }
+
+  #flushReasoning(): void {
+    if (this.#reasoning === '') return
+    const id = idFor('rs')
+    const text = this.#reasoning
+    this.#reasoning = ''
+    this.#sendIn('response.output_item.added', { item: { ...reasoningItem(id, ''), content: [] } })
+    this.#done(reasoningItem(id, text))
+  }
+
+  #done(item: Item): void {
+    this.#sendIn('response.output_item.done', { item })
+    this.#output.push(item)
+  }
+
+  /** An event of the item that comes next. */
+  #sendIn(type: string, members: object): boolean {
+    return this.#send(type, { output_index: this.#output.length, ...members })
+  }
+
+  #send(type: string, members: object): boolean {
+    const event = { type, sequence_number: this.#number, ...members }
+    this.#number += 1
+    return this.sink?.write(formatEvent(JSON.stringify(event), type)) ?? true
+  }
+}

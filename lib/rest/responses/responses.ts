@@ -1,0 +1,192 @@
+/**
+ * Responses: created, read, cancelled and deleted by their owner. One in the background is a task.
+ * Spec: https://platform.openai.com/docs/api-reference/responses
+ */
+import { Fault } from '../../define/fault.ts'
+import { cancelTaskRun, TaskRun } from '../../run/task-run.ts'
+import { isTerminal } from '../../tasks/task.ts'
+import { andThen, isThenable } from '../../util/thenable.ts'
+import { parseJson } from '../../wire/json.ts'
+import { EVENT_STREAM } from '../../wire/sse.ts'
+import { json } from '../reply/reply.ts'
+import { keepResponse, readResponse, removeResponse } from './kept-responses.ts'
+import { decodeRequest } from './response-input.ts'
+import { ResponseRun } from './response-run.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Service } from '../../run/service.ts'
+import type { Task } from '../../tasks/task.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { KeptResponse } from './kept-responses.ts'
+import type { Item, ResponseRequest } from './response-input.ts'
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+
+type Resolve = (name: string) => Agent | Group
+
+/** Answers a request for a response. Throws, or rejects with, a `Fault`. */
+export function createResponse(service: Service, resolve: Resolve, exchange: Exchange): MaybePromise<Reply> {
+  const { body, origin } = exchange
+  const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
+  if (!parsed.ok) throw new Fault('invalid', parsed.why)
+  const request = decodeRequest(parsed.value)
+  const agent = resolve(request.model)
+  return andThen(itemsBefore(service, origin.principal.id, request), (before): MaybePromise<Reply> => {
+    const run = new ResponseRun(service, agent, request, before, origin)
+    if (request.isBackground) return beginTask(service, run)
+    if (!request.isStream) return run.reply()
+    service.workload.check(origin)
+    return { status: 200, type: EVENT_STREAM, body: run }
+  })
+}
+
+/** The items of the conversation that a request goes on with. */
+function itemsBefore(
+  service: Service, owner: string, { previousId }: ResponseRequest,
+): MaybePromise<readonly Item[]> {
+  if (previousId === undefined) return []
+  return andThen(readResponse(service, owner, previousId), (kept) => {
+    if (kept === undefined) throw missing(previousId, 'previous_response_id')
+    if (kept.response['status'] === 'completed') return kept.items
+    throw new Fault('conflict', `The response '${previousId}' has not been completed`, {
+      param: 'previous_response_id', code: null,
+    })
+  })
+}
+
+/** Runs a response as a task, and answers at once. */
+function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
+  const { call, id, runnable: { kind, id: name } } = run
+  const owner = call.principal.id
+  service.tasks.check()
+  service.workload.check(call.origin)
+  const task = new TaskRun(service, call, { can: () => false })
+  const response = run.shown('in_progress')
+  const kept = keepResponse(service, owner, { response, input: run.input, items: run.itemsSoFar })
+  const begun = andThen(kept, () => task.begin({
+    id, owner, protocol: 'http', runnable: { kind, name }, contextId: id,
+    sessionId: undefined, ttlMs: undefined,
+  }))
+  return andThen(begun, () => {
+    // The client may leave: its request is answered.
+    try {
+      const ended = run.run()
+      if (isThenable(ended)) Promise.resolve(ended).then(() => task.complete({}), (error) => task.fail(error))
+      else task.complete({})
+    } catch (error) {
+      task.fail(error)
+    }
+    return json(response)
+  })
+}
+
+/** A response as it stands. */
+export function getResponse(service: Service, exchange: Exchange): MaybePromise<Reply> {
+  if (new URLSearchParams(exchange.query).get('stream') === 'true') {
+    throw new Fault('unsupported', 'A response that was created is not streamed again; leave stream out')
+  }
+  return withResponse(service, exchange, (kept) => andThen(shown(service, exchange, kept), json))
+}
+
+/** Cancels a response that runs in the background; one that has ended stays as it is. */
+export function cancelResponse(service: Service, exchange: Exchange): MaybePromise<Reply> {
+  return withResponse(service, exchange, (kept) => {
+    if (kept.response['background'] !== true) {
+      throw new Fault('invalid', 'Only a response with "background": true can be cancelled; to end another, '
+        + 'close its connection')
+    }
+    return andThen(cancelRunning(service, exchange), () => andThen(shown(service, exchange, kept), json))
+  })
+}
+
+function cancelRunning(service: Service, exchange: Exchange): MaybePromise<void> {
+  return andThen(taskOf(service, exchange), (task) => (
+    task === undefined || isTerminal(task.status.state) ? undefined : cancelTaskRun(service, task)
+  ))
+}
+
+/** Removes a response; one that runs is cancelled. */
+export function deleteResponse(service: Service, exchange: Exchange): MaybePromise<Reply> {
+  const id = idIn(exchange)
+  return withResponse(service, exchange, () => andThen(cancelRunning(service, exchange), () => (
+    andThen(removeResponse(service, exchange.origin.principal.id, id), () => (
+      json({ id, object: 'response', deleted: true })
+    ))
+  )))
+}
+
+/** The input of a response, the last item first. */
+export function listInputItems(service: Service, exchange: Exchange): MaybePromise<Reply> {
+  const asked = new URLSearchParams(exchange.query)
+  const limit = limitIn(asked.get('limit'))
+  return withResponse(service, exchange, ({ input }) => {
+    const items = input.map((item, index) => ({ id: `${idIn(exchange)}_${index}`, ...asItem(item) }))
+    if (asked.get('order') !== 'asc') items.reverse()
+    const after = asked.get('after')
+    const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
+    const data = items.slice(from, from + limit)
+    return json({
+      object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null,
+      has_more: from + limit < items.length,
+    })
+  })
+}
+
+/** A message as responses show it: its text is a part. */
+function asItem(item: Item): Item {
+  const { type = 'message', content, role } = item
+  if (type !== 'message' || typeof content !== 'string') return { ...item, type }
+  const part = role === 'assistant' ? 'output_text' : 'input_text'
+  return { ...item, type, status: 'completed', content: [{ type: part, text: content }] }
+}
+
+function withResponse(
+  service: Service, exchange: Exchange, act: (kept: KeptResponse) => MaybePromise<Reply>,
+): MaybePromise<Reply> {
+  const id = idIn(exchange)
+  return andThen(readResponse(service, exchange.origin.principal.id, id), (kept) => {
+    if (kept === undefined) throw missing(id, null)
+    return act(kept)
+  })
+}
+
+/** A response that has not been completed ends as its task did. */
+function shown(service: Service, exchange: Exchange, { response }: KeptResponse): MaybePromise<Item> {
+  if (response['status'] !== 'in_progress') return response
+  return andThen(taskOf(service, exchange), (task) => {
+    const state = task?.status.state
+    if (state === 'canceled') return { ...response, status: 'cancelled' }
+    if (state === 'completed') return andThen(latest(service, exchange), (now) => now ?? response)
+    if (task !== undefined && state !== 'failed') return response
+    const message = task?.fault?.message ?? 'The process that ran it has ended'
+    return { ...response, status: 'failed', error: { code: 'server_error', message } }
+  })
+}
+
+/** It may have been completed since it was read. */
+function latest(service: Service, exchange: Exchange): MaybePromise<Item | undefined> {
+  const { origin: { principal } } = exchange
+  return andThen(readResponse(service, principal.id, idIn(exchange)), (kept) => kept?.response)
+}
+
+function taskOf(service: Service, exchange: Exchange): MaybePromise<Task | undefined> {
+  const found = service.tasks.get(exchange.origin.principal.id, idIn(exchange))
+  return andThen(found, (task) => task?.protocol === 'http' ? task : undefined)
+}
+
+function idIn({ params }: Exchange): string {
+  return params.get('response') ?? ''
+}
+
+function limitIn(text: string | null): number {
+  const limit = text === null ? DEFAULT_LIMIT : Number(text)
+  if (Number.isSafeInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit
+  const detail = { param: 'limit', code: null }
+  throw new Fault('invalid', `limit must be a whole number from 1 to ${MAX_LIMIT}`, detail)
+}
+
+function missing(id: string, param: string | null): Fault {
+  const message = `You have no response '${id.slice(0, 60)}': it was not stored, or was kept long enough`
+  return new Fault('not-found', message, { param, code: 'response_not_found' })
+}

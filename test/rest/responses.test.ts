@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { eventReader } from '../../lib/wire/sse.ts'
+import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
+import type { TestContext } from 'node:test'
+import type { AgentOutput, Call, TriportServer } from '../../lib/index.ts'
+
+type Json = Record<string, unknown>
+
+interface Output { readonly output: readonly Json[] }
+
+function serving(t: TestContext, run: (prompt: string, call: Call) => AgentOutput): TriportServer {
+  return serve(t, { agents: [{ name: 'Agent', run }] })
+}
+
+function respond(server: TriportServer, more: object = {}, headers = {}): Promise<Response> {
+  return server.fetch(request('/v1/responses', { model: 'agent', input: 'Hello', ...more }, headers))
+}
+
+async function responded(server: TriportServer, more: object = {}): Promise<Json & Output> {
+  const response = await respond(server, more)
+  assert.equal(response.status, 200, await response.clone().text())
+  return await jsonOf(response) as Json & Output
+}
+
+/** The text of a response's last message. */
+function textOf({ output }: Output): unknown {
+  return (output.at(-1)?.['content'] as readonly Json[] | undefined)?.[0]?.['text']
+}
+
+async function eventsOf(response: Response): Promise<readonly Json[]> {
+  const events: Json[] = []
+  let isDone = false
+  eventReader(({ event, data }) => {
+    if (data === '[DONE]') return void (isDone = true)
+    const one = JSON.parse(data) as Json
+    assert.equal(one['type'], event)
+    assert.equal(one['sequence_number'], events.length)
+    events.push(one)
+  })(await response.text())
+  assert.ok(isDone)
+  return events
+}
+
+test('a response has the answer as a message, and what the client asked for', async (t) => {
+  const server = serving(t, (prompt, call) => {
+    call.event({ type: 'usage', inputTokens: 3, outputTokens: 2, cachedInputTokens: 1 })
+    return `You said ${prompt}`
+  })
+  const asked = { instructions: 'Be brief.', metadata: { a: 'b' }, temperature: 0.5 }
+  const response = await responded(server, asked)
+  const { id, created_at: created, completed_at: completed, output, usage, ...rest } = response
+  assert.match(String(id), /^resp_[0-9a-f]{32}$/)
+  assert.ok(Number.isSafeInteger(created) && Number(completed) >= Number(created))
+  assert.deepEqual(output.map(({ id: _, ...item }) => item), [{
+    type: 'message', status: 'completed', role: 'assistant',
+    content: [{ type: 'output_text', text: 'You said Hello', annotations: [], logprobs: [] }],
+  }])
+  assert.deepEqual(usage, {
+    input_tokens: 3, output_tokens: 2, total_tokens: 5, input_tokens_details: { cached_tokens: 1 },
+    output_tokens_details: { reasoning_tokens: 0 },
+  })
+  const { object, status, model, store, background, temperature, metadata, instructions, error } = rest
+  assert.deepEqual({ object, status, model, store, background, temperature, metadata, instructions, error }, {
+    object: 'response', status: 'completed', model: 'agent', store: true, background: false,
+    temperature: 0.5, metadata: { a: 'b' }, instructions: 'Be brief.', error: null,
+  })
+})
+
+test('an agent sees the items as messages, pictures and files', async (t) => {
+  let seen: unknown
+  const server = serving(t, (prompt, { history, message, metadata }) => {
+    seen = { prompt, history, message, metadata }
+    return ''
+  })
+  const png = 'data:image/png;base64,AAAA'
+  await responded(server, {
+    instructions: 'Be brief.', metadata: { a: 'b' },
+    input: [
+      { type: 'message', role: 'developer', content: 'In English.' },
+      { role: 'user', content: [{ type: 'input_text', text: 'One' }] },
+      { type: 'reasoning', summary: [] },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'Two' }] },
+      { role: 'user', content: [
+        { type: 'input_text', text: 'See' }, { type: 'input_image', image_url: png },
+        { type: 'input_file', filename: 'a.txt', file_data: 'data:text/plain;base64,YQ==' },
+        { type: 'input_file', file_url: 'https://example.com/b.pdf' },
+      ] },
+    ],
+  })
+  assert.deepEqual(seen, {
+    prompt: 'See', metadata: { a: 'b' },
+    history: [
+      { role: 'system', content: 'Be brief.' }, { role: 'system', content: 'In English.' },
+      { role: 'user', content: 'One' }, { role: 'assistant', content: 'Two' },
+    ],
+    message: [
+      { type: 'text', text: 'See' }, { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+      { type: 'resource', resource: { uri: 'attachment:a.txt', mimeType: 'text/plain', blob: 'YQ==' } },
+      { type: 'resource_link', uri: 'https://example.com/b.pdf', name: 'b.pdf' },
+    ],
+  })
+})
+
+test('a stream says each item as it comes, and ends with the whole response', async (t) => {
+  const server = serving(t, async function* (_prompt, call): AsyncGenerator<string> {
+    call.event({ type: 'reasoning', text: 'Let me see.' })
+    yield 'One '
+    yield 'two.'
+  })
+  const events = await eventsOf(await respond(server, { stream: true }))
+  const inShort = events.map(({ type, output_index: at }) => at === undefined ? type : [at, type])
+  assert.deepEqual(inShort, [
+    'response.created', 'response.in_progress',
+    [0, 'response.output_item.added'], [0, 'response.output_item.done'],
+    [1, 'response.output_item.added'], [1, 'response.content_part.added'],
+    [1, 'response.output_text.delta'], [1, 'response.output_text.delta'], [1, 'response.output_text.done'],
+    [1, 'response.content_part.done'], [1, 'response.output_item.done'], 'response.completed',
+  ])
+  const last = events.at(-1)?.['response'] as Json & Output
+  assert.equal(textOf(last), 'One two.')
+  assert.deepEqual(last.output.map(({ type }) => type), ['reasoning', 'message'])
+  assert.deepEqual(await jsonOf(await server.fetch(request(`/v1/responses/${last['id']}`))), last)
+})
+
+const find = { type: 'function', name: 'find', parameters: { type: 'object' } }
+
+test('the client runs a tool, and the response after it goes on with the output', async (t) => {
+  const server = serving(t, (prompt, { clientTools: [tool], clientToolResults: [found] }) => (
+    found !== undefined ? `${prompt}: ${found.result}`
+      : { toolCalls: [{ id: 'c1', name: String(tool?.name), args: { of: 'tea' } }] }
+  ))
+  const first = await responded(server, { tools: [find] })
+  const [{ id, ...call } = {}] = first.output as Json[]
+  assert.match(String(id), /^fc_/)
+  assert.deepEqual(call, {
+    type: 'function_call', call_id: 'c1', name: 'find', arguments: '{"of":"tea"}', status: 'completed',
+  })
+  const output = { type: 'function_call_output', call_id: 'c1', output: 'Sencha' }
+  const asked = { tools: [find], previous_response_id: first['id'], input: [output] }
+  const second = await responded(server, asked)
+  assert.equal(textOf(second), 'Hello: Sencha')
+  // The whole conversation may come again, too.
+  const again = await responded(server, { tools: [find], input: [
+    { role: 'user', content: 'Hello' }, { ...call, id }, output,
+  ] })
+  assert.equal(textOf(again), 'Hello: Sencha')
+  const missing = await respond(server, { ...asked, input: [{ ...output, call_id: 'c2' }] })
+  assert.equal(missing.status, 400)
+  const events = await eventsOf(await respond(server, { tools: [find], stream: true }))
+  assert.deepEqual(events.slice(2, -1).map(({ type }) => type), [
+    'response.output_item.added', 'response.function_call_arguments.delta',
+    'response.function_call_arguments.done', 'response.output_item.done',
+  ])
+})
+
+test('a response goes on from any before it, and is its owner\'s alone', async (t) => {
+  const server = serve(t, {
+    agents: [{ name: 'Agent', run: (prompt, { history }) => `${history.length} ${prompt}` }],
+    apiKey: [{ key: 'a'.repeat(24), id: 'one' }, { key: 'b'.repeat(24), id: 'two' }],
+  })
+  const [one, two] = ['a', 'b'].map((letter) => ({ 'x-api-key': letter.repeat(24) }))
+  const ask = async (previous?: unknown, headers = one): Promise<Response> => (
+    respond(server, { ...previous !== undefined && { previous_response_id: previous } }, headers)
+  )
+  const first = await jsonOf(await ask())
+  const second = await jsonOf(await ask(first['id']))
+  assert.equal(textOf(second as never), '2 Hello')
+  assert.equal(textOf(await jsonOf(await ask(second['id'])) as never), '4 Hello')
+  assert.equal(textOf(await jsonOf(await ask(first['id'])) as never), '2 Hello')
+  const path = `/v1/responses/${first['id']}`
+  const at = (more: string, method: string, headers = one): Promise<Response> => (
+    server.fetch(request(path + more, undefined, headers, method))
+  )
+  const foreign = [ask(first['id'], two), at('', 'GET', two), at('', 'DELETE', two)]
+  for (const refused of await Promise.all(foreign)) {
+    assert.equal(refused.status, 404)
+    assert.match(await refused.text(), /You have no response 'resp_/)
+  }
+  const items = await jsonOf(await at('/input_items', 'GET'))
+  assert.deepEqual(items['data'], [{
+    id: `${first['id']}_0`, type: 'message', role: 'user', status: 'completed',
+    content: [{ type: 'input_text', text: 'Hello' }],
+  }])
+  assert.deepEqual(await jsonOf(await at('', 'DELETE')), {
+    id: first['id'], object: 'response', deleted: true,
+  })
+  assert.equal((await at('', 'GET')).status, 404)
+  const unstored = await jsonOf(await respond(server, { store: false }, one))
+  assert.equal((await ask(unstored['id'])).status, 404)
+})
+
+test('a response in the background is read until it has ended, or cancelled', async (t) => {
+  let go: () => void = () => {}
+  const going = new Promise<void>((resolve) => { go = resolve })
+  let aborted = 0
+  const server = serving(t, async (prompt, { signal }) => {
+    signal.addEventListener('abort', () => { aborted += 1 })
+    if (prompt === 'Fail') throw new Error('secret')
+    await (prompt === 'Wait' ? new Promise(() => {}) : going)
+    return 'Done.'
+  })
+  const begun = await responded(server, { background: true })
+  assert.deepEqual([begun['status'], begun['background'], begun.output], ['in_progress', true, []])
+  const read = async (id: unknown): Promise<Json & Output> => (
+    await jsonOf(await server.fetch(request(`/v1/responses/${String(id)}`))) as Json & Output
+  )
+  assert.equal((await read(begun['id']))['status'], 'in_progress')
+  const early = await respond(server, { previous_response_id: begun['id'] })
+  assert.equal(early.status, 409)
+  go()
+  await eventually(async () => (await read(begun['id']))['status'] === 'completed')
+  assert.equal(textOf(await read(begun['id'])), 'Done.')
+
+  const waiting = await responded(server, { background: true, input: 'Wait' })
+  const cancelled = await jsonOf(await server.fetch(request(`/v1/responses/${waiting['id']}/cancel`, {})))
+  assert.equal(cancelled['status'], 'cancelled')
+  assert.equal(aborted, 1)
+  const failing = await responded(server, { background: true, input: 'Fail' })
+  await eventually(async () => (await read(failing['id']))['status'] === 'failed')
+  assert.doesNotMatch(JSON.stringify(await read(failing['id'])), /secret/)
+  const whole = await responded(server)
+  assert.equal((await server.fetch(request(`/v1/responses/${whole['id']}/cancel`, {}))).status, 400)
+})
+
+test('an answer fits the format, or is a refusal', async (t) => {
+  const schema = { type: 'object', properties: { sum: { type: 'integer' } }, required: ['sum'] }
+  const text = { format: { type: 'json_schema', name: 'sum', schema } }
+  const partOf = async (output: string): Promise<unknown> => {
+    const events = await eventsOf(await respond(serving(t, () => output), { text, stream: true }))
+    const { output: [item] } = events.at(-1)?.['response'] as Output
+    return (item?.['content'] as readonly Json[])[0]
+  }
+  assert.deepEqual(await partOf('{"sum":5}'), {
+    type: 'output_text', text: '{"sum":5}', annotations: [], logprobs: [],
+  })
+  assert.match(String((await partOf('Five.') as Json)['refusal']), /did not answer with JSON/)
+})
+
+test('what is wrong is said with the member that it is in, and a failure ends the stream', async (t) => {
+  const server = serving(t, () => { throw new Error('secret') })
+  const wrong: readonly (readonly [more: object, param: string | null, message: RegExp])[] = [
+    [{ model: 'none' }, 'model', /does not exist/], [{ input: [] }, 'input', /at least one item/],
+    [{ input: [{ role: 'system', content: 'a' }] }, 'input', /role user/],
+    [{ input: [{ type: 'item_reference', id: 'a' }] }, 'input[0].type', /previous_response_id knows/],
+    [{ input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'a' }] }] },
+      'input[0].content[0].file_id', /no files are kept/],
+    [{ input: [{ role: 'user', content: 'a' }, { type: 'function_call', call_id: 'c', name: 'f' }] },
+      'input[1]', /add \{ "type": "function_call_output"/],
+    [{ tools: [{ type: 'web_search' }] }, 'tools[0].type', /must be function/],
+    [{ tool_choice: 'required' }, 'tool_choice', /decides by itself/],
+    [{ text: { format: { type: 'xml' } } }, 'text.format.type', /json_schema/],
+    [{ background: true, stream: true }, 'stream', /GET the response/],
+    [{ background: true, store: false }, 'store', /must be true/],
+    [{ conversation: 'c' }, 'conversation', /previous_response_id/],
+    [{ previous_response_id: 'resp_1' }, 'previous_response_id', /no response 'resp_1'/],
+    [{ stream: 'yes' }, 'stream', /true or false/],
+  ]
+  for (const [more, param, message] of wrong) {
+    const response = await respond(server, more)
+    assert.ok(response.status === 400 || response.status === 404, JSON.stringify(more))
+    const { error } = await jsonOf(response) as { error: Json }
+    assert.equal(error['param'], param)
+    assert.match(String(error['message']), message)
+  }
+  assert.equal((await respond(server)).status, 500)
+  const last = (await eventsOf(await respond(server, { stream: true }))).at(-1)
+  assert.equal(last?.['type'], 'response.failed')
+  const { status, error } = last?.['response'] as { status: string; error: Json }
+  assert.deepEqual([status, error['code']], ['failed', 'server_error'])
+  assert.doesNotMatch(JSON.stringify(last), /secret/)
+})
