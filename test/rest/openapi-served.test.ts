@@ -140,7 +140,8 @@ const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hi' }] }
 function asked(document: Json, { path, method, said }: Operation, names: Json, model: string): Request {
   const content = (said['requestBody'] as Json | undefined)?.['content'] as Record<string, Json> | undefined
   const example = content?.['application/json']?.['example'] ?? bodies[path]
-  const body = path === '/v1/responses' ? { model, input: 'hi' } : path === '/v1/chat/completions' ? { model, messages: [{ role: 'user', content: 'hi' }] }
+  const body = path === '/v1/responses' ? { model, input: 'hi' }
+    : path === '/v1/chat/completions' ? { model, messages: [{ role: 'user', content: 'hi' }] }
     : path.endsWith('pushNotificationConfigs') ? { url: 'http://127.0.0.1:9/' }
     : example
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => String(names[name] ?? 'x'))
@@ -155,10 +156,10 @@ function asked(document: Json, { path, method, said }: Operation, names: Json, m
 }
 
 /** What is over, or not for this caller: tasks of other agents, cards that some may read. */
-const isRefused = /pushNotificationConfigs|:subscribe|:cancel|xtendedAgentCard|ExtendedCard|.\/tasks\/\{/
+const isRefused = /pushNotificationConfigs|:subscribe|[:/]cancel|xtendedAgentCard|ExtendedCard|.\/tasks\/\{/
 
 /** A task that is there, in the names of its paths, and a session. */
-async function namesFor(server: TriportServer, mount: string): Promise<Json> {
+async function namesFor(server: TriportServer, mount: string, model: string): Promise<Json> {
   const headers = { authorization: 'Bearer k', accept: 'application/json, text/event-stream' }
   const sent = await server.fetch(request(`${mount}/message:send`, { message }, headers))
   const { task } = sent.status === 200 ? await jsonOf(sent) as { task: { id: string } } : { task: undefined }
@@ -172,7 +173,9 @@ async function namesFor(server: TriportServer, mount: string): Promise<Json> {
   const conversation = 'conversation-1'
   const query = { query: 'hi', session_id: conversation }
   await (await server.fetch(request(`${mount}/`, query, headers))).text()
-  return { tenant: 'acme', id: task?.id, taskId: task?.id, session, conversation }
+  const answered = await server.fetch(request(`${mount}/v1/responses`, { model, input: 'hi' }, headers))
+  const response = answered.status === 200 ? (await jsonOf(answered))['id'] : undefined
+  return { tenant: 'acme', id: task?.id, taskId: task?.id, session, conversation, response }
 }
 
 test('what is served is described, and nothing else: each path has the methods that it says', async (t) => {
@@ -206,8 +209,8 @@ test('every operation has a name of its own, and answers what it is asked as it 
     const server = serve(t, options)
     const mount = options.mountPath ?? ''
     const document = await documentOf(server, mount)
-    const names = await namesFor(server, mount)
     const model = server.catalog.root?.id ?? ''
+    const names = await namesFor(server, mount, model)
     const ids = new Set<unknown>()
     // What ends a session, or removes what another reads, comes last.
     const operations = [...operationsIn(document)].sort((a, b) => (

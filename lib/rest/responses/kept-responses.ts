@@ -9,14 +9,14 @@ import { andThen } from '../../util/thenable.ts'
 import type { Service } from '../../run/service.ts'
 import type { StoreKey } from '../../state/store.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
-import type { Item } from './response-input.ts'
+import type { ResponseItem } from './response-input.ts'
 
 export interface KeptResponse {
-  readonly response: Item
+  readonly response: ResponseItem
   /** The input of the response. */
-  readonly input: readonly Item[]
+  readonly input: readonly ResponseItem[]
   /** All items of the conversation, the oldest first, its input and output among them. */
-  readonly items: readonly Item[]
+  readonly items: readonly ResponseItem[]
 }
 
 const COLLECTION = 'responses'
@@ -52,7 +52,7 @@ export function removeResponse({ store }: Service, owner: string, id: string): M
 }
 
 /** The last items, of which at least the last remains. */
-function within(items: readonly Item[], maxBytes: number): readonly Item[] {
+function within(items: readonly ResponseItem[], maxBytes: number): readonly ResponseItem[] {
   let bytes = 0
   const first = items.findLastIndex((item) => {
     bytes += JSON.stringify(item).length

@@ -12,19 +12,19 @@ import type { ClientTool } from '../../define/client-tool.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
 import type { Conversation } from '../openai/chat-messages.ts'
 
-export type Item = Readonly<Record<string, unknown>>
+export type ResponseItem = Readonly<Record<string, unknown>>
 
 export interface ResponseRequest {
   /** The body, of which some members are shown again. */
-  readonly body: Item
+  readonly body: ResponseItem
   readonly model: string
   /** The items of this request. */
-  readonly input: readonly Item[]
+  readonly input: readonly ResponseItem[]
   readonly instructions: string | undefined
   readonly previousId: string | undefined
   readonly clientTools: readonly ClientTool[]
   readonly format: OutputFormat | undefined
-  readonly metadata: Item | undefined
+  readonly metadata: ResponseItem | undefined
   readonly isStream: boolean
   readonly isStored: boolean
   readonly isBackground: boolean
@@ -70,13 +70,13 @@ export function decodeRequest(body: unknown): ResponseRequest {
   }
 }
 
-function isTrue(body: Item, name: string): boolean {
+function isTrue(body: ResponseItem, name: string): boolean {
   const value = body[name]
   if (isGiven(value) && typeof value !== 'boolean') throw wrong(name, 'must be true or false')
   return value === true
 }
 
-function itemsOf(input: unknown): readonly Item[] {
+function itemsOf(input: unknown): readonly ResponseItem[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
   if (!Array.isArray(input) || input.length === 0) {
     throw wrong('input', 'must be a string, or a list of at least one item')
@@ -89,7 +89,7 @@ function itemsOf(input: unknown): readonly Item[] {
 
 /** What an agent gets of the items of the responses before, and of the present one. */
 export function conversationOf(
-  { instructions, input }: ResponseRequest, before: readonly Item[],
+  { instructions, input }: ResponseRequest, before: readonly ResponseItem[],
 ): Conversation {
   const items = [...withCalls(before), ...input]
   const from = items.length - input.length
@@ -105,13 +105,13 @@ export function conversationOf(
 }
 
 /** Without the outputs whose calls are not kept any more. */
-function withCalls(items: readonly Item[]): readonly Item[] {
+function withCalls(items: readonly ResponseItem[]): readonly ResponseItem[] {
   const calls = new Set(items.filter(({ type }) => type === 'function_call').map((item) => item['call_id']))
   return items.filter(({ type, call_id: id }) => type !== 'function_call_output' || calls.has(id))
 }
 
 /** The agent cannot go on with calls whose results are missing, unless the user has said something since. */
-function requireResults(items: readonly Item[], nameOf: (index: number) => string): void {
+function requireResults(items: readonly ResponseItem[], nameOf: (index: number) => string): void {
   const last = items.findLastIndex(({ role }) => role === 'user')
   const outputs = items.filter(({ type }) => type === 'function_call_output')
   const done = new Set(outputs.map((item) => item['call_id']))
@@ -123,7 +123,7 @@ function requireResults(items: readonly Item[], nameOf: (index: number) => strin
 }
 
 /** An item as a message of chat completions; undefined for one that says nothing to an agent. */
-function messageOf(item: Item, at: string): Item | undefined {
+function messageOf(item: ResponseItem, at: string): ResponseItem | undefined {
   const { type = 'message', role, content } = item
   switch (type) {
     case 'message': return { role, content: contentOf(content, `${at}.content`) }

@@ -5,7 +5,7 @@
 import { randomUuid } from '../../wire/random.ts'
 import type { MadeToolCall } from '../../define/client-tool.ts'
 import type { Usage } from '../../define/event.ts'
-import type { Item, ResponseRequest } from './response-input.ts'
+import type { ResponseItem, ResponseRequest } from './response-input.ts'
 
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled'
 
@@ -16,7 +16,7 @@ export interface ResponseFacts {
   /** Seconds since 1970. */
   readonly createdAt: number
   readonly status: ResponseStatus
-  readonly output?: readonly Item[] | undefined
+  readonly output?: readonly ResponseItem[] | undefined
   readonly error?: { readonly code: string; readonly message: string } | undefined
   readonly usage?: object | undefined
 }
@@ -28,7 +28,7 @@ export function idFor(prefix: string): string {
 
 export function responseOf(
   { id, request, createdAt, status, output = [], error, usage }: ResponseFacts,
-): Item {
+): ResponseItem {
   const { body, isBackground, isStored, metadata, model, previousId, instructions } = request
   const number = (name: string, usual: number | null): unknown => (
     typeof body[name] === 'number' ? body[name] : usual
@@ -59,7 +59,7 @@ export function secondsNow(): number {
 
 /** Tools as they came, with what a client may leave out. */
 function toolsOf(tools: unknown): readonly unknown[] {
-  return Array.isArray(tools) ? tools.map((tool: Item) => (
+  return Array.isArray(tools) ? tools.map((tool: ResponseItem) => (
     { description: null, parameters: null, strict: null, ...tool }
   )) : []
 }
@@ -83,26 +83,26 @@ export function estimatedUsage(inputTokens: number, outputTokens: number): objec
   return { ...usageOf({ inputTokens, outputTokens }), estimated: true }
 }
 
-export function textPart(text: string): Item {
+export function textPart(text: string): ResponseItem {
   return { type: 'output_text', text, annotations: [], logprobs: [] }
 }
 
-export function refusalPart(refusal: string): Item {
+export function refusalPart(refusal: string): ResponseItem {
   return { type: 'refusal', refusal }
 }
 
-export function messageItem(id: string, content: readonly Item[], isDone: boolean): Item {
+export function messageItem(id: string, content: readonly ResponseItem[], isDone: boolean): ResponseItem {
   return { type: 'message', id, status: isDone ? 'completed' : 'in_progress', role: 'assistant', content }
 }
 
-export function reasoningItem(id: string, text: string): Item {
+export function reasoningItem(id: string, text: string): ResponseItem {
   return { type: 'reasoning', id, summary: [], content: [{ type: 'reasoning_text', text }] }
 }
 
 /** `written`: its arguments, as far as they are there. */
 export function callItem(
   id: string, { id: callId, name }: MadeToolCall, written: string, isDone: boolean,
-): Item {
+): ResponseItem {
   const status = isDone ? 'completed' : 'in_progress'
   return { type: 'function_call', id, call_id: callId, name, arguments: written, status }
 }

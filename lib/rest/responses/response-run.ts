@@ -27,7 +27,7 @@ import type { UserMessage } from '../../run/answer-message.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
-import type { Item, ResponseRequest } from './response-input.ts'
+import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { ResponseFacts } from './response-object.ts'
 
 /** Characters of reasoning that are shown. */
@@ -44,19 +44,20 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   readonly outputSchema: OutputFormat['schema'] | undefined
   readonly #agent: Agent | Group
   readonly #request: ResponseRequest
-  readonly #before: readonly Item[]
+  readonly #before: readonly ResponseItem[]
   /** Characters of what was read of the store, which count while it runs. */
   readonly readLength: number
   readonly #createdAt = secondsNow()
   /** The items that are done. */
-  readonly #output: Item[] = []
+  readonly #output: ResponseItem[] = []
   #message: { readonly id: string; text: string } | undefined
   #reasoning = ''
   #number = 0
 
   /** `before`: the items of the conversation so far. Throws `Fault('invalid')` for wrong items. */
   constructor(
-    service: Service, agent: Agent | Group, request: ResponseRequest, before: readonly Item[], origin: Origin,
+    service: Service, agent: Agent | Group, request: ResponseRequest, before: readonly ResponseItem[],
+    origin: Origin,
   ) {
     const { prompt, message, history, clientToolResults } = conversationOf(request, before)
     super(service, origin, undefined, undefined, message, request.metadata)
@@ -73,8 +74,8 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   }
 
   get runnable(): Agent | Group { return this.#agent }
-  get input(): readonly Item[] { return this.#request.input }
-  get itemsSoFar(): readonly Item[] { return [...this.#before, ...this.#request.input, ...this.#output] }
+  get input(): readonly ResponseItem[] { return this.#request.input }
+  get itemsSoFar(): readonly ResponseItem[] { return [...this.#before, ...this.input, ...this.#output] }
 
   /** A tool that the agent calls is no `function_call`: the client would call it too. */
   event(event: CallEvent): void {
@@ -85,10 +86,10 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   }
 
   /** The response as it is before its end. */
-  shown(status: 'queued' | 'in_progress'): Item { return this.#response({ status }) }
+  shown(status: 'queued' | 'in_progress'): ResponseItem { return this.#response({ status }) }
 
   /** Runs without a client that waits. Resolves to the response, which is kept. */
-  run(): MaybePromise<Item> {
+  run(): MaybePromise<ResponseItem> {
     return andThen(this.execute(), (answer) => this.#ended(answer))
   }
 
@@ -116,13 +117,13 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     this.#end('response.failed', this.#response({ status: 'failed', output: this.#output, error: failed }))
   }
 
-  #end(type: string, response: Item): void {
+  #end(type: string, response: ResponseItem): void {
     this.#send(type, { response })
     this.sink!.end(formatEvent('[DONE]'))
   }
 
   /** Makes the items that are left, and keeps the response. */
-  #ended(answer: Answer): MaybePromise<Item> {
+  #ended(answer: Answer): MaybePromise<ResponseItem> {
     const { toolCalls = [], artifacts = [] } = answer
     const wanted = toolCalls.length === 0 ? this.#request.format : undefined
     const format = wanted?.read(answer, this.service.limits)
@@ -146,9 +147,9 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   }
 
   /** A response that cannot be kept says so. */
-  #keep(response: Item): MaybePromise<Item> {
+  #keep(response: ResponseItem): MaybePromise<ResponseItem> {
     const kept = { response, input: this.input, items: this.itemsSoFar }
-    const unkept = (cause: unknown): Item => {
+    const unkept = (cause: unknown): ResponseItem => {
       this.service.log('warning', 'A response could not be kept', { request: this.call.requestId, cause })
       return { ...response, store: false }
     }
@@ -160,7 +161,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     }
   }
 
-  #response(facts: Pick<ResponseFacts, 'status' | 'output' | 'error' | 'usage'>): Item {
+  #response(facts: Pick<ResponseFacts, 'status' | 'output' | 'error' | 'usage'>): ResponseItem {
     return responseOf({ id: this.id, request: this.#request, createdAt: this.#createdAt, ...facts })
   }
 
@@ -202,7 +203,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     this.#doneMessage(id, refusalPart(refusal))
   }
 
-  #doneMessage(id: string, part: Item): void {
+  #doneMessage(id: string, part: ResponseItem): void {
     this.#message = undefined
     this.#sendIn('response.content_part.done', { item_id: id, content_index: 0, part })
     this.#done(messageItem(id, [part], true))
@@ -228,7 +229,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     this.#done(reasoningItem(id, text))
   }
 
-  #done(item: Item): void {
+  #done(item: ResponseItem): void {
     this.#sendIn('response.output_item.done', { item })
     this.#output.push(item)
   }

@@ -18,7 +18,7 @@ import type { Service } from '../../run/service.ts'
 import type { Task } from '../../tasks/task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { KeptResponse } from './kept-responses.ts'
-import type { Item, ResponseRequest } from './response-input.ts'
+import type { ResponseItem, ResponseRequest } from './response-input.ts'
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
@@ -44,7 +44,7 @@ export function createResponse(service: Service, resolve: Resolve, exchange: Exc
 /** The items of the conversation that a request goes on with. */
 function itemsBefore(
   service: Service, owner: string, { previousId }: ResponseRequest,
-): MaybePromise<readonly Item[]> {
+): MaybePromise<readonly ResponseItem[]> {
   if (previousId === undefined) return []
   return andThen(readResponse(service, owner, previousId), (kept) => {
     if (kept === undefined) throw missing(previousId, 'previous_response_id')
@@ -134,7 +134,7 @@ export function listInputItems(service: Service, exchange: Exchange): MaybePromi
 }
 
 /** A message as responses show it: its text is a part. */
-function asItem(item: Item): Item {
+function asItem(item: ResponseItem): ResponseItem {
   const { type = 'message', content, role } = item
   if (type !== 'message' || typeof content !== 'string') return { ...item, type }
   const part = role === 'assistant' ? 'output_text' : 'input_text'
@@ -152,7 +152,7 @@ function withResponse(
 }
 
 /** A response that has not been completed ends as its task did. */
-function shown(service: Service, exchange: Exchange, { response }: KeptResponse): MaybePromise<Item> {
+function shown(service: Service, exchange: Exchange, { response }: KeptResponse): MaybePromise<ResponseItem> {
   if (response['status'] !== 'in_progress') return response
   return andThen(taskOf(service, exchange), (task) => {
     const state = task?.status.state
@@ -165,7 +165,7 @@ function shown(service: Service, exchange: Exchange, { response }: KeptResponse)
 }
 
 /** It may have been completed since it was read. */
-function latest(service: Service, exchange: Exchange): MaybePromise<Item | undefined> {
+function latest(service: Service, exchange: Exchange): MaybePromise<ResponseItem | undefined> {
   const { origin: { principal } } = exchange
   return andThen(readResponse(service, principal.id, idIn(exchange)), (kept) => kept?.response)
 }
