@@ -1,0 +1,91 @@
+/** The official client of OpenAI over Responses: whole, streamed, with tools and formats, in the background. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { missing } from './start.mjs'
+
+const skip = missing('openai')
+if (skip) console.log(`responses: skipped: ${skip}`)
+const { default: OpenAI } = skip ? {} : await import('openai')
+const { createServer } = await import('../../dist/index.js')
+
+const agents = [
+  { name: 'Echo', run: (prompt, { history }) => `${history.length}: ${prompt}` },
+  {
+    name: 'Caller',
+    run(_prompt, { clientTools: [tool], clientToolResults: [done] }) {
+      if (done !== undefined) return `It is ${done.result} now.`
+      return { toolCalls: [{ name: tool.name, args: { colour: 'green' } }] }
+    },
+  },
+  {
+    name: 'Slow',
+    async* run(_prompt, { signal }) {
+      yield 'One'
+      await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
+    },
+  },
+  { name: 'Broken', run: () => { throw new Error('secret') } },
+  { name: 'Form', run: () => ({ sum: 5 }) },
+]
+
+const server = createServer({ agents, log: false })
+const { url } = await server.listen(0)
+test.after(() => server.close())
+const client = skip ? undefined : new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 })
+
+test('a response, and the one after it', { skip }, async () => {
+  const first = await client.responses.create({ model: 'echo', input: 'Hello' })
+  assert.equal(first.output_text, '0: Hello')
+  const next = { model: 'echo', input: 'Again', previous_response_id: first.id }
+  const second = await client.responses.create(next)
+  assert.equal(second.output_text, '2: Again')
+  assert.equal((await client.responses.retrieve(second.id)).output_text, '2: Again')
+  const { data } = await client.responses.inputItems.list(second.id)
+  assert.equal(data[0].content[0].text, 'Again')
+  await client.responses.delete(first.id)
+  await assert.rejects(client.responses.retrieve(first.id), { status: 404 })
+})
+
+test('a stream', { skip }, async () => {
+  const stream = client.responses.stream({ model: 'echo', input: 'Hello' })
+  const deltas = []
+  stream.on('response.output_text.delta', ({ delta }) => { deltas.push(delta) })
+  const { output_text: text } = await stream.finalResponse()
+  assert.deepEqual([deltas.join(''), text], ['0: Hello', '0: Hello'])
+})
+
+test('a tool of the client', { skip }, async () => {
+  const tools = [{ type: 'function', name: 'paint', parameters: { type: 'object' }, strict: false }]
+  const first = await client.responses.create({ model: 'caller', input: 'Paint it', tools })
+  const [{ name, arguments: written, call_id: id }] = first.output
+  assert.deepEqual([name, JSON.parse(written)], ['paint', { colour: 'green' }])
+  const input = [{ type: 'function_call_output', call_id: id, output: 'green' }]
+  const asked = { model: 'caller', input, tools, previous_response_id: first.id }
+  assert.equal((await client.responses.create(asked)).output_text, 'It is green now.')
+})
+
+test('a format', { skip }, async () => {
+  const schema = {
+    type: 'object', properties: { sum: { type: 'integer' } }, required: ['sum'], additionalProperties: false,
+  }
+  const text = { format: { type: 'json_schema', name: 'sum', schema } }
+  const { output_parsed: parsed } = await client.responses.parse({ model: 'form', input: 'Add', text })
+  assert.deepEqual(parsed, { sum: 5 })
+})
+
+test('the background', { skip, timeout: 20_000 }, async () => {
+  const begun = await client.responses.create({ model: 'slow', input: 'Go', background: true })
+  assert.equal(begun.status, 'in_progress')
+  assert.equal((await client.responses.cancel(begun.id)).status, 'cancelled')
+  let done = await client.responses.create({ model: 'echo', input: 'Hello', background: true })
+  while (done.status === 'in_progress') done = await client.responses.retrieve(done.id)
+  assert.equal(done.output_text, '0: Hello')
+})
+
+test('errors', { skip }, async () => {
+  const unknown = client.responses.create({ model: 'none', input: 'a' })
+  await assert.rejects(unknown, { status: 404, code: 'model_not_found' })
+  await assert.rejects(client.responses.create({ model: 'broken', input: 'a' }), { status: 500 })
+  const { status, error } = await client.responses.stream({ model: 'broken', input: 'a' }).finalResponse()
+  assert.deepEqual([status, error.code], ['failed', 'server_error'])
+})
