@@ -36,6 +36,14 @@ const agents = [
     },
   },
   {
+    name: 'Painter',
+    run(_prompt, { clientTools: [tool], clientToolResults: [done], outputSchema }) {
+      if (outputSchema !== undefined) return { colour: 'green' }
+      if (done !== undefined) return `Painted: ${done.result}`
+      return { toolCalls: [{ name: tool.name, args: { colour: 'green' } }] }
+    },
+  },
+  {
     name: 'Broken',
     run() {
       failures++
@@ -73,7 +81,7 @@ const options = { skip, timeout: 30_000 }
 test('openai: models are listed and looked at', options, async () => {
   const models = []
   for await (const model of client.models.list()) models.push(model.id)
-  assert.deepEqual(models, ['echo', 'broken', 'slow'])
+  assert.deepEqual(models, ['echo', 'painter', 'broken', 'slow'])
   assert.equal((await client.models.retrieve('echo')).owned_by, 'Echo')
   await assert.rejects(client.models.retrieve('nobody'), (error) => (
     error instanceof NotFoundError && error.code === 'model_not_found' && error.param === 'model'
@@ -127,9 +135,8 @@ test('openai: a chat with pictures is understood', options, async () => {
 
 test('openai: errors are its own classes', options, async () => {
   await assert.rejects(ask('nobody', 'hi'), (error) => error instanceof NotFoundError)
-  const tools = [{ type: 'function', function: { name: 'f', parameters: {} } }]
-  await assert.rejects(ask('echo', 'hi', { tools }), (error) => (
-    error instanceof BadRequestError && error.param === 'tools' && /GET \/tools/.test(error.message)
+  await assert.rejects(ask('echo', 'hi', { tools: [{ type: 'custom', custom: { name: 'f' } }] }), (error) => (
+    error instanceof BadRequestError && error.param === 'tools[0].type' && /function/.test(error.message)
   ))
   const stranger = new OpenAI({ baseURL, apiKey: 'sk-2' })
   await assert.rejects(stranger.models.list(), (error) => (
@@ -139,7 +146,6 @@ test('openai: errors are its own classes', options, async () => {
 })
 
 const demands = [
-  ['response_format', { response_format: { type: 'json_object' } }, /ask for a format in them/],
   ['n', { n: 2 }, /one answer/],
   ['logprobs', { logprobs: true, top_logprobs: 2 }, /probabilities/],
   ['modalities', { modalities: ['text', 'audio'], audio: { voice: 'ash', format: 'wav' } }, /\["text"\]/],
@@ -156,17 +162,41 @@ test('openai: what an agent cannot obey is refused by name, whole and streamed',
       ), param)
     }
   }
-  const schema = { type: 'object', properties: {}, required: [], additionalProperties: false }
+})
+
+const schema = {
+  type: 'object', properties: { colour: { type: 'string' } }, required: ['colour'],
+  additionalProperties: false,
+}
+const messages = [{ role: 'user', content: 'hi' }]
+
+test('openai: an answer fits the format that was asked for, or is a refusal', options, async () => {
   const response_format = { type: 'json_schema', json_schema: { name: 'a', strict: true, schema } }
-  const messages = [{ role: 'user', content: 'hi' }]
-  await assert.rejects(
-    client.chat.completions.parse({ model: 'echo', messages, response_format }), BadRequestError,
-  )
-  const f = { name: 'f', parameters: schema, parse: JSON.parse, function: () => '1' }
-  const tools = [{ type: 'function', function: f }]
-  await assert.rejects(
-    client.chat.completions.runTools({ model: 'echo', messages, tools }).done(), BadRequestError,
-  )
+  const parsed = async (model) => {
+    const { choices } = await client.chat.completions.parse({ model, messages, response_format })
+    return choices[0].message
+  }
+  assert.deepEqual((await parsed('painter')).parsed, { colour: 'green' })
+  assert.match((await parsed('echo')).refusal, /did not answer with JSON/)
+})
+
+test('openai: an agent has the client run its tools, whole and streamed', options, async () => {
+  for (const stream of [false, true]) {
+    const painted = []
+    const paint = {
+      name: 'paint', parameters: schema, parse: JSON.parse,
+      function: ({ colour }) => {
+        painted.push(colour)
+        return 'done'
+      },
+    }
+    const tools = [{ type: 'function', function: paint }]
+    const runner = client.chat.completions.runTools({ model: 'painter', messages, tools, stream })
+    assert.equal(await runner.finalContent(), 'Painted: done')
+    assert.deepEqual(painted, ['green'])
+    const plain = client.chat.completions.runTools({ model: 'echo', messages, tools, stream })
+    assert.equal(await plain.finalContent(), 'hi ')
+  }
 })
 
 test('openai: what is said of a model is passed over', options, async () => {
