@@ -86,11 +86,10 @@ const agents: readonly AgentShape[] = [
       load: async () => (await import('./openai-agents.ts')).openaiAgents,
       description: (has) => has('handoffDescription'),
     }],
-  ['an agent of Strands, which holds one conversation only',
+  ['an agent of Strands',
     (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream', 'cancel', 'takeSnapshot')
       && Array.isArray(has('messages')),
-    'run: async (prompt, call) => String(await new Agent({ model, tools }).invoke(prompt, '
-      + '{ cancelSignal: call.signal }))'],
+    { load: async () => (await import('./strands.ts')).strands }],
   ['an agent of PraisonAI',
     (has) => lacksRun(has) && areFunctions(has, 'start', 'chat', 'execute', 'getInstructions'),
     'run: (prompt, call) => agent.chat(prompt)'],

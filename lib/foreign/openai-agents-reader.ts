@@ -8,7 +8,7 @@ import type { Read, Shown } from './adapter.ts'
 type Members = Readonly<Record<string, unknown>>
 
 /** Reads a whole result, or the events of one and the result behind them: its text is shown once. */
-export function makeReader(): Read {
+export function makeAgentsReader(): Read {
   const paragraphs = new Paragraphs()
   let answers = 0
   let hasEvents = false

@@ -1,6 +1,6 @@
 /** Runs agents of the OpenAI Agents SDK by what they are as a tool, and reads what its `run` gives. */
 import { askApproval } from './approval.ts'
-import { makeReader } from './openai-agents-reader.ts'
+import { makeAgentsReader } from './openai-agents-reader.ts'
 import { earlierMessages, presentMessage } from './message.ts'
 import { runSteps } from './steps.ts'
 import type { Call } from '../define/call.ts'
@@ -39,7 +39,7 @@ interface Asked { readonly state: string; readonly waiting: readonly Waiting[] }
 export const openaiAgents: Adapter & Reader = {
   run(theirs, prompt, call) {
     const agent = theirs as Theirs
-    const read = makeReader()
+    const read = makeAgentsReader()
     async function* step(asked?: Asked, approvals: readonly boolean[] = []): AgentStep<Asked> {
       const input = itemsFor(agent, prompt, call)
       const state = asked === undefined ? undefined : await decide(agent, asked.state, approvals, call)
@@ -58,7 +58,7 @@ export const openaiAgents: Adapter & Reader = {
       waiting.map(({ id, name, args }) => askApproval(call, `approve-${id}`, name, args)),
     ))
   },
-  makeReader,
+  makeReader: makeAgentsReader,
 }
 
 interface Input {

@@ -79,9 +79,8 @@ const results: readonly ResultShape[] = [
     `for await (const event of stream) if (event.type === 'content_block_delta' `
       + `&& event.delta.type === 'text_delta') yield event.delta.text`],
   ['an event of Strands',
-    (has) => isTyped(has, /^(?:modelStreamUpdate|messageAdded|(?:before|after)[A-Z]\w*)Event$/),
-    `for await (const { type, event } of agent.stream(prompt)) if (type === 'modelStreamUpdateEvent' `
-      + `&& event.delta?.type === 'textDelta') yield event.delta.text`],
+    (has) => isTyped(has, /^(?:modelStreamUpdate|messageAdded|agentResult|(?:before|after)[A-Z]\w*)Event$/),
+    strands],
   ['an event of the Agent Development Kit',
     (has) => typeof has('invocationId') === 'string' && typeof has('author') === 'string', adk],
   ['a result of LlamaIndex',

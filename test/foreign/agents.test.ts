@@ -19,8 +19,6 @@ const agents: readonly (readonly [what: string, agent: object, write: RegExp])[]
   ['LangGraph', objectOf(['invoke', 'stream'], { lg_is_pregel: true, channels: { question: {} } }),
     /LangGraph without messages.*graph\.invoke/s],
   ['Mastra', objectOf(['generate', 'stream', 'getInstructions'], { component: 'AGENT' }), /Mastra/],
-  ['Strands', objectOf(['invoke', 'stream', 'cancel', 'takeSnapshot'], { name: 'A', messages: [] }),
-    /Strands.*cancelSignal/s],
   ['VoltAgent', objectOf(['generateText', 'streamText', 'generateObject'], { name: 'A', instructions: 'I' }),
     /VoltAgent/],
   ['ADK', objectOf(['run', 'runAsync'], { name: 'A', [Symbol.for('google.adk.baseAgent')]: true }),
@@ -215,7 +213,6 @@ const pieces: readonly (readonly [what: string, piece: unknown, write: RegExp])[
   ['a response', objectOf([], { object: 'response', output: [] }), /output_text/],
   ['an event of a response', { type: 'response.created', sequence_number: 0 }, /output_text\.delta/],
   ['an event of Anthropic', { type: 'message_start', message: {} }, /text_delta/],
-  ['an event of Strands', objectOf([], { type: 'modelStreamUpdateEvent', event: {} }), /textDelta/],
   ['a result of LlamaIndex', objectOf([], { data: { result: 'a', state: {} } }), /data\.result/],
 ]
 

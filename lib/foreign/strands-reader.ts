@@ -1,0 +1,94 @@
+/** Reads results and events of Strands. */
+import { Paragraphs } from './paragraphs.ts'
+import { readMember } from './shape.ts'
+import type { Call } from '../define/call.ts'
+import type { Usage } from '../define/event.ts'
+import type { Read, Shown } from './adapter.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** A tool that only gives an answer its form. */
+const FORM = 'strands_structured_output'
+
+/** Reads a whole result, or the events of a run and the result behind them: its text is shown once. */
+export function makeStrandsReader(): Read {
+  const paragraphs = new Paragraphs()
+  const calls = new Set<unknown>()
+  let answers = 0
+  let [hasEvents, hasText] = [false, false]
+
+  const readModel = (event: unknown, call: Call): string | undefined => {
+    const { type, delta, usage } = event as Members
+    if (type === 'modelMessageStartEvent') answers++
+    if (usage !== undefined) call.event({ type: 'usage', ...usageIn(usage) })
+    const kind = readMember(delta, 'type')
+    const text = readMember(delta, 'text')
+    if (typeof text !== 'string' || text === '') return undefined
+    if (kind === 'reasoningContentDelta') call.event({ type: 'reasoning', text })
+    if (kind !== 'textDelta') return undefined
+    hasText = true
+    return paragraphs.next(answers, text)
+  }
+
+  const beginTool = (tool: unknown, call: Call): void => {
+    const { toolUseId: id, name, input } = tool as Members
+    // One that was asked for begins again with its answer.
+    if (calls.has(id) || name === FORM) return
+    calls.add(id)
+    call.event({ type: 'tool-call', id: String(id), name: String(name), args: input })
+  }
+
+  const endTool = (tool: unknown, result: unknown, call: Call): void => {
+    const { toolUseId: id, name } = tool as Members
+    if (name === FORM) return
+    const content = readMember(result, 'content')
+    call.event({
+      type: 'tool-result', id: String(id), name: String(name), result: resultIn(content),
+      isError: readMember(result, 'status') === 'error',
+    })
+  }
+
+  const readResult = (result: object, call: Call): Shown | undefined => {
+    const { stopReason, structuredOutput: data, metrics } = result as Members
+    if (stopReason === 'cancelled') throw new Error('The run of an agent was cancelled')
+    if (stopReason === 'interrupt') {
+      throw new TypeError('An agent has asked something, and only itself can go on from there; '
+        + 'give it as it is, in agents: [agent]')
+    }
+    const usage = readMember(readMember(metrics, 'latestAgentInvocation'), 'usage')
+    if (!hasEvents && usage !== undefined) call.event({ type: 'usage', ...usageIn(usage) })
+    hasEvents = true
+    if (data !== undefined) return { data }
+    // Its class writes the text of its last message.
+    const text = hasText ? '' : String(result)
+    hasText = true
+    return text
+  }
+
+  return (value, call) => {
+    const { type, event, toolUse, result } = value as Members
+    if (type === 'agentResult') return readResult(value, call)
+    if (type === 'agentResultEvent') return readResult(Object(result), call)
+    hasEvents = true
+    if (type === 'modelStreamUpdateEvent') return readModel(event, call)
+    if (type === 'beforeToolCallEvent') beginTool(toolUse, call)
+    if (type === 'afterToolCallEvent') endTool(toolUse, result, call)
+    return undefined
+  }
+}
+
+/** What a tool has returned: its texts, or its data where there is one alone. */
+function resultIn(content: unknown): unknown {
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
+  const [only] = blocks
+  if (blocks.length === 1 && readMember(only, 'json') !== undefined) return readMember(only, 'json')
+  return blocks.map((block) => readMember(block, 'text') ?? '').join('')
+}
+
+function usageIn(usage: unknown): Usage {
+  const { inputTokens, outputTokens, cacheReadInputTokens: cached } = usage as Members
+  return {
+    inputTokens: Number(inputTokens ?? 0), outputTokens: Number(outputTokens ?? 0),
+    ...Number(cached) > 0 && { cachedInputTokens: Number(cached) },
+  }
+}
