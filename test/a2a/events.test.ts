@@ -71,13 +71,16 @@ test('a call of a tool and its end are messages of the state; the last event has
 
 test('however a task ends, at once or later, its tokens are its metadata', async (t) => {
   const states = ['completed', 'failed', 'rejected', 'input-required']
-  for (const { send, role, text, task } of dialects) {
+  for (const { send, get, role, text, task } of dialects) {
     for (const state of states) {
       const later: Run = async (prompt, own) => inState(state)(prompt, own)
       for (const run of [inState(state), later]) {
         const message = { messageId: 'm', role, parts: [text], kind: 'message' }
-        const shown = task(await call(serveBot(t, run), send, { message }))
+        const server = serveBot(t, run)
+        const shown = task(await call(server, send, { message }))
         assert.deepEqual(shown['metadata'], metadata, `${send} ${state}`)
+        const read = await call(server, get, { id: shown['id'] })
+        assert.deepEqual(read['metadata'], metadata, `${get} ${state}`)
       }
     }
   }
