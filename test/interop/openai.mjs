@@ -51,6 +51,17 @@ const agents = [
     },
   },
   {
+    name: 'Clerk',
+    async *run(_prompt, call) {
+      call.event({ type: 'reasoning', text: 'The list ' })
+      call.event({ type: 'reasoning', text: 'says it.' })
+      call.event({ type: 'tool-call', id: '1', name: 'price', args: {} })
+      call.event({ type: 'tool-result', id: '1', result: 6 })
+      yield 'Six'
+      call.event({ type: 'usage', inputTokens: 30, outputTokens: 5, reasoningTokens: 2 })
+    },
+  },
+  {
     name: 'Slow',
     async *run(_prompt, call) {
       waiting++
@@ -81,7 +92,7 @@ const options = { skip, timeout: 30_000 }
 test('openai: models are listed and looked at', options, async () => {
   const models = []
   for await (const model of client.models.list()) models.push(model.id)
-  assert.deepEqual(models, ['echo', 'painter', 'broken', 'slow'])
+  assert.deepEqual(models, ['echo', 'painter', 'broken', 'clerk', 'slow'])
   assert.equal((await client.models.retrieve('echo')).owned_by, 'Echo')
   await assert.rejects(client.models.retrieve('nobody'), (error) => (
     error instanceof NotFoundError && error.code === 'model_not_found' && error.param === 'model'
@@ -245,6 +256,21 @@ test('ai: a text is streamed, with its usage', options, async () => {
   assert.deepEqual(deltas.filter((delta) => delta !== ''), ['one ', 'two '])
   assert.equal(await result.finishReason, 'stop')
   assert.equal((await result.usage).outputTokens, 2)
+})
+
+test('ai: reasoning and tokens are those of the agent, and its tools are its own', options, async () => {
+  const whole = await generateText({ model: provider()('clerk'), prompt: 'pears' })
+  const result = streamText({ model: provider({ includeUsage: true })('clerk'), prompt: 'pears' })
+  const kinds = new Set()
+  for await (const { type } of result.fullStream) kinds.add(type)
+  const streamed = {
+    text: await result.text, reasoningText: await result.reasoningText, usage: await result.usage,
+  }
+  for (const { text, reasoningText, usage } of [whole, streamed]) {
+    assert.deepEqual([text, reasoningText], ['Six', 'The list says it.'])
+    assert.deepEqual([usage.inputTokens, usage.outputTokens], [30, 5])
+  }
+  assert.ok(kinds.has('reasoning-delta') && !kinds.has('tool-call'))
 })
 
 test('ai: a chat with a picture is understood', options, async () => {
