@@ -100,14 +100,16 @@ export function retryAfter({ retryAfterSeconds = 1 }: Fault): string {
 
 /**
  * The fault for an error of a client library for another service: `busy` for 429, `upstream` for 5xx. Such
- * libraries have the status in `status` or `statusCode`, and wrap the last of several tries. Undefined for
- * any other error. Never throws.
+ * libraries have the status in `status`, `statusCode` or `code`, and wrap the last of several tries.
+ * Undefined for any other error. Never throws.
  */
 export function upstreamFault(thrown: unknown): Fault | undefined {
   try {
     let error = thrown
     for (let depth = 0; depth < 3 && typeof error === 'object' && error !== null; depth++) {
-      const status: unknown = Reflect.get(error, 'status') ?? Reflect.get(error, 'statusCode')
+      const of: object = error
+      const status = ['status', 'statusCode', 'code'].map((name): unknown => Reflect.get(of, name))
+        .find((one) => typeof one === 'number')
       if (status === 429) {
         const headers: unknown = Reflect.get(error, 'headers') ?? Reflect.get(error, 'responseHeaders')
         const retryAfterSeconds = secondsIn(headers)

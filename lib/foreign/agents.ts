@@ -22,6 +22,7 @@ export type ForeignAgent =
   | { readonly performInference: Fn }
   | { readonly availableAgents: Fn }
   | { readonly runAgent: Fn }
+  | { readonly sendMessageStream: Fn; readonly getAgentCard: Fn }
   | { readonly __action: object }
 
 /** How an agent is taken: its adapter, and where its framework keeps its name and description. */
@@ -44,10 +45,21 @@ async function loadLangchain(): Promise<Adapter> {
   return (await import('./langchain.ts')).langchain
 }
 
+async function loadInngest(): Promise<Adapter> {
+  return (await import('./adapters/inngest.ts')).inngest
+}
+
+/** Where the author gave none, it has a new one at each start. */
+function nameOfPraisonAi(has: Has): unknown {
+  const name = readMember(has('simpleAgent'), 'name') ?? has('name')
+  return /^Agent_[a-z0-9]+$/.test(String(name)) ? undefined : name
+}
+
 const agents: readonly AgentShape[] = [
   ['a Runner of the Agent Development Kit', (has) => has(Symbol.for('google.adk.runner')) === true,
     {
-      load: async () => (await import('./adk.ts')).adk, name: (has) => readMember(has('agent'), 'name'),
+      load: async () => (await import('./adapters/adk.ts')).adk,
+      name: (has) => readMember(has('agent'), 'name'),
       description: (has) => readMember(has('agent'), 'description'),
     }],
   ['an agent of the Agent Development Kit, which only its Runner can run',
@@ -55,7 +67,11 @@ const agents: readonly AgentShape[] = [
     `agents: [new InMemoryRunner({ agent, appName: 'app' })], with import { InMemoryRunner } from `
       + `'@google/adk'`],
   ['a flow of Genkit', (has) => genkitKeyOf(has).startsWith('/flow/'),
-    'run: (prompt, call) => flow(prompt)'],
+    {
+      load: async () => (await import('./adapters/genkit.ts')).genkit,
+      name: (has) => readMember(has('__action'), 'name'),
+      description: (has) => readMember(has('__action'), 'description'),
+    }],
   ['a graph of LangGraph without messages in its state',
     (has) => has('lg_is_pregel') === true && has('channels') !== undefined
       && ['messages', '__previous__'].every((name) => readMember(has('channels'), name) === undefined),
@@ -92,20 +108,30 @@ const agents: readonly AgentShape[] = [
     { load: async () => (await import('./strands.ts')).strands }],
   ['an agent of PraisonAI',
     (has) => lacksRun(has) && areFunctions(has, 'start', 'chat', 'execute', 'getInstructions'),
-    'run: (prompt, call) => agent.chat(prompt)'],
+    { load: async () => (await import('./adapters/praisonai.ts')).praisonAi, name: nameOfPraisonAi }],
+  ['a team of PraisonAI, which takes no prompt',
+    (has) => lacksRun(has) && areFunctions(has, 'start', 'chat') && Array.isArray(has('agents'))
+      && Array.isArray(has('tasks')),
+    `groups: [{ name: 'Team', agents: [adapt(one, { name: 'One' }), adapt(two, { name: 'Two' })] }]`],
   ['an agent of LlamaIndex', (has) => areFunctions(has, 'run', 'runStream', 'getAgents'),
-    `${RUN}agent.run(prompt, { chatHistory: [...call.history] })).data.result`],
+    {
+      load: async () => (await import('./adapters/llamaindex.ts')).llamaIndex,
+      name: (has) => has('rootAgentName'),
+    }],
   ['an agent of Inngest\'s AgentKit', (has) => areFunctions(has, 'run', 'performInference', 'withModel'),
-    `${RUN}agent.run(prompt)).output.findLast(({ type }) => type === 'text')?.content`],
+    { load: loadInngest }],
   ['a network of Inngest\'s AgentKit', (has) => areFunctions(has, 'run', 'availableAgents', 'addAgent'),
-    `${RUN}network.run(prompt)).state.results.at(-1)?.output.findLast(({ type }) => type === `
-      + `'text')?.content`],
+    { load: loadInngest }],
   ['an agent of AG-UI', (has) => areFunctions(has, 'runAgent', 'abortRun', 'clone', 'setMessages'),
-    'run: async (prompt, call) => { const one = agent.clone(); '
-      + `one.setMessages([{ id: '1', role: 'user', content: prompt }]); `
-      + `return (await one.runAgent()).newMessages.at(-1)?.content }`],
+    { load: async () => (await import('./adapters/ag-ui.ts')).agUi, name: (has) => has('agentId') }],
   ['an agent of BeeAI', (has) => areFunctions(has, 'run', '_run', 'createSnapshot'),
     `${RUN}agent.run({ prompt }, { signal: call.signal })).result.text`],
+  ['a client of A2A', (has) => areFunctions(has, 'sendMessage', 'sendMessageStream', 'getAgentCard'),
+    {
+      load: async () => (await import('./adapters/a2a-sdk.ts')).a2aSdk,
+      name: (has) => readMember(has('agentCard'), 'name'),
+      description: (has) => readMember(has('agentCard'), 'description'),
+    }],
   ['a prompt of Genkit', (has) => /^\/(?:executable-)?prompt\//.test(genkitKeyOf(has)),
     `${RUN}theirs({ prompt })).text`],
   ['a model, and no agent', (has) => areFunctions(has, 'doGenerate', 'doStream'),
@@ -113,9 +139,6 @@ const agents: readonly AgentShape[] = [
       + `generateText } from 'ai'`],
   ['a Mastra, which has agents', (has) => lacksRun(has) && areFunctions(has, 'getAgent', 'listAgents'),
     `${RUN}mastra.getAgent('helper').generate(${MESSAGES}, { abortSignal: call.signal })).text`],
-  ['a client of A2A', (has) => areFunctions(has, 'sendMessage', 'sendMessageStream', 'getAgentCard'),
-    'run: async (prompt, call) => textOf(await client.sendMessage({ … })), '
-      + 'which makes the text of what it answers'],
   ['a Runnable of LangChain, which does not declare what it takes',
     (has) => lacksRun(has) && has('lc_runnable') === true && has('schema') === undefined
       && areFunctions(has, 'invoke', 'stream'),
@@ -147,7 +170,7 @@ export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
   }
   const [what, , how] = shape
   if (typeof how === 'string') {
-    const write = how.startsWith('agents: ') ? how : `agents: [{ name: 'Helper', ${how} }]`
+    const write = /^(?:agents|groups): /.test(how) ? how : `agents: [{ name: 'Helper', ${how} }]`
     throw new TypeError(`This is ${what}. Write ${write}`)
   }
   return {

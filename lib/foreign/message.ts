@@ -1,7 +1,7 @@
 /** What an agent gets of a call: the present message with its files, and those before it. */
 import type { Call } from '../define/call.ts'
 import type { ChatMessage } from '../define/chat.ts'
-import type { Content } from '../define/content.ts'
+import type { Content, ContentInput } from '../define/content.ts'
 
 /** A file of the present message, its bytes as base64. */
 export interface AttachedFile {
@@ -45,4 +45,22 @@ function fileIn(block: Content): AttachedFile | undefined {
   if (block.type !== 'resource' || block.resource.blob === undefined) return undefined
   const { blob, uri, mimeType = 'application/octet-stream' } = block.resource
   return { data: blob, mediaType: mimeType, name: /[^/]+$/.exec(uri)?.[0] }
+}
+
+/** The present message behind those before it, as one text: for agents that take nothing else. */
+export function asOneText(prompt: string, call: Call): string {
+  const { text } = presentMessage(prompt, call)
+  if (call.history.length === 0) return text
+  const earlier = call.history.map(({ role, content }) => `${role}: ${content}`)
+  return ['The conversation so far:', ...earlier, '', 'The present message:', text].join('\n')
+}
+
+/** A file that an agent gives, as a block of its answer. */
+export function fileBlock(
+  { data, mediaType, name }: Omit<AttachedFile, 'name'> & { readonly name?: string | undefined },
+): ContentInput {
+  if (mediaType.startsWith('image/')) return { type: 'image', data, mimeType: mediaType }
+  if (mediaType.startsWith('audio/')) return { type: 'audio', data, mimeType: mediaType }
+  const uri = `file:///${encodeURIComponent(name ?? 'file')}`
+  return { type: 'resource', resource: { uri, mimeType: mediaType, blob: data } }
 }

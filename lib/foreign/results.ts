@@ -3,6 +3,7 @@
  * of it. They are known by their shape; a reader is loaded when the first of its kind comes.
  */
 import { Later } from '../util/later.ts'
+import { isThenable } from '../util/thenable.ts'
 import { areFunctions, membersOf, readMember } from './shape.ts'
 import type { Reader } from './adapter.ts'
 import type { Has } from './shape.ts'
@@ -22,9 +23,15 @@ function takenBy(load: () => Promise<Reader>): Taken {
   return { reader: new Later(load) }
 }
 
-const adk = takenBy(async () => (await import('./adk.ts')).adk)
+const a2aSdk = takenBy(async () => (await import('./adapters/a2a-sdk.ts')).a2aSdk)
+const adk = takenBy(async () => (await import('./adapters/adk.ts')).adk)
+const agUi = takenBy(async () => (await import('./adapters/ag-ui.ts')).agUi)
 const aiSdk = takenBy(async () => (await import('./ai-sdk.ts')).aiSdk)
+const claudeAgent = takenBy(async () => (await import('./adapters/claude-agent.ts')).claudeAgent)
+const genkit = takenBy(async () => (await import('./adapters/genkit.ts')).genkit)
+const inngest = takenBy(async () => (await import('./adapters/inngest.ts')).inngest)
 const langchain = takenBy(async () => (await import('./langchain.ts')).langchain)
+const llamaIndex = takenBy(async () => (await import('./adapters/llamaindex.ts')).llamaIndex)
 const openaiAgents = takenBy(async () => (await import('./openai-agents.ts')).openaiAgents)
 const strands = takenBy(async () => (await import('./strands.ts')).strands)
 
@@ -83,13 +90,60 @@ const results: readonly ResultShape[] = [
     strands],
   ['an event of the Agent Development Kit',
     (has) => typeof has('invocationId') === 'string' && typeof has('author') === 'string', adk],
-  ['a result of LlamaIndex',
-    (has) => ['result', 'state'].every((name) => readMember(has('data'), name) !== undefined),
-    'return (await agent.run(prompt)).data.result'],
+  ['an event or a result of LlamaIndex',
+    (has) => areFunctions(has, 'toJSON', 'toString') && eventMembers.some((name) => (
+      readMember(has('data'), name) !== undefined
+    )), llamaIndex],
+  ['a result of Inngest\'s AgentKit',
+    (has) => typeof has('agentName') === 'string'
+      && ['output', 'toolCalls'].every((name) => Array.isArray(has(name))), inngest],
+  ['a run of a network of Inngest\'s AgentKit',
+    (has) => areFunctions(has, 'availableAgents') && Array.isArray(readMember(has('state'), 'results')),
+    inngest],
+  ['a response of Genkit\'s',
+    (has) => has('finishReason') !== undefined && readMember(has('message'), 'role') === 'model', genkit],
+  ['a chunk of Genkit\'s', (has) => /^(?:model|tool)$/.test(String(has('role')))
+    && Array.isArray(has('content')) && typeof has('index') === 'number', genkit],
+  ['a stream of Genkit', (has) => isStream(has('stream')) && isThenable(has('response') ?? has('output')),
+    { ...genkit, pieces: (has) => withEnd(has('stream'), has('response') ?? has('output')) }],
+  ['an event of AG-UI',
+    (has) => isTyped(has, /^(?:RUN|STEP|TEXT_MESSAGE|TOOL_CALL|STATE|MESSAGES|REASONING)_[A-Z_]+$/), agUi],
+  ['what runAgent of AG-UI gives',
+    (has, names) => Array.isArray(has('newMessages')) && names.includes('result'), agUi],
+  ['an Observable of RxJS', (has) => areFunctions(has, 'subscribe', 'pipe', 'forEach'),
+    'return (await agent.clone().runAgent())'],
+  ['an event of A2A', (has) => typeof readMember(has('payload'), '$case') === 'string'
+    || /^(?:status|artifact)-update$/.test(String(has('kind'))), a2aSdk],
+  ['a task of A2A', (has) => typeof has('contextId') === 'string'
+    && readMember(has('status'), 'state') !== undefined, a2aSdk],
+  ['a message of A2A', (has) => typeof has('messageId') === 'string' && Array.isArray(has('parts')), a2aSdk],
+  ['a message of the Claude Agent SDK', (has) => typeof has('session_id') === 'string'
+    && isTyped(has, /^(?:system|assistant|user|result|stream_event)$/), claudeAgent],
+  ['a result of BeeAI',
+    (has) => has('memory') !== undefined && readMember(has('result'), 'text') !== undefined,
+    'return (await agent.run({ prompt })).result.text'],
   ['what the nodes of a graph of LangGraph have changed', (has, names) => has('length') === undefined
     && names.some((name) => name === '__interrupt__' || MIDDLEWARE.test(name) || isChange(has(name))),
     langchain],
 ]
+
+/** What the data of events of LlamaIndex have. */
+const eventMembers = ['currentAgentName', 'agentName', 'userInput', 'toolId', 'state']
+
+/** A stream, and what comes of its end. */
+async function* withEnd(stream: unknown, end: unknown): AsyncGenerator<unknown> {
+  const last = Promise.resolve(end)
+  // It is awaited behind the stream, which may throw before.
+  last.catch(() => {})
+  let isEmpty = true
+  for await (const piece of stream as AsyncIterable<unknown>) {
+    isEmpty = false
+    yield piece
+  }
+  const whole: unknown = await last
+  // A text has come in pieces.
+  if (isEmpty || typeof whole === 'object') yield whole
+}
 
 /**
  * What a value that was returned or yielded is; undefined for an author's own. `before`: what came before it

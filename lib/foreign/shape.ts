@@ -24,6 +24,15 @@ export function readMember(value: unknown, member: string): unknown {
   return typeof value === 'object' && value !== null ? membersOf(value)(member) : undefined
 }
 
+/** The value of a JSON text; undefined for what is none. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
 export function areFunctions(has: Has, ...members: readonly string[]): boolean {
   return members.every((member) => typeof has(member) === 'function')
 }

@@ -1,12 +1,11 @@
 /** Runs agents of Google's Agent Development Kit by their Runner, and reads its events. */
-import { askApproval } from './approval.ts'
-import { earlierMessages, presentMessage } from './message.ts'
-import { readMember } from './shape.ts'
-import { runSteps } from './steps.ts'
-import type { Call } from '../define/call.ts'
-import type { ContentInput } from '../define/content.ts'
-import type { Adapter, Read, Reader } from './adapter.ts'
-import type { AgentStep } from './steps.ts'
+import { askApproval } from '../approval.ts'
+import { earlierMessages, fileBlock, presentMessage } from '../message.ts'
+import { readJson, readMember } from '../shape.ts'
+import { runSteps } from '../steps.ts'
+import type { Call } from '../../define/call.ts'
+import type { Adapter, Read, Reader } from '../adapter.ts'
+import type { AgentStep } from '../steps.ts'
 
 /** A part of a message: one of these. */
 interface Part {
@@ -67,7 +66,7 @@ export const adk: Adapter & Reader = {
         if (typeof shown === 'string') text += shown
         yield shown
       }
-      const data = runner.agent.outputSchema === undefined ? undefined : jsonIn(text)
+      const data = runner.agent.outputSchema === undefined ? undefined : readJson(text)
       if (data !== undefined) yield { data }
     } finally {
       await sessionService.deleteSession({ appName, userId, sessionId: session.id })
@@ -170,7 +169,9 @@ function makeReader(): Read {
     for (const part of parts) emitEvents(part, isRepeated, call)
     if (isRepeated) return undefined
     const text = parts.map((part) => part.thought === true ? '' : part.text ?? '').join('')
-    const files = parts.flatMap(({ inlineData }) => inlineData === undefined ? [] : [fileOf(inlineData)])
+    const files = parts.flatMap(({ inlineData }) => (
+      inlineData === undefined ? [] : [fileBlock({ ...inlineData, mediaType: inlineData.mimeType })]
+    ))
     return files.length > 0 ? { text, content: files } : text === '' ? undefined : text
   }
 }
@@ -189,16 +190,3 @@ function emitEvents(part: Part, isRepeated: boolean, call: Call): void {
   }
 }
 
-function fileOf({ mimeType, data }: { readonly mimeType: string; readonly data: string }): ContentInput {
-  if (mimeType.startsWith('image/')) return { type: 'image', mimeType, data }
-  if (mimeType.startsWith('audio/')) return { type: 'audio', mimeType, data }
-  return { type: 'resource', resource: { uri: 'file:///file', mimeType, blob: data } }
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}

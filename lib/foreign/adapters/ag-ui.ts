@@ -1,0 +1,189 @@
+/** Runs agents of AG-UI, which are mostly elsewhere, and reads their events. */
+import { earlierMessages, presentMessage } from '../message.ts'
+import { readJson, readMember } from '../shape.ts'
+import { runSteps } from '../steps.ts'
+import type { Call } from '../../define/call.ts'
+import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
+import type { AgentStep } from '../steps.ts'
+
+interface Event { readonly type: string; readonly [member: string]: unknown }
+
+/** A question that a run has ended with. */
+interface Interrupt {
+  readonly id: string
+  readonly reason?: string
+  readonly message?: string
+  readonly responseSchema?: Readonly<Record<string, unknown>>
+}
+
+interface Theirs {
+  agentId?: string
+  threadId: string
+  readonly messages: readonly object[]
+  state: unknown
+  clone(): Theirs
+  setMessages(messages: readonly object[]): void
+  abortRun(): void
+  runAgent(options: object, subscriber: object): Promise<unknown>
+}
+
+/** What a run goes on from. */
+interface Thread {
+  readonly threadId: string
+  readonly messages: readonly object[]
+  readonly state: unknown
+  readonly interrupts: readonly Interrupt[]
+}
+
+type Resume = readonly { readonly interruptId: string; readonly status: string; readonly payload?: unknown }[]
+
+export const agUi: Adapter & Reader = {
+  async* run(agent, prompt, call) {
+    const theirs = agent as Theirs
+    const read = makeReader()
+    const run = async function* (thread?: Thread, resume?: Resume): AgentStep<Thread> {
+      const one = theirs.clone()
+      // A thread has one caller.
+      one.threadId = thread?.threadId ?? crypto.randomUUID()
+      one.setMessages(thread?.messages ?? messagesOf(prompt, call))
+      if (thread !== undefined) one.state = thread.state
+      let interrupts: readonly Interrupt[] = []
+      for await (const event of eventsOf(one, resume, call)) {
+        if (event.type === 'RUN_FINISHED') interrupts = interruptsIn(event)
+        const shown = read(event, call)
+        if (shown !== undefined) yield shown
+      }
+      const { threadId, messages, state } = one
+      return interrupts.length === 0 ? undefined : { threadId, messages, state, interrupts }
+    }
+    yield* runSteps(call, `ag-ui-${theirs.agentId}`, run, ({ interrupts }) => answersTo(interrupts, call))
+  },
+  makeReader,
+}
+
+/** The events of a run as they come. Throws where it fails. */
+async function* eventsOf(one: Theirs, resume: Resume | undefined, call: Call): AsyncGenerator<Event> {
+  const waiting: Event[] = []
+  let isOver = false
+  let wake = (): void => {}
+  const abortController = new AbortController()
+  const abort = (): void => {
+    abortController.abort(call.signal.reason)
+    one.abortRun()
+    wake()
+  }
+  call.signal.addEventListener('abort', abort, { once: true })
+  const over = one.runAgent({ abortController, ...resume && { resume } }, {
+    onEvent({ event }: { event: Event }) {
+      waiting.push(event)
+      wake()
+    },
+  }).finally(() => {
+    isOver = true
+    wake()
+  })
+  // It is awaited behind the last event.
+  over.catch(() => {})
+  try {
+    while (!isOver || waiting.length > 0) {
+      call.signal.throwIfAborted()
+      const event = waiting.shift()
+      if (event === undefined) await new Promise<void>((resolve) => { wake = resolve })
+      else yield event
+    }
+    await over
+  } finally {
+    call.signal.removeEventListener('abort', abort)
+    if (!isOver) abort()
+  }
+}
+
+function messagesOf(prompt: string, call: Call): readonly object[] {
+  const { text, files } = presentMessage(prompt, call)
+  const content = files.length === 0 ? text : [
+    { type: 'text', text },
+    ...files.map(({ data, mediaType }) => ({
+      type: mediaType.startsWith('image/') ? 'image' : mediaType.startsWith('audio/') ? 'audio' : 'document',
+      source: { type: 'data', value: data, mimeType: mediaType },
+    })),
+  ]
+  const earlier = earlierMessages(call, false)
+  const all: readonly object[] = [...earlier, { role: 'user', content }]
+  return all.map((one, at) => ({ id: `message-${at + 1}`, ...one }))
+}
+
+function interruptsIn({ outcome, interrupts }: Event): readonly Interrupt[] {
+  const all = readMember(outcome, 'interrupts') ?? interrupts
+  return Array.isArray(all) ? all as readonly Interrupt[] : []
+}
+
+async function answersTo(interrupts: readonly Interrupt[], call: Call): Promise<Resume> {
+  const answers = []
+  for (const { id, reason, message, responseSchema } of interrupts) {
+    const isForm = responseSchema?.['type'] === 'object'
+    const { action, content } = await call.elicit({
+      key: `ag-ui-${id}`,
+      message: message ?? `It waits for an answer: ${reason ?? 'interrupt'}`,
+      schema: isForm ? responseSchema : {
+        type: 'object', properties: { answer: responseSchema ?? { type: 'string' } }, required: ['answer'],
+      },
+    })
+    answers.push(action === 'accept'
+      ? { interruptId: id, status: 'resolved', payload: isForm ? content : content['answer'] }
+      : { interruptId: id, status: 'cancelled' })
+  }
+  return answers
+}
+
+function makeReader(): Read {
+  /** The arguments of calls that are not whole, by id. */
+  const calls = new Map<string, { readonly name: string; args: string }>()
+  return (value, call): Shown | undefined => {
+    if (Array.isArray(readMember(value, 'newMessages'))) return lastText(value)
+    const { type, delta, message, toolCallId, toolCallName, content, result } = value as Event
+    const id = String(toolCallId)
+    const open = calls.get(id)
+    switch (type) {
+      case 'RUN_ERROR':
+        throw new Error(`The agent has failed: ${String(message)}`)
+      case 'TEXT_MESSAGE_CONTENT':
+      case 'TEXT_MESSAGE_CHUNK':
+        return typeof delta === 'string' ? delta : undefined
+      case 'REASONING_MESSAGE_CONTENT':
+      case 'THINKING_TEXT_MESSAGE_CONTENT':
+        call.event({ type: 'reasoning', text: String(delta) })
+        return undefined
+      case 'TOOL_CALL_START':
+        calls.set(id, { name: String(toolCallName), args: '' })
+        return undefined
+      case 'TOOL_CALL_ARGS':
+        if (open !== undefined) open.args += String(delta)
+        return undefined
+      case 'TOOL_CALL_END':
+        if (open !== undefined) {
+          const { name, args } = open
+          call.event({ type: 'tool-call', id, name, args: readJson(args) ?? args })
+        }
+        calls.delete(id)
+        return undefined
+      case 'TOOL_CALL_RESULT':
+        call.event({ type: 'tool-result', id, result: content })
+        return undefined
+      case 'RUN_FINISHED':
+        return typeof result === 'object' && result !== null ? { data: result } : undefined
+      default:
+        return undefined
+    }
+  }
+}
+
+/** Of what `runAgent` gives, also after an error: the last message of the agent. */
+function lastText(result: object): string {
+  const messages = readMember(result, 'newMessages') as readonly object[]
+  const last = messages.findLast((one) => readMember(one, 'role') === 'assistant')
+  const text = readMember(last, 'content')
+  if (typeof text !== 'string') {
+    throw new Error('The run of the agent has given no message; it may have failed')
+  }
+  return text
+}

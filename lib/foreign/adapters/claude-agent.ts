@@ -1,0 +1,65 @@
+/** Reads the messages that `query` of the Claude Agent SDK gives. */
+import { readMember } from '../shape.ts'
+import type { Call } from '../../define/call.ts'
+import type { Read, Reader, Shown } from '../adapter.ts'
+
+export const claudeAgent: Reader = { makeReader }
+
+function makeReader(): Read {
+  /** Whether the text of the present message has come in pieces. */
+  let isShown = false
+  return (message, call): Shown | undefined => {
+    const type = readMember(message, 'type')
+    if (type === 'stream_event') {
+      const delta = readMember(readMember(message, 'event'), 'delta')
+      const text = readMember(delta, 'text')
+      if (readMember(delta, 'type') !== 'text_delta' || typeof text !== 'string') return undefined
+      isShown = true
+      return text
+    }
+    if (type === 'result') return resultOf(message, call)
+    const content = readMember(readMember(message, 'message'), 'content')
+    const blocks: readonly unknown[] = Array.isArray(content) ? content : []
+    for (const block of blocks) emitEvents(block, call)
+    if (type !== 'assistant') return undefined
+    const text = isShown ? '' : blocks.map((block) => textIn(block)).join('')
+    isShown = false
+    return text === '' ? undefined : text
+  }
+}
+
+function textIn(block: unknown): string {
+  const text = readMember(block, 'type') === 'text' ? readMember(block, 'text') : undefined
+  return typeof text === 'string' ? text : ''
+}
+
+/** Sends what a block of a message says of the work. */
+function emitEvents(block: unknown, call: Call): void {
+  const type = readMember(block, 'type')
+  if (type === 'thinking') call.event({ type: 'reasoning', text: String(readMember(block, 'thinking')) })
+  if (type === 'tool_use') {
+    const [id, name] = [String(readMember(block, 'id')), String(readMember(block, 'name'))]
+    call.event({ type: 'tool-call', id, name, args: readMember(block, 'input') })
+  }
+  if (type === 'tool_result') {
+    const id = String(readMember(block, 'tool_use_id'))
+    const isError = readMember(block, 'is_error') === true
+    call.event({ type: 'tool-result', id, result: readMember(block, 'content'), isError })
+  }
+}
+
+/** The end of a run: its text has come before. */
+function resultOf(message: object, call: Call): Shown | undefined {
+  const usage = readMember(message, 'usage')
+  const inputTokens = readMember(usage, 'input_tokens')
+  const outputTokens = readMember(usage, 'output_tokens')
+  if (typeof inputTokens === 'number' && typeof outputTokens === 'number') {
+    call.event({ type: 'usage', inputTokens, outputTokens })
+  }
+  const subtype = readMember(message, 'subtype')
+  if (subtype !== 'success' || readMember(message, 'is_error') === true) {
+    throw new Error(`The agent has ended with ${String(subtype)}`)
+  }
+  const data = readMember(message, 'structured_output')
+  return data === undefined ? undefined : { data }
+}

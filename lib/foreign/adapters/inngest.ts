@@ -1,0 +1,73 @@
+/** Runs agents and networks of Inngest's AgentKit, and reads their results. */
+import { asOneText } from '../message.ts'
+import { readJson, readMember } from '../shape.ts'
+import type { Call } from '../../define/call.ts'
+import type { Adapter, Reader, Shown } from '../adapter.ts'
+
+/** What one answer of a model, and the tools after it, gave. */
+interface Result {
+  readonly output: readonly { readonly type: string; readonly content?: unknown }[]
+  readonly toolCalls: readonly { readonly content: unknown }[]
+  /** The answer as the model's API gave it, as JSON. */
+  readonly raw?: unknown
+}
+
+interface NetworkRun { readonly state: { readonly results: readonly Result[] } }
+
+/** An event of a run. */
+interface Chunk { readonly event: string; readonly data: Readonly<Record<string, unknown>> }
+
+interface Theirs {
+  run(prompt: string, options: object): Promise<Result | NetworkRun>
+}
+
+export const inngest: Adapter & Reader = {
+  async* run(agent, prompt, call) {
+    const publish = toolEvents(call)
+    const result = await (agent as Theirs).run(asOneText(prompt, call), { streaming: { publish } })
+    yield* read(result, call)
+  },
+  makeReader: () => (result, call) => [...read(result as Result | NetworkRun, call)][0],
+}
+
+/** The last text; where a model called tools and no model spoke after these, what the tools returned. */
+function* read(result: Result | NetworkRun, call: Call): Generator<Shown> {
+  const results = 'state' in result ? result.state.results : [result]
+  for (const { raw } of results) emitUsage(raw, call)
+  const text = results.flatMap(({ output }) => output).findLast(({ type }) => type === 'text')?.content
+  if (text !== undefined) return yield textOf(text)
+  const last = results.at(-1)?.toolCalls ?? []
+  const returned = last.map(({ content }) => readMember(content, 'data') ?? content)
+  if (returned.length > 0) yield { data: returned.length === 1 ? returned[0] : returned }
+}
+
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return String(content)
+  return content.map((part) => String(readMember(part, 'text') ?? '')).join('')
+}
+
+/** Sends the calls of tools, which run one after the other. */
+function toolEvents(call: Call): (chunk: Chunk) => Promise<void> {
+  const open = new Map<unknown, string>()
+  return async ({ event, data: { type, partId, finalContent, metadata } }) => {
+    if (event !== 'part.completed') return
+    const name = readMember(metadata, 'toolName')
+    if (type === 'tool-call') {
+      open.set(name, String(partId))
+      call.event({ type: 'tool-call', id: String(partId), name: String(name), args: finalContent })
+    }
+    const id = open.get(name)
+    if (type !== 'tool-output' || id === undefined) return
+    const isError = readMember(finalContent, 'error') !== undefined
+    const result = isError ? undefined : readMember(finalContent, 'data')
+    call.event({ type: 'tool-result', id, name: String(name), result, isError })
+  }
+}
+
+function emitUsage(raw: unknown, call: Call): void {
+  const usage = readMember(typeof raw === 'string' ? readJson(raw) : raw, 'usage')
+  const inputTokens = readMember(usage, 'prompt_tokens') ?? readMember(usage, 'input_tokens')
+  const outputTokens = readMember(usage, 'completion_tokens') ?? readMember(usage, 'output_tokens')
+  if (typeof inputTokens !== 'number' || typeof outputTokens !== 'number') return
+  call.event({ type: 'usage', inputTokens, outputTokens })
+}
