@@ -105,7 +105,7 @@ const results: readonly ResultShape[] = [
   ['a chunk of Genkit\'s', (has) => /^(?:model|tool)$/.test(String(has('role')))
     && Array.isArray(has('content')) && typeof has('index') === 'number', genkit],
   ['a stream of Genkit', (has) => isStream(has('stream')) && isThenable(has('response') ?? has('output')),
-    { ...genkit, pieces: (has) => withEnd(has('stream'), has('response') ?? has('output')) }],
+    { ...genkit, pieces: (has) => withAnswer(has('stream'), has('response') ?? has('output')) }],
   ['an event of AG-UI',
     (has) => isTyped(has, /^(?:RUN|STEP|TEXT_MESSAGE|TOOL_CALL|STATE|MESSAGES|REASONING)_[A-Z_]+$/), agUi],
   ['what runAgent of AG-UI gives',
@@ -130,8 +130,8 @@ const results: readonly ResultShape[] = [
 /** What the data of events of LlamaIndex have. */
 const eventMembers = ['currentAgentName', 'agentName', 'userInput', 'toolId', 'state']
 
-/** A stream, and what comes of its end. */
-async function* withEnd(stream: unknown, end: unknown): AsyncGenerator<unknown> {
+/** The pieces of a stream, and the answer promised with it, but for a text that has come in pieces. */
+async function* withAnswer(stream: unknown, end: unknown): AsyncGenerator<unknown> {
   const last = Promise.resolve(end)
   // It is awaited behind the stream, which may throw before.
   last.catch(() => {})
@@ -141,7 +141,6 @@ async function* withEnd(stream: unknown, end: unknown): AsyncGenerator<unknown> 
     yield piece
   }
   const whole: unknown = await last
-  // A text has come in pieces.
   if (isEmpty || typeof whole === 'object') yield whole
 }
 
