@@ -80,7 +80,7 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
   const { options, isOffer, ...read } = readDefault(exported, path)
   const subject = sortOutExports(read.exported, isOffer, name ?? options.name ?? NAME, path)
   if (Object.values(subject).every(({ length }) => length === 0)) {
-    throw new Error(`${path} ${nothingIn(read.exported)}`)
+    throw new Error(`${path} ${nothingIn(read.exported, path)}`)
   }
   const stray = Object.keys(read.exported).find((name) => !isKnown(name))
   if (stray !== undefined) throw new Error(`${path} exports '${stray}'${remedyFor(stray)}`)
@@ -210,11 +210,17 @@ function merge(all: readonly Defined[]): Defined {
   return Object.fromEntries(lists) as Defined
 }
 
-function nothingIn(exported: Exports): string {
+/** How a program starts a server by itself. */
+const STARTS = /\b(?:launch|serveStdio)\(|\.listen\(/
+
+function nothingIn(exported: Exports, path: string): string {
   const known = kinds.flat()
   const [meant] = Object.keys(exported)
     .flatMap((name) => namesLike(name, known).map((one) => ({ name, one })))
   if (meant !== undefined) return `exports '${meant.name}'; did you mean '${meant.one}'?`
+  if (STARTS.test(textOf(path))) {
+    return `starts its server itself, and exports nothing; run it with: node ${path}`
+  }
   return 'exports nothing to serve; export default (prompt) => answer, or name it agent, group or tools'
 }
 

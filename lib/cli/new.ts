@@ -97,6 +97,11 @@ function nextSteps(folder: string, { file, dependencies, node = 0 }: Template): 
   ]
   const call = file === 'tools.js' ? `curl http://127.0.0.1:8000/tools/stock -d '{"article":"apple"}'`
     : `curl http://127.0.0.1:8000/ -d '{"query":"hello"}'`
+  const further = [
+    ['npm run dev', 'starts again after each change'], ['npm run check', 'says what could be better'],
+    [`node ${LIBRARY}/cli.js install claude ${file}`, 'connects Claude Desktop, or another host'],
+    [`node ${LIBRARY}/cli.js help`, 'prints the guide'],
+  ] as const
   const late = node > major ? `Its packages ask for Node ${node}; this is ${process.version}.\n` : ''
   return `Made ${path === '' ? file : join(path, file)}, with a copy of triport in ${LIBRARY}.\n${late}
 Next:
@@ -104,7 +109,6 @@ ${steps.map((step) => `  ${step}\n`).join('')}
 Then, in another terminal:
   ${call.replace(' -d', ` -H 'Content-Type: application/json' -d`)}
 
-npm run dev starts again after each change; npm run check says what could be better;
-node ${LIBRARY}/cli.js help prints the guide.
-`
+Further on:
+${further.map(([command, what]) => `  ${command.padEnd(50)}  ${what}\n`).join('')}`
 }

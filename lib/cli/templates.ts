@@ -17,6 +17,8 @@ export interface Template {
 const PLAIN = readFileSync(new URL('./templates/plain.txt', import.meta.url), 'utf8')
 const TOOLS = readFileSync(new URL('./templates/tools.txt', import.meta.url), 'utf8')
 const AI_SDK = readFileSync(new URL('./templates/ai-sdk.txt', import.meta.url), 'utf8')
+const LANGGRAPH = readFileSync(new URL('./templates/langgraph.txt', import.meta.url), 'utf8')
+const OPENAI = readFileSync(new URL('./templates/openai.txt', import.meta.url), 'utf8')
 
 /** The kinds by name; the first is made where none is named. */
 export const templates: ReadonlyMap<string, Template> = new Map([
@@ -25,5 +27,15 @@ export const templates: ReadonlyMap<string, Template> = new Map([
   ['ai-sdk', {
     meaning: 'an agent of the AI SDK', file: 'agent.js', text: AI_SDK, node: 22,
     dependencies: { '@ai-sdk/openai': '^4.0.0', 'ai': '^7.0.0', 'zod': '^4.0.0' },
+  }],
+  ['langgraph', {
+    meaning: 'a graph of LangGraph', file: 'agent.js', text: LANGGRAPH, node: 22,
+    dependencies: {
+      '@langchain/core': '^1.4.0', '@langchain/langgraph': '^1.0.0', '@langchain/openai': '^1.0.0',
+    },
+  }],
+  ['openai', {
+    meaning: 'an agent of the OpenAI Agents SDK', file: 'agent.js', text: OPENAI, node: 22,
+    dependencies: { '@openai/agents': '^0.20.0', 'zod': '^4.0.0' },
   }],
 ])

@@ -183,6 +183,8 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['missing.mjs', '', 'Cannot load gone.mjs: there is no such file'],
   ['empty.mjs', 'export const nothing = 1',
     /^empty\.mjs exports nothing to serve; export default \(prompt\) => answer, or name it agent, /],
+  ['starts.mjs', 'const launch = () => {}\nlaunch((prompt) => prompt)',
+    'starts.mjs starts its server itself, and exports nothing; run it with: node starts.mjs'],
   ['misspelt.mjs', 'export const toolss = []', `misspelt.mjs exports 'toolss'; did you mean 'tools'?`],
   ['signals.mjs', `export default { agents: [${ANN}], sekret: 'secret' }`,
     `signals.mjs: The default export has no option 'sekret'; did you mean 'secret'?`],

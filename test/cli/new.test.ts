@@ -74,7 +74,7 @@ test('an empty folder becomes a project, and one that is not stays as it is', (t
     [['a', 'b'], 2, /^triport: new makes one project, not also b\n$/],
     [['a', '--from', 'aisdk'], 2, /^triport: There is no kind 'aisdk'; did you mean ai-sdk\?\n$/],
     [['a', '--from', 'x'], 2,
-      /^triport: There is no kind 'x'; write plain, tools, ai-sdk\n$/],
+      /^triport: There is no kind 'x'; write plain, tools, ai-sdk, .*openai\n$/],
   ]
   for (const [args, code, sentence] of rows) {
     const failed = node(folder, DIST, 'new', ...args)
