@@ -19,6 +19,8 @@ export const MAIN = 'triport.js'
  * file of its own, but is small.
  */
 const LATER = 'later.js'
+/** The same of what the first entry never comes to: where a command cannot run, programs do not load it. */
+const LATER_OF_OTHERS = 'later-of-command.js'
 const SMALL_LENGTH = 4_096
 
 const TARGET = String.raw`'(?<target>[^']+)'`
@@ -135,16 +137,19 @@ function share(modules, [first, ...entries]) {
   }
   const later = [...modules.values()].flatMap((module) => module.later)
   for (const root of [first, ...entries, ...later]) reach(root, root)
+  const ofFirst = reachedFrom(first, modules)
+  const lateFile = (path) => ofFirst.has(path) ? LATER : LATER_OF_OTHERS
   const fileOf = new Map([...modules.keys()].map((path) => {
     const [root, ...others] = roots.get(path)
     const isLate = ![first, ...entries].some((entry) => roots.get(path).has(entry))
-    return [path, others.length === 0 && (root !== first || path === first) ? root : isLate ? LATER : MAIN]
+    return [path, others.length === 0 && (root !== first || path === first) ? root
+      : isLate ? lateFile(path) : MAIN]
   }))
   const isAlone = (root) => fileOf.get(root) === root && root !== first && !entries.includes(root)
   for (const root of later.filter(isAlone)) {
     const own = [...modules.values()].filter(({ path }) => fileOf.get(path) === root)
     const length = own.reduce((sum, { code }) => sum + textOf(code).length, 0)
-    if (length < SMALL_LENGTH) for (const { path } of own) fileOf.set(path, LATER)
+    if (length < SMALL_LENGTH) for (const { path } of own) fileOf.set(path, lateFile(path))
   }
   const files = new Map([MAIN, first, ...entries].map((file) => [file, []]))
   for (const [path, module] of modules) {
@@ -152,6 +157,17 @@ function share(modules, [first, ...entries]) {
     files.set(file, [...files.get(file) ?? [], module])
   }
   return files
+}
+
+/** All that a module comes to, at once or later. */
+function reachedFrom(path, modules, reached = new Set()) {
+  if (reached.has(path)) return reached
+  reached.add(path)
+  const { imports, later } = modules.get(path)
+  for (const target of [...imports.map((one) => one.path), ...later]) {
+    if (target !== undefined) reachedFrom(target, modules, reached)
+  }
+  return reached
 }
 
 /**
@@ -289,8 +305,7 @@ function placed(code, path, file) {
   const isUrl = (at) => isMeta(at) && says(at + 3, '.') && says(at + 4, 'url')
   return code.map((token, at) => {
     if (isMeta(at) && !isUrl(at)) throw new Error(`${path} asks more of import.meta than its url`)
-    // Not a text alone: bundlers would look for such a file, and there is none.
-    if (isUrl(at)) return { ...token, text: `new URL(String('${pathFrom(file, path)}'),import` }
+    if (isUrl(at)) return { ...token, text: `new URL('${pathFrom(file, path)}',import` }
     return isUrl(at - 4) ? { ...token, text: 'url).href' } : token
   })
 }

@@ -235,6 +235,9 @@ const MAX_MESSAGE = 2_000
 /** How a stack begins that has the source: the position, a few lines, and mostly a mark below. */
 const EXCERPT = /^(\S.*:\d+)\n((?:.*\n){0,8}?)SyntaxError\b/
 
+/** This library's own files, as they look in a stack. */
+const OWN_FILES = new URL('..', import.meta.url).href
+
 /** Where the author's part of a stack ends. */
 const LOADED_BY = 'at async loadModule'
 
@@ -256,10 +259,8 @@ function loadReason(error: unknown, path: string): string {
 
 function framesOf({ stack }: Error): readonly string[] {
   const [within = ''] = String(stack).split(LOADED_BY)
-  // Not outside: what is loaded late shares a file, and in workers a module has no such address.
-  const ownFiles = new URL('..', import.meta.url).href
   return within.split('\n').map((line) => line.trim())
-    .filter((line) => /^at .*[\\/:]/.test(line) && !line.includes('node:') && !line.includes(ownFiles))
+    .filter((line) => /^at .*[\\/:]/.test(line) && !line.includes('node:') && !line.includes(OWN_FILES))
     .slice(0, MAX_FRAMES)
 }
 

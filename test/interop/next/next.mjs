@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { freePort, root } from '../start.mjs'
@@ -14,6 +14,10 @@ const here = fileURLToPath(new URL('./', import.meta.url))
 const program = `${here}node_modules/next/dist/bin/next`
 const skip = !existsSync(program) && 'Next is not installed; run npm ci in test/interop/next first'
 if (skip) console.log(`next: skipped: ${skip}`)
+
+/** The program of the guide. */
+const chapter = readFileSync(`${root}lib/guide/embedding.md`, 'utf8')
+const [, ofGuide = ''] = /^## Next$[^]*?^```ts\n([^]*?)^```$/m.exec(chapter) ?? []
 
 const json = { 'content-type': 'application/json' }
 
@@ -30,6 +34,11 @@ test('in a route handler of Next, all is where it should be', { skip, timeout: 3
   rmSync(`${here}node_modules/triport`, { recursive: true, force: true })
   cpSync(`${root}dist`, `${here}node_modules/triport/dist`, { recursive: true })
   cpSync(`${root}package.json`, `${here}node_modules/triport/package.json`)
+  const guided = `${here}app/guide`
+  t.after(() => rmSync(guided, { recursive: true, force: true }))
+  mkdirSync(`${guided}/[[...path]]`, { recursive: true })
+  const route = ofGuide.replace('/agents', '/guide').replace(': Request', '')
+  writeFileSync(`${guided}/[[...path]]/route.js`, route)
   const [code] = await once(next('build'), 'exit')
   assert.equal(code, 0)
   const port = await freePort()
@@ -56,6 +65,8 @@ test('in a route handler of Next, all is where it should be', { skip, timeout: 3
 
   assert.equal((await fetch(`${origin}/elsewhere`)).status, 404)
   assert.equal((await get('/health')).endpoints[0], '/agents/')
+  const answer = await fetch(`${origin}/guide`, { method: 'POST', headers: json, body: '{"query":"hi"}' })
+  assert.equal((await answer.json()).response, 'You said: hi')
   assert.equal(new URL((await get('/openapi.json')).servers[0].url).pathname, '/agents')
   assert.equal(await said('hello'), 'You said hello')
   assert.match(await (await post({ query: 'hello', stream: true })).text(), /event: done\n/)
