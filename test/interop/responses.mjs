@@ -1,4 +1,4 @@
-/** The official client of OpenAI over Responses: whole, streamed, with tools and formats, in the background. */
+/** The official client of OpenAI over Responses: whole, streamed, with tools and formats, later. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { missing } from './start.mjs'
