@@ -30,10 +30,10 @@ const aiSdk = takenBy(async () => (await import('./ai-sdk.ts')).aiSdk)
 const claudeAgent = takenBy(async () => (await import('./adapters/claude-agent.ts')).claudeAgent)
 const genkit = takenBy(async () => (await import('./adapters/genkit.ts')).genkit)
 const inngest = takenBy(async () => (await import('./adapters/inngest.ts')).inngest)
-const langchain = takenBy(async () => (await import('./langchain.ts')).langchain)
 const llamaIndex = takenBy(async () => (await import('./adapters/llamaindex.ts')).llamaIndex)
-const openaiAgents = takenBy(async () => (await import('./openai-agents.ts')).openaiAgents)
-const strands = takenBy(async () => (await import('./strands.ts')).strands)
+const langchain = takenBy(async () => (await import('./langchain/langchain.ts')).langchain)
+const openaiAgents = takenBy(async () => (await import('./openai-agents/openai-agents.ts')).openaiAgents)
+const strands = takenBy(async () => (await import('./strands/strands.ts')).strands)
 
 const graphModes: ReadonlySet<unknown> = new Set([
   'messages', 'updates', 'values', 'custom', 'debug', 'tasks', 'checkpoints', 'tools',

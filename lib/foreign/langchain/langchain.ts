@@ -1,15 +1,15 @@
 /** Runs agents of LangChain and graphs of LangGraph, versions 1, and reads what they return. */
 import { randomUUID } from 'node:crypto'
-import { askApproval, askFreely } from './approval.ts'
-import { GraphReader } from './langchain-reader.ts'
-import { earlierMessages, presentMessage } from './message.ts'
-import { readMember } from './shape.ts'
-import { runSteps } from './steps.ts'
-import type { Call } from '../define/call.ts'
-import type { Adapter, Reader, Shown } from './adapter.ts'
-import type { GraphInterrupt } from './langchain-reader.ts'
-import type { AttachedFile } from './message.ts'
-import type { AgentStep } from './steps.ts'
+import { askApproval, askFreely } from '../approval.ts'
+import { GraphReader } from './graph-reader.ts'
+import { earlierMessages, presentMessage } from '../message.ts'
+import { readMember } from '../shape.ts'
+import { runSteps } from '../steps.ts'
+import type { Call } from '../../define/call.ts'
+import type { Adapter, Reader, Shown } from '../adapter.ts'
+import type { GraphInterrupt } from './graph-reader.ts'
+import type { AttachedFile } from '../message.ts'
+import type { AgentStep } from '../steps.ts'
 
 /** A graph, or an agent that has one. */
 interface Theirs {

@@ -2,15 +2,15 @@
  * Runs agents of Strands, and reads what they return. An agent holds one conversation: its runs come one
  * after the other, and each begins with what the author has given it.
  */
-import { askFreely } from './approval.ts'
-import { earlierMessages, presentMessage } from './message.ts'
-import { readMember } from './shape.ts'
-import { runSteps } from './steps.ts'
+import { askFreely } from '../approval.ts'
+import { earlierMessages, presentMessage } from '../message.ts'
+import { readMember } from '../shape.ts'
+import { runSteps } from '../steps.ts'
 import { makeStrandsReader } from './strands-reader.ts'
-import type { Call } from '../define/call.ts'
-import type { Adapter, Reader } from './adapter.ts'
-import type { AttachedFile } from './message.ts'
-import type { AgentStep } from './steps.ts'
+import type { Call } from '../../define/call.ts'
+import type { Adapter, Reader } from '../adapter.ts'
+import type { AttachedFile } from '../message.ts'
+import type { AgentStep } from '../steps.ts'
 
 /** All that changes in an agent while it runs, as JSON. */
 interface Snapshot {

@@ -5,10 +5,10 @@
 import {
   isOfLangchain, jsonIn, reasoningIn, textOfMessage, typeOfMessage, usageIn,
 } from './langchain-message.ts'
-import { Paragraphs } from './paragraphs.ts'
-import { readMember } from './shape.ts'
-import type { Call } from '../define/call.ts'
-import type { Shown } from './adapter.ts'
+import { Paragraphs } from '../paragraphs.ts'
+import { readMember } from '../shape.ts'
+import type { Call } from '../../define/call.ts'
+import type { Shown } from '../adapter.ts'
 
 /** What a graph asks: `interrupt(value)`. */
 export interface GraphInterrupt { readonly id: string; readonly value: unknown }

@@ -1,12 +1,12 @@
 /** Runs agents of the OpenAI Agents SDK by what they are as a tool, and reads what its `run` gives. */
-import { askApproval } from './approval.ts'
-import { makeAgentsReader } from './openai-agents-reader.ts'
-import { earlierMessages, presentMessage } from './message.ts'
-import { runSteps } from './steps.ts'
-import type { Call } from '../define/call.ts'
-import type { Adapter, Read, Reader, Shown } from './adapter.ts'
-import type { AttachedFile } from './message.ts'
-import type { AgentStep } from './steps.ts'
+import { askApproval } from '../approval.ts'
+import { makeAgentsReader } from './agents-reader.ts'
+import { earlierMessages, presentMessage } from '../message.ts'
+import { runSteps } from '../steps.ts'
+import type { Call } from '../../define/call.ts'
+import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
+import type { AttachedFile } from '../message.ts'
+import type { AgentStep } from '../steps.ts'
 
 interface Theirs {
   readonly name: string

@@ -1,9 +1,9 @@
 /** Reads results and events of the OpenAI Agents SDK. */
-import { Paragraphs } from './paragraphs.ts'
-import { readMember } from './shape.ts'
-import type { Call } from '../define/call.ts'
-import type { Usage } from '../define/event.ts'
-import type { Read, Shown } from './adapter.ts'
+import { Paragraphs } from '../paragraphs.ts'
+import { readMember } from '../shape.ts'
+import type { Call } from '../../define/call.ts'
+import type { Usage } from '../../define/event.ts'
+import type { Read, Shown } from '../adapter.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 /** What is in a message of LangChain. */
-import { readMember } from './shape.ts'
-import type { Usage } from '../define/event.ts'
+import { readMember } from '../shape.ts'
+import type { Usage } from '../../define/event.ts'
 
 /** Whether it is an object of theirs, and none that says its role. */
 export function isOfLangchain(value: unknown): boolean {
