@@ -33,6 +33,10 @@ const inngest = takenBy(async () => (await import('./adapters/inngest.ts')).inng
 const llamaIndex = takenBy(async () => (await import('./adapters/llamaindex.ts')).llamaIndex)
 const langchain = takenBy(async () => (await import('./langchain/langchain.ts')).langchain)
 const openaiAgents = takenBy(async () => (await import('./openai-agents/openai-agents.ts')).openaiAgents)
+const openaiClient = takenBy(async () => (await import('./clients/openai-client.ts')).openaiClient)
+const anthropicClient = takenBy(async () => (
+  (await import('./clients/anthropic-client.ts')).anthropicClient
+))
 const strands = takenBy(async () => (await import('./strands/strands.ts')).strands)
 
 const graphModes: ReadonlySet<unknown> = new Set([
@@ -43,6 +47,11 @@ const graphModes: ReadonlySet<unknown> = new Set([
 async function* withEnd(stream: object): AsyncGenerator<unknown> {
   yield* stream as AsyncIterable<unknown>
   yield stream
+}
+
+/** The last completion of a runner that streams nothing. */
+async function* finalOf(runner: object): AsyncGenerator<unknown> {
+  yield await (runner as { finalChatCompletion(): Promise<unknown> }).finalChatCompletion()
 }
 
 /** What the first part of a `fullStream` has. */
@@ -70,21 +79,23 @@ const results: readonly ResultShape[] = [
     (has) => Array.isArray(has('newItems')) && typeof has('state') === 'object',
     { ...openaiAgents, pieces: (has, result) => areFunctions(has, 'toTextStream') && withEnd(result) }],
   ['a result of Strands', (has) => has('type') === 'agentResult' && has('stopReason') !== undefined, strands],
-  ['a chunk of OpenAI\'s chat completions', (has) => has('object') === 'chat.completion.chunk',
-    `for await (const { choices: [first] } of stream) yield first?.delta.content ?? ''`],
-  ['a chat completion of OpenAI\'s', (has) => has('object') === 'chat.completion',
-    'return completion.choices[0].message.content'],
+  ['a chunk of OpenAI\'s chat completions', (has) => has('object') === 'chat.completion.chunk', openaiClient],
+  ['a chat completion of OpenAI\'s', (has) => has('object') === 'chat.completion', openaiClient],
+  ['a runner of OpenAI\'s chat completions',
+    (has) => areFunctions(has, 'finalContent', 'finalChatCompletion'),
+    { ...openaiClient, pieces: (_has, runner) => isStream(runner) ? runner : finalOf(runner) }],
   ['a response of OpenAI\'s', (has) => has('object') === 'response' && Array.isArray(has('output')),
-    'return response.output_text'],
+    openaiClient],
   ['an event of OpenAI\'s responses',
-    (has) => typeof has('sequence_number') === 'number' && isTyped(has, /^response\./),
-    `for await (const event of stream) if (event.type === 'response.output_text.delta') `
-      + `yield event.delta`],
+    (has) => typeof has('sequence_number') === 'number' && isTyped(has, /^(?:response\.|error$)/),
+    openaiClient],
   ['an event of the OpenAI Agents SDK',
     (has) => isTyped(has, /^(?:raw_model_stream|run_item_stream|agent_updated_stream)_event$/), openaiAgents],
+  ['a message of Anthropic\'s',
+    (has) => has('type') === 'message' && has('role') === 'assistant' && has('stop_reason') !== undefined,
+    anthropicClient],
   ['an event of Anthropic\'s', (has) => isTyped(has, /^(?:message|content_block)_(?:start|delta|stop)$/),
-    `for await (const event of stream) if (event.type === 'content_block_delta' `
-      + `&& event.delta.type === 'text_delta') yield event.delta.text`],
+    anthropicClient],
   ['an event of Strands',
     (has) => isTyped(has, /^(?:modelStreamUpdate|messageAdded|agentResult|(?:before|after)[A-Z]\w*)Event$/),
     strands],

@@ -210,11 +210,7 @@ test('of a stream of the AI SDK the text comes, whole or by its parts, and an er
 })
 
 const pieces: readonly (readonly [what: string, piece: unknown, write: RegExp])[] = [
-  ['a chunk of a chat', { object: 'chat.completion.chunk', choices: [{ delta: { content: 'a' } }] }, /delta/],
-  ['a whole chat', { object: 'chat.completion', choices: [] }, /message\.content/],
-  ['a response', objectOf([], { object: 'response', output: [] }), /output_text/],
-  ['an event of a response', { type: 'response.created', sequence_number: 0 }, /output_text\.delta/],
-  ['an event of Anthropic', { type: 'message_start', message: {} }, /text_delta/],
+  ['a result of BeeAI', { memory: {}, result: { text: 'a' } }, /result\.text/],
 ]
 
 test('what has its text deep within is refused with what to write, and none of it is told', async () => {

@@ -1,0 +1,79 @@
+/** Reads what Anthropic's client returns: messages, whole and in pieces. */
+import { readMember } from '../shape.ts'
+import type { Call } from '../../define/call.ts'
+import type { Reader, Shown } from '../adapter.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+export const anthropicClient: Reader = {
+  makeReader() {
+    /** Of the message that comes in pieces. */
+    let usage: unknown
+    return (value, call) => {
+      const { type, message, delta, content_block: block, error, usage: tokens } = value as Members
+      switch (type) {
+        case 'message': return readMessage(value as Members, call)
+        case 'message_start':
+          usage = readMember(message, 'usage')
+          return undefined
+        case 'content_block_start': return readBlock(block, call)
+        case 'content_block_delta': return readDelta(delta, call)
+        case 'message_delta':
+          sayUsage({ ...Object(usage), ...Object(tokens) }, call)
+          return undefined
+        case 'error': throw errorOf(error)
+        default: return undefined
+      }
+    }
+  },
+}
+
+function readMessage({ content, usage, parsed_output: data }: Members, call: Call): Shown {
+  sayUsage(usage, call)
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
+  const text = blocks.map((block) => readBlock(block, call) ?? '').join('')
+  return data === undefined || data === null ? text : { ...text !== '' && { text }, data }
+}
+
+/** A block of a message, which may be only its beginning. */
+function readBlock(block: unknown, call: Call): string | undefined {
+  const { type, text, thinking, id, name, input, tool_use_id: toolId } = block as Members
+  if (type === 'text') return String(text)
+  if (type === 'thinking') sayThought(thinking, call)
+  if (type === 'tool_use' || type === 'server_tool_use' || type === 'mcp_tool_use') {
+    call.event({ type: 'tool-call', id: String(id), name: String(name), args: input })
+  }
+  // Of a tool that runs at the provider.
+  if (typeof toolId === 'string') call.event({ type: 'tool-result', id: toolId })
+  return undefined
+}
+
+function readDelta(delta: unknown, call: Call): string | undefined {
+  const { type, text, thinking } = delta as Members
+  if (type === 'thinking_delta') sayThought(thinking, call)
+  return type === 'text_delta' ? String(text) : undefined
+}
+
+function sayThought(text: unknown, call: Call): void {
+  if (typeof text === 'string' && text !== '') call.event({ type: 'reasoning', text })
+}
+
+function sayUsage(usage: unknown, call: Call): void {
+  const count = (name: string): number => Number(readMember(usage, name) ?? 0)
+  const cached = count('cache_read_input_tokens')
+  call.event({
+    type: 'usage',
+    inputTokens: count('input_tokens') + cached + count('cache_creation_input_tokens'),
+    outputTokens: count('output_tokens'), ...cached > 0 && { cachedInputTokens: cached },
+  })
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  rate_limit_error: 429, overloaded_error: 529, api_error: 500,
+}
+
+/** The error that is in a stream, with the status that the same would have as an answer. */
+function errorOf(error: unknown): Error {
+  const status = statuses[String(readMember(error, 'type'))]
+  return Object.assign(new Error(String(readMember(error, 'message'))), { status })
+}

@@ -1,0 +1,147 @@
+/** Reads what OpenAI's client returns: chat completions and responses, whole and in pieces. */
+import { Paragraphs } from '../paragraphs.ts'
+import { readMember } from '../shape.ts'
+import type { Call } from '../../define/call.ts'
+import type { ContentInput } from '../../define/content.ts'
+import type { Reader, Shown } from '../adapter.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+export const openaiClient: Reader = {
+  makeReader() {
+    const paragraphs = new Paragraphs()
+    return (value, call) => {
+      const { object, type, choices, sequence_number: number } = value as Members
+      if (typeof number === 'number') return readEvent(value as Members, paragraphs, call)
+      if (object === 'response') return readResponse(value as Members, call)
+      const [choice] = Array.isArray(choices) ? choices as readonly Members[] : []
+      if (object === 'chat.completion') return readChat(value as Members, choice, call)
+      if (type === 'error') throw errorOf(value)
+      return readChunk(value as Members, choice?.['delta'], call)
+    }
+  },
+}
+
+function readChat({ usage }: Members, choice: unknown, call: Call): Shown {
+  const message = readMember(choice, 'message')
+  sayUsage(usage, call)
+  sayThought(readMember(message, 'reasoning_content') ?? readMember(message, 'reasoning'), call)
+  const text = textIn(readMember(message, 'content')) || textIn(readMember(message, 'refusal'))
+  const calls = readMember(message, 'tool_calls')
+  if (text === '' && Array.isArray(calls) && calls.length > 0) {
+    throw nobodyRuns(readMember(readMember(calls[0], 'function'), 'name'))
+  }
+  return shownOf(text, readMember(message, 'parsed'))
+}
+
+function readChunk({ usage, error }: Members, delta: unknown, call: Call): Shown | undefined {
+  if (error !== undefined && error !== null) throw errorOf(error)
+  sayUsage(usage, call)
+  sayThought(readMember(delta, 'reasoning_content') ?? readMember(delta, 'reasoning'), call)
+  return textIn(readMember(delta, 'content')) || textIn(readMember(delta, 'refusal')) || undefined
+}
+
+function readResponse(response: Members, call: Call): Shown {
+  const { usage, output, status, error, output_parsed: data } = response
+  if (status === 'failed') throw errorOf(error)
+  sayUsage(usage, call)
+  const items = Array.isArray(output) ? output as readonly Members[] : []
+  const parts = items.flatMap(({ content }) => Array.isArray(content) ? content as readonly Members[] : [])
+  const text = parts.map(({ type, text, refusal }) => (
+    type === 'output_text' ? textIn(text) : type === 'refusal' ? textIn(refusal) : ''
+  )).join('')
+  const content = items.flatMap((item) => imageIn(item) ?? [])
+  const waiting = items.find(({ type }) => type === 'function_call')
+  if (waiting !== undefined && text === '') throw nobodyRuns(waiting['name'])
+  const shown = shownOf(text, data)
+  return content.length === 0 ? shown : { ...typeof shown === 'string' ? { text: shown } : shown, content }
+}
+
+function readEvent(event: Members, paragraphs: Paragraphs, call: Call): Shown | undefined {
+  const { type, delta, item, item_id: id, response } = event
+  switch (type) {
+    case 'response.output_text.delta': case 'response.refusal.delta':
+      return paragraphs.next(id, textIn(delta))
+    case 'response.reasoning_text.delta': case 'response.reasoning_summary_text.delta':
+      sayThought(delta, call)
+      return undefined
+    case 'response.output_item.added':
+      beginTool(item, call)
+      return undefined
+    case 'response.output_item.done': return endTool(item, call)
+    case 'response.completed': case 'response.incomplete':
+      sayUsage(readMember(response, 'usage'), call)
+      return undefined
+    case 'response.failed': throw errorOf(readMember(response, 'error'))
+    case 'error': throw errorOf(event)
+    default: return undefined
+  }
+}
+
+/** A tool that runs at the provider. What the author's own code would have to run is none. */
+function hostedTool(item: unknown): { readonly id: string; readonly name: string } | undefined {
+  const type = String(readMember(item, 'type'))
+  if (!type.endsWith('_call') || type === 'function_call') return undefined
+  const name = readMember(item, 'name') ?? type.slice(0, -'_call'.length)
+  return { id: String(readMember(item, 'id')), name: String(name) }
+}
+
+function beginTool(item: unknown, call: Call): void {
+  const tool = hostedTool(item)
+  if (tool !== undefined) call.event({ type: 'tool-call', ...tool, args: readMember(item, 'action') })
+}
+
+function endTool(item: unknown, call: Call): Shown | undefined {
+  const tool = hostedTool(item)
+  if (tool === undefined) return undefined
+  const isError = readMember(item, 'status') === 'failed'
+  call.event({ type: 'tool-result', ...tool, result: readMember(item, 'output'), isError })
+  const image = imageIn(item as Members)
+  return image && { content: [image] }
+}
+
+function imageIn({ type, result, output_format: format = 'png' }: Members): ContentInput | undefined {
+  if (type !== 'image_generation_call' || typeof result !== 'string') return undefined
+  return { type: 'image', data: result, mimeType: `image/${String(format)}` }
+}
+
+function sayThought(text: unknown, call: Call): void {
+  if (typeof text === 'string' && text !== '') call.event({ type: 'reasoning', text })
+}
+
+/** Tokens, by the words of either API. */
+function sayUsage(usage: unknown, call: Call): void {
+  if (typeof usage !== 'object' || usage === null) return
+  const isChat = readMember(usage, 'prompt_tokens') !== undefined
+  const [input, output] = isChat ? ['prompt_tokens', 'completion_tokens'] : ['input_tokens', 'output_tokens']
+  const count = (counts: unknown, name: string): number => Number(readMember(counts, name) ?? 0)
+  const cached = count(readMember(usage, `${input}_details`), 'cached_tokens')
+  const reasoning = count(readMember(usage, `${output}_details`), 'reasoning_tokens')
+  call.event({
+    type: 'usage', inputTokens: count(usage, input), outputTokens: count(usage, output),
+    ...cached > 0 && { cachedInputTokens: cached }, ...reasoning > 0 && { reasoningTokens: reasoning },
+  })
+}
+
+function shownOf(text: string, data: unknown): Shown {
+  if (data === undefined || data === null) return text
+  return { ...text !== '' && { text }, data }
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+const statuses: Readonly<Record<string, number>> = { rate_limit_exceeded: 429, server_error: 500 }
+
+/** The error that is in an answer, with the status that the same would have as an answer of its own. */
+function errorOf(error: unknown): Error {
+  const code = String(readMember(error, 'code') ?? readMember(error, 'type'))
+  const message = readMember(error, 'message') ?? code
+  return Object.assign(new Error(String(message)), { status: statuses[code] })
+}
+
+function nobodyRuns(tool: unknown): TypeError {
+  return new TypeError(`A model has called the tool '${String(tool)}', and nothing runs it; serve an agent `
+    + 'that does, as in openaiAgent({ model, tools })')
+}
