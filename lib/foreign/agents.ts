@@ -42,7 +42,7 @@ const MESSAGES = `[...call.history, { role: 'user', content: prompt }]`
 const RUN = 'run: async (prompt, call) => (await '
 
 async function loadLangchain(): Promise<Adapter> {
-  return (await import('./langchain/langchain.ts')).langchain
+  return (await import('./adapters/langchain.ts')).langchain
 }
 
 async function loadInngest(): Promise<Adapter> {
@@ -99,13 +99,13 @@ const agents: readonly AgentShape[] = [
     (has) => lacksRun(has) && areFunctions(has, 'asTool', 'getSystemPrompt', 'getAllTools', 'clone')
       && Array.isArray(has('handoffs')),
     {
-      load: async () => (await import('./openai-agents/openai-agents.ts')).openaiAgents,
+      load: async () => (await import('./adapters/openai-agents.ts')).openaiAgents,
       description: (has) => has('handoffDescription'),
     }],
   ['an agent of Strands',
     (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream', 'cancel', 'takeSnapshot')
       && Array.isArray(has('messages')),
-    { load: async () => (await import('./strands/strands.ts')).strands }],
+    { load: async () => (await import('./adapters/strands.ts')).strands }],
   ['an agent of PraisonAI',
     (has) => lacksRun(has) && areFunctions(has, 'start', 'chat', 'execute', 'getInstructions'),
     { load: async () => (await import('./adapters/praisonai.ts')).praisonAi, name: nameOfPraisonAi }],

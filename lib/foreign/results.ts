@@ -31,13 +31,13 @@ const claudeAgent = takenBy(async () => (await import('./adapters/claude-agent.t
 const genkit = takenBy(async () => (await import('./adapters/genkit.ts')).genkit)
 const inngest = takenBy(async () => (await import('./adapters/inngest.ts')).inngest)
 const llamaIndex = takenBy(async () => (await import('./adapters/llamaindex.ts')).llamaIndex)
-const langchain = takenBy(async () => (await import('./langchain/langchain.ts')).langchain)
-const openaiAgents = takenBy(async () => (await import('./openai-agents/openai-agents.ts')).openaiAgents)
-const openaiClient = takenBy(async () => (await import('./clients/openai-client.ts')).openaiClient)
+const langchain = takenBy(async () => (await import('./adapters/langchain.ts')).langchain)
+const openaiAgents = takenBy(async () => (await import('./adapters/openai-agents.ts')).openaiAgents)
+const openaiClient = takenBy(async () => (await import('./adapters/openai-client.ts')).openaiClient)
 const anthropicClient = takenBy(async () => (
-  (await import('./clients/anthropic-client.ts')).anthropicClient
+  (await import('./adapters/anthropic-client.ts')).anthropicClient
 ))
-const strands = takenBy(async () => (await import('./strands/strands.ts')).strands)
+const strands = takenBy(async () => (await import('./adapters/strands.ts')).strands)
 
 const graphModes: ReadonlySet<unknown> = new Set([
   'messages', 'updates', 'values', 'custom', 'debug', 'tasks', 'checkpoints', 'tools',

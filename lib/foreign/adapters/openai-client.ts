@@ -29,7 +29,7 @@ function readChat({ usage }: Members, choice: unknown, call: Call): Shown {
   const text = textIn(readMember(message, 'content')) || textIn(readMember(message, 'refusal'))
   const calls = readMember(message, 'tool_calls')
   if (text === '' && Array.isArray(calls) && calls.length > 0) {
-    throw nobodyRuns(readMember(readMember(calls[0], 'function'), 'name'))
+    throw unanswered(readMember(readMember(calls[0], 'function'), 'name'))
   }
   return shownOf(text, readMember(message, 'parsed'))
 }
@@ -52,7 +52,7 @@ function readResponse(response: Members, call: Call): Shown {
   )).join('')
   const content = items.flatMap((item) => imageIn(item) ?? [])
   const waiting = items.find(({ type }) => type === 'function_call')
-  if (waiting !== undefined && text === '') throw nobodyRuns(waiting['name'])
+  if (waiting !== undefined && text === '') throw unanswered(waiting['name'])
   const shown = shownOf(text, data)
   return content.length === 0 ? shown : { ...typeof shown === 'string' ? { text: shown } : shown, content }
 }
@@ -141,7 +141,7 @@ function errorOf(error: unknown): Error {
   return Object.assign(new Error(String(message)), { status: statuses[code] })
 }
 
-function nobodyRuns(tool: unknown): TypeError {
+function unanswered(tool: unknown): TypeError {
   return new TypeError(`A model has called the tool '${String(tool)}', and nothing runs it; serve an agent `
     + 'that does, as in openaiAgent({ model, tools })')
 }
