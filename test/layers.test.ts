@@ -43,7 +43,7 @@ const floors: ReadonlyMap<string, readonly string[]> = new Map([
   ['store', ['shared', 'memory', 'sqlite', 'redis', 'postgres', 'cluster', 'conformance']],
   ['mcp', ['protocol', 'session', 'request', 'tasks', 'methods', 'transport']],
   ['a2a', ['model', 'codec', 'card', 'push', 'tasks', 'transport']],
-  ['rest', ['reply', 'openapi', 'native', 'openai', 'responses', 'agui', 'service']],
+  ['rest', ['reply', 'openapi', 'native', 'openai', 'responses', 'agui', 'ui', 'service']],
 ])
 
 /** The room that every other may take from. */

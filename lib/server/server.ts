@@ -21,6 +21,7 @@ import { aguiEndpoints } from '../rest/agui/routes.ts'
 import { conversationEndpoints, queryEndpoints } from '../rest/native/routes.ts'
 import { chatEndpoints } from '../rest/openai/chat-completions.ts'
 import { responseEndpoints } from '../rest/responses/routes.ts'
+import { uiEndpoints } from '../rest/ui/routes.ts'
 import { serviceEndpoints } from '../rest/service/service-endpoints.ts'
 import { startDeadline } from '../util/clock.ts'
 import { Metrics } from './metrics.ts'
@@ -136,6 +137,7 @@ function assemble(
     ...protocols.includes('http') ? [
       ...catalogEndpoints(service), ...conversationEndpoints(service, isKeyed), ...chatEndpoints(service),
       ...responseEndpoints(service), ...aguiEndpoints(service, seal),
+      ...uiEndpoints(service),
     ] : [],
     ...mcp?.endpoints ?? [],
     ...a2a?.endpoints ?? [],

@@ -8,6 +8,7 @@ import { parseJson } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { textOfBlocks } from '../reply/markdown.ts'
+import { OpenPart } from '../reply/open-part.ts'
 import { loggedFault } from '../reply/reply.ts'
 import { RunStream } from '../reply/run-stream.ts'
 import { canAskByInterrupt, InterruptRounds } from './questions.ts'
@@ -26,11 +27,9 @@ import type { GroupListener } from '../../run/group.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
+import type { PartKind } from '../reply/open-part.ts'
 import type { Interrupt } from './questions.ts'
 import type { RunInput } from './run-input.ts'
-
-/** What is open, and has to end before anything else begins. */
-interface Open { readonly what: 'text' | 'reasoning'; readonly messageId: string }
 
 class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
   readonly prompt: string
@@ -43,7 +42,7 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
   readonly #agent: Agent | Group
   readonly #input: RunInput
   readonly #rounds: InterruptRounds
-  #open: Open | undefined
+  readonly #open = new OpenPart(this.#begin.bind(this), this.#close.bind(this))
   #step: string | undefined
   #hasPiece = false
   #isEnded = false
@@ -157,13 +156,13 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
   /** False: the client is behind. */
   #say(delta: string): boolean {
     if (delta === '') return true
-    const messageId = this.#begin('text')
+    const messageId = this.#open.idOf('text')
     return this.sink!.write(formatEvent(JSON.stringify({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })))
   }
 
   #reason(delta: string): void {
     if (delta === '') return
-    this.#send({ type: 'REASONING_MESSAGE_CONTENT', messageId: this.#begin('reasoning'), delta })
+    this.#send({ type: 'REASONING_MESSAGE_CONTENT', messageId: this.#open.idOf('reasoning'), delta })
   }
 
   #call(toolCallId: string, toolCallName: string, args: unknown = {}): void {
@@ -172,26 +171,14 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
     this.#send({ type: 'TOOL_CALL_END', toolCallId })
   }
 
-  /** The id of the message that is open, which is begun where it is not. */
-  #begin(what: Open['what']): string {
-    if (this.#open?.what === what) return this.#open.messageId
-    this.#close()
-    const messageId = randomUuid()
-    this.#open = { what, messageId }
-    if (what === 'text') {
-      this.#send({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
-    } else {
-      this.#send({ type: 'REASONING_START', messageId })
-      this.#send({ type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' })
-    }
-    return messageId
+  #begin(kind: PartKind, messageId: string): void {
+    if (kind === 'text') return this.#send({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
+    this.#send({ type: 'REASONING_START', messageId })
+    this.#send({ type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' })
   }
 
-  #close(): void {
-    if (this.#open === undefined) return
-    const { what, messageId } = this.#open
-    this.#open = undefined
-    if (what === 'text') return this.#send({ type: 'TEXT_MESSAGE_END', messageId })
+  #close(kind: PartKind, messageId: string): void {
+    if (kind === 'text') return this.#send({ type: 'TEXT_MESSAGE_END', messageId })
     this.#send({ type: 'REASONING_MESSAGE_END', messageId })
     this.#send({ type: 'REASONING_END', messageId })
   }
@@ -203,7 +190,7 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
 
   /** Ends the message that is open first. */
   #write(event: object): void {
-    this.#close()
+    this.#open.close()
     this.#send(event)
   }
 

@@ -38,6 +38,16 @@ const schemas: DocumentPart = {
       stream: { type: 'boolean', description: 'Answer with events.' },
     }),
   },
+  UIChat: objectOf('messages! id tools', {
+    id: described(TEXT, 'The chat, which is the conversation.'),
+    messages: described({
+      ...listOf(objectOf('role! parts!', {
+        role: { enum: ['user', 'assistant', 'system'] }, parts: { type: 'array' },
+      })),
+      minItems: 1,
+    }, 'The whole chat: its last user message is answered.'),
+    tools: described({ type: 'array' }, 'What the client runs itself, each with `name` and `parameters`.'),
+  }),
   RunAgentInput: objectOf('threadId! runId! messages! tools state context forwardedProps resume', {
     threadId: { ...TEXT, pattern: CONVERSATION_ID.source, description: 'The conversation.' },
     messages: described({

@@ -43,6 +43,9 @@ const idempotencyParameter = headerParameter(
 )
 const sessionId = { ...TEXT, pattern: CONVERSATION_ID.source }
 
+const uiExample = {
+  id: 'chat-0001', messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }],
+}
 const aguiExample = {
   threadId: 'thread-1', runId: 'run-1', messages: [{ id: '1', role: 'user', content: 'Hello' }],
 }
@@ -73,7 +76,7 @@ export function serviceOperation(
   return operation('Service', summary, { 200: response, ...more, ...failures('Problem') })
 }
 
-type OperationName = 'query' | 'agui' | 'agents' | 'agent'
+type OperationName = 'query' | 'agui' | 'ui-stream' | 'resumeUiStream' | 'agents' | 'agent'
   | 'conversations' | 'conversation' | 'removeConversation'
   | 'tools' | 'prompts' | 'resources' | 'readResource' | 'welcome' | 'health' | 'ready' | 'docs' | 'openapi'
 
@@ -106,6 +109,16 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
     },
     ...failures('Problem', { ...runProblems, 422: 'The input is wrong' }),
   }, { requestBody: requestBody('RunAgentInput', aguiExample, true) }),
+  'ui-stream': operation('AI SDK', 'Chat', {
+    200: {
+      description: 'The UI message stream, in its version 1',
+      content: { 'text/event-stream': { schema: TEXT } },
+    },
+    ...failures('Problem', { ...runProblems, 422: 'The chat is wrong' }),
+  }, { requestBody: requestBody('UIChat', uiExample, true) }),
+  'resumeUiStream': operation('AI SDK', 'Go on with a chat', {
+    204: { description: 'There is no stream to go on with' }, ...failures('Problem'),
+  }),
   conversations: operation('HTTP', 'List your conversations', {
     200: body('A page, the one that was used last first', 'Conversations'),
     ...failures('Problem', { 422: 'The limit or the cursor is wrong', ...storeProblem }),

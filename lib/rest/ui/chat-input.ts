@@ -1,0 +1,122 @@
+/**
+ * Decodes what the AI SDK's chat sends: its messages, each with its parts. Throws `Fault('invalid')` for the
+ * first thing that is wrong.
+ * Spec: AI SDK 5 to 7, UIMessage and ChatTransport.
+ */
+import { isRecord, text } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { CONVERSATION_ID } from '../../state/conversation-page.ts'
+import { decodeBase64 } from '../../wire/base64.ts'
+import { resultMessage } from '../openai/chat-tools.ts'
+import type { ChatMessage } from '../../define/chat.ts'
+import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
+import type { Content } from '../../define/content.ts'
+
+export interface ChatInput {
+  /** The chat, where its id can name a conversation. */
+  readonly chatId: string | undefined
+  readonly prompt: string
+  readonly message: readonly Content[]
+  readonly history: readonly ChatMessage[]
+  readonly clientTools: readonly ClientTool[]
+  readonly clientToolResults: readonly ClientToolResult[]
+  /** What else the client has sent. */
+  readonly metadata: Members
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
+  ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'],
+])
+
+export function decodeChatInput(body: unknown): ChatInput {
+  if (!isRecord(body) || !Array.isArray(body['messages'])) {
+    throw new Fault('invalid', 'The body must be a JSON object with "messages", each with "role" and "parts"')
+  }
+  const { id, messages, tools = [], trigger: _trigger, messageId: _messageId, ...metadata } = body
+  const all: readonly unknown[] = Array.isArray(messages) ? messages : []
+  const last = all.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
+  if (last < 0) throw wrong('messages', 'needs a message of the role user')
+  const history: ChatMessage[] = []
+  const clientToolResults: ClientToolResult[] = []
+  for (const [index, message] of all.entries()) {
+    const at = `messages[${index}]`
+    const { role: name, parts } = isRecord(message) ? message : {}
+    const role = roles.get(name)
+    if (role === undefined) throw wrong(`${at}.role`, 'must be user, assistant or system')
+    if (!Array.isArray(parts)) throw wrong(`${at}.parts`, 'must be a list')
+    if (index === last) continue
+    const results = parts.flatMap(resultIn)
+    for (const { isOurs, ...result } of results) if (index > last && !isOurs) clientToolResults.push(result)
+    const content = textsIn(parts).join('\n')
+    if (content !== '') history.push({ role, content })
+    if (index < last) history.push(...results.map(resultMessage))
+  }
+  const parts = (all[last] as { parts: readonly unknown[] }).parts
+  const message = parts.flatMap((part, index) => blockOf(part, `messages[${last}].parts[${index}]`))
+  return {
+    chatId: typeof id === 'string' && CONVERSATION_ID.test(id) ? id : undefined,
+    prompt: textsIn(parts).join('\n'),
+    message, history, metadata, clientTools: toolsIn(tools), clientToolResults,
+  }
+}
+
+function textsIn(parts: readonly unknown[]): readonly string[] {
+  return parts.flatMap((part) => (
+    isRecord(part) && part['type'] === 'text' && typeof part['text'] === 'string' ? [part['text']] : []
+  ))
+}
+
+/** The result of a tool; `isOurs`: the agent has called it itself. */
+function resultIn(part: unknown): readonly (ClientToolResult & { readonly isOurs: boolean })[] {
+  const { type, toolName, toolCallId: id, state, input, output, errorText, providerExecuted } = (
+    isRecord(part) ? part : {}
+  )
+  const name = type === 'dynamic-tool' ? toolName : /^tool-(.+)$/s.exec(String(type))?.[1]
+  if (typeof name !== 'string' || typeof id !== 'string') return []
+  if (state !== 'output-available' && state !== 'output-error') return []
+  const value = state === 'output-error' ? errorText : output
+  const result = typeof value === 'string' ? value : JSON.stringify(value) ?? ''
+  return [{ id, name, args: isRecord(input) ? input : {}, result, isOurs: providerExecuted === true }]
+}
+
+function blockOf(part: unknown, at: string): readonly Content[] {
+  const { type, text: written, mediaType, url, filename } = isRecord(part) ? part : {}
+  if (type === 'text') {
+    if (typeof written !== 'string') throw wrong(`${at}.text`, 'must be a string')
+    return [text(written)]
+  }
+  // What else there is, is for the front end.
+  if (type !== 'file') return []
+  if (typeof url !== 'string' || typeof mediaType !== 'string') {
+    throw wrong(at, 'must be a file with "url" and "mediaType"')
+  }
+  const name = typeof filename === 'string' ? filename : 'file'
+  if (!url.startsWith('data:')) return [{ type: 'resource_link', uri: url, name, mimeType: mediaType }]
+  const data = url.slice(url.indexOf(',') + 1)
+  if (!/^data:[^,]*;base64,/.test(url.slice(0, 256)) || decodeBase64(data) === undefined) {
+    throw wrong(`${at}.url`, 'must be an address, or a data URI with base64')
+  }
+  if (mediaType.startsWith('image/')) return [{ type: 'image', data, mimeType: mediaType }]
+  if (mediaType.startsWith('audio/')) return [{ type: 'audio', data, mimeType: mediaType }]
+  const uri = `attachment:${encodeURIComponent(Buffer.from(name).toString())}`
+  return [{ type: 'resource', resource: { uri, mimeType: mediaType, blob: data } }]
+}
+
+function toolsIn(tools: unknown): readonly ClientTool[] {
+  if (!Array.isArray(tools)) throw wrong('tools', 'must be a list')
+  return tools.map((tool: unknown, index) => {
+    const { name, description, parameters } = isRecord(tool) ? tool : {}
+    if (typeof name !== 'string' || name === '') throw wrong(`tools[${index}].name`, 'must be a string')
+    return {
+      name,
+      ...typeof description === 'string' && { description },
+      inputSchema: isRecord(parameters) ? parameters : { type: 'object', properties: {} },
+    }
+  })
+}
+
+function wrong(at: string, demand: string): Fault {
+  return new Fault('invalid', `${at} ${demand}`)
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { eventReader } from '../../lib/wire/sse.ts'
+import { request, serve } from '../fixtures/client.ts'
+import type { TestContext } from 'node:test'
+import type { Piece } from '../../lib/define/answer.ts'
+import type { AgentOutput, Call, TriportServer } from '../../lib/index.ts'
+
+interface Part { readonly type: string; readonly [member: string]: unknown }
+
+const hello = { id: '1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }
+const usual = { id: 'chat-0001', trigger: 'submit-message', messages: [hello] }
+
+function serving(t: TestContext, run: (prompt: string, call: Call) => AgentOutput): TriportServer {
+  return serve(t, { agents: [{ name: 'Agent', run }] })
+}
+
+/** The parts of an answer, without the ids that were made. */
+async function chat(server: TriportServer, more: object = {}, path = '/ui-stream'): Promise<readonly Part[]> {
+  const response = await server.fetch(request(path, { ...usual, ...more }))
+  assert.equal(response.status, 200)
+  assert.equal(response.headers.get('x-vercel-ai-ui-message-stream'), 'v1')
+  const parts: Part[] = []
+  let isDone = false
+  eventReader(({ data }) => {
+    if (data === '[DONE]') return void (isDone = true)
+    const { id: _id, ...part } = JSON.parse(data) as Part
+    parts.push(part as unknown as Part)
+  })(await response.text())
+  assert.ok(isDone)
+  return parts
+}
+
+const begin = [{ type: 'start' }, { type: 'start-step' }]
+const end = [{ type: 'finish-step' }, { type: 'finish', finishReason: 'stop' }]
+
+test('an answer is a text, whole or in pieces', async (t) => {
+  assert.deepEqual(await chat(serving(t, (prompt) => `You said ${prompt}`)), [
+    ...begin, { type: 'text-start' }, { type: 'text-delta', delta: 'You said Hello' }, { type: 'text-end' },
+    ...end,
+  ])
+  const pieces = await chat(serving(t, async function* (): AsyncGenerator<Piece> {
+    yield 'a'
+    yield { type: 'image', data: 'AAAA', mimeType: 'image/png' }
+    yield 'b'
+  }), {}, '/agents/agent/ui-stream')
+  assert.deepEqual(pieces.slice(2, -2), [
+    { type: 'text-start' }, { type: 'text-delta', delta: 'a' }, { type: 'text-end' },
+    { type: 'file', url: 'data:image/png;base64,AAAA', mediaType: 'image/png' },
+    { type: 'text-start' }, { type: 'text-delta', delta: 'b' }, { type: 'text-end' },
+  ])
+})
+
+test('what an agent says of its work are parts of their own, and so are data and tokens', async (t) => {
+  const server = serving(t, async function* (_prompt, call): AsyncGenerator<Piece> {
+    call.event({ type: 'reasoning', text: 'Let me see' })
+    call.event({ type: 'tool-call', id: 'c', name: 'search', args: { of: 'tea' } })
+    call.event({ type: 'tool-result', id: 'c', result: { found: 1 } })
+    call.event({ type: 'tool-call', id: 'd', name: 'search' })
+    call.event({ type: 'tool-result', id: 'd', result: 'Closed', isError: true })
+    call.event({ type: 'usage', inputTokens: 3, outputTokens: 2 })
+    call.artifact({ name: 'cups', parts: [{ type: 'data', data: 2 }] })
+    yield 'Two.'
+  })
+  const ours = { providerExecuted: true, dynamic: true }
+  assert.deepEqual((await chat(server)).slice(2), [
+    { type: 'reasoning-start' }, { type: 'reasoning-delta', delta: 'Let me see' }, { type: 'reasoning-end' },
+    { type: 'tool-input-available', toolCallId: 'c', toolName: 'search', input: { of: 'tea' }, ...ours },
+    { type: 'tool-output-available', toolCallId: 'c', output: { found: 1 }, ...ours },
+    { type: 'tool-input-available', toolCallId: 'd', toolName: 'search', input: {}, ...ours },
+    { type: 'tool-output-error', toolCallId: 'd', errorText: 'Closed', ...ours },
+    { type: 'data-cups', data: 2 },
+    { type: 'text-start' }, { type: 'text-delta', delta: 'Two.' }, { type: 'text-end' },
+    { type: 'finish-step' },
+    { type: 'finish', finishReason: 'stop', messageMetadata: { usage: { inputTokens: 3, outputTokens: 2 } } },
+  ])
+})
+
+test('an agent sees the chat, its files, and what the client\'s tools gave', async (t) => {
+  let seen: unknown
+  const server = serving(t, (prompt, call) => {
+    const { history, message, clientToolResults, metadata, sessionId } = call
+    seen = { prompt, history, message, clientToolResults, metadata, sessionId }
+    if (clientToolResults.length > 0) return ''
+    return { toolCalls: [{ id: 'c', name: 'find', args: { of: 'tea' } }] }
+  })
+  const tools = [{ name: 'find', parameters: { type: 'object' } }]
+  assert.deepEqual((await chat(server, { tools })).slice(2), [
+    { type: 'tool-input-available', toolCallId: 'c', toolName: 'find', input: { of: 'tea' }, dynamic: true },
+    { type: 'finish-step' }, { type: 'finish', finishReason: 'tool-calls' },
+  ])
+  const found = { toolCallId: 'c', state: 'output-available', input: { of: 'tea' }, output: 'Sencha' }
+  const own = { ...found, type: 'tool-search', toolCallId: 'd', providerExecuted: true }
+  const file = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' }
+  await chat(server, { tools, mood: 'calm', messages: [
+    { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] }, hello,
+    { role: 'assistant', parts: [{ type: 'step-start' }, { type: 'text', text: 'So.' }, own] },
+    { ...hello, parts: [...hello.parts, file] },
+    { role: 'assistant', parts: [{ ...found, type: 'dynamic-tool', toolName: 'find' }, own] },
+  ] })
+  assert.deepEqual(seen, {
+    prompt: 'Hello', sessionId: 'chat-0001', metadata: { mood: 'calm' },
+    history: [
+      { role: 'system', content: 'Be brief.' }, { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: 'So.' }, { role: 'assistant', content: 'search returned: Sencha' },
+    ],
+    message: [{ type: 'text', text: 'Hello' }, { type: 'image', data: 'AAAA', mimeType: 'image/png' }],
+    clientToolResults: [{ id: 'c', name: 'find', args: { of: 'tea' }, result: 'Sencha' }],
+  })
+})
+
+test('a failure is a part, a wrong chat a problem, and there is no stream to go on with', async (t) => {
+  const server = serving(t, () => { throw new Error('secret') })
+  const [, , error] = await chat(server)
+  assert.equal(error?.type, 'error')
+  assert.match(String(error?.['errorText']), /^Internal error/)
+  const wrong: readonly (readonly [more: object, detail: RegExp])[] = [
+    [{ messages: 1 }, /must be a JSON object with/], [{ messages: [] }, /role user/],
+    [{ messages: [hello, { role: 'judge' }] }, /messages\[1\]\.role/],
+    [{ messages: [{ role: 'user', parts: 'a' }] }, /messages\[0\]\.parts must be a list/],
+    [{ messages: [{ role: 'user', parts: [{ type: 'file' }] }] }, /parts\[0\] must be a file/],
+    [{ tools: [{}] }, /tools\[0\]\.name/],
+  ]
+  for (const [more, detail] of wrong) {
+    const response = await server.fetch(request('/ui-stream', { ...usual, ...more }))
+    assert.equal(response.status, 422)
+    assert.match(await response.text(), detail)
+  }
+  assert.equal((await server.fetch(request('/agents/agent/ui-stream/chat-0001/stream'))).status, 204)
+})
