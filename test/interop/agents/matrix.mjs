@@ -43,6 +43,7 @@ export const data = { city: 'Paris', degrees: 21 }
  * - `approval`: has the tool `book`, which takes `{ city }`, returns 'booked Paris', and must be approved
  *   before; `booked()` counts how often it ran;
  * - `data`: its answer is `data`, in whatever way it makes its model write it.
+ * What is no agent of theirs has `write`, the function that an author would write.
  * `returns` are functions `(agent, prompt, call)` by what they are called, as 'generate()', whose results an
  * author may return as they are; `agent` is a plain one. `without` says, by the name of a column, why it is
  * not there; its tests are not run.
@@ -70,7 +71,9 @@ export function matrix({
     model = await startModel()
     const ours = []
     for (const [name, make] of Object.entries(agents)) {
-      ours.push(adapt(await make(model.url), { name, description: `The ${name} one.` }))
+      const made = await make(model.url)
+      const about = { name, description: `The ${name} one.` }
+      ours.push(made.write === undefined ? adapt(made, about) : { ...about, run: made.write })
     }
     for (const [at, make] of Object.values(returns).entries()) {
       const agent = await agents.plain(model.url)

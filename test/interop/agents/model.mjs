@@ -1,6 +1,6 @@
 /**
  * A model on a port, which answers what it is told to: no test itself. It speaks OpenAI's chat completions
- * and responses and Gemini's API, whole and as streams, and keeps what it was asked.
+ * and responses, Gemini's API and Anthropic's, whole and as streams, and keeps what it was asked.
  *
  * The last message of the user decides. Without a mark the model says `You said …`, word by word. Marks:
  * - `(NAME)` of a tool that is offered: calls it with `{"city":"Paris"}`, then says `The tool said …`;
@@ -14,6 +14,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { messagesDialect, ofMessages } from './model-anthropic.mjs'
 
 /** What is in all texts of errors, and must reach nobody. */
 export const SECRET = 'sk-the-secret-of-the-model'
@@ -36,7 +37,8 @@ export async function startModel() {
     if (request.method !== 'POST') return response.writeHead(404).end('{}')
     const sent = JSON.parse(Buffer.concat(body))
     const [read, dialect] = request.url.endsWith('/chat/completions') ? [ofChat, chat]
-      : /[gG]enerateContent/.test(request.url) ? [ofGemini, gemini] : [ofResponses, responses]
+      : /[gG]enerateContent/.test(request.url) ? [ofGemini, gemini]
+      : /\/messages\b/.test(request.url) ? [ofMessages, anthropic] : [ofResponses, responses]
     const asked = { path: request.url, body: sent, ...read(sent) }
     asked.isStream = sent.stream === true || request.url.includes(':streamGenerateContent')
     // Whether its client has left before the answer was there.
@@ -355,6 +357,8 @@ const gemini = {
     }
   },
 }
+
+const anthropic = messagesDialect(TOKENS, failure.message)
 
 const partsInto = (take) => ({
   say: (text) => take({ text }),
