@@ -45,7 +45,7 @@ const auth = {
   resource: 'https://agents.example/mcp', authorizationServers: ['https://login.example'], scopes: ['a'],
   verify: () => undefined,
 }
-const apiKey = 'k'
+const apiKey = [{ key: 'k', id: 'owner', scopes: ['stock'] }]
 const a2a = { tenants: ['acme'], pushNotifications: true, extendedCard: { skills: [] } }
 
 const servers = {
@@ -66,7 +66,7 @@ before(async () => {
   for (const [name, options] of Object.entries(servers)) {
     const server = createServer({ log: false, ...options })
     const url = `http://localhost${options.mountPath ?? ''}/openapi.json`
-    const response = await server.fetch(new Request(url, { headers: { 'x-api-key': apiKey } }))
+    const response = await server.fetch(new Request(url, { headers: { 'x-api-key': 'k' } }))
     assert.equal(response.status, 200)
     writeFileSync(join(folder, `${name}.json`), await response.text())
     await server.close()

@@ -14,6 +14,7 @@ const shown = 'title description icons:object[] _meta:object'
 const store: DocumentPart = {
   enum: ['reached', 'away'], description: 'Of the store that is shared with other processes.',
 }
+const objects = listOf({ type: 'object' })
 const question = 'What you want to know'
 const otherName = { ...TEXT, minLength: 1, description: `${question}, for clients that call it so.` }
 const textPart = objectOf('type! text!', { type: { const: 'text' } })
@@ -42,27 +43,27 @@ const schemas: DocumentPart = {
     id: described(TEXT, 'The chat, which is the conversation.'),
     messages: described({
       ...listOf(objectOf('role! parts!', {
-        role: { enum: ['user', 'assistant', 'system'] }, parts: { type: 'array' },
+        role: { enum: ['user', 'assistant', 'system'] }, parts: objects,
       })),
       minItems: 1,
     }, 'The whole chat: its last user message is answered.'),
-    tools: described({ type: 'array' }, 'What the client runs itself, each with `name` and `parameters`.'),
+    tools: described(objects, 'What the client runs itself, each with `name` and `parameters`.'),
   }),
   RunAgentInput: objectOf('threadId! runId! messages! tools state context forwardedProps resume', {
     threadId: { ...TEXT, pattern: CONVERSATION_ID.source, description: 'The conversation.' },
     messages: described({
       ...listOf(objectOf('id! role! content toolCalls toolCallId', {
         role: { enum: ['user', 'assistant', 'system', 'developer', 'tool', 'reasoning', 'activity'] },
-        content: { oneOf: [TEXT, { type: 'array' }] },
-        toolCalls: { type: 'array' },
+        content: { oneOf: [TEXT, objects] },
+        toolCalls: objects,
       })),
       minItems: 1,
     }, 'The whole thread: its last user message is answered.'),
-    tools: described({ type: 'array' }, 'What the client runs itself, each with `name` and `parameters`.'),
+    tools: described(objects, 'What the client runs itself, each with `name` and `parameters`.'),
     state: { description: 'Handed to the agent as it is, as are `context` and `forwardedProps`.' },
     context: {},
     forwardedProps: {},
-    resume: described({ type: 'array' }, 'Answers to the interrupts of the run before.'),
+    resume: described(objects, 'Answers to the interrupts of the run before.'),
   }),
   Reply: objectOf(
     'response! agent! query! session_id! request_id! data content state results final_response usage', {

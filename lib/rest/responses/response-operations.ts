@@ -1,11 +1,12 @@
 /** What the OpenAPI description lists of Responses. */
 import {
-  body, described, failures, jsonOrEvents, objectOf, operation, requestBody, TEXT,
+  body, described, failures, jsonOrEvents, listOf, objectOf, operation, requestBody, TEXT,
 } from '../../wire/openapi.ts'
 import { chatComponents } from '../openai/chat-operations.ts'
 import type { Components } from '../../http/message/exchange.ts'
 import type { DocumentPart } from '../../wire/openapi.ts'
 
+const objects = listOf({ type: 'object' })
 const NO_RESPONSE = 'You have no such response'
 const one = { 200: body('The response', 'Response'), ...failures('OpenAIError', { 404: NO_RESPONSE }) }
 
@@ -47,7 +48,7 @@ export const cancelOperation: DocumentPart = operation('OpenAI', 'Cancel a respo
 /** `GET` of the input of a response. */
 export const itemsOperation: DocumentPart = operation('OpenAI', 'List the input of a response', {
   200: body('The items', objectOf('object! data! first_id! last_id! has_more!:boolean', {
-    object: { const: 'list' }, data: { type: 'array' }, first_id: {}, last_id: {},
+    object: { const: 'list' }, data: objects, first_id: {}, last_id: {},
   })),
   ...failures('OpenAIError', { 404: NO_RESPONSE }),
 })
@@ -59,14 +60,14 @@ const schemas: DocumentPart = {
     model: described(TEXT, 'The id of an agent or a group.'),
     input: { description: 'A text, or a list of items: messages, calls of functions, and their outputs.' },
     previous_response_id: described(TEXT, 'Goes on with the conversation of this response.'),
-    tools: described({ type: 'array' }, 'Functions that the client runs itself.'),
+    tools: described(objects, 'Functions that the client runs itself.'),
     text: { type: 'object', description: '`format`: what the answer must be.' },
     metadata: { type: 'object', description: 'Handed to the agent as it is.' },
   }),
   Response: objectOf('id! object! status! model! output! error usage', {
     object: { const: 'response' },
     status: { enum: ['queued', 'in_progress', 'completed', 'failed', 'cancelled'] },
-    output: { type: 'array' },
+    output: objects,
     error: {},
     usage: {},
   }),
