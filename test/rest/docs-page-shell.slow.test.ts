@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import { after, test } from 'node:test'
 import { Browser, absent } from '../fixtures/browser.ts'
@@ -46,8 +47,7 @@ const heading = (page: Page, text: string): Promise<void> => (
 async function walk(page: Page, look: (place: string) => Promise<void>): Promise<void> {
   for (const place of places) {
     await page.evaluate(`location.hash = ${JSON.stringify(place)}`)
-    const marked = `decodeURI(document.querySelector('nav [aria-current]').hash)`
-    await page.isTrue(`${marked} === ${JSON.stringify(`#${place}`)}`)
+    await page.isTrue(`current === ${JSON.stringify(place)}`)
     await look(place)
   }
 }
@@ -58,20 +58,33 @@ test('the header tells name, version and health', options, async (t) => {
   await page.isTrue(`document.title === 'Travel Guide · Travel Office'`)
 })
 
-test('the sidebar shows the useful before the rest, and aliases folded away', options, async (t) => {
-  const { page } = await office(t)
+test('the sidebar shows the useful first, folds, and has each agent and tool once', options, async (t) => {
+  const { page, url } = await office(t)
   await heading(page, 'Travel Guide')
-  const groups = await page.names('heading')
-  const first = groups.slice(groups.indexOf('Agents')).slice(0, 5)
-  assert.deepEqual(first, ['Agents', 'Tools', 'Resources', 'Prompts', 'Protocols'])
+  const sections = await page.names('DisclosureTriangle')
+  assert.deepEqual(sections.slice(0, 6), [
+    'Agents 3', 'Tools 6', 'Resources 2', 'Prompts 1', 'Use 4', 'HTTP operations 4',
+  ])
   const isSeen = (hash: string): string => (
-    `document.querySelector('nav a[href="#${hash}"]').checkVisibility()`
+    `document.querySelector('nav a[href="#${hash}"]')?.checkVisibility() === true`
   )
-  assert.equal(await page.evaluate(isSeen('tool/plan_trip')), true)
-  assert.equal(await page.evaluate(isSeen('tool/execute_travel_guide_task')), false)
+  for (const word of ['travel-guide', 'plan_trip', 'execute_travel_guide_task', 'postcard']) {
+    const hashes = await page.evaluate(
+      `[...document.querySelectorAll('nav a')].filter((one) => one.hash.includes('${word}')).length`,
+    )
+    assert.equal(hashes, word.startsWith('execute') ? 0 : 1, word)
+  }
+  await page.click('link', 'an MCP tool')
+  await page.isTrue(`current === 'tool/execute_travel_guide_task'`)
   assert.equal(await page.evaluate(isSeen('GET/healthz')), false)
-  await page.click('DisclosureTriangle', 'Agents and groups as tools (3)')
-  await page.isTrue(isSeen('tool/execute_travel_guide_task'))
+  await page.click('DisclosureTriangle', 'Tools')
+  await page.isTrue(`!(${isSeen('tool/plan_trip')})`)
+  await page.go(`${url}/docs#connect`)
+  await page.evaluate('location.reload()')
+  await heading(page, 'Connect a client')
+  await page.isTrue(`!(${isSeen('tool/plan_trip')})`)
+  await page.evaluate(`location.hash = '#tool/plan_trip'`)
+  await page.isTrue(isSeen('tool/plan_trip'))
 })
 
 test('a filter leaves the links that fit, and Enter opens the first', options, async (t) => {
@@ -102,33 +115,82 @@ test('each thing has a link that opens it, and the way back works', options, asy
   await heading(page, 'Travel Guide')
 })
 
-test('calls are copied as curl, JavaScript and Python that say the same', options, async (t) => {
-  const { page, url } = await office(t, { hash: '#tool/find_trains' })
+test('the shortest code comes first, the envelope of MCP a tab further', options, async (t) => {
+  const { page, url } = await office(t, { hash: '#tool/find_trains', view: { width: 1400 } })
   await page.fill('to', "St. John's")
-  await page.choose('Called over', 'HTTP')
-  await page.click('DisclosureTriangle', 'The same as code')
   const code = (): Promise<unknown> => page.evaluate(`document.querySelector('.source pre').textContent`)
-  const curl = String(await code())
-  assert.match(curl, new RegExp(`^curl -N -X POST '${url}/tools/find_trains'`))
-  assert.ok(curl.includes(`"St. John'\\''s"`), curl)
-  await page.choose('Language', 'JavaScript')
+  assert.deepEqual((await page.names('tab')).slice(2), ['curl', 'MCP', 'JavaScript', 'Python'])
+  const type = `-H 'Content-Type: application/json'`
+  assert.equal(await code(), `curl ${url}/tools/find_trains \\\n  ${type} \\\n  -d '{"to":"St. John'\\''s"}'`)
+  await page.click('tab', 'MCP')
+  assert.match(String(await code()), new RegExp(`^curl ${url}/mcp [^]*"method": "tools/call"`))
+  await page.click('tab', 'JavaScript')
   const javascript = /^const response = await fetch\([^]*JSON\.stringify\(\{\s+"to": "St\. John's"\s+\}\)/
   assert.match(String(await code()), javascript)
-  await page.choose('Language', 'Python')
-  const python = /^import os, urllib\.request[^]*"\{\\"to\\":\\"St\. John's\\"\}"\.encode\(\)/
+  await page.press('ArrowRight')
+  const python = /^import json, os, urllib\.request[^]*json\.dumps\(\{\s+"to": "St\. John's"\s+\}\)\.encode\(\)/
   assert.match(String(await code()), python)
   await page.click('button', 'Copy')
   await page.sees('Copied')
+  await page.click('link', 'book_seat')
+  await heading(page, 'book_seat')
+  const shown = `document.querySelector('section:not([hidden]) .source [aria-selected=true]').textContent`
+  assert.equal(await page.evaluate(shown), 'Python', 'the language stays')
 })
 
-test('the lines that clients need name this server', options, async (t) => {
+test('the samples of a call run as they stand', options, async (t) => {
+  const gate = new Gate()
+  gate.open(100)
+  const { page } = await office(t, { hash: '#tool/find_trains', view: { width: 1400 } })
+  await page.fill('to', "St. John's \"x\"")
+  const code = (): Promise<string> => page.evaluate(`document.querySelector('.source pre').textContent`) as Promise<string>
+  const runs: readonly (readonly [tab: string, program: string, flag: string])[] = [
+    ['curl', 'sh', '-c'], ['MCP', 'sh', '-c'], ['JavaScript', process.execPath, '-e'], ['Python', 'python3', '-c'],
+  ]
+  for (const [tab, program, flag] of runs) {
+    await page.click('tab', tab)
+    const text = tab === 'JavaScript' ? `(async () => {${await code()}})()` : await code()
+    const ended = await new Promise<{ error: unknown; stdout: string }>((resolve) => {
+      execFile(program, [flag, text], { timeout: 20_000 }, (error, stdout) => resolve({ error, stdout }))
+    })
+    if ((ended.error as NodeJS.ErrnoException | null)?.code === 'ENOENT') {
+      t.diagnostic(`skipped: ${program} is not here`)
+      continue
+    }
+    assert.match(ended.stdout, /Three trains go to St\. John's \\*"x/, tab)
+  }
+})
+
+test('what clients need names this server, one click or one copy away, and makes a call', options, async (t) => {
   const { page, url } = await office(t, { hash: '#connect' })
   const text = await page.sees('claude mcp add -t http travel-office')
   const lines = [
-    `${url}/mcp`, '"mcpServers"', '"servers"', `${url}/a2a/.well-known/agent-card.json`,
-    `base_url="${url}/v1"`,
+    `"url": "${url}/mcp"`, '"mcpServers"', '"servers"', 'claude_desktop_config.json', '--stdio', 'mcp-remote',
+    `${url}/a2a/.well-known/agent-card.json`, `base_url="${url}/v1"`, 'chat.completions.create', 'SendMessage',
+    'client.callTool(', `curl ${url}/ `,
   ]
   for (const line of lines) assert.ok(text.includes(line), line)
+  const hrefs = await page.evaluate(`[...document.querySelectorAll('main a.button')].map((one) => one.href)`)
+  const [cursor, code] = hrefs as readonly [string, string]
+  const config = new URL(cursor).searchParams
+  assert.match(cursor, /^cursor:\/\/anysphere\.cursor-deeplink\/mcp\/install\?/)
+  assert.equal(config.get('name'), 'travel-office')
+  const decoded: unknown = JSON.parse(Buffer.from(config.get('config') ?? '', 'base64').toString())
+  assert.deepEqual(decoded, { url: `${url}/mcp` })
+  assert.match(code, /^vscode:mcp\/install\?/)
+  const server: unknown = JSON.parse(decodeURIComponent(code.split('?')[1] ?? ''))
+  assert.deepEqual(server, { name: 'travel-office', type: 'http', url: `${url}/mcp` })
+})
+
+test('a key is in what clients need only as a word to be replaced', options, async (t) => {
+  const { page } = await office(t, { more: { apiKey: 'sesame' }, hash: '#connect', expected: /status of 401/ })
+  await page.fill('API key', 'sesame')
+  await page.press('Enter')
+  const text = await page.sees('Put your key in the place of YOUR_KEY')
+  assert.match(text, /claude mcp add .* -H 'X-API-Key: YOUR_KEY'/)
+  const hrefs = String(await page.evaluate(`[...document.querySelectorAll('main a.button')].map((one) => one.href)`))
+  assert.match(decodeURIComponent(hrefs), /"headers":\{"X-API-Key":"YOUR_KEY"/)
+  assert.doesNotMatch(text + hrefs, /sesame/)
 })
 
 test('what was sent is listed, and sent again', options, async (t) => {
@@ -147,7 +209,7 @@ test('what was sent is listed, and sent again', options, async (t) => {
 test('the theme is the one of the system until another is chosen, which is kept', options, async (t) => {
   const { page, url } = await office(t, { view: { isDark: true } })
   const scheme = (name: string): Promise<void> => page.isTrue(
-    `getComputedStyle(document.body).backgroundColor ${name === 'dark' ? '===' : '!=='} 'rgb(18, 20, 21)'`,
+    `getComputedStyle(document.body).backgroundColor ${name === 'dark' ? '===' : '!=='} 'rgb(17, 20, 21)'`,
   )
   await scheme('dark')
   await page.click('button', 'Theme: system')
@@ -162,12 +224,19 @@ test('the theme is the one of the system until another is chosen, which is kept'
 
 test('a key is asked for, kept in the tab, and never part of an address', options, async (t) => {
   const { page, url } = await office(t, { more: { apiKey: 'sesame' }, expected: /status of 401/ })
+  await page.sees('A key is needed')
   await page.sees('401 Unauthorized')
+  await page.sees('the server asks for a key', '#key-form')
+  await page.isTrue(`document.activeElement.id === 'key'`)
   assert.doesNotMatch(await page.text('nav'), /Tools/)
   await page.fill('API key', 'wrong')
   await page.press('Enter')
+  await page.sees('does not take this key', '#key-form')
   await page.isTrue(`document.activeElement.id === 'key'`)
+  await page.press('Escape')
+  await page.isTrue(`document.activeElement.id === 'key-button'`)
   await page.sees('401 Unauthorized')
+  await page.click('button', 'Enter a key')
   await page.fill('API key', 'sesame')
   await page.click('button', 'Use key')
   await heading(page, 'Travel Guide')
@@ -211,7 +280,7 @@ test('only what a server offers is shown', options, async (t) => {
   await heading(page, 'Travel Guide')
   await page.click('link', 'Plan a trip')
   const links = await page.names('link')
-  assert.ok(links.includes('Timetable') && links.includes('Postcard') && links.includes('MCP: messages'))
+  assert.ok(links.includes('Timetable') && links.includes('Postcard') && links.includes('MCP messages'))
   assert.deepEqual(links.filter((name) => /A2A|chat|\/agents/.test(name)), [])
   await page.fill('Destination', 'Rome')
   await page.fill('name', 'Ada')
@@ -271,8 +340,9 @@ test('everything can be done with the keyboard alone, and the focus is always se
     trail.push(String(await focus()))
     assert.notEqual(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle`), 'none')
   }
-  assert.deepEqual(trail, ['API key', 'Theme: system◐', 'Filter', 'Travel Guide', 'Booking Clerk'])
+  assert.deepEqual(trail, ['API key', 'Theme: system◐', 'Filter', 'Agents3', 'Travel Guide'])
   await page.press('/')
+  await page.press('ArrowDown')
   await page.press('ArrowDown')
   await page.press('ArrowDown')
   await page.press('ArrowUp')
@@ -286,9 +356,12 @@ test('everything can be done with the keyboard alone, and the focus is always se
   await page.press('Enter')
   await heading(page, 'book_seat')
   await page.press('Tab')
+  assert.equal(await focus(), 'Form')
+  await page.press('Tab')
   await page.type('IC 1')
   await page.press('Control+Enter')
   await page.sees('Which seat?')
+  await page.isTrue(`document.activeElement.matches('select')`)
   await page.press('ArrowDown')
   await page.press('ArrowDown')
   await page.press('Control+Enter')
@@ -297,8 +370,8 @@ test('everything can be done with the keyboard alone, and the focus is always se
 
 test('nothing has to be scrolled sideways, in any size, and at twice the size', options, async (t) => {
   const { page } = await office(t, { view: { width: 390, isPhone: true } })
-  for (const width of [390, 360, 640]) {
-    const metrics = { width, height: 700, deviceScaleFactor: 2, mobile: width < 400 }
+  for (const width of [390, 360, 400, 640, 800, 1280, 2000]) {
+    const metrics = { width, height: 700, deviceScaleFactor: 2, mobile: width < 401 }
     await page.send('Emulation.setDeviceMetricsOverride', metrics)
     await walk(page, async (place) => {
       const over = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
@@ -310,13 +383,14 @@ test('nothing has to be scrolled sideways, in any size, and at twice the size', 
 test('on a phone the sidebar is behind a button', options, async (t) => {
   const { page } = await office(t, { view: { width: 390, isPhone: true } })
   await heading(page, 'Travel Guide')
-  assert.deepEqual((await page.names('link')).filter((name) => name !== 'Skip to content'), [])
+  const isOpen = `document.querySelector('#links').checkVisibility()`
+  assert.equal(await page.evaluate(isOpen), false)
   await page.click('button', 'Menu')
   await page.click('link', 'show_ticket')
   await heading(page, 'show_ticket')
   await page.click('button', 'Run')
   await page.sees('Your ticket')
-  assert.deepEqual((await page.names('link')).filter((name) => name !== 'Skip to content'), [])
+  assert.equal(await page.evaluate(isOpen), false)
 })
 
 test('an element takes more children than a call takes arguments', options, async (t) => {

@@ -12,10 +12,15 @@ interface Page { readonly etag: string; readonly reply: PackedReply; readonly un
 let page: Page | undefined
 
 export function readDocs(exchange: Exchange): Reply {
-  page ??= makePage(readFileSync(new URL('./docs.html', import.meta.url), 'utf8'))
+  page ??= makePage(servedText(readFileSync(new URL('./docs.html', import.meta.url), 'utf8')))
   const known = exchange.header('if-none-match')
   if (known !== undefined && (known.trim() === '*' || known.includes(page.etag))) return page.unchanged
   return page.reply.for(exchange)
+}
+
+/** What a browser needs of the file: indentation and lines of comment are for who changes it. */
+function servedText(html: string): string {
+  return html.replace(/^ *(?:\/\/.*\n)?/gm, '')
 }
 
 function makePage(html: string): Page {

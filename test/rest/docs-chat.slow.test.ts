@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { Browser, absent } from '../fixtures/browser.ts'
+import { listen } from '../fixtures/client.ts'
+import { modules } from '../fixtures/modules.ts'
+import { Gate, showcase } from '../fixtures/showcase.ts'
+import { defineAgent, defineGroup } from '../../lib/index.ts'
+import type { TestContext } from 'node:test'
+import type { Page, View } from '../fixtures/browser.ts'
+import type { Agent, Call, ServerOptions } from '../../lib/index.ts'
+
+/** A talk with an agent on the docs page, in a browser. */
+const options = { skip: absent, timeout: 120_000 }
+const browser = new Browser()
+after(() => browser.close())
+
+type Run = (prompt: string, call: Call) => unknown
+
+function agent(name: string, run: Run): Agent {
+  return defineAgent({ name, description: `A ${name}.`, run: run as Agent['run'] })
+}
+
+async function talk(
+  t: TestContext, more: ServerOptions, id: string, view: View = {}, expected?: RegExp,
+): Promise<Page> {
+  const { url } = await listen(t, { name: 'Talk', protocol: 'all', ...more })
+  const page = await browser.open(t, `${url}/docs#agent/${id}`, view, expected)
+  await page.isTrue(`document.querySelector('main h2') !== null`)
+  return page
+}
+
+async function ask(page: Page, query: string): Promise<void> {
+  await page.fill('Query', query)
+  await page.press('Enter')
+}
+
+/** What stands in each part of the last reply, in its order. */
+const parts = `[...document.querySelectorAll('.turn:last-child .reply > * > *')].map((one) => one.innerText.trim())`
+
+test('thoughts, tool calls and texts are seen as they come, in their order', options, async (t) => {
+  const gate = new Gate()
+  const clerk = agent('Clerk', async function* (prompt: string, call: Call) {
+    call.event({ type: 'reasoning', text: 'The **price** ' })
+    call.event({ type: 'reasoning', text: 'is in the list.' })
+    await gate.pass(call.signal)
+    call.event({ type: 'tool-call', id: '1', name: 'price', args: { article: prompt } })
+    await gate.pass(call.signal)
+    call.event({ type: 'tool-result', id: '1', result: { total: 6 } })
+    call.event({ type: 'tool-call', id: '2', name: 'stock' })
+    call.event({ type: 'tool-result', id: '2', result: 'It is closed.', isError: true })
+    yield 'They cost '
+    await gate.pass(call.signal)
+    call.event({ type: 'tool-call', id: '3', name: 'memo' })
+    call.event({ type: 'tool-result', id: '3', result: 'ok' })
+    call.event({ type: 'usage', inputTokens: 20, outputTokens: 5 })
+    yield '**six** euros.'
+  })
+  const page = await talk(t, { agents: [clerk] }, 'clerk')
+  await ask(page, 'pears')
+  await page.sees(/Thinking\s+The price is in the list\./)
+  await page.sees(/Working\s+\d+\.\d{3} s/)
+  gate.open()
+  await page.sees(/price\s+running/)
+  await page.sees(/Thought for \d/)
+  const isOpen = `document.querySelector('.thought').open`
+  assert.equal(await page.evaluate(isOpen), false)
+  gate.open()
+  await page.sees('They cost')
+  assert.match(await page.text('.turn'), /price\s+done · \d.*\s+stock\s+failed · \d/)
+  gate.open()
+  await page.sees(/Done\s+total .* · first token .* · 20 tokens in, 5 tokens out/)
+  const shown = await page.evaluate(parts) as readonly string[]
+  assert.deepEqual(shown.map((one) => one.split(/\s/)[0]), ['Clerk', 'Thought', 'price', 'stock', 'They', 'memo', 'six'])
+  await page.click('DisclosureTriangle', 'price')
+  await page.sees(/"article": "pears"[^]*"total": 6/)
+  await page.click('DisclosureTriangle', 'stock')
+  await page.sees(/What went wrong\s+It is closed\./)
+  await page.click('DisclosureTriangle', 'Events (')
+  await page.sees(/\+\d\.\d{3} s tool \{"id":"1","name":"price","state":"running"/)
+  assert.equal(await page.text('.markdown strong'), '')
+  assert.equal(await page.evaluate(`document.querySelector('.thought strong').textContent`), 'price')
+})
+
+test('the members of a group are told apart as they speak, one after another or all at once', options, async (t) => {
+  const gate = new Gate()
+  const [poet, critic] = ['Poet', 'Critic'].map((name) => agent(name, async function* (prompt: string, call: Call) {
+    call.event({ type: 'tool-call', id: name, name: `look_${name}` })
+    call.event({ type: 'tool-result', id: name, result: 1 })
+    yield `${name} of `
+    await gate.pass(call.signal)
+    yield `**${prompt}**`
+  }))
+  const members = [poet!, critic!]
+  const page = await talk(t, { groups: [
+    defineGroup({ name: 'Salon', description: 'In turn.', agents: members }),
+    defineGroup({ name: 'Choir', description: 'At once.', agents: members, mode: 'parallel' }),
+  ] }, 'salon')
+  await ask(page, 'a rose')
+  await page.sees(/Poet\s+look_Poet\s+done.*\s+Poet of/)
+  assert.equal(await page.evaluate(`document.querySelector('.step.now').ariaLabel`), 'Poet')
+  gate.open()
+  await page.sees(/Critic\s+look_Critic\s+done.*\s+Critic of Poet of a rose|Critic of/)
+  await page.isTrue(`document.querySelector('.step.now').ariaLabel === 'Critic'`)
+  gate.open()
+  await page.sees(/Done/)
+  const steps = `[...document.querySelectorAll('section:not([hidden]) .step')].map((one) => one.innerText)`
+  const [first, second, ...rest] = await page.evaluate(steps) as readonly string[]
+  assert.match(first!, /^Poet\s[^]*Poet of a rose$/)
+  assert.match(second!, /^Critic\s[^]*Critic of Poet of a rose|^Critic\s[^]*Critic of Poet of \*\*a rose\*\*$/)
+  assert.deepEqual(rest, [], 'what was said is not said again')
+  assert.equal(await page.evaluate(`document.querySelector('.step.now')`), null)
+  await page.click('link', 'Choir')
+  await ask(page, 'a rose')
+  await page.isTrue(`document.querySelectorAll('section:not([hidden]) .step .text').length === 2`)
+  gate.open(2)
+  await page.sees(/Done/, 'section:not([hidden])')
+  const both = await page.evaluate(steps) as readonly string[]
+  assert.deepEqual(both.map((one) => one.split('\n')[0]), ['Poet', 'Critic'])
+  assert.match(both.join(' '), /Poet of a rose.*Critic of a rose/s)
+})
+
+test('a stream that fails has one state, and the query is still there', options, async (t) => {
+  const failing = agent('Failing', async function* () {
+    yield 'A beginning'
+    await Promise.resolve()
+    throw new Error('inner')
+  })
+  const { agents = [] } = showcase(new Gate())
+  const page = await talk(t, { agents: [...agents, failing] }, 'hopeless', {}, /status of 500/)
+  await ask(page, 'Help')
+  await page.sees('500 Internal Server Error: The office is closed.')
+  await page.sees(/Failed\s+total/)
+  assert.doesNotMatch(await page.text('main'), /200|Done|State/)
+  assert.equal(await page.evaluate(`document.querySelector('textarea').value`), 'Help')
+  await page.click('link', 'Failing')
+  await ask(page, 'Go')
+  await page.sees(/A beginning[^]*500[^]*Failed\s+total/, 'section:not([hidden])')
+  assert.doesNotMatch(await page.text('main'), /200|inner/)
+  await page.click('link', 'History')
+  await page.sees(/Failed · 500/)
+  assert.doesNotMatch(await page.text('main'), /200 OK/)
+})
+
+test('a question is asked in the talk: over A2A, which is offered where HTTP cannot', options, async (t) => {
+  const schema = { type: 'object', properties: { size: { type: 'string', enum: ['small', 'large'] } }, required: ['size'] }
+  const shop = agent('Shop', async (prompt: string, call: Call) => {
+    const { content } = await call.elicit({ message: 'Small or large?', schema })
+    return `One ${String(content?.['size'])} ${prompt}.`
+  })
+  const page = await talk(t, { agents: [shop] }, 'shop')
+  await ask(page, 'tea')
+  await page.sees(/501[^]*Failed/)
+  await page.click('button', 'Ask over A2A')
+  await page.sees(/Small or large\?/)
+  await page.sees(/Waits for you/)
+  await page.isTrue(`document.activeElement.matches('form[aria-label="A question"] select')`)
+  await page.choose('size', 'large')
+  await page.click('button', 'Answer')
+  await page.sees(/One large tea\.\s+Done/)
+  await ask(page, 'milk')
+  await page.sees('Small or large?')
+  await page.click('button', 'Stop')
+  await page.sees(/Stopped/, '.turn:last-child')
+})
+
+test('tools and tokens are seen over A2A too', options, async (t) => {
+  const clerk = agent('Clerk', async (_: string, call: Call) => {
+    call.event({ type: 'tool-call', id: '1', name: 'price' })
+    await new Promise((resolve) => setImmediate(resolve))
+    call.event({ type: 'tool-result', id: '1', result: 6 })
+    call.event({ type: 'usage', inputTokens: 20, outputTokens: 5 })
+    return 'Six.'
+  })
+  const page = await talk(t, { agents: [clerk] }, 'clerk')
+  await page.choose('Sent over', 'A2A')
+  await ask(page, 'pears')
+  await page.sees(/Calls price[^]*Six\.\s+Done[^]*20 tokens in, 5 tokens out/)
+})
+
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5E'
+  + 'rkJggg=='
+
+test('files go in and come out', options, async (t) => {
+  const reader = agent('Reader', (prompt: string, call: Call) => {
+    const [file] = call.message.filter(({ type }) => type === 'resource')
+    const text = file?.type === 'resource' ? Buffer.from(file.resource.blob ?? '', 'base64').toString() : 'nothing'
+    return {
+      text: `${prompt}: ${file?.type === 'resource' ? file.resource.text ?? text : text}`,
+      content: [
+        { type: 'image', data: pixel, mimeType: 'image/png' },
+        { type: 'resource', resource: { uri: 'file:///out/report.csv', mimeType: 'text/csv', text: 'a,b\n1,2' } },
+      ],
+      data: { rows: 1 },
+    }
+  })
+  const page = await talk(t, { agents: [reader] }, 'reader')
+  const path = join(modules(t, { 'note.txt': 'hello from a file' }), 'note.txt')
+  const { result } = await page.send('Runtime.evaluate', { expression: `document.querySelector('input[type=file]')` })
+  const { objectId } = result as { objectId: string }
+  await page.send('DOM.setFileInputFiles', { files: [path], objectId })
+  await page.click('button', 'Leave out note.txt')
+  assert.ok(!(await page.names('button')).some((name) => name.startsWith('Leave out')))
+  await page.send('DOM.setFileInputFiles', { files: [path], objectId })
+  await page.isTrue(`document.querySelector('[aria-label="Sent over"]').value === 'A2A'`)
+  await ask(page, 'Read')
+  await page.sees(/Read: .*hello from a file/)
+  await page.sees(/"rows": 1/)
+  await page.isTrue(`document.querySelector('.reply img').naturalWidth === 1`)
+  await page.choose('Sent over', 'HTTP')
+  await ask(page, 'Write')
+  await page.sees(/Write: nothing[^]*Done/, '.turn:last-child')
+  await page.sees(/a,b\s+1,2\s+file:\/\/\/out\/report\.csv · text\/csv · 7 bytes/, '.turn:last-child')
+  await page.isTrue(`document.querySelectorAll('.reply img').length === 2`)
+  const saved = `new Promise((resolve) => {
+    URL.createObjectURL = (blob) => { blob.text().then(resolve); return 'data:,' }
+    HTMLAnchorElement.prototype.click = function () { globalThis.savedAs = this.download }
+  })`
+  const text = page.evaluate(saved)
+  await page.click('button', 'Save report.csv')
+  assert.deepEqual([await text, await page.evaluate('savedAs')], ['a,b\n1,2', 'report.csv'])
+})
+
+test('the composer stays in view, and the newest words with it until the reader leaves', options, async (t) => {
+  const gate = new Gate()
+  const long = agent('Long', async function* (prompt: string, call: Call) {
+    for (let i = 0; i < 40; i++) yield `Line ${i} of ${prompt}\n\n`
+    await gate.pass(call.signal)
+    for (let i = 40; i < 80; i++) yield `Line ${i} of ${prompt}\n\n`
+  })
+  const views: readonly View[] = [{ width: 1280 }, { width: 400, isPhone: true }]
+  for (const view of views) {
+    const page = await talk(t, { agents: [long] }, 'long', view)
+    const inView = `(() => {
+      const { top, bottom } = document.querySelector('.composer form').getBoundingClientRect()
+      return top > 0 && bottom <= innerHeight
+    })()`
+    const isAtEnd = `scrollY + innerHeight > document.documentElement.scrollHeight - 20`
+    assert.equal(await page.evaluate(inView), true, 'at first')
+    assert.equal(await page.evaluate(`document.documentElement.scrollHeight <= innerHeight`), true, 'nothing to scroll')
+    await ask(page, 'one')
+    await page.sees('Line 39 of one')
+    await page.isTrue(isAtEnd)
+    assert.equal(await page.evaluate(inView), true, 'at the end')
+    await page.evaluate('scrollTo(0, 0)')
+    await page.isTrue(inView)
+    gate.open()
+    await page.sees('Line 79 of one')
+    await page.isTrue(`scrollY === 0`)
+    await page.click('button', 'Latest')
+    await page.isTrue(isAtEnd)
+    await page.isTrue(inView)
+    await page.isTrue(`document.querySelector('.latest').hidden`)
+    gate.open()
+    await ask(page, 'two')
+    await page.sees('Line 79 of two')
+    await page.isTrue(isAtEnd)
+  }
+})
+
+test('a 401 is said in the talk and at the key', options, async (t) => {
+  let key = 'one'
+  const { url } = await listen(t, {
+    agents: [agent('Echo', (prompt: string) => prompt)], apiKey: (given) => given === key ? { id: 'a', scopes: [] } : undefined,
+  })
+  const page = await browser.open(t, `${url}/docs`, {}, /status of 401/)
+  await page.sees('A key is needed')
+  await page.fill('API key', 'one')
+  await page.press('Enter')
+  await page.sees('Echo', 'main h2')
+  key = 'two'
+  await ask(page, 'Hello')
+  await page.sees(/401 Unauthorized[^]*Failed/, '.turn')
+  await page.sees('does not take this key', '#key-form')
+  await page.press('Escape')
+  await page.click('button', 'Enter a key')
+  await page.isTrue(`document.activeElement.id === 'key'`)
+})
+
+test('who listens hears a reply once it is there, and can go through it by name', options, async (t) => {
+  const gate = new Gate()
+  const { agents = [] } = showcase(gate)
+  const page = await talk(t, { agents }, 'travel-guide')
+  await ask(page, 'Where to?')
+  gate.open()
+  await page.sees('Lisbon')
+  assert.equal(await page.evaluate(`document.querySelector('[role=log] .turn').ariaBusy`), 'true')
+  assert.deepEqual((await page.names('button')).slice(-3), ['Attach', 'Stop', 'Send'])
+  gate.open(4)
+  await page.sees('Done')
+  assert.equal(await page.evaluate(`document.querySelector('[role=log] .turn').ariaBusy`), 'false')
+  assert.deepEqual((await page.names('log')), ['Queries and replies'])
+  assert.ok((await page.names('group')).includes('Travel Guide'))
+  assert.equal(await page.evaluate(`document.activeElement.ariaLabel`), 'Query')
+})
