@@ -36,7 +36,8 @@ async function ask(page: Page, query: string): Promise<void> {
 }
 
 /** What stands in each part of the last reply, in its order. */
-const parts = `[...document.querySelectorAll('.turn:last-child .reply > * > *')].map((one) => one.innerText.trim())`
+const parts = `[...document.querySelectorAll('.turn:last-child .reply > * > *')]
+  .map((one) => one.innerText.trim())`
 
 test('thoughts, tool calls and texts are seen as they come, in their order', options, async (t) => {
   const gate = new Gate()
@@ -71,7 +72,8 @@ test('thoughts, tool calls and texts are seen as they come, in their order', opt
   gate.open()
   await page.sees(/Done\s+total .* · first token .* · 20 tokens in, 5 tokens out/)
   const shown = await page.evaluate(parts) as readonly string[]
-  assert.deepEqual(shown.map((one) => one.split(/\s/)[0]), ['Clerk', 'Thought', 'price', 'stock', 'They', 'memo', 'six'])
+  const order = ['Clerk', 'Thought', 'price', 'stock', 'They', 'memo', 'six']
+  assert.deepEqual(shown.map((one) => one.split(/\s/)[0]), order)
   await page.click('DisclosureTriangle', 'price')
   await page.sees(/"article": "pears"[^]*"total": 6/)
   await page.click('DisclosureTriangle', 'stock')
@@ -82,16 +84,15 @@ test('thoughts, tool calls and texts are seen as they come, in their order', opt
   assert.equal(await page.evaluate(`document.querySelector('.thought strong').textContent`), 'price')
 })
 
-test('the members of a group are told apart as they speak, one after another or all at once', options, async (t) => {
+test('the members of a group are told apart as they speak, in turn or all at once', options, async (t) => {
   const gate = new Gate()
-  const [poet, critic] = ['Poet', 'Critic'].map((name) => agent(name, async function* (prompt: string, call: Call) {
+  const members = ['Poet', 'Critic'].map((name) => agent(name, async function* (prompt, call) {
     call.event({ type: 'tool-call', id: name, name: `look_${name}` })
     call.event({ type: 'tool-result', id: name, result: 1 })
     yield `${name} of `
     await gate.pass(call.signal)
-    yield `**${prompt}**`
+    yield prompt
   }))
-  const members = [poet!, critic!]
   const page = await talk(t, { groups: [
     defineGroup({ name: 'Salon', description: 'In turn.', agents: members }),
     defineGroup({ name: 'Choir', description: 'At once.', agents: members, mode: 'parallel' }),
@@ -100,14 +101,14 @@ test('the members of a group are told apart as they speak, one after another or 
   await page.sees(/Poet\s+look_Poet\s+done.*\s+Poet of/)
   assert.equal(await page.evaluate(`document.querySelector('.step.now').ariaLabel`), 'Poet')
   gate.open()
-  await page.sees(/Critic\s+look_Critic\s+done.*\s+Critic of Poet of a rose|Critic of/)
+  await page.sees(/Critic\s+look_Critic\s+done.*\s+Critic of/)
   await page.isTrue(`document.querySelector('.step.now').ariaLabel === 'Critic'`)
   gate.open()
   await page.sees(/Done/)
   const steps = `[...document.querySelectorAll('section:not([hidden]) .step')].map((one) => one.innerText)`
   const [first, second, ...rest] = await page.evaluate(steps) as readonly string[]
   assert.match(first!, /^Poet\s[^]*Poet of a rose$/)
-  assert.match(second!, /^Critic\s[^]*Critic of Poet of a rose|^Critic\s[^]*Critic of Poet of \*\*a rose\*\*$/)
+  assert.match(second!, /^Critic\s[^]*Critic of Poet of a rose$/)
   assert.deepEqual(rest, [], 'what was said is not said again')
   assert.equal(await page.evaluate(`document.querySelector('.step.now')`), null)
   await page.click('link', 'Choir')
@@ -143,7 +144,8 @@ test('a stream that fails has one state, and the query is still there', options,
 })
 
 test('a question is asked in the talk: over A2A, which is offered where HTTP cannot', options, async (t) => {
-  const schema = { type: 'object', properties: { size: { type: 'string', enum: ['small', 'large'] } }, required: ['size'] }
+  const size = { type: 'string', enum: ['small', 'large'] }
+  const schema = { type: 'object', properties: { size }, required: ['size'] }
   const shop = agent('Shop', async (prompt: string, call: Call) => {
     const { content } = await call.elicit({ message: 'Small or large?', schema })
     return `One ${String(content?.['size'])} ${prompt}.`
@@ -183,20 +185,20 @@ const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwH
 
 test('files go in and come out', options, async (t) => {
   const reader = agent('Reader', (prompt: string, call: Call) => {
-    const [file] = call.message.filter(({ type }) => type === 'resource')
-    const text = file?.type === 'resource' ? Buffer.from(file.resource.blob ?? '', 'base64').toString() : 'nothing'
+    const file = call.message.find((one) => one.type === 'resource')
+    const report = { uri: 'file:///out/report.csv', mimeType: 'text/csv', text: 'a,b\n1,2' }
     return {
-      text: `${prompt}: ${file?.type === 'resource' ? file.resource.text ?? text : text}`,
+      text: `${prompt}: ${Buffer.from(file?.resource.blob ?? 'bm90aGluZw==', 'base64').toString()}`,
       content: [
-        { type: 'image', data: pixel, mimeType: 'image/png' },
-        { type: 'resource', resource: { uri: 'file:///out/report.csv', mimeType: 'text/csv', text: 'a,b\n1,2' } },
+        { type: 'image', data: pixel, mimeType: 'image/png' }, { type: 'resource', resource: report },
       ],
       data: { rows: 1 },
     }
   })
   const page = await talk(t, { agents: [reader] }, 'reader')
   const path = join(modules(t, { 'note.txt': 'hello from a file' }), 'note.txt')
-  const { result } = await page.send('Runtime.evaluate', { expression: `document.querySelector('input[type=file]')` })
+  const expression = `document.querySelector('input[type=file]')`
+  const { result } = await page.send('Runtime.evaluate', { expression })
   const { objectId } = result as { objectId: string }
   await page.send('DOM.setFileInputFiles', { files: [path], objectId })
   await page.click('button', 'Leave out note.txt')
@@ -221,7 +223,7 @@ test('files go in and come out', options, async (t) => {
   assert.deepEqual([await text, await page.evaluate('savedAs')], ['a,b\n1,2', 'report.csv'])
 })
 
-test('the composer stays in view, and the newest words with it until the reader leaves', options, async (t) => {
+test('the composer stays in view, and the newest words too until the reader leaves', options, async (t) => {
   const gate = new Gate()
   const long = agent('Long', async function* (prompt: string, call: Call) {
     for (let i = 0; i < 40; i++) yield `Line ${i} of ${prompt}\n\n`
@@ -237,7 +239,7 @@ test('the composer stays in view, and the newest words with it until the reader 
     })()`
     const isAtEnd = `scrollY + innerHeight > document.documentElement.scrollHeight - 20`
     assert.equal(await page.evaluate(inView), true, 'at first')
-    assert.equal(await page.evaluate(`document.documentElement.scrollHeight <= innerHeight`), true, 'nothing to scroll')
+    assert.equal(await page.evaluate(`document.documentElement.scrollHeight <= innerHeight`), true)
     await ask(page, 'one')
     await page.sees('Line 39 of one')
     await page.isTrue(isAtEnd)
@@ -261,7 +263,8 @@ test('the composer stays in view, and the newest words with it until the reader 
 test('a 401 is said in the talk and at the key', options, async (t) => {
   let key = 'one'
   const { url } = await listen(t, {
-    agents: [agent('Echo', (prompt: string) => prompt)], apiKey: (given) => given === key ? { id: 'a', scopes: [] } : undefined,
+    agents: [agent('Echo', (prompt: string) => prompt)],
+    apiKey: (given) => given === key ? { id: 'a', scopes: [] } : undefined,
   })
   const page = await browser.open(t, `${url}/docs`, {}, /status of 401/)
   await page.sees('A key is needed')

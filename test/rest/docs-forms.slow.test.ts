@@ -39,16 +39,19 @@ async function sent(page: Page): Promise<unknown> {
 /** Sets what a person picks in the browser's own picker. */
 function pick(page: Page, label: string, value: string): Promise<unknown> {
   return page.evaluate(`(() => {
-    const label = [...document.querySelectorAll('label')].find((one) => one.textContent.startsWith('${label}'))
-    label.control.value = '${value}'
-    label.control.dispatchEvent(new Event('input', { bubbles: true }))
+    const all = [...document.querySelectorAll('label')]
+    const { control } = all.find((one) => one.textContent.startsWith('${label}'))
+    control.value = '${value}'
+    control.dispatchEvent(new Event('input', { bubbles: true }))
   })()`)
 }
 
 async function attach(t: TestContext, page: Page, name: string, text: string): Promise<void> {
   const path = join(modules(t, { [name]: text }), name)
-  const { result } = await page.send('Runtime.evaluate', { expression: `document.querySelector('main input[type=file]')` })
-  await page.send('DOM.setFileInputFiles', { files: [path], objectId: (result as { objectId: string }).objectId })
+  const expression = `document.querySelector('main input[type=file]')`
+  const { result } = await page.send('Runtime.evaluate', { expression })
+  const { objectId } = result as { objectId: string }
+  await page.send('DOM.setFileInputFiles', { files: [path], objectId })
 }
 
 test('a tool is called with what its form says', options, async (t) => {
@@ -82,7 +85,8 @@ test('what is written in the form is there as JSON, and the other way round', op
   const area = `document.querySelector('[aria-label="Arguments as JSON"]')`
   const written = JSON.parse(String(await page.evaluate(`${area}.value`))) as object
   const contact = { name: 'Ada', address: { city: 'London' } }
-  assert.deepEqual(written, { destination: 'Lisbon', travellers: 2, cabin: 'economy', flexible: true, contact })
+  const first = { destination: 'Lisbon', travellers: 2, cabin: 'economy', flexible: true, contact }
+  assert.deepEqual(written, first)
   const more = {
     ...written, destination: 'Rome', travellers: 4, passes: [{ country: 'IT', days: 2 }, { country: 'FR' }],
     stops: ['Milan'], extras: ['meal'], own: { x: 1 },
@@ -96,7 +100,8 @@ test('what is written in the form is there as JSON, and the other way round', op
   await page.fill('Arguments as JSON', '{"destination"')
   await page.click('tab', 'Form')
   await page.sees('This is not JSON')
-  assert.equal(await page.evaluate(`document.querySelector('[role=tab][aria-selected=true]').textContent`), 'JSON')
+  const chosen = `document.querySelector('[role=tab][aria-selected=true]').textContent`
+  assert.equal(await page.evaluate(chosen), 'JSON')
   await page.click('button', 'Run')
   await page.sees(/Failed/)
 })
@@ -115,8 +120,8 @@ test('a form holds back what its schema refuses; JSON is sent as it is', options
 })
 
 test('lists of objects grow and shrink within their bounds', options, async (t) => {
-  const person = {
-    type: 'object', properties: { name: { type: 'string' }, born: { type: 'string', format: 'date' } }, required: ['name'],
+  const properties = {
+    name: { type: 'string' }, born: { type: 'string', format: 'date' }, friend: { $ref: '#/$defs/person' },
   }
   const page = await formOf(t, {
     type: 'object', required: ['people'],
@@ -126,7 +131,7 @@ test('lists of objects grow and shrink within their bounds', options, async (t) 
       pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'boolean' }], items: false },
       boss: { $ref: '#/$defs/person' },
     },
-    $defs: { person: { ...person, properties: { ...person.properties, friend: { $ref: '#/$defs/person' } } } },
+    $defs: { person: { type: 'object', properties, required: ['name'] } },
   })
   const buttons = (): Promise<readonly string[]> => page.names('button')
   assert.ok(!(await buttons()).includes('Remove'), 'one has to be there')
@@ -192,7 +197,8 @@ test('a union is a choice, and shows the fields of what was chosen', options, as
   await page.click('tab', 'JSON')
   await page.click('tab', 'Form')
   assert.deepEqual(await sent(page), all, 'what was chosen is found again')
-  assert.equal(await page.evaluate(`document.querySelector('main select').selectedOptions[0].text`), 'invoice')
+  const kind = `document.querySelector('main select').selectedOptions[0].text`
+  assert.equal(await page.evaluate(kind), 'invoice')
 })
 
 test('ranges, dates, choices and open objects have fields of their own', options, async (t) => {
@@ -227,7 +233,9 @@ test('ranges, dates, choices and open objects have fields of their own', options
   await page.fill('value', '3', 'spinbutton')
   await page.fill('free', '{"a":[1]}')
   const local = await page.evaluate(`new Date('2027-01-02T03:04:05').toISOString()`)
-  const all = { speed: 0.25, when: local, at: '10:30:00Z', class: 2, level: 'h', labels: { size: 3 }, free: { a: [1] } }
+  const all = {
+    speed: 0.25, when: local, at: '10:30:00Z', class: 2, level: 'h', labels: { size: 3 }, free: { a: [1] },
+  }
   assert.deepEqual(await sent(page), all)
   await page.click('checkbox', 'sure')
   await page.click('checkbox', 'sure')
@@ -235,8 +243,8 @@ test('ranges, dates, choices and open objects have fields of their own', options
   await page.click('tab', 'JSON')
   await page.click('tab', 'Form')
   assert.deepEqual(await sent(page), { ...all, sure: false })
-  const types = await page.evaluate(`[...document.querySelectorAll('main input')].map((one) => one.type).join(' ')`)
-  assert.match(String(types), /number range number range datetime-local time password/)
+  const types = `[...document.querySelectorAll('main input')].map((one) => one.type).join(' ')`
+  assert.match(String(await page.evaluate(types)), /number range number range datetime-local time password/)
 })
 
 test('a file becomes what its schema wants of it', options, async (t) => {
@@ -251,8 +259,9 @@ test('a file becomes what its schema wants of it', options, async (t) => {
   assert.deepEqual(await sent(page), { photo: 'aGVsbG8=' })
 })
 
-test('a schema that is one of several is a form too, and one without end ends', options, async (t) => {
-  const node = { type: 'object', properties: { name: { type: 'string' }, next: { $ref: '#' } }, required: ['name'] }
+test('a schema within itself is a form that grows as far as one asks for it', options, async (t) => {
+  const properties = { name: { type: 'string' }, next: { $ref: '#' } }
+  const node = { type: 'object', properties, required: ['name'] }
   const tree = defineTool({ name: 'tree', description: 'A tree.', inputSchema: node, run: (args) => args })
   const page = await open(t, { tools: [tree] }, 'tool/tree')
   for (const name of ['a', 'b', 'c']) {
@@ -263,7 +272,7 @@ test('a schema that is one of several is a form too, and one without end ends', 
   assert.deepEqual(await sent(page), { name: 'a', next: { name: 'b', next: { name: 'c' } } })
 })
 
-test('arguments of prompts and variables of templates are completed as they are typed', options, async (t) => {
+test('arguments of prompts and variables of templates are completed while one types', options, async (t) => {
   const page = await open(t, showcase(new Gate()), 'prompt/postcard')
   const offered = `[...document.querySelectorAll('[role=listbox]:not([hidden]) [role=option]')]
     .map((one) => one.textContent).join()`
@@ -273,11 +282,14 @@ test('arguments of prompts and variables of templates are completed as they are 
   await page.isTrue(`document.activeElement.ariaExpanded === 'true'`)
   await page.press('ArrowDown')
   await page.press('ArrowDown')
-  const active = `document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).textContent`
+  const active = `document.querySelector('#' + document.activeElement.getAttribute('aria-activedescendant'))
+    .textContent`
   assert.equal(await page.evaluate(active), 'Lisbon')
   await page.press('Enter')
-  await page.isTrue(`document.activeElement.value === 'Lisbon' && document.activeElement.ariaExpanded === 'false'`)
-  assert.ok(page.sent.every(({ headers }) => headers['Mcp-Method'] !== 'prompts/get'), 'Enter has chosen only')
+  await page.isTrue(`document.activeElement.value === 'Lisbon'`)
+  await page.isTrue(`document.activeElement.ariaExpanded === 'false'`)
+  const methods = page.sent.map(({ headers }) => headers['Mcp-Method'])
+  assert.ok(!methods.includes('prompts/get'), 'Enter has chosen only')
   await page.press('Enter')
   await page.sees('Write to Ada from Lisbon.')
   await page.fill('friend', 'Grace', 'combobox')
@@ -292,7 +304,7 @@ test('arguments of prompts and variables of templates are completed as they are 
   await page.sees('Reads office://city/Porto')
 })
 
-test('a template has a field for each of its variables, and is read at what they make', options, async (t) => {
+test('a template has a field for each variable, and is read at what they make', options, async (t) => {
   const resourceTemplates = [{
     uriTemplate: 'shop://{area}/{+path}{?page}', name: 'page', title: 'Page', description: 'A page.',
     read: (values: Readonly<Record<string, unknown>>) => JSON.stringify(values),
@@ -318,7 +330,8 @@ test('what tools, results and resources say of themselves is shown', options, as
     hinted('wipe', { destructiveHint: true, idempotentHint: true }),
   ] } as ServerOptions, 'tool/look')
   await page.sees('Look at it', 'main h2')
-  const badges = `[...document.querySelectorAll('section:not([hidden]) .badge')].map((one) => one.textContent).join()`
+  const badges = `[...document.querySelectorAll('section:not([hidden]) .badge')]
+    .map((one) => one.textContent).join()`
   assert.equal(await page.evaluate(badges), 'reads only,closed world')
   await page.sees('It takes no arguments.')
   await page.click('button', 'Run')
@@ -342,6 +355,7 @@ test('fields stand in one column, no wider than is read well, in any width', opt
     assert.ok(all[0]![1] - all[0]![0] <= most, `${width}: ${all[0]![1] - all[0]![0]}`)
     const edges = `['h2', '.lead', '.card'].map((one) =>
       Math.round(document.querySelector('section:not([hidden]) ' + one).getBoundingClientRect().left))`
-    assert.equal(new Set(await page.evaluate(edges) as readonly number[]).size, 1, `${width}: one edge of all`)
+    const lefts = await page.evaluate(edges) as readonly number[]
+    assert.equal(new Set(lefts).size, 1, `${width}: one edge of all`)
   }
 })

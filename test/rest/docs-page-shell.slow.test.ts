@@ -128,7 +128,7 @@ test('the shortest code comes first, the envelope of MCP a tab further', options
   const javascript = /^const response = await fetch\([^]*JSON\.stringify\(\{\s+"to": "St\. John's"\s+\}\)/
   assert.match(String(await code()), javascript)
   await page.press('ArrowRight')
-  const python = /^import json, os, urllib\.request[^]*json\.dumps\(\{\s+"to": "St\. John's"\s+\}\)\.encode\(\)/
+  const python = /^import json[^]*json\.dumps\(\{\s+"to": "St\. John's"\s+\}\)\.encode\(\)/
   assert.match(String(await code()), python)
   await page.click('button', 'Copy')
   await page.sees('Copied')
@@ -143,13 +143,15 @@ test('the samples of a call run as they stand', options, async (t) => {
   gate.open(100)
   const { page } = await office(t, { hash: '#tool/find_trains', view: { width: 1400 } })
   await page.fill('to', "St. John's \"x\"")
-  const code = (): Promise<string> => page.evaluate(`document.querySelector('.source pre').textContent`) as Promise<string>
+  const shown = `document.querySelector('.source pre').textContent`
   const runs: readonly (readonly [tab: string, program: string, flag: string])[] = [
-    ['curl', 'sh', '-c'], ['MCP', 'sh', '-c'], ['JavaScript', process.execPath, '-e'], ['Python', 'python3', '-c'],
+    ['curl', 'sh', '-c'], ['MCP', 'sh', '-c'], ['JavaScript', process.execPath, '-e'],
+    ['Python', 'python3', '-c'],
   ]
   for (const [tab, program, flag] of runs) {
     await page.click('tab', tab)
-    const text = tab === 'JavaScript' ? `(async () => {${await code()}})()` : await code()
+    const code = String(await page.evaluate(shown))
+    const text = tab === 'JavaScript' ? `(async () => {${code}})()` : code
     const ended = await new Promise<{ error: unknown; stdout: string }>((resolve) => {
       execFile(program, [flag, text], { timeout: 20_000 }, (error, stdout) => resolve({ error, stdout }))
     })
@@ -161,13 +163,13 @@ test('the samples of a call run as they stand', options, async (t) => {
   }
 })
 
-test('what clients need names this server, one click or one copy away, and makes a call', options, async (t) => {
+test('what clients need names this server, a click or a copy away, and makes a call', options, async (t) => {
   const { page, url } = await office(t, { hash: '#connect' })
   const text = await page.sees('claude mcp add -t http travel-office')
   const lines = [
     `"url": "${url}/mcp"`, '"mcpServers"', '"servers"', 'claude_desktop_config.json', '--stdio', 'mcp-remote',
-    `${url}/a2a/.well-known/agent-card.json`, `base_url="${url}/v1"`, 'chat.completions.create', 'SendMessage',
-    'client.callTool(', `curl ${url}/ `,
+    `${url}/a2a/.well-known/agent-card.json`, `base_url="${url}/v1"`, 'chat.completions.create',
+    'SendMessage', 'client.callTool(', `curl ${url}/ `,
   ]
   for (const line of lines) assert.ok(text.includes(line), line)
   const hrefs = await page.evaluate(`[...document.querySelectorAll('main a.button')].map((one) => one.href)`)
@@ -183,12 +185,14 @@ test('what clients need names this server, one click or one copy away, and makes
 })
 
 test('a key is in what clients need only as a word to be replaced', options, async (t) => {
-  const { page } = await office(t, { more: { apiKey: 'sesame' }, hash: '#connect', expected: /status of 401/ })
+  const more = { apiKey: 'sesame' }
+  const { page } = await office(t, { more, hash: '#connect', expected: /status of 401/ })
   await page.fill('API key', 'sesame')
   await page.press('Enter')
   const text = await page.sees('Put your key in the place of YOUR_KEY')
   assert.match(text, /claude mcp add .* -H 'X-API-Key: YOUR_KEY'/)
-  const hrefs = String(await page.evaluate(`[...document.querySelectorAll('main a.button')].map((one) => one.href)`))
+  const links = `[...document.querySelectorAll('main a.button')].map((one) => one.href)`
+  const hrefs = String(await page.evaluate(links))
   assert.match(decodeURIComponent(hrefs), /"headers":\{"X-API-Key":"YOUR_KEY"/)
   assert.doesNotMatch(text + hrefs, /sesame/)
 })
