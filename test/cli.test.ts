@@ -303,6 +303,44 @@ test('a reader that closes its end of the output does not end the server', async
   assert.equal(await ended, 0)
 })
 
+/** Ways to print that do not ask the stream, or that have kept it. */
+const STUBBORN = `import { createWriteStream, write as writeTo, writeFileSync, writeSync } from 'node:fs'
+  import { createRequire } from 'node:module'
+  const fs = createRequire(import.meta.url)('node:fs')
+  const { stdout } = process
+  const kept = Object.getPrototypeOf(Object.getPrototypeOf(stdout)).write.bind(stdout)
+  const stream = createWriteStream('', { fd: 1, autoClose: false })
+  export default async (prompt) => {
+    kept('kept write\\n')
+    writeSync(1, 'writeSync\\n')
+    writeFileSync(1, 'writeFileSync\\n')
+    fs.appendFileSync(1, 'appendFileSync\\n')
+    await new Promise((resolve) => writeTo(1, Buffer.from('write\\n'), resolve))
+    await fs.promises.writeFile('/dev/null', 'x')
+    await new Promise((resolve) => stream.write('stream of its own\\n', resolve))
+    stdout.cork()
+    stdout.write('corked ')
+    stdout.write('twice\\n')
+    stdout.uncork()
+    stdout.end('the end\\n')
+    return 'You said ' + prompt
+  }`
+
+test('nothing that a module prints in whatever way comes among the protocol', async (t) => {
+  const file = join(modules(t, { 'stubborn.mjs': STUBBORN }), 'stubborn.mjs')
+  const host = run(t, [file, '--stdio'])
+  host.child.stdin!.end(linesFor([...opening, call(1), call(2)]))
+  assert.equal(await host.ended, 0)
+  assert.deepEqual(answersIn(host).map(({ id }) => id), [0, 1, 2])
+  assert.match(JSON.stringify(answersIn(host)[2]), /You said hi/)
+  for (const noise of [
+    'kept write', 'writeSync', 'writeFileSync', 'appendFileSync', 'write', 'stream of its own',
+    'corked twice', 'the end',
+  ]) {
+    assert.ok(host.said().includes(`${noise}\n`), noise)
+  }
+})
+
 test('on standard input and output it serves MCP alone, and ends with its input', async (t) => {
   const folder = modules(t, {
     'chatty.mjs': `console.log('noise at import')

@@ -1,5 +1,5 @@
 /** `triport check`: loads a module as `serve` does, and prints what is wrong with what it defines. */
-import { claimStdout } from '../server/stdio.ts'
+import { claimStdout } from '../server/claim-stdout.ts'
 import { createServer } from '../server/server.ts'
 import { findingsOf } from './check-rules.ts'
 import { UsageError } from './command-line.ts'

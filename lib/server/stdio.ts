@@ -1,12 +1,12 @@
 /** `serveStdio`: MCP on standard input and output, for hosts that start a process. */
-import { Writable } from 'node:stream'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { show } from '../define/validate.ts'
 import { McpContext } from '../mcp/request/context.ts'
+import { claimStdout } from './claim-stdout.ts'
 import { endOnSignals } from './launch.ts'
 import { requireSecondOptions, serverOptions } from './options.ts'
 import { createService } from './service.ts'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import type { LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
 import type { Members } from '../define/validate.ts'
 import type { ServerOptions } from './options.ts'
@@ -55,7 +55,7 @@ export async function serveStdio(subject: Subject, options: StdioOptions = {}): 
   }
   const mcp = new McpContext(service, { instructions: options.instructions, ...options.mcp }, seal)
   // Claimed before anything is waited for: the author may write at once.
-  const claimed = output ?? claimStdout()
+  const claimed = output === undefined || output === process.stdout ? claimStdout() : output
   const { serveLines } = await import('../mcp/transport/stdio.ts')
   const lines = serveLines(mcp, input, claimed)
   const closed = lines.over.then(async () => {
@@ -76,16 +76,4 @@ function requireStream(name: string, stream: unknown, method: string, what: stri
   const isObject = typeof stream === 'object' && stream !== null
   if (isObject && typeof Reflect.get(stream, method) === 'function') return
   throw new TypeError(`${name} is ${show(stream)}; write ${what}`)
-}
-
-/** Standard output for the protocol alone: from now on other writes to it go to standard error. */
-export function claimStdout(): Writable {
-  const { stdout, stderr } = process
-  const write = stdout.write.bind(stdout)
-  stdout.write = stderr.write.bind(stderr) as typeof stdout.write
-  // Each write reports that the reader has left.
-  stdout.on('error', () => {})
-  return new Writable({
-    write(chunk: Uint8Array, _encoding, done) { write(chunk, done) },
-  })
 }
