@@ -3,7 +3,7 @@
  * ES modules and CommonJS are read alike.
  */
 import { spawnSync } from 'node:child_process'
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -16,7 +16,8 @@ import { rejectUnknown } from '../define/validate.ts'
 import { serverOptions } from '../server/options.ts'
 import { isThenable } from '../util/thenable.ts'
 import { namesLike } from './command-line.ts'
-import { typescriptRemedy } from './typescript.ts'
+import { localFiles, sourceOf } from './files.ts'
+import { remedyFor } from './remedy.ts'
 import type { Defined, Subject } from '../define/normalize-definitions.ts'
 import type { LaunchOptions } from '../server/launch.ts'
 import type { TriportServer } from '../server/server.ts'
@@ -83,7 +84,7 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
     throw new Error(`${path} ${nothingIn(read.exported, path)}`)
   }
   const stray = Object.keys(read.exported).find((name) => !isKnown(name))
-  if (stray !== undefined) throw new Error(`${path} exports '${stray}'${remedyFor(stray)}`)
+  if (stray !== undefined) throw new Error(`${path} exports '${stray}'${explain(stray)}`)
   return { subject, options }
 }
 
@@ -92,7 +93,7 @@ function isKnown(name: string): boolean {
 }
 
 /** The end of a sentence about an export that means nothing. */
-function remedyFor(stray: string): string {
+function explain(stray: string): string {
   const [meant] = namesLike(stray, [...kinds.flat(), ...optionNames])
   const instead = meant === undefined ? 'leave' : `did you mean '${meant}'? Else leave`
   const options = optionNames.filter((name) => !Object.hasOwn(defaults, name))
@@ -218,7 +219,7 @@ function nothingIn(exported: Exports, path: string): string {
   const [meant] = Object.keys(exported)
     .flatMap((name) => namesLike(name, known).map((one) => ({ name, one })))
   if (meant !== undefined) return `exports '${meant.name}'; did you mean '${meant.one}'?`
-  if (STARTS.test(textOf(path))) {
+  if (STARTS.test(sourceOf(path))) {
     return `starts its server itself, and exports nothing; run it with: node ${path}`
   }
   return 'exports nothing to serve; export default (prompt) => answer, or name it agent, group or tools'
@@ -247,7 +248,7 @@ const LOADED_BY = 'at async loadModule'
  */
 function loadReason(error: unknown, path: string): string {
   if (!(error instanceof Error)) return `it threw ${describe(error)}`
-  const remedy = typescriptRemedy(error, path)
+  const remedy = remedyFor(error, path)
   const isWhole = 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
   if (remedy !== undefined && isWhole) return near(remedy)
   const { cause } = error
@@ -288,45 +289,4 @@ function near(text: string): string {
   const isRoot = dirname(folder) === folder
   const paths = isRoot ? text : text.replaceAll(pathToFileURL(here).href, '').replaceAll(here, '')
   return paths.replace(/file:\/\/[^\s)]+?(?=:\d|[\s)]|$)/g, (url) => fileURLToPath(url))
-}
-
-const MAX_LOCAL_FILES = 2_000
-
-const RELATIVE = /\b(?:from|import|require)\s*\(?\s*(?:'(\.{1,2}\/[^'\n]+)'|"(\.{1,2}\/[^"\n]+)")/g
-const SCRIPT = /\.[cm]?[jt]s$/
-/** Endings that `require` adds. */
-const ENDINGS = ['', '.js', '.cjs', '.json', '.ts', '/index.js', '/index.ts']
-
-/**
- * The files that a module is made of: itself, and what it and they import by a relative path, whether it
- * exists or not. Read from the text, without running it: paths in comments count, computed ones do not.
- */
-export function localFiles(module: string): readonly string[] {
-  const files = new Set([resolve(module)])
-  // A set may grow during iteration.
-  for (const file of files) {
-    for (const path of importsOf(file)) if (files.size < MAX_LOCAL_FILES) files.add(path)
-  }
-  return [...files]
-}
-
-function importsOf(file: string): readonly string[] {
-  const text = SCRIPT.test(file) ? textOf(file) : ''
-  return [...text.matchAll(RELATIVE)].map(([, single, double = '']) => {
-    const path = fileURLToPath(new URL(single ?? double, pathToFileURL(file)))
-    return ENDINGS.map((ending) => path + ending).find(isFile) ?? path
-  })
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    // It may be just being saved.
-    return ''
-  }
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }

@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { unwatchFile, watchFile } from 'node:fs'
 import { relative } from 'node:path'
-import { localFiles } from './load.ts'
+import { localFiles } from './files.ts'
 import type { ChildProcess } from 'node:child_process'
 
 const INTERVAL_MS = 500

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { join, relative } from 'node:path'
 import test from 'node:test'
-import { loadModule, localFiles } from '../../lib/cli/load.ts'
+import { localFiles } from '../../lib/cli/files.ts'
+import { loadModule } from '../../lib/cli/load.ts'
 import { modules } from '../fixtures/modules.ts'
 import type { TestContext } from 'node:test'
 
