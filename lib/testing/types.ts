@@ -52,6 +52,8 @@ export interface TestReply {
   readonly state?: string
   readonly results?: readonly { agent: string; response?: string; error?: string }[]
   readonly final_response?: string
+  /** What the agent says of its tokens. */
+  readonly usage?: JsonRecord
 }
 
 /** The result of a tool. `T` is what is expected as `structuredContent`. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { memoryStore, sqliteStore } from '../../lib/index.ts'
+import { memoryStore, sqliteStore, testClient } from '../../lib/index.ts'
 import { echo, jsonOf, request, serve } from '../fixtures/client.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import type { TestContext } from 'node:test'
@@ -16,13 +16,15 @@ interface Listed { readonly session_id: string; readonly messages: number; reado
 
 /** One caller of a server. */
 function caller(server: TriportServer, key: string | undefined) {
-  const ask = (path: string, body?: unknown, method?: string): Promise<Response> => (
-    server.fetch(request(path, body, key === undefined ? {} : { 'x-api-key': key }, method))
+  const headers: Record<string, string> = key === undefined ? {} : { 'x-api-key': key }
+  const client = testClient(server, { headers })
+  const ask = (path: string, method?: string): Promise<Response> => (
+    server.fetch(request(path, undefined, headers, method))
   )
   return {
-    ask,
-    query: async (query: string, session?: string): Promise<string> => (
-      String((await jsonOf(await ask('/', { query, session_id: session })))['session_id'])
+    ...client, ask,
+    query: async (query: string, sessionId?: string): Promise<string> => (
+      (await client.query(query, { ...sessionId !== undefined && { sessionId } })).session_id
     ),
     list: async (query = ''): Promise<readonly string[]> => {
       const response = await ask(`/conversations${query}`)
@@ -69,7 +71,9 @@ for (const [what, connect] of Object.entries(stores)) {
 
     for (const here of [ann, annThere]) assert.deepEqual(await here.list(), [second, first])
     assert.deepEqual(await bob.list(), [ofBob])
-    const page = await jsonOf(await annThere.ask('/conversations?limit=1'))
+    const answer = await annThere.ask('/conversations?limit=1')
+    assert.equal(answer.headers.get('cache-control'), 'private, no-store')
+    const page = await jsonOf(answer)
     assert.deepEqual(page['conversations'], [{ session_id: second, messages: 4, preview: 'again' }])
     assert.deepEqual(await ann.list(`?limit=1&cursor=${String(page['next_cursor'])}`), [first])
     assert.deepEqual(await jsonOf(await annThere.ask(`/conversations/${first}`)), {
@@ -78,14 +82,14 @@ for (const [what, connect] of Object.entries(stores)) {
     })
 
     for (const method of ['GET', 'DELETE']) {
-      const response = await bob.ask(`/conversations/${first}`, undefined, method)
+      const response = await bob.ask(`/conversations/${first}`, method)
       assert.equal(response.status, 404)
       assert.match(String((await jsonOf(response))['detail']), /^You have no conversation '/)
     }
-    const gone = await annThere.ask(`/conversations/${first}`, undefined, 'DELETE')
+    const gone = await annThere.ask(`/conversations/${first}`, 'DELETE')
     assert.deepEqual([gone.status, await gone.text()], [204, ''])
     assert.equal((await ann.ask(`/conversations/${first}`)).status, 404)
-    assert.equal((await ann.ask(`/conversations/${first}`, undefined, 'DELETE')).status, 404)
+    assert.equal((await ann.ask(`/conversations/${first}`, 'DELETE')).status, 404)
     assert.deepEqual(await ann.list(), [second])
     assert.deepEqual(await bob.list(), [ofBob])
   })
@@ -94,10 +98,8 @@ for (const [what, connect] of Object.entries(stores)) {
 test('conversations of A2A and of tools are listed too', async (t) => {
   const server = serve(t, options)
   const ann = caller(server, 'ann-key')
-  const message = { role: 'user', contextId: 'context-of-ann', parts: [{ type: 'text', text: 'over A2A' }] }
-  await ann.ask('/a2a', { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } })
-  const params = { name: 'ask_echo', arguments: { message: 'over MCP', session_id: 'session-of-ann' } }
-  await ann.ask('/messages/', { jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  await ann.a2a.send('over A2A', { contextId: 'context-of-ann' })
+  await ann.mcp.callTool('ask_echo', { message: 'over MCP', session_id: 'session-of-ann' })
   assert.deepEqual((await ann.list()).toSorted(), ['context-of-ann', 'session-of-ann'])
 })
 
@@ -126,12 +128,11 @@ test('without keys nothing is shown, and nothing is announced', async (t) => {
   const anyone = caller(server, undefined)
   const session = await anyone.query('hello', 'known-to-many')
   for (const [path, method] of [['', 'GET'], [`/${session}`, 'GET'], [`/${session}`, 'DELETE']] as const) {
-    const response = await anyone.ask(`/conversations${path}`, undefined, method)
+    const response = await anyone.ask(`/conversations${path}`, method)
     assert.equal(response.status, 404)
     assert.match(String((await jsonOf(response))['detail']), /known by a key or a token.* set apiKey or auth/)
   }
-  assert.equal((await jsonOf(await anyone.ask('/', { query: 'still there', session_id: session })))
-    ['session_id'], session)
+  assert.equal(await anyone.query('still there', session), session)
   const announced = async (one: TriportServer, key?: string): Promise<boolean> => {
     const { paths } = await jsonOf(await caller(one, key).ask('/openapi.json')) as { paths: object }
     const { endpoints } = await jsonOf(await caller(one, key).ask('/health')) as { endpoints: string[] }
@@ -150,7 +151,7 @@ test('a key is needed, and each look counts against its rate', async (t) => {
   const ann = caller(limited, 'ann-key')
   assert.equal((await ann.ask('/conversations')).status, 200)
   assert.equal((await ann.ask('/conversations/chosen-by-ann')).status, 404)
-  const refused = await ann.ask('/conversations/chosen-by-ann', undefined, 'DELETE')
+  const refused = await ann.ask('/conversations/chosen-by-ann', 'DELETE')
   assert.equal(refused.status, 429)
   assert.ok(refused.headers.has('retry-after'))
 })
@@ -185,7 +186,7 @@ test('what is answered after a conversation was forgotten begins it anew', async
     await ann.query('first', 'chosen-by-ann')
     const answered = ann.query('wait', 'chosen-by-ann')
     await new Promise((resolve) => setTimeout(resolve, 20))
-    assert.equal((await ann.ask('/conversations/chosen-by-ann', undefined, 'DELETE')).status, 204)
+    assert.equal((await ann.ask('/conversations/chosen-by-ann', 'DELETE')).status, 204)
     open()
     await answered
     const { messages } = await jsonOf(await ann.ask('/conversations/chosen-by-ann'))

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineAgent } from '../../lib/index.ts'
+import { defineAgent, testClient } from '../../lib/index.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
-import type { AgentDefinition, AgentOutput, Call, ServerOptions, TriportServer } from '../../lib/index.ts'
+import type {
+  AgentDefinition, AgentOutput, Call, ServerOptions, TestClientError, TriportServer,
+} from '../../lib/index.ts'
 import type { ServerEvent } from '../../lib/wire/sse.ts'
 
 /** A function as an agent that says what it was told. */
@@ -65,14 +67,14 @@ const refusals: readonly (readonly [output: AgentOutput, status: number, error: 
 
 test('an agent that fails or rejects says so itself, whole or streamed', async (t) => {
   for (const [output, status, error, state] of refusals) {
-    const server = serve(t, agent(() => output))
-    const response = await server.fetch(request('/', { query: 'a' }))
-    assert.equal(response.status, status)
-    const document = await jsonOf(response)
-    assert.deepEqual([document['error'], document['state'], document['agent']], [error, state, 'Agent'])
-    const events = await eventsOf(await server.fetch(request('/', { query: 'a', stream: true })))
-    assert.equal(events.at(-1)?.event, 'error')
-    assert.equal((JSON.parse(events.at(-1)!.data) as { error: string }).error, error)
+    const client = testClient(serve(t, agent(() => output)))
+    for (const way of ['query', 'stream'] as const) {
+      await assert.rejects(client[way]('a'), (thrown: TestClientError) => {
+        const { error: said, state: ended, agent: by } = thrown.document as Record<string, unknown>
+        assert.deepEqual([thrown.status, said, ended, by], [status, error, state, 'Agent'], way)
+        return true
+      })
+    }
   }
 })
 
@@ -112,13 +114,11 @@ test('whatever an agent does wrong, the caller hears of it and the next one is s
   const server = serve(t, agent((prompt, call) => runs.get(prompt)?.(prompt, call) ?? 'fine', {
     maxResultBytes: 10_000, agentTimeoutMs: 40,
   }))
+  const client = testClient(server)
   for (const [what, , status] of faults) {
-    const response = await server.fetch(request('/', { query: what }))
-    assert.equal(response.status, status, what)
-    const events = await eventsOf(await server.fetch(request('/', { query: what, stream: true })))
-    assert.equal(events.at(-1)?.event, 'error', what)
-    assert.equal((JSON.parse(events.at(-1)!.data) as { status: number }).status, status, `${what}, streamed`)
-    assert.equal((await ask(server, { query: 'next' }))['response'], 'fine', `after ${what}`)
+    await assert.rejects(client.query(what), { status }, what)
+    await assert.rejects(client.stream(what), { status }, `${what}, streamed`)
+    assert.equal((await client.query('next')).response, 'fine', `after ${what}`)
   }
 })
 
@@ -168,9 +168,9 @@ test('a reply is streamed piece by piece, each with an id, and comes whole at th
 })
 
 /** What the events of a group say, a line each: who begins, and what is said. */
-async function linesOf(response: Response): Promise<readonly string[]> {
-  return (await eventsOf(response)).map(({ event, data }) => {
-    const { agent: name, text, response: said } = JSON.parse(data) as Record<string, unknown>
+async function linesOf(server: TriportServer): Promise<readonly string[]> {
+  return (await testClient(server).stream('hi')).events.map(({ event, data }) => {
+    const { agent: name, text, response: said } = data as Record<string, unknown>
     return `${event} ${String(event === 'step' ? name : event === 'delta' ? text : said)}`
   })
 }
@@ -187,7 +187,7 @@ test('a group says which agent speaks before what it says', async (t) => {
   ] as const
   for (const [agents, mode, expected] of rows) {
     const server = serve(t, { groups: [{ name: 'Group', agents, mode }] })
-    const lines = await linesOf(await server.fetch(request('/', { query: 'hi', stream: true })))
+    const lines = await linesOf(server)
     assert.equal(lines.join('|'), expected)
   }
 })
@@ -206,7 +206,7 @@ test('where several agents speak at one time, each delta follows a step of its o
     turn()
   } }
   const server = serve(t, { groups: [{ name: 'Group', agents: [one, two], mode: 'parallel' }] })
-  const lines = await linesOf(await server.fetch(request('/', { query: 'hi', stream: true })))
+  const lines = await linesOf(server)
   assert.deepEqual(lines, [
     'step One', 'step Two', 'step One', 'delta a', 'step Two', 'delta b', 'step One', 'delta c',
     'done ac\n\nb',
@@ -229,8 +229,8 @@ const clerk = agent(async function* (prompt, call) {
 test('what an agent says of its work are events, and its tokens stand in the reply', async (t) => {
   const server = serve(t, clerk)
   const usage = { input_tokens: 30, output_tokens: 5, cached_input_tokens: 8, reasoning_tokens: 1 }
-  const events = await eventsOf(await server.fetch(request('/', { query: 'pears', stream: true })))
-  assert.deepEqual(events.slice(0, -1).map(({ event, data }) => [event, JSON.parse(data)]), [
+  const { events, reply } = await testClient(server).stream('pears')
+  assert.deepEqual(events.slice(0, -1).map(({ event, data }) => [event, data]), [
     ['reasoning', { text: 'Look it up.' }],
     ['tool', { id: '1', name: 'price', state: 'running', args: { of: 'pears' } }],
     ['delta', { text: 'It is ' }],
@@ -239,8 +239,7 @@ test('what an agent says of its work are events, and its tokens stand in the rep
     ['tool', { id: '2', name: 'stock', state: 'failed', result: 'No stock.' }],
     ['delta', { text: '6.' }],
   ])
-  const done = JSON.parse(events.at(-1)!.data) as Record<string, unknown>
-  assert.deepEqual([done['response'], done['usage']], ['It is 6.', usage])
+  assert.deepEqual([reply.response, reply.usage], ['It is 6.', usage])
   const whole = await ask(server, { query: 'pears' })
   assert.deepEqual([whole['response'], whole['usage']], ['It is 6.', usage])
 })
@@ -260,11 +259,9 @@ test('in a group an event has the name of its agent, also where several run at o
   for (const mode of ['sequence', 'parallel'] as const) {
     const inner = { name: 'Inner', agents: [worker('B')], mode: 'sequence' } as const
     const server = serve(t, { groups: [{ name: 'All', agents: [worker('A'), inner], mode }] })
-    const events = await eventsOf(await server.fetch(
-      request('/', { query: 'a', stream: true }, { 'x-request-id': 'r-9' }),
-    ))
+    const { events, reply } = await testClient(server).stream('a', { headers: { 'x-request-id': 'r-9' } })
     for (const name of ['A', 'B']) {
-      const own = events.map(({ event, data }): Record<string, unknown> => ({ event, ...JSON.parse(data) }))
+      const own = events.map(({ event, data }): Record<string, unknown> => ({ event, ...data as object }))
         .filter((one) => one['agent'] === name && one['event'] !== 'step')
       assert.deepEqual(own, [
         { event: 'tool', id: name, name: 'count', state: 'running', agent: name },
@@ -272,8 +269,7 @@ test('in a group an event has the name of its agent, also where several run at o
         { event: 'tool', id: name, name: 'count', state: 'done', agent: name },
       ])
     }
-    const done = JSON.parse(events.at(-1)!.data) as Record<string, unknown>
-    assert.deepEqual(done['usage'], { input_tokens: 2, output_tokens: 2 })
+    assert.deepEqual(reply.usage, { input_tokens: 2, output_tokens: 2 })
   }
 })
 
@@ -287,9 +283,8 @@ test('what an agent of a group returns of another framework has the name of the 
     },
   }
   const server = serve(t, { groups: [{ name: 'All', agents: [adk] }] })
-  const events = await eventsOf(await server.fetch(request('/', { query: 'a', stream: true })))
-  const [tool] = events.filter(({ event }) => event === 'tool')
-  assert.deepEqual(JSON.parse(tool?.data ?? '{}'), {
+  const { events } = await testClient(server).stream('a')
+  assert.deepEqual(events.find(({ event }) => event === 'tool')?.data, {
     id: '1', name: 'find', state: 'running', args: { q: 'a' }, agent: 'Scout',
   })
 })
@@ -351,8 +346,8 @@ test('a conversation goes on under the id that the client was given, or chose', 
   assert.deepEqual(
     [(await ask(server, chosen))['response'], (await ask(server, chosen))['response']], ['0', '2'],
   )
-  const streamed = await eventsOf(await server.fetch(request('/', { ...chosen, stream: true })))
-  assert.equal((JSON.parse(streamed.at(-1)!.data) as { response: string }).response, '4')
+  const { reply } = await testClient(server).stream('e', { sessionId: chosen.session_id })
+  assert.equal(reply.response, '4')
   assert.equal((await ask(server, chosen))['response'], '6')
 })
 

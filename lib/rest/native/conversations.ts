@@ -17,6 +17,8 @@ import type { MaybePromise } from '../../util/thenable.ts'
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
+/** No cache on the way may keep what belongs to one caller. */
+const unkept = ['Cache-Control', 'private, no-store'] as const
 
 /** One page of the caller's conversations. Each of these throws, or rejects with, a `Fault`. */
 export function listConversations(service: Service, exchange: Exchange): MaybePromise<Reply> {
@@ -28,7 +30,7 @@ export function listConversations(service: Service, exchange: Exchange): MaybePr
     return andThen(page, ({ conversations, next }) => json({
       conversations: conversations.map(({ id, ...rest }) => ({ session_id: id, ...rest })),
       next_cursor: next,
-    }))
+    }, 200, unkept))
   }
   return counted(service, exchange, READ_AT_ONCE, list)
 }
@@ -38,7 +40,7 @@ export function readConversation(service: Service, exchange: Exchange): MaybePro
   const [owner, id] = [ownerOf(exchange), idIn(exchange)]
   return counted(service, exchange, 1, () => (
     andThen(service.conversations.history(owner, id), (messages) => (
-      messages.length === 0 ? missing(id) : json({ session_id: id, messages })
+      messages.length === 0 ? missing(id) : json({ session_id: id, messages }, 200, unkept)
     ))
   ))
 }
