@@ -1,11 +1,12 @@
 /**
  * The client for tests over MCP.
- * Spec: MCP 2026-07-28, Transports, Multi Round-Trip Requests.
+ * Spec: MCP 2026-07-28, Transports, Multi Round-Trip Requests; SEP-2663, tasks.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord, textOf } from '../define/content.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
-import { postJson, resultsOf } from './http.ts'
+import { postJson, resultsOf, TestClientError } from './http.ts'
 import type { Content } from '../define/content.ts'
 import type { TriportServer } from '../server/server.ts'
 import type { JsonRecord, TestClient, TestClientOptions, TestRequest } from './types.ts'
@@ -17,29 +18,35 @@ const REVISION = '2026-07-28'
 const META = 'io.modelcontextprotocol/'
 /** How often one call may ask. */
 const MAX_ROUNDS = 100
+/** How often a task is looked at. */
+const POLL_EVERY_MS = 5
 
 export function mcpClient(
   server: Pick<TriportServer, 'fetch' | 'catalog'>, options: TestClientOptions,
 ): Mcp {
   const { onElicit, onSample } = options
-  const _meta = {
-    [`${META}protocolVersion`]: REVISION, [`${META}clientInfo`]: { name: 'testClient', version: '1.0.0' },
-    [`${META}clientCapabilities`]: {
-      ...onElicit && { elicitation: { form: {}, url: {} } },
-      ...onSample && { sampling: { tools: {}, context: {} } },
-    },
-    [`${META}logLevel`]: 'debug', progressToken: 1,
+  const capabilities = {
+    ...onElicit && { elicitation: { form: {}, url: {} } },
+    ...onSample && { sampling: { tools: {}, context: {} } },
   }
+  // Not for every tool: what may be a task or not says no progress as one.
+  const withTasks = { ...capabilities, extensions: { 'io.modelcontextprotocol/tasks': {} } }
 
   async function once(
     method: string, params: JsonRecord, given: TestRequest, onNotice?: (notice: JsonRecord) => void,
   ): Promise<JsonRecord> {
-    const name = params['name'] ?? params['uri']
+    const name = params['name'] ?? params['uri'] ?? params['taskId']
+    const tool = method === 'tools/call' ? server.catalog.tool(String(name)) : undefined
+    const isTask = tool?.task === 'required' || 'taskId' in params
+    const _meta = {
+      [`${META}protocolVersion`]: REVISION, [`${META}clientInfo`]: { name: 'testClient', version: '1.0.0' },
+      [`${META}clientCapabilities`]: isTask ? withTasks : capabilities, [`${META}logLevel`]: 'debug',
+      progressToken: 1,
+    }
     const headers = {
       'Accept': `${JSON_TYPE}, ${EVENT_STREAM}`, 'MCP-Protocol-Version': REVISION, 'Mcp-Method': method,
       ...typeof name === 'string' && { 'Mcp-Name': headerValue(name) },
-      ...method === 'tools/call'
-        && paramHeaders(server.catalog.tool(String(name))?.input.json, params['arguments']),
+      ...paramHeaders(tool?.input.json, params['arguments']),
     }
     const message = { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }
     const response = await postJson(server, options, '/mcp', message, headers, given)
@@ -58,7 +65,13 @@ export function mcpClient(
     return { role: 'assistant', content: { type: 'text', text: said }, model: 'test', stopReason: 'endTurn' }
   }
 
-  /** Asks again with the answers, as long as the server asks. */
+  async function answersTo(questions: unknown): Promise<JsonRecord> {
+    const answers: Record<string, unknown> = {}
+    for (const [key, one] of Object.entries(questions as JsonRecord)) answers[key] = await answerTo(one)
+    return answers
+  }
+
+  /** Asks again with the answers, as long as the server asks; the result of a task, where it begins one. */
   async function request(
     method: string, params: JsonRecord, given: TestRequest, onNotice?: (notice: JsonRecord) => void,
   ): Promise<JsonRecord> {
@@ -66,13 +79,23 @@ export function mcpClient(
     for (let round = 0; result['resultType'] === 'input_required'; round++) {
       if (round === MAX_ROUNDS) throw new Error(`${method} asks without an end`)
       const { requestState } = result
-      const inputResponses: Record<string, unknown> = {}
-      for (const [key, question] of Object.entries(result['inputRequests'] as JsonRecord)) {
-        inputResponses[key] = await answerTo(question)
-      }
+      const inputResponses = await answersTo(result['inputRequests'])
       result = await once(method, { ...params, inputResponses, requestState }, given, onNotice)
     }
-    return result
+    return result['resultType'] === 'task' ? endOf(String(result['taskId']), given) : result
+  }
+
+  async function endOf(taskId: string, given: TestRequest): Promise<JsonRecord> {
+    for (;;) {
+      const task = await once('tasks/get', { taskId }, given)
+      if (task['status'] === 'completed') return task['result'] as JsonRecord
+      if (task['status'] === 'input_required') {
+        await once('tasks/update', { taskId, inputResponses: await answersTo(task['inputRequests']) }, given)
+      } else if (task['status'] !== 'working') {
+        throw new TestClientError(200, task)
+      }
+      await sleep(POLL_EVERY_MS, undefined, given.signal && { signal: given.signal })
+    }
   }
 
   return {

@@ -81,6 +81,14 @@ const tools = [
     run: (args) => ({ args }),
   }),
   defineTool({
+    name: 'job', description: 'Asks as a task.', task: 'required',
+    async run(_args, call) {
+      const { action, content } = await call.elicit({ message: 'Which size?', schema: form })
+      if (action !== 'accept') throw new Fault('failed', 'Nothing was ordered')
+      return { size: content['size'] }
+    },
+  }),
+  defineTool({
     name: 'fail', description: 'Fails.', run: () => { throw new Fault('failed', 'It is broken') },
   }),
 ]
@@ -154,6 +162,14 @@ test('what a tool asks is answered, and what must happen once happens once', asy
   assert.equal((await mine.mcp.callTool('model')).text, '{"type":"text","text":"said in 5"}')
   const silent = await client.mcp.callTool('model').catch((error: unknown) => error)
   assert.match(String(silent), /sampl/)
+})
+
+test('a tool that runs as a task is awaited, and what it asks is answered', async () => {
+  const accept = askable({ onElicit: () => ({ action: 'accept', content: { size: 'small' } }) })
+  assert.deepEqual((await accept.mcp.callTool('job')).structuredContent, { size: 'small' })
+  const decline = askable({ onElicit: () => ({ action: 'decline' }) })
+  const { isError, text } = await decline.mcp.callTool('job')
+  assert.deepEqual([isError, text], [true, 'Nothing was ordered'])
 })
 
 test('a message over A2A is a task, and its stream is collected', async () => {
