@@ -1,4 +1,5 @@
 /** What the official clients of OpenAI and of Anthropic return, as an author's function returns it. */
+import { guideProgram } from '../guide.mjs'
 import { matrix, missing, versionOf } from '../matrix.mjs'
 
 const folder = import.meta.url
@@ -110,3 +111,5 @@ matrix({
     ),
   },
 })
+
+guideProgram(folder, 'openai', { skip })

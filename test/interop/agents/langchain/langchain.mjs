@@ -1,6 +1,7 @@
 /** Agents of LangChain, and graphs and functions of LangGraph. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { guideProgram } from '../guide.mjs'
 import { matrix, missing, versionOf } from '../matrix.mjs'
 
 const folder = import.meta.url
@@ -124,3 +125,6 @@ test('no thread is left in a checkpointer', { skip }, () => {
   assert.deepEqual(savers.map(({ storage }) => Object.keys(storage)), savers.map(() => []))
   assert.equal(savers.length, 3)
 })
+
+guideProgram(folder, 'langchain', { skip })
+guideProgram(folder, '@langchain/langgraph', { skip })

@@ -1,4 +1,5 @@
 /** Agents of the OpenAI Agents SDK, with both APIs of OpenAI, and what its `run` gives. */
+import { guideProgram } from '../guide.mjs'
 import { matrix, missing, versionOf } from '../matrix.mjs'
 
 const folder = import.meta.url
@@ -49,3 +50,5 @@ for (const [api, Model] of [['responses', OpenAIResponsesModel], ['chat', OpenAI
     },
   })
 }
+
+guideProgram(folder, '@openai/agents', { skip, env: () => ({ OPENAI_AGENTS_DISABLE_TRACING: '1' }) })

@@ -1,4 +1,5 @@
 /** Agents of Strands, and what they return. */
+import { guideProgram } from '../guide.mjs'
 import { matrix, missing, versionOf } from '../matrix.mjs'
 
 const folder = import.meta.url
@@ -60,3 +61,5 @@ matrix({
     },
   },
 })
+
+guideProgram(folder, '@strands-agents/sdk', { skip })
