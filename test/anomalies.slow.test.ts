@@ -135,6 +135,7 @@ const parts = [{ text: 'hi' }]
 const message = { messageId: 'm', role: 'ROLE_USER', parts }
 const old = { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'hi' }] }
 const chat = { model: 'bot', messages: [{ role: 'user', content: 'hi' }] }
+const asked = { id: '1', role: 'user' }
 type Step = readonly [path: string, body?: object, headers?: Readonly<Record<string, string>>]
 const script: readonly Step[] = [
   ['/health'],
@@ -146,6 +147,11 @@ const script: readonly Step[] = [
   ['/resources/read?uri=x:1'],
   ['/v1/chat/completions', chat],
   ['/v1/chat/completions', { ...chat, stream: true }],
+  ['/v1/responses', { model: 'bot', input: 'hi' }],
+  ['/v1/responses', { model: 'bot', input: 'hi', stream: true }],
+  ['/v1/responses', { model: 'bot', input: 'hi', background: true }],
+  ['/agui', { threadId: 'thread-1', runId: 'run-1', messages: [{ ...asked, content: 'hi' }] }],
+  ['/ui-stream', { id: 'chat-0001', messages: [{ ...asked, parts: [{ type: 'text', text: 'hi' }] }] }],
   ['/mcp', rpc('initialize', {
     protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' },
   }), JSON_RPC],

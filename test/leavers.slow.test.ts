@@ -68,6 +68,7 @@ interface Door {
 }
 
 const chat = (word: string): object => ({ model: 'slow', messages: [{ role: 'user', content: word }] })
+const asked = { id: '1', role: 'user' }
 const doors: readonly Door[] = [
   { name: 'health', path: '/health' },
   { name: 'the docs page', path: '/docs' },
@@ -79,6 +80,19 @@ const doors: readonly Door[] = [
   { name: 'chat', path: '/v1/chat/completions', body: (word, more) => ({ ...chat(word), ...more }) },
   { name: 'chat as a stream', path: '/v1/chat/completions',
     body: (word, more) => ({ ...chat(word), stream: true, ...more }) },
+  { name: 'a response', path: '/v1/responses', body: (input, more) => ({ model: 'slow', input, ...more }) },
+  { name: 'a response as a stream', path: '/v1/responses',
+    body: (input, more) => ({ model: 'slow', input, stream: true, ...more }) },
+  { name: 'a response in the background', path: '/v1/responses',
+    body: (input, more) => ({ model: 'slow', input, background: true, ...more }) },
+  { name: 'a run of AG-UI', path: '/agents/slow/agui',
+    body: (content, state) => ({
+      threadId: 'thread-1', runId: 'run-1', messages: [{ ...asked, content }], state,
+    }) },
+  { name: 'a chat of the AI SDK', path: '/agents/slow/ui-stream',
+    body: (text, more) => ({
+      id: 'chat-0001', messages: [{ ...asked, parts: [{ type: 'text', text }] }], ...more,
+    }) },
   { name: 'a tool', path: '/tools/wait', body: (word, more) => ({ word, ...more }) },
   { name: 'a tool as a stream', path: '/tools/wait', headers: { accept: 'text/event-stream' },
     body: (word, more) => ({ word, ...more }) },
