@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineResource, defineResourceTemplate, Fault } from '../../lib/index.ts'
-import { eventReader } from '../../lib/wire/sse.ts'
+import { defineResource, defineResourceTemplate, Fault, testClient } from '../../lib/index.ts'
 import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import { ask, begin, call, modern, messagesOf, said } from '../mcp/client.ts'
 import type { Around, Call, ServerOptions, TriportServer } from '../../lib/index.ts'
@@ -259,25 +258,15 @@ test('it lasts until the last piece was read, however slowly', async (t) => {
       return result
     },
   })
-  const response = await server.fetch(request('/', { query: 'hi', stream: true }))
-  const events: string[] = []
-  eventReader(({ event, data }) => {
-    if (event === 'delta') events.push(data)
-    if (event === 'done') order.push('sends')
-  })(await response.text())
-  assert.deepEqual(events, ['{"text":"a"}', '{"text":"b"}'])
-  assert.deepEqual(order, ['begins', 'makes a', 'makes b', 'ends', 'has {"text":"ab"}', 'sends'])
+  const { pieces } = await testClient(server).stream('hi')
+  assert.deepEqual(pieces, ['a', 'b'])
+  assert.deepEqual(order, ['begins', 'makes a', 'makes b', 'ends', 'has {"text":"ab"}'])
 })
 
 test('what is kept is streamed as one piece, and a changed end leaves the pieces as they were', async (t) => {
   const deltas = async (server: TriportServer): Promise<readonly string[]> => {
-    const all: string[] = []
-    const response = await server.fetch(request('/agents/poet', { query: 'hi', stream: true }))
-    eventReader(({ event, data }) => {
-      const { text, response: whole } = JSON.parse(data) as Json
-      all.push(`${event} ${text ?? whole}`)
-    })(await response.text())
-    return all
+    const { pieces, reply } = await testClient(server).stream('hi', { agent: 'poet' })
+    return [...pieces.map((piece) => `delta ${piece}`), `done ${reply.response}`]
   }
   const cached = serve(t, { ...offer, around: () => ({ text: 'kept' }) })
   assert.deepEqual(await deltas(cached), ['delta kept', 'done kept'])
@@ -333,12 +322,9 @@ test('it runs for a group, and within for each of its agents', async (t) => {
   assert.deepEqual(reply['results'], [
     { agent: 'Upper', response: 'HI' }, { agent: 'Inner', response: 'You said HI' },
   ])
-  const events: unknown[] = []
-  const response = await server.fetch(request('/', { query: 'hi', stream: true }))
-  eventReader(({ event, data }) => {
-    if (event === 'tool') events.push([JSON.parse(data).id, JSON.parse(data).agent])
-  })(await response.text())
-  assert.deepEqual(events, [
+  const { events } = await testClient(server).stream('hi')
+  const called = events.filter(({ event }) => event === 'tool').map(({ data }) => data as Json)
+  assert.deepEqual(called.map(({ id, agent }) => [id, agent]), [
     ['All', undefined], ['Upper', 'Upper'], ['Inner', undefined], ['Plain', 'Plain'],
   ])
 })
