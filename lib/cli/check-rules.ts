@@ -70,7 +70,7 @@ export function findingsOf(served: ServedThings, importMs: number): readonly Fin
       + `export const name = 'Shop'.`)
   }
   checkTools(served, add)
-  for (const one of [...served.agents, ...served.groups]) checkRunnable(one, add)
+  for (const one of [...served.agents, ...served.groups]) checkRunnable(one, served.name, add)
   for (const { name, title, description, arguments: given } of served.prompts) {
     const where = `prompt '${name}'`
     checkText(where, name, description, add)
@@ -96,7 +96,7 @@ function checkTools({ name: server, tools }: ServedThings, add: Add): void {
     const twin = others.find((other) => plain(other.name) === plain(name))
     if (twin !== undefined) {
       add('warning', 'similar-names', `tool '${name}'`, `Its name differs from '${twin.name}' in case, '-', `
-        + `'.' or '_' alone; some hosts and most models take them for one. Rename one of them.`)
+        + `'.' or '_' alone: hosts that write all names in one form take them for one. Rename one of them.`)
     }
     const same = others.find((other) => other.description === description && !isBlank(description))
     if (same !== undefined) {
@@ -114,11 +114,7 @@ function checkTool(tool: Tool, server: string, add: Add): void {
     add('error', 'tool-name', where, `Its name ${what}. The APIs of Claude and OpenAI refuse every request `
       + `with such a tool. Write at most 64 letters, digits, '_' and '-'.`)
   }
-  const prefixed = `mcp__${server.replace(/[^\w-]/g, '_')}__${name}`
-  if (name.length <= 64 && prefixed.length > MAX_PREFIXED) {
-    add('warning', 'long-name', where, `Hosts put the server's name before it, and '${prefixed}' has `
-      + `${prefixed.length} characters, more than the 64 that APIs take. Shorten the name, or the server's.`)
-  }
+  if (name.length <= 64) checkLength(where, server, name, add)
   checkText(where, name, description, add)
   if (description.length > MAX_DESCRIPTION) {
     add('warning', 'long-description', where, `Its description has ${description.length} characters. `
@@ -176,8 +172,8 @@ function checkValue(schema: unknown, where: string, level: number, add: Add): vo
       + `request with such a tool. Write what is in it, as in items: { type: 'string' }.`)
   }
   if (typeof pattern === 'string' && BACKTRACKING.test(pattern)) {
-    add('warning', 'pattern', where, `Its pattern looks around or refers back, which hosts whose `
-      + 'expressions are those of Go or Rust refuse. Say it in the description instead, and check it in run.')
+    add('warning', 'pattern', where, `Its pattern looks around or refers back, which no client `
+      + 'in Go or Rust can check. Say it in the description instead, and check it in run.')
   }
   if (level === MAX_LEVELS + 1) {
     add('warning', 'depth', where, `It is more than ${MAX_LEVELS} levels deep; models fill such arguments `
@@ -193,8 +189,18 @@ function checkValue(schema: unknown, where: string, level: number, add: Add): vo
   }
 }
 
-function checkRunnable({ kind, name, description }: Agent | Group, add: Add): void {
+/** Whether a name is short enough with that of its server. */
+function checkLength(where: string, server: string, name: string, add: Add): void {
+  const prefixed = `mcp__${server.replace(/[^\w-]/g, '_')}__${name}`
+  if (prefixed.length <= MAX_PREFIXED) return
+  add('warning', 'long-name', where, `Hosts put the server's name before that of a tool, and '${prefixed}' `
+    + `has ${prefixed.length} characters, more than the 64 that APIs take. Shorten one of both names.`)
+}
+
+function checkRunnable({ kind, id, name, description }: Agent | Group, server: string, add: Add): void {
   const where = `${kind} '${name}'`
+  const plainId = id.replaceAll('-', '_')
+  checkLength(where, server, `execute_${plainId}_${kind === 'agent' ? 'task' : 'workflow'}`, add)
   if (!isBlank(description)) return checkText(where, name, description, add)
   add('warning', 'description', where, `It has no description, so neither its A2A card nor its tool for `
     + `models says what it is for. Write export default { name: 'Helper', description: '…', run }.`)

@@ -96,6 +96,8 @@ const servers: readonly (readonly [options: ServerOptions, found: readonly strin
   )) }, ['the tools: many-tools']],
   [{ agents: [(prompt) => prompt] }, [`agent 'Assistant': description`]],
   [{ agents: [{ name: 'Clerk', description: described, run: () => '' }] }, []],
+  [{ name: 'Shop', agents: [{ name: 'a'.repeat(41), description: described, run: () => '' }] },
+    [`agent '${'a'.repeat(41)}': long-name`]],
   [{ groups: [{ name: 'Desk', agents: [{ name: 'Clerk', description: described, run: () => '' }] }] }, []],
   [{ name: 'Shop', prompts: [{ name: 'praise', get: () => '' }] },
     [`prompt 'praise': description`, `prompt 'praise': title`]],
