@@ -39,6 +39,7 @@ const anthropicClient = takenBy(async () => (
 ))
 const strands = takenBy(async () => (await import('./adapters/strands.ts')).strands)
 
+const onRun = /^on_(?:chain|chat_model|llm|tool|prompt|parser|retriever|custom)_/
 const graphModes: ReadonlySet<unknown> = new Set([
   'messages', 'updates', 'values', 'custom', 'debug', 'tasks', 'checkpoints', 'tools',
 ])
@@ -67,7 +68,7 @@ const results: readonly ResultShape[] = [
   ['a state of LangChain', (has) => isMessageIn(lastOf(has('messages'))), langchain],
   ['a stream of LangChain', (has) => areFunctions(has, 'getReader', 'ensureReader'), langchain],
   ['an event of LangChain',
-    (has) => typeof has('run_id') === 'string' && /^on_[a-z_]+$/.test(String(has('event'))), langchain],
+    (has) => typeof has('run_id') === 'string' && onRun.test(String(has('event'))), langchain],
   ['a stream of the AI SDK', (has) => has('textStream') !== undefined && has('fullStream') !== undefined,
     { ...aiSdk, pieces: (has) => isStream(has('fullStream')) ? has('fullStream') : has('textStream') }],
   ['a result of the AI SDK',

@@ -166,6 +166,8 @@ test('what a graph asks is asked, the answer goes to its thread, and that ends w
     ['Sure?', { action: 'decline' }, null],
     [{ actionRequests: [{ name: 'book', args: { city: 'Paris' } }] },
       { action: 'accept', content: { approve: true } }, { decisions: [{ type: 'approve' }] }],
+    [[{ action_request: { action: 'book', args: {} }, config: { allow_accept: true } }],
+      { action: 'accept', content: { approve: true } }, [{ type: 'accept', args: null }]],
     [{ actionRequests: [{ name: 'book', args: {} }] },
       { action: 'cancel' }, { decisions: [{ type: 'reject' }] }],
   ]

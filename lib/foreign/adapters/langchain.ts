@@ -163,14 +163,24 @@ function returnedIn(piece: object): Shown | undefined {
   return 'messages' in value || 'lc_kwargs' in value ? undefined : { data: value }
 }
 
-/** The answer to what a graph asks: of the middleware for approvals, or of the author's own. */
+/** The answer to what a graph asks: as LangChain's middleware, LangGraph's inbox or the author expects it. */
 async function answerTo({ id, value }: GraphInterrupt, call: Call): Promise<unknown> {
   const actions = readMember(value, 'actionRequests')
-  if (!Array.isArray(actions)) return askFreely(call, id, value)
-  const decisions = actions.map(async (action: unknown, at) => {
-    const tool = String(readMember(action, 'name'))
-    const isApproved = await askApproval(call, `${id}-${at}`, tool, readMember(action, 'args'))
-    return { type: isApproved ? 'approve' : 'reject' }
-  })
-  return { decisions: await Promise.all(decisions) }
+  if (Array.isArray(actions)) {
+    const approvals = await askEach(id, actions, 'name', call)
+    return { decisions: approvals.map((isApproved) => ({ type: isApproved ? 'approve' : 'reject' })) }
+  }
+  const requests = [value].flat().map((one) => readMember(one, 'action_request'))
+  if (requests.includes(undefined)) return askFreely(call, id, value)
+  const approvals = await askEach(id, requests, 'action', call)
+  return approvals.map((isApproved) => ({ type: isApproved ? 'accept' : 'ignore', args: null }))
+}
+
+/** Whether each tool may run. `member` has its name. */
+function askEach(
+  id: string, actions: readonly unknown[], member: string, call: Call,
+): Promise<readonly boolean[]> {
+  return Promise.all(actions.map((action, at) => (
+    askApproval(call, `${id}-${at}`, String(readMember(action, member)), readMember(action, 'args'))
+  )))
 }

@@ -79,7 +79,8 @@ export function matrix({
       const agent = await agents.plain(model.url)
       ours.push({ name: `return ${at}`, run: (prompt, call) => make(agent, prompt, call) })
     }
-    served = createServer({ agents: ours, protocol: 'all', log: process.env.LOG === '1', graceMs: 0 })
+    const log = process.env.LOG === '1' ? console : false
+    served = createServer({ agents: ours, protocol: 'all', log, graceMs: 0 })
     url = (await served.listen(0)).url
   })
   after(async () => {
