@@ -3,10 +3,11 @@
  * `answer-message.ts` and `group.ts`.
  */
 import { adaptAgent } from '../foreign/agents.ts'
+import { describeUnknown } from '../foreign/unknown.ts'
 import { isRecord } from './content.ts'
 import {
   checkDefinition, checkMembers, isOfKind, must, mustBeOneOf, mustBeRecover, mustBeText, mustBeTexts,
-  mustBeTimeout, rejectMore, requireDefinition, requireKind, requireString, scopesOf, show,
+  mustBeTimeout, rejectMore, rejectUnknown, requireDefinition, requireKind, requireString, scopesOf, show,
 } from './validate.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
@@ -160,6 +161,8 @@ export function defineAgent(definition: AgentLike): Agent {
   }
   requireDefinition('defineAgent', definition, AGENT_EXAMPLE)
   if (isMade(definition, 'agent')) return definition
+  const unknown = 'agents' in definition ? undefined : describeUnknown(definition)
+  if (unknown !== undefined) throw new TypeError(unknown)
   const name = requireString('An agent', 'name', definition.name)
   const owner = `The agent '${name}'`
   if (isGroup(definition) && !('run' in definition)) {
@@ -189,10 +192,14 @@ export interface AdaptOptions extends Omit<AgentDefinition, 'name' | 'run'> {
  * known, and for one without a name.
  */
 export function adapt(agent: ForeignAgent, options: AdaptOptions = {}): Agent {
+  rejectMore('adapt', arguments, `write adapt(agent, { name: 'Helper' })`, 2)
+  const { run: _run, kind: _kind, ...known } = agentChecks
+  rejectUnknown('adapt', options, Object.keys(known))
   const adapted = adaptAgent(agent)
   if (adapted === undefined) {
-    throw new TypeError(`adapt takes an agent of another framework; ${show(agent)} is none that is known. `
-      + `Write { name: 'Helper', run: (prompt, call) => theirs.generate(prompt) }`)
+    throw new TypeError(describeUnknown(Object(agent) as object)
+      ?? `adapt takes an agent of another framework; ${show(agent)} is none that is known. `
+      + `Write { name: 'Helper', run: (prompt, call) => theirs.generate(prompt, { signal: call.signal }) }`)
   }
   const { name = adapted.name, description = adapted.description } = options
   if (name === undefined) {

@@ -1,6 +1,7 @@
 /**
  * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
  */
+import { describeUnknown } from '../foreign/unknown.ts'
 import { isThenable } from '../util/thenable.ts'
 import { agentChecks, defineAgent, defineGroup, groupChecks, isAdaptable } from './agent.ts'
 import { isRecord } from './content.ts'
@@ -190,6 +191,8 @@ function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[]
 
 function unfit(thing: unknown): string {
   if (isThenable(thing)) return 'Cannot serve a promise: write await before it'
+  const unknown = isRecord(thing) ? describeUnknown(thing) : undefined
+  if (unknown !== undefined) return unknown
   for (const name of isRecord(thing) ? Object.keys(thing) : []) {
     const meant = nearest(name, Object.keys(offered))
     if (meant === name) return `Cannot serve lists as one thing; give each of its ${name} by itself`

@@ -63,7 +63,9 @@ const agents: readonly AgentShape[] = [
       description: (has) => readMember(has('agent'), 'description'),
     }],
   ['an agent of the Agent Development Kit, which only its Runner can run',
-    (has) => has(Symbol.for('google.adk.baseAgent')) !== undefined,
+    (has) => ['baseAgent', 'workflow.baseNode'].some((name) => (
+      has(Symbol.for(`google.adk.${name}`)) === true
+    )),
     `agents: [new InMemoryRunner({ agent, appName: 'app' })], with import { InMemoryRunner } from `
       + `'@google/adk'`],
   ['a flow of Genkit', (has) => genkitKeyOf(has).startsWith('/flow/'),
@@ -134,9 +136,38 @@ const agents: readonly AgentShape[] = [
     }],
   ['a prompt of Genkit', (has) => /^\/(?:executable-)?prompt\//.test(genkitKeyOf(has)),
     `${RUN}theirs({ prompt })).text`],
-  ['a model, and no agent', (has) => areFunctions(has, 'doGenerate', 'doStream'),
-    `${RUN}generateText({ model, messages: ${MESSAGES}, abortSignal: call.signal })).text, with import { `
-      + `generateText } from 'ai'`],
+  ['a model of the Agent Development Kit', (has) => has(Symbol.for('google.adk.baseModel')) === true,
+    `agents: [new InMemoryRunner({ agent: new LlmAgent({ name: 'helper', model }), appName: 'app' })]`],
+  ['a chat model of LangChain, and no agent',
+    (has) => lacksRun(has) && has('lc_runnable') === true && areFunctions(has, 'bindTools', '_generate'),
+    'agents: [createAgent({ model, tools: [] })], with import { createAgent } from '
+      + `'langchain'`],
+  ['a model of LlamaIndex, and no agent',
+    (has) => lacksRun(has) && areFunctions(has, 'chat', 'complete') && has('metadata') !== undefined,
+    `agents: [agent({ name: 'Helper', llm, tools: [] })], with import { agent } from '@llamaindex/workflow'`],
+  ['a client of OpenAI, and no agent',
+    (has) => typeof readMember(readMember(has('chat'), 'completions'), 'create') === 'function',
+    `agents: [openaiAgent({ name: 'Helper', model: '…' })]`],
+  ['a client of Anthropic, and no agent',
+    (has) => lacksRun(has) && ['create', 'stream'].every((name) => (
+      typeof readMember(has('messages'), name) === 'function'
+    )),
+    `run: async (prompt) => (await client.messages.create({ model: '…', max_tokens: 1024, messages: [{ `
+      + `role: 'user', content: prompt }] })).content[0].text`],
+  ['a client of Gemini, and no agent',
+    (has) => typeof readMember(has('models'), 'generateContent') === 'function',
+    `run: async (prompt) => (await client.models.generateContent({ model: '…', contents: prompt })).text`],
+  ['a client of Ollama, and no agent',
+    (has) => lacksRun(has) && areFunctions(has, 'chat', 'generate', 'embed', 'pull'),
+    `agents: [openaiAgent({ name: 'Helper', baseUrl: 'http://localhost:11434/v1', model: '…' })]`],
+  ['a Genkit, which has flows', (has) => areFunctions(has, 'defineFlow', 'generate', 'generateStream'),
+    `agents: [ai.defineFlow('helper', async (prompt) => (await ai.generate(prompt)).text)]`],
+  ['a Runner of the OpenAI Agents SDK, which runs the agents that it is given',
+    (has) => areFunctions(has, 'run') && ['inputGuardrailDefs', 'outputGuardrailDefs'].every((name) => (
+      Array.isArray(has(name))
+    )), 'agents: [agent]'],
+  ['a model of the AI SDK, and no agent', (has) => areFunctions(has, 'doGenerate', 'doStream'),
+    `agents: [new ToolLoopAgent({ id: 'Helper', model })], with import { ToolLoopAgent } from 'ai'`],
   ['a Mastra, which has agents', (has) => lacksRun(has) && areFunctions(has, 'getAgent', 'listAgents'),
     `${RUN}mastra.getAgent('helper').generate(${MESSAGES}, { abortSignal: call.signal })).text`],
   ['a Runnable of LangChain, which does not declare what it takes',

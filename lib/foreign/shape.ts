@@ -10,14 +10,19 @@ export interface Shape {
   is(has: Has): boolean
 }
 
+/** No object has it. */
+const NOTHING = '\0'
+
+/** The members of an object. A proxy that answers whatever it is asked has none. */
 export function membersOf(thing: object): Has {
-  return (member) => {
+  const has: Has = (member) => {
     try {
       return Reflect.get(thing, member)
     } catch {
       return undefined
     }
   }
+  return has(NOTHING) === undefined ? has : () => undefined
 }
 
 export function readMember(value: unknown, member: string): unknown {
@@ -51,6 +56,11 @@ export function genkitKeyOf(has: Has): string {
 
 /** Whether an object is an author's own definition: written as `{ … }`, with a name and a `run`. */
 export function isOwnDefinition(thing: object): boolean {
-  return Object.hasOwn(thing, 'run') && Object.hasOwn(thing, 'name') && !Object.hasOwn(thing, 'input_schema')
-    && Object.getPrototypeOf(thing) === Object.prototype
+  try {
+    return Object.hasOwn(thing, 'run') && Object.hasOwn(thing, 'name')
+      && !Object.hasOwn(thing, 'input_schema') && Object.getPrototypeOf(thing) === Object.prototype
+  } catch {
+    // A proxy may throw on any access.
+    return false
+  }
 }

@@ -38,7 +38,7 @@ test('an object of a class says what it lacks, and keeps what is its own', () =>
     readonly apikey = 'its own business'
     execute(): string { return '' }
   }
-  assert.throws(() => defineAgent(new Robot() as never), /needs 'run'.* Rename its 'execute' to 'run'$/)
+  assert.throws(() => defineAgent(new Robot() as never), /Robot with execute and no 'run'.* theirs\.execute/)
 })
 
 test('a copy of an agent or a group with other members is one too', () => {
