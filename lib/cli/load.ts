@@ -17,7 +17,6 @@ import { serverOptions } from '../server/options.ts'
 import { isThenable } from '../util/thenable.ts'
 import { namesLike } from './command-line.ts'
 import { localFiles, sourceOf } from './files.ts'
-import { remedyFor } from './remedy.ts'
 import type { Defined, Subject } from '../define/normalize-definitions.ts'
 import type { LaunchOptions } from '../server/launch.ts'
 import type { TriportServer } from '../server/server.ts'
@@ -72,7 +71,7 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
     // A CommonJS module cannot write await before what it exports.
     if (isThenable(exported['default'])) exported = { ...exported, default: await exported['default'] }
   } catch (error) {
-    throw new Error(`Cannot load ${path}: ${loadReason(error, path)}`, { cause: error })
+    throw new Error(`Cannot load ${path}: ${await loadReason(error, path)}`, { cause: error })
   } finally {
     process.off('beforeExit', giveUp)
   }
@@ -246,8 +245,9 @@ const LOADED_BY = 'at async loadModule'
  * Why a module could not be loaded: the message, the source line of a syntax error, and the author's lines of
  * the stack. Paths are relative to the working directory.
  */
-function loadReason(error: unknown, path: string): string {
+async function loadReason(error: unknown, path: string): Promise<string> {
   if (!(error instanceof Error)) return `it threw ${describe(error)}`
+  const { remedyFor } = await import('./remedy.ts')
   const remedy = remedyFor(error, path)
   const isWhole = 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
   if (remedy !== undefined && isWhole) return near(remedy)
