@@ -7,6 +7,8 @@ export type Shown = string | {
   readonly text?: string | undefined
   readonly data?: unknown
   readonly content?: readonly ContentInput[] | undefined
+  /** It was not done, and the text says why. */
+  readonly state?: 'rejected' | undefined
 }
 
 /**
@@ -19,6 +21,8 @@ export type Read = (value: object, call: Call) => Shown | undefined
 export interface Reader {
   /** Made once for each run, so that it may remember what it has read. */
   makeReader(): Read
+  /** The values of a result that is a stream, but not iterable itself. */
+  parts?(result: object): AsyncIterable<object>
 }
 
 /** What runs the agents of one framework. */

@@ -31,7 +31,7 @@ interface Adapted {
   /** Left out: `name`. */
   name?(has: Has): unknown
   /** Left out: `description`. */
-  description?(has: Has): unknown
+  description?(has: Has, agent: object): unknown
 }
 
 /** What it is, whether an object is one, and how it is taken, or what to write instead. */
@@ -88,15 +88,23 @@ const agents: readonly AgentShape[] = [
     }],
   ['an agent of Mastra',
     (has) => has('component') === 'AGENT' && areFunctions(has, 'generate', 'stream', 'getInstructions'),
-    `${RUN}agent.generate(${MESSAGES}, { abortSignal: call.signal })).text`],
+    {
+      load: async () => (await import('./adapters/mastra.ts')).mastra,
+      // A method of its own: the text is private.
+      description: (has, agent) => areFunctions(has, 'getDescription')
+        ? Reflect.apply(has('getDescription') as () => unknown, agent, []) : undefined,
+    }],
   ['an agent of VoltAgent',
     (has) => lacksRun(has) && areFunctions(has, 'generateText', 'streamText', 'generateObject')
       && has('instructions') !== undefined,
-    `${RUN}agent.generateText(${MESSAGES}, { abortSignal: call.signal })).text`],
+    {
+      load: async () => (await import('./adapters/ai-sdk.ts')).voltAgent,
+      description: (has) => has('purpose'),
+    }],
   ['an agent of the AI SDK',
     (has) => lacksRun(has) && areFunctions(has, 'generate', 'stream')
       && (/^agent-v\d+$/.test(String(has('version'))) || readMember(has('settings'), 'model') !== undefined),
-    { load: async () => (await import('./ai-sdk.ts')).aiSdk, name: (has) => has('id') }],
+    { load: async () => (await import('./adapters/ai-sdk.ts')).aiSdk, name: (has) => has('id') }],
   ['an agent of the OpenAI Agents SDK',
     (has) => lacksRun(has) && areFunctions(has, 'asTool', 'getSystemPrompt', 'getAllTools', 'clone')
       && Array.isArray(has('handoffs')),
@@ -169,7 +177,9 @@ const agents: readonly AgentShape[] = [
   ['a model of the AI SDK, and no agent', (has) => areFunctions(has, 'doGenerate', 'doStream'),
     `agents: [new ToolLoopAgent({ id: 'Helper', model })], with import { ToolLoopAgent } from 'ai'`],
   ['a Mastra, which has agents', (has) => lacksRun(has) && areFunctions(has, 'getAgent', 'listAgents'),
-    `${RUN}mastra.getAgent('helper').generate(${MESSAGES}, { abortSignal: call.signal })).text`],
+    'agents: Object.values(mastra.listAgents())'],
+  ['a Mastra, which has agents', (has) => lacksRun(has) && areFunctions(has, 'getAgent', 'getAgents'),
+    'agents: Object.values(mastra.getAgents())'],
   ['a Runnable of LangChain, which does not declare what it takes',
     (has) => lacksRun(has) && has('lc_runnable') === true && has('schema') === undefined
       && areFunctions(has, 'invoke', 'stream'),
@@ -207,7 +217,7 @@ export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
   return {
     what,
     name: textOf(how.name === undefined ? has('name') : how.name(has)),
-    description: textOf(how.description === undefined ? has('description') : how.description(has)),
+    description: textOf(how.description === undefined ? has('description') : how.description(has, thing)),
     async* run(prompt, call) {
       const adapter = await how.load()
       yield* adapter.run(thing, prompt, call)

@@ -4,7 +4,7 @@
  */
 import { Later } from '../util/later.ts'
 import { isThenable } from '../util/thenable.ts'
-import { areFunctions, membersOf, readMember } from './shape.ts'
+import { areFunctions, hasMembers, membersOf, readMember } from './shape.ts'
 import type { Reader } from './adapter.ts'
 import type { Has } from './shape.ts'
 
@@ -16,7 +16,7 @@ interface Taken {
 
 /** What it is, whether a value is one, and how it is read, or what to write instead. */
 export type ResultShape = readonly [
-  what: string, is: (has: Has, names: readonly string[]) => boolean, how: Taken | string,
+  what: string, is: (has: Has, names: readonly string[], value: object) => boolean, how: Taken | string,
 ]
 
 function takenBy(load: () => Promise<Reader>): Taken {
@@ -26,7 +26,8 @@ function takenBy(load: () => Promise<Reader>): Taken {
 const a2aSdk = takenBy(async () => (await import('./adapters/a2a-sdk.ts')).a2aSdk)
 const adk = takenBy(async () => (await import('./adapters/adk.ts')).adk)
 const agUi = takenBy(async () => (await import('./adapters/ag-ui.ts')).agUi)
-const aiSdk = takenBy(async () => (await import('./ai-sdk.ts')).aiSdk)
+const aiSdk = takenBy(async () => (await import('./adapters/ai-sdk.ts')).aiSdk)
+const mastra = takenBy(async () => (await import('./adapters/mastra.ts')).mastra)
 const claudeAgent = takenBy(async () => (await import('./adapters/claude-agent.ts')).claudeAgent)
 const genkit = takenBy(async () => (await import('./adapters/genkit.ts')).genkit)
 const inngest = takenBy(async () => (await import('./adapters/inngest.ts')).inngest)
@@ -55,8 +56,14 @@ async function* finalOf(runner: object): AsyncGenerator<unknown> {
   yield await (runner as { finalChatCompletion(): Promise<unknown> }).finalChatCompletion()
 }
 
+/** The pieces of a result that its own reader knows how to get at. */
+async function* partsOf({ reader }: Taken, result: object): AsyncGenerator<object> {
+  await reader.load()
+  yield* reader.loaded.parts?.(result) ?? []
+}
+
 /** What the first part of a `fullStream` has. */
-const firstPart: ReadonlySet<PropertyKey> = new Set(['type', 'messageId', 'runId', 'from', 'payload'])
+const firstPart: ReadonlySet<PropertyKey> = new Set(['type', 'messageId', 'messageMetadata'])
 
 const results: readonly ResultShape[] = [
   ['a message of LangChain', isMessage, langchain],
@@ -69,10 +76,19 @@ const results: readonly ResultShape[] = [
   ['a stream of LangChain', (has) => areFunctions(has, 'getReader', 'ensureReader'), langchain],
   ['an event of LangChain',
     (has) => typeof has('run_id') === 'string' && onRun.test(String(has('event'))), langchain],
-  ['a stream of the AI SDK', (has) => has('textStream') !== undefined && has('fullStream') !== undefined,
-    { ...aiSdk, pieces: (has) => isStream(has('fullStream')) ? has('fullStream') : has('textStream') }],
+  ['a stream of Mastra',
+    (has, _names, value) => hasMembers(value, 'fullStream') && areFunctions(has, 'getFullOutput'),
+    { ...mastra, pieces: (_has, result) => partsOf(mastra, result) }],
+  ['a result of Mastra',
+    (_has, _names, value) => hasMembers(value, 'steps', 'finishReason', 'tripwire'), mastra],
+  ['a part of a stream of Mastra', (has) => has('type') === 'start' && typeof has('runId') === 'string'
+    && typeof has('from') === 'string', mastra],
+  ['a stream of the AI SDK', (_has, _names, value) => hasMembers(value, 'textStream')
+    && (hasMembers(value, 'fullStream') || hasMembers(value, 'partialObjectStream')),
+    { ...aiSdk, pieces: (_has, result) => partsOf(aiSdk, result) }],
   ['a result of the AI SDK',
-    (has) => Array.isArray(has('steps')) && has('finishReason') !== undefined && has('usage') !== undefined,
+    (has) => has('finishReason') !== undefined && has('usage') !== undefined
+      && (Array.isArray(has('steps')) || (has('object') !== undefined && has('response') !== undefined)),
     aiSdk],
   ['a part of a stream of the AI SDK', (has, names) => has('type') === 'start'
     && names.every((name) => firstPart.has(name)), aiSdk],
@@ -163,7 +179,7 @@ async function* withAnswer(stream: unknown, end: unknown): AsyncGenerator<unknow
 export function resultShape(value: object, before?: ResultShape): ResultShape | undefined {
   const has = membersOf(value)
   const names = Object.keys(value)
-  const shape = results.find(([, is]) => is(has, names))
+  const shape = results.find(([, is]) => is(has, names, value))
   return shape ?? (before !== undefined && goesOn(before, has) ? before : undefined)
 }
 

@@ -38,6 +38,22 @@ export function readJson(text: string): unknown {
   }
 }
 
+/** Whether it has these members. None of them is read: some read streams when they are. */
+export function hasMembers(thing: object, ...members: readonly string[]): boolean {
+  try {
+    return members.every((member) => member in thing)
+  } catch {
+    return false
+  }
+}
+
+export type PlainMembers = Readonly<Record<string, unknown>>
+
+/** The members of a plain object; none of anything else. */
+export function membersIn(value: unknown): PlainMembers {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
 export function areFunctions(has: Has, ...members: readonly string[]): boolean {
   return members.every((member) => typeof has(member) === 'function')
 }

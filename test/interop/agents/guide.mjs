@@ -28,7 +28,7 @@ export function guideProgram(folder, name, { skip = false, installed = {}, env =
     for (const [from, to] of Object.entries({ ...installed, triport: dist })) {
       text = text.replace(`from '${from}'`, `from '${to}'`)
     }
-    const file = fileURLToPath(new URL(`.guide-${name.replace('/', '-')}.mjs`, folder))
+    const file = fileURLToPath(new URL(`.guide-${name.replaceAll('/', '-')}.mjs`, folder))
     writeFileSync(file, text)
     t.after(() => rmSync(file, { force: true }))
     const model = await startModel()

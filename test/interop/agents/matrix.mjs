@@ -45,13 +45,15 @@ export const data = { city: 'Paris', degrees: 21 }
  * - `data`: its answer is `data`, in whatever way it makes its model write it.
  * What is no agent of theirs has `write`, the function that an author would write.
  * `returns` are functions `(agent, prompt, call)` by what they are called, as 'generate()', whose results an
- * author may return as they are; `agent` is a plain one. `without` says, by the name of a column, why it is
- * not there; its tests are not run.
+ * author may return as they are; `agent` is a plain one. Those of `returnsData` return `data` in some form.
+ * `without` says, by the name of a column, why it is not there; its tests are not run.
+ * `several`, where it can: a prompt after which `book` is called several times.
  * `approval` makes what a form that asks for an approval holds. `hidesStatus`: its errors do not have the
  * status of the model's answer.
  */
 export function matrix({
-  framework, version, skip = false, agents = {}, returns = {}, without = {}, booked, hidesStatus = false,
+  framework, version, skip = false, agents = {}, returns = {}, returnsData = {}, without = {}, booked,
+  hidesStatus = false, several,
   approval = (approve) => ({ approve }),
 }) {
   const title = `${framework} ${version}`
@@ -75,7 +77,7 @@ export function matrix({
       const about = { name, description: `The ${name} one.` }
       ours.push(made.write === undefined ? adapt(made, about) : { ...about, run: made.write })
     }
-    for (const [at, make] of Object.values(returns).entries()) {
+    for (const [at, make] of [...Object.values(returns), ...Object.values(returnsData)].entries()) {
       const agent = await agents.plain(model.url)
       ours.push({ name: `return ${at}`, run: (prompt, call) => make(agent, prompt, call) })
     }
@@ -241,6 +243,17 @@ export function matrix({
         assert.ok(model.requests.length - asked <= 2, 'the model was asked again')
       })
     }
+    if (several) check('questions', `one question after the other: ${several}`, async () => {
+      const before = booked()
+      let { result: { task } } = await a2a('approval', several)
+      const answers = several.match(/book/g).map((_book, at) => (at === 1 ? 'no' : 'yes'))
+      for (const answer of answers) {
+        assert.equal(task.status.state, 'TASK_STATE_INPUT_REQUIRED', JSON.stringify(task.status))
+        task = (await a2a('approval', answer, { taskId: task.id })).result.task
+      }
+      assert.equal(task.status.state, 'TASK_STATE_COMPLETED', JSON.stringify(task.status))
+      assert.equal(booked() - before, answers.length - 1)
+    })
     check('questions', 'where the client cannot be asked, the tool does not run', async () => {
       const before = booked()
       const { status } = await query('approval', { query: '(book)' })
@@ -301,6 +314,19 @@ export function matrix({
         assert.ok(failed.status >= 500, `${mark}: ${failed.status} ${failed.response}`)
         assert.doesNotMatch(JSON.stringify(failed), new RegExp(SECRET))
       }
+    })
+  }
+
+  for (const [at, name] of Object.keys(returnsData).entries()) {
+    check('data', `what ${name} gives may be returned`, async () => {
+      const agent = `return-${Object.keys(returns).length + at}`
+      const answer = await query(agent, { query: 'The weather?' })
+      assert.deepEqual([answer.status, answer.data], [200, data])
+      const all = await collect(agent, { query: 'The weather?' })
+      assert.deepEqual(all.at(-1).data.data, data)
+      assert.deepEqual(JSON.parse(all.at(-1).data.response), data, 'the text is told twice, or not at all')
+      const { status } = await query(agent, { query: '(500)' })
+      assert.ok(status >= 500, String(status))
     })
   }
 

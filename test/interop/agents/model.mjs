@@ -4,6 +4,7 @@
  *
  * The last message of the user decides. Without a mark the model says `You said …`, word by word. Marks:
  * - `(NAME)` of a tool that is offered: calls it with `{"city":"Paris"}`, then says `The tool said …`;
+ * - `(then)`: the tools behind it are called when those before have returned;
  * - `(slow)`: says two words and waits until its client leaves;
  * - `(500)`, `(429)`, `(401)`: that status;
  * - `(cut)`: ends the connection in the midst of the answer;
@@ -78,7 +79,12 @@ async function answer(asked, response, dialect) {
     return response.end(JSON.stringify({ error: dialect.failure?.(Number(status)) ?? failure }))
   }
   const isResult = last?.role === 'tool'
-  const calls = isResult ? [] : marks.filter((mark) => asked.tools.includes(mark))
+  const since = asked.messages.slice(asked.messages.findLastIndex(({ role }) => role === 'user'))
+  const rounds = marks.join(' ').split(' then ')
+    .map((names) => names.split(' ').filter((name) => asked.tools.includes(name)))
+  let done = since.filter(({ role }) => role === 'tool').length
+  while (done > 0 && rounds.length > 0) done -= rounds.shift().length
+  const calls = (rounds[0] ?? [])
     .map((name, at) => ({ id: `call_${asked.messages.length}_${at}`, name, args: CITY }))
   if (calls.length === 0 && asked.demanded !== undefined) {
     calls.push({ id: `call_${asked.messages.length}`, name: asked.demanded, args: DATA })

@@ -1,0 +1,128 @@
+/**
+ * Reads what the AI SDK, and what is built on it, streams and returns: the parts of a stream, those for user
+ * interfaces too, and whole results.
+ */
+import { membersIn, readMember } from '../shape.ts'
+import type { Call } from '../../define/call.ts'
+import type { ContentInput } from '../../define/content.ts'
+import type { Read, Shown } from '../adapter.ts'
+import type { PlainMembers } from '../shape.ts'
+
+/** What a result has for machines: of one that is a text, nothing. */
+export async function outputOf(result: object): Promise<unknown> {
+  const output = await (readMember(result, 'output') ?? readMember(result, 'object'))
+  return typeof output === 'object' ? output ?? undefined : undefined
+}
+
+/** Makes what reads the values of one run. `hadText`: something was said before. */
+export function partReader(hadText = false): Read {
+  let hasText = hadText
+  let isNew = false
+  return (value, call) => {
+    if (!('type' in value)) return readResult(value, call)
+    const part: PlainMembers = { ...value }
+    // Each step begins a text of its own.
+    if (part['type'] === 'start-step') isNew = hasText
+    const shown = readPart(part, call)
+    if (typeof shown !== 'string' || shown === '') return shown
+    hasText = true
+    const text = isNew ? `\n\n${shown}` : shown
+    isNew = false
+    return text
+  }
+}
+
+function readPart(part: PlainMembers, call: Call): Shown | undefined {
+  const { type, toolCallId, toolName } = part
+  const id = String(toolCallId)
+  const name = typeof toolName === 'string' ? toolName : undefined
+  switch (type) {
+    case 'text-delta':
+      return stringIn(part, 'text', 'delta', 'textDelta')
+    case 'reasoning': case 'reasoning-delta':
+      call.event({ type: 'reasoning', text: stringIn(part, 'text', 'delta') ?? '' })
+      return undefined
+    case 'tool-call': case 'tool-input-available':
+      call.event({ type: 'tool-call', id, name: name ?? 'tool', args: part['input'] })
+      return undefined
+    case 'tool-result': case 'tool-output-available':
+      if (part['preliminary'] !== true) {
+        call.event({ type: 'tool-result', id, name, result: part['output'] })
+      }
+      return undefined
+    case 'tool-error': case 'tool-output-error': case 'tool-output-denied':
+      call.event({ type: 'tool-result', id, name, isError: true })
+      return undefined
+    case 'finish':
+      sayUsage(part['totalUsage'] ?? part['usage'], call)
+      return undefined
+    case 'file':
+      return fileIn(part)
+    case 'error':
+      throw part['error'] ?? new Error(stringIn(part, 'errorText'))
+    case 'abort':
+      throw new Error('The stream of the model was aborted')
+    case 'tool-approval-request':
+      if (!isApproval(part)) return undefined
+      throw new TypeError('A tool waits for an approval, which only an agent that is served as it is can ask '
+        + 'for; write agents: [agent]')
+  }
+  return undefined
+}
+
+/** What waits for a person; some are decided by the author's code. */
+export function isApproval(part: object): boolean {
+  return readMember(part, 'type') === 'tool-approval-request' && readMember(part, 'isAutomatic') !== true
+}
+
+/** What `generateText` and `generateObject` resolve to. */
+function readResult(result: object, call: Call): Shown {
+  const steps = readMember(result, 'steps')
+  for (const step of Array.isArray(steps) ? steps : []) {
+    const content = readMember(step, 'content')
+    for (const part of Array.isArray(content) ? content : []) readPart(membersIn(part), call)
+  }
+  sayUsage(readMember(result, 'totalUsage') ?? readMember(result, 'usage'), call)
+  const files = readMember(result, 'files')
+  const data = ['object', 'output', 'experimental_output'].map((name) => readMember(result, name))
+    .find((value) => typeof value === 'object' && value !== null)
+  return {
+    text: stringIn(result, 'text'), data,
+    content: (Array.isArray(files) ? files : []).flatMap((file) => fileIn({ file })?.content ?? []),
+  }
+}
+
+function sayUsage(usage: unknown, call: Call): void {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, ...more } = membersIn(usage)
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return
+  const cached = readMember(more['inputTokenDetails'], 'cacheReadTokens') ?? cachedInputTokens
+  const reasoning = readMember(more['outputTokenDetails'], 'reasoningTokens') ?? reasoningTokens
+  call.event({
+    type: 'usage', inputTokens, outputTokens,
+    ...isCount(cached) && { cachedInputTokens: cached },
+    ...isCount(reasoning) && { reasoningTokens: reasoning },
+  })
+}
+
+/** A file that a model has made. */
+function fileIn({ file }: PlainMembers): { readonly content: readonly ContentInput[] } | undefined {
+  const data = stringIn(file, 'base64')
+  const mimeType = stringIn(file, 'mediaType')
+  if (data === undefined || mimeType === undefined) return undefined
+  const [kind] = mimeType.split('/')
+  if (kind === 'image' || kind === 'audio') return { content: [{ type: kind, data, mimeType }] }
+  return { content: [{ type: 'resource', resource: { uri: 'file:///answer', mimeType, blob: data } }] }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}
+
+/** The first of some members that is a string. */
+function stringIn(value: unknown, ...names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const member = readMember(value, name)
+    if (typeof member === 'string') return member
+  }
+  return undefined
+}

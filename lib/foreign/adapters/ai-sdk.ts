@@ -1,0 +1,123 @@
+/** Runs agents of the AI SDK, versions 5 to 7, and of VoltAgent, and reads what their functions return. */
+import { isApproval, outputOf, partReader } from './ai-parts.ts'
+import { askApproval } from '../approval.ts'
+import { earlierMessages, presentMessage } from '../message.ts'
+import { membersIn } from '../shape.ts'
+import { runSteps } from '../steps.ts'
+import type { Call } from '../../define/call.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { Adapter, Reader, Shown } from '../adapter.ts'
+import type { PlainMembers } from '../shape.ts'
+import type { AgentStep } from '../steps.ts'
+
+/** What its agents have in common; `stream` of version 5 is no promise. */
+interface AiSdkAgent {
+  readonly settings?: PlainMembers
+  generate(options: object): Promise<object>
+  stream(options: object): MaybePromise<object>
+}
+
+interface VoltAgent { streamText(messages: readonly object[], options: object): Promise<object> }
+
+/** A result that is a stream. */
+interface Streamed {
+  readonly fullStream?: AsyncIterable<object>
+  /** What was said in all steps, from version 7 on; the response of the last step has it before. */
+  readonly responseMessages?: PromiseLike<readonly object[]>
+  readonly steps: PromiseLike<readonly { readonly response: { readonly messages: readonly object[] } }[]>
+}
+
+/** What an agent has said, and what it must not do before it is allowed. */
+interface State {
+  readonly messages: readonly object[]
+  readonly approvals: readonly PlainMembers[]
+  readonly hasText: boolean
+}
+
+/** Gives messages to an agent. */
+type Start = (messages: readonly object[]) => MaybePromise<object>
+
+export const aiSdk: Adapter & Reader = {
+  run(agent, prompt, call) {
+    const theirs = agent as AiSdkAgent
+    const has = (name: string): boolean => theirs.settings?.[name] !== undefined
+    // Streams of version 5 have no output for machines.
+    const method = has('experimental_output') ? 'generate' : 'stream'
+    return runWith((messages) => (
+      theirs[method]({ messages, abortSignal: call.signal, allowSystemInMessages: true })
+    ), has('instructions') || has('system'), prompt, call)
+  },
+  makeReader: () => partReader(),
+  async* parts(result) {
+    yield* (result as Streamed).fullStream ?? []
+    const data = await outputOf(result)
+    if (data !== undefined) yield { data }
+  },
+}
+
+export const voltAgent: Adapter = {
+  run(agent, prompt, call) {
+    const theirs = agent as VoltAgent
+    const options = { abortSignal: call.signal }
+    return runWith((messages) => theirs.streamText(messages, options), true, prompt, call)
+  },
+}
+
+function runWith(start: Start, hasInstructions: boolean, prompt: string, call: Call): AsyncIterable<Shown> {
+  const asked = [...earlierMessages(call, hasInstructions), userMessage(prompt, call)]
+  return runSteps<State, readonly object[]>(call, 'ai-sdk', (state, answers = []) => (
+    step(start, asked, [...state?.messages ?? [], ...answers], state?.hasText === true, call)
+  ), ({ approvals }) => askFor(approvals, call))
+}
+
+async function* step(
+  start: Start, asked: readonly object[], since: readonly object[], hadText: boolean, call: Call,
+): AgentStep<State> {
+  const result = await start([...asked, ...since])
+  const read = partReader(hadText)
+  if (!('fullStream' in result)) {
+    yield read(result, call) ?? ''
+    return undefined
+  }
+  const streamed = result as Streamed
+  const approvals: PlainMembers[] = []
+  let hasText = hadText
+  for await (const part of streamed.fullStream ?? []) {
+    if (isApproval(part)) {
+      approvals.push(membersIn(part))
+      continue
+    }
+    const shown = read(part, call)
+    if (shown === undefined) continue
+    hasText = true
+    yield shown
+  }
+  if (approvals.length > 0) {
+    const messages = await streamed.responseMessages ?? (await streamed.steps).at(-1)?.response.messages ?? []
+    return { messages: [...since, ...messages], approvals, hasText }
+  }
+  const data = await outputOf(result)
+  if (data !== undefined) yield { data }
+  return undefined
+}
+
+/** The answers to what the agent has asked, as the next message. */
+async function askFor(approvals: readonly PlainMembers[], call: Call): Promise<readonly object[]> {
+  const content = await Promise.all(approvals.map(async ({ approvalId, toolCall }) => {
+    const { toolName, input } = membersIn(toolCall)
+    const approved = await askApproval(call, `approve-${String(approvalId)}`, String(toolName), input)
+    return { type: 'tool-approval-response', approvalId, approved }
+  }))
+  return [{ role: 'tool', content }]
+}
+
+function userMessage(prompt: string, call: Call): object {
+  const { text, files } = presentMessage(prompt, call)
+  if (files.length === 0) return { role: 'user', content: text }
+  return {
+    role: 'user',
+    content: [{ type: 'text', text }, ...files.map(({ data, mediaType, name }) => (
+      { type: 'file', data, mediaType, ...name !== undefined && { filename: name } }
+    ))],
+  }
+}

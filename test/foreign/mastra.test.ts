@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { defineAgent } from '../../lib/define/agent.ts'
+import { mastra } from '../../lib/foreign/adapters/mastra.ts'
+import { ask, callOf, serviceOf } from '../fixtures/house.ts'
+import type { CallEvent } from '../../lib/define/event.ts'
+import type { Shown } from '../../lib/foreign/adapter.ts'
+import type { AgentOutput } from '../../lib/index.ts'
+
+async function* streamOf(parts: readonly object[]): AsyncGenerator<object> { yield* parts }
+
+/** A run of an agent, as it streams. */
+function run(...chunks: readonly (readonly [type: string, payload: object])[]): object {
+  const all = chunks.map(([type, payload]) => ({ type, runId: 'r', from: 'AGENT', payload }))
+  return { runId: 'r', fullStream: streamOf(all), getFullOutput: () => ({}) }
+}
+
+async function shownBy(shown: AsyncIterable<Shown>): Promise<readonly Shown[]> {
+  const all: Shown[] = []
+  for await (const one of shown) all.push(one)
+  return all
+}
+
+const tool = { toolCallId: '1', toolName: 'book', args: { city: 'Paris' } }
+const usage = { inputTokens: 3, outputTokens: 2 }
+
+test('of what an agent of Mastra streams the text comes, and the rest as events', async () => {
+  const events: CallEvent[] = []
+  const call = callOf({ event: (event) => events.push(event) })
+  const agent = {
+    stream: async () => run(
+      ['start', {}], ['step-start', {}], ['reasoning-delta', { text: 'Hm.' }], ['tool-call', tool],
+      ['tool-result', { ...tool, result: 'booked' }],
+      ['tool-result', { ...tool, result: new Error('secret') }],
+      ['text-delta', { text: 'Done' }], ['step-start', {}], ['text-delta', { text: 'It is' }],
+      ['finish', { output: { text: 'secret', usage } }],
+    ),
+  }
+  assert.deepEqual(await shownBy(mastra.run(agent, 'Hi', call)), ['Done', '\n\nIt is'])
+  assert.deepEqual(events, [
+    { type: 'reasoning', text: 'Hm.' },
+    { type: 'tool-call', id: '1', name: 'book', args: { city: 'Paris' } },
+    { type: 'tool-result', id: '1', name: 'book', result: 'booked', isError: false },
+    { type: 'tool-result', id: '1', name: 'book', result: undefined, isError: true },
+    { type: 'usage', ...usage },
+  ])
+})
+
+test('a tool that waits is asked for, and its run goes on with the answer', async () => {
+  const seatSchema = { type: 'object', properties: { seat: { type: 'string' } }, required: ['seat'] }
+  const resumeSchema = JSON.stringify(seatSchema)
+  const suspended = { ...tool, suspendPayload: { question: 'Which?' }, resumeSchema }
+  const cases: readonly (readonly [string, object, object | undefined, string, unknown])[] = [
+    ['tool-call-approval', tool, { approve: true }, 'approveToolCall', undefined],
+    ['tool-call-approval', tool, undefined, 'declineToolCall', undefined],
+    ['tool-call-suspended', suspended, { seat: '1A' }, 'resumeStream', { seat: '1A' }],
+    ['tool-call-suspended', suspended, undefined, 'declineToolCall', undefined],
+    ['tool-call-suspended', { ...tool, suspendPayload: 'Which?' }, { answer: '1A' }, 'resumeStream', '1A'],
+  ]
+  for (const [type, payload, content, method, data] of cases) {
+    const went: unknown[] = []
+    const goOn = (name: string) => async (...given: readonly object[]) => {
+      went.push(name, given.length > 1 ? given[0] : undefined, given.at(-1))
+      return run(['text-delta', { text: 'Went on.' }])
+    }
+    const methods = ['approveToolCall', 'declineToolCall', 'resumeStream'].map((name) => [name, goOn(name)])
+    const agent = { stream: async () => run([type, payload]), ...Object.fromEntries(methods) as object }
+    const call = callOf({
+      can: () => true,
+      ask: async () => content === undefined ? { action: 'decline' } : { action: 'accept', content },
+    })
+    assert.deepEqual(await shownBy(mastra.run(agent, 'Hi', call)), ['Went on.'])
+    const options = { abortSignal: call.signal, runId: 'r', toolCallId: '1' }
+    assert.deepEqual(went, [method, data, options])
+  }
+})
+
+test('a result of Mastra that was aborted or waits is an error, and a guard refuses', async () => {
+  const { service } = serviceOf()
+  const whole = { text: '', steps: [], finishReason: 'stop', tripwire: undefined, totalUsage: usage }
+  const results: readonly (readonly [object, RegExp])[] = [
+    [{ ...whole, finishReason: 'aborted' }, /aborted/],
+    [{ ...whole, finishReason: 'suspended' }, /agents: \[/],
+    [{ ...whole, error: new Error('gone') }, /gone/], [run(['start', {}], ['abort', {}]), /aborted/],
+    [run(['start', {}], ['error', { error: new Error('gone') }]), /gone/],
+    [run(['start', {}], ['tool-call-approval', tool]), /agents: \[/],
+  ]
+  for (const [result, why] of results) {
+    const agent = defineAgent({ name: 'A', run: () => result as AgentOutput })
+    await assert.rejects(async () => ask(service, agent, 'hi', callOf()), (error: Error) => (
+      why.test(String(error.cause))
+    ))
+  }
+  const refusals = [
+    { ...whole, tripwire: { reason: 'Not that.' } },
+    { ...whole, tripwire: true, tripwireReason: 'Not that.' },
+    run(['start', {}], ['tripwire', { reason: 'Not that.' }]),
+  ]
+  for (const refusal of refusals) {
+    const agent = defineAgent({ name: 'A', run: () => refusal as AgentOutput })
+    await assert.rejects(async () => ask(service, agent, 'hi', callOf()), { message: 'Not that.' })
+  }
+})
