@@ -33,7 +33,18 @@ const panels = [
     await page.fill('Query', 'Help')
     await page.press('Enter')
   }],
-  ['tool/plan_trip', 'Plan a trip', async () => {}],
+  ['agent/booking-clerk', 'Which seat?', async (page) => {
+    await page.choose('Sent over', 'A2A')
+    await page.fill('Query', 'a train')
+    await page.press('Enter')
+  }],
+  ['tool/plan_trip', 'passes 1', async (page) => {
+    await page.click('button', 'Add to passes')
+  }],
+  ['resource/office://city/{name}', 'lies by the sea', async (page) => {
+    await page.fill('name', 'Porto', 'combobox')
+    await page.click('button', 'Read')
+  }],
   ['tool/find_trains', 'Three trains', async (page) => {
     await page.fill('to', 'Lisbon')
     await page.click('button', 'Run')
@@ -46,7 +57,11 @@ const panels = [
   ['tool/cancel_trip', 'it failed', (page) => page.click('button', 'Run')],
   ['resource/office://timetable', '08:10', (page) => page.click('button', 'Read')],
   ['prompt/postcard', 'Write to Ada', async (page) => {
-    await page.fill('friend', 'Ada')
+    await page.fill('friend', 'Ada', 'combobox')
+    await page.fill('city', 'L', 'combobox')
+    await page.isTrue(`document.querySelector('[role=listbox] [role=option]') !== null`)
+    assert.deepEqual(await complaints(page), [], 'completions')
+    await page.press('Escape')
     await page.click('button', 'Get')
   }],
   ['a2a', 'Which seat?', async (page) => {
@@ -112,8 +127,7 @@ for (const [name, view] of views) {
     const page = await openPage(t, view)
     for (const [hash, seen, use] of panels) {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
-      const opened = `decodeURI(document.querySelector('nav [aria-current]').hash)`
-      await page.isTrue(`${opened} === ${JSON.stringify(`#${hash}`)}`)
+      await page.isTrue(`current === ${JSON.stringify(hash)}`)
       await use(page)
       await page.sees(seen, 'section:not([hidden])')
       await page.evaluate(
