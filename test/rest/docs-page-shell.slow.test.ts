@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 import { Browser, absent } from '../fixtures/browser.ts'
 import { eventually, listen, serve } from '../fixtures/client.ts'
 import { Gate, showcase } from '../fixtures/showcase.ts'
+import { hostEntry, hostText, mcpHosts } from '../../lib/wire/mcp-hosts.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Page, View } from '../fixtures/browser.ts'
@@ -138,6 +139,17 @@ test('the shortest code comes first, the envelope of MCP a tab further', options
   assert.equal(await page.evaluate(shown), 'Python', 'the language stays')
 })
 
+/** Runs a program to its end. */
+function execute(
+  program: string, words: readonly string[],
+): Promise<{ readonly stdout: string; readonly isMissing: boolean }> {
+  return new Promise((resolve) => {
+    execFile(program, words, { timeout: 20_000 }, (error, stdout) => {
+      resolve({ stdout, isMissing: error?.code === 'ENOENT' })
+    })
+  })
+}
+
 test('the samples of a call run as they stand', options, async (t) => {
   const gate = new Gate()
   gate.open(100)
@@ -152,28 +164,36 @@ test('the samples of a call run as they stand', options, async (t) => {
     await page.click('tab', tab)
     const code = String(await page.evaluate(shown))
     const text = tab === 'JavaScript' ? `(async () => {${code}})()` : code
-    const ended = await new Promise<{ error: unknown; stdout: string }>((resolve) => {
-      execFile(program, [flag, text], { timeout: 20_000 }, (error, stdout) => resolve({ error, stdout }))
-    })
-    if ((ended.error as NodeJS.ErrnoException | null)?.code === 'ENOENT') {
+    const { stdout, isMissing } = await execute(program, [flag, text])
+    if (isMissing) {
       t.diagnostic(`skipped: ${program} is not here`)
       continue
     }
-    assert.match(ended.stdout, /Three trains go to St\. John's \\*"x/, tab)
+    assert.match(stdout, /Three trains go to St\. John's \\*"x/, tab)
   }
 })
+
+/** What the connect panel shows, folds too. */
+const connected = `[...document.querySelectorAll('section:not([hidden]) pre')].map((one) => one.textContent)`
+const links = `[...document.querySelectorAll('main a.button')].map((one) => one.href)`
 
 test('what clients need names this server, a click or a copy away, and makes a call', options, async (t) => {
   const { page, url } = await office(t, { hash: '#connect' })
   const text = await page.sees('claude mcp add -t http travel-office')
-  const lines = [
-    `"url": "${url}/mcp"`, '"mcpServers"', '"servers"', 'claude_desktop_config.json', '--stdio', 'mcp-remote',
-    `${url}/a2a/.well-known/agent-card.json`, `base_url="${url}/v1"`, 'chat.completions.create',
-    'SendMessage', 'client.callTool(', `curl ${url}/ `,
-  ]
-  for (const line of lines) assert.ok(text.includes(line), line)
-  const hrefs = await page.evaluate(`[...document.querySelectorAll('main a.button')].map((one) => one.href)`)
-  const [cursor, code] = hrefs as readonly [string, string]
+  const files = [...mcpHosts.map(({ files: { macos, project = macos } }) => project), 'mcp-remote']
+  for (const file of files) assert.ok(text.includes(file), file)
+  const texts = await page.evaluate(connected) as readonly string[]
+  for (const host of mcpHosts) {
+    const module = { command: 'npx', args: ['triport', 'serve', '/path/to/agent.js', '--stdio'] }
+    for (const server of [module, { url: `${url}/mcp` }]) {
+      const entry = hostEntry(host, server)
+      const whole = entry === undefined ? undefined : hostText(host, 'travel-office', entry).trim()
+      if (whole !== undefined) assert.ok(texts.includes(whole), `${host.title}: ${whole}`)
+    }
+    const install = `npx triport install ${host.id} ${url}/mcp`
+    assert.equal(texts.includes(install), host.address !== undefined, host.title)
+  }
+  const [cursor, code] = await page.evaluate(links) as readonly [string, string]
   const config = new URL(cursor).searchParams
   assert.match(cursor, /^cursor:\/\/anysphere\.cursor-deeplink\/mcp\/install\?/)
   assert.equal(config.get('name'), 'travel-office')
@@ -184,17 +204,34 @@ test('what clients need names this server, a click or a copy away, and makes a c
   assert.deepEqual(server, { name: 'travel-office', type: 'http', url: `${url}/mcp` })
 })
 
+test('each call that a client is shown gets an answer', options, async (t) => {
+  const { page } = await office(t, { hash: '#connect' })
+  await page.sees('Your own MCP client')
+  const texts = await page.evaluate(connected) as readonly string[]
+  const calls = texts.filter((text) => text.startsWith('curl '))
+  const paths = calls.map((text) => /127[^/]*(\/\S*)/.exec(text)?.[1])
+  assert.deepEqual(paths, ['/mcp', '/a2a', '/v1/chat/completions', '/'])
+  for (const text of calls) {
+    const { stdout } = await execute('sh', ['-c', text])
+    assert.match(stdout, /result|choices|response/, text)
+    assert.doesNotMatch(stdout, /"error"|"status":[45]/, text)
+  }
+  assert.ok(texts.some((text) => text.includes('client.callTool(')))
+  assert.ok(texts.some((text) => text.includes('chat.completions.create(')))
+})
+
 test('a key is in what clients need only as a word to be replaced', options, async (t) => {
   const more = { apiKey: 'sesame' }
   const { page } = await office(t, { more, hash: '#connect', expected: /status of 401/ })
   await page.fill('API key', 'sesame')
   await page.press('Enter')
-  const text = await page.sees('Put your key in the place of YOUR_KEY')
-  assert.match(text, /claude mcp add .* -H 'X-API-Key: YOUR_KEY'/)
-  const links = `[...document.querySelectorAll('main a.button')].map((one) => one.href)`
+  await page.sees('Put your key in the place of YOUR_KEY')
+  const texts = String(await page.evaluate(connected))
+  assert.match(texts, /claude mcp add .* -H 'Authorization: Bearer YOUR_KEY'/)
+  assert.match(texts, /"Bearer \$\{env:TRIPORT_API_KEY\}"/)
   const hrefs = String(await page.evaluate(links))
-  assert.match(decodeURIComponent(hrefs), /"headers":\{"X-API-Key":"YOUR_KEY"/)
-  assert.doesNotMatch(text + hrefs, /sesame/)
+  assert.match(decodeURIComponent(hrefs), /"headers":\{"Authorization":"Bearer \$\{env:TRIPORT_API_KEY\}"/)
+  assert.doesNotMatch(texts + hrefs, /sesame/)
 })
 
 test('what was sent is listed, and sent again', options, async (t) => {

@@ -5,9 +5,11 @@ import test from 'node:test'
 import { Script } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { dial, echo, listen, request, serve } from '../fixtures/client.ts'
+import { createServer } from '../../lib/index.ts'
 
-/** As it is served: without indentation, and without lines of comment. */
-const page = readFileSync('lib/rest/service/docs.html', 'utf8').replace(/^ *(?:\/\/.*\n)?/gm, '')
+const shown = createServer({ agents: [echo], log: false })
+const page = await (await shown.fetch(request('/docs'))).text()
+await shown.close()
 
 function digestsOf(element: string): readonly string[] {
   const found = [...page.matchAll(new RegExp(`<${element}>([^]*?)</${element}>`, 'g'))]
@@ -28,6 +30,11 @@ test('the page is served whole, with a policy that lets its own parts run and no
   assert.deepEqual(rules.get('script-src'), digestsOf('script'))
   assert.deepEqual(rules.get('style-src'), digestsOf('style'))
   assert.equal(await response.text(), page)
+  const lines = (text: string): readonly string[] => text.split('\n').map((line) => line.trim())
+  const file = lines(readFileSync('lib/rest/service/docs.html', 'utf8'))
+  const served = lines(page)
+  assert.deepEqual(served.filter((line) => !file.includes(line) && !line.includes('id="hosts"')), [])
+  assert.deepEqual(file.filter((line) => !served.includes(line) && !/^\/\/|id="hosts"/.test(line)), [])
 })
 
 test('the page needs nothing from elsewhere, and nothing that its policy forbids', () => {

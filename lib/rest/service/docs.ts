@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { hostEntry, mcpHosts } from '../../wire/mcp-hosts.ts'
 import { PackedReply } from '../reply/reply.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 
@@ -20,7 +21,21 @@ export function readDocs(exchange: Exchange): Reply {
 
 /** What a browser needs of the file: indentation and lines of comment are for who changes it. */
 function servedText(html: string): string {
-  return html.replace(/^ *(?:\/\/.*\n)?/gm, '')
+  return html.replace(/^ *(?:\/\/.*\n)?/gm, '').replace('"hosts">[]', () => `"hosts">${hostsJson()}`)
+}
+
+/** The hosts of MCP, as the page writes them. Only the browser knows the address. */
+function hostsJson(): string {
+  const url = '$URL'
+  const module = { command: 'npx', args: ['triport', 'serve', '/path/to/agent.js', '--stdio'] }
+  return JSON.stringify(mcpHosts.map((host) => {
+    const { id, title, files: { macos, project = macos }, member, format, then, takesVariables } = host
+    return {
+      id, title, file: project, member, format, then,
+      process: hostEntry(host, module), address: hostEntry(host, { url }),
+      keyed: takesVariables ? hostEntry(host, { url, keyVariable: 'TRIPORT_API_KEY' }) : undefined,
+    }
+  }))
 }
 
 function makePage(html: string): Page {
