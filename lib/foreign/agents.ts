@@ -37,8 +37,6 @@ interface Adapted {
 /** What it is, whether an object is one, and how it is taken, or what to write instead. */
 type AgentShape = readonly [what: string, is: (has: Has) => boolean, how: Adapted | string]
 
-const MESSAGES = `[...call.history, { role: 'user', content: prompt }]`
-
 const RUN = 'run: async (prompt, call) => (await '
 
 async function loadLangchain(): Promise<Adapter> {

@@ -107,7 +107,7 @@ test('an agent of another framework is refused with what to write, wherever it i
       assert.throws(define, (error: unknown) => {
         assert.ok(error instanceof TypeError, what)
         assert.match(error.message, write, what)
-        const advice = /^This .* Write (?:agents|groups): (?:\[(?:\{ name: '\w+', \w+: |new |\w+\()|Object\.)/s
+        const advice = /^This.* Write (?:agents|groups): (?:\[(?:\{ name: '\w+', \w+: |new |\w+\()|Object\.)/s
         assert.match(error.message, advice, what)
         assert.doesNotMatch(error.message, /rename/i)
         return true
