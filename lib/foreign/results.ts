@@ -177,10 +177,19 @@ async function* withAnswer(stream: unknown, end: unknown): AsyncGenerator<unknow
  * in one stream, whose later pieces are often too plain to be known by themselves.
  */
 export function resultShape(value: object, before?: ResultShape): ResultShape | undefined {
-  const has = membersOf(value)
   const names = Object.keys(value)
+  if (isOwnAnswer(value, names)) return undefined
+  const has = membersOf(value)
   const shape = results.find(([, is]) => is(has, names, value))
   return shape ?? (before !== undefined && goesOn(before, has) ? before : undefined)
+}
+
+const ownMembers: ReadonlySet<string> = new Set(['text', 'data', 'content', 'state', 'reply', 'toolCalls'])
+
+/** Most answers of authors are known at once. */
+function isOwnAnswer(value: object, names: readonly string[]): boolean {
+  return names.length > 0 && names.every((name) => ownMembers.has(name))
+    && Object.getPrototypeOf(value) === Object.prototype
 }
 
 function goesOn([, , how]: ResultShape, has: Has): boolean {
