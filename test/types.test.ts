@@ -10,6 +10,7 @@ import { blocks } from './fixtures/documents.ts'
 
 const FOLDER = '.test/types'
 const HEAD = `import { createServer, defineAgent, defineGroup, defineTool, launch, serveStdio } from 'triport'
+import { testClient } from 'triport'
 import type { Agent, AgentDefinition, Call, Catalog, Group, Offer, ServerOptions, Subject } from 'triport'
 import type { Around, FormQuestion, StandardSchema, Tool, UrlQuestion } from 'triport'
 /** Compiles only where both are the same, and neither is any. */
@@ -30,6 +31,7 @@ type Loosened<T> = T extends Strict<infer Value> ? Strict<Partial<Value>> : T
 declare const strict: Strict<{ at: Date }>
 const form = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } as const
 export const use = [is, createServer, defineAgent, defineGroup, defineTool, launch, serveStdio, form]
+export { testClient }
 export const given = [agent, definition, group, tool, offer, subject, options, catalog, call]
 declare const question: FormQuestion | UrlQuestion
 export const lists = [agents, tools, mixed, likes, when, strict, question]
@@ -195,9 +197,23 @@ const good: readonly string[] = [
    defineTool({ name: 'a', outputSchema: spelled, run: () => ({ a: 1 }) })`,
   `declare const later: PromiseLike<string>
    launch({ name: 'a', run: () => later })`,
+  `declare const may: string | undefined
+   const client = testClient(createServer(options), {
+     headers: { a: 'b' }, url: may, onSample: undefined,
+     onElicit: ({ message, schema }) => (
+       schema === undefined ? { action: 'decline' } : { action: 'accept', content: { message } }
+     ),
+   })
+   client.query('a', { sessionId: may }).then(({ response }) => is<Same<typeof response, string>>())
+   client.mcp.callTool<{ sum: number }>('a', { a: 1 }).then(({ structuredContent: { sum }, isError }) => {
+     is<Same<typeof sum, number>>(); is<Same<typeof isError, boolean>>()
+   })
+   client.mcp.callTool('a').then(({ structuredContent }) => is<Same<typeof structuredContent, unknown>>())
+   client.a2a.send([{ text: 'a' }], { taskId: may }).then(({ state }) => state?.length)`,
 ]
 
 const bad: readonly (readonly [program: string, error: RegExp])[] = [
+  [`testClient(createServer(options)).query('a', { session: 'b' })`, /'session' does not exist/],
   [`defineTool(${broken})`, /Types of property 'sum' are incompatible/],
   [`defineTool(${brokenBySteps})`, /Types of property 'sum' are incompatible/],
   [`defineTool(${brokenLater})`, /'\{ readonly summ: number; \}' is not assignable/],

@@ -15,29 +15,29 @@ export interface TestQuestion {
 /** How a client for tests reaches its server, and what it answers when it is asked. */
 export interface TestClientOptions {
   /** Sent with each request, as in `{ 'x-api-key': 'key' }`. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** The address of the server, its `mountPath` included. By default `http://localhost`. */
-  readonly url?: string
+  readonly url?: string | undefined
   /** Answers `call.elicit`, over MCP and A2A. Left out: the client cannot be asked. */
-  readonly onElicit?: (question: TestQuestion) => MaybePromise<ElicitAnswer | UrlAnswer>
+  readonly onElicit?: ((question: TestQuestion) => MaybePromise<ElicitAnswer | UrlAnswer>) | undefined
   /** Answers `call.sample`, over MCP; a text is what the model says. Left out: the client has no model. */
-  readonly onSample?: (request: SampleQuestion) => MaybePromise<SampleAnswer | string>
+  readonly onSample?: ((request: SampleQuestion) => MaybePromise<SampleAnswer | string>) | undefined
 }
 
 /** What a request may have besides what is sent. */
 export interface TestRequest {
   /** The id of an agent or a group; by default the one that answers at `/`. Not for MCP. */
-  readonly agent?: string
+  readonly agent?: string | undefined
   /** Plain HTTP: goes on with a conversation. */
-  readonly sessionId?: string
+  readonly sessionId?: string | undefined
   /** A2A: goes on with a context, and with a task that waits. */
-  readonly contextId?: string
-  readonly taskId?: string
-  readonly metadata?: JsonRecord
+  readonly contextId?: string | undefined
+  readonly taskId?: string | undefined
+  readonly metadata?: JsonRecord | undefined
   /** Instead of the client's headers of the same names. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Aborts the request, as a client that leaves. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The reply to a query, as it is sent. */

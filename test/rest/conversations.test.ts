@@ -24,7 +24,7 @@ function caller(server: TriportServer, key: string | undefined) {
   return {
     ...client, ask,
     query: async (query: string, sessionId?: string): Promise<string> => (
-      (await client.query(query, { ...sessionId !== undefined && { sessionId } })).session_id
+      (await client.query(query, { sessionId })).session_id
     ),
     list: async (query = ''): Promise<readonly string[]> => {
       const response = await ask(`/conversations${query}`)
