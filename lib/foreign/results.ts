@@ -40,6 +40,7 @@ const anthropicClient = takenBy(async () => (
 ))
 const strands = takenBy(async () => (await import('./adapters/strands.ts')).strands)
 
+const MIDDLEWARE = /\.(?:before|after)_(?:agent|model)$/
 const onRun = /^on_(?:chain|chat_model|llm|tool|prompt|parser|retriever|custom)_/
 const graphModes: ReadonlySet<unknown> = new Set([
   'messages', 'updates', 'values', 'custom', 'debug', 'tasks', 'checkpoints', 'tools',
@@ -65,6 +66,17 @@ async function* partsOf({ reader }: Taken, result: object): AsyncGenerator<objec
 /** What the first part of a `fullStream` has. */
 const firstPart: ReadonlySet<PropertyKey> = new Set(['type', 'messageId', 'messageMetadata'])
 
+const graphStream: ResultShape = [
+  'a stream of LangChain', (has) => areFunctions(has, 'getReader', 'ensureReader'), langchain,
+]
+const graphChanges: ResultShape = [
+  'what the nodes of a graph of LangGraph have changed',
+  (has, names) => has('length') === undefined && names.some((name) => (
+    name === '__interrupt__' || MIDDLEWARE.test(name) || isChange(has(name))
+  )),
+  langchain,
+]
+
 const results: readonly ResultShape[] = [
   ['a message of LangChain', isMessage, langchain],
   ['a piece of a stream of LangGraph', (has) => has('length') === 2 && isMessageIn(has('0'))
@@ -73,7 +85,7 @@ const results: readonly ResultShape[] = [
     (has) => (has('length') === 2 && graphModes.has(has('0')) && typeof has('1') === 'object')
       || (has('length') === 3 && Array.isArray(has('0')) && graphModes.has(has('1'))), langchain],
   ['a state of LangChain', (has) => isMessageIn(lastOf(has('messages'))), langchain],
-  ['a stream of LangChain', (has) => areFunctions(has, 'getReader', 'ensureReader'), langchain],
+  graphStream,
   ['an event of LangChain',
     (has) => typeof has('run_id') === 'string' && onRun.test(String(has('event'))), langchain],
   ['a stream of Mastra',
@@ -150,9 +162,7 @@ const results: readonly ResultShape[] = [
   ['a result of BeeAI',
     (has) => has('memory') !== undefined && readMember(has('result'), 'text') !== undefined,
     'return (await agent.run({ prompt })).result.text'],
-  ['what the nodes of a graph of LangGraph have changed', (has, names) => has('length') === undefined
-    && names.some((name) => name === '__interrupt__' || MIDDLEWARE.test(name) || isChange(has(name))),
-    langchain],
+  graphChanges,
 ]
 
 /** What the data of events of LlamaIndex have. */
@@ -192,9 +202,10 @@ function isOwnAnswer(value: object, names: readonly string[]): boolean {
     && Object.getPrototypeOf(value) === Object.prototype
 }
 
-function goesOn([, , how]: ResultShape, has: Has): boolean {
+function goesOn(before: ResultShape, has: Has): boolean {
   if (typeof has('type') === 'string') return true
-  return how === langchain && ['text', 'data', 'content', 'state'].every((name) => has(name) === undefined)
+  // What a node changes may be anything.
+  return before === graphStream || before === graphChanges
 }
 
 /** Whether a node of a graph has changed its messages. */
@@ -202,8 +213,6 @@ function isChange(node: unknown): boolean {
   const messages = readMember(node, 'messages')
   return isMessageIn(node) || isMessageIn(Array.isArray(messages) ? messages.at(-1) : messages)
 }
-
-const MIDDLEWARE = /\.(?:before|after)_(?:agent|model)$/
 
 function isMessage(has: Has): boolean {
   return has('lc_kwargs') !== undefined && has('text') !== undefined

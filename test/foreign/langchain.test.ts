@@ -109,6 +109,12 @@ test('a whole state gives its last message, and what has a form gives data', asy
   }
 })
 
+test('what an author says behind the pieces of a graph is his own', async () => {
+  const pieces = [[said, meta], { sources: ['a'] }, { text: ' More.', data: { a: 1 } }]
+  const { answer } = await answerTo(() => streamOf(pieces))
+  assert.deepEqual([answer.text, answer.data], ['Said.{"sources":["a"]} More.', { a: 1 }])
+})
+
 test('messages that follow each other are paragraphs, and thoughts are no text', async () => {
   const thought = message('ai', 'One.', {
     id: '1', content: [{ type: 'reasoning', reasoning: 'Hm.' }, { type: 'text', text: 'One.' }],
@@ -183,6 +189,25 @@ test('what a graph asks is asked, the answer goes to its thread, and that ends w
     assert.equal(threads[0], threads[1])
     assert.deepEqual(deleted, [threads[0]])
   }
+})
+
+test('threads that wait for an answer are kept, so many at most', async () => {
+  const { service } = serviceOf()
+  const many = 1_002
+  const { graph, given, deleted } = graphOf(Array.from({ length: many }, () => [asking('Sure?')]))
+  const agent = defineAgent(graph)
+  for (let number = 0; number < many; number++) {
+    const call: LiveCall = callOf({
+      can: () => true,
+      async ask() {
+        call.disconnect('It comes back with its answer')
+        throw new Error('No answer yet')
+      },
+    })
+    await assert.rejects(async () => ask(service, agent, 'hi', call), { kind: 'cancelled' })
+  }
+  const threads = given.map(({ config }) => (config['configurable'] as { thread_id: string }).thread_id)
+  assert.deepEqual(deleted, threads.slice(0, 2))
 })
 
 test('where nobody can be asked a graph does not go on, and its thread ends', async () => {
