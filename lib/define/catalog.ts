@@ -102,9 +102,10 @@ export class Catalog {
   get root(): Agent | Group | undefined { return this.#root }
 
   /**
-   * Adds one thing, made or as its definition is written; a group brings all its members. Throws `TypeError`
-   * where it is no such thing, where its id, name or URI is taken, and where a protocol could not serve it;
-   * then nothing has changed. An agent or a group that is there already is not added again.
+   * Adds one thing, made or as its definition is written; a group brings all its members, a tool its page.
+   * Throws `TypeError` where it is no such thing, where its id, name or URI is taken, and where a protocol
+   * could not serve it; then nothing has changed. An agent or a group that is there already is not added
+   * again.
    */
   add<const S>(given: LoneTool<S>): void
   add(given: Thing): void
@@ -121,9 +122,12 @@ export class Catalog {
       throw error
     }
     if (thing.kind === 'prompt') this.#offerings.add('prompt')
-    if (thing.kind === 'resource' || thing.kind === 'resource-template') this.#offerings.add('resource')
+    const page = fresh.find((one) => one.kind === 'resource' || one.kind === 'resource-template')
+    if (page !== undefined) this.#offerings.add('resource')
     if ('completers' in thing && thing.completers.size > 0) this.#offerings.add('completion')
     this.#notify({ kind: thing.kind, name: nameOf(thing), change: 'added' })
+    if (page === undefined || page === thing) return
+    this.#notify({ kind: page.kind, name: nameOf(page), change: 'added' })
   }
 
   /** What is new of a thing and of its members. Throws `TypeError` where a name is taken. */
@@ -136,7 +140,14 @@ export class Catalog {
       }
       return all.filter((one) => this.#mapOf(one.kind).get(one.id) !== one)
     }
-    if (!this.#mapOf(thing.kind).has(keyOf(thing))) return [thing]
+    if (!this.#mapOf(thing.kind).has(keyOf(thing))) {
+      const page = thing.kind === 'tool' ? thing.ui?.page : undefined
+      const known = page && this.resource(page.uri)
+      if (page === undefined || known === page) return [thing]
+      if (known === undefined) return [thing, page]
+      throw new TypeError(`The page of the tool '${nameOf(thing)}' is at '${page.uri}', where another `
+        + `resource is; write another ui.uri, or ui: { uri } alone to share it`)
+    }
     const isNamed = thing.kind === 'tool' || thing.kind === 'prompt'
     throw new TypeError(`Two ${thing.kind.replace('-', ' ')}s are ${isNamed ? 'named ' : ''}`
       + `'${nameOf(thing)}'; ${isNamed ? 'rename' : 'change'} one of them`)
@@ -150,8 +161,8 @@ export class Catalog {
   /**
    * Takes one thing out. False where there is none of that kind and name. An agent's name is its id, a
    * resource's its URI, a template's its own text. A group still runs an agent that is not served by itself
-   * any more, and the members of a group stay when it goes. Throws `TypeError` for what is no kind or no
-   * name.
+   * any more, and the members of a group stay when it goes; the page of a tool goes with the last tool that
+   * has it. Throws `TypeError` for what is no kind or no name.
    */
   remove(kind: ServedKind, name: string): boolean {
     if (!Object.hasOwn(this.#things, kind)) {
@@ -159,8 +170,11 @@ export class Catalog {
         + `'resource', 'resource-template' or 'prompt'`)
     }
     const key = requireString('catalog.remove', 'name', name)
+    const page = kind === 'tool' ? this.tool(key)?.ui?.page : undefined
     const isRemoved = this.#mapOf(kind).delete(kind === 'resource' ? normalUri(key) : key)
     if (isRemoved) this.#notify({ kind, name, change: 'removed' })
+    const isLeft = page !== undefined && this.tools.every(({ ui }) => ui?.uri !== page.uri)
+    if (isLeft && this.resource(page.uri) === page) this.remove('resource', page.uri)
     return isRemoved
   }
 

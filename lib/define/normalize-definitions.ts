@@ -131,7 +131,7 @@ const kinds: ReadonlySet<unknown> = new Set<ServedKind>([
 ])
 
 /** What only a tool has, besides its schema. */
-const tooling: ReadonlySet<string> = new Set(['outputSchema', 'annotations', 'task'])
+const tooling: ReadonlySet<string> = new Set(['outputSchema', 'annotations', 'task', 'ui'])
 
 /**
  * The kind of a thing by its members; what it lacks its definition complains of. An object of a class may

@@ -9,12 +9,14 @@ import {
   mustBeTimeout, mustHave, requireDefinition, requireName, requireString, scopesOf, show,
 } from './validate.ts'
 import { adaptAgent } from '../foreign/agents.ts'
+import { toolUiOf } from './files/tool-ui.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/limits.ts'
 import type { Contract, Schema, StandardSchema } from '../schema/standard.ts'
 import type { Call } from './call.ts'
 import type { Content, ContentInput } from './content.ts'
+import type { ToolUi, ToolUiDefinition } from './files/tool-ui.ts'
 import type { Checks, Described } from './validate.ts'
 
 /** Hints about what a tool does, for the client's judgement (MCP `ToolAnnotations`). */
@@ -107,6 +109,8 @@ export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolO
    * the top; `maxRuns` in all. Left out: it runs at most once, and its task has failed.
    */
   readonly recover?: 'rerun' | undefined
+  /** A page that hosts show with its results (MCP Apps). */
+  readonly ui?: ToolUiDefinition | undefined
   /**
    * Gets checked arguments. Returns a string, any JSON value, content blocks, or a whole result.
    *
@@ -129,6 +133,7 @@ export interface Tool extends Described {
   readonly scopes: readonly string[]
   readonly task: 'forbidden' | 'optional' | 'required'
   readonly recover?: 'rerun' | undefined
+  readonly ui?: ToolUi | undefined
   readonly run: (args: unknown, call: Call) => unknown
 }
 
@@ -136,7 +141,8 @@ export interface Tool extends Described {
 export const toolChecks: Checks<ToolDefinition> = {
   name: true, ...describedChecks, inputSchema: true, validate: true, outputSchema: true,
   annotations: mustHave(annotationChecks, '{ readOnlyHint: true }'), timeoutMs: mustBeTimeout, scopes: true,
-  task: mustBeOneOf('forbidden', 'optional', 'required'), recover: mustBeRecover, run: true, kind: true,
+  task: mustBeOneOf('forbidden', 'optional', 'required'), recover: mustBeRecover, ui: true, run: true,
+  kind: true,
 }
 
 /** A copy of a tool has the checks of its schemas instead of the schemas. */
@@ -166,19 +172,22 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
   const owner = `The tool '${name}'`
   requireName(owner, name)
   checkDefinition(owner, 'tool', given, 'run', copied === undefined ? toolChecks : copyChecks, EXAMPLE)
-  const { inputSchema, validate, outputSchema, ...rest } = given
+  const { inputSchema, validate, outputSchema, ui: givenUi, ...rest } = given
   const input = validate !== undefined ? besideOf(owner, inputSchema, validate)
     : copied !== undefined && inputSchema === undefined ? copied.input
     : schemaOf(owner, 'inputSchema', inputSchema === undefined ? noArguments : inputSchema, 'input')
+  const scopes = scopesOf(owner, given.scopes)
+  const ui = toolUiOf(owner, { ...rest, scopes }, givenUi)
   return Object.freeze<Tool>({
     ...rest,
+    ...ui !== undefined && { ui },
     kind: 'tool',
     name,
     description: given.description ?? '',
     input: rooted(owner, input),
     output: outputSchema === undefined ? copied?.output
       : schemaOf(owner, 'outputSchema', outputSchema, 'output'),
-    scopes: scopesOf(owner, given.scopes),
+    scopes,
     task: given.task ?? 'forbidden',
     run: given.run.bind(given),
   })

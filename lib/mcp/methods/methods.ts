@@ -20,6 +20,7 @@ import {
 } from '../tasks/task-augmentation.ts'
 import { cancelTask, getTask, updateTask, TASKS } from '../tasks/task-extension.ts'
 import { callToolMethod } from './tools-call.ts'
+import { APPS, hasMeta } from '../protocol/apps.ts'
 import { decodeAbilities, decodeClient } from '../protocol/client.ts'
 import { newestNegotiated, revisionByName, revisions } from '../protocol/revisions.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -281,6 +282,7 @@ function capabilitiesOf(mcp: McpContext, revision: Revision, hasStreams: boolean
     value !== undefined && revision.capabilities.has(name)
   ))
   const extensions = {
+    ...mcp.offersApps && hasMeta(revision) && { [APPS]: {} },
     ...mcp.options.extensions, ...revision.tasks === 'extension' && mcp.offersTasks && { [TASKS]: {} },
   }
   return {

@@ -1,5 +1,6 @@
 /** Definitions and results in the shape of one revision: its members, its content blocks, its values. */
 import { isRecord, text } from '../../define/content.ts'
+import { metaWithUi } from '../../define/files/tool-ui.ts'
 import type { Content } from '../../define/content.ts'
 import type { PromptResult } from '../../define/prompt.ts'
 import type { Tool, ToolResult } from '../../define/tool.ts'
@@ -17,15 +18,22 @@ export function pick(
   return picked
 }
 
-/** A tool of `tools/list`. `hasExtensions`: `_meta` is shown in every revision, since MCP Apps need it. */
-export function toolDescriptor(tool: Tool, row: Revision, hasExtensions: boolean): object {
+/**
+ * A tool of `tools/list`. `hasExtensions`: `_meta` is shown in every revision, since MCP Apps need it.
+ * `hasPages`: it names the tool's page.
+ */
+export function toolDescriptor(
+  tool: Tool, row: Revision, hasExtensions: boolean, hasPages: boolean,
+): object {
   const { input, output, task, ...rest } = tool
   const hasOutput = output !== undefined && row.structured !== 'never'
   const outputSchema = hasOutput ? wrappedSchema(output.json, row) : undefined
   const description = rest.description || undefined
   const execution = task === 'forbidden' ? undefined : { taskSupport: task }
-  const shown = pick('tool', { ...rest, inputSchema: input.json, outputSchema, description, execution }, row)
-  return hasExtensions && tool._meta !== undefined ? { ...shown, _meta: tool._meta } : shown
+  const _meta = hasPages ? metaWithUi(tool) : tool._meta
+  const source = { ...rest, inputSchema: input.json, outputSchema, description, execution, _meta }
+  const shown = pick('tool', source, row)
+  return hasExtensions && _meta !== undefined ? { ...shown, _meta } : shown
 }
 
 /** Revisions that allow only objects get any other value as the member `result` of an object. */

@@ -7,6 +7,7 @@
 import { ownDefinition } from '../../define/around.ts'
 import { isRecord } from '../../define/content.ts'
 import { runConversationTurn, timeoutOf } from '../../run/answer-message.ts'
+import { locateResource } from '../../run/reading.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { allowed } from '../../define/principal.ts'
@@ -46,8 +47,16 @@ export function toolTable(service: Service): ToolTable {
     }
     byName.set(tool.name, tool)
     headersFor(tool)
+    requirePage(service, tool)
   }
   return { listed, byName }
+}
+
+/** Clients read the page of a tool from this server. */
+function requirePage({ catalog }: Service, { name, ui }: Tool): void {
+  if (ui?.uri === undefined || locateResource(catalog, ui.uri) !== undefined) return
+  throw new TypeError(`The tool '${name}' has the page '${ui.uri}', and no resource is there; write ui.html `
+    + `or ui.file too, or add a resource with that uri before the tool`)
 }
 
 function plain({ id }: Agent | Group): string {

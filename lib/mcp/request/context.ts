@@ -61,6 +61,8 @@ export class McpContext {
   tools: ToolTable
   /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. Only written here. */
   offersTasks = false
+  /** Whether there is a tool with a page, or was. Only written here. */
+  offersApps = false
 
   constructor(service: Service, options: McpSetup, seal: Seal) {
     this.service = service
@@ -69,11 +71,11 @@ export class McpContext {
     this.replay = new ReplayBudget(service.limits)
     this.sessions = new Sessions(service.limits, this.replay, service.shared?.cluster.id)
     this.tools = toolTable(service)
-    this.#noteTasks()
+    this.#noteOffers()
     service.catalog.onCheck(() => { toolTable(service) })
     service.catalog.onChange(() => {
       this.tools = toolTable(service)
-      this.#noteTasks()
+      this.#noteOffers()
       this.texts.clear()
     })
     this.notifications = new Notifications(service.catalog, this.sessions)
@@ -117,8 +119,9 @@ export class McpContext {
     return feature === 'tasks' ? this.offersTasks : this.service.catalog.offers(feature)
   }
 
-  #noteTasks(): void {
+  #noteOffers(): void {
     this.offersTasks ||= this.tools.listed.some(({ task }) => task !== 'forbidden')
+    this.offersApps ||= this.tools.listed.some(({ ui }) => ui !== undefined)
   }
 
   /** The server with all the members that any revision has. */

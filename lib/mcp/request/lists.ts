@@ -5,8 +5,10 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
+import { isForModels } from '../../define/files/tool-ui.ts'
 import { allowed } from '../../define/principal.ts'
 import { readableResources } from '../../run/reading.ts'
+import { showsPages } from '../protocol/apps.ts'
 import { pick, toolDescriptor } from '../protocol/shape.ts'
 import type { McpRequest } from './request.ts'
 import type { Peer } from '../session/session.ts'
@@ -20,9 +22,14 @@ const PURPOSE = 'mcp cursor'
 const CURSOR_MS = 365 * 24 * 60 * 60_000
 
 const itemsOf: Readonly<Record<List, (request: McpRequest) => readonly Item[]>> = {
-  tools: ({ mcp, origin, peer }) => allowed(origin.principal, mcp.tools.listed).map((tool) => (
-    { name: tool.name, shown: toolDescriptor(tool, peer.revision, hasExtensions(peer)) }
-  )),
+  tools({ mcp, origin, peer }) {
+    const hasPages = showsPages(peer)
+    // Only a host with pages knows that some tools are not for its model.
+    return allowed(origin.principal, mcp.tools.listed).filter((tool) => hasPages || isForModels(tool))
+      .map((tool) => (
+        { name: tool.name, shown: toolDescriptor(tool, peer.revision, hasExtensions(peer), hasPages) }
+      ))
+  },
   resources: ({ mcp: { service: { catalog } }, origin, peer: { revision } }) => (
     readableResources(catalog, origin.principal).map((resource) => (
       { name: resource.uri, shown: pick('resource', { ...resource }, revision) }
@@ -53,7 +60,7 @@ export function page(request: McpRequest, member: List): string {
   const { cursor } = params
   if (cursor !== undefined && cursor !== null) return pageOf(request, member, itemsOf[member](request))
   const view = mcp.service.catalog.viewOf(origin.principal)
-  const key = `${member} ${peer.revision.name} ${hasExtensions(peer)} ${view}`
+  const key = `${member} ${peer.revision.name} ${hasExtensions(peer)} ${showsPages(peer)} ${view}`
   let text = mcp.texts.get(key)
   if (text === undefined) {
     text = pageOf(request, member, itemsOf[member](request))

@@ -5,6 +5,7 @@
  * Spec: MCP 2026-07-28, schemas `Tool`, `Resource`, `ResourceTemplate`, `Prompt`.
  */
 import { Fault } from '../../define/fault.ts'
+import { metaWithUi } from '../../define/files/tool-ui.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { PlainChannel } from '../../run/answer-message.ts'
 import { allowed, requireScopes } from '../../define/principal.ts'
@@ -120,9 +121,10 @@ const shownOfResource = ['name', 'title', 'description', 'mimeType', 'size', 'an
 const shownOfPrompt = ['name', 'title', 'description', 'arguments', 'icons', '_meta']
 
 function shownTool(tool: Tool): object {
-  const { name, title, description, input, output, annotations, icons, _meta } = tool
+  const { name, title, description, input, output, annotations, icons } = tool
   return {
-    name, title, description, inputSchema: input.json, outputSchema: output?.json, annotations, icons, _meta,
+    name, title, description, inputSchema: input.json, outputSchema: output?.json, annotations, icons,
+    _meta: metaWithUi(tool),
   }
 }
 
