@@ -3,7 +3,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const MAX_LOCAL_FILES = 2_000
+/** More files are not watched. */
+export const MAX_LOCAL_FILES = 2_000
 
 const RELATIVE = /\b(?:from|import|require)\s*\(?\s*(?:'(\.{1,2}\/[^'\n]+)'|"(\.{1,2}\/[^"\n]+)")/g
 const SCRIPT = /\.[cm]?[jt]s$/

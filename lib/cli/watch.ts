@@ -1,5 +1,6 @@
 /**
- * Runs a command line in a child process, and restarts it when a file of a module changes.
+ * Runs a command line in a child process, and restarts it when a file of a module changes, or one that its
+ * definitions were read from: of those the child sends the paths.
  *
  * The files are polled twice a second: that also works for folders shared with a container, and for editors
  * that replace a file.
@@ -8,13 +9,18 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { unwatchFile, watchFile } from 'node:fs'
 import { relative } from 'node:path'
-import { localFiles } from './files.ts'
+import { isRecord } from '../define/content.ts'
+import { onSource } from '../util/source-files.ts'
+import { localFiles, MAX_LOCAL_FILES } from './files.ts'
 import type { ChildProcess } from 'node:child_process'
 
 const INTERVAL_MS = 500
 
 /** Marks a process as watched; its value does not count. */
 const WATCHED = 'TRIPORT_WATCHED'
+
+/** The member of a message of the child that names a file which it reads. */
+const SOURCE = 'triportSource'
 
 /** Running calls may take this long to end at a restart. */
 const RESTART_MS = 2_000
@@ -24,7 +30,7 @@ export function watchModule(
   module: string, argsOf: (isLater: boolean) => readonly string[],
   variables: Readonly<Record<string, string>>,
 ): void {
-  let watched: readonly string[] = []
+  const watched = new Set<string>()
   let isChanging = false
   /** The signal that has ended this process. */
   let endedBy: NodeJS.Signals | undefined
@@ -32,18 +38,16 @@ export function watchModule(
   let child = start()
 
   function start(): ChildProcess {
-    watched = localFiles(module)
-    for (const file of watched) {
-      watchFile(file, { interval: INTERVAL_MS }, (now, before) => {
-        if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino) void restart(file)
-      })
-    }
+    for (const file of localFiles(module)) follow(file)
     const program = [...process.execArgv, process.argv[1] ?? '']
     const started = spawn(process.execPath, [...program, ...argsOf(wasUp)], {
       env: { ...process.env, ...variables, [WATCHED]: '1' },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       // In a process group of its own it gets a signal of the terminal once, from here.
       detached: process.platform !== 'win32',
+    })
+    started.on('message', (message) => {
+      if (isRecord(message) && typeof message[SOURCE] === 'string') follow(message[SOURCE])
     })
     started.on('exit', (code, signal) => {
       // No file mends a wrong command line. A child that died of the signal had nothing to close.
@@ -54,10 +58,23 @@ export function watchModule(
     return started
   }
 
+  function follow(file: string): void {
+    if (isChanging || endedBy !== undefined || watched.has(file) || watched.size >= MAX_LOCAL_FILES) return
+    watched.add(file)
+    watchFile(file, { interval: INTERVAL_MS }, (now, before) => {
+      if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino) void restart(file)
+    })
+  }
+
+  function unfollow(): void {
+    for (const one of watched) unwatchFile(one)
+    watched.clear()
+  }
+
   async function restart(file: string): Promise<void> {
     if (isChanging || endedBy !== undefined) return
     isChanging = true
-    for (const one of watched) unwatchFile(one)
+    unfollow()
     report(`${relative('', file)} has changed; starting again`)
     if (child.exitCode === null && child.signalCode === null) {
       wasUp = true
@@ -76,7 +93,7 @@ export function watchModule(
       // A second signal would end the child at once, and a child that is restarting has got its first.
       const isAsked = isChanging && endedBy === undefined
       endedBy ??= signal
-      for (const one of watched) unwatchFile(one)
+      unfollow()
       if (child.exitCode !== null || child.signalCode !== null) process.exit(0)
       if (!isAsked) child.kill(signal)
     })
@@ -90,6 +107,7 @@ export function endWithWatcher(): void {
   // No event comes if the watcher is gone already. Without a channel the variable is only inherited.
   if (process.connected === false) return end()
   process.once('disconnect', end)
+  onSource((path) => { if (process.connected) process.send?.({ [SOURCE]: path }) })
   // The channel alone must not keep the process alive.
   process.channel?.unref()
 }

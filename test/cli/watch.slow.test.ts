@@ -46,6 +46,36 @@ test('a module that is watched starts again when a file of it changes, on its po
   assert.equal(lines.filter((line) => line.includes('(docs: ')).length, 1)
 })
 
+test('a file that a definition names is watched too, also while it is wrong', async (t) => {
+  const page = (word: string): string => `<!doctype html><p>${word}`
+  const folder = modules(t, {
+    'tools.mjs': `export const tool = {
+      name: 'cart', ui: { file: new URL('./cart.html', import.meta.url) }, run: () => '',
+    }`,
+    'cart.html': page('One'),
+  })
+  const file = join(folder, 'cart.html')
+  const { url, child, ended, said } = await serve(
+    t, [join(folder, 'tools.mjs'), '--watch', '--protocol', 'all'], {}, await freePort(),
+  )
+  const shows = async (expected: string): Promise<void> => {
+    const read = async (): Promise<string> => (
+      (await fetch(`${url}/resources/read?uri=ui://tools/cart`)).text()
+    )
+    await eventually(() => read().then((text) => text === expected, () => false), expected)
+  }
+  await shows(page('One'))
+  writeFileSync(file, page('Two'))
+  await shows(page('Two'))
+  writeFileSync(file, 'Three')
+  await eventually(() => /has a ui\.file that is no whole document[^]*ended; it starts/.test(said()),
+    'the fault')
+  writeFileSync(file, page('Three'))
+  await shows(page('Three'))
+  child.kill('SIGTERM')
+  assert.equal(await ended, 0)
+})
+
 test('where a key has to be made, what is watched keeps it from start to start', async (t) => {
   const fine = (word: string): string => FINE.replace('You said', word)
   const library = new URL('../../lib/index.js', import.meta.url).href
