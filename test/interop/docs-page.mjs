@@ -3,8 +3,10 @@
  * as wide as a phone. Skips itself, and says so, where the package or the browser is not there.
  */
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
 import { missing, root } from './start.mjs'
 
 const built = `${root}.test/`
@@ -120,6 +122,19 @@ test('axe: what is wrong is found', { skip, timeout: 60_000 }, async (t) => {
   const page = await openPage(t)
   await page.evaluate(`document.querySelector('main').append(new Image())`)
   assert.deepEqual(await complaints(page), ['image-alt: <img>'])
+})
+
+test('the sample for the SDK of MCP makes a call', {
+  skip: skip || missing('@modelcontextprotocol/sdk'), timeout: 60_000,
+}, async (t) => {
+  const page = await browser.open(t, `${url}/docs#connect`)
+  await page.sees('Your own MCP client')
+  const samples = `[...document.querySelectorAll('pre')].map((one) => one.textContent)`
+  const sample = (await page.evaluate(samples)).find((text) => text.includes('client.callTool('))
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', sample], {
+    cwd: new URL('.', import.meta.url), timeout: 30_000,
+  })
+  assert.match(stdout, /content: \[/)
 })
 
 for (const [name, view] of views) {

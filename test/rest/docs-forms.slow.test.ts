@@ -247,6 +247,24 @@ test('ranges, dates, choices and open objects have fields of their own', options
   assert.match(String(await page.evaluate(types)), /number range number range datetime-local time password/)
 })
 
+test('what may be null is null where it is left empty', options, async (t) => {
+  const page = await formOf(t, {
+    type: 'object', required: ['note', 'count', 'many'],
+    properties: {
+      note: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      count: { type: ['integer', 'null'], minimum: -(2 ** 53 - 1), maximum: 2 ** 53 - 1 },
+      many: { type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 1e9 },
+    },
+  })
+  assert.match((await page.names('spinbutton'))[0]!, /^count integer\s*$/)
+  await page.fill('many 1', '1', 'spinbutton')
+  await page.fill('many 2', '2', 'spinbutton')
+  assert.deepEqual(await sent(page), { note: null, count: null, many: [1, 2] })
+  await page.fill('note', 'x')
+  await page.fill('count', '3', 'spinbutton')
+  assert.deepEqual(await sent(page), { note: 'x', count: 3, many: [1, 2] })
+})
+
 test('a file becomes what its schema wants of it', options, async (t) => {
   const page = await formOf(t, {
     type: 'object', required: ['photo'],
