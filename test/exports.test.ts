@@ -16,9 +16,9 @@ const types = `
   Authorization Call CallEvent CallInfo Catalog ChatMessage Claims ClientInfo ClientTool ClientToolCall
   ClientToolResult CompileOptions Completer Content ContentInput ElicitAnswer Entry ExtendedCard FaultKind
   ForeignAgent FormQuestion Group GroupDefinition Handler Infer JsonSchema JwksAlgorithm JwksOptions Keep
-  LaunchOptions Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenaiOptions
-  PostgresPool PostgresStoreOptions Principal Prompt PromptDefinition Protocol ProtocolName RateLimit
-  RedisClient RedisStoreOptions RequestSummary Resource ResourceDefinition ResourceTemplate
+  LaunchOptions Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenTelemetry
+  OpenaiOptions PostgresPool PostgresStoreOptions Principal Prompt PromptDefinition Protocol ProtocolName
+  RateLimit RedisClient RedisStoreOptions RequestSummary Resource ResourceDefinition ResourceTemplate
   ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion Schema SchemaError ServerOptions
   ServerStatus Severity Skill SqliteStore SqliteStoreOptions StandardSchema StdioOptions Store StoreKey
   StoreReport Subject TestClient TestClientError TestClientOptions TokenInfo TokenVerifier Tool

@@ -4,6 +4,7 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { Fault, secondsIn } from '../define/fault.ts'
+import { outgoingOf } from '../define/call.ts'
 import { Clock } from '../util/clock.ts'
 import { parseJson } from '../wire/json.ts'
 import { eventReader } from '../wire/sse.ts'
@@ -36,7 +37,7 @@ async function* rounds(model: Model, prompt: string, call: Call): AsyncGenerator
     const members = { messages, ...asked, ...isLast && hasTools && { tool_choice: 'none' } }
     const completion = new ChatCompletion(model, (text) => call.event({ type: 'reasoning', text }))
     let gap = hasText ? '\n\n' : ''
-    for await (const text of request(model, members, completion, call.signal)) {
+    for await (const text of request(model, members, completion, call.signal, outgoingOf(call))) {
       yield gap + text
       gap = ''
       hasText = true
@@ -112,10 +113,10 @@ const CUT_OFF = 'broke off its answer'
  * `idleMs` of silence, else `upstream`; and the reason of `caller` once that is aborted.
  */
 export async function* request(
-  model: Model, members: object, completion: ChatCompletion, caller: AbortSignal,
+  model: Model, members: object, completion: ChatCompletion, caller: AbortSignal, traced: object = {},
 ): AsyncGenerator<string> {
-  const isRefused = yield* attempt(model, members, completion, caller)
-  if (isRefused) yield* attempt(model, members, completion, caller)
+  const isRefused = yield* attempt(model, members, completion, caller, traced)
+  if (isRefused) yield* attempt(model, members, completion, caller, traced)
 }
 
 /** Models whose endpoint refuses to be asked for tokens. */
@@ -123,7 +124,7 @@ const strict = new WeakSet<Model>()
 
 /** Returns whether only the question for tokens was refused, which is not asked again. */
 async function* attempt(
-  model: Model, members: object, completion: ChatCompletion, caller: AbortSignal,
+  model: Model, members: object, completion: ChatCompletion, caller: AbortSignal, traced: object,
 ): AsyncGenerator<string, boolean> {
   const sending = new AbortController()
   const signal = AbortSignal.any([caller, sending.signal])
@@ -140,7 +141,8 @@ async function* attempt(
   const body = JSON.stringify({ ...model.request, ...counting, ...members })
   try {
     // A redirect is not followed: it would carry the prompt, and keys in further headers, to another host.
-    const { url, headers, idleMs } = model
+    const { url, idleMs } = model
+    const headers = { ...Object.fromEntries(model.headers), ...traced }
     const sent = fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
     const response = await wait(idleMs, sent)
       .catch((error: unknown) => { throw failure(model, 'cannot be reached', error) })

@@ -13,6 +13,7 @@ import {
 import { isStrings } from '../wire/json.ts'
 import type { A2aServerOptions } from '../a2a/model/options.ts'
 import type { Around } from '../define/around.ts'
+import type { OpenTelemetry } from './telemetry.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log, Logger } from '../define/log.ts'
 import type { Checks, Members } from '../define/validate.ts'
@@ -80,6 +81,11 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
   readonly onCall?: OnCall | undefined
   /** Runs around each call of an agent, tool, resource, prompt or completion, which `next()` runs. */
   readonly around?: Around | undefined
+  /**
+   * The object of `@opentelemetry/api`, `import * as api from '@opentelemetry/api'`: then each call of an
+   * author's code is a span, and is measured, as the semantic conventions say. Left out: nothing is.
+   */
+  readonly openTelemetry?: OpenTelemetry | undefined
   /** Logs a line for each request, at level info, which standard error then shows. */
   readonly accessLog?: boolean | undefined
   /** Called when a request is over. For metrics use `route`, which has few values. */
@@ -113,6 +119,9 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
 
 const isString = (value: unknown): boolean => typeof value === 'string'
 const isFunction = (value: unknown): boolean => typeof value === 'function'
+
+const isTelemetry = (value: unknown): boolean => typeof value === 'object' && value !== null
+  && ['trace', 'context', 'propagation', 'metrics'].every((name) => name in value)
 
 const text = mustBe((value) => isString(value) && value !== '', 'write a string that is not empty')
 const string = mustBe(isString, 'write a string')
@@ -153,6 +162,7 @@ const checks: Checks<Omit<ServerOptions, keyof Limits>> = {
   allowedOrigins: mustBe(isStrings, `write a list, as in ['https://app.example.com']`),
   onCall: mustBe(isFunction, 'write a function (info) => {}'),
   around: mustBe(isFunction, 'write async (called, next) => await next()'),
+  openTelemetry: mustBe(isTelemetry, `write api, of import * as api from '@opentelemetry/api'`),
   onRequest: mustBe(isFunction, 'write a function that takes a summary of each request'),
   rateLimit: mustBeOptions('write { perMinute: 600 }', rateChecks),
   mcp: mustBeOptions(`write an object, as in { instructions: 'Ask first.' }`, mcpChecks),

@@ -14,11 +14,13 @@ import { TaskRecovery } from '../tasks/task-recovery.ts'
 import { RemoteTasks } from '../tasks/remote-tasks.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import { warnOfSilence } from '../run/service.ts'
+import { Later } from '../util/later.ts'
 import { Timers } from '../util/timers.ts'
 import { Workload } from '../run/workload.ts'
 import { checkOptions } from './options.ts'
 import { memoryStore } from '../store/memory/memory.ts'
 import { createSeal } from '../wire/seal.ts'
+import type { Around } from '../define/around.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { Service, Shared } from '../run/service.ts'
@@ -75,7 +77,7 @@ export function createService(options: ServerOptions): MadeService {
     workload,
     timers: new Timers(),
     onCall: options.onCall,
-    around: options.around,
+    around: measured(options),
     conversations: new Conversations(limits, store, log),
     tasks,
     idempotency: new IdempotentReplies(limits, replies, log, cluster),
@@ -83,6 +85,19 @@ export function createService(options: ServerOptions): MadeService {
     shared: guarded && cluster && share(guarded, cluster, tasks, workload, limits, log),
   }
   return { service, seal }
+}
+
+const telemetry = new Later(() => import('./telemetry.ts'))
+
+/** What runs around each call: the author's function is within the span. */
+function measured({ around, openTelemetry: api, version }: ServerOptions): Around | undefined {
+  if (api === undefined) return around
+  let measure: Around | undefined
+  return async (called, next) => {
+    await telemetry.load()
+    measure ??= telemetry.loaded.telemetryOf(api, version ?? '1.0.0')
+    return measure(called, around === undefined ? next : async () => around(called, next))
+  }
 }
 
 function secretsIn(variable: string | undefined): readonly string[] | undefined {

@@ -4,7 +4,7 @@ import test from 'node:test'
 import { createServer, defaults, launch, memoryStore, serveStdio } from '../../lib/index.ts'
 import { echo, listen, request, serve } from '../fixtures/client.ts'
 import { serviceOf } from '../fixtures/house.ts'
-import type { LaunchOptions, ServerOptions, StdioOptions, Subject } from '../../lib/index.ts'
+import type { OpenTelemetry, LaunchOptions, ServerOptions, StdioOptions, Subject } from '../../lib/index.ts'
 
 const tool = { name: 'now', description: 'Tells the time.', inputSchema: { type: 'object' }, run: () => 1 }
 const auth = {
@@ -47,6 +47,19 @@ test('every option of a2a is known', () => {
 
 const store = memoryStore({ maxEntries: 1, maxBytes: 1 })
 
+/** An OpenTelemetry that does nothing. */
+const noTelemetry: OpenTelemetry = {
+  trace: {
+    getTracer: () => ({
+      startSpan: () => ({ setAttributes() {}, setStatus() {}, recordException() {}, end() {} }),
+    }),
+    getSpan: () => undefined, setSpan: (context) => context,
+  },
+  context: { active: () => ({}), with: (_context, run) => run() },
+  propagation: { extract: (context) => context, inject() {} },
+  metrics: { getMeter: () => ({ createHistogram: () => ({ record() {} }) }) },
+}
+
 test('every option and every limit is known', async () => {
   const all: Required<Omit<ServerOptions, keyof typeof defaults>> = {
     agents: [echo], groups: [], tools: [tool], resources: [], resourceTemplates: [], prompts: [],
@@ -55,7 +68,7 @@ test('every option and every limit is known', async () => {
     apiKey: [{ id: 'a', key: 'k', scopes: [] }], publicUrl: 'https://a.example', trustProxy: false,
     mountPath: '/m', path: '/ask', cors: '*', allowedHosts: ['a.example'],
     allowedOrigins: ['https://a.example'], log: false, onCall: () => {},
-    around: (_called, next) => next(), exposeErrors: false,
+    around: (_called, next) => next(), openTelemetry: noTelemetry, exposeErrors: false,
     rateLimit: { perMinute: 600 }, accessLog: false, onRequest: () => {}, metrics: false,
     secret: 'x'.repeat(16), store, deployment: 'shop',
     a2a: {
@@ -108,6 +121,7 @@ const wrong: readonly (readonly [options: object, sentence: RegExp])[] = [
   [{ apiKey: [{ id: 'a', key: 'k', scope: ['x'] }] },
     /^The API key 1 has no option 'scope'; did you mean 'scopes'\?$/],
   [{ apiKey: [{ id: 'a', key: 'k', scopes: 'x' }] }, /^The API key 1 has scopes that are none; write/],
+  [{ openTelemetry: {} }, /^openTelemetry is an object; write api, of import \* as api from/],
   [{ around: [] }, /^around is an array; write async \(called, next\) => await next\(\)$/],
   [{ insecure: 'false' }, /^insecure is "false"; write true or false$/],
   [{ exposeErrors: 'false' }, /^exposeErrors is "false"; write true or false$/],
