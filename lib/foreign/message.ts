@@ -44,7 +44,7 @@ function fileIn(block: Content): AttachedFile | undefined {
   }
   if (block.type !== 'resource' || block.resource.blob === undefined) return undefined
   const { blob, uri, mimeType = 'application/octet-stream' } = block.resource
-  return { data: blob, mediaType: mimeType, name: /[^/]+$/.exec(uri)?.[0] }
+  return { data: blob, mediaType: mimeType, name: nameIn(uri) }
 }
 
 /** The present message behind those before it, as one text: for agents that take nothing else. */
@@ -63,4 +63,14 @@ export function fileBlock(
   if (mediaType.startsWith('audio/')) return { type: 'audio', data, mimeType: mediaType }
   const uri = `file:///${encodeURIComponent(name ?? 'file')}`
   return { type: 'resource', resource: { uri, mimeType: mediaType, blob: data } }
+}
+
+/** The last part of an address, as in `attachment:my%20report.pdf`. */
+function nameIn(uri: string): string | undefined {
+  const last = /[^/:]+$/.exec(uri.replace(/[?#].*$/s, ''))?.[0]
+  try {
+    return last && decodeURIComponent(last)
+  } catch {
+    return last
+  }
 }

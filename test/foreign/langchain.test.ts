@@ -181,9 +181,11 @@ test('what a graph asks is asked, the answer goes to its thread, and that ends w
   for (const [value, answer, resumed] of cases) {
     const { graph, given, deleted } = graphOf([[saying('One.'), asking(value)], [saying('Two.')]])
     const call = answering(answer)
-    call.history = [{ role: 'user', content: 'a' }, { role: 'assistant', content: 'b' }]
+    call.history = [{ role: 'system', content: 's' }, { role: 'assistant', content: 'b' }]
     assert.equal((await ask(service, defineAgent(graph), 'hi', call)).text, 'One.\n\nTwo.')
-    assert.deepEqual(given[0]?.input, { messages: [...call.history, { role: 'user', content: 'hi' }] })
+    assert.deepEqual(given[0]?.input, { messages: [
+      { role: 'user', content: 's' }, { role: 'assistant', content: 'b' }, { role: 'user', content: 'hi' },
+    ] })
     assert.deepEqual({ ...given[1]?.input }, { lg_name: 'Command', resume: { i1: resumed } })
     const threads = given.map(({ config }) => (config['configurable'] as { thread_id: string }).thread_id)
     assert.equal(threads[0], threads[1])

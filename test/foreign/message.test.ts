@@ -10,6 +10,11 @@ test('an agent gets the files of a message, and everything else as text; nothing
       { type: 'text', text: 'Look' },
       { type: 'image', data: 'AQID', mimeType: 'image/png' },
       { type: 'resource', resource: { uri: 'file:///a/bill.pdf', blob: 'BAUG' } },
+      {
+        type: 'resource',
+        resource: { uri: 'attachment:my%20bill.pdf', mimeType: 'application/pdf', blob: 'BA' },
+      },
+      { type: 'resource', resource: { uri: 'attachment:100%', blob: 'BA' } },
       { type: 'resource', resource: { uri: 'file:///a/note.txt', text: 'A note' } },
       { type: 'resource_link', uri: 'http://localhost/secret', name: 'page' },
       { type: 'data', data: { a: 1 } },
@@ -20,6 +25,8 @@ test('an agent gets the files of a message, and everything else as text; nothing
     files: [
       { data: 'AQID', mediaType: 'image/png', name: undefined },
       { data: 'BAUG', mediaType: 'application/octet-stream', name: 'bill.pdf' },
+      { data: 'BA', mediaType: 'application/pdf', name: 'my bill.pdf' },
+      { data: 'BA', mediaType: 'application/octet-stream', name: '100%' },
     ],
   })
 })

@@ -137,7 +137,8 @@ function threadsOf(graph: Theirs): Threads {
 function messagesFor(agent: Theirs, prompt: string, call: Call): readonly object[] {
   const { text, files } = presentMessage(prompt, call)
   const content = files.length === 0 ? text : [{ type: 'text', text }, ...files.map(blockOfFile)]
-  const hasInstructions = agent.options?.systemPrompt !== undefined
+  // Nobody knows what a graph by hand tells its models.
+  const hasInstructions = agent.options === undefined || agent.options.systemPrompt !== undefined
   return [...earlierMessages(call, hasInstructions), { role: 'user', content }]
 }
 
