@@ -130,10 +130,19 @@ export const groupChecks: Checks<Group> = {
   onAgentError: mustBeOneOf('stop', 'continue'), timeoutMs: mustBeTimeout, scopes: true, kind: true,
 }
 
-/** An agent in any form: a bare function is the agent `Assistant`; one of another framework is adapted. */
+/**
+ * An agent in any form: a bare function is the agent `Assistant`; one of another framework is adapted, and
+ * `Assistant` too where it has no name.
+ */
 export type AgentLike = Agent | AgentDefinition | Run | ForeignAgent
 
 const AGENT_EXAMPLE = `{ name: 'Helper', run: (prompt) => 'You said ' + prompt }`
+
+/** What has no name of its own. */
+const NAMELESS = 'Assistant'
+
+/** Agents of other frameworks. */
+const adaptedAgents = new WeakSet<object>()
 
 /** Agents that were given as functions, which cannot have a description. */
 const functions = new WeakSet<Agent>()
@@ -155,7 +164,7 @@ export function defineAgent(definition: AgentLike): Agent {
       const { name } = definition
       throw new TypeError(`The agent is the class ${name || 'itself'}; write new ${name || 'Agent'}()`)
     }
-    const agent = defineAgent({ name: 'Assistant', run: definition })
+    const agent = defineAgent({ name: NAMELESS, run: definition })
     functions.add(agent)
     return agent
   }
@@ -189,7 +198,7 @@ export interface AdaptOptions extends Omit<AgentDefinition, 'name' | 'run'> {
 /**
  * Makes an agent of one of another framework, with another name, description or limit. Where nothing is to be
  * changed, the agent may be given as it is. Throws `TypeError` for what is no agent of a framework that is
- * known, and for one without a name.
+ * known.
  */
 export function adapt(agent: ForeignAgent, options: AdaptOptions = {}): Agent {
   rejectMore('adapt', arguments, `write adapt(agent, { name: 'Helper' })`, 2)
@@ -201,11 +210,10 @@ export function adapt(agent: ForeignAgent, options: AdaptOptions = {}): Agent {
       ?? `adapt takes an agent of another framework; ${show(agent)} is none that is known. `
       + `Write { name: 'Helper', run: (prompt, call) => theirs.generate(prompt, { signal: call.signal }) }`)
   }
-  const { name = adapted.name, description = adapted.description } = options
-  if (name === undefined) {
-    throw new TypeError(`This is ${adapted.what} without a name; write adapt(agent, { name: 'Helper' })`)
-  }
-  return defineAgent({ ...options, name, description, run: adapted.run })
+  const { name = adapted.name ?? NAMELESS, description = adapted.description } = options
+  const made = defineAgent({ ...options, name, description, run: adapted.run })
+  adaptedAgents.add(made)
+  return made
 }
 
 /** Throws `TypeError` for what another framework has, but is no agent. */
@@ -307,6 +315,10 @@ export function sameIdMessage(
   if (first === second) return `${owner} has '${first.name}' twice; take one of them out`
   const both = `${owner} has two agents with the id '${first.id}' ('${first.name}' and '${second.name}'); `
   const isOne = first.name === second.name
+  if (adaptedAgents.has(first) || adaptedAgents.has(second)) {
+    const once = isOne ? 'adapt one agent once, with adapt(agent), and use that in each place; else ' : ''
+    return `${both}${once}write adapt(agent, { name: 'Writer' }) for one of them`
+  }
   return `${both}${isOne ? 'define one agent once, with defineAgent, and use that in each place; else ' : ''}`
     + 'give one of them another name, or an id of its own'
 }

@@ -70,8 +70,13 @@ test('an agent of another framework is taken as it is, or by adapt with a name',
   const [[, named], [, nameless]] = taken as readonly [readonly [string, object], readonly [string, object]]
   assert.equal(defineAgent(named as ForeignAgent).name, 'Theirs')
   assert.equal(normalizeDefinitions(named as Subject, 'All').agents[0]?.id, 'theirs')
-  assert.throws(() => defineAgent(nameless as ForeignAgent),
-    { name: 'TypeError', message: /without a name; write adapt\(agent, \{ name: 'Helper' \}\)/ })
+  assert.equal(defineAgent(nameless as ForeignAgent).name, 'Assistant')
+  for (const two of [[nameless, nameless], [nameless, taken[2]?.[1]]]) {
+    assert.throws(() => serviceOf({ agents: two as readonly ForeignAgent[] }), {
+      name: 'TypeError',
+      message: /two agents with the id 'assistant'.* write adapt\(agent, \{ name: 'Writer' \}\) for one/,
+    })
+  }
   assert.throws(() => defineTool(named as never), { message: /no tool; put it into 'agents'/ })
   assert.throws(() => adapt({ name: 'A' } as never), { message: /none that is known/ })
 })

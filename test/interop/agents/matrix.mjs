@@ -42,6 +42,8 @@ export const data = { city: 'Paris', degrees: 21 }
  * - `tools`: has the tool `weather`, which takes `{ city }` and returns 'sunny in Paris';
  * - `approval`: has the tool `book`, which takes `{ city }`, returns 'booked Paris', and must be approved
  *   before; `booked()` counts how often it ran;
+ * - `question`: has the tool `seat`, which takes `{ city }`, asks 'Which seat?' in a form with the text
+ *   `seat`, and returns what was filled in;
  * - `data`: its answer is `data`, in whatever way it makes its model write it.
  * What is no agent of theirs has `write`, the function that an author would write.
  * `returns` are functions `(agent, prompt, call)` by what they are called, as 'generate()', whose results an
@@ -49,11 +51,11 @@ export const data = { city: 'Paris', degrees: 21 }
  * `without` says, by the name of a column, why it is not there; its tests are not run.
  * `several`, where it can: a prompt after which `book` is called several times.
  * `approval` makes what a form that asks for an approval holds. `hidesStatus`: its errors do not have the
- * status of the model's answer.
+ * status of the model's answer. `documents`: its models take documents (PDF) too.
  */
 export function matrix({
   framework, version, skip = false, agents = {}, returns = {}, returnsData = {}, without = {}, booked,
-  hidesStatus = false, several,
+  hidesStatus = false, documents = false, several,
   approval = (approve) => ({ approve }),
 }) {
   const title = `${framework} ${version}`
@@ -206,6 +208,10 @@ export function matrix({
     await chat('plain', [{ role: 'user', content }])
     const message = model.last.messages.findLast(({ role }) => role === 'user')
     assert.deepEqual(message, { role: 'user', text: 'What is it?', files: [image] })
+    if (!documents) return
+    const parts = [{ text: 'Read it.' }, { raw: 'JVBERi0=', mediaType: 'application/pdf', filename: 'a.pdf' }]
+    await a2a('plain', '', { parts })
+    assert.match(model.last.messages.at(-1).files.join(), /JVBERi0=/)
   })
 
   if (agents.approval !== undefined) {
@@ -259,6 +265,26 @@ export function matrix({
       const { status } = await query('approval', { query: '(book)' })
       assert.equal(booked(), before)
       assert.ok(status >= 400, String(status))
+    })
+  }
+
+  if (agents.question !== undefined) {
+    check('questions', 'a tool asks its own question, and gets what was filled in', async () => {
+      const { result: { task: asked } } = await a2a('question', '(seat)')
+      assert.equal(asked.status.state, 'TASK_STATE_INPUT_REQUIRED', JSON.stringify(asked.status))
+      assert.match(textOf(asked.status.message.parts), /Which seat\?/)
+      const { result: { task } } = await a2a('question', '1A', { taskId: asked.id })
+      assert.match(textOf(task.artifacts.at(-1).parts), /1A/)
+      for (const answer of [{ action: 'accept', content: { seat: '2B' } }, { action: 'decline' }]) {
+        const { result: { inputRequests, requestState } } = await rpc('/mcp', ...mcpAsk('question', '(seat)'))
+        const [[key, { params }]] = Object.entries(inputRequests)
+        assert.deepEqual(Object.keys(params.requestedSchema.properties), ['seat'])
+        const { result } = await rpc('/mcp', ...mcpAsk('question', '(seat)', {
+          requestState, inputResponses: { [key]: answer },
+        }))
+        assert.notEqual(result.isError, true, JSON.stringify(result))
+        assert.match(textOf(result.content), answer.content ? /2B/ : /./)
+      }
     })
   }
 

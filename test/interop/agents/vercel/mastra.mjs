@@ -26,6 +26,13 @@ for (const [name, provider] of versions) {
     id: 'book', description: 'Books a room.', inputSchema, requireApproval: true,
     execute: async (args) => { times++; return `booked ${cityOf(args)}` },
   })
+  const seat = createTool({
+    id: 'seat', description: 'Picks a seat.', inputSchema, suspendSchema: z.object({ question: z.string() }),
+    resumeSchema: z.object({ seat: z.string() }),
+    execute: async (_args, { agent: { resumeData, suspend } }) => (
+      resumeData === undefined ? suspend({ question: 'Which seat?' }) : `seat ${resumeData.seat}`
+    ),
+  })
   const weather = createTool({
     id: 'weather', description: 'The weather.', inputSchema,
     execute: async (args) => `sunny in ${cityOf(args)}`,
@@ -53,9 +60,12 @@ for (const [name, provider] of versions) {
       plain: make(),
       tools: make({ tools: { weather } }),
       approval: make({ tools: { book } }),
+      // Version 0.24 does not tell the form.
+      ...!isOld && { question: make({ tools: { seat } }) },
       data: make({}, { structuredOutput }),
     },
     booked: () => times,
+    documents: !isOld,
     // Version 0.24 loses the user's message where two tools wait at one time.
     several: isOld ? '(book)(then)(book)' : '(book)(book)(then)(book)',
     returns: {

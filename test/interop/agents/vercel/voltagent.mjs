@@ -42,6 +42,7 @@ matrix({
     })]),
   },
   booked: () => times,
+  documents: true,
   several: '(book)(then)(book)',
   returns: {
     'generateText()': (agent, prompt) => agent.generateText(prompt),
