@@ -17,6 +17,7 @@ export interface Template {
 const PLAIN = readFileSync(new URL('./templates/plain.txt', import.meta.url), 'utf8')
 const TOOLS = readFileSync(new URL('./templates/tools.txt', import.meta.url), 'utf8')
 const AI_SDK = readFileSync(new URL('./templates/ai-sdk.txt', import.meta.url), 'utf8')
+const MASTRA = readFileSync(new URL('./templates/mastra.txt', import.meta.url), 'utf8')
 const LANGGRAPH = readFileSync(new URL('./templates/langgraph.txt', import.meta.url), 'utf8')
 const OPENAI = readFileSync(new URL('./templates/openai.txt', import.meta.url), 'utf8')
 
@@ -27,6 +28,10 @@ export const templates: ReadonlyMap<string, Template> = new Map([
   ['ai-sdk', {
     meaning: 'an agent of the AI SDK', file: 'agent.js', text: AI_SDK, node: 22,
     dependencies: { '@ai-sdk/openai': '^4.0.0', 'ai': '^7.0.0', 'zod': '^4.0.0' },
+  }],
+  ['mastra', {
+    meaning: 'an agent of Mastra', file: 'agent.js', text: MASTRA, node: 22,
+    dependencies: { '@mastra/core': '^1.0.0', 'zod': '^4.0.0' },
   }],
   ['langgraph', {
     meaning: 'a graph of LangGraph', file: 'agent.js', text: LANGGRAPH, node: 22,

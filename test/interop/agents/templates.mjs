@@ -11,6 +11,7 @@ const command = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
 /** Where the packages of a kind are, and which of them are there under another name. */
 const kinds = [
   ['ai-sdk', 'vercel', { ai: 'ai7' }],
+  ['mastra', 'vercel', {}],
   ['langgraph', 'langchain', {}],
   ['openai', 'langchain', {}],
 ]
