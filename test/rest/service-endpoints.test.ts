@@ -5,7 +5,7 @@ import { echo, eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import type { ServerOptions, Store } from '../../lib/index.ts'
 
 const chat = ['/v1/models', '/v1/chat/completions', '/v1/responses', '/agui', '/ui-stream']
-const common = ['/', '/health', '/healthz', '/ready', '/docs', '/openapi.json']
+const common = ['/', '/health', '/healthz', '/ready', '/docs', '/llms.txt', '/openapi.json']
 
 test('the root welcomes, and names every path that has no name in it', async (t) => {
   const server = serve(t, { agents: [echo], name: 'Echo House', path: '/ask', protocol: 'http' })
@@ -186,4 +186,42 @@ test('a server is named by its operator, else by what it serves first', async (t
     assert.equal(server.name, name)
     assert.equal((await jsonOf(await server.fetch(request('/health'))))['name'], name)
   }
+})
+
+test('what is here is told to models, as far as the caller may use it', async (t) => {
+  const server = serve(t, {
+    name: 'Shop', description: 'Sells\n# tea.', protocol: 'all', mountPath: '/shop',
+    agents: [{ name: 'Clerk', description: 'Answers [all].', run: () => '' }],
+    tools: [
+      { name: 'add', description: 'Adds.', run: () => '' },
+      { name: 'drop', description: 'Drops.', scopes: ['write'], run: () => '' },
+    ],
+    apiKey: [{ key: 'a'.repeat(24), id: 'a' }, { key: 'b'.repeat(24), id: 'b', scopes: ['write'] }],
+  })
+  const read = async (letter: string): Promise<Response> => (
+    server.fetch(request('/shop/llms.txt', undefined, { 'x-api-key': letter.repeat(24) }))
+  )
+  assert.equal((await server.fetch(request('/shop/llms.txt'))).status, 401)
+  const response = await read('a')
+  assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8')
+  const text = await response.text()
+  assert.ok(text.startsWith(`# Shop
+
+> Sells # tea.
+
+## Agents
+
+- [Clerk](http://triport.test/shop/agents/clerk): Answers \\[all\\].
+
+## Tools
+
+- [add](http://triport.test/shop/tools/add): Adds.
+
+## Interfaces
+
+- [MCP](http://triport.test/shop/mcp): `), text)
+  assert.match(text, /\[OpenAPI\]\(http:\/\/triport\.test\/shop\/openapi\.json\)/)
+  assert.match(await (await read('b')).text(), /\[drop\]/)
+  const mcp = serve(t, { tools: [{ name: 'add', description: 'Adds.', run: () => '' }], protocol: 'mcp' })
+  assert.match(await (await mcp.fetch(request('/llms.txt'))).text(), /^- add: Adds\.$/m)
 })

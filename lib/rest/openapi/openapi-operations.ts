@@ -79,6 +79,7 @@ export function serviceOperation(
 type OperationName = 'query' | 'agui' | 'ui-stream' | 'resumeUiStream' | 'agents' | 'agent'
   | 'conversations' | 'conversation' | 'removeConversation'
   | 'tools' | 'prompts' | 'resources' | 'readResource' | 'welcome' | 'health' | 'ready' | 'docs' | 'openapi'
+  | 'llms'
 
 /** The operations that are the same on every server. */
 export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
@@ -170,6 +171,7 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
     failures('Problem', { 503: 'It is closing down' })),
   docs: serviceOperation('Interactive documentation', body('A page', TEXT, 'text/html'),
     { 304: { description: 'The client has it already' } }),
+  llms: serviceOperation('What is here, for models', body('Markdown', TEXT, 'text/plain')),
   openapi: serviceOperation('This description', body('OpenAPI 3.1', { type: 'object' })),
 }
 

@@ -113,6 +113,12 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
       page?.readDocs(exchange) ?? import('./docs.ts').then((loaded) => (page = loaded).readDocs(exchange))
     )),
     {
+      ...at('/llms.txt', 'llms', (exchange) => (
+        import('./llms.ts').then(({ readLlms }) => readLlms(service, exchange, fixedPaths(exchange.basePath)))
+      )),
+      open: false,
+    },
+    {
       ...at('/openapi.json', 'openapi', (exchange) => {
         const { baseUrl, origin: { principal } } = exchange
         const key = `${baseUrl} ${catalog.viewOf(principal)}`
