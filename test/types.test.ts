@@ -210,6 +210,16 @@ const good: readonly string[] = [
    })
    client.mcp.callTool('a').then(({ structuredContent }) => is<Same<typeof structuredContent, unknown>>())
    client.a2a.send([{ text: 'a' }], { taskId: may }).then(({ state }) => state?.length)`,
+  `declare const sdk: { description?: string, inputSchema: unknown, type?: undefined | 'function',
+     execute?: (args: { a: number }, options: { abortSignal?: AbortSignal }) => AsyncIterable<string> }
+   declare const chain: { name: string, schema: object, invoke(args: never): unknown }
+   declare class Volt { readonly name: string; readonly parameters: object
+     execute?(args: { a: number }): Promise<unknown> }
+   declare const volt: Volt
+   createServer({ tools: { add: sdk, chain, tool } })
+   createServer({ tools: [chain, tool, volt], name: 'b' })
+   launch({ tools: { add: sdk } }, { port: 0 }); launch({ tools: [volt, chain] })
+   serveStdio({ tools: { add: sdk }, agents: [agent] })`,
 ]
 
 const bad: readonly (readonly [program: string, error: RegExp])[] = [

@@ -11,7 +11,7 @@ import { defineGroup, groupChecks, isAdaptable } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
 import { defaults } from '../define/limits.ts'
 import { describe } from '../define/log.ts'
-import { normalizeDefinitions } from '../define/normalize-definitions.ts'
+import { areNamedTools, normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { rejectUnknown } from '../define/validate.ts'
 import { serverOptions } from '../server/options.ts'
 import { isThenable } from '../util/thenable.ts'
@@ -178,7 +178,8 @@ function sortExports(exported: Exports, isOffer: boolean, name: string): Defined
   const held = new Set(partsOf(main))
   const exportedAs = (kind: Kind): readonly unknown[] => {
     const names = kinds.find(([, many]) => many === kind) ?? []
-    return names.flatMap((name) => exported[name] ?? []).filter((thing) => !held.has(thing))
+    return names.flatMap((name) => exported[name] ?? [])
+      .filter((thing) => !held.has(thing) && !(kind === 'tools' && areNamedTools(thing)))
   }
   const groups = exportedAs('groups')
   const members = new Set(groups.flatMap(partsOf))
@@ -186,6 +187,7 @@ function sortExports(exported: Exports, isOffer: boolean, name: string): Defined
     ...main === undefined ? [] : [main],
     ...exportedAs('agents').filter((agent) => !members.has(agent)),
     ...groups,
+    ...areNamedTools(exported['tools']) ? [{ tools: exported['tools'] }] : [],
     {
       tools: exportedAs('tools'), resources: exportedAs('resources'),
       resourceTemplates: exportedAs('resourceTemplates'), prompts: exportedAs('prompts'),

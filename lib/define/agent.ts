@@ -3,6 +3,7 @@
  * `answer-message.ts` and `group.ts`.
  */
 import { adaptAgent } from '../foreign/agents.ts'
+import { foreignToolKind } from '../foreign/tools.ts'
 import { describeUnknown } from '../foreign/unknown.ts'
 import { isRecord } from './content.ts'
 import {
@@ -159,6 +160,8 @@ export function isBareFunction(agent: Agent): boolean {
 export function defineAgent(definition: AgentLike): Agent {
   rejectMore('defineAgent', arguments, `write defineAgent(${AGENT_EXAMPLE})`)
   if (isAdaptable(definition)) return adapt(definition)
+  const tool = foreignToolKind(definition)
+  if (tool !== undefined) throw new TypeError(`This is ${tool}, and no agent; put it into 'tools'`)
   if (typeof definition === 'function') {
     if (/^class\b/.test(Function.prototype.toString.call(definition))) {
       const { name } = definition

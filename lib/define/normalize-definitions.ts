@@ -8,7 +8,9 @@ import { isRecord } from './content.ts'
 import { isPlain, nearest, rejectUnknown, show, strayFunction } from './validate.ts'
 import { definePrompt, promptChecks } from './prompt.ts'
 import { defineResource, defineResourceTemplate, resourceChecks, templateChecks } from './resource.ts'
-import { defineTool, toolChecks } from './tool.ts'
+import { foreignToolKind } from '../foreign/tools.ts'
+import { defineNamedTool, defineTool, toolChecks } from './tool.ts'
+import type { ForeignTool } from '../foreign/tools.ts'
 import type { Infer } from '../schema/infer.ts'
 import type { Schema, StandardSchema } from '../schema/standard.ts'
 import type { Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Run } from './agent.ts'
@@ -42,6 +44,14 @@ export interface Offer<T extends readonly unknown[] = readonly unknown[]> {
   readonly resourceTemplates?: readonly (ResourceTemplate | ResourceTemplateDefinition)[] | undefined
   readonly prompts?: readonly (Prompt | PromptDefinition)[] | undefined
 }
+
+/** Tools of other frameworks among one's own, in a list or by their names. */
+export type ForeignTools =
+  | readonly (Tool | ForeignTool)[]
+  | { readonly [name: string]: Tool | ForeignTool }
+
+/** The same with them: what their arguments are, their frameworks know. */
+export type ForeignOffer = Omit<Offer, 'tools'> & { readonly tools: ForeignTools }
 
 /** The members by which the kind of a thing is known. */
 type Mark = 'kind' | 'agents' | 'inputSchema' | 'uri' | 'uriTemplate'
@@ -82,7 +92,7 @@ export function defineOffer(offer: Offer): Defined {
   return {
     agents: listOf('agents', offer.agents).map((agent) => defineAgent(agent)),
     groups: listOf('groups', offer.groups).map((group) => defineGroup(group)),
-    tools: listOf('tools', offer.tools).map((tool) => defineTool(tool)),
+    tools: toolsOf(offer.tools),
     resources: listOf('resources', offer.resources).map((resource) => defineResource(resource)),
     resourceTemplates: listOf('resourceTemplates', offer.resourceTemplates)
       .map((template) => defineResourceTemplate(template)),
@@ -116,6 +126,7 @@ export function normalizeDefinitions(subject: Subject, name: string): Defined {
 /** Defines one thing of any kind. Throws `TypeError` for what can be none. */
 export function defineThing(thing: unknown): Agent | Group | Tool | Resource | ResourceTemplate | Prompt {
   if (isAdaptable(thing)) return defineAgent(thing)
+  if (foreignToolKind(thing) !== undefined) return defineTool(thing as ToolLike)
   switch (kindOf(thing)) {
     case 'agent': return defineAgent(thing as AgentLike)
     case 'group': return defineGroup(thing as GroupDefinition)
@@ -182,6 +193,28 @@ function isOffer(subject: Subject): subject is Offer {
   if (!isRecord(subject) || 'run' in subject) return false
   const found = Object.keys(offered).filter((member) => member in subject)
   return found.some((member) => member !== 'agents' || !('name' in subject))
+}
+
+/** A list, or tools by name, as some frameworks have them. */
+function toolsOf(tools: Offer['tools'] | ForeignTools): readonly Tool[] {
+  if (!areNamedTools(tools)) {
+    return listOf('tools', tools as readonly ToolLike[]).map((tool) => defineTool(tool))
+  }
+  return Object.entries<unknown>(tools).map(([name, tool]) => {
+    if (isObjectLike(tool)) return defineNamedTool(name, tool)
+    throw new TypeError(`'tools' has '${name}', which is ${show(tool)} and no tool; write tools: [tool], or `
+      + 'tools: { name: tool }')
+  })
+}
+
+function isObjectLike(tool: unknown): tool is ToolLike {
+  return isRecord(tool) || typeof tool === 'function'
+}
+
+/** Whether it is tools by their names, and not one tool. */
+export function areNamedTools(tools: unknown): tools is Readonly<Record<string, unknown>> {
+  return isRecord(tools) && isPlain(tools) && typeof tools['run'] !== 'function'
+    && foreignToolKind(tools) === undefined
 }
 
 function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[] {

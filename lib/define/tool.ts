@@ -3,17 +3,21 @@
  * frozen. How it is called is in `call-tool.ts`, what comes of what it returns in `tool-result.ts`.
  */
 import { contract, isStandard } from '../schema/standard.ts'
-import { isRecord } from './content.ts'
+import { isContent, isRecord } from './content.ts'
 import {
-  checkDefinition, describedChecks, isOfKind, mustBeFlag, mustBeOneOf, mustBeRecover, mustBeText,
-  mustBeTimeout, mustHave, requireDefinition, requireName, requireString, scopesOf, show,
+  checkDefinition, describedChecks, isOfKind, isPlain, mustBeFlag, mustBeOneOf, mustBeRecover, mustBeText,
+  mustBeTimeout, mustHave, rejectUnknown, requireDefinition, requireName, requireString, scopesOf, show,
 } from './validate.ts'
 import { adaptAgent } from '../foreign/agents.ts'
 import { toolUiOf } from './files/tool-ui.ts'
+import { askApproval } from '../foreign/approval.ts'
+import { adaptTool, looseMembers } from '../foreign/tools.ts'
+import { Fault } from './fault.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/limits.ts'
 import type { Contract, Schema, StandardSchema } from '../schema/standard.ts'
+import type { AdaptedTool, ForeignTool } from '../foreign/tools.ts'
 import type { Call } from './call.ts'
 import type { Content, ContentInput } from './content.ts'
 import type { ToolUi, ToolUiDefinition } from './files/tool-ui.ts'
@@ -164,6 +168,8 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
 ): Tool {
   const agent = adaptAgent(definition)
   if (agent !== undefined) throw new TypeError(`This is ${agent.what}, and no tool; put it into 'agents'`)
+  const theirs = adaptTool(definition)
+  if (theirs !== undefined) return defineTool(definitionOf(theirs, definition, theirs.name))
   requireDefinition('defineTool', definition, EXAMPLE, arguments)
   const copied = isCopy(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
@@ -192,6 +198,77 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
     run: given.run.bind(given),
   })
 }
+
+/** A tool that stands in a dictionary: its name is the key. */
+export function defineNamedTool(name: string, tool: ToolDefinition | Tool | ForeignTool): Tool {
+  const theirs = adaptTool(tool)
+  if (theirs !== undefined) return defineTool(definitionOf(theirs, tool, name))
+  const isNameless = isRecord(tool) && isPlain(tool) && !('name' in tool)
+  if (isNameless) return defineTool({ ...tool as object, name } as ToolDefinition)
+  const made = defineTool(tool as ToolDefinition)
+  return made.name === name ? made : defineTool({ ...made, name })
+}
+
+/** What an object may have of ours besides what its framework knows. */
+const ownMembers = ['icons', 'timeoutMs', 'scopes', 'task', 'recover', '_meta', 'ui'] as const
+
+/** The definition of a tool of another framework. */
+function definitionOf(theirs: AdaptedTool, given: object, name: string | undefined): ToolDefinition {
+  const { what, title, description, inputSchema, outputSchema, annotations } = theirs
+  if (name === undefined) {
+    throw new TypeError(`This is ${what}, which has no name; write tools: { add: theirs }`)
+  }
+  const owner = `The tool '${name}'`
+  if (theirs.isLoose && isPlain(given)) {
+    rejectUnknown(owner, given, [...Object.keys(toolChecks), ...looseMembers])
+  }
+  const own = isPlain(given) ? ownMembers.flatMap((member) => {
+    const value: unknown = Reflect.get(given, member)
+    return value === undefined ? [] : [[member, value] as const]
+  }) : []
+  return {
+    name, title, description,
+    ...inputSchema !== undefined && { inputSchema },
+    ...outputSchema !== undefined && isPublishable(outputSchema) && { outputSchema },
+    ...annotations !== undefined && { annotations: hintsIn(annotations) },
+    ...Object.fromEntries(own),
+    async run(args: unknown, call: Call) {
+      if (await theirs.asks(args, call)) {
+        if (!call.can('elicit')) {
+          throw new Fault('unsupported', `${owner} needs the approval of a user, whom this client cannot ask`)
+        }
+        const isApproved = await askApproval(call, undefined, name, args)
+        if (!isApproved) return { isError: true, content: [`The user did not approve '${name}'`] }
+      }
+      return resultOf(await theirs.call(args, call))
+    },
+  }
+}
+
+/** What a library cannot write as JSON Schema is not published: its framework checks the results. */
+function isPublishable(schema: object): boolean {
+  try {
+    contract(schema as Schema, { side: 'output' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function hintsIn(annotations: object): ToolAnnotations {
+  const known = Object.entries(annotations).filter(([name]) => Object.hasOwn(annotationChecks, name))
+  return Object.fromEntries(known)
+}
+
+/** Any object is data, but for content and for a whole result. */
+function resultOf(result: unknown): unknown {
+  if (!isRecord(result) || isContent(result)) return result
+  const isWhole = Array.isArray(result['content'])
+    && Object.keys(result).every((name) => resultNames.has(name))
+  return isWhole ? result : { structuredContent: result }
+}
+
+const resultNames: ReadonlySet<string> = new Set(['content', 'structuredContent', 'isError', '_meta'])
 
 function isCopy(definition: object): definition is Tool {
   return isOfKind(definition, 'tool')

@@ -3,12 +3,9 @@
  * nothing of theirs is imported, and no member is called. An adapter is loaded with the first run.
  */
 import { areFunctions, genkitKeyOf, isOwnDefinition, lacksRun, readMember, membersOf } from './shape.ts'
-import { refuseTool } from './tools.ts'
 import type { Call } from '../define/call.ts'
 import type { Adapter, Shown } from './adapter.ts'
-import type { Has } from './shape.ts'
-
-type Fn = (...args: never[]) => unknown
+import type { Fn, Has } from './shape.ts'
 
 /** An agent of another framework, as a compiler knows it; what it is in fact, its members decide. */
 export type ForeignAgent =
@@ -196,17 +193,14 @@ export interface AdaptedAgent {
 
 /**
  * An agent of another framework, ready to be defined; undefined for anything else. Throws `TypeError` for
- * what cannot be taken, a tool among them, with what to write instead.
+ * what cannot be taken, with what to write instead.
  */
 export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
   if ((typeof thing !== 'object' && typeof thing !== 'function') || thing === null) return undefined
   if (isOwnDefinition(thing)) return undefined
   const has = membersOf(thing)
   const shape = agents.find(([, is]) => is(has))
-  if (shape === undefined) {
-    refuseTool(thing)
-    return undefined
-  }
+  if (shape === undefined) return undefined
   const [what, , how] = shape
   if (typeof how === 'string') {
     const write = /^(?:agents|groups): /.test(how) ? how : `agents: [{ name: 'Helper', ${how} }]`

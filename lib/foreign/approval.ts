@@ -10,12 +10,15 @@ const schema = {
 }
 
 /**
- * Whether the user approves. `key` is that of the question, as in `call.elicit`. Throws
- * `Fault('unsupported')` where the client cannot be asked: nothing runs without the approval that it needs.
+ * Whether the user approves. `key` is that of the question, as in `call.elicit`, where it may be left out.
+ * Throws `Fault('unsupported')` where the client cannot be asked: nothing runs without the approval that it
+ * needs.
  */
-export async function askApproval(call: Call, key: string, tool: string, args: unknown): Promise<boolean> {
+export async function askApproval(
+  call: Call, key: string | undefined, tool: string, args: unknown,
+): Promise<boolean> {
   const message = `May the tool '${tool}' run with ${typeof args === 'string' ? args : JSON.stringify(args)}?`
-  const { action, content } = await call.elicit({ key, message, schema })
+  const { action, content } = await call.elicit({ ...key !== undefined && { key }, message, schema })
   return action === 'accept' && content['approve'] === true
 }
 

@@ -1,5 +1,8 @@
 /** Reads what an object of another framework looks like. Nothing of theirs is imported or called. */
 
+/** Any function. */
+export type Fn = (...args: never[]) => unknown
+
 /** Reads a member, of its prototype too. A getter that throws is no member. */
 export type Has = (member: PropertyKey) => unknown
 

@@ -5,7 +5,7 @@ import {
   defaultPort, noCallback, protocolNames, requireSecondOptions, serverOptions,
 } from './options.ts'
 import { createServer } from './server.ts'
-import type { LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
+import type { ForeignOffer, LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
 import type { Members } from '../define/validate.ts'
 import type { ProtocolName, ServerOptions } from './options.ts'
 import type { Address, TriportServer } from './server.ts'
@@ -41,13 +41,17 @@ export function launch<const T extends readonly unknown[]>(
   subject: Things<T>, options?: LaunchOptions,
 ): Promise<Launched>
 export function launch<const S>(subject: LoneTool<S>, options?: LaunchOptions): Promise<Launched>
+export function launch(subject: ForeignOffer, options?: LaunchOptions): Promise<Launched>
 export function launch<const T extends readonly unknown[]>(
   subject: Subject<T>, options?: LaunchOptions,
 ): Promise<Launched>
-export async function launch(subject: Subject, options: LaunchOptions = {}): Promise<Launched> {
+export async function launch(
+  subject: Subject | ForeignOffer, options: LaunchOptions = {},
+): Promise<Launched> {
   requireSecondOptions('launch', arguments, options, [...Object.keys(names), ...serverOptions])
   const { port, host, quiet, signals, ...rest } = options
-  const server = createServer({ ...rest, ...normalizeDefinitions(subject, options.name ?? 'triport') })
+  const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport')
+  const server = createServer({ ...rest, ...definitions })
   return start(server, { port, host, signals }, (address) => (
     quiet === true ? '' : announcement(server, address, options)
   ))

@@ -30,6 +30,7 @@ import {
   requireOptions, serverOptions, urlOf,
 } from './options.ts'
 import { createService } from './service.ts'
+import type { ForeignOffer } from '../define/normalize-definitions.ts'
 import type { AddressInfo } from 'node:net'
 import type { Endpoint } from '../http/message/exchange.ts'
 import type { ServerState } from '../http/server/gate.ts'
@@ -88,8 +89,11 @@ const FAREWELL_MS = 1_000
 const SWEEP_MS = 50
 
 /** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
-export function createServer<const T extends readonly unknown[]>(options: ServerOptions<T>): TriportServer {
+export function createServer(options: Omit<ServerOptions, 'tools'> & ForeignOffer): TriportServer
+export function createServer<const T extends readonly unknown[]>(options: ServerOptions<T>): TriportServer
+export function createServer(given: object): TriportServer {
   requireOptions('createServer', arguments, serverOptions)
+  const options: ServerOptions = given
   const metrics = options.metrics === true ? new Metrics() : undefined
   const onCall = metrics === undefined ? options.onCall : metrics.countCalls(options.onCall)
   const made = createService({ ...options, onCall })

@@ -7,7 +7,7 @@ import { endOnSignals } from './launch.ts'
 import { requireSecondOptions, serverOptions } from './options.ts'
 import { createService } from './service.ts'
 import type { Readable, Writable } from 'node:stream'
-import type { LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
+import type { ForeignOffer, LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
 import type { Members } from '../define/validate.ts'
 import type { ServerOptions } from './options.ts'
 
@@ -37,16 +37,17 @@ export function serveStdio<const T extends readonly unknown[]>(
   subject: Things<T>, options?: StdioOptions,
 ): Promise<void>
 export function serveStdio<const S>(subject: LoneTool<S>, options?: StdioOptions): Promise<void>
+export function serveStdio(subject: ForeignOffer, options?: StdioOptions): Promise<void>
 export function serveStdio<const T extends readonly unknown[]>(
   subject: Subject<T>, options?: StdioOptions,
 ): Promise<void>
-export async function serveStdio(subject: Subject, options: StdioOptions = {}): Promise<void> {
+export async function serveStdio(subject: Subject | ForeignOffer, options: StdioOptions = {}): Promise<void> {
   const known = [...Object.keys(names), ...serverOptions.filter((name) => name !== 'protocol')]
   requireSecondOptions('serveStdio', arguments, options, known)
   const { input = process.stdin, output, signals = input === process.stdin, ...rest } = options
   requireStream('input', input, 'on', 'a readable stream, as process.stdin is')
   requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
-  const definitions = normalizeDefinitions(subject, options.name ?? 'triport')
+  const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport')
   const { service, seal } = createService({ ...rest, ...definitions })
   const useless = ofSockets.filter((name) => options[name] !== undefined)
   if (useless.length > 0) {

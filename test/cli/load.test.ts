@@ -35,6 +35,10 @@ const forms: readonly (readonly [file: string, text: string, found: string])[] =
     export default { name: 'Desk', agents }`, 'groups Desk'],
   ['twice.mjs', `export const agent = ${ANN}; export default agent`, 'agents Ann'],
   ['tools.mjs', `export const tools = [${tool('add')}]`, 'tools add'],
+  ['named-tools.mjs', `export const tools = { add: { inputSchema: { type: 'object' }, execute: () => 3 } }`,
+    'tools add'],
+  ['default-named-tools.mjs', `export default { tools: { sum: ${tool('add')} }, agents: [${ANN}] }`,
+    'agents Ann, tools sum'],
   ['tools-without-schema.mjs', `export const agent = ${ANN}
     export const tools = [{ name: 'now', run: () => 1 }]`, 'agents Ann, tools now'],
   ['default-and-tools.mjs', `export default ${ANN}; export const tools = ${tool('add')}`,
