@@ -35,7 +35,7 @@ const title = 'LlamaIndex: a result may be returned; where its model fails, the 
 test(title, { skip, timeout: 30_000 }, async (t) => {
   const model = await startModel()
   t.after(() => model.close())
-  const file = fileURLToPath(new URL('llamaindex-module.mjs', import.meta.url))
+  const file = fileURLToPath(new URL('served/llamaindex.mjs', import.meta.url))
   const command = fileURLToPath(new URL('../../../../dist/cli.js', import.meta.url))
   const child = spawn(process.execPath, [command, 'serve', file, '--port', '0'], {
     env: { ...process.env, OPENAI_BASE_URL: model.url },

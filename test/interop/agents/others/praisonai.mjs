@@ -33,7 +33,7 @@ const title = 'PraisonAI: what it prints is not among the protocol on standard o
 test(title, { skip, timeout: 30_000 }, async (t) => {
   const model = await startModel()
   t.after(() => model.close())
-  const file = fileURLToPath(new URL('praisonai-module.mjs', import.meta.url))
+  const file = fileURLToPath(new URL('served/praisonai.mjs', import.meta.url))
   const command = fileURLToPath(new URL('../../../../dist/cli.js', import.meta.url))
   const child = spawn(process.execPath, [command, '--stdio', file], {
     env: { ...process.env, OPENAI_API_KEY: 'key', OPENAI_BASE_URL: model.url },
