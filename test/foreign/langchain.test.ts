@@ -225,6 +225,8 @@ test('where a tool has the last word, that is the answer', async () => {
   const last = [[[], 'messages', [called, meta]], [[], 'updates', { tools: { messages: [called] } }]]
   const { graph } = graphOf([last])
   assert.equal((await ask(service, defineAgent(graph), 'hi', callOf())).text, 'sunny')
+  const { answer } = await answerTo(() => ({ messages: [asked, calling, called] }))
+  assert.equal(answer.text, 'sunny')
 })
 
 test('an entrypoint may return a text, data or a message', async () => {

@@ -2,9 +2,8 @@
  * Reads what agents of LangChain and graphs of LangGraph return and stream: messages, pieces of them, states,
  * updates, events, in every mode and in several at once. The text of a message is shown once.
  */
-import {
-  isOfLangchain, jsonIn, reasoningIn, textOfMessage, typeOfMessage, usageIn,
-} from './langchain-message.ts'
+import { GraphTools } from './graph-tools.ts'
+import { isOfLangchain, reasoningIn, textOfMessage, typeOfMessage, usageIn } from './langchain-message.ts'
 import { Paragraphs } from '../paragraphs.ts'
 import { readMember } from '../shape.ts'
 import type { Call } from '../../define/call.ts'
@@ -15,21 +14,14 @@ export interface GraphInterrupt { readonly id: string; readonly value: unknown }
 
 type Members = Readonly<Record<string, unknown>>
 
-/** A call of a tool, as it comes in pieces. */
-interface Fragment { readonly id: string; readonly name: string; args: string }
-
-/** A tool that only gives an answer its form. */
-const FORMS = /^extract-\d+$/
-
 export class GraphReader {
   /** Whether messages come in pieces: then their texts and tokens are not read from states and updates. */
   #hasPieces: boolean
+  #hasStates = false
   readonly #paragraphs = new Paragraphs()
-  /** Messages that were read whole, and the ends of calls of tools. */
+  readonly #tools = new GraphTools()
+  /** Messages that were read whole. */
   readonly #seen = new Set<unknown>()
-  /** Calls of tools that have begun. */
-  readonly #calls = new Set<string>()
-  readonly #fragments = new Map<string, Fragment>()
   readonly #interrupts = new Map<string, GraphInterrupt>()
   /** The text of the last message of an agent or a tool. */
   lastText = ''
@@ -93,58 +85,13 @@ export class GraphReader {
   /** Tokens, reasoning, calls of tools and their ends. */
   #readWork(message: unknown, call: Call): void {
     const type = typeOfMessage(message)
-    if (type === 'tool') this.#endCall(message, call)
+    if (type === 'tool') this.#isNextNotice = this.#tools.end(message, call) ?? this.#isNextNotice
     if (type !== 'ai') return
     const usage = readMember(message, 'usage_metadata')
     if (usage !== undefined) call.event({ type: 'usage', ...usageIn(usage) })
     const text = reasoningIn(message)
     if (text !== '') call.event({ type: 'reasoning', text })
-    const pieces = readMember(message, 'tool_call_chunks')
-    if (Array.isArray(pieces) && this.#hasPieces) {
-      for (const piece of pieces) this.#addFragment(readMember(message, 'id'), piece as Members)
-    } else {
-      this.#beginCalls(message, call)
-    }
-  }
-
-  #beginCalls(message: unknown, call: Call): void {
-    const calls = readMember(message, 'tool_calls')
-    if (!Array.isArray(calls)) return
-    for (const one of calls) {
-      const { id, name, args } = one as Members
-      this.#beginCall(String(id ?? name), String(name), args, call)
-    }
-  }
-
-  #beginCall(id: string, name: string, args: unknown, call: Call): void {
-    if (this.#calls.has(id)) return
-    this.#calls.add(id)
-    if (!FORMS.test(name)) call.event({ type: 'tool-call', id, name, args })
-  }
-
-  #addFragment(message: unknown, { id, name, args = '', index }: Members): void {
-    const key = `${message} ${index}`
-    const known = this.#fragments.get(key)
-    if (typeof id === 'string' && known?.id !== id) {
-      this.#fragments.set(key, { id, name: String(name), args: String(args) })
-    } else if (known !== undefined) {
-      known.args += String(args)
-    }
-  }
-
-  #endCall(message: unknown, call: Call): void {
-    const { tool_call_id: id, name, status } = message as Members
-    for (const one of this.#fragments.values()) {
-      if (one.id === id) this.#beginCall(one.id, one.name, jsonIn(one.args), call)
-    }
-    if (this.#seen.has(id)) return
-    this.#seen.add(id)
-    this.#isNextNotice = FORMS.test(String(name))
-    if (this.#isNextNotice) return
-    call.event({
-      type: 'tool-result', id: String(id), name: typeof name === 'string' && name !== '' ? name : undefined,
-      result: textOfMessage(message), isError: status === 'error',
-    })
+    if (!this.#hasPieces || !this.#tools.addPieces(message)) this.#tools.begin(message, call)
   }
 
   #readState(state: object, call: Call): Shown | undefined {
@@ -152,21 +99,27 @@ export class GraphReader {
     const messages = readMember(state, 'messages')
     const fresh = freshIn(Array.isArray(messages) ? messages : [])
     for (const one of fresh.slice(0, -1)) this.#readNew(one, call, () => this.#readWork(one, call))
-    // Its answer is its last message.
-    return shownOf(this.#readAll(fresh.slice(-1), call), state)
+    // Its answer is its last message; a tool has the last word only in one that is no step of a stream.
+    const text = this.#readAll(fresh.slice(-1), call)
+    const isWhole = !this.#hasPieces && !this.#hasStates
+    this.#hasStates = true
+    const isLastWord = isWhole && typeOfMessage(fresh.at(-1)) === 'tool' && !this.#isNextNotice
+    return shownOf(isLastWord ? this.lastText : text, state)
   }
 
   /** What the nodes of a graph have changed, by their names. */
   #readUpdates(updates: object, call: Call): Shown | undefined {
-    let shown: Shown | undefined
+    let text = ''
+    let state: unknown
     for (const [node, update] of Object.entries(updates) as [string, unknown][]) {
       if (node === '__interrupt__') this.#addInterrupts(update)
       for (const change of [update].flat()) {
         const messages = readMember(change, 'messages') ?? (isOfLangchain(change) ? change : [])
-        shown = shownOf(this.#readAll(freshIn([messages].flat()), call), change) ?? shown
+        text += this.#readAll(freshIn([messages].flat()), call)
+        if (readMember(change, 'structuredResponse') !== undefined) state = change
       }
     }
-    return shown
+    return shownOf(text, state)
   }
 
   /** The text of messages that have not been read yet. */
@@ -177,7 +130,7 @@ export class GraphReader {
   #readNew<T>(message: unknown, call: Call, read: () => T): T | undefined {
     this.lastText = textOfMessage(message)
     if (this.#hasPieces && typeOfMessage(message) === 'ai' && isOfLangchain(message)) {
-      this.#beginCalls(message, call)
+      this.#tools.begin(message, call)
       return undefined
     }
     const key = readMember(message, 'id') ?? message
@@ -196,8 +149,8 @@ export class GraphReader {
     if (event === 'on_chat_model_end' && !this.#seen.has(id)) {
       return this.#readPiece(output, metadata ?? {}, call)
     }
-    if (event === 'on_chat_model_end') this.#beginCalls(output, call)
-    if (event === 'on_tool_end' && typeOfMessage(output) === 'tool') this.#endCall(output, call)
+    if (event === 'on_chat_model_end') this.#tools.begin(output, call)
+    if (event === 'on_tool_end' && typeOfMessage(output) === 'tool') this.#tools.end(output, call)
     return event === 'on_chain_end' ? shownOf(undefined, output) : undefined
   }
 

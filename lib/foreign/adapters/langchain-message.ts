@@ -43,11 +43,3 @@ export function usageIn(usage: unknown): Usage {
     ...cached > 0 && { cachedInputTokens: cached }, ...reasoning > 0 && { reasoningTokens: reasoning },
   }
 }
-
-export function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
