@@ -13,7 +13,7 @@ import { setMember } from './edit-json.ts'
 import { setTable } from './edit-toml.ts'
 import { loadModule } from './load.ts'
 import { subcommand } from './subcommand.ts'
-import type { HostedUrl, HostedProcess, McpHost } from '../wire/mcp-hosts.ts'
+import type { HostedProcess, HostedUrl, HostFiles, McpHost } from '../wire/mcp-hosts.ts'
 import type { CommandLine } from './command-line.ts'
 import type { Subcommand } from './subcommand.ts'
 
@@ -147,13 +147,25 @@ function fileOf({ title, files }: McpHost, isProject: boolean): string {
     if (files.project !== undefined) return resolve(files.project)
     throw new UsageError(`${title} has no file for one project; leave --project out`)
   }
-  const { platform, env } = process
+  return userFile(files, { platform: process.platform, home: homedir(), variables: process.env })
+}
+
+/** What decides of the folders of a user. */
+interface User {
+  readonly platform: NodeJS.Platform
+  readonly home: string
+  readonly variables: Readonly<Record<string, string | undefined>>
+}
+
+/** The file of a host for one user. */
+export function userFile(files: HostFiles, { platform, home, variables }: User): string {
   const path = platform === 'darwin' ? files.macos : platform === 'win32' ? files.windows : files.linux
-  const home = homedir()
-  const config = platform === 'linux' ? env['XDG_CONFIG_HOME'] : undefined
-  return path.replace('%APPDATA%', env['APPDATA'] ?? join(home, 'AppData', 'Roaming'))
-    .replace(/^~\/\.config\//, config === undefined || config === '' ? '~/.config/' : `${config}/`)
-    .replace(/^~/, home)
+  const { APPDATA: appData, XDG_CONFIG_HOME: config } = variables
+  const [, root = '', rest = ''] = /^(~\/\.config|~|%APPDATA%)\/(.*)$/.exec(path) ?? []
+  const folder = root === '%APPDATA%' ? appData || `${home}/AppData/Roaming`
+    : root === '~' ? home
+    : platform === 'linux' && config ? config : `${home}/.config`
+  return join(folder, rest)
 }
 
 function edited(

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, normalize } from 'node:path'
 import test from 'node:test'
+import { userFile } from '../../lib/cli/install.ts'
+import { mcpHosts } from '../../lib/wire/mcp-hosts.ts'
 import { answersIn, linesFor, opening } from '../fixtures/command-lines.ts'
 import { environment, program } from '../fixtures/command.ts'
 import { modules } from '../fixtures/modules.ts'
@@ -119,6 +121,25 @@ test('on a terminal it asks, and only yes writes', (t) => {
     assert.match(stdout, isWritten ? /Written\./ : /Nothing was written\./)
     if (isWritten) assert.match(read(CLAUDE), /"shop"/)
     else assert.throws(() => read(CLAUDE), /ENOENT/)
+  }
+})
+
+test('each system has its own place for the file of a host', () => {
+  type Row = readonly [id: string, platform: NodeJS.Platform, variables: object, file: string]
+  const rows: readonly Row[] = [
+    ['claude', 'darwin', {}, '/h/Library/Application Support/Claude/claude_desktop_config.json'],
+    ['claude', 'win32', { APPDATA: 'C:/$&/Roaming' }, 'C:/$&/Roaming/Claude/claude_desktop_config.json'],
+    ['claude', 'win32', {}, '/h/AppData/Roaming/Claude/claude_desktop_config.json'],
+    ['claude', 'linux', {}, '/h/.config/Claude/claude_desktop_config.json'],
+    ['claude', 'linux', { XDG_CONFIG_HOME: '/c' }, '/c/Claude/claude_desktop_config.json'],
+    ['claude', 'linux', { XDG_CONFIG_HOME: '' }, '/h/.config/Claude/claude_desktop_config.json'],
+    ['zed', 'darwin', { XDG_CONFIG_HOME: '/c' }, '/h/.config/zed/settings.json'],
+    ['cursor', 'linux', { XDG_CONFIG_HOME: '/c' }, '/h/.cursor/mcp.json'],
+    ['vscode', 'darwin', {}, '/h/Library/Application Support/Code/User/mcp.json'],
+  ]
+  for (const [id, platform, variables, file] of rows) {
+    const { files } = mcpHosts.find((host) => host.id === id)!
+    assert.equal(userFile(files, { platform, home: '/h', variables: { ...variables } }), normalize(file))
   }
 })
 
