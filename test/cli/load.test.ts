@@ -10,6 +10,9 @@ const agent = (name: string): string => `{ name: '${name}', run: (prompt) => '${
 const tool = (name: string): string => `{ name: '${name}', inputSchema: { type: 'object' }, run: () => 3 }`
 const ANN = agent('Ann')
 const BOB = agent('Bob')
+/** A tool of another framework, which has its name from the key before it. */
+const NAMELESS = `{ description: 'Adds.', inputSchema: { jsonSchema: { type: 'object' }, [Symbol.for('${
+  'vercel.ai.schema'}')]: true }, execute: () => 3 }`
 /** An agent of another framework, with tools of its own. */
 const THEIRS = `{ version: 'agent-v1', id: 'Theirs', tools: { now: {} }, generate() {}, stream() {} }`
 const NOTE = `{ uri: 'file:///note', name: 'note', read: () => 'text' }`
@@ -67,6 +70,9 @@ const forms: readonly (readonly [file: string, text: string, found: string])[] =
   ['resources.cjs', `const resources = [${NOTE}], resourceTemplates = [${NOTES}]
     module.exports = { resources, resourceTemplates }`, 'resources note, resourceTemplates notes'],
   ['port.cjs', `const port = 3000\nmodule.exports = { agents: [${ANN}], port }`, 'agents Ann'],
+  ['tools-by-name.mjs', `export const tools = { add: ${NAMELESS}, sum: ${NAMELESS} }`, 'tools add sum'],
+  ['tools-by-name-in-default.mjs', `export default { agents: [${ANN}], tools: { add: ${NAMELESS} } }`,
+    'agents Ann, tools add'],
   ['foreign.mjs', `export default ${THEIRS}`, 'agents Theirs'],
   ['foreign-agent.mjs', `export const agent = ${THEIRS}; export const tools = [${tool('add')}]`,
     'agents Theirs, tools add'],
