@@ -9,17 +9,22 @@ import { startModel } from './model.mjs'
 const chapter = readFileSync(new URL('../../../lib/guide/other-frameworks.md', import.meta.url), 'utf8')
 const programs = [...chapter.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, text]) => text)
 
-// A program that listens gets a free port in the place of the one that it names.
+// A program that listens gets a free port in the place of the one that it names. OpenAI's address is that of
+// the model, for what does not read the environment.
 const anyPort = `import { Server } from 'node:net'
 const { listen } = Server.prototype
-Server.prototype.listen = function (port, ...rest) { return listen.call(this, 0, ...rest) }`
+Server.prototype.listen = function (port, ...rest) { return listen.call(this, 0, ...rest) }
+const { fetch } = globalThis
+globalThis.fetch = (to, options) => fetch(to instanceof Request ? to
+  : String(to).replace('https://api.openai.com/v1', process.env.OPENAI_BASE_URL), options)`
 
 /**
  * Runs the program that imports a package, and asks it once. `folder` is the URL of the file that asks;
  * `installed` names packages that are there under another name, `env` makes what the environment has for a
- * model at a URL.
+ * model at a URL, `elsewhere` resolves to an address for `https://agents.example`.
  */
-export function guideProgram(folder, name, { skip = false, installed = {}, env = () => ({}) } = {}) {
+export function guideProgram(folder, name, options = {}) {
+  const { skip = false, installed = {}, env = () => ({}), elsewhere } = options
   test(`the program of the guide with ${name} answers`, { skip, timeout: 30_000 }, async (t) => {
     let text = programs.find((one) => one.includes(`from '${name}'`))
     assert.ok(text, `the guide has no program with ${name}`)
@@ -29,10 +34,11 @@ export function guideProgram(folder, name, { skip = false, installed = {}, env =
       text = text.replace(`from '${from}'`, `from '${to}'`)
     }
     const file = fileURLToPath(new URL(`.guide-${name.replaceAll('/', '-')}.mjs`, folder))
-    writeFileSync(file, text)
-    t.after(() => rmSync(file, { force: true }))
     const model = await startModel()
     t.after(() => model.close())
+    if (elsewhere !== undefined) text = text.replace('https://agents.example', await elsewhere(model.url))
+    writeFileSync(file, text)
+    t.after(() => rmSync(file, { force: true }))
     const atAnyPort = `data:text/javascript,${encodeURIComponent(anyPort)}`
     const child = spawn(process.execPath, ['--import', atAnyPort, file], {
       env: { ...process.env, OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: model.url, ...env(model.url) },

@@ -1,5 +1,6 @@
 /** A client of the A2A SDK as an agent: what it asks is elsewhere. Needs `npm ci` here. */
 import { randomUUID } from 'node:crypto'
+import { guideProgram } from '../guide.mjs'
 import { matrix, missing, versionOf } from '../matrix.mjs'
 import { bookings, serveAgents } from './elsewhere.mjs'
 
@@ -31,3 +32,5 @@ matrix({
     'sendMessageStream()': (one, prompt) => one.sendMessageStream(requestFor(prompt)),
   },
 })
+
+guideProgram(import.meta.url, '@a2a-js/sdk/client', { skip, elsewhere: serveAgents })

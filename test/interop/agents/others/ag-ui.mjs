@@ -1,4 +1,5 @@
 /** The client of AG-UI as an agent: what it asks is elsewhere. Needs `npm ci` here. */
+import { guideProgram } from '../guide.mjs'
 import { matrix, missing, versionOf } from '../matrix.mjs'
 import { bookings, serveAgents } from './elsewhere.mjs'
 
@@ -17,3 +18,5 @@ matrix({
   booked: () => bookings,
   without: { usage: 'its events have no place for it' },
 })
+
+guideProgram(import.meta.url, '@ag-ui/client', { skip, elsewhere: serveAgents })

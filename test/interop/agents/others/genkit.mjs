@@ -1,4 +1,5 @@
 /** Flows of Genkit. Needs `npm ci` here. */
+import { guideProgram } from '../guide.mjs'
 import { matrix, missing, versionOf } from '../matrix.mjs'
 
 const skip = missing(import.meta.url, 'genkit', '@genkit-ai/compat-oai')
@@ -53,3 +54,5 @@ matrix({
     'flow.stream()': (flow, prompt, call) => flow.stream(prompt, { abortSignal: call.signal }),
   },
 })
+
+guideProgram(import.meta.url, 'genkit', { skip })

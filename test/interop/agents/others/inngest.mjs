@@ -1,4 +1,5 @@
 /** Agents and networks of Inngest's AgentKit. Needs `npm ci` here. */
+import { guideProgram } from '../guide.mjs'
 import { matrix, missing, versionOf } from '../matrix.mjs'
 
 const skip = missing(import.meta.url, '@inngest/agent-kit', 'inngest', 'zod')
@@ -41,3 +42,5 @@ matrix({
   agents: { plain: network(), tools: network([weather]) },
   returns: { 'run()': (one, prompt) => one.run(prompt) },
 })
+
+guideProgram(import.meta.url, '@inngest/agent-kit', { skip })

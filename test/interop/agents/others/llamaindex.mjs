@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { guideProgram } from '../guide.mjs'
 import { matrix, missing, versionOf } from '../matrix.mjs'
 import { startModel } from '../model.mjs'
 
@@ -63,3 +64,5 @@ test(title, { skip, timeout: 30_000 }, async (t) => {
   }
   assert.match(said, /rejected that no code handles/)
 })
+
+guideProgram(import.meta.url, '@llamaindex/workflow', { skip })

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { guideProgram } from '../guide.mjs'
 import { matrix, missing, versionOf } from '../matrix.mjs'
 import { startModel } from '../model.mjs'
 
@@ -56,3 +57,5 @@ test(title, { skip, timeout: 30_000 }, async (t) => {
   assert.match(printed.errors, /printed by the import/)
   assert.match(printed.errors, /You said Good day\./)
 })
+
+guideProgram(import.meta.url, 'praisonai', { skip })
