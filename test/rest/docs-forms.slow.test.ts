@@ -30,10 +30,11 @@ function formOf(t: TestContext, inputSchema: object): Promise<Page> {
 
 /** Sends the form, and gives what the tool got. */
 async function sent(page: Page): Promise<unknown> {
-  await page.evaluate(`document.querySelector('.card > .stack:last-child').replaceChildren()`)
+  const output = 'section:not([hidden]) .card > .stack:last-child'
+  await page.evaluate(`document.querySelector('${output}').replaceChildren()`)
   await page.click('button', 'Run')
   await page.sees('Done')
-  return JSON.parse(await page.text('.card > .stack:last-child > pre'))
+  return JSON.parse(await page.text(`${output} > pre`))
 }
 
 /** Sets what a person picks in the browser's own picker. */
@@ -281,10 +282,18 @@ test('a schema within itself is a form that grows as far as one asks for it', op
   const properties = { name: { type: 'string' }, next: { $ref: '#' } }
   const node = { type: 'object', properties, required: ['name'] }
   const tree = defineTool({ name: 'tree', description: 'A tree.', inputSchema: node, run: (args) => args })
-  const page = await open(t, { tools: [tree] }, 'tool/tree')
+  const endless = { name: 'endless', description: 'Without end.', run: () => '', inputSchema: {
+    ...node, required: ['name', 'next'],
+  } }
+  const page = await open(t, { tools: [tree, endless] }, 'tool/endless')
+  await page.isTrue(`document.querySelectorAll('main fieldset').length > 3`)
+  await page.click('link', 'Connect')
+  await page.sees('Your own MCP client', 'section:not([hidden])')
+  await page.click('link', 'tree')
+  await page.isTrue(`document.querySelector('section:not([hidden]) h2').textContent === 'tree'`)
   for (const name of ['a', 'b', 'c']) {
     if (name !== 'a') await page.click('button', 'Add next')
-    await page.evaluate(`[...document.querySelectorAll('main input')].at(-1).focus()`)
+    await page.evaluate(`[...document.querySelectorAll('section:not([hidden]) input')].at(-1).focus()`)
     await page.type(name)
   }
   assert.deepEqual(await sent(page), { name: 'a', next: { name: 'b', next: { name: 'c' } } })
