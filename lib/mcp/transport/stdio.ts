@@ -3,7 +3,6 @@
  * the output, and no more is read while the client does not take what it was sent. `initialize` begins a
  * session that lives as long as the process. Spec: MCP 2025-11-25 and 2026-07-28, Transports, stdio.
  */
-import { isUtf8 } from 'node:buffer'
 import { Fault } from '../../define/fault.ts'
 import { anonymous } from '../../define/principal.ts'
 import {
@@ -16,20 +15,18 @@ import { claimsModern, modernPeer } from './choose.ts'
 import { dispatch, initialize } from '../methods/methods.ts'
 import { cancelledBy, readMessage, takeMessage } from '../session/messages.ts'
 import { oldest } from '../protocol/revisions.ts'
-import { MAX_TIMER_MS } from '../../util/clock.ts'
-import { Lease, Quota } from '../../util/quota.ts'
+import { LineBuffer } from '../../wire/line-buffer.ts'
+import { HIGH_WATER, LineOutlet } from '../../wire/line-outlet.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { Origin } from '../../define/call.ts'
 import type { RpcMessage } from '../../wire/jsonrpc.ts'
+import type { Line } from '../../wire/line-buffer.ts'
+import type { LineKind } from '../../wire/line-outlet.ts'
 import type { Respond } from './batch.ts'
 import type { McpContext } from '../request/context.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Peer } from '../session/session.ts'
 import type { McpRequest } from '../request/request.ts'
-import type { Limits } from '../../define/limits.ts'
-
-/** Bytes that may wait before no more should be read from the client. */
-export const HIGH_WATER: number = 64 * 1024
 
 /** How notifications begin, and those that a slow client can do without. */
 const NOTIFICATION = beginning('notifications/')
@@ -39,144 +36,9 @@ function beginning(method: string): string {
   return formatNotification(method).slice(0, -2)
 }
 
-const CLOSED = 'The client has closed its end'
-
-class Waiting extends Lease {
-  readonly caller = ''
-  readonly text: string
-
-  constructor(text: string) {
-    super()
-    this.text = text
-  }
-}
-
-export interface OutletListener {
-  onRoom(): void
-  /** Called once when the client is gone: its end is closed, which may have a cause, or it does not read. */
-  onDisconnect(why: string, cause?: unknown): void
-}
-
-/**
- * What is sent during a write waits, and leaves as one piece. What waits is bounded: progress and log lines
- * are dropped first; where that is not enough, the client counts as gone.
- */
-export class LineOutlet {
-  isGone = false
-  readonly #output: Writable
-  readonly #listener: OutletListener
-  readonly #waiting = new Set<Waiting>()
-  readonly #losable = new Set<Waiting>()
-  /** The texts of notifications that must not be lost. One that waits already is not sent twice. */
-  readonly #lasting = new Set<string>()
-  /** Bytes that wait: those of notifications, and all others. */
-  readonly #notifications: Quota
-  readonly #others: Quota
-  #leavingBytes = 0
-  #flushTimer: NodeJS.Timeout | undefined
-  #onProgress: (() => void) | undefined
-
-  constructor(
-    output: Writable, limits: Pick<Limits, 'maxStreamBytes' | 'maxQueuedBytes'>, listener: OutletListener,
-  ) {
-    this.#output = output
-    this.#listener = listener
-    this.#notifications = new Quota('bytes of notifications', limits.maxStreamBytes)
-    this.#others = new Quota('bytes of lines', limits.maxQueuedBytes)
-    output.on('error', (cause) => this.#end(CLOSED, cause))
-    output.on('close', () => this.#end(CLOSED))
-  }
-
-  /** The client has not taken enough for more to be read from it. */
-  get isFull(): boolean { return this.#waitingBytes + this.#leavingBytes > HIGH_WATER }
-
-  get #waitingBytes(): number { return this.#notifications.used + this.#others.used }
-
-  send(text: string): void {
-    if (this.isGone) return
-    if (this.#leavingBytes === 0) return this.#write(`${text}\n`)
-    const isNotification = text.startsWith(NOTIFICATION)
-    const isLosable = isNotification && LOSABLE.some((start) => text.startsWith(start))
-    if (isNotification && !isLosable) {
-      if (this.#lasting.has(text)) return
-      this.#lasting.add(text)
-    }
-    const waiting = new Waiting(text)
-    this.#waiting.add(waiting)
-    if (isLosable) this.#losable.add(waiting)
-    const quota = isNotification ? this.#notifications : this.#others
-    quota.add(waiting, Buffer.byteLength(text) + 1)
-    this.#makeRoom()
-  }
-
-  /**
-   * Resolves when everything was taken, and when the client is gone: which it is after `quietMs` in which it
-   * took nothing. A second call replaces the first.
-   */
-  flushed(quietMs: number): Promise<void> {
-    clearTimeout(this.#flushTimer)
-    this.#onProgress = undefined
-    if (this.isGone || this.#leavingBytes === 0) return Promise.resolve()
-    return new Promise((resolve) => {
-      const giveUp = (): void => this.#end('The client does not read what it is sent')
-      const timer = this.#flushTimer = setTimeout(giveUp, Math.min(quietMs, MAX_TIMER_MS))
-      this.#onProgress = () => {
-        if (!this.isGone && this.#leavingBytes > 0) return void timer.refresh()
-        clearTimeout(timer)
-        this.#onProgress = undefined
-        resolve()
-      }
-    })
-  }
-
-  #makeRoom(): void {
-    for (const oldest of this.#losable) {
-      if (!this.#isOver) return
-      this.#forget(oldest)
-    }
-    if (this.#isOver) this.#end(`The client does not read: ${this.#waitingBytes} bytes wait for it`)
-  }
-
-  get #isOver(): boolean {
-    return this.#notifications.used > this.#notifications.max || this.#waitingBytes > this.#others.max
-  }
-
-  #forget(waiting: Waiting): void {
-    this.#waiting.delete(waiting)
-    this.#losable.delete(waiting)
-    this.#lasting.delete(waiting.text)
-    waiting.close()
-  }
-
-  #write(piece: string): void {
-    this.#leavingBytes = Buffer.byteLength(piece)
-    this.#output.write(piece, this.#onWritten)
-  }
-
-  readonly #onWritten = (error?: Error | null): void => {
-    // A stream that was destroyed before reports it nowhere else.
-    if (error !== undefined && error !== null) return this.#end(CLOSED, error)
-    if (this.isGone) return
-    const wasFull = this.isFull
-    this.#leavingBytes = 0
-    let piece = ''
-    for (const waiting of this.#waiting) {
-      if (piece.length > HIGH_WATER) break
-      piece += `${waiting.text}\n`
-      this.#forget(waiting)
-    }
-    if (piece !== '') this.#write(piece)
-    this.#onProgress?.()
-    if (wasFull && !this.isFull) this.#listener.onRoom()
-  }
-
-  #end(why: string, cause?: unknown): void {
-    if (this.isGone) return
-    this.isGone = true
-    for (const waiting of this.#waiting) this.#forget(waiting)
-    this.#listener.onDisconnect(why, cause)
-    this.#onProgress?.()
-  }
+function kindOf(text: string): LineKind {
+  if (!text.startsWith(NOTIFICATION)) return 'other'
+  return LOSABLE.some((start) => text.startsWith(start)) ? 'losable' : 'lasting'
 }
 
 export interface LineServer {
@@ -203,7 +65,7 @@ export function serveLines(mcp: McpContext, input: Readable, output: Writable): 
       hurry()
       void conclude()
     },
-  })
+  }, kindOf)
   const send: Respond = (text) => { if (text !== undefined) outlet.send(text) }
 
   const session = mcp.sessions.open(anonymous.id, oldest)
@@ -369,103 +231,3 @@ function lineOrigin(): Origin {
     onDisconnect: () => {},
   }
 }
-
-type Line =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly fault: 'too-long' | 'not-utf-8' }
-
-const LINE_FEED = 0x0a
-const CARRIAGE_RETURN = 0x0d
-const END = Buffer.of(LINE_FEED)
-const nothing = Buffer.alloc(0)
-
-/**
- * Chunks of bytes as lines of text, of at most `maxBytes` each, taken one by one: each ends with LF, a CR
- * before it is dropped, blank lines are skipped. Of a longer line nothing is kept.
- */
-export class LineBuffer {
-  readonly #maxBytes: number
-  readonly #chunks: Buffer[] = []
-  /** How much of the first chunk is read. */
-  #at = 0
-  #size = 0
-  /** The line that began in earlier chunks: its buffer, and how many bytes are in it. */
-  #room = nothing
-  #length = 0
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
-  }
-
-  /** Bytes that were added and not yet read. */
-  get size(): number { return this.#size }
-
-  add(chunk: Uint8Array | string): void {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk)
-      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-    if (bytes.length === 0) return
-    this.#chunks.push(bytes)
-    this.#size += bytes.length
-  }
-
-  /** Nothing will follow: the rest is a line. */
-  end(): void {
-    this.add(END)
-  }
-
-  /** The next line; undefined until its end has come. */
-  take(): Line | undefined {
-    for (let [chunk] = this.#chunks; chunk !== undefined; [chunk] = this.#chunks) {
-      const end = chunk.indexOf(LINE_FEED, this.#at)
-      const piece = chunk.subarray(this.#at, end < 0 ? chunk.length : end)
-      this.#pass(chunk, end < 0 ? chunk.length : end + 1)
-      const line = end < 0 ? this.#keep(piece) : this.#close(piece)
-      if (line !== undefined) return line
-    }
-    return undefined
-  }
-
-  #pass(chunk: Buffer, to: number): void {
-    this.#size -= to - this.#at
-    this.#at = to
-    if (to < chunk.length) return
-    this.#chunks.shift()
-    this.#at = 0
-  }
-
-  /** Adds to a line; of one that gets too long only the length is kept. */
-  #keep(piece: Buffer): undefined {
-    const length = this.#length + piece.length
-    if (length > this.#maxBytes) {
-      this.#room = nothing
-    } else {
-      if (length > this.#room.length) {
-        const room = Buffer.allocUnsafe(Math.min(this.#maxBytes, length * 2))
-        this.#room.copy(room, 0, 0, this.#length)
-        this.#room = room
-      }
-      piece.copy(this.#room, this.#length)
-    }
-    this.#length = length
-  }
-
-  #close(piece: Buffer): Line | undefined {
-    if (this.#length === 0) return this.#read(piece)
-    this.#keep(piece)
-    const whole = this.#room.subarray(0, this.#length)
-    const line = this.#length > this.#maxBytes ? tooLong : this.#read(whole)
-    this.#room = nothing
-    this.#length = 0
-    return line
-  }
-
-  #read(bytes: Buffer): Line | undefined {
-    if (bytes.length > this.#maxBytes) return tooLong
-    if (!isUtf8(bytes)) return notUtf8
-    const text = bytes.toString('utf8', 0, bytes.length - Number(bytes.at(-1) === CARRIAGE_RETURN))
-    return text.trim() === '' ? undefined : { ok: true, text }
-  }
-}
-
-const tooLong: Line = Object.freeze({ ok: false, fault: 'too-long' })
-const notUtf8: Line = Object.freeze({ ok: false, fault: 'not-utf-8' })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { LineBuffer } from '../../lib/mcp/transport/stdio.ts'
+import { LineBuffer } from '../../lib/wire/line-buffer.ts'
 
 /** All lines of some chunks; a fault is its own name in brackets. */
 function linesOf(chunks: readonly (string | Uint8Array)[], maxBytes = 100): readonly string[] {

@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import test from 'node:test'
-import { LineOutlet } from '../../lib/mcp/transport/stdio.ts'
+import { LineOutlet } from '../../lib/wire/line-outlet.ts'
 import { formatNotification } from '../../lib/wire/jsonrpc.ts'
+import type { LineKind } from '../../lib/wire/line-outlet.ts'
 
 /** An end that takes one piece, and the next when it is told to. */
 class Reader extends Writable {
@@ -35,8 +36,13 @@ function open(maxStreamBytes = 1_000, maxQueuedBytes = 1_000_000): Opened {
   const outlet = new LineOutlet(reader, { maxStreamBytes, maxQueuedBytes }, {
     onRoom() { seen.rooms++ },
     onDisconnect(why) { seen.gone = [...seen.gone, why] },
-  })
+  }, kindOf)
   return { outlet, reader, seen }
+}
+
+function kindOf(text: string): LineKind {
+  if (!text.includes('"method":"notifications/')) return 'other'
+  return /\/(?:progress|message)"/.test(text) ? 'losable' : 'lasting'
 }
 
 const progress = (count: number): string => (
