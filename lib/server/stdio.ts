@@ -57,8 +57,8 @@ export async function serveStdio(subject: Subject | ForeignOffer, options: Stdio
   const mcp = new McpContext(service, { instructions: options.instructions, ...options.mcp }, seal)
   // Claimed before anything is waited for: the author may write at once.
   const claimed = output === undefined || output === process.stdout ? claimStdout() : output
-  const { serveLines } = await import('../mcp/transport/stdio.ts')
-  const lines = serveLines(mcp, input, claimed)
+  const { serveMcp } = await import('../mcp/transport/stdio.ts')
+  const lines = serveMcp(mcp, input, claimed)
   const closed = lines.over.then(async () => {
     await service.shared?.cluster.close(await service.tasks.ownership?.written() ?? true)
     await service.store.close?.()

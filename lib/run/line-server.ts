@@ -1,0 +1,185 @@
+/**
+ * One client over lines: a message of JSON on each. No more is read while the client does not take what it
+ * was sent. At the end of its input running calls may end within `graceMs`, and are answered while it reads.
+ */
+import { Fault } from '../define/fault.ts'
+import { anonymous } from '../define/principal.ts'
+import { INVALID_REQUEST, PARSE_ERROR } from '../wire/jsonrpc.ts'
+import { parseJson } from '../wire/json.ts'
+import { LineBuffer } from '../wire/line-buffer.ts'
+import { HIGH_WATER, LineOutlet } from '../wire/line-outlet.ts'
+import { randomUuid } from '../wire/random.ts'
+import type { Readable, Writable } from 'node:stream'
+import type { Origin } from '../define/call.ts'
+import type { Line } from '../wire/line-buffer.ts'
+import type { LineKind } from '../wire/line-outlet.ts'
+import type { Service } from './service.ts'
+
+/** The client, as a protocol sees it. */
+export interface LineClient {
+  /** No more requests are taken. */
+  readonly isEnding: boolean
+  send(text: string): void
+  /** Resolves when the client has taken enough for more to be sent, or is gone; undefined: it has already. */
+  ready(): Promise<void> | undefined
+}
+
+/** What a protocol does with the messages of its client. */
+export interface LineProtocol {
+  /** Whether a slow client can do without a message. Left out: it needs all. */
+  kindOf?(text: string): LineKind
+  receive(message: unknown): void
+  /** A line that holds no message: why, and the code of JSON-RPC. */
+  refuse(why: string, code: number): void
+  /** Nothing will come from the client any more, no answer either. */
+  endInput(): void
+  /** Ends what waits for no call. Running calls may go on for `graceMs`. */
+  closeIdle?(): void
+  /** The time is over, and all calls are cancelled. */
+  cancel?(): void
+  close?(): void
+}
+
+export interface LineServer {
+  readonly running: number
+  /** Takes no more requests, and lets calls end within `graceMs`; called again, ends them at once. */
+  end(): void
+  /** Resolves when the client's input has ended, or the server, and everything is sent. Never rejects. */
+  readonly over: Promise<void>
+}
+
+/** The least time for the last lines, and for the answers of cancelled calls. */
+const FAREWELL_MS = 1_000
+
+/** How often a closing server checks for calls that have ended. */
+const SWEEP_MS = 10
+
+export function serveLines(
+  service: Service, input: Readable, output: Writable, connect: (client: LineClient) => LineProtocol,
+): LineServer {
+  const { limits, log, workload } = service
+  const lines = new LineBuffer(limits.maxBodyBytes)
+  let isEnding = false
+  let isConcluding = false
+  let waiting: (() => void)[] = []
+  let hurry = (): void => {}
+  const hurried = new Promise<void>((resolve) => { hurry = resolve })
+  let finish = (): void => {}
+  const over = new Promise<void>((resolve) => { finish = resolve })
+
+  const outlet: LineOutlet = new LineOutlet(output, limits, {
+    onRoom() {
+      wake()
+      read()
+    },
+    onDisconnect(why, cause) {
+      log(cause === undefined ? 'warning' : 'debug', why, { cause })
+      wake()
+      hurry()
+      void conclude()
+    },
+  }, (text) => protocol.kindOf?.(text) ?? 'other')
+  const protocol = connect({
+    get isEnding() { return isEnding },
+    send: (text) => outlet.send(text),
+    ready: () => outlet.isFull && !outlet.isGone
+      ? new Promise((resolve) => { waiting.push(resolve) }) : undefined,
+  })
+
+  function wake(): void {
+    const woken = waiting
+    waiting = []
+    for (const resolve of woken) resolve()
+  }
+
+  /** Takes lines as long as the client takes answers. */
+  function read(): void {
+    while (!outlet.isFull && !outlet.isGone) {
+      const line = lines.take()
+      if (line === undefined) break
+      receive(line)
+    }
+    // A little is read ahead, so that the end of the input is not missed behind what waits.
+    if (lines.size > HIGH_WATER) input.pause()
+    else if (input.isPaused()) input.resume()
+  }
+
+  function receive(line: Line): void {
+    if (!line.ok) {
+      const isLong = line.fault === 'too-long'
+      const why = isLong ? `A line is longer than ${limits.maxBodyBytes} bytes` : 'A line is not UTF-8'
+      return protocol.refuse(why, isLong ? INVALID_REQUEST : PARSE_ERROR)
+    }
+    const parsed = parseJson(line.text, limits.maxDepth, limits.maxObjects)
+    if (parsed.ok) protocol.receive(parsed.value)
+    else protocol.refuse(parsed.why, PARSE_ERROR)
+  }
+
+  async function conclude(): Promise<void> {
+    if (isConcluding) return
+    isConcluding = true
+    const flushMs = Math.max(limits.graceMs, FAREWELL_MS)
+    // What came before the end of the input is answered, as fast as the client reads.
+    while (lines.size > 0 && !isEnding && !outlet.isGone) {
+      await Promise.race([outlet.flushed(flushMs), hurried])
+    }
+    isEnding = true
+    await endCalls()
+    await outlet.flushed(flushMs)
+    input.off('data', take)
+    input.pause()
+    finish()
+  }
+
+  /** Lets calls end within `graceMs`, or until `hurried`, and then cancels what still runs. */
+  async function endCalls(): Promise<void> {
+    protocol.closeIdle?.()
+    await Promise.race([workload.idle(limits.graceMs), hurried])
+    workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
+    protocol.cancel?.()
+    for (let waitedMs = 0; workload.running > 0 && waitedMs < FAREWELL_MS; waitedMs += SWEEP_MS) {
+      await process.getBuiltinModule('node:timers/promises').setTimeout(SWEEP_MS)
+    }
+    protocol.close?.()
+  }
+
+  function take(chunk: Uint8Array | string): void {
+    lines.add(chunk)
+    read()
+  }
+
+  function endInput(): void {
+    if (isConcluding) return
+    lines.end()
+    read()
+    protocol.endInput()
+    void conclude()
+  }
+
+  input.on('data', take)
+  for (const event of ['end', 'close', 'error']) input.on(event, endInput)
+  if (input.readableEnded || input.destroyed) endInput()
+  return {
+    get running() { return workload.running },
+    end() {
+      isEnding = true
+      if (isConcluding) hurry()
+      else void conclude()
+    },
+    over,
+  }
+}
+
+const noHeaders: ReadonlyMap<string, string> = new Map()
+
+/** Where a request of the client comes from: the process that started this one. */
+export function lineOrigin(): Origin {
+  let requestId: string | undefined
+  return {
+    get requestId() { return requestId ??= randomUuid() },
+    principal: anonymous,
+    header: () => undefined,
+    headers: noHeaders,
+    onDisconnect: () => {},
+  }
+}
