@@ -298,3 +298,39 @@ test('who listens hears a reply once it is there, and can go through it by name'
   assert.ok((await page.names('group')).includes('Travel Guide'))
   assert.equal(await page.evaluate(`document.activeElement.ariaLabel`), 'Query')
 })
+
+test('a talk is held with the keyboard alone, and the focus is never behind the composer', options, async (t) => {
+  const clerk = agent('Clerk', async function* (prompt: string, call: Call) {
+    for (let i = 0; i < 60; i++) yield `Line ${i}\n\n`
+    for (const id of ['1', '2', '3']) {
+      call.event({ type: 'tool-call', id, name: `price_${id}`, args: { article: prompt } })
+      call.event({ type: 'tool-result', id, result: 6 })
+    }
+    yield 'The end.'
+  })
+  const page = await talk(t, { agents: [clerk] }, 'clerk')
+  const focus = (): Promise<unknown> => page.evaluate(
+    `document.activeElement.ariaLabel || document.activeElement.textContent.split('done')[0]`,
+  )
+  const isSeen = `(() => {
+    const { left, top, height } = document.activeElement.getBoundingClientRect()
+    return document.activeElement.contains(document.elementFromPoint(left + 9, top + height / 2))
+  })()`
+  await ask(page, 'pears')
+  await page.sees('The end.')
+  for (const name of ['Attach', 'Sent over', 'Send']) {
+    await page.press('Tab')
+    assert.equal(await focus(), name)
+  }
+  await page.press('Shift+Tab')
+  const trail: unknown[] = []
+  for (let i = 0; i < 7; i++) {
+    await page.press('Shift+Tab')
+    trail.push(await focus())
+    await page.isTrue(isSeen)
+  }
+  assert.deepEqual(trail, ['Attach', 'Query', 'Events (68)', 'Copy', 'price_3', 'price_2', 'price_1'])
+  await page.press('Enter')
+  await page.isTrue(`document.querySelector('.thing').open`)
+  await page.sees('"article": "pears"')
+})

@@ -410,14 +410,26 @@ test('everything can be done with the keyboard alone, and the focus is always se
 })
 
 test('nothing has to be scrolled sideways, in any size, and at twice the size', options, async (t) => {
+  const over = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
   const { page } = await office(t, { view: { width: 390, isPhone: true } })
-  for (const width of [390, 360, 400, 640, 800, 1280, 2000]) {
+  for (const width of [320, 360, 400, 640, 800, 1280, 2000]) {
     const metrics = { width, height: 700, deviceScaleFactor: 2, mobile: width < 401 }
     await page.send('Emulation.setDeviceMetricsOverride', metrics)
     await walk(page, async (place) => {
-      const over = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
       assert.deepEqual(await page.evaluate(`[${over}, innerWidth]`), [0, width], `${place} at ${width}`)
     })
+  }
+  await page.evaluate(`location.hash = 'agent/booking-clerk'`)
+  await heading(page, 'Booking Clerk')
+  await page.choose('Sent over', 'A2A')
+  await page.fill('Query', 'a train to a place with a name-that-is-very-long-and-has-no-end')
+  await page.press('Enter')
+  await page.sees('Which seat?')
+  for (const width of [2000, 400, 320]) {
+    const metrics = { width, height: 700, deviceScaleFactor: 1, mobile: width < 401 }
+    await page.send('Emulation.setDeviceMetricsOverride', metrics)
+    await page.isTrue(`innerWidth === ${width}`)
+    assert.equal(await page.evaluate(over), 0, `a question at ${width}`)
   }
 })
 
