@@ -220,6 +220,15 @@ const good: readonly string[] = [
    createServer({ tools: [chain, tool, volt], name: 'b' })
    launch({ tools: { add: sdk } }, { port: 0 }); launch({ tools: [volt, chain] })
    serveStdio({ tools: { add: sdk }, agents: [agent] })`,
+  `interface Chunk { readonly id: string; readonly delta?: { readonly content: string } }
+   declare class Graph { readonly name?: string
+     invoke(state: { messages: string[] }): Promise<{ messages: Chunk[] }>
+     stream(state: { messages: string[] }): Promise<AsyncGenerator<[Chunk, { node: string }]>> }
+   declare const graph: Graph, chunks: AsyncIterable<Chunk>
+   launch(graph); launch([graph, agent], { port: 0 }); serveStdio(graph); serveStdio([graph])
+   createServer({ agents: [graph, { name: 'a', run: (prompt) => graph.stream({ messages: [prompt] }) }] })
+   launch({ name: 'a', run: (prompt) => graph.invoke({ messages: [prompt] }) })
+   launch({ name: 'a', run: async () => chunks }); launch({ name: 'a', async *run() { yield* chunks } })`,
 ]
 
 const bad: readonly (readonly [program: string, error: RegExp])[] = [
@@ -237,6 +246,8 @@ const bad: readonly (readonly [program: string, error: RegExp])[] = [
   [`launch({ name: 'a', run: (prompt: number) => String(prompt) })`, /No overload matches this call/],
   [`launch({ tools: [tool], port: 8000 })`, /No overload matches this call/],
   [`launch([7])`, /No overload matches this call/],
+  [`launch({ name: 'a', async *run() { yield 7 } })`, /No overload matches this call/],
+  [`launch({ name: 'a', async *run() { yield new Map() } })`, /No overload matches this call/],
   [`launch({ name: 'a', ${schema}, run: ({ c }) => c })`, /'c' does not exist/],
   [`launch([{ name: 'a', ${schema}, run: ({ c }) => c }])`, /'c' does not exist/],
   [`launch({ tools: [{ name: 'a', ${schema}, run: ({ c }) => c }] })`, /'c' does not exist/],

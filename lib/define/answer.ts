@@ -51,7 +51,10 @@ type Foreign = typeof Symbol.iterator | typeof Symbol.asyncIterator | 'then' | '
 /** An object that is `data`, of an interface or a class too. */
 type DataOutput = Readonly<Record<string, unknown>> | (object & { readonly [member in Foreign]?: undefined })
 
-type OutputNow = Piece | undefined | void | null | DataOutput | AsyncIterable<Piece> | Iterable<Piece>
+/** Streams of other frameworks have pieces of their own: objects and lists. */
+type Pieces = AsyncIterable<Piece | DataOutput | readonly unknown[]> | Iterable<Piece>
+
+type OutputNow = Piece | undefined | void | null | DataOutput | Pieces
 
 /** What an agent's `run` may return. Any other object is taken as `data`. */
 export type AgentOutput = OutputNow | PromiseLike<OutputNow>

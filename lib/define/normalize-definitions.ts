@@ -10,6 +10,7 @@ import { definePrompt, promptChecks } from './prompt.ts'
 import { defineResource, defineResourceTemplate, resourceChecks, templateChecks } from './resource.ts'
 import { foreignToolKind } from '../foreign/tools.ts'
 import { defineNamedTool, defineTool, toolChecks } from './tool.ts'
+import type { ForeignAgent } from '../foreign/agents.ts'
 import type { ForeignTool } from '../foreign/tools.ts'
 import type { Infer } from '../schema/infer.ts'
 import type { Schema, StandardSchema } from '../schema/standard.ts'
@@ -52,6 +53,9 @@ export type ForeignTools =
 
 /** The same with them: what their arguments are, their frameworks know. */
 export type ForeignOffer = Omit<Offer, 'tools'> & { readonly tools: ForeignTools }
+
+/** What has agents or tools of other frameworks: an agent, a list, or things by kind. */
+export type ForeignSubject = ForeignAgent | ForeignOffer | readonly (ForeignAgent | Agent | Group | Tool)[]
 
 /** The members by which the kind of a thing is known. */
 type Mark = 'kind' | 'agents' | 'inputSchema' | 'uri' | 'uriTemplate'

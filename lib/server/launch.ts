@@ -5,7 +5,7 @@ import {
   defaultPort, noCallback, protocolNames, requireSecondOptions, serverOptions,
 } from './options.ts'
 import { createServer } from './server.ts'
-import type { ForeignOffer, LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
+import type { ForeignSubject, LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
 import type { Members } from '../define/validate.ts'
 import type { ProtocolName, ServerOptions } from './options.ts'
 import type { Address, TriportServer } from './server.ts'
@@ -41,12 +41,12 @@ export function launch<const T extends readonly unknown[]>(
   subject: Things<T>, options?: LaunchOptions,
 ): Promise<Launched>
 export function launch<const S>(subject: LoneTool<S>, options?: LaunchOptions): Promise<Launched>
-export function launch(subject: ForeignOffer, options?: LaunchOptions): Promise<Launched>
+export function launch(subject: ForeignSubject, options?: LaunchOptions): Promise<Launched>
 export function launch<const T extends readonly unknown[]>(
   subject: Subject<T>, options?: LaunchOptions,
 ): Promise<Launched>
 export async function launch(
-  subject: Subject | ForeignOffer, options: LaunchOptions = {},
+  subject: Subject | ForeignSubject, options: LaunchOptions = {},
 ): Promise<Launched> {
   requireSecondOptions('launch', arguments, options, [...Object.keys(names), ...serverOptions])
   const { port, host, quiet, signals, ...rest } = options

@@ -7,7 +7,7 @@ import { endOnSignals } from './launch.ts'
 import { requireSecondOptions, serverOptions } from './options.ts'
 import { createService } from './service.ts'
 import type { Readable, Writable } from 'node:stream'
-import type { ForeignOffer, LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
+import type { ForeignSubject, LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
 import type { Members } from '../define/validate.ts'
 import type { ServerOptions } from './options.ts'
 
@@ -37,11 +37,13 @@ export function serveStdio<const T extends readonly unknown[]>(
   subject: Things<T>, options?: StdioOptions,
 ): Promise<void>
 export function serveStdio<const S>(subject: LoneTool<S>, options?: StdioOptions): Promise<void>
-export function serveStdio(subject: ForeignOffer, options?: StdioOptions): Promise<void>
+export function serveStdio(subject: ForeignSubject, options?: StdioOptions): Promise<void>
 export function serveStdio<const T extends readonly unknown[]>(
   subject: Subject<T>, options?: StdioOptions,
 ): Promise<void>
-export async function serveStdio(subject: Subject | ForeignOffer, options: StdioOptions = {}): Promise<void> {
+export async function serveStdio(
+  subject: Subject | ForeignSubject, options: StdioOptions = {},
+): Promise<void> {
   const known = [...Object.keys(names), ...serverOptions.filter((name) => name !== 'protocol')]
   requireSecondOptions('serveStdio', arguments, options, known)
   const { input = process.stdin, output, signals = input === process.stdin, ...rest } = options
