@@ -210,10 +210,10 @@ test('each call that a client is shown gets an answer', options, async (t) => {
   const texts = await page.evaluate(connected) as readonly string[]
   const calls = texts.filter((text) => text.startsWith('curl '))
   const paths = calls.map((text) => /127[^/]*(\/\S*)/.exec(text)?.[1])
-  assert.deepEqual(paths, ['/mcp', '/a2a', '/v1/chat/completions', '/'])
+  assert.deepEqual(paths, ['/mcp', '/a2a', '/v1/chat/completions', '/agui', '/'])
   for (const text of calls) {
     const { stdout } = await execute('sh', ['-c', text])
-    assert.match(stdout, /result|choices|response/, text)
+    assert.match(stdout, /result|choices|response|RUN_FINISHED/, text)
     assert.doesNotMatch(stdout, /"error"|"status":[45]/, text)
   }
   assert.ok(texts.some((text) => text.includes('client.callTool(')))
