@@ -5,6 +5,7 @@
  * such a type is reached by it, as in `ToolDefinition['annotations']`.
  */
 export { createServer } from './server/server.ts'
+export { oauthProxy } from './server/oauth-proxy.ts'
 export { launch } from './server/launch.ts'
 export { serveStdio } from './server/stdio.ts'
 export { adapt, defineAgent, defineGroup } from './define/agent.ts'
@@ -29,6 +30,7 @@ export type { ServerStatus } from './server/metrics.ts'
 export type { Launched, LaunchOptions } from './server/launch.ts'
 export type { StdioOptions } from './server/stdio.ts'
 export type { ProtocolName, ServerOptions } from './server/options.ts'
+export type { OauthProxyOptions, ProviderTokens } from './server/oauth-proxy.ts'
 export type { OpenTelemetry } from './server/telemetry.ts'
 export type { Limits } from './define/limits.ts'
 export type { Offer, Subject } from './define/normalize-definitions.ts'

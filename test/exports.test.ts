@@ -6,8 +6,8 @@ import * as triport from '../lib/index.ts'
 /** Everything that a program can import and use. */
 const values = `
   Fault adapt checkStore compile createServer defaults defineAgent defineGroup definePrompt defineResource
-  defineResourceTemplate defineTool hostStore jwksVerifier launch memoryStore openaiAgent postgresStore
-  redisStore serveStdio sqliteStore testClient workerStore
+  defineResourceTemplate defineTool hostStore jwksVerifier launch memoryStore oauthProxy openaiAgent
+  postgresStore redisStore serveStdio sqliteStore testClient workerStore
 `
 
 /** Everything that only its compiler sees. */
@@ -16,14 +16,14 @@ const types = `
   Authorization Call CallEvent CallInfo Catalog ChatMessage Claims ClientInfo ClientTool ClientToolCall
   ClientToolResult CompileOptions Completer Content ContentInput ElicitAnswer Entry ExtendedCard FaultKind
   ForeignAgent FormQuestion Group GroupDefinition Handler Infer JsonSchema JwksAlgorithm JwksOptions Keep
-  LaunchOptions Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions Offer OpenTelemetry
-  OpenaiOptions PostgresPool PostgresStoreOptions Principal Prompt PromptDefinition Protocol ProtocolName
-  RateLimit RedisClient RedisStoreOptions RequestSummary Resource ResourceDefinition ResourceTemplate
-  ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion Schema SchemaError ServerOptions
-  ServerStatus Severity Skill SqliteStore SqliteStoreOptions StandardSchema StdioOptions Store StoreKey
-  StoreReport Subject TestClient TestClientError TestClientOptions TokenInfo TokenVerifier Tool
-  ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion Validate Validation Variables
-  Verify
+  LaunchOptions Launched Limits Log Logger MaybePromise MemoryStore MemoryStoreOptions OauthProxyOptions
+  Offer OpenTelemetry OpenaiOptions PostgresPool PostgresStoreOptions Principal Prompt PromptDefinition
+  Protocol ProtocolName ProviderTokens RateLimit RedisClient RedisStoreOptions RequestSummary Resource
+  ResourceDefinition ResourceTemplate ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion
+  Schema SchemaError ServerOptions ServerStatus Severity Skill SqliteStore SqliteStoreOptions StandardSchema
+  StdioOptions Store StoreKey StoreReport Subject TestClient TestClientError TestClientOptions TokenInfo
+  TokenVerifier Tool ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion Validate
+  Validation Variables Verify
 `
 
 const index = readFileSync('lib/index.ts', 'utf8')

@@ -30,6 +30,7 @@ import {
   requireOptions, serverOptions, urlOf,
 } from './options.ts'
 import { createService } from './service.ts'
+import { oauthEndpoints } from './oauth-proxy.ts'
 import type { ForeignOffer } from '../define/normalize-definitions.ts'
 import type { AddressInfo } from 'node:net'
 import type { Endpoint } from '../http/message/exchange.ts'
@@ -145,6 +146,7 @@ function assemble(
     ] : [],
     ...mcp?.endpoints ?? [],
     ...a2a?.endpoints ?? [],
+    ...oauthEndpoints(auth, service, seal),
   ]
   if (protocols.includes('a2a')) {
     requireTenantPaths(options.a2a?.tenants ?? [], endpoints.map(({ path }) => path))

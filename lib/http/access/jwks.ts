@@ -7,6 +7,7 @@ import { constants, createPublicKey, verify } from 'node:crypto'
 import { timer } from '../../util/clock.ts'
 import { decodeBase64Url } from '../../wire/base64.ts'
 import { isStrings, parseJson } from '../../wire/json.ts'
+import { isSecureAddress } from '../../wire/secure-address.ts'
 import { Unavailable } from './auth.ts'
 import type { JsonWebKey, KeyObject, VerifyKeyObjectInput } from 'node:crypto'
 import type { TokenInfo } from './keys.ts'
@@ -103,7 +104,7 @@ function requireOptions(options: JwksOptions): void {
   }
   const { issuer, audience, jwksUri, algorithms: allowed = usual, clockToleranceSeconds = 30 } = options
   for (const [name, address] of Object.entries({ issuer, ...jwksUri !== undefined && { jwksUri } })) {
-    if (isAddress(address)) continue
+    if (isSecureAddress(address)) continue
     throw new TypeError(`jwksVerifier has ${name} ${JSON.stringify(address)}; write an https address, as in `
       + `'https://login.example.com' (http only of this machine)`)
   }
@@ -121,14 +122,6 @@ function requireOptions(options: JwksOptions): void {
     throw new TypeError(`jwksVerifier has clockToleranceSeconds ${String(clockToleranceSeconds)}; `
       + `write 0 to ${MAX_TOLERANCE_S}`)
   }
-}
-
-/** Keys that anybody on the way could exchange are no keys; this machine is its own way. */
-function isAddress(address: unknown): boolean {
-  if (typeof address !== 'string' || !URL.canParse(address)) return false
-  const { protocol, hostname, username, password } = new URL(address)
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
-  return (protocol === 'https:' || (protocol === 'http:' && isLocal)) && username === '' && password === ''
 }
 
 /** Tokens for other purposes have a type of their own (RFC 8725 §3.11). */
@@ -240,7 +233,7 @@ class IssuerKeys {
     for (const place of places) {
       const { issuer, jwks_uri: uri } = await documentAt(place).catch((): Claims => ({}))
       // The metadata of another issuer must not be taken for that of this one (RFC 8414 §3.3).
-      if (issuer === this.#issuer && typeof uri === 'string' && isAddress(uri)) return uri
+      if (issuer === this.#issuer && isSecureAddress(uri)) return uri
     }
     throw new Error('The issuer has no metadata that names its keys')
   }

@@ -1,0 +1,436 @@
+/**
+ * The authorization code flow of the proxy: a client registers, its user consents here and logs in at the
+ * provider, and the client gets tokens. What travels through clients is sealed; codes and refresh tokens are
+ * entries of the store, each good once.
+ * Spec: OAuth 2.1; RFC 7591, RFC 7636, RFC 8414, RFC 8707, RFC 9207; MCP, Security Best Practices.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { SYSTEM_OWNER } from '../state/store.ts'
+import { timer } from '../util/clock.ts'
+import { parseJson } from '../wire/json.ts'
+import { randomUuid } from '../wire/random.ts'
+import { isLoopbackName } from '../wire/secure-address.ts'
+import type { TokenInfo } from '../http/access/keys.ts'
+import type { Endpoint, Exchange, Reply } from '../http/message/exchange.ts'
+import type { Service } from '../run/service.ts'
+import type { Seal } from '../wire/seal.ts'
+import type { OauthProxyOptions, ProviderTokens } from './oauth-proxy.ts'
+
+type Members = Readonly<Record<string, unknown>>
+type Handle = Endpoint['handle']
+
+/** A client as it has registered: what its id holds. */
+interface Client { readonly name: string; readonly redirectUris: readonly string[] }
+
+/** What a client asks for, from its authorization request to its code. */
+interface Grant {
+  readonly clientId: string
+  readonly redirectUri: string
+  readonly challenge: string
+  readonly state: string | undefined
+  readonly scope: string | undefined
+}
+
+/** A grant on its way through the browser, which it is bound to. */
+interface Visit extends Grant { readonly browser: string; readonly verifier: string }
+
+/** A user who has logged in, and the client that they let in. */
+interface Session {
+  readonly grant: Grant
+  readonly user: TokenInfo
+  /** The provider's, with which the user is looked at again. */
+  readonly refreshToken: string | undefined
+}
+
+const COLLECTION = 'oauth'
+const COOKIE = 'triport_oauth'
+const VISIT_MS = 10 * 60_000
+const CODE_MS = 60_000
+const READ_TIMEOUT_MS = 10_000
+const MAX_BYTES = 262_144
+const MAX_DEPTH = 8
+const MAX_REDIRECTS = 20
+const MAX_NAME = 100
+const TOKEN_S = 3_600
+const REFRESH_S = 30 * 86_400
+/** Schemes with which a page would run, and not open. */
+const UNSAFE = /^(?:javascript|data|vbscript|file|blob|about):/i
+
+/** A refusal that the client reads; of `invalid_client` and before it is known the user does. */
+class Refused extends Error {
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export class OauthFlow {
+  readonly #options: OauthProxyOptions
+  readonly #issuer: string
+  readonly #service: Service
+  readonly #seal: Seal
+
+  constructor(options: OauthProxyOptions, issuer: string, service: Service, seal: Seal) {
+    this.#options = options
+    this.#issuer = issuer
+    this.#service = service
+    this.#seal = seal
+  }
+
+  /** Who a token of this server's speaks for. */
+  verify(token: string): TokenInfo | undefined {
+    const known = this.#seal.open('oauth access', token, this.#options.resource)
+    return known === undefined ? undefined : known as TokenInfo
+  }
+
+  readonly metadata: Handle = () => jsonReply({
+    issuer: this.#issuer,
+    authorization_endpoint: `${this.#issuer}/oauth/authorize`,
+    token_endpoint: `${this.#issuer}/oauth/token`,
+    registration_endpoint: `${this.#issuer}/oauth/register`,
+    scopes_supported: this.#options.scopes,
+    response_types_supported: ['code'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    token_endpoint_auth_methods_supported: ['none'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+  })
+
+  /** A client registers itself: its id holds what it has said, so that nothing is kept for it. */
+  readonly register: Handle = ({ body }) => {
+    const { redirect_uris: uris, client_name: name = 'An application', ...rest } = objectIn(body) ?? {}
+    const isFine = Array.isArray(uris) && uris.length > 0 && uris.length <= MAX_REDIRECTS
+      && uris.every((uri) => typeof uri === 'string' && isRedirect(uri))
+    if (!isFine) {
+      return refusal('invalid_redirect_uri', `redirect_uris must be 1 to ${MAX_REDIRECTS} addresses: https, `
+        + 'of this machine, or of a scheme of the application\'s own')
+    }
+    const client: Client = { name: String(name).slice(0, MAX_NAME), redirectUris: uris }
+    const id = this.#seal.seal('oauth client', client, Infinity)
+    return jsonReply({
+      client_id: id, client_name: client.name, redirect_uris: uris,
+      client_id_issued_at: Math.floor(Date.now() / 1_000), token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'],
+      ...typeof rest['scope'] === 'string' && { scope: rest['scope'] },
+    }, 201)
+  }
+
+  /** Asks the user whether the client may come in: another client must not use the login of this one. */
+  readonly authorize: Handle = ({ query }) => {
+    const asked = new URLSearchParams(query)
+    const clientId = asked.get('client_id') ?? ''
+    const client = this.#clientOf(clientId)
+    const redirectUri = asked.get('redirect_uri') ?? client?.redirectUris[0] ?? ''
+    if (client === undefined || !client.redirectUris.some((uri) => isSameRedirect(uri, redirectUri))) {
+      // Never sent on to an address that is not registered.
+      return page('This application is not known here', 'It must register first: connect it again.', 400)
+    }
+    const challenge = asked.get('code_challenge') ?? ''
+    const grant: Grant = {
+      clientId, redirectUri, challenge, state: asked.get('state') ?? undefined,
+      scope: asked.get('scope') ?? undefined,
+    }
+    const objection = this.#objection(asked, challenge)
+    if (objection !== undefined) {
+      return this.#sendBack(grant, { error: objection.code, error_description: objection.message })
+    }
+    const browser = randomUuid()
+    const visit: Visit = { ...grant, browser: digest(browser), verifier: randomUuid() + randomUuid() }
+    const request = this.#seal.seal('oauth consent', visit, Date.now() + VISIT_MS)
+    return {
+      ...consentPage(client.name, this.#options.name ?? this.#service.name, grant, request),
+      headers: [...PAGE_HEADERS, 'Set-Cookie', cookie(browser, this.#issuer)],
+    }
+  }
+
+  #objection(asked: URLSearchParams, challenge: string): Refused | undefined {
+    if (asked.get('response_type') !== 'code') {
+      return new Refused('unsupported_response_type', 'response_type must be code')
+    }
+    if (!/^[\w-]{43}$/.test(challenge) || asked.get('code_challenge_method') !== 'S256') {
+      return new Refused('invalid_request', 'A code_challenge of the method S256 is needed')
+    }
+    const resource = asked.get('resource')
+    if (resource === null || sameResource(resource, this.#options.resource)) return undefined
+    return new Refused('invalid_target', `The resource here is ${this.#options.resource}`)
+  }
+
+  /** The user has decided; who agrees logs in at the provider. */
+  readonly consent: Handle = (exchange) => {
+    const form = new URLSearchParams(exchange.body)
+    const visit = this.#visitOf('oauth consent', form.get('request'), exchange)
+    if (visit === undefined) return expired()
+    if (form.get('decision') !== 'allow') return this.#sendBack(visit, { error: 'access_denied' })
+    const { authorizationEndpoint, clientId, providerScopes = [], parameters = {} } = this.#options
+    const url = new URL(authorizationEndpoint)
+    const members: Record<string, string> = {
+      response_type: 'code', client_id: clientId, redirect_uri: `${this.#issuer}/oauth/callback`,
+      state: this.#seal.seal('oauth login', visit, Date.now() + VISIT_MS),
+      code_challenge: digest(visit.verifier), code_challenge_method: 'S256',
+      ...providerScopes.length > 0 && { scope: providerScopes.join(' ') }, ...parameters,
+    }
+    for (const [name, value] of Object.entries(members)) url.searchParams.set(name, value)
+    return redirect(url.href)
+  }
+
+  /** The provider sends the user back. */
+  readonly callback: Handle = (exchange) => {
+    const asked = new URLSearchParams(exchange.query)
+    const visit = this.#visitOf('oauth login', asked.get('state'), exchange)
+    if (visit === undefined) return expired()
+    const code = asked.get('code')
+    if (code === null) return this.#sendBack(visit, { error: 'access_denied' })
+    return this.#login(visit, code).catch((error: unknown) => this.#failed(visit, error))
+  }
+
+  async #login(visit: Visit, code: string): Promise<Reply> {
+    const { browser: _browser, verifier, ...grant } = visit
+    const [tokens, refreshToken] = await this.#ask({
+      grant_type: 'authorization_code', code, redirect_uri: `${this.#issuer}/oauth/callback`,
+      code_verifier: verifier,
+    })
+    const user = await this.#options.identify(tokens)
+    if (user === undefined) return this.#sendBack(visit, { error: 'access_denied' })
+    return this.#sendBack(visit, { code: await this.#keep('code', { grant, user, refreshToken }, CODE_MS) })
+  }
+
+  readonly token: Handle = ({ body }) => (
+    this.#grantToken(new URLSearchParams(body)).catch((error: unknown) => {
+      if (error instanceof Refused) return refusal(error.code, error.message)
+      this.#service.log('warning', 'The provider of logins failed', { cause: error })
+      return refusal('temporarily_unavailable', 'The provider of logins failed; try again later', 503)
+    })
+  )
+
+  async #grantToken(form: URLSearchParams): Promise<Reply> {
+    const type = form.get('grant_type')
+    if (type === 'refresh_token') return this.#refresh(form)
+    if (type !== 'authorization_code') throw new Refused('unsupported_grant_type', 'grant_type is not known')
+    const session = await this.#take('code', form.get('code'))
+    const { grant } = session
+    const uri = form.get('redirect_uri')
+    const isGood = grant.clientId === form.get('client_id') && (uri === null || uri === grant.redirectUri)
+      && digest(form.get('code_verifier') ?? '') === grant.challenge
+    if (!isGood) throw new Refused('invalid_grant', 'The code was given for another request')
+    this.#requireResource(form)
+    return this.#tokensFor(session)
+  }
+
+  /** The user is looked at again: who is no user of the provider's any more is none here. */
+  async #refresh(form: URLSearchParams): Promise<Reply> {
+    const session = await this.#take('refresh', form.get('refresh_token'))
+    if (session.grant.clientId !== form.get('client_id')) {
+      throw new Refused('invalid_grant', 'The token was given to another client')
+    }
+    this.#requireResource(form)
+    const [tokens, next = session.refreshToken] = await this.#ask({
+      grant_type: 'refresh_token', refresh_token: session.refreshToken ?? '',
+    })
+    const user = await this.#options.identify(tokens)
+    if (user === undefined) throw new Refused('invalid_grant', 'The user is not let in any more')
+    return this.#tokensFor({ ...session, user, refreshToken: next })
+  }
+
+  #requireResource(form: URLSearchParams): void {
+    const resource = form.get('resource')
+    if (resource === null || sameResource(resource, this.#options.resource)) return
+    throw new Refused('invalid_target', `The resource here is ${this.#options.resource}`)
+  }
+
+  async #tokensFor(session: Session): Promise<Reply> {
+    const { tokenSeconds = TOKEN_S, refreshSeconds = REFRESH_S, resource } = this.#options
+    const { user } = session
+    const expiresAt = Math.min(Date.now() + tokenSeconds * 1_000, user.expiresAt ?? Infinity)
+    const info: TokenInfo = { ...user, issuer: user.issuer ?? this.#issuer, expiresAt }
+    const scopes = user.scopes?.join(' ') ?? user.scope
+    return jsonReply({
+      access_token: this.#seal.seal('oauth access', info, expiresAt, resource), token_type: 'Bearer',
+      expires_in: Math.max(1, Math.floor((expiresAt - Date.now()) / 1_000)),
+      ...scopes !== undefined && { scope: scopes },
+      // Without one of the provider's its user could not be looked at again.
+      ...session.refreshToken !== undefined && {
+        refresh_token: await this.#keep('refresh', session, refreshSeconds * 1_000),
+      },
+    })
+  }
+
+  /** Keeps a session under a name that cannot be guessed, and is good once. */
+  async #keep(kind: 'code' | 'refresh', session: Session, keepMs: number): Promise<string> {
+    const id = randomUuid() + randomUuid()
+    const value = this.#seal.seal(`oauth ${kind}`, session, Date.now() + keepMs)
+    await this.#service.store.write(keyOf(kind, id), value, keepMs, 0)
+    return id
+  }
+
+  async #take(kind: 'code' | 'refresh', id: string | null): Promise<Session> {
+    const key = keyOf(kind, id ?? '')
+    const entry = await this.#service.store.read(key)
+    const session = entry && this.#seal.open(`oauth ${kind}`, entry.value)
+    // Of two at the same time one removes it.
+    const isTaken = session !== undefined && await this.#service.store.remove(key, entry!.version)
+    if (!isTaken) {
+      throw new Refused('invalid_grant', 'The code or token is not known, was used, or is too old')
+    }
+    return session as Session
+  }
+
+  /** Asks the provider for tokens: those of the user, and the one to ask again with. */
+  async #ask(members: Readonly<Record<string, string>>): Promise<[ProviderTokens, string | undefined]> {
+    const { tokenEndpoint, clientId, clientSecret } = this.#options
+    const form = new URLSearchParams({
+      ...members, client_id: clientId, ...clientSecret !== undefined && { client_secret: clientSecret },
+    })
+    const ending = new AbortController()
+    const running = timer(READ_TIMEOUT_MS, () => ending.abort())
+    try {
+      const response = await fetch(tokenEndpoint, {
+        method: 'POST', body: form, headers: { accept: 'application/json' }, redirect: 'error',
+        signal: ending.signal,
+      })
+      const text = await response.text()
+      const given = text.length > MAX_BYTES ? undefined : objectIn(text)
+      const { access_token: accessToken, id_token: idToken, scope, refresh_token: refreshToken } = given ?? {}
+      if (typeof accessToken !== 'string') {
+        const code = given?.['error']
+        if (code === 'invalid_grant') throw new Refused('invalid_grant', 'The provider refused the user')
+        throw new Error(`The provider answered ${response.status}, ${String(code)}`)
+      }
+      return [{ accessToken, idToken: stringIn(idToken), scope: stringIn(scope) }, stringIn(refreshToken)]
+    } finally {
+      clearTimeout(running)
+      ending.abort()
+    }
+  }
+
+  #failed(visit: Visit, cause: unknown): Reply {
+    if (cause instanceof Refused) return this.#sendBack(visit, { error: 'access_denied' })
+    this.#service.log('warning', 'The provider of logins failed', { cause })
+    const error_description = 'The provider of logins failed'
+    return this.#sendBack(visit, { error: 'server_error', error_description })
+  }
+
+  #sendBack({ redirectUri, state }: Grant, members: Readonly<Record<string, string>>): Reply {
+    const url = new URL(redirectUri)
+    const all = { ...members, ...state !== undefined && { state }, iss: this.#issuer }
+    for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value)
+    return redirect(url.href)
+  }
+
+  #clientOf(id: string): Client | undefined {
+    return this.#seal.open('oauth client', id) as Client | undefined
+  }
+
+  /** What came back with the browser that it began in. */
+  #visitOf(purpose: string, sealed: string | null, exchange: Exchange): Visit | undefined {
+    const visit = sealed === null ? undefined : this.#seal.open(purpose, sealed) as Visit | undefined
+    const browser = cookieIn(exchange.header('cookie'))
+    if (visit === undefined || browser === undefined) return undefined
+    return isEqual(digest(browser), visit.browser) ? visit : undefined
+  }
+}
+
+function keyOf(kind: string, id: string): { collection: string; owner: string; key: string } {
+  // Not the id itself: who can read the store cannot use it.
+  return { collection: COLLECTION, owner: SYSTEM_OWNER, key: `${kind}-${digest(id)}` }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+function isEqual(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
+}
+
+function cookie(value: string, issuer: string): string {
+  const secure = issuer.startsWith('https:') ? '; Secure' : ''
+  return `${COOKIE}=${value}; Path=/oauth; Max-Age=${VISIT_MS / 1_000}; HttpOnly; SameSite=Lax${secure}`
+}
+
+function cookieIn(header: string | undefined): string | undefined {
+  return header?.split(/;\s*/).find((one) => one.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1)
+}
+
+function isRedirect(uri: string): boolean {
+  if (uri.length > 2_048 || !URL.canParse(uri) || UNSAFE.test(uri)) return false
+  const { protocol, hostname, hash } = new URL(uri)
+  return hash === '' && (protocol !== 'http:' || isLoopbackName(hostname))
+}
+
+/** An application on a machine of its own may listen on any port (RFC 8252 §7.3). */
+function isSameRedirect(registered: string, asked: string): boolean {
+  if (registered === asked) return true
+  if (!URL.canParse(asked)) return false
+  const [one, other] = [new URL(registered), new URL(asked)]
+  if (one.protocol !== 'http:' || !isLoopbackName(one.hostname)) return false
+  one.port = other.port
+  return one.href === other.href
+}
+
+function sameResource(one: string, other: string): boolean {
+  return URL.canParse(one) && new URL(one).href.replace(/\/$/, '') === new URL(other).href.replace(/\/$/, '')
+}
+
+function objectIn(json: string): Members | undefined {
+  const parsed = parseJson(json, MAX_DEPTH)
+  const value: unknown = parsed.ok ? parsed.value : undefined
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Members : undefined
+}
+
+function stringIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+const NO_STORE = ['Cache-Control', 'no-store']
+const PAGE_HEADERS = [
+  ...NO_STORE, 'Referrer-Policy', 'no-referrer', 'X-Frame-Options', 'DENY',
+  // A form may send the user on to the provider, which is another origin.
+  'Content-Security-Policy',
+  `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'`,
+]
+
+function jsonReply(value: object, status = 200): Reply {
+  return { status, type: 'application/json', headers: NO_STORE, body: JSON.stringify(value) }
+}
+
+function refusal(code: string, message: string, status = 400): Reply {
+  return jsonReply({ error: code, error_description: message }, status)
+}
+
+function redirect(location: string): Reply {
+  return { status: 303, headers: [...NO_STORE, 'Location', location] }
+}
+
+function expired(): Reply {
+  return page('This login is too old, or began in another browser', 'Connect the application again.', 400)
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
+const STYLE = ':root{color-scheme:light dark}body{font:16px/1.5 system-ui;max-width:32rem;margin:10vh auto;'
+  + 'padding:0 1rem}button{font:inherit;padding:.5rem 1.5rem;margin-right:1rem}code{overflow-wrap:anywhere}'
+
+function page(title: string, text: string, status: number, more = ''): Reply {
+  const head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    + `<title>${title}</title><style>${STYLE}</style>`
+  const body = `<!doctype html><html lang="en">${head}<h1>${title}</h1><p>${text}</p>${more}`
+  return { status, type: 'text/html; charset=utf-8', headers: PAGE_HEADERS, body }
+}
+
+/** Names the client as it names itself, and where its answer goes, which it cannot choose. */
+function consentPage(client: string, server: string, { redirectUri, scope }: Grant, request: string): Reply {
+  const { protocol, host } = new URL(redirectUri)
+  const where = escaped(host === '' ? protocol : host)
+  const wants = scope === undefined || scope === '' ? '' : ` It asks for <code>${escaped(scope)}</code>.`
+  const text = `<b>${escaped(client)}</b> wants to use <b>${escaped(server)}</b> as you.${wants} You will be `
+    + `sent back to <code>${where}</code>. Go on only if you have just connected it yourself.`
+  const form = '<form method="post" action="/oauth/consent">'
+    + `<input type="hidden" name="request" value="${request}">`
+    + '<button name="decision" value="allow">Allow</button>'
+    + '<button name="decision" value="deny">Deny</button></form>'
+  return page('Let this application in?', text, 200, form)
+}

@@ -1,0 +1,152 @@
+/**
+ * An authorization server for MCP clients in front of a provider where they cannot register. Its tokens are
+ * its own: those of the provider never reach a client.
+ */
+import { Fault } from '../define/fault.ts'
+import { checkMembers, must } from '../define/validate.ts'
+import { Later } from '../util/later.ts'
+import { isStrings } from '../wire/json.ts'
+import { isScope } from '../wire/challenge.ts'
+import { isSecureAddress } from '../wire/secure-address.ts'
+import { problemReply } from '../wire/problem.ts'
+import type { Checks } from '../define/validate.ts'
+import type { Authorization } from '../http/access/auth.ts'
+import type { TokenInfo } from '../http/access/keys.ts'
+import type { Endpoint } from '../http/message/exchange.ts'
+import type { Service } from '../run/service.ts'
+import type { Seal } from '../wire/seal.ts'
+
+/** What the provider gave for a user. */
+export interface ProviderTokens {
+  readonly accessToken: string
+  /** Of OpenID Connect. It came from the provider itself, so its signature need not be checked. */
+  readonly idToken: string | undefined
+  /** Separated by spaces. */
+  readonly scope: string | undefined
+}
+
+/** What `oauthProxy` takes. */
+export interface OauthProxyOptions {
+  /** The URL that clients use, as in `https://agents.example.com/mcp`. Its origin is the issuer. */
+  readonly resource: string
+  /** Where the provider asks its users, and where it gives tokens for a code. */
+  readonly authorizationEndpoint: string
+  readonly tokenEndpoint: string
+  /** As it is registered at the provider, with the redirect address `<origin of resource>/oauth/callback`. */
+  readonly clientId: string
+  readonly clientSecret?: string | undefined
+  /** What is asked of the provider, as in `['openid', 'email']`. Left out: nothing by name. */
+  readonly providerScopes?: readonly string[] | undefined
+  /** More parameters for the provider, as in `{ access_type: 'offline' }`. */
+  readonly parameters?: Readonly<Record<string, string>> | undefined
+  /** Who the user is, and what they may do here; nothing refuses them. Asks the provider, as it must. */
+  identify(tokens: ProviderTokens): Promise<TokenInfo | undefined> | TokenInfo | undefined
+  /** The scopes that a client should ask for first. */
+  readonly scopes?: readonly string[] | undefined
+  /** Of the server, for people who are asked. Left out: that of the server. */
+  readonly name?: string | undefined
+  /** How long a token is good, in seconds. Left out: 3600. */
+  readonly tokenSeconds?: number | undefined
+  /** How long a client may come back without its user, in seconds. Left out: 2592000, 30 days. */
+  readonly refreshSeconds?: number | undefined
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+const text = must(isText, 'write a string that is not empty')
+const address = must(isSecureAddress, `write an https address, as in 'https://login.example.com/authorize'`)
+const seconds = must((value) => Number.isSafeInteger(value) && Number(value) >= 60,
+  'write a whole number of seconds, 60 or above')
+
+const checks: Checks<OauthProxyOptions> = {
+  resource: address, authorizationEndpoint: address, tokenEndpoint: address, clientId: text,
+  clientSecret: text, providerScopes: must(isStrings, `write a list, as in ['openid']`),
+  parameters: must((value) => typeof value === 'object' && value !== null
+    && Object.values(value).every((one) => typeof one === 'string'), `write { access_type: 'offline' }`),
+  identify: must((value) => typeof value === 'function', 'write async (tokens) => ({ subject, scopes })'),
+  scopes: must((value) => isStrings(value) && value.every(isScope), `write a list, as in ['orders:read']`),
+  name: text, tokenSeconds: seconds, refreshSeconds: seconds,
+}
+const required = ['resource', 'authorizationEndpoint', 'tokenEndpoint', 'clientId', 'identify'] as const
+
+type Flow = import('./oauth-flow.ts').OauthFlow
+
+const flows = new Later(() => import('./oauth-flow.ts'))
+
+class OauthProxy {
+  readonly options: OauthProxyOptions
+  readonly issuer: string
+  flow: Flow | undefined
+  #context: readonly [Service, Seal] | undefined
+
+  constructor(options: OauthProxyOptions) {
+    this.options = options
+    this.issuer = new URL(options.resource).origin
+  }
+
+  /** Its server, once. */
+  attach(service: Service, seal: Seal): void { this.#context = [service, seal] }
+
+  readonly load = (): Promise<void> | undefined => {
+    if (this.flow !== undefined) return undefined
+    return Promise.resolve(flows.load()).then(() => { this.#make() })
+  }
+
+  #make(): void {
+    const context = this.#context
+    if (context === undefined) throw new Fault('internal', 'Internal error')
+    this.flow ??= new flows.loaded.OauthFlow(this.options, this.issuer, ...context)
+  }
+}
+
+const proxies = new WeakMap<Authorization, OauthProxy>()
+
+/**
+ * Makes the `auth` of a server whose users log in at a provider where clients of MCP cannot register, such as
+ * GitHub or Google. The server registers them, asks its user whether the client may come in, sends the user to the
+ * provider, and gives tokens of its own. Processes share a `secret` and a `store`.
+ *
+ * Throws `TypeError` for options that cannot work.
+ */
+export function oauthProxy(options: OauthProxyOptions): Authorization {
+  checkMembers('oauthProxy', options, checks)
+  for (const name of required) {
+    if (options[name] === undefined) throw new TypeError(`oauthProxy needs '${name}'`)
+  }
+  const proxy = new OauthProxy(options)
+  const { resource, scopes, name } = options
+  const auth: Authorization = {
+    resource, authorizationServers: [proxy.issuer],
+    ...scopes !== undefined && { scopes }, ...name !== undefined && { name },
+    async verify(token) {
+      await proxy.load()
+      return proxy.flow?.verify(token)
+    },
+  }
+  proxies.set(auth, proxy)
+  return auth
+}
+
+/** The paths of an authorization that is a proxy. */
+export function oauthEndpoints(
+  auth: Authorization | undefined, service: Service, seal: Seal,
+): readonly Endpoint[] {
+  const proxy = auth === undefined ? undefined : proxies.get(auth)
+  if (proxy === undefined) return []
+  proxy.attach(service, seal)
+  const at = (
+    path: string, method: 'GET' | 'POST', answer: (flow: Flow) => Endpoint['handle'], accepts?: string,
+  ): Endpoint => ({
+    path, methods: [method], outsideMount: true, open: 'public', refuse: problemReply, load: proxy.load,
+    ...accepts !== undefined && { accepts: [accepts] },
+    handle: (exchange) => answer(proxy.flow!)(exchange),
+  })
+  const form = 'application/x-www-form-urlencoded'
+  return [
+    at('/.well-known/oauth-authorization-server', 'GET', (flow) => flow.metadata),
+    at('/oauth/register', 'POST', (flow) => flow.register, 'application/json'),
+    at('/oauth/authorize', 'GET', (flow) => flow.authorize),
+    at('/oauth/consent', 'POST', (flow) => flow.consent, form),
+    at('/oauth/callback', 'GET', (flow) => flow.callback),
+    at('/oauth/token', 'POST', (flow) => flow.token, form),
+  ]
+}

@@ -1,0 +1,175 @@
+/**
+ * A real authorization server, `oidc-provider`: official clients log in there by themselves, and its signed
+ * tokens are checked by its keys; and one that registers no clients is behind `oauthProxy`.
+ */
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { createServer as createHttpServer } from 'node:http'
+import { test } from 'node:test'
+import { freePort, missing } from './start.mjs'
+
+const skip = missing('oidc-provider', '@modelcontextprotocol/sdk')
+if (skip) console.log(`oauth-server: skipped: ${skip}`)
+const load = (name) => skip ? {} : import(name)
+const { default: Provider } = await load('oidc-provider')
+const { Client } = await load('@modelcontextprotocol/sdk/client/index.js')
+const { StreamableHTTPClientTransport } = await load('@modelcontextprotocol/sdk/client/streamableHttp.js')
+const { UnauthorizedError } = await load('@modelcontextprotocol/sdk/client/auth.js')
+const { createServer, jwksVerifier, oauthProxy } = await import('../../dist/index.js')
+
+const CALLBACK = 'http://127.0.0.1:1/callback'
+
+async function startProvider(t, resource, more) {
+  const port = await freePort()
+  const issuer = `http://127.0.0.1:${port}`
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+  const provider = new Provider(issuer, {
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'first', use: 'sig', alg: 'RS256' }] },
+    features: {
+      devInteractions: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        getResourceServerInfo: () => ({
+          scope: 'read', audience: resource, accessTokenFormat: 'jwt', accessTokenTTL: 600,
+          jwt: { sign: { alg: 'RS256' } },
+        }),
+        useGrantedResource: () => true,
+      },
+      ...more.features,
+    },
+    clients: more.clients ?? [],
+    scopes: ['openid', 'offline_access', 'read'],
+    cookies: { keys: ['some secret'] },
+    findAccount: (_context, id) => (
+      { accountId: id, claims: () => ({ sub: id, email: `${id}@example.com` }) }
+    ),
+    claims: { openid: ['sub', 'email'] },
+  })
+  const server = createHttpServer(provider.callback()).listen(port, '127.0.0.1')
+  await new Promise((resolve) => { server.once('listening', resolve) })
+  t.after(() => server.close().closeAllConnections())
+  return issuer
+}
+
+/** A person with a browser: follows every redirect, fills in a login, and allows what is asked. */
+async function browse(start) {
+  const cookies = new Map()
+  let [url, form] = [new URL(start), undefined]
+  for (let hops = 0; hops < 20; hops++) {
+    if (url.href.startsWith(CALLBACK)) return url.searchParams
+    const jar = cookies.get(url.origin) ?? new Map()
+    cookies.set(url.origin, jar)
+    const response = await fetch(url, {
+      method: form === undefined ? 'GET' : 'POST', redirect: 'manual', body: form,
+      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') },
+    })
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)
+      jar.set(name, value)
+    }
+    const location = response.headers.get('location')
+    if (location !== null) {
+      [url, form] = [new URL(location, url), undefined]
+      continue
+    }
+    const page = await response.text()
+    const action = /<form[^>]*action="([^"]*)"/.exec(page)?.[1]
+    assert.ok(action !== undefined, `${url} ${response.status} ${page.slice(0, 500)}`)
+    form = new URLSearchParams({ login: 'alice', password: 'x', decision: 'allow' })
+    for (const [input] of page.matchAll(/<input[^>]*type="hidden"[^>]*>/g)) {
+      const valueOf = (name) => new RegExp(`${name}="([^"]*)"`).exec(input)?.[1] ?? ''
+      form.set(valueOf('name'), valueOf('value'))
+    }
+    url = new URL(action, url)
+  }
+  throw new Error('There is no end')
+}
+
+/** What a client keeps of its login, and where it was sent. */
+class Login {
+  redirectUrl = CALLBACK
+  clientMetadata = {
+    client_name: 'interop', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code', 'refresh_token'], application_type: 'native',
+  }
+  sentTo
+  #kept = new Map()
+
+  clientInformation() { return this.#kept.get('client') }
+  saveClientInformation(client) { this.#kept.set('client', client) }
+  tokens() { return this.#kept.get('tokens') }
+  saveTokens(tokens) { this.#kept.set('tokens', tokens) }
+  codeVerifier() { return this.#kept.get('verifier') }
+  saveCodeVerifier(verifier) { this.#kept.set('verifier', verifier) }
+  redirectToAuthorization(url) { this.sentTo = url }
+}
+
+const tools = [{
+  name: 'who', description: 'Who calls.', inputSchema: { type: 'object' },
+  run: (_args, { principal: { id, claims } }) => `${id} ${claims?.email ?? ''}`,
+}]
+
+async function callWho(t, resource) {
+  const authProvider = new Login()
+  const dial = () => new StreamableHTTPClientTransport(new URL(resource), { authProvider })
+  const stranger = dial()
+  await assert.rejects(new Client({ name: 'a', version: '1' }).connect(stranger), UnauthorizedError)
+  await stranger.finishAuth((await browse(authProvider.sentTo)).get('code'))
+  const client = new Client({ name: 'a', version: '1' })
+  await client.connect(dial())
+  t.after(() => client.close())
+  const { content: [{ text }] } = await client.callTool({ name: 'who', arguments: {} })
+  return { text, authProvider }
+}
+
+const options = { skip, timeout: 60_000 }
+
+test('tokens of a real authorization server are checked by its keys', options, async (t) => {
+  const port = await freePort()
+  const resource = `http://127.0.0.1:${port}/mcp`
+  const issuer = await startProvider(t, resource, { features: { registration: { enabled: true } } })
+  const server = createServer({
+    tools, log: false, auth: {
+      resource, authorizationServers: [issuer], scopes: ['read'],
+      verify: jwksVerifier({ issuer, audience: resource }),
+    },
+  })
+  await server.listen(port)
+  t.after(() => server.close())
+  const { text } = await callWho(t, resource)
+  assert.equal(text, `token:${encodeURIComponent(issuer)}:alice `)
+})
+
+test('a provider that registers no clients is behind a proxy', options, async (t) => {
+  const port = await freePort()
+  const origin = `http://127.0.0.1:${port}`
+  const resource = `${origin}/mcp`
+  const issuer = await startProvider(t, 'https://other.example', { clients: [{
+    client_id: 'shop', client_secret: 'hush', redirect_uris: [`${origin}/oauth/callback`],
+    grant_types: ['authorization_code', 'refresh_token'], token_endpoint_auth_method: 'client_secret_post',
+  }] })
+  const server = createServer({
+    tools, log: false, auth: oauthProxy({
+      resource, clientId: 'shop', clientSecret: 'hush', providerScopes: ['openid', 'offline_access'],
+      authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token`,
+      parameters: { prompt: 'consent' },
+      identify({ idToken }) {
+        const { sub, email } = JSON.parse(Buffer.from(idToken.split('.')[1], 'base64url'))
+        return { subject: sub, claims: { email: email ?? `${sub}@example.com` } }
+      },
+    }),
+  })
+  await server.listen(port)
+  t.after(() => server.close())
+  const { text, authProvider } = await callWho(t, resource)
+  assert.equal(text, `token:${encodeURIComponent(origin)}:alice alice@example.com`)
+  const { refresh_token: refresh } = authProvider.tokens()
+  assert.equal(typeof refresh, 'string')
+  const form = new URLSearchParams({
+    grant_type: 'refresh_token', refresh_token: refresh,
+    client_id: authProvider.clientInformation().client_id,
+  })
+  const renewed = await (await fetch(`${origin}/oauth/token`, { method: 'POST', body: form })).json()
+  assert.equal(renewed.token_type, 'Bearer')
+})

@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict'
+import { createHash, randomUUID } from 'node:crypto'
+import { createServer as createHttp } from 'node:http'
+import test from 'node:test'
+import { oauthProxy } from '../../lib/index.ts'
+import { jsonOf, request, serve } from '../fixtures/client.ts'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import type { OauthProxyOptions, TriportServer } from '../../lib/index.ts'
+
+const resource = 'https://triport.test/mcp'
+const redirect_uri = 'http://127.0.0.1:9/callback'
+const verifier = 'a'.repeat(43)
+const challenge = createHash('sha256').update(verifier).digest('base64url')
+
+interface Provider {
+  readonly url: string
+  /** Forms that its token endpoint got. */
+  readonly asked: URLSearchParams[]
+  answer: { status: number; body: object }
+}
+
+/** A provider whose users have logged in already. */
+async function providerFor(t: TestContext): Promise<Provider> {
+  const asked: URLSearchParams[] = []
+  const server = createHttp(async (req, res) => {
+    let text = ''
+    for await (const chunk of req) text += String(chunk)
+    asked.push(new URLSearchParams(text))
+    res.writeHead(provider.answer.status).end(JSON.stringify(provider.answer.body))
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => server.close())
+  const provider: Provider = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked,
+    answer: { status: 200, body: { access_token: 'at-1', refresh_token: 'rt-1', scope: 'openid' } },
+  }
+  return provider
+}
+
+function serving(t: TestContext, provider: Provider, more: Partial<OauthProxyOptions> = {}): TriportServer {
+  return serve(t, {
+    protocol: 'all', publicUrl: 'https://triport.test', name: 'Shop <1>',
+    tools: [{
+      name: 'who', description: 'Who.',
+      run: (_args, { principal: { id, scopes } }) => `${id} ${scopes.join(' ')}`,
+    }],
+    auth: oauthProxy({
+      resource, authorizationEndpoint: `${provider.url}/authorize`, tokenEndpoint: `${provider.url}/token`,
+      clientId: 'shop', clientSecret: 'hush', providerScopes: ['openid', 'email'],
+      parameters: { prompt: 'login' },
+      identify: ({ accessToken: subject }) => (
+        subject === 'nobody' ? undefined : { subject, scopes: ['read'] }
+      ),
+      ...more,
+    }),
+  })
+}
+
+/** One browser, with its cookie. */
+class Browser {
+  readonly #server: TriportServer
+  cookie = ''
+
+  constructor(server: TriportServer) { this.#server = server }
+
+  async go(path: string, form?: Record<string, string>): Promise<Response> {
+    const body = form === undefined ? undefined : String(new URLSearchParams(form))
+    const response = await this.#server.fetch(request(path, body, {
+      cookie: this.cookie, ...form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' },
+    }))
+    this.cookie = response.headers.get('set-cookie')?.split(';')[0] ?? this.cookie
+    return response
+  }
+}
+
+async function registered(server: TriportServer, uri = redirect_uri): Promise<string> {
+  const body = { redirect_uris: [uri], client_name: 'An <editor>' }
+  const reply = await server.fetch(request('/oauth/register', body))
+  assert.equal(reply.status, 201)
+  return String((await jsonOf(reply))['client_id'])
+}
+
+function authorizePath(client_id: string, more: Record<string, string> = {}): string {
+  return `/oauth/authorize?${new URLSearchParams({
+    response_type: 'code', client_id, redirect_uri, code_challenge: challenge, code_challenge_method: 'S256',
+    state: 'st', resource, scope: 'read', ...more,
+  })}`
+}
+
+function locationOf(response: Response): URL {
+  assert.equal(response.status, 303)
+  return new URL(response.headers.get('location') ?? '')
+}
+
+/** Goes all the way to a code. */
+async function codeFor(server: TriportServer, clientId: string): Promise<string> {
+  const browser = new Browser(server)
+  const page = await (await browser.go(authorizePath(clientId))).text()
+  const sealed = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? ''
+  const login = locationOf(await browser.go('/oauth/consent', { request: sealed, decision: 'allow' }))
+  const state = login.searchParams.get('state') ?? ''
+  const back = locationOf(await browser.go(`/oauth/callback?${new URLSearchParams({ code: 'pc', state })}`))
+  return back.searchParams.get('code') ?? String(back)
+}
+
+function tokenFor(server: TriportServer, form: Record<string, string>): Promise<Response> {
+  return new Browser(server).go('/oauth/token', form)
+}
+
+type Form = Record<string, string>
+
+const exchange = (client_id: string, code: string, more: Form = {}): Form => (
+  { grant_type: 'authorization_code', client_id, code, redirect_uri, code_verifier: verifier, ...more }
+)
+
+test('a client registers, its user agrees and logs in, and its token is good here', async (t) => {
+  const provider = await providerFor(t)
+  const server = serving(t, provider)
+  const metadata = await jsonOf(await server.fetch(request('/.well-known/oauth-authorization-server')))
+  assert.equal(metadata['issuer'], 'https://triport.test')
+  assert.equal(metadata['registration_endpoint'], 'https://triport.test/oauth/register')
+  const clientId = await registered(server)
+  const browser = new Browser(server)
+  const asked = await browser.go(authorizePath(clientId))
+  assert.match(asked.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/)
+  assert.match(asked.headers.get('set-cookie') ?? '', /HttpOnly; SameSite=Lax; Secure/)
+  const page = await asked.text()
+  assert.match(page, /<b>An &#60;editor&#62;<\/b> wants to use <b>Shop &#60;1&#62;<\/b>/)
+  assert.match(page, /<code>127\.0\.0\.1:9<\/code>/)
+  const sealed = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? ''
+  const login = locationOf(await browser.go('/oauth/consent', { request: sealed, decision: 'allow' }))
+  const { state = '', code_challenge: ownChallenge, ...members } = Object.fromEntries(login.searchParams)
+  assert.equal(`${login.origin}${login.pathname}`, `${provider.url}/authorize`)
+  assert.deepEqual(members, {
+    response_type: 'code', client_id: 'shop', redirect_uri: 'https://triport.test/oauth/callback',
+    code_challenge_method: 'S256', scope: 'openid email', prompt: 'login',
+  })
+  const back = locationOf(await browser.go(`/oauth/callback?${new URLSearchParams({ code: 'pc', state })}`))
+  const { code = '', ...rest } = Object.fromEntries(back.searchParams)
+  assert.equal(`${back.origin}${back.pathname}`, redirect_uri)
+  assert.deepEqual(rest, { state: 'st', iss: 'https://triport.test' })
+  const [form] = provider.asked
+  assert.equal(form?.get('code'), 'pc')
+  assert.equal(form?.get('client_secret'), 'hush')
+  const proof = createHash('sha256').update(form?.get('code_verifier') ?? '').digest('base64url')
+  assert.equal(proof, ownChallenge)
+
+  const given = await tokenFor(server, exchange(clientId, code))
+  assert.equal(given.headers.get('cache-control'), 'no-store')
+  const { access_token: token, refresh_token: refresh, ...about } = await jsonOf(given)
+  const { expires_in: seconds, ...kind } = about
+  assert.ok(Number(seconds) > 3_590 && Number(seconds) <= 3_600)
+  assert.deepEqual(kind, { token_type: 'Bearer', scope: 'read' })
+  assert.doesNotMatch(JSON.stringify([token, refresh]), /at-1|rt-1/)
+  const who = await server.fetch(request('/tools/who', {}, { authorization: `Bearer ${String(token)}` }))
+  assert.match(await who.text(), /token:https%3A%2F%2Ftriport\.test:at-1 read/)
+
+  provider.answer.body = { access_token: 'at-2' }
+  const again = { grant_type: 'refresh_token', client_id: clientId, refresh_token: String(refresh) }
+  const renewed = await jsonOf(await tokenFor(server, again))
+  assert.equal(provider.asked.at(-1)?.get('refresh_token'), 'rt-1')
+  assert.notEqual(renewed['refresh_token'], refresh)
+  for (const used of [exchange(clientId, code), again]) {
+    const reply = await tokenFor(server, used)
+    assert.equal(reply.status, 400)
+    assert.equal((await jsonOf(reply))['error'], 'invalid_grant')
+  }
+})
+
+test('nothing is sent on for a client that is not known, or to an address that is not its own', async (t) => {
+  const server = serving(t, await providerFor(t))
+  const clientId = await registered(server)
+  const browser = new Browser(server)
+  const strange: readonly Form[] = [
+    { client_id: 'x' }, { redirect_uri: 'https://evil.example' }, { redirect_uri: 'nothing' },
+  ]
+  for (const more of strange) {
+    const refused = await browser.go(authorizePath(clientId, more))
+    assert.equal(refused.status, 400)
+    assert.match(await refused.text(), /not known here/)
+  }
+  // A program on the user's machine may listen on another port.
+  const elsewhere = authorizePath(clientId, { redirect_uri: 'http://127.0.0.1:77/callback' })
+  assert.equal((await browser.go(elsewhere)).status, 200)
+  const wrong: readonly (readonly [more: Record<string, string>, error: string])[] = [
+    [{ response_type: 'token' }, 'unsupported_response_type'], [{ code_challenge: 'x' }, 'invalid_request'],
+    [{ code_challenge_method: 'plain' }, 'invalid_request'],
+    [{ resource: 'https://other.example' }, 'invalid_target'],
+  ]
+  for (const [more, error] of wrong) {
+    const back = locationOf(await browser.go(authorizePath(clientId, more)))
+    assert.deepEqual([back.searchParams.get('error'), back.searchParams.get('state')], [error, 'st'])
+  }
+  const unsafe = [
+    'javascript:alert(1)', 'data:text/html,x', 'http://evil.example/', 'https://a.example/#x', 1,
+  ]
+  for (const uri of unsafe) {
+    const reply = await server.fetch(request('/oauth/register', { redirect_uris: [uri] }))
+    assert.equal((await jsonOf(reply))['error'], 'invalid_redirect_uri', String(uri))
+  }
+  assert.equal((await server.fetch(request('/oauth/register', {}))).status, 400)
+})
+
+test('a login is bound to its browser, and a user may refuse', async (t) => {
+  const server = serving(t, await providerFor(t))
+  const clientId = await registered(server)
+  const [one, other] = [new Browser(server), new Browser(server)]
+  const page = await (await one.go(authorizePath(clientId))).text()
+  await other.go(authorizePath(clientId))
+  const sealed = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? ''
+  const decision = 'allow'
+  for (const form of [{ request: sealed, decision }, { decision }, { request: 'x', decision }] as Form[]) {
+    const refused = await other.go('/oauth/consent', form)
+    assert.equal(refused.status, 400)
+    assert.match(await refused.text(), /began in another browser/)
+  }
+  const denied = locationOf(await one.go('/oauth/consent', { request: sealed, decision: 'deny' }))
+  assert.equal(denied.searchParams.get('error'), 'access_denied')
+  const login = locationOf(await one.go('/oauth/consent', { request: sealed, decision: 'allow' }))
+  const state = login.searchParams.get('state') ?? ''
+  assert.equal((await other.go(`/oauth/callback?${new URLSearchParams({ code: 'c', state })}`)).status, 400)
+  const refused = locationOf(await one.go(`/oauth/callback?${new URLSearchParams({ error: 'x', state })}`))
+  assert.equal(refused.searchParams.get('error'), 'access_denied')
+  // A state of the login is no request for consent.
+  assert.equal((await one.go('/oauth/consent', { request: state, decision: 'allow' })).status, 400)
+})
+
+test('a code is good once, for its client, its proof and this resource', async (t) => {
+  const server = serving(t, await providerFor(t))
+  const [clientId, otherId] = [await registered(server), await registered(server, 'https://b.example/cb')]
+  const wrong: readonly Record<string, string>[] = [
+    { client_id: otherId }, { code_verifier: 'b'.repeat(43) }, { redirect_uri: 'https://b.example/cb' },
+    { resource: 'https://other.example' }, { grant_type: 'password' }, { code: 'none' },
+  ]
+  for (const more of wrong) {
+    const code = await codeFor(server, clientId)
+    const reply = await tokenFor(server, exchange(clientId, code, more))
+    assert.equal(reply.status, 400, JSON.stringify(more))
+  }
+  const code = await codeFor(server, clientId)
+  const both = await Promise.all([1, 2].map(() => tokenFor(server, exchange(clientId, code))))
+  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 400])
+  // A token of another server is none.
+  const foreign = await tokenFor(serving(t, await providerFor(t)), exchange(clientId, randomUUID()))
+  assert.equal(foreign.status, 400)
+})
+
+test('the client learns who is not let in, and that a provider has failed, but not why', async (t) => {
+  const provider = await providerFor(t)
+  const server = serving(t, provider)
+  const clientId = await registered(server)
+  provider.answer.body = { access_token: 'nobody' }
+  assert.match(await codeFor(server, clientId), /error=access_denied/)
+  provider.answer = { status: 500, body: { error: 'secret' } }
+  const failed = await codeFor(server, clientId)
+  assert.match(failed, /error=server_error/)
+  assert.doesNotMatch(failed, /secret/)
+  provider.answer = { status: 200, body: { access_token: 'at', refresh_token: 'rt' } }
+  const code = await codeFor(server, clientId)
+  const { refresh_token: refresh } = await jsonOf(await tokenFor(server, exchange(clientId, code)))
+  provider.answer = { status: 400, body: { error: 'invalid_grant' } }
+  const again = { grant_type: 'refresh_token', client_id: clientId, refresh_token: String(refresh) }
+  assert.equal((await jsonOf(await tokenFor(server, again)))['error'], 'invalid_grant')
+})
+
+test('options that cannot work are refused with what to write', () => {
+  const fine = {
+    resource, authorizationEndpoint: 'https://a.example/authorize', tokenEndpoint: 'https://a.example/token',
+    clientId: 'a', identify: () => undefined,
+  }
+  const wrong: readonly (readonly [more: object, message: RegExp])[] = [
+    [{ resource: 'http://agents.example/mcp' }, /https address/], [{ clientId: '' }, /not empty/],
+    [{ identify: undefined }, /needs 'identify'/], [{ tokenSeconds: 1 }, /60 or above/],
+    [{ scope: 'a' }, /did you mean 'scopes'/], [{ parameters: { a: 1 } }, /access_type/],
+  ]
+  for (const [more, message] of wrong) {
+    assert.throws(() => oauthProxy({ ...fine, ...more } as never), { name: 'TypeError', message })
+  }
+})
