@@ -32,7 +32,7 @@ interface Grant {
 }
 
 /** A grant on its way through the browser, which it is bound to. */
-interface Visit extends Grant { readonly browser: string; readonly verifier: string }
+interface LoginAttempt extends Grant { readonly browser: string; readonly verifier: string }
 
 /** A user who has logged in, and the client that they let in. */
 interface Session {
@@ -44,7 +44,7 @@ interface Session {
 
 const COLLECTION = 'oauth'
 const COOKIE = 'triport_oauth'
-const VISIT_MS = 10 * 60_000
+const ATTEMPT_MS = 10 * 60_000
 const CODE_MS = 60_000
 const READ_TIMEOUT_MS = 10_000
 const MAX_BYTES = 262_144
@@ -137,8 +137,8 @@ export class OauthFlow {
       return this.#sendBack(grant, { error: objection.code, error_description: objection.message })
     }
     const browser = randomUuid()
-    const visit: Visit = { ...grant, browser: digest(browser), verifier: randomUuid() + randomUuid() }
-    const request = this.#seal.seal('oauth consent', visit, Date.now() + VISIT_MS)
+    const attempt: LoginAttempt = { ...grant, browser: digest(browser), verifier: randomUuid() + randomUuid() }
+    const request = this.#seal.seal('oauth consent', attempt, Date.now() + ATTEMPT_MS)
     return {
       ...consentPage(client.name, this.#options.name ?? this.#service.name, grant, request),
       headers: [...PAGE_HEADERS, 'Set-Cookie', cookie(browser, this.#issuer)],
@@ -160,15 +160,15 @@ export class OauthFlow {
   /** The user has decided; who agrees logs in at the provider. */
   readonly consent: Handle = (exchange) => {
     const form = new URLSearchParams(exchange.body)
-    const visit = this.#visitOf('oauth consent', form.get('request'), exchange)
-    if (visit === undefined) return expired()
-    if (form.get('decision') !== 'allow') return this.#sendBack(visit, { error: 'access_denied' })
+    const attempt = this.#attemptOf('oauth consent', form.get('request'), exchange)
+    if (attempt === undefined) return expired()
+    if (form.get('decision') !== 'allow') return this.#sendBack(attempt, { error: 'access_denied' })
     const { authorizationEndpoint, clientId, providerScopes = [], parameters = {} } = this.#options
     const url = new URL(authorizationEndpoint)
     const members: Record<string, string> = {
       response_type: 'code', client_id: clientId, redirect_uri: `${this.#issuer}/oauth/callback`,
-      state: this.#seal.seal('oauth login', visit, Date.now() + VISIT_MS),
-      code_challenge: digest(visit.verifier), code_challenge_method: 'S256',
+      state: this.#seal.seal('oauth login', attempt, Date.now() + ATTEMPT_MS),
+      code_challenge: digest(attempt.verifier), code_challenge_method: 'S256',
       ...providerScopes.length > 0 && { scope: providerScopes.join(' ') }, ...parameters,
     }
     for (const [name, value] of Object.entries(members)) url.searchParams.set(name, value)
@@ -178,22 +178,22 @@ export class OauthFlow {
   /** The provider sends the user back. */
   readonly callback: Handle = (exchange) => {
     const asked = new URLSearchParams(exchange.query)
-    const visit = this.#visitOf('oauth login', asked.get('state'), exchange)
-    if (visit === undefined) return expired()
+    const attempt = this.#attemptOf('oauth login', asked.get('state'), exchange)
+    if (attempt === undefined) return expired()
     const code = asked.get('code')
-    if (code === null) return this.#sendBack(visit, { error: 'access_denied' })
-    return this.#login(visit, code).catch((error: unknown) => this.#failed(visit, error))
+    if (code === null) return this.#sendBack(attempt, { error: 'access_denied' })
+    return this.#login(attempt, code).catch((error: unknown) => this.#failed(attempt, error))
   }
 
-  async #login(visit: Visit, code: string): Promise<Reply> {
-    const { browser: _browser, verifier, ...grant } = visit
+  async #login(attempt: LoginAttempt, code: string): Promise<Reply> {
+    const { browser: _browser, verifier, ...grant } = attempt
     const [tokens, refreshToken] = await this.#ask({
       grant_type: 'authorization_code', code, redirect_uri: `${this.#issuer}/oauth/callback`,
       code_verifier: verifier,
     })
     const user = await this.#options.identify(tokens)
-    if (user === undefined) return this.#sendBack(visit, { error: 'access_denied' })
-    return this.#sendBack(visit, { code: await this.#keep('code', { grant, user, refreshToken }, CODE_MS) })
+    if (user === undefined) return this.#sendBack(attempt, { error: 'access_denied' })
+    return this.#sendBack(attempt, { code: await this.#keep('code', { grant, user, refreshToken }, CODE_MS) })
   }
 
   readonly token: Handle = ({ body }) => (
@@ -304,11 +304,11 @@ export class OauthFlow {
     }
   }
 
-  #failed(visit: Visit, cause: unknown): Reply {
-    if (cause instanceof Refused) return this.#sendBack(visit, { error: 'access_denied' })
+  #failed(attempt: LoginAttempt, cause: unknown): Reply {
+    if (cause instanceof Refused) return this.#sendBack(attempt, { error: 'access_denied' })
     this.#service.log('warning', 'The provider of logins failed', { cause })
     const error_description = 'The provider of logins failed'
-    return this.#sendBack(visit, { error: 'server_error', error_description })
+    return this.#sendBack(attempt, { error: 'server_error', error_description })
   }
 
   #sendBack({ redirectUri, state }: Grant, members: Readonly<Record<string, string>>): Reply {
@@ -323,11 +323,11 @@ export class OauthFlow {
   }
 
   /** What came back with the browser that it began in. */
-  #visitOf(purpose: string, sealed: string | null, exchange: Exchange): Visit | undefined {
-    const visit = sealed === null ? undefined : this.#seal.open(purpose, sealed) as Visit | undefined
+  #attemptOf(purpose: string, sealed: string | null, exchange: Exchange): LoginAttempt | undefined {
+    const attempt = sealed === null ? undefined : this.#seal.open(purpose, sealed) as LoginAttempt | undefined
     const browser = cookieIn(exchange.header('cookie'))
-    if (visit === undefined || browser === undefined) return undefined
-    return isEqual(digest(browser), visit.browser) ? visit : undefined
+    if (attempt === undefined || browser === undefined) return undefined
+    return isEqual(digest(browser), attempt.browser) ? attempt : undefined
   }
 }
 
@@ -346,7 +346,7 @@ function isEqual(one: string, other: string): boolean {
 
 function cookie(value: string, issuer: string): string {
   const secure = issuer.startsWith('https:') ? '; Secure' : ''
-  return `${COOKIE}=${value}; Path=/oauth; Max-Age=${VISIT_MS / 1_000}; HttpOnly; SameSite=Lax${secure}`
+  return `${COOKIE}=${value}; Path=/oauth; Max-Age=${ATTEMPT_MS / 1_000}; HttpOnly; SameSite=Lax${secure}`
 }
 
 function cookieIn(header: string | undefined): string | undefined {
