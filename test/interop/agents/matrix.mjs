@@ -260,6 +260,37 @@ export function matrix({
       assert.equal(task.status.state, 'TASK_STATE_COMPLETED', JSON.stringify(task.status))
       assert.equal(booked() - before, answers.length - 1)
     })
+    check('questions', 'MCP 2025-11-25: the question comes within the call', async () => {
+      const before = booked()
+      const headers = {
+        'Accept': 'application/json, text/event-stream', 'MCP-Protocol-Version': '2025-11-25',
+      }
+      const send = (method, params, more) => (
+        post('/mcp', { jsonrpc: '2.0', method, params, ...more }, { headers })
+      )
+      const opened = await send('initialize', {
+        protocolVersion: '2025-11-25', clientInfo: { name: 'matrix', version: '1.0.0' },
+        capabilities: { elicitation: {} },
+      }, { id: 1 })
+      headers['Mcp-Session-Id'] = opened.headers.get('mcp-session-id')
+      await opened.text()
+      await (await send('notifications/initialized')).text()
+      const called = await send('tools/call', {
+        name: 'execute_approval_task', arguments: { prompt: '(book)' },
+      }, { id: 2 })
+      let questions = 0
+      for await (const { data: { id, method, params, result } } of events(called.body)) {
+        if (method === 'elicitation/create') {
+          questions++
+          assert.match(params.message, /book/)
+          await post('/mcp', {
+            jsonrpc: '2.0', id, result: { action: 'accept', content: approval(true) },
+          }, { headers })
+        }
+        if (result !== undefined) assert.match(textOf(result.content), /booked Paris/)
+      }
+      assert.deepEqual([questions, booked() - before], [1, 1])
+    })
     check('questions', 'where the client cannot be asked, the tool does not run', async () => {
       const before = booked()
       const { status } = await query('approval', { query: '(book)' })
@@ -407,7 +438,8 @@ export async function* events(body) {
         lines.find((line) => line.startsWith(`${name}:`))?.slice(name.length + 1).trim()
       )
       const read = valueOf('data')
-      if (read !== undefined) yield { event: valueOf('event') ?? 'message', data: JSON.parse(read) }
+      // A stream that can be resumed begins with an empty one.
+      if (read) yield { event: valueOf('event') ?? 'message', data: JSON.parse(read) }
     }
   }
 }

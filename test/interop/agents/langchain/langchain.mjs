@@ -35,6 +35,7 @@ const messages = ({ history }, prompt) => [...history, { role: 'user', content: 
 
 matrix({
   framework: 'LangChain', version: versionOf(folder, 'langchain'), skip, booked: () => bookings,
+  documents: true,
   agents: {
     plain: (url) => createAgent({ model: modelAt(url), tools: [] }),
     tools: (url) => createAgent({ model: modelAt(url), tools: [weather] }),
@@ -82,13 +83,20 @@ const asking = skip || ofCity('book', 'Books a trip.', ({ city }) => {
   return `booked ${city}`
 })
 
+const seats = { type: 'object', properties: { seat: { type: 'string' } }, required: ['seat'] }
+const seat = skip || ofCity('seat', 'Reserves a seat.', () => (
+  `seat ${interrupt({ message: 'Which seat?', schema: seats })?.seat}`
+))
+
 matrix({
   framework: 'LangGraph', version: versionOf(folder, '@langchain/langgraph'), skip, booked: () => bookings,
+  documents: true,
   agents: {
     plain: (url) => graphOf(url),
     tools: (url) => new StateGraph(MessagesAnnotation)
       .addNode('inner', graphOf(url, [weather])).addEdge(START, 'inner').compile(),
     approval: (url) => graphOf(url, [asking], { checkpointer: saver() }),
+    question: (url) => graphOf(url, [seat], { checkpointer: saver() }),
     data: (url) => new StateGraph(MessagesAnnotation)
       .addNode('inner', createAgent({ model: modelAt(url), tools: [], responseFormat }).graph)
       .addEdge(START, 'inner').compile(),
@@ -123,7 +131,7 @@ matrix({
 
 test('no thread is left in a checkpointer', { skip }, () => {
   assert.deepEqual(savers.map(({ storage }) => Object.keys(storage)), savers.map(() => []))
-  assert.equal(savers.length, 3)
+  assert.equal(savers.length, 4)
 })
 
 guideProgram(folder, 'langchain', { skip })

@@ -29,7 +29,7 @@ for (const [api, Model] of [['responses', OpenAIResponsesModel], ['chat', OpenAI
   })
   matrix({
     framework: `OpenAI Agents (${api})`, version: versionOf(folder, '@openai/agents'), skip,
-    booked: () => bookings,
+    booked: () => bookings, documents: true, several: '(book) (book)',
     agents: {
       plain: (url) => agentOf(url),
       tools: (url) => agentOf(url, { instructions: 'Be kind.', tools: [weather] }),

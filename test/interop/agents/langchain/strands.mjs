@@ -26,6 +26,13 @@ const book = skip || tool({
     return `booked ${city}`
   },
 })
+const seats = { type: 'object', properties: { seat: { type: 'string' } }, required: ['seat'] }
+const seat = skip || tool({
+  name: 'seat', description: 'Reserves a seat.', inputSchema,
+  callback: (_args, context) => (
+    `seat ${context.interrupt({ name: 'seat', reason: { message: 'Which seat?', schema: seats } })?.seat}`
+  ),
+})
 
 const modelAt = (url) => new OpenAIModel({
   api: 'chat', modelId: 'gpt-4o', apiKey: 'sk-1', clientConfig: { baseURL: url, maxRetries: 0 },
@@ -41,10 +48,12 @@ const fresh = ({ model }, { history }) => new Agent({
 
 matrix({
   framework: 'Strands', version: versionOf(folder, '@strands-agents/sdk'), skip, booked: () => bookings,
+  documents: true,
   agents: {
     plain: (url) => agentOf(url),
     tools: (url) => agentOf(url, { systemPrompt: 'Be kind.', tools: [weather] }),
     approval: (url) => agentOf(url, { tools: [book] }),
+    question: (url) => agentOf(url, { tools: [seat] }),
     data: (url) => agentOf(url, {
       structuredOutputSchema: z.object({ city: z.string(), degrees: z.number() }),
     }),
