@@ -1,12 +1,24 @@
 /** Agents as the command serves them: a module whose default they are, over HTTP, and over stdio. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { missing } from '../matrix.mjs'
 import { startModel } from '../model.mjs'
+
+const packages = ['ai', 'ai5', 'ai7', '@ai-sdk/openai', '@mastra/core', 'mastra-0', '@voltagent/core']
+const untyped = missing(import.meta.url, ...packages)
+
+test('agents and results of the real packages compile', { skip: untyped, timeout: 120_000 }, () => {
+  const at = (path) => fileURLToPath(new URL(path, import.meta.url))
+  const { stdout, stderr } = spawnSync(process.execPath, [
+    at('../../../../node_modules/typescript/bin/tsc'), '--ignoreConfig', '--noEmit', '--strict',
+    '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023', '--types', 'node', at('types.mts'),
+  ], { encoding: 'utf8' })
+  assert.equal(stdout + stderr, '')
+})
 
 const command = fileURLToPath(new URL('../../../../dist/cli.js', import.meta.url))
 
