@@ -33,6 +33,7 @@ test('of what an agent of Mastra streams the text comes, and the rest as events'
       ['tool-result', { ...tool, result: 'booked' }],
       ['tool-result', { ...tool, result: new Error('secret') }],
       ['text-delta', { text: 'Done' }], ['step-start', {}], ['text-delta', { text: 'It is' }],
+      ['finish', { output: { usage: { inputTokens: 0, outputTokens: 0 } } }],
       ['finish', { output: { text: 'secret', usage } }],
     ),
   }

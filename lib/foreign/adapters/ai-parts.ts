@@ -50,7 +50,7 @@ function readPart(part: PlainMembers, call: Call): Shown | undefined {
         call.event({ type: 'tool-result', id, name, result: part['output'] })
       }
       return undefined
-    case 'tool-error': case 'tool-output-error': case 'tool-output-denied':
+    case 'tool-error': case 'tool-output-error': case 'tool-output-denied': case 'tool-input-error':
       call.event({ type: 'tool-result', id, name, isError: true })
       return undefined
     case 'finish':
@@ -95,6 +95,8 @@ function readResult(result: object, call: Call): Shown {
 function sayUsage(usage: unknown, call: Call): void {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, ...more } = membersIn(usage)
   if (!isCount(inputTokens) || !isCount(outputTokens)) return
+  // Where nothing was counted, some have zeros.
+  if (inputTokens + outputTokens === 0) return
   const cached = readMember(more['inputTokenDetails'], 'cacheReadTokens') ?? cachedInputTokens
   const reasoning = readMember(more['outputTokenDetails'], 'reasoningTokens') ?? reasoningTokens
   call.event({
