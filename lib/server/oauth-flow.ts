@@ -14,7 +14,41 @@ import type { TokenInfo } from '../http/access/keys.ts'
 import type { Endpoint, Exchange, Reply } from '../http/message/exchange.ts'
 import type { Service } from '../run/service.ts'
 import type { Seal } from '../wire/seal.ts'
-import type { OauthProxyOptions, ProviderTokens } from './oauth-proxy.ts'
+
+/** What the provider gave for a user. */
+export interface ProviderTokens {
+  readonly accessToken: string
+  /** Of OpenID Connect. It came from the provider itself, so its signature need not be checked. */
+  readonly idToken: string | undefined
+  /** Separated by spaces. */
+  readonly scope: string | undefined
+}
+
+/** What `oauthProxy` takes. */
+export interface OauthProxyOptions {
+  /** The URL that clients use, as in `https://agents.example.com/mcp`. Its origin is the issuer. */
+  readonly resource: string
+  /** Where the provider asks its users, and where it gives tokens for a code. */
+  readonly authorizationEndpoint: string
+  readonly tokenEndpoint: string
+  /** As it is registered at the provider, with the redirect address `<origin of resource>/oauth/callback`. */
+  readonly clientId: string
+  readonly clientSecret?: string | undefined
+  /** What is asked of the provider, as in `['openid', 'email']`. Left out: nothing by name. */
+  readonly providerScopes?: readonly string[] | undefined
+  /** More parameters for the provider, as in `{ access_type: 'offline' }`. */
+  readonly parameters?: Readonly<Record<string, string>> | undefined
+  /** Who the user is, and what they may do here; nothing refuses them. Asks the provider, as it must. */
+  identify(tokens: ProviderTokens): Promise<TokenInfo | undefined> | TokenInfo | undefined
+  /** The scopes that a client should ask for first. */
+  readonly scopes?: readonly string[] | undefined
+  /** Of the server, for people who are asked. Left out: that of the server. */
+  readonly name?: string | undefined
+  /** How long a token is good, in seconds. Left out: 3600. */
+  readonly tokenSeconds?: number | undefined
+  /** How long a client may come back without its user, in seconds. Left out: 2592000, 30 days. */
+  readonly refreshSeconds?: number | undefined
+}
 
 type Members = Readonly<Record<string, unknown>>
 type Handle = Endpoint['handle']
@@ -137,7 +171,8 @@ export class OauthFlow {
       return this.#sendBack(grant, { error: objection.code, error_description: objection.message })
     }
     const browser = randomUuid()
-    const attempt: LoginAttempt = { ...grant, browser: digest(browser), verifier: randomUuid() + randomUuid() }
+    const verifier = randomUuid() + randomUuid()
+    const attempt: LoginAttempt = { ...grant, browser: digest(browser), verifier }
     const request = this.#seal.seal('oauth consent', attempt, Date.now() + ATTEMPT_MS)
     return {
       ...consentPage(client.name, this.#options.name ?? this.#service.name, grant, request),

@@ -11,45 +11,10 @@ import { isSecureAddress } from '../wire/secure-address.ts'
 import { problemReply } from '../wire/problem.ts'
 import type { Checks } from '../define/validate.ts'
 import type { Authorization } from '../http/access/auth.ts'
-import type { TokenInfo } from '../http/access/keys.ts'
 import type { Endpoint } from '../http/message/exchange.ts'
 import type { Service } from '../run/service.ts'
 import type { Seal } from '../wire/seal.ts'
-
-/** What the provider gave for a user. */
-export interface ProviderTokens {
-  readonly accessToken: string
-  /** Of OpenID Connect. It came from the provider itself, so its signature need not be checked. */
-  readonly idToken: string | undefined
-  /** Separated by spaces. */
-  readonly scope: string | undefined
-}
-
-/** What `oauthProxy` takes. */
-export interface OauthProxyOptions {
-  /** The URL that clients use, as in `https://agents.example.com/mcp`. Its origin is the issuer. */
-  readonly resource: string
-  /** Where the provider asks its users, and where it gives tokens for a code. */
-  readonly authorizationEndpoint: string
-  readonly tokenEndpoint: string
-  /** As it is registered at the provider, with the redirect address `<origin of resource>/oauth/callback`. */
-  readonly clientId: string
-  readonly clientSecret?: string | undefined
-  /** What is asked of the provider, as in `['openid', 'email']`. Left out: nothing by name. */
-  readonly providerScopes?: readonly string[] | undefined
-  /** More parameters for the provider, as in `{ access_type: 'offline' }`. */
-  readonly parameters?: Readonly<Record<string, string>> | undefined
-  /** Who the user is, and what they may do here; nothing refuses them. Asks the provider, as it must. */
-  identify(tokens: ProviderTokens): Promise<TokenInfo | undefined> | TokenInfo | undefined
-  /** The scopes that a client should ask for first. */
-  readonly scopes?: readonly string[] | undefined
-  /** Of the server, for people who are asked. Left out: that of the server. */
-  readonly name?: string | undefined
-  /** How long a token is good, in seconds. Left out: 3600. */
-  readonly tokenSeconds?: number | undefined
-  /** How long a client may come back without its user, in seconds. Left out: 2592000, 30 days. */
-  readonly refreshSeconds?: number | undefined
-}
+import type { OauthProxyOptions } from './oauth-flow.ts'
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 const text = must(isText, 'write a string that is not empty')
@@ -101,9 +66,9 @@ class OauthProxy {
 const proxies = new WeakMap<Authorization, OauthProxy>()
 
 /**
- * Makes the `auth` of a server whose users log in at a provider where clients of MCP cannot register, such as
- * GitHub or Google. The server registers them, asks its user whether the client may come in, sends the user to the
- * provider, and gives tokens of its own. Processes share a `secret` and a `store`.
+ * Makes the `auth` of a server whose users log in at a provider where clients of MCP cannot register, such
+ * as GitHub or Google. The server registers them, asks its user whether the client may come in, sends the
+ * user to the provider, and gives tokens of its own. Processes share a `secret` and a `store`.
  *
  * Throws `TypeError` for options that cannot work.
  */

@@ -299,7 +299,7 @@ test('who listens hears a reply once it is there, and can go through it by name'
   assert.equal(await page.evaluate(`document.activeElement.ariaLabel`), 'Query')
 })
 
-test('a talk is held with the keyboard alone, and the focus is never behind the composer', options, async (t) => {
+test('a talk is held by keyboard, and the focus is never behind the composer', options, async (t) => {
   const clerk = agent('Clerk', async function* (prompt: string, call: Call) {
     for (let i = 0; i < 60; i++) yield `Line ${i}\n\n`
     for (const id of ['1', '2', '3']) {
