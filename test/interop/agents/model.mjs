@@ -353,7 +353,9 @@ const gemini = {
     }
     return {
       ...partsInto((part) => send([part], false)),
-      fail() {
+      async fail() {
+        // Its client knows an error by a piece that is nothing else.
+        await sleep(50)
         response.end(`${JSON.stringify({ error: gemini.failure(500) })}\n\n`)
       },
       end() {
