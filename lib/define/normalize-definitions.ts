@@ -55,13 +55,18 @@ export type ForeignTools =
 export type ForeignOffer = Omit<Offer, 'tools'> & { readonly tools: ForeignTools }
 
 /** What has agents or tools of other frameworks: an agent, a list, or things by kind. */
-export type ForeignSubject = ForeignAgent | ForeignOffer | readonly (ForeignAgent | Agent | Group | Tool)[]
+export type ForeignSubject =
+  | ForeignAgent | ForeignOffer
+  | readonly (Unmarked<ForeignAgent> | Only<AgentDefinition> | Only<Run> | Agent | Group | Tool)[]
 
 /** The members by which the kind of a thing is known. */
 type Mark = 'kind' | 'agents' | 'inputSchema' | 'uri' | 'uriTemplate'
 
 /** A thing without the marks of other kinds: so a compiler knows its kind, and what its handler gets. */
 type Only<T> = T & { readonly [K in Exclude<Mark, keyof T>]?: undefined }
+
+/** What has no kind of ours: a compiler then knows what the functions beside it get. */
+type Unmarked<T> = T & { readonly kind?: undefined }
 
 /** A tool without a list: without a schema its definition would be an agent's. */
 export type LoneTool<S = unknown> = Only<ToolInPlace<S> & { readonly inputSchema: SchemaInput }>

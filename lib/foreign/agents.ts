@@ -16,7 +16,7 @@ export type ForeignAgent =
   | { readonly runAsync: Fn }
   | { readonly chat: Fn; readonly start: Fn }
   | { readonly runStream: Fn; readonly getAgents: Fn }
-  | { readonly performInference: Fn }
+  | { readonly withModel: Fn; readonly system: unknown }
   | { readonly availableAgents: Fn }
   | { readonly runAgent: Fn }
   | { readonly sendMessageStream: Fn; readonly getAgentCard: Fn }
