@@ -51,11 +51,12 @@ export const data = { city: 'Paris', degrees: 21 }
  * `without` says, by the name of a column, why it is not there; its tests are not run.
  * `several`, where it can: a prompt after which `book` is called several times.
  * `approval` makes what a form that asks for an approval holds. `hidesStatus`: its errors do not have the
- * status of the model's answer. `documents`: its models take documents (PDF) too.
+ * status of the model's answer. `documents`: its models take documents (PDF) too. `parks`: its questions are
+ * answered by a run from the top too.
  */
 export function matrix({
   framework, version, skip = false, agents = {}, returns = {}, returnsData = {}, without = {}, booked,
-  hidesStatus = false, documents = false, several,
+  hidesStatus = false, documents = false, parks = false, several,
   approval = (approve) => ({ approve }),
 }) {
   const title = `${framework} ${version}`
@@ -109,7 +110,7 @@ export function matrix({
     })
   }
 
-  const post = (path, body, more = {}) => fetch(url + path, {
+  const post = (path, body, more = {}) => fetch(new URL(path, url), {
     method: 'POST', ...more, body: JSON.stringify(body),
     headers: { 'Content-Type': 'application/json', ...more.headers },
   })
@@ -299,6 +300,27 @@ export function matrix({
     })
   }
 
+  if (parks) {
+    const what = 'an answer that comes late finds its run parked, and the model is not asked again'
+    check('questions', what, async () => {
+      const own = adapt(await agents.approval(model.url), { name: 'approval' })
+      const options = { protocol: 'a2a', askTimeoutMs: 200, log: false, graceMs: 0 }
+      const late = createServer({ agents: [own], ...options })
+      const at = (await late.listen(0)).url
+      const asking = (text, more) => a2a('approval', text, more, at)
+      try {
+        const [before, asked] = [booked(), model.requests.length]
+        const { result: { task: { id } } } = await asking('(book)')
+        await sleep(600)
+        const { result: { task } } = await asking('yes', { taskId: id })
+        assert.equal(task.status.state, 'TASK_STATE_COMPLETED', JSON.stringify(task.status))
+        assert.deepEqual([booked() - before, model.requests.length - asked], [1, 2])
+      } finally {
+        await late.close()
+      }
+    })
+  }
+
   if (agents.question !== undefined) {
     check('questions', 'a tool asks its own question, and gets what was filled in', async () => {
       const { result: { task: asked } } = await a2a('question', '(seat)')
@@ -387,9 +409,9 @@ export function matrix({
     })
   }
 
-  async function a2a(agent, text, more = {}) {
+  async function a2a(agent, text, more = {}, at = url) {
     const message = { role: 'ROLE_USER', parts: [{ text }], messageId: `m-${Math.random()}`, ...more }
-    return rpc(`/agents/${agent}/a2a`, 'SendMessage', { message }, { 'A2A-Version': '1.0' })
+    return rpc(`${at}/agents/${agent}/a2a`, 'SendMessage', { message }, { 'A2A-Version': '1.0' })
   }
 }
 

@@ -50,6 +50,7 @@ for (const [name, provider] of versions) {
       data: make(outputs),
     },
     booked: () => times,
+    parks: true,
     documents: !isOld,
     several: '(book)(book)(then)(book)',
     without: isOld ? { questions: 'version 5 has no approvals' } : {},

@@ -65,6 +65,7 @@ for (const [name, provider] of versions) {
       data: make({}, { structuredOutput }),
     },
     booked: () => times,
+    parks: true,
     documents: !isOld,
     // Version 0.24 loses the user's message where two tools wait at one time.
     several: isOld ? '(book)(then)(book)' : '(book)(book)(then)(book)',

@@ -42,6 +42,7 @@ matrix({
     })]),
   },
   booked: () => times,
+  parks: true,
   documents: true,
   several: '(book)(then)(book)',
   returns: {
