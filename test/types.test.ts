@@ -219,7 +219,8 @@ const good: readonly string[] = [
    createServer({ tools: { add: sdk, chain, tool } })
    createServer({ tools: [chain, tool, volt], name: 'b' })
    launch({ tools: { add: sdk } }, { port: 0 }); launch({ tools: [volt, chain] })
-   serveStdio({ tools: { add: sdk }, agents: [agent] })`,
+   serveStdio({ tools: { add: sdk }, agents: [agent] })
+   createServer({ tools: [{ ...defineTool(chain), name: 'c', scopes: ['d'] }, defineTool(volt)] })`,
   `interface Chunk { readonly id: string; readonly delta?: { readonly content: string } }
    declare class Graph { readonly name?: string
      invoke(state: { messages: string[] }): Promise<{ messages: Chunk[] }>

@@ -159,12 +159,12 @@ const EXAMPLE = `{ name: 'add', description: 'Adds.', inputSchema: { type: 'obje
 const noArguments = { type: 'object', additionalProperties: false } as const
 
 /**
- * Checks and freezes a tool. Throws `TypeError`, also for a member that is not known; an object of a class
- * may have members of its own, which are its state. A copy of a tool with other members,
- * `{ ...tool, name: 'other' }`, keeps its schemas.
+ * Checks and freezes a tool, one of another framework too. Throws `TypeError`, also for a member that is not
+ * known; an object of a class may have members of its own, which are its state. A copy of a tool with other
+ * members, `{ ...tool, name: 'other' }`, keeps its schemas.
  */
 export function defineTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
-  definition: ToolDefinition<S, V, O, R> | Tool,
+  definition: ToolDefinition<S, V, O, R> | Tool | ForeignTool,
 ): Tool {
   const agent = adaptAgent(definition)
   if (agent !== undefined) throw new TypeError(`This is ${agent.what}, and no tool; put it into 'agents'`)

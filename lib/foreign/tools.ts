@@ -8,8 +8,7 @@ import { isStandard } from '../schema/standard.ts'
 import type { Call } from '../define/call.ts'
 import type { Fn, Has } from './shape.ts'
 
-/** A tool of another framework, as a compiler knows it; what it is in fact, its members decide. */
-export type ForeignTool =
+type ToolOfOthers =
   | { readonly inputSchema: unknown; readonly execute?: Fn | undefined; readonly name?: undefined }
   | { readonly name: string; readonly parameters: unknown; readonly execute?: Fn | undefined }
   | { readonly name: string; readonly schema: unknown; readonly invoke: Fn }
@@ -21,6 +20,12 @@ export type ForeignTool =
   | { readonly name: string; readonly inputSchema: object; readonly handler: Fn }
   | { readonly input_schema: unknown; readonly parse: Fn }
   | { readonly __action: object }
+
+/** A tool of another framework, as a compiler knows it; what it is in fact, its members decide. */
+export type ForeignTool = ToolOfOthers & {
+  /** Ours have one, by which a compiler knows them apart. */
+  readonly kind?: undefined
+}
 
 /** What `defineTool` makes a tool of. */
 export interface AdaptedTool {

@@ -92,6 +92,11 @@ const seen: readonly (readonly [
     return Object.keys(paths as object).filter((path) => /^\/(?:agents|tools)\/[a-z]+$/.test(path)).join(' ')
       .replace('/agents/list ', '').replaceAll(/\/(?:agents|tools)\//g, '')
   }, 'pick open free', 'pick open reader free look', 'pick both open writer reader free look change'],
+  ['llms.txt', async (server, key) => {
+    const reply = await server.fetch(request('/llms.txt', undefined, { 'x-api-key': key }))
+    const links = (await reply.text()).matchAll(/\]\(\S*\/(?:agents|tools)\/([a-z]+)\)/g)
+    return [...links].map(([, id]) => id).join(' ')
+  }, 'pick open free', 'pick open reader free look', 'pick both open writer reader free look change'],
   ['the public card', async (server, key) => (
     names((await get(server, key, '/.well-known/agent-card.json'))['skills'], 'id')
   ), 'open free', 'open free', 'open free'],
@@ -149,6 +154,15 @@ const ways: readonly (readonly [
   ['a chat completion', async (server, key, model, content) => await server.fetch(
     request('/v1/chat/completions', { model, messages: [{ role: 'user', content }] }, { 'x-api-key': key }),
   ), /"error":\{"message":"This needs the scope write.*"code":"forbidden"/],
+  ['a response', async (server, key, model, input) => await server.fetch(
+    request('/v1/responses', { model, input }, { 'x-api-key': key }),
+  ), /"error":\{"message":"This needs the scope write/],
+  ['a run of AG-UI', async (server, key, agent, content) => await server.fetch(
+    request(`/agents/${agent}/agui`, {
+      threadId: 'thread-1', runId: 'r', messages: [{ id: '1', role: 'user', content }],
+      tools: [], context: [],
+    }, { 'x-api-key': key }),
+  ), /"detail":"This needs the scope write/],
   ['a tool of MCP', async (server, key, agent, query) => {
     const name = agent === 'writer' ? 'execute_writer_task' : `execute_${agent}_workflow`
     return await mcp(server, key, 'tools/call', { name, arguments: { prompt: query, query } })
