@@ -129,8 +129,10 @@ const agents: readonly AgentShape[] = [
     { load: loadInngest }],
   ['an agent of AG-UI', (has) => areFunctions(has, 'runAgent', 'abortRun', 'clone', 'setMessages'),
     { load: async () => (await import('./adapters/ag-ui.ts')).agUi, name: (has) => has('agentId') }],
-  ['an agent of BeeAI', (has) => areFunctions(has, 'run', '_run', 'createSnapshot'),
-    `${RUN}agent.run({ prompt }, { signal: call.signal })).result.text`],
+  ['an agent of BeeAI, which holds one conversation',
+    (has) => areFunctions(has, 'run', '_run', 'createSnapshot'),
+    'run: async (prompt, call) => (await new ReActAgent({ llm, tools, memory: new UnconstrainedMemory() })'
+      + '.run({ prompt }, { signal: call.signal })).result.text'],
   ['a client of A2A', (has) => areFunctions(has, 'sendMessage', 'sendMessageStream', 'getAgentCard'),
     {
       load: async () => (await import('./adapters/a2a-sdk.ts')).a2aSdk,

@@ -14,12 +14,13 @@ function aiAt(url) {
 /** A flow that passes the pieces of its model on. */
 function plain(url) {
   const ai = aiAt(url)
-  return ai.defineFlow({ name: 'helper', inputSchema: z.string(), streamSchema: z.any() },
+  const flow = ai.defineFlow({ name: 'helper', inputSchema: z.string(), streamSchema: z.any() },
     async (prompt, { sendChunk, context, abortSignal }) => {
       const { stream, response } = ai.generateStream({ prompt, messages: messagesOf(context), abortSignal })
       for await (const chunk of stream) sendChunk(chunk)
       return (await response).text
     })
+  return Object.assign(flow, { ai })
 }
 
 const messagesOf = ({ history = [] }) => history.map(({ role, content }) => (
@@ -51,6 +52,8 @@ matrix({
   },
   returns: {
     'the flow': (flow, prompt, call) => flow(prompt, { abortSignal: call.signal }),
+    'generate()': ({ ai }, prompt, call) => ai.generate({ prompt, abortSignal: call.signal }),
+    'generateStream()': ({ ai }, prompt, call) => ai.generateStream({ prompt, abortSignal: call.signal }),
     'flow.stream()': (flow, prompt, call) => flow.stream(prompt, { abortSignal: call.signal }),
   },
 })
