@@ -111,6 +111,13 @@ const agents: readonly AgentShape[] = [
     (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream', 'cancel', 'takeSnapshot')
       && Array.isArray(has('messages')),
     { load: async () => (await import('./adapters/strands.ts')).strands }],
+  ['a graph or a swarm of Strands, which takes no history',
+    (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream', 'initialize', 'addHook')
+      && typeof has('nodes') === 'object',
+    'run: (prompt, call) => theirs.stream(prompt, { cancelSignal: call.signal })'],
+  ['a graph of LangGraph that is not compiled',
+    (has) => lacksRun(has) && areFunctions(has, 'addNode', 'addEdge', 'compile'),
+    'agents: [graph.compile()]'],
   ['an agent of PraisonAI',
     (has) => lacksRun(has) && areFunctions(has, 'start', 'chat', 'execute', 'getInstructions'),
     { load: async () => (await import('./adapters/praisonai.ts')).praisonAi, name: nameOfPraisonAi }],

@@ -107,7 +107,8 @@ const results: readonly ResultShape[] = [
   ['a result of the OpenAI Agents SDK',
     (has) => Array.isArray(has('newItems')) && typeof has('state') === 'object',
     { ...openaiAgents, pieces: (has, result) => areFunctions(has, 'toTextStream') && withEnd(result) }],
-  ['a result of Strands', (has) => has('type') === 'agentResult' && has('stopReason') !== undefined, strands],
+  ['a result of Strands', (has) => (has('type') === 'agentResult' && has('stopReason') !== undefined)
+    || (has('type') === 'multiAgentResult' && Array.isArray(has('results'))), strands],
   ['a chunk of OpenAI\'s chat completions', (has) => has('object') === 'chat.completion.chunk', openaiClient],
   ['a chat completion of OpenAI\'s', (has) => has('object') === 'chat.completion', openaiClient],
   ['a runner of OpenAI\'s chat completions',

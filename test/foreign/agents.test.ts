@@ -16,6 +16,10 @@ function objectOf(functions: readonly string[], own: object = {}): object {
 }
 
 const agents: readonly (readonly [what: string, agent: object, write: RegExp])[] = [
+  ['a graph that is not compiled', objectOf(['addNode', 'addEdge', 'compile']), /graph\.compile\(\)/],
+  ['a swarm of Strands',
+    objectOf(['invoke', 'stream', 'initialize', 'addHook'], { id: 's', nodes: new Map() }),
+    /swarm of Strands.*cancelSignal/s],
   ['LangGraph', objectOf(['invoke', 'stream'], { lg_is_pregel: true, channels: { question: {} } }),
     /LangGraph without messages.*graph\.invoke/s],
   ['ADK', objectOf(['run', 'runAsync'], { name: 'A', [Symbol.for('google.adk.baseAgent')]: true }),
@@ -91,7 +95,8 @@ test('an agent of another framework is refused with what to write, wherever it i
       assert.throws(define, (error: unknown) => {
         assert.ok(error instanceof TypeError, what)
         assert.match(error.message, write, what)
-        const advice = /^This.* Write (?:agents|groups): (?:\[(?:\{ name: '\w+', \w+: |new |\w+\()|Object\.)/s
+        const advice =
+          /^This.* Write (?:agents|groups): (?:\[(?:\{ name: '\w+', \w+: |new |\w+[.(])|Object\.)/s
         assert.match(error.message, advice, what)
         assert.doesNotMatch(error.message, /rename/i)
         return true

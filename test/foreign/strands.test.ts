@@ -63,6 +63,27 @@ test('of a result and of its events the text comes once, with tools, thoughts, t
       assert.deepEqual(tokens, { type: 'usage', inputTokens: 3, outputTokens: 2, cachedInputTokens: 1 })
     }
   }
+  const inner = (event: object): object => ({ type: 'nodeStreamUpdateEvent', inner: { event } })
+  const group = {
+    type: 'multiAgentResult', status: 'COMPLETED', results: [], content: [{ text: 'Last.' }], usage,
+  }
+  const error = Object.assign(new Error('secret'), { status: 500 })
+  const failed = { ...group, status: 'FAILED', results: [{}, { error }] }
+  async function* runOfGroup(result: object): AsyncGenerator<object, object> {
+    yield { type: 'beforeMultiAgentInvocationEvent' }
+    for (const event of events) yield inner(event)
+    yield inner({ type: 'agentResultEvent', result: new Result() })
+    yield { type: 'multiAgentResultEvent', result }
+    return result
+  }
+  for (const [output, types] of [[() => group, 'usage'], [() => runOfGroup(group), all]] as const) {
+    const said: CallEvent[] = []
+    const agent = defineAgent({ name: 'A', run: () => output() as AgentOutput })
+    const { text } = await ask(service, agent, 'hi', callOf({ event: (event) => said.push(event) }))
+    assert.deepEqual([text, said.map(({ type }) => type).join(' ')], ['Last.', types])
+  }
+  const failing = defineAgent({ name: 'A', run: () => runOfGroup(failed) as AgentOutput })
+  await assert.rejects(async () => ask(service, failing, 'hi', callOf()), { kind: 'upstream' })
   for (const [stopReason, why] of [['interrupt', /agents: \[agent\]/], ['cancelled', /cancelled/]] as const) {
     const agent = defineAgent({ name: 'A', run: () => new Result({ stopReason }) as unknown as AgentOutput })
     await assert.rejects(async () => ask(service, agent, 'hi', callOf()),

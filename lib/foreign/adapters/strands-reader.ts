@@ -10,7 +10,7 @@ type Members = Readonly<Record<string, unknown>>
 /** A tool that only gives an answer its form. */
 const FORM = 'strands_structured_output'
 
-/** Reads a whole result, or the events of a run and the result behind them: its text is shown once. */
+/** Reads a whole result, or the events of a run and the result behind them, each text once. */
 export function makeStrandsReader(): Read {
   const paragraphs = new Paragraphs()
   const calls = new Set<unknown>()
@@ -65,16 +65,39 @@ export function makeStrandsReader(): Read {
     return text
   }
 
-  return (value, call) => {
-    const { type, event, toolUse, result } = value as Members
+  /** Of a graph or a swarm: what its last agent has said. */
+  const readGroup = (group: object, call: Call): Shown | undefined => {
+    const { status, content, results, usage, error } = group as Members
+    if (status !== 'COMPLETED') {
+      const errors = [error, ...Array.isArray(results) ? results.map((one) => readMember(one, 'error')) : []]
+      throw errors.find((one) => one !== undefined) ?? new Error(`A group of agents has ended as ${status}`)
+    }
+    if (!hasEvents && usage !== undefined) call.event({ type: 'usage', ...usageIn(usage) })
+    hasEvents = true
+    const text = hasText ? '' : String(resultIn(content))
+    hasText = true
+    return text
+  }
+
+  const read: Read = (value, call) => {
+    const { type, event, toolUse, result, inner } = value as Members
     if (type === 'agentResult') return readResult(value, call)
     if (type === 'agentResultEvent') return readResult(Object(result), call)
+    if (type === 'multiAgentResult') return readGroup(value, call)
+    if (type === 'multiAgentResultEvent') return readGroup(Object(result), call)
     hasEvents = true
+    if (type === 'nodeStreamUpdateEvent') {
+      const said = readMember(inner, 'event')
+      if (readMember(said, 'type') !== 'agentResultEvent') read(Object(said), call)
+      // Which agent is the last is known at the end.
+      hasText = false
+    }
     if (type === 'modelStreamUpdateEvent') return readModel(event, call)
     if (type === 'beforeToolCallEvent') beginTool(toolUse, call)
     if (type === 'afterToolCallEvent') endTool(toolUse, result, call)
     return undefined
   }
+  return read
 }
 
 /** What a tool has returned: its texts, or its data where there is one alone. */

@@ -4,8 +4,9 @@ import { matrix, missing, versionOf } from '../matrix.mjs'
 
 const folder = import.meta.url
 const skip = missing(folder, '@strands-agents/sdk', 'openai', 'zod')
-const { Agent, OpenAIModel, tool, z } = skip ? {} : {
+const { Agent, Graph, OpenAIModel, tool, z } = skip ? {} : {
   ...await import('@strands-agents/sdk'), ...await import('@strands-agents/sdk/models/openai'),
+  ...await import('@strands-agents/sdk/multiagent'),
   ...await import('zod'),
 }
 
@@ -64,6 +65,12 @@ matrix({
     ),
     'agent.stream()': (agent, prompt, call) => (
       fresh(agent, call).stream(prompt, { cancelSignal: call.signal })
+    ),
+    'graph.invoke()': (agent, prompt, call) => (
+      new Graph({ nodes: [fresh(agent, call)], edges: [] }).invoke(prompt, { cancelSignal: call.signal })
+    ),
+    'graph.stream()': (agent, prompt, call) => (
+      new Graph({ nodes: [fresh(agent, call)], edges: [] }).stream(prompt, { cancelSignal: call.signal })
     ),
     'events that are yielded': async function* (agent, prompt, call) {
       yield* fresh(agent, call).stream(prompt, { cancelSignal: call.signal })
