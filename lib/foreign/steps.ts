@@ -21,11 +21,11 @@ export async function* runSteps<State, Answers>(
   ask: (state: State) => Promise<Answers>,
 ): AsyncGenerator<Shown, void> {
   const key = `${owner}-${countRun(call, owner)}`
-  let state = yield* runOnce(call, `${key}-1`, step)
+  let state = yield* runOnce(call, `${key}-1`, false, step)
   for (let number = 2; state !== undefined; number++) {
     const before = state
     const answers = await ask(before)
-    state = yield* runOnce(call, `${key}-${number}`, () => step(before, answers))
+    state = yield* runOnce(call, `${key}-${number}`, true, () => step(before, answers))
   }
 }
 
@@ -40,10 +40,15 @@ function countRun({ signal }: Call, owner: string): number {
   return count
 }
 
-interface Kept<State> { readonly shown: readonly Shown[]; readonly state: State }
+interface Kept<State> { readonly shown: readonly Shown[]; readonly state: State | undefined }
 
-/** Runs a step, or shows again what it showed when it ran and what came of it. */
-async function* runOnce<State>(call: Call, key: string, step: () => AgentStep<State>): AgentStep<State> {
+/**
+ * Runs a step, or shows again what it showed when it ran and what came of it. What was done with an answer
+ * (`isAnswered`) is not done twice: another agent of a group may ask next.
+ */
+async function* runOnce<State>(
+  call: Call, key: string, isAnswered: boolean, step: () => AgentStep<State>,
+): AgentStep<State> {
   let keep: (kept: string) => void = () => {}
   let forget: (reason: Error) => void = () => {}
   let kept = Promise.resolve('')
@@ -65,16 +70,17 @@ async function* runOnce<State>(call: Call, key: string, step: () => AgentStep<St
     for (;;) {
       const next = await run.next()
       if (next.done === true) {
-        if (next.value === undefined) return undefined
+        if (next.value === undefined && !isAnswered) return undefined
         keep(pack({ shown, state: next.value }))
-        await kept
+        // An answer that is too large to be kept is one all the same.
+        await (next.value === undefined ? kept.catch(() => '') : kept)
         return next.value
       }
       shown.push(next.value)
       yield next.value
     }
   } finally {
-    // A step that asks nothing, or has failed, is not kept.
+    // A first step that asks nothing, or one that has failed, is not kept.
     forget(new Error('Nothing is to be asked'))
     await run.return(undefined)
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import test from 'node:test'
 import { askApproval } from '../../lib/foreign/approval.ts'
 import { runSteps } from '../../lib/foreign/steps.ts'
@@ -55,8 +56,29 @@ test('a handler that runs again shows what its steps have shown, and runs none o
     assert.deepEqual(all, ['1 ', '2 '].slice(0, answered + 1))
   }
   assert.deepEqual(await shownBy(runSteps(calls(), 'a', step, async () => {})), ['1 ', '2 ', '3 '])
-  // The last step asks nothing, so that it is not kept.
   assert.deepEqual(ran, [1, 2, 3])
+  // Another agent of a group has asked since.
+  assert.deepEqual(await shownBy(runSteps(calls(), 'a', step, async () => {})), ['1 ', '2 ', '3 '])
+  assert.deepEqual(ran, [1, 2, 3])
+})
+
+test('what is too large to be kept is an answer all the same, but nothing to go on from', async () => {
+  const call = (): LiveCall => callOf({
+    async once(_key, fn) {
+      const kept = String(await fn())
+      if (kept.length > 100) throw new Error('It is too large')
+      return kept
+    },
+  })
+  const long = randomBytes(300).toString('hex')
+  async function* step(state = 0): AgentStep<number | string> {
+    yield state === 1 ? long : 'short'
+    return state === 0 ? 1 : undefined
+  }
+  const run = runSteps(call(), 'a', (state) => step(Number(state ?? 0)), async () => {})
+  assert.deepEqual(await shownBy(run), ['short', long])
+  const large = runSteps(call(), 'a', async function* (): AgentStep<string> { return long }, async () => {})
+  await assert.rejects(async () => shownBy(large), /too large/)
 })
 
 test('agents of one call do not take each other\'s steps, nor does one that runs twice', async () => {
