@@ -370,6 +370,30 @@ test('a generator of the AI SDK sends its steps as progress', { skip }, async ()
   assert.deepEqual([structuredContent, steps], [{ sum: 3 }, ['one', 'two']])
 })
 
+test('a form is the schema of a library, and so is its answer', { skip }, async () => {
+  const [{ z }, v, { type }] = [await import('zod'), await import('valibot'), await import('arktype')]
+  const forms = {
+    zod: z.object({ mail: z.email(), size: z.enum(['small', 'large']), count: z.int().min(1).optional() }),
+    valibot: v.object({
+      mail: v.pipe(v.string(), v.email()), size: v.picklist(['small', 'large']), count: v.optional(v.number()),
+    }),
+    arktype: type({ 'mail': 'string.email', 'size': "'small' | 'large'", 'count?': 'number' }),
+  }
+  for (const [library, schema] of Object.entries(forms)) {
+    server.catalog.add({
+      name: `form_${library}`, inputSchema: { type: 'object' },
+      run: async (_args, call) => call.elicit({ message: 'Which?', schema }),
+    })
+    answer = { action: 'accept', content: { mail: 'a@b.example', size: 'small' } }
+    const { structuredContent } = await client.callTool({ name: `form_${library}`, arguments: {} })
+    assert.deepEqual(structuredContent, answer, library)
+    answer = { action: 'accept', content: { mail: 'nobody', size: 'small' } }
+    const refused = await client.callTool({ name: `form_${library}`, arguments: {} })
+    assert.equal(refused.isError, true, library)
+    assert.match(textOf(refused), /answer does not fit the form: mail/, library)
+  }
+})
+
 test('what a client runs is refused, and the tools of a client of MCP are one line', { skip }, async () => {
   const [{ tool }, { z }] = [await import('ai'), await import('zod')]
   const { createServer, defineTool } = await import('../../../dist/index.js')
