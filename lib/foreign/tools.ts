@@ -142,10 +142,10 @@ const tools: readonly ToolShape[] = [
       approval: (theirs, args) => flagOf(
         theirs, theirs['needsApprovalFn'] === undefined ? 'requireApproval' : 'needsApprovalFn', args, {},
       ),
-      call: async (theirs, args, call, has) => {
+      call: async (theirs, args, call) => {
         const writer = writerOf(call)
         // Version 1 gets the arguments by themselves.
-        const result = await (has('requestContextSchema') !== undefined || isOne(theirs)
+        const result = await (isOne(theirs)
           ? theirs['execute']!(args, { abortSignal: call.signal, writer })
           : theirs['execute']!({ context: args, writer }, { abortSignal: call.signal }))
         const isFailure = readMember(result, 'error') === true
@@ -223,21 +223,26 @@ const tools: readonly ToolShape[] = [
 const schemaNames = ['inputSchema', 'parameters', 'schema', 'input_schema', 'args', 'argsSchema'] as const
 const functionNames = ['execute', 'handler', 'func', 'fn', 'invoke', 'call', 'callback'] as const
 
+const approvalNames = ['needsApproval', 'requireApproval', 'requireConfirmation'] as const
+
 /** What has a name, a schema and one function to call. */
 const anyTool: ToolShape = ['a tool',
   (has) => lacksRun(has) && typeof has('name') === 'string' && schemaIn(has) !== undefined
     && functionIn(has) !== undefined, {
     input: schemaIn, output: (has) => has('outputSchema'), annotations: (has) => has('annotations'),
-    approval: (theirs, args, call) => flagOf(theirs, 'needsApproval', args, optionsOf(call))
-      ?? flagOf(theirs, 'requireApproval', args),
+    approval: async (theirs, args, call) => {
+      for (const member of approvalNames) {
+        if (await flagOf(theirs, member, args, optionsOf(call))) return true
+      }
+      return false
+    },
     call: (theirs, args, call, has) => lastOf(theirs[functionIn(has)!]!(args, optionsOf(call)), call),
   }]
 
 /** What such an object may have besides, where it is written as `{ … }`. */
 export const looseMembers: readonly string[] = [
-  ...schemaNames, ...functionNames, 'needsApproval', 'requireApproval', 'type', 'id', 'strict', 'metadata',
-  'tags', 'toModelOutput', 'providerOptions', 'inputExamples', 'onInputStart', 'onInputDelta',
-  'onInputAvailable',
+  ...schemaNames, ...functionNames, ...approvalNames, 'type', 'id', 'strict', 'metadata', 'tags',
+  'toModelOutput', 'providerOptions', 'inputExamples', 'onInputStart', 'onInputDelta', 'onInputAvailable',
 ]
 
 function schemaIn(has: Has): unknown {
@@ -275,6 +280,7 @@ async function lastOf(result: unknown, call: Call): Promise<unknown> {
   let count = 0
   let last: unknown
   for await (const piece of whole as AsyncIterable<unknown>) {
+    call.signal.throwIfAborted()
     if (count > 0) call.progress(count, undefined, textOfPiece(last))
     count++
     last = piece

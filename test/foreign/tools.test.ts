@@ -264,6 +264,9 @@ const approving: readonly (readonly [what: string, tool: object])[] = [
   ['AI SDK, by a function', {
     name: 'add', inputSchema: json, execute: add, needsApproval: async ({ a }: Raw) => a === 1,
   }],
+  ['any object', {
+    name: 'add', inputSchema: json, handler: add, needsApproval: false, requireApproval: async () => true,
+  }],
   ['Mastra', objectOf({}, {
     id: 'add', inputSchema: json, execute: add, requireApproval: true, requestContextSchema: 1,
   })],

@@ -375,7 +375,8 @@ test('a form is the schema of a library, and so is its answer', { skip }, async 
   const forms = {
     zod: z.object({ mail: z.email(), size: z.enum(['small', 'large']), count: z.int().min(1).optional() }),
     valibot: v.object({
-      mail: v.pipe(v.string(), v.email()), size: v.picklist(['small', 'large']), count: v.optional(v.number()),
+      mail: v.pipe(v.string(), v.email()), size: v.picklist(['small', 'large']),
+      count: v.optional(v.number()),
     }),
     arktype: type({ 'mail': 'string.email', 'size': "'small' | 'large'", 'count?': 'number' }),
   }
