@@ -132,9 +132,8 @@ const results: readonly ResultShape[] = [
   ['an event of the Agent Development Kit',
     (has) => typeof has('invocationId') === 'string' && typeof has('author') === 'string', adk],
   ['an event or a result of LlamaIndex',
-    (has) => areFunctions(has, 'toJSON', 'toString') && eventMembers.some((name) => (
-      readMember(has('data'), name) !== undefined
-    )), llamaIndex],
+    (has) => areFunctions(has, 'toJSON') && typeof has(Symbol.toStringTag) === 'string'
+      && eventMembers.some((name) => readMember(has('data'), name) !== undefined), llamaIndex],
   ['a result of Inngest\'s AgentKit',
     (has) => typeof has('agentName') === 'string'
       && ['output', 'toolCalls'].every((name) => Array.isArray(has(name))), inngest],
@@ -148,7 +147,9 @@ const results: readonly ResultShape[] = [
   ['a stream of Genkit', (has) => isStream(has('stream')) && isThenable(has('response') ?? has('output')),
     { ...genkit, pieces: (has) => withAnswer(has('stream'), has('response') ?? has('output')) }],
   ['an event of AG-UI',
-    (has) => isTyped(has, /^(?:RUN|STEP|TEXT_MESSAGE|TOOL_CALL|STATE|MESSAGES|REASONING)_[A-Z_]+$/), agUi],
+    (has) => isTyped(has, /^(?:RUN|STEP|TEXT_MESSAGE|TOOL_CALL|STATE|MESSAGES|REASONING)_[A-Z_]+$/)
+      && ['runId', 'messageId', 'toolCallId', 'stepName', 'snapshot'].some((name) => has(name) !== undefined),
+    agUi],
   ['what runAgent of AG-UI gives',
     (has, names) => Array.isArray(has('newMessages')) && names.includes('result'), agUi],
   ['an Observable of RxJS', (has) => areFunctions(has, 'subscribe', 'pipe', 'forEach'),

@@ -103,6 +103,21 @@ test('what is no agent of a framework is taken for none', () => {
   }
 })
 
+/** What an author may return as data, with words of frameworks in it. */
+const data: readonly object[] = [
+  { text: 'a', data: { messages: [] } }, { data: 1 }, { messages: ['a'], count: 1 },
+  { type: 'STATE_CHANGED', to: 'on' }, { type: 'result', value: 1 }, { type: 'user', name: 'Ann' },
+  { role: 'model', content: 'a' }, { result: 1, state: 2 }, { stream: 'a', output: 'b' },
+  { data: { result: 1, state: 2 }, toJSON: () => 1 }, { status: { state: 'on' }, id: 'a' },
+  { kind: 'task', parts: 1 }, { output: [], agentName: 1 }, { finishReason: 'a' }, { newMessages: [] },
+  { memory: 1, result: 'a' }, { steps: [] }, { choices: [] }, { invocationId: 'a' }, { object: 'list' },
+  { parts: [] },
+]
+
+test('an author\'s own data is taken for no result of a framework', () => {
+  for (const one of data) assert.equal(resultShape(one), undefined, JSON.stringify(one))
+})
+
 test('to know an agent no member of it is called, and what throws is no member', () => {
   const called: string[] = []
   const members = ['generate', 'stream', 'run', 'invoke', 'chat', 'start', 'execute', 'getInstructions']

@@ -4,7 +4,9 @@ import { defineAgent } from '../../lib/define/agent.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { AgentOutput, ForeignAgent } from '../../lib/index.ts'
 
-const event = (data: object): object => ({ data, toJSON: () => ({ data }), toString: () => 'event' })
+const event = (data: object): object => (
+  { data, toJSON: () => ({ data }), toString: () => 'event', [Symbol.toStringTag]: 'event' }
+)
 
 interface Context { sendEvent(one: object): void }
 interface Member {
