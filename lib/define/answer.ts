@@ -113,7 +113,12 @@ export function answerOf(
   }
   const gathering = new AnswerBuilder(call, maxBytes, emit)
   const pieces = piecesIn(output, gathering)
-  if (pieces !== undefined) return readPieces(pieces, call, gathering).then(() => gathering.answer())
+  if (pieces !== undefined) {
+    return readPieces(pieces, call, gathering).then(() => {
+      if (gathering.isSilent && isReadable(output)) throw mistake(SILENT)
+      return gathering.answer()
+    })
+  }
   const whole = gathering.read(output)
   if (whole !== undefined) {
     return andThen(whole, (shown) => {
@@ -137,6 +142,14 @@ function piecesIn(
   const what = output instanceof Set || 'next' in output ? undefined : foreignTo(output)
   if (what !== undefined) throw mistake(`an agent returned ${what}`)
   return output[Symbol.iterator]()
+}
+
+const SILENT = 'an agent returned a stream that ended without a piece. A textStream of the AI SDK does so '
+  + 'where its model fails; return the result that it is of, as streamText({ … })'
+
+/** Whether it is a stream as browsers have it, and no generator of the author's. */
+function isReadable(output: unknown): boolean {
+  return typeof output === 'object' && output !== null && 'getReader' in output
 }
 
 /** Whether it is one of the language's own, which says nothing of its pieces. */
@@ -172,6 +185,9 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     this.#call = call
     this.#emit = emit
   }
+
+  /** Nothing came, of another framework neither. */
+  get isSilent(): boolean { return this.content.length === 0 && this.#shape === undefined }
 
   /** Takes one piece of many, and emits its blocks. */
   take(piece: unknown): void | Promise<void> {

@@ -112,7 +112,7 @@ const foreign: ReadonlyMap<string, readonly [what: string, instead: string]> = n
   ['Promise', ['a promise', 'await promise']],
   ['Generator', ['a generator', '[...generator]']],
   ['AsyncGenerator', ['a generator', 'a list of what it yields']],
-  ['Response', ['a Response', 'what it was made of, await response.text() or await response.json()']],
+  ['Response', ['a Response', 'await response.text(), await response.json(), or what it was made of']],
   ['Request', ['a Request', 'what is in it']],
   ['Headers', ['Headers', 'Object.fromEntries(headers)']],
   ['FormData', ['FormData', 'Object.fromEntries(form)']],

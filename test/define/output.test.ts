@@ -71,8 +71,8 @@ const lost: readonly (readonly [value: unknown, sentence: string])[] = [
   [new Set([1]), 'A tool returned a Set; return [...set]'],
   [new WeakMap(), 'A tool returned a WeakMap; return a plain object'],
   [Promise.resolve(1), 'A tool returned a promise; return await promise'],
-  [new Response('a'), 'A tool returned a Response; return what it was made of, await response.text() or '
-    + 'await response.json()'],
+  [new Response('a'), 'A tool returned a Response; return await response.text(), await response.json(), '
+    + 'or what it was made of'],
   [new Headers(), 'A tool returned Headers; return Object.fromEntries(headers)'],
   [new FormData(), 'A tool returned FormData; return Object.fromEntries(form)'],
   [new URLSearchParams(), 'A tool returned URLSearchParams; return Object.fromEntries(parameters)'],

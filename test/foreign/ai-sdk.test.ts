@@ -137,6 +137,19 @@ test('what waits for a person is asked, and its answer goes behind what the mode
   ))
 })
 
+test('a stream of texts that ends without one is an error: it hides why', async () => {
+  const { service } = serviceOf()
+  for (const texts of [[], ['Said.']]) {
+    const stream = ReadableStream.from(texts)
+    const agent = defineAgent({ name: 'A', run: () => stream as unknown as AgentOutput })
+    const answer = async (): Promise<string> => (await ask(service, agent, 'hi', callOf())).text
+    if (texts.length > 0) assert.equal(await answer(), 'Said.')
+    else await assert.rejects(answer, (error: Error) => /return the result/.test(String(error.cause)))
+  }
+  const agent = defineAgent({ name: 'A', async *run() { /* Nothing to say. */ } })
+  assert.equal((await ask(service, agent, 'hi', callOf())).text, '')
+})
+
 test('an object of a stream is data, and a stream is read once', async () => {
   let reads = 0
   const result = {
