@@ -48,6 +48,8 @@ export interface Service {
   readonly tasks: Tasks
   readonly idempotency: IdempotentReplies
   readonly store: Store
+  /** Where responses are kept that clients come back to. */
+  readonly responses: Store
   /** Defined where processes share the store. */
   readonly shared: Shared | undefined
 }

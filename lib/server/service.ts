@@ -65,6 +65,9 @@ export function createService(options: ServerOptions): MadeService {
   const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
   // A store of its own: repeated queries must not evict what is to be kept longer.
   const replies = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
+  const { maxConversations, maxConversationsBytes } = limits
+  const responses = store.isShared ? store
+    : memoryStore({ maxEntries: maxConversations, maxBytes: maxConversationsBytes })
   const workload = new Workload(limits.maxCalls, 'here', limits.maxCallsBytes)
   const service: Service = {
     name,
@@ -82,6 +85,7 @@ export function createService(options: ServerOptions): MadeService {
     tasks,
     idempotency: new IdempotentReplies(limits, replies, log, cluster),
     store,
+    responses,
     shared: guarded && cluster && share(guarded, cluster, tasks, workload, limits, log),
   }
   return { service, seal }

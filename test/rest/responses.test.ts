@@ -270,3 +270,17 @@ test('what is wrong is said with the member that it is in, and a failure ends th
   assert.deepEqual([status, error['code']], ['failed', 'server_error'])
   assert.doesNotMatch(JSON.stringify(last), /secret/)
 })
+
+test('responses that are kept push out nothing but responses', async (t) => {
+  const server = serve(t, {
+    agents: [{ name: 'Agent', run: () => 'x'.repeat(50_000) }], maxConversationsBytes: 1_000_000,
+  })
+  const ids: unknown[] = []
+  for (let count = 0; count < 30; count++) ids.push((await responded(server))['id'])
+  const statuses = await Promise.all(ids.map(async (id) => (
+    (await server.fetch(request(`/v1/responses/${String(id)}`))).status
+  )))
+  assert.equal(statuses[0], 404)
+  assert.equal(statuses.at(-1), 200)
+  assert.ok(statuses.filter((status) => status === 200).length < 20)
+})

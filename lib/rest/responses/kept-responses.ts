@@ -27,7 +27,7 @@ function keyFor(owner: string, id: string): StoreKey {
 
 /** Throws, or rejects with, `Fault('busy')` where the store cannot be reached or has no room. */
 export function keepResponse(
-  { store, limits: { conversationBytes, conversationIdleMs } }: Service, owner: string, kept: KeptResponse,
+  { responses: store, limits: { conversationBytes, conversationIdleMs } }: Service, owner: string, kept: KeptResponse,
 ): MaybePromise<void> {
   const value = JSON.stringify({ ...kept, items: within(kept.items, conversationBytes) })
   const key = keyFor(owner, String(kept.response['id']))
@@ -36,7 +36,7 @@ export function keepResponse(
 
 /** Undefined where there is none. Throws, or rejects with, `Fault('busy')`. */
 export function readResponse(
-  { store }: Service, owner: string, id: string,
+  { responses: store }: Service, owner: string, id: string,
 ): MaybePromise<KeptResponse | undefined> {
   return andThen(store.read(keyFor(owner, id)), (entry) => {
     if (entry === undefined) return undefined
@@ -47,7 +47,7 @@ export function readResponse(
 }
 
 /** False where there was none. */
-export function removeResponse({ store }: Service, owner: string, id: string): MaybePromise<boolean> {
+export function removeResponse({ responses: store }: Service, owner: string, id: string): MaybePromise<boolean> {
   return store.remove(keyFor(owner, id), 'any')
 }
 
