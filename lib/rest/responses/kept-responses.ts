@@ -27,8 +27,9 @@ function keyFor(owner: string, id: string): StoreKey {
 
 /** Throws, or rejects with, `Fault('busy')` where the store cannot be reached or has no room. */
 export function keepResponse(
-  { responses: store, limits: { conversationBytes, conversationIdleMs } }: Service, owner: string, kept: KeptResponse,
+  { responses: store, limits }: Service, owner: string, kept: KeptResponse,
 ): MaybePromise<void> {
+  const { conversationBytes, conversationIdleMs } = limits
   const value = JSON.stringify({ ...kept, items: within(kept.items, conversationBytes) })
   const key = keyFor(owner, String(kept.response['id']))
   return andThen(store.write(key, value, conversationIdleMs, 'any'), () => undefined)
@@ -47,7 +48,9 @@ export function readResponse(
 }
 
 /** False where there was none. */
-export function removeResponse({ responses: store }: Service, owner: string, id: string): MaybePromise<boolean> {
+export function removeResponse(
+  { responses: store }: Service, owner: string, id: string,
+): MaybePromise<boolean> {
   return store.remove(keyFor(owner, id), 'any')
 }
 
