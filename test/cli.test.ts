@@ -75,7 +75,7 @@ test('the guide is printed by the chapter, and without one as a list', async (t)
   assert.equal(await list.ended, 0)
   const lines = `( {2}[\\w-]+ {2,}[A-Z\`].*\\.\\n){${readdirSync('lib/guide').length}}`
   const usage = 'Usage: triport help \\[chapter\\|command\\]'
-  const commands = 'Commands: serve, help, check, new, vendor, install'
+  const commands = 'Commands: serve, help, check, new, vendor, install, manifest'
   assert.match(list.printed(), new RegExp(`^${usage}\\n\\n${lines}\\n${commands}\\n$`))
   const chapter = run(t, ['help', 'mcp'])
   assert.equal(await chapter.ended, 0)

@@ -68,6 +68,7 @@ const HELP = `Usage: triport serve [module] [options]
        triport new [dir] [--from KIND]   a small project that runs
        triport vendor dir                a copy of triport, to be kept in a project
        triport install host module|url   writes an MCP server into a host's configuration
+       triport manifest [module]         the server.json of the MCP registry
        triport help [chapter|command]
 
 Puts an agent, a group of agents or a set of tools on the network. The word serve may be left out
@@ -87,6 +88,7 @@ const later: ReadonlyMap<string, () => Promise<Subcommand>> = new Map([
   ['new', async () => (await import('./new.ts')).newCommand],
   ['vendor', async () => (await import('./vendor.ts')).vendorCommand],
   ['install', async () => (await import('./install.ts')).installCommand],
+  ['manifest', async () => (await import('./manifest.ts')).manifestCommand],
 ])
 
 const commands = ['serve', 'help', ...later.keys()]
