@@ -32,6 +32,7 @@ const parts: readonly object[] = [
   { type: 'tool-result', toolCallId: '1', toolName: 'look', output: 'half', preliminary: true },
   { type: 'tool-result', toolCallId: '1', toolName: 'look', output: 'whole' },
   { type: 'tool-error', toolCallId: '2', toolName: 'fail', error: new Error('secret') },
+  { type: 'tool-call', toolCallId: '', toolName: '' },
   { type: 'finish-step', usage }, { type: 'start-step' }, { type: 'text-delta', text: 'It ' },
   { type: 'text-delta', text: 'is.' }, { type: 'file', file: { base64: 'AQID', mediaType: 'image/png' } },
   { type: 'finish', totalUsage: usage },
@@ -42,6 +43,7 @@ const said: readonly CallEvent[] = [
   { type: 'tool-call', id: '1', name: 'look', args: { at: 'it' } },
   { type: 'tool-result', id: '1', name: 'look', result: 'whole', isError: false },
   { type: 'tool-result', id: '2', name: 'fail', result: undefined, isError: true },
+  { type: 'tool-call', id: 'call', name: 'tool', args: undefined },
 ]
 
 const used: CallEvent = { type: 'usage', inputTokens: 3, outputTokens: 2, cachedInputTokens: 1 }
@@ -61,11 +63,12 @@ test('a whole result and a stream for user interfaces say the same', async () =>
     { type: 'tool-input-available', toolCallId: '1', toolName: 'look', input: { at: 'it' } },
     { type: 'tool-output-available', toolCallId: '1', output: 'whole' },
     { type: 'tool-output-error', toolCallId: '2', errorText: 'secret' },
+    { type: 'tool-input-available', toolCallId: '', toolName: '' },
     { type: 'text-delta', id: 't', delta: 'It is.' }, { type: 'finish' },
   ]
   const whole = {
     text: 'It is.', finishReason: 'stop', usage: {}, totalUsage: usage, output: { is: true },
-    steps: [{ content: parts.slice(2, 8) }],
+    steps: [{ content: parts.slice(2, 9) }],
   }
   const { service } = serviceOf()
   const outputs: readonly (readonly [unknown, unknown, readonly CallEvent[]])[] = [

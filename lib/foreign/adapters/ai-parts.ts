@@ -33,10 +33,10 @@ export function partReader(hadText = false): Read {
 }
 
 function readPart(part: PlainMembers, call: Call): Shown | undefined {
-  const { type, toolCallId, toolName } = part
-  const id = String(toolCallId)
-  const name = typeof toolName === 'string' ? toolName : undefined
-  switch (type) {
+  // Some models leave them empty.
+  const id = stringIn(part, 'toolCallId') || 'call'
+  const name = stringIn(part, 'toolName') || undefined
+  switch (part['type']) {
     case 'text-delta':
       return stringIn(part, 'text', 'delta', 'textDelta')
     case 'reasoning': case 'reasoning-delta':
