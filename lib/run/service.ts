@@ -6,6 +6,7 @@ import { isBareFunction } from '../define/agent.ts'
 import type { Agent } from '../define/agent.ts'
 import type { Around } from '../define/around.ts'
 import type { Catalog } from '../define/catalog.ts'
+import type { SkillSet } from '../define/files/skill.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { Tool } from '../define/tool.ts'
@@ -36,6 +37,7 @@ export interface Service {
   readonly version: string
   readonly description: string
   readonly catalog: Catalog
+  readonly skillSet: SkillSet
   readonly limits: Limits
   readonly log: Log
   /** Shows the message of an unexpected error to callers. For development. */

@@ -17,6 +17,7 @@ import type { OpenTelemetry } from './telemetry.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log, Logger } from '../define/log.ts'
 import type { Checks, Members } from '../define/validate.ts'
+import type { SkillsInput } from '../define/files/skill.ts'
 import type { Offer } from '../define/normalize-definitions.ts'
 import type { ApiKey, Authorization } from '../http/access/auth.ts'
 import type { NamedKey } from '../http/access/keys.ts'
@@ -37,6 +38,11 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
   readonly description?: string | undefined
   /** How a model should use this server (MCP). The same as `mcp.instructions`. */
   readonly instructions?: string | undefined
+  /**
+   * Instructions for models, in folders with a `SKILL.md` each (MCP): the folder that holds them, or a list
+   * of folders and definitions. Read when the server is made; a path begins at the working directory.
+   */
+  readonly skills?: SkillsInput | undefined
   /** Left out: `http`, or `mcp` where only tools are given. */
   readonly protocol?: ProtocolChoice | undefined
   /** A key, several, or a function that checks them. Left out: no key is needed on a loopback address. */
@@ -155,7 +161,7 @@ const checks: Checks<Omit<ServerOptions, keyof Limits>> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
   name: text, version: text, description: string, instructions: string,
   protocol: true, apiKey: true, publicUrl: true, trustProxy: true, mountPath: true, path: true, log: true,
-  secret: true,
+  secret: true, skills: true,
   insecure: flag, exposeErrors: flag, accessLog: flag, metrics: flag,
   cors: mustBe((value) => isString(value) || isStrings(value), `write '*', or ['https://app.example.com']`),
   allowedHosts: mustBe(isStrings, `write a list, as in ['agents.example.com']`),
@@ -210,7 +216,7 @@ export function protocolsOf(
 
 /** The first paths that clients of each protocol use. */
 const entries: Readonly<Record<ProtocolName, readonly string[]>> = {
-  http: ['/agents', '/tools', '/prompts', '/resources', '/v1/chat/completions', '/v1/models'],
+  http: ['/agents', '/tools', '/prompts', '/resources', '/skills', '/v1/chat/completions', '/v1/models'],
   mcp: ['/mcp', '/sse', '/messages', '/messages/'],
   a2a: [
     '/a2a', '/message:send', '/message:stream', '/.well-known/agent-card.json', '/.well-known/agent.json',

@@ -19,6 +19,7 @@ import { mcpRoutes } from '../mcp/transport/routes.ts'
 import { catalogEndpoints } from '../rest/native/catalog.ts'
 import { aguiEndpoints } from '../rest/agui/routes.ts'
 import { conversationEndpoints, queryEndpoints } from '../rest/native/routes.ts'
+import { skillEndpoints } from '../rest/native/skills.ts'
 import { chatEndpoints } from '../rest/openai/chat-completions.ts'
 import { responseEndpoints } from '../rest/responses/routes.ts'
 import { uiEndpoints } from '../rest/ui/routes.ts'
@@ -140,7 +141,8 @@ function assemble(
     ...metrics === undefined ? [] : [metrics.endpoint({ name, version: service.version, status })],
     ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
     ...protocols.includes('http') ? [
-      ...catalogEndpoints(service), ...conversationEndpoints(service, isKeyed), ...chatEndpoints(service),
+      ...catalogEndpoints(service), ...skillEndpoints(service),
+      ...conversationEndpoints(service, isKeyed), ...chatEndpoints(service),
       ...responseEndpoints(service), ...aguiEndpoints(service, seal),
       ...uiEndpoints(service),
     ] : [],

@@ -9,6 +9,7 @@ import { PeerChannels } from '../state/peer-channels.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from '../define/log.ts'
 import { ClusterMembership } from '../state/cluster.ts'
 import { OrphanReaper } from '../tasks/orphan-reaper.ts'
+import { defineSkills } from '../define/files/skill.ts'
 import { defineOffer } from '../define/normalize-definitions.ts'
 import { TaskRecovery } from '../tasks/task-recovery.ts'
 import { RemoteTasks } from '../tasks/remote-tasks.ts'
@@ -39,7 +40,9 @@ export function createService(options: ServerOptions): MadeService {
   const catalog = new Catalog(name)
   const things = [...groups, ...agents, ...tools, ...resources, ...resourceTemplates, ...prompts]
   for (const thing of things) catalog.add(thing)
-  if (things.length === 0) {
+  const skillSet = defineSkills(options.skills)
+  for (const file of skillSet.files.values()) catalog.add(file)
+  if (things.length === 0 && skillSet.skills.length === 0) {
     throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
   }
   const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
@@ -74,6 +77,7 @@ export function createService(options: ServerOptions): MadeService {
     version: options.version ?? '1.0.0',
     description: options.description ?? catalog.root?.description ?? '',
     catalog,
+    skillSet,
     limits,
     log,
     exposeErrors: options.exposeErrors ?? false,

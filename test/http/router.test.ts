@@ -11,6 +11,7 @@ const router = createRouteTable([
   endpoint('/', 'GET'), endpoint('/', 'POST'), endpoint('/agents', 'GET', 'POST'),
   endpoint('/agents/list', 'GET'), endpoint('/agents/{agent}', 'POST'), endpoint('/agents/{agent}', 'GET'),
   endpoint('/agents/{agent}/a2a', 'POST'), endpoint('/tasks/{id}', 'GET'),
+  endpoint('/files/{folder}', 'GET'), endpoint('/files/{folder}/{file*}', 'GET'),
   endpoint('/tasks/{id}:cancel', 'POST'), endpoint('/tasks/{id}:subscribe', 'GET', 'POST'),
 ])
 
@@ -23,6 +24,9 @@ const found: readonly (readonly [method: string, path: string, endpoint: string,
   ['HEAD', '/agents/helper', '/agents/{agent}', { agent: 'helper' }],
   ['POST', '/agents/__proto__', '/agents/{agent}', { agent: '__proto__' }],
   ['POST', '/agents/helper/a2a', '/agents/{agent}/a2a', { agent: 'helper' }],
+  ['GET', '/files/a', '/files/{folder}', { folder: 'a' }],
+  ['GET', '/files/a/b', '/files/{folder}/{file*}', { folder: 'a', file: 'b' }],
+  ['GET', '/files/a/b//c', '/files/{folder}/{file*}', { folder: 'a', file: 'b//c' }],
   ['GET', '/tasks/7', '/tasks/{id}', { id: '7' }],
   ['POST', '/tasks/7:cancel', '/tasks/{id}:cancel', { id: '7' }],
   ['GET', '/tasks/7:subscribe', '/tasks/{id}:subscribe', { id: '7' }],

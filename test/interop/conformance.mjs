@@ -32,6 +32,9 @@ const runs = [
   { name: 'all scenarios at 2025-03-26', args: ['--suite', 'all', '--spec-version', '2025-03-26'], least: 1 },
 ]
 
+/** Scenarios of extensions that no run above has: each is run by itself, at the newest revision. */
+const extensions = ['sep-2640-skills-enumeration', 'sep-2640-skills-manifest', 'sep-2640-skills-directory']
+
 /** Scenarios of which the suite itself says that they prove nothing: always skipped. */
 const unproven = new Set(['tasks-status-notifications'])
 
@@ -97,5 +100,16 @@ for (const { name, args, required, least } of runs) {
         )
       })
     }
+  })
+}
+
+for (const scenario of extensions) {
+  test(`the conformance suite skips nothing of ${scenario}`, { skip, timeout: 60_000 }, async (t) => {
+    const { checks, total } = await runSuite(['--scenario', scenario])
+    t.diagnostic(String(total))
+    const all = checks.get(scenario)
+    assert.ok(all?.length > 5, `${all?.length} checks`)
+    const bad = all.filter(({ status }) => status !== 'SUCCESS' && status !== 'INFO')
+    assert.deepEqual(bad.map(({ id, status, errorMessage }) => ({ id, status, errorMessage })), [])
   })
 }

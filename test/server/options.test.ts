@@ -63,6 +63,7 @@ const noTelemetry: OpenTelemetry = {
 test('every option and every limit is known', async () => {
   const all: Required<Omit<ServerOptions, keyof typeof defaults>> = {
     agents: [echo], groups: [], tools: [tool], resources: [], resourceTemplates: [], prompts: [],
+    skills: [{ name: 'echo', description: 'Echoes.', instructions: 'Say it again.' }],
     name: 'Echo', version: '1.0.0', description: '', instructions: 'Ask.', protocol: 'all', auth,
     insecure: false,
     apiKey: [{ id: 'a', key: 'k', scopes: [] }], publicUrl: 'https://a.example', trustProxy: false,

@@ -6,6 +6,7 @@
 import { allowed, anonymous, hasScopes } from '../../define/principal.ts'
 import { isToolAgent, rootOf } from '../model/tool-agent.ts'
 import type { Agent, Group, Skill } from '../../define/agent.ts'
+import type { ServedSkill } from '../../define/files/skill.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { Tool } from '../../define/tool.ts'
 import type { Service } from '../../run/service.ts'
@@ -55,6 +56,7 @@ export function composeCard(
     skills: uniqueSkills([
       ...isToolAgent(service, agent) || !hasScopes(principal, agent.scopes) ? [] : skillsOf(agent, principal),
       ...isRoot ? allowed(principal, service.catalog.tools).map(skillOf) : [],
+      ...isRoot ? allowed(principal, service.skillSet.skills).map(instructionsOf) : [],
     ]),
     ...securityOf(options, agent.scopes),
   }
@@ -67,8 +69,8 @@ export function hasExtendedCard(
   const isRoot = agent === rootOf(service)
   if (typeof extendedCard === 'function' || (extendedCard !== undefined && isRoot)) return true
   if (!takesKeys() && auth === undefined) return false
-  const { tools } = service.catalog
-  return needsScopes(agent) || (isRoot && tools.some(needsScopes))
+  const atRoot = [...service.catalog.tools, ...service.skillSet.skills]
+  return needsScopes(agent) || (isRoot && atRoot.some(needsScopes))
     || (agent.kind === 'group' && agent.agents.some(needsScopes))
 }
 
@@ -104,6 +106,11 @@ function skillOf({ name, title, description }: Tool): Skill {
     id: name, name: title ?? name, description: description || (title ?? name), tags: ['tool'],
     inputModes: JSON_DATA, outputModes: [...JSON_DATA, ...TEXT],
   }
+}
+
+/** Instructions for the model of the caller: it finds them at `GET /skills`, and over MCP. */
+function instructionsOf({ path, name, description }: ServedSkill): Skill {
+  return { id: path, name, description, tags: ['skill'] }
 }
 
 /**

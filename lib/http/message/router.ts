@@ -25,11 +25,13 @@ interface Pattern {
 
 /**
  * A fixed segment, or a name with a fixed end. One without an end does not match the end of another path's
- * name there: `/tasks/{id}` must not take the verb of `/tasks/{id}:cancel`.
+ * name there: `/tasks/{id}` must not take the verb of `/tasks/{id}:cancel`. The last may be `{name*}`: all
+ * that is left.
  */
 type Segment =
   | { readonly fixed: string }
   | { readonly name: string; readonly end: string; readonly others: readonly string[] }
+  | { readonly rest: string }
 
 const noParams: ReadonlyMap<string, string> = new Map()
 const unknown: Match = { endpoint: undefined, neighbor: undefined, allowed: [], params: noParams }
@@ -109,6 +111,7 @@ function patternFor(patterns: Pattern[], path: string): Pattern {
 }
 
 const NAMED = /^\{(\w+)\}(.*)$/
+const REST = /^\{(\w+)\*\}$/
 
 /** The ends of names at one position, by the shape of the path before it. */
 type Ends = ReadonlyMap<string, ReadonlySet<string>>
@@ -116,6 +119,8 @@ type Ends = ReadonlyMap<string, ReadonlySet<string>>
 function segmentsOf({ path, shape }: Pattern, ends: Ends): readonly Segment[] {
   const shapes = shape.split('/')
   return path.split('/').map((part, at) => {
+    const [, rest] = REST.exec(part) ?? []
+    if (rest !== undefined) return { rest }
     const [, name, end = ''] = NAMED.exec(part) ?? []
     if (name === undefined) return { fixed: part }
     const others = end === '' ? ends.get(before(shapes, at)) ?? [] : []
@@ -168,9 +173,14 @@ function matchPattern(patterns: readonly Pattern[], method: string, path: string
     : { endpoint: undefined, neighbor, allowed: [...allowed], params: noParams }
 }
 
+/** Whether a path has more segments than a pattern, whose last takes them all. */
+function isOpen(segments: readonly Segment[], given: readonly string[]): boolean {
+  return segments.length < given.length && 'rest' in segments[segments.length - 1]!
+}
+
 /** The values of the names; undefined where the segments do not fit. */
 function paramsOf(segments: readonly Segment[], given: readonly string[]): Match['params'] | undefined {
-  if (segments.length !== given.length) return undefined
+  if (segments.length !== given.length && !isOpen(segments, given)) return undefined
   // Most candidates differ here, before anything is allocated.
   for (let at = 0; at < segments.length; at += 1) {
     const segment = segments[at]!
@@ -179,6 +189,10 @@ function paramsOf(segments: readonly Segment[], given: readonly string[]): Match
   const params = new Map<string, string>()
   for (const [index, segment] of segments.entries()) {
     if ('fixed' in segment) continue
+    if ('rest' in segment) {
+      params.set(segment.rest, given.slice(index).join('/'))
+      continue
+    }
     const value = given[index]!
     if (!value.endsWith(segment.end) || value.length === segment.end.length) return undefined
     const name = value.slice(0, value.length - segment.end.length)

@@ -19,6 +19,7 @@ import {
   cancelAugmented, getAugmented, listAugmented, resultOfAugmented,
 } from '../tasks/task-augmentation.ts'
 import { cancelTask, getTask, updateTask, TASKS } from '../tasks/task-extension.ts'
+import { getSkill, readDirectory, SKILLS } from './skills.ts'
 import { callToolMethod } from './tools-call.ts'
 import { APPS, hasMeta } from '../protocol/apps.ts'
 import { decodeAbilities, decodeClient } from '../protocol/client.ts'
@@ -40,7 +41,7 @@ interface Method {
   /** The member of the params that the Mcp-Name header repeats. */
   readonly namedBy?: string
   /** What the server must offer, so that what is advertised and what works agree. Left out: nothing. */
-  readonly feature?: Offering | 'tasks'
+  readonly feature?: Offering | 'tasks' | 'skills'
   /** It answers with a stream only. */
   readonly isStream?: boolean
 }
@@ -58,6 +59,9 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['resources/read', { run: read, namedBy: 'uri', feature: 'resource' }],
   ['resources/subscribe', { run: subscribe, feature: 'resource' }],
   ['resources/unsubscribe', { run: unsubscribe, feature: 'resource' }],
+  ['resources/directory/read', { run: readDirectory, feature: 'skills' }],
+  ['skills/list', { run: (request) => page(request, 'skills'), feature: 'skills' }],
+  ['skills/get', { run: getSkill, feature: 'skills' }],
   ['prompts/list', { run: (request) => page(request, 'prompts'), feature: 'prompt' }],
   ['prompts/get', { run: prompt, namedBy: 'name', feature: 'prompt' }],
   ['completion/complete', { run: completion, feature: 'completion' }],
@@ -283,6 +287,7 @@ function capabilitiesOf(mcp: McpContext, revision: Revision, hasStreams: boolean
   ))
   const extensions = {
     ...mcp.offersApps && hasMeta(revision) && { [APPS]: {} },
+    ...mcp.offers('skills') && revision.methods.has('skills/list') && { [SKILLS]: { directoryRead: true } },
     ...mcp.options.extensions, ...revision.tasks === 'extension' && mcp.offersTasks && { [TASKS]: {} },
   }
   return {

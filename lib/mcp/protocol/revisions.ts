@@ -119,7 +119,10 @@ const v2025_06_18: Revision = {
 const v2025_11_25: Revision = {
   ...v2025_06_18,
   name: '2025-11-25',
-  methods: amended(v2025_06_18.methods, [], ['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel']),
+  methods: amended(v2025_06_18.methods, [], [
+    'tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel', 'skills/list', 'skills/get',
+    'resources/directory/read',
+  ]),
   members: {
     ...v2025_06_18.members,
     tool: [...v2025_06_18.members.tool, 'icons', 'execution'],

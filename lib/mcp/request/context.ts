@@ -115,7 +115,8 @@ export class McpContext {
     return stamp
   }
 
-  offers(feature: Offering | 'tasks'): boolean {
+  offers(feature: Offering | 'tasks' | 'skills'): boolean {
+    if (feature === 'skills') return this.service.skillSet.skills.length > 0
     return feature === 'tasks' ? this.offersTasks : this.service.catalog.offers(feature)
   }
 

@@ -5,6 +5,7 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
+import { skillEntry } from '../../define/files/skill.ts'
 import { isForModels } from '../../define/files/tool-ui.ts'
 import { allowed } from '../../define/principal.ts'
 import { readableResources } from '../../run/reading.ts'
@@ -15,7 +16,7 @@ import type { Peer } from '../session/session.ts'
 
 export interface Item { readonly name: string; readonly shown: object }
 
-type List = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
+type List = 'tools' | 'resources' | 'resourceTemplates' | 'prompts' | 'skills'
 
 const PAGE_SIZE = 1_000
 const PURPOSE = 'mcp cursor'
@@ -40,6 +41,9 @@ const itemsOf: Readonly<Record<List, (request: McpRequest) => readonly Item[]>> 
       { name: template.uriTemplate, shown: pick('template', { ...template }, revision) }
     ))
   ),
+  skills: ({ mcp, origin }) => allowed(origin.principal, mcp.service.skillSet.skills).map((skill) => (
+    { name: skill.uri, shown: skillEntry(skill) }
+  )),
   prompts: ({ mcp, origin, peer: { revision } }) => (
     allowed(origin.principal, mcp.service.catalog.prompts).map((prompt) => {
       const args = prompt.arguments.map((argument) => pick('argument', { ...argument }, revision))

@@ -84,7 +84,9 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       describe: describedBy('get', 'readResource'),
       isOffered: hasResources,
       refuse: problemReply,
-      handle: (exchange) => caught(service, exchange, () => answerResource(service, exchange)),
+      handle: (exchange) => caught(service, exchange, () => (
+        answerResource(service, exchange, uriIn(exchange.query))
+      )),
     },
     listEndpoint(service, 'prompts', () => catalog.prompts.length > 0, (principal) => (
       { prompts: allowed(principal, catalog.prompts).map((one) => shown(one, shownOfPrompt)) }
@@ -173,9 +175,9 @@ function answerPrompt(service: Service, { body, params, origin }: Exchange): May
   )
 }
 
-function answerResource(service: Service, exchange: Exchange): MaybePromise<Reply> {
+/** Reads a resource. */
+export function answerResource(service: Service, exchange: Exchange, uri: string): MaybePromise<Reply> {
   const { origin } = exchange
-  const uri = uriIn(exchange.query)
   const read = (overuse: Overuse | undefined): MaybePromise<Reply> => {
     if (overuse !== undefined) return problemReply({ status: 429, ...overuse, requestId: origin.requestId })
     return replyWith(

@@ -115,6 +115,11 @@ const schemas: DocumentPart = {
   PromptMessages: objectOf('description messages!', {
     messages: listOf(objectOf('role! content!:Content', { role: { enum: ['user', 'assistant'] } })),
   }),
+  Skill: objectOf('name! description! path! uri! frontmatter! resources!', {
+    frontmatter: { type: 'object' },
+    resources: listOf(objectOf('uri! digest! size!:integer')),
+  }),
+  Skills: objectOf('skills!:Skill[]'),
   Welcome: objectOf('message! endpoints!:string[] docs! query'),
   Health: objectOf('status! endpoints!:string[] name! version! store', { status: { const: 'ok' }, store }),
   Ready: objectOf('status! store', { status: { const: 'ready' }, store }),

@@ -8,6 +8,7 @@ import {
   body, described, failures, headerParameter, jsonOrEvents, listOf, objectOf, operation, requestBody, TEXT,
 } from '../../wire/openapi.ts'
 import { placed } from './openapi-schema.ts'
+import type { ServedSkill } from '../../define/files/skill.ts'
 import type { Prompt } from '../../define/prompt.ts'
 import type { Tool } from '../../define/tool.ts'
 import type { Description, MethodOperations } from '../../http/message/exchange.ts'
@@ -79,7 +80,7 @@ export function serviceOperation(
 type OperationName = 'query' | 'agui' | 'ui-stream' | 'resumeUiStream' | 'agents' | 'agent'
   | 'conversations' | 'conversation' | 'removeConversation'
   | 'tools' | 'prompts' | 'resources' | 'readResource' | 'welcome' | 'health' | 'ready' | 'docs' | 'openapi'
-  | 'llms'
+  | 'llms' | 'skills'
 
 /** The operations that are the same on every server. */
 export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
@@ -140,6 +141,7 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
   tools: documentOperation('Tools', 'List the tools', 'The tools', 'Tools'),
   prompts: documentOperation('Tools', 'List the prompts', 'The prompts', 'Prompts'),
   resources: documentOperation('Tools', 'List the resources', 'The resources and the templates', 'Resources'),
+  skills: documentOperation('Tools', 'List the skills', 'The skills', 'Skills'),
   readResource: operation('Tools', 'Read a resource', {
     200: {
       description: 'What it holds, with its own media type; several contents are a JSON object',
@@ -233,4 +235,23 @@ function getOperation({ name, title, description, arguments: args }: Prompt): Do
     description: description || undefined,
     requestBody: requestBody({ type: 'object', properties, required }, undefined, required.length > 0),
   })
+}
+
+/** The skills by their paths. */
+export function describeSkills(skills: readonly ServedSkill[]): Description {
+  return { named: new Map(skills.map(({ path, description }) => [path, {
+    get: operation('Tools', `Describe the skill ${path}`, {
+      200: body('The skill', 'Skill'), ...failures('Problem'),
+    }, { operationId: `skill.${path.replaceAll('/', '.')}`, description }),
+  }])) }
+}
+
+/** The files of the skills. */
+export function describeSkillFiles(skills: readonly ServedSkill[]): Description {
+  return { named: new Map(skills.map(({ path }) => [path, {
+    get: operation('Tools', `Read a file of the skill ${path}`, {
+      200: { description: 'What it holds, with its own media type', content: { '*/*': {} } },
+      ...failures('Problem', { 404: 'There is no such file', ...endProblems }),
+    }, { operationId: `skill.${path.replaceAll('/', '.')}.file` }),
+  }])) }
 }

@@ -90,8 +90,10 @@ function schemesOf({ takesKeys, authorizationServers }: Access): DocumentPart {
 
 /** The paths that an endpoint has now, each with its operations. */
 function* pathsOf(
-  { path }: Endpoint, { operations = {}, named }: Description, ids: readonly string[],
+  endpoint: Endpoint, { operations = {}, named }: Description, ids: readonly string[],
 ): Generator<readonly [path: string, operations: MethodOperations]> {
+  // A name for the rest of a path is spelled like any other.
+  const path = endpoint.path.replace('*}', '}')
   if (named !== undefined) {
     for (const [name, own] of named) yield [path.replace(/\{\w+\}/, name), own]
   } else if (path.includes('{agent}')) {

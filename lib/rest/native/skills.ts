@@ -1,0 +1,64 @@
+/** Skills over plain HTTP: their list, one of them, and each of its files. They are read from memory. */
+import { Fault } from '../../define/fault.ts'
+import { skillEntry } from '../../define/files/skill.ts'
+import { allowed, requireScopes } from '../../define/principal.ts'
+import { sentenceWithin } from '../../wire/bounded.ts'
+import { problemReply } from '../../wire/problem.ts'
+import { listHandler } from '../reply/list-reply.ts'
+import { boundedJson, caught } from '../reply/reply.ts'
+import { answerResource, describedBy } from './catalog.ts'
+import type { ServedSkill } from '../../define/files/skill.ts'
+import type { Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Service } from '../../run/service.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+
+/** The paths of skills. */
+export function skillEndpoints(service: Service): readonly Endpoint[] {
+  const { skills } = service.skillSet
+  const one = (path: string, name: 'describeSkills' | 'describeSkillFiles'): Endpoint => ({
+    path,
+    methods: ['GET'],
+    describe: async (principal) => {
+      const operations = await import('../openapi/openapi-operations.ts')
+      return operations[name](allowed(principal, skills))
+    },
+    refuse: problemReply,
+    handle: (exchange) => caught(service, exchange, () => answerSkill(service, exchange)),
+  })
+  return [
+    {
+      path: '/skills',
+      methods: ['GET'],
+      describe: describedBy('get', 'skills'),
+      isOffered: () => skills.length > 0,
+      refuse: problemReply,
+      handle: listHandler(service, (principal) => ({ skills: allowed(principal, skills).map(shown) })),
+    },
+    one('/skills/{skill}', 'describeSkills'),
+    one('/skills/{skill}/{file*}', 'describeSkillFiles'),
+  ]
+}
+
+function shown(skill: ServedSkill): object {
+  const { path, name, description } = skill
+  return { name, description, path: `/skills/${path}`, ...skillEntry(skill) }
+}
+
+/** A skill may lie in folders, so a path of several parts may be a skill, or a file of one. */
+function answerSkill(service: Service, exchange: Exchange): MaybePromise<Reply> {
+  const { params, origin: { principal } } = exchange
+  const { skillSet: { skills, files }, limits } = service
+  const rest = params.get('file')
+  const path = `${params.get('skill')}${rest === undefined ? '' : `/${rest}`}`
+  const skill = skills.find((one) => one.path === path)
+  if (skill !== undefined) {
+    requireScopes(principal, skill.scopes)
+    return boundedJson(shown(skill), limits)
+  }
+  const file = files.get(path)
+  if (file === undefined) {
+    throw new Fault('not-found', `There is no skill '${sentenceWithin(path)}' here, and no file of one; `
+      + 'GET /skills lists those there are')
+  }
+  return answerResource(service, exchange, file.uri)
+}
