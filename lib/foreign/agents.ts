@@ -122,8 +122,8 @@ const agents: readonly AgentShape[] = [
     (has) => lacksRun(has) && areFunctions(has, 'start', 'chat', 'execute', 'getInstructions'),
     { load: async () => (await import('./adapters/praisonai.ts')).praisonAi, name: nameOfPraisonAi }],
   ['a team of PraisonAI, which takes no prompt',
-    (has) => lacksRun(has) && areFunctions(has, 'start', 'chat') && Array.isArray(has('agents'))
-      && Array.isArray(has('tasks')),
+    (has) => lacksRun(has) && areFunctions(has, 'start', 'chat')
+      && (has('simpleImpl') !== undefined || has('taskImpl') !== undefined),
     `groups: [{ name: 'Team', agents: [adapt(one, { name: 'One' }), adapt(two, { name: 'Two' })] }]`],
   ['an agent of LlamaIndex', (has) => areFunctions(has, 'run', 'runStream', 'getAgents'),
     {
@@ -148,6 +148,8 @@ const agents: readonly AgentShape[] = [
     }],
   ['a prompt of Genkit', (has) => /^\/(?:executable-)?prompt\//.test(genkitKeyOf(has)),
     `${RUN}theirs({ prompt })).text`],
+  ['an App of the Agent Development Kit', (has) => has(Symbol.for('google.adk.app')) === true,
+    'agents: [new Runner({ app, sessionService: new InMemorySessionService() })]'],
   ['a model of the Agent Development Kit', (has) => has(Symbol.for('google.adk.baseModel')) === true,
     `agents: [new InMemoryRunner({ agent: new LlmAgent({ name: 'helper', model }), appName: 'app' })]`],
   ['a chat model of LangChain, and no agent',

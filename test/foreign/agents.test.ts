@@ -24,7 +24,7 @@ const agents: readonly (readonly [what: string, agent: object, write: RegExp])[]
     /LangGraph without messages.*graph\.invoke/s],
   ['ADK', objectOf(['run', 'runAsync'], { name: 'A', [Symbol.for('google.adk.baseAgent')]: true }),
     /Runner can run.*InMemoryRunner/s],
-  ['a team of PraisonAI', objectOf(['start', 'chat'], { agents: [], tasks: [] }), /groups/],
+  ['a team of PraisonAI', objectOf(['start', 'chat'], { simpleImpl: {}, taskImpl: null }), /groups/],
   ['a prompt of Genkit', Object.assign(() => {}, { __action: { key: '/prompt/a' } }), /prompt of Genkit/],
   ['BeeAI', objectOf(['run', '_run', 'createSnapshot'], { name: 'A', meta: { name: 'A' } }), /BeeAI/],
   ['a model', objectOf(['doGenerate', 'doStream'], { modelId: 'm' }), /model of the AI SDK.*ToolLoopAgent/s],

@@ -179,6 +179,8 @@ const noAgents: readonly (readonly [what: string, thing: object, write: RegExp])
   ['a model of LlamaIndex', objectOf(['chat', 'complete'], { metadata: {} }), /agent\(\{ name: .* llm/],
   ['a model of the Agent Development Kit', objectOf([], { [Symbol.for('google.adk.baseModel')]: true }),
     /InMemoryRunner/],
+  ['an App of the Agent Development Kit', objectOf([], { [Symbol.for('google.adk.app')]: true }),
+    /new Runner/],
   ['a client of OpenAI', objectOf(['post'], { chat: { completions: { create: run } } }), /openaiAgent\(/],
   ['a client of Anthropic', objectOf([], { messages: { create: run, stream: run } }), /messages\.create/],
   ['a client of Gemini', objectOf([], { models: { generateContent: run } }), /generateContent/],

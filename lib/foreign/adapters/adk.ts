@@ -45,6 +45,7 @@ interface Runner {
 
 const CONFIRM = 'adk_request_confirmation'
 const INPUT = 'adk_request_input'
+const CREDENTIAL = 'adk_request_credential'
 
 export const adk: Adapter & Reader = {
   async* run(agent, prompt, call) {
@@ -113,16 +114,21 @@ function eventOf(author: string, content: Message): object {
 }
 
 function questionsIn({ content }: Event): readonly FunctionCall[] {
-  return (content?.parts ?? []).flatMap(({ functionCall: call }) => (
-    call?.name === CONFIRM || call?.name === INPUT ? [call] : []
-  ))
+  const calls = (content?.parts ?? []).flatMap(({ functionCall }) => functionCall ?? [])
+  if (calls.some(({ name }) => name === CREDENTIAL)) {
+    throw new Error('A tool of the agent asks for a credential; give its Runner a credentialService')
+  }
+  return calls.filter(({ name }) => name === CONFIRM || name === INPUT)
 }
 
 /** The message that goes on: the answers of a person. */
 async function answersTo(asked: readonly FunctionCall[], call: Call): Promise<Message> {
   const parts: Part[] = []
   for (const { id = '', name, args } of asked) {
-    const response = name === INPUT ? await ask(call, id, args) : { confirmed: await confirm(call, id, args) }
+    // The kit hides the answer to a question from the model where it does not come as a text.
+    if (name === INPUT) parts.push({ text: await ask(call, id, args) })
+    if (name !== CONFIRM) continue
+    const response = { confirmed: await confirm(call, id, args) }
     parts.push({ functionResponse: { id, name, response } })
   }
   return { role: 'user', parts }
@@ -133,14 +139,14 @@ async function confirm(call: Call, id: string, args: unknown): Promise<boolean> 
   return askApproval(call, `adk-${id}`, String(readMember(original, 'name')), readMember(original, 'args'))
 }
 
-async function ask(call: Call, id: string, args: unknown): Promise<object> {
+async function ask(call: Call, id: string, args: unknown): Promise<string> {
   const message = readMember(args, 'message')
   const { action, content } = await call.elicit({
     key: `adk-${id}`,
     message: typeof message === 'string' && message !== '' ? message : 'What is the answer?',
     schema: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
   })
-  return action === 'accept' ? { response: content['answer'] } : { response: 'The user gave no answer.' }
+  return action === 'accept' ? String(content['answer']) : 'The user gave no answer.'
 }
 
 function messageOf(prompt: string, call: Call): Message {
