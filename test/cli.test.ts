@@ -147,6 +147,19 @@ test('exports and flags name and configure the server; flags win', async (t) => 
   assert.match(JSON.stringify(answersIn(host)[0]), /"name":"Store".*"instructions":"Ask first\."/)
 })
 
+test('--acp serves an editor, and nothing else is printed', async (t) => {
+  const folder = modules(t, { 'agent.mjs': `console.log('loud')\nexport default (prompt) => prompt` })
+  const host = run(t, ['serve', '--acp', join(folder, 'agent.mjs')])
+  const params = { protocolVersion: 1 }
+  host.child.stdin!.end(linesFor([
+    { jsonrpc: '2.0', id: 1, method: 'initialize', params },
+    { jsonrpc: '2.0', id: 2, method: 'session/new', params: { cwd: '/', mcpServers: [] } },
+  ]))
+  assert.equal(await host.ended, 0)
+  assert.match(JSON.stringify(answersIn(host)), /"protocolVersion":1.*"sessionId":"[\w-]+"/)
+  assert.match(host.said(), /loud/)
+})
+
 const mistakes: readonly (readonly [args: readonly string[], code: number, sentence: RegExp])[] = [
   [['start'], 2, /^triport: There is no command 'start'; write triport serve\n$/],
   [['server', 'fine.mjs'], 2, /^triport: There is no command 'server'; did you mean serve\?\n$/],
@@ -175,6 +188,17 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
     /^triport: --api-key and --stdio: one client needs none; leave one out\n$/],
   [['serve', 'fine.mjs', '--stdio', '--protocol', 'http,a2a'], 2,
     /^triport: --protocol http,a2a and --stdio: only MCP is served there; leave one out\n$/],
+  [['serve', 'fine.mjs', '--acp', '--stdio'], 2,
+    /^triport: --acp and --stdio: one client has one protocol; leave one out\n$/],
+  [['serve', 'fine.mjs', '--acp', '--watch'], 2, /^triport: --watch and --acp: a client would lose/],
+  [['serve', 'fine.mjs', '--acp', '--port', '80'], 2, /^triport: --port and --acp: one client needs none/],
+  [['serve', 'fine.mjs', '--acp', '--instructions', 'a'], 2,
+    /^triport: --instructions and --acp: one client/],
+  [['serve', 'fine.mjs', '--acp', '--protocol', 'mcp'], 2,
+    /^triport: --protocol mcp and --acp: only ACP is served there; leave one out\n$/],
+  [['serve', 'fine.mjs', '--acp', '--store', 'sqlite:a.db'], 2, /^triport: --store needs TRIPORT_SECRET in/],
+  [['serve', 'made.mjs', '--acp'], 2, /^triport: --acp and a server that is made: export by default /],
+  [['serve', 'tools.mjs', '--acp'], 1, /\ntriport: Over ACP agents are served, and there is none; add one/],
   [['serve', 'fine.mjs', '--port', 'many'], 2,
     /^triport: --port many is no port; write a number from 0 to 65535\n$/],
   [['serve', 'fine.mjs', '--port', '65536'], 2, /--port 65536 is no port/],
@@ -224,6 +248,7 @@ test('what cannot be done is reported in one sentence and by the exit code', asy
     'made.mjs': `import { createServer } from '${new URL('../lib/index.js', import.meta.url).href}'
       export default createServer({ tools: [${tool}], log: false })`,
     'nameless.mjs': `export default { run: () => '' }`, 'syntax.mjs': 'export default (',
+    'tools.mjs': `export const tools = [${tool}]`,
     'twins.mjs': `export const tools = [${tool}, ${tool}]`, 'stuck.mjs': 'await new Promise(() => {})',
     'throws.mjs': `throw new Error('on purpose')`,
     'needs.mjs': `import 'no-such-package'`,
@@ -247,7 +272,9 @@ test('what cannot be done is reported in one sentence and by the exit code', asy
 })
 
 /** Command lines with these run in a process of their own, the first two for the exit codes. */
-const OF_A_PROCESS: ReadonlySet<string> = new Set(['start', 'missing.mjs', '--stdio', '--watch', 'stuck.mjs'])
+const OF_A_PROCESS: ReadonlySet<string> = new Set([
+  'start', 'missing.mjs', '--stdio', '--acp', '--watch', 'stuck.mjs',
+])
 
 /** The exit code of a command line that fails, and what it prints. */
 async function failureOf(args: readonly string[]): Promise<readonly [code: number, said: string]> {
@@ -331,7 +358,8 @@ test('nothing that a module prints in whatever way comes among the protocol', as
   const host = run(t, [file, '--stdio'])
   host.child.stdin!.end(linesFor([...opening, call(1), call(2)]))
   assert.equal(await host.ended, 0)
-  assert.deepEqual(answersIn(host).map(({ id }) => id), [0, 1, 2])
+  // Both calls wait for files, and either may be first.
+  assert.deepEqual(answersIn(host).map(({ id }) => Number(id)).toSorted(), [0, 1, 2])
   assert.match(JSON.stringify(answersIn(host)[2]), /You said hi/)
   for (const noise of [
     'kept write', 'writeSync', 'writeFileSync', 'appendFileSync', 'write', 'stream of its own',

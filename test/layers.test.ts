@@ -11,7 +11,7 @@ interface Reach { readonly values: readonly string[]; readonly types: readonly s
 
 const protocol: Reach = { values: ['run', 'tasks', 'state', 'define', 'wire'], types: ['http'] }
 const everything: Reach = {
-  values: ['schema', 'wire', 'define', 'state', 'tasks', 'run', 'http', 'store', 'mcp', 'a2a', 'rest'],
+  values: ['schema', 'wire', 'define', 'state', 'tasks', 'run', 'http', 'store', 'mcp', 'a2a', 'rest', 'acp'],
   types: [],
 }
 
@@ -30,6 +30,7 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
   ['mcp', protocol],
   ['a2a', protocol],
   ['rest', protocol],
+  ['acp', { ...protocol, types: [] }],
   ['openai', { values: ['run', 'define', 'wire'], types: [] }],
   ['assistant', { values: ['define'], types: [] }],
   ['server', everything],

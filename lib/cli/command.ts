@@ -53,6 +53,7 @@ const flags = [
   { name: 'metrics', meaning: 'serves GET /metrics for Prometheus' },
   { name: 'path', value: 'PATH', meaning: 'a further path for queries, as in /ask' },
   { name: 'stdio', meaning: 'MCP on standard input and output, for hosts that start a process' },
+  { name: 'acp', meaning: 'ACP on standard input and output, for editors' },
   { name: 'watch', meaning: 'starts again when the module, or what it imports, changes' },
   { name: 'verbose', meaning: 'logs each request in one line' },
   { name: 'quiet', meaning: 'does not print the addresses' },
@@ -120,11 +121,12 @@ export async function execute(args: readonly string[]): Promise<void> {
   if (line.has('watch')) return watch(module, line)
   const isWorker = takeWorker()
   if (!isWorker) endWithWatcher()
-  if (line.has('stdio')) {
-    requireNoSocket(line)
+  const flag = stdioFlag(line)
+  if (flag !== undefined) {
+    requireNoSocket(line, flag)
     // Before the module is imported: what that prints is not protocol.
     const output = claimStdout()
-    await serveOnStdio(await subjectOf(module, line), line, output)
+    await serveOnStdio(await subjectOf(module, line), line, flag, output, await storeOf(line, module))
     // Even if the module still holds something open.
     process.exit(0)
   }
@@ -166,25 +168,51 @@ function requireParts({ server }: Loaded, flag: FlagName): void {
   throw new UsageError(`--${flag} and a server that is made: export by default what createServer takes`)
 }
 
-async function serveOnStdio(loaded: Loaded, line: Line, output: Writable): Promise<void> {
-  requireParts(loaded, 'stdio')
+type StdioFlag = 'stdio' | 'acp'
+
+/** The flag by which a protocol is served on standard input and output. */
+function stdioFlag(line: Line): StdioFlag | undefined {
+  if (line.has('stdio') && line.has('acp')) {
+    throw new UsageError('--acp and --stdio: one client has one protocol; leave one out')
+  }
+  return line.has('acp') ? 'acp' : line.has('stdio') ? 'stdio' : undefined
+}
+
+async function serveOnStdio(
+  loaded: Loaded, line: Line, flag: StdioFlag, output: Writable, store: Store | undefined,
+): Promise<void> {
+  requireParts(loaded, flag)
   const useless = new Set<string>([...ofSockets, 'port', 'host', 'quiet', 'protocol'])
+  if (flag === 'acp') for (const name of ['instructions', 'mcp']) useless.add(name)
   const options = Object.fromEntries(Object.entries(loaded.options).filter(([name]) => !useless.has(name)))
-  await serveStdio(loaded.subject, { ...options, ...identityOf(line), output })
+  const deployment = line.given('deployment')?.value
+  await serveStdio(loaded.subject, {
+    ...options, ...identityOf(line), ...store !== undefined && { store },
+    ...deployment !== undefined && { deployment }, protocol: flag === 'acp' ? 'acp' : 'mcp', output,
+  })
 }
 
 const socketFlags = [
-  'store', 'deployment', 'workers', 'port', 'host', 'api-key', 'insecure', 'public-url', 'allowed-hosts',
+  'workers', 'port', 'host', 'api-key', 'insecure', 'public-url', 'allowed-hosts',
   'path', 'mount-path', 'cors', 'metrics',
 ] as const
 
+/** What an editor's threads are kept by, and a host of tools has no use for; and what is the other way. */
+const stdioFlags: Readonly<Record<StdioFlag, readonly FlagName[]>> = {
+  stdio: ['store', 'deployment'],
+  acp: ['instructions'],
+}
+
 /** Throws `UsageError` for flags that have no effect on standard input and output. */
-function requireNoSocket(line: Line): void {
-  const useless = socketFlags.find((name) => line.has(name))
+function requireNoSocket(line: Line, flag: StdioFlag): void {
+  const useless = [...socketFlags, ...stdioFlags[flag]].find((name) => line.has(name))
   if (useless !== undefined) {
-    throw new UsageError(`--${useless} and --stdio: one client needs none; leave one out`)
+    throw new UsageError(`--${useless} and --${flag}: one client needs none; leave one out`)
   }
   const protocol = line.given('protocol')?.value
+  if (flag === 'acp' && protocol !== undefined) {
+    throw new UsageError(`--protocol ${protocol} and --acp: only ACP is served there; leave one out`)
+  }
   if (protocol === undefined || ['mcp', 'all'].some((name) => listOf(protocol)?.includes(name))) return
   throw new UsageError(`--protocol ${protocol} and --stdio: only MCP is served there; leave one out`)
 }
@@ -287,8 +315,9 @@ function listOf(value: string | undefined): readonly string[] | undefined {
 /** Runs the command in a child process that restarts on changes. */
 async function watch(module: string | undefined, line: Line): Promise<void> {
   if (module === undefined) throw new UsageError('--watch needs a module: triport serve agent.js --watch')
-  if (line.has('stdio')) {
-    throw new UsageError('--watch and --stdio: a client would lose its session; leave one of them out')
+  const flag = stdioFlag(line)
+  if (flag !== undefined) {
+    throw new UsageError(`--watch and --${flag}: a client would lose its session; leave one of them out`)
   }
   const { port, variables } = await commonStart(line)
   const args = ['serve', module, ...line.format(['watch', 'port']), ...port]

@@ -18,7 +18,7 @@ import type {
 } from './question.ts'
 
 /** The protocol that a call came by. */
-export type Protocol = 'http' | 'mcp' | 'a2a'
+export type Protocol = 'http' | 'mcp' | 'a2a' | 'acp'
 
 /** The definition whose code runs. */
 export interface Runnable { readonly kind: string; readonly name: string }
@@ -52,7 +52,7 @@ export interface Call {
   readonly client: ClientInfo | undefined
   /** The request's headers, names in lower case, without credentials. */
   readonly headers: ReadonlyMap<string, string>
-  /** The session of MCP; over HTTP and A2A the conversation. Undefined where there is none. */
+  /** The session of MCP and ACP; over HTTP and A2A the conversation. Undefined where there is none. */
   readonly sessionId: string | undefined
   /** Earlier messages of this conversation, oldest first, the present one not among them. */
   readonly history: readonly ChatMessage[]

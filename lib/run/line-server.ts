@@ -31,6 +31,8 @@ export interface LineProtocol {
   receive(message: unknown): void
   /** A line that holds no message: why, and the code of JSON-RPC. */
   refuse(why: string, code: number): void
+  /** A request has no answer so far, though no call runs. Left out: there is none. */
+  readonly isBusy?: boolean
   /** Nothing will come from the client any more, no answer either. */
   endInput(): void
   /** Ends what waits for no call. Running calls may go on for `graceMs`. */
@@ -137,7 +139,8 @@ export function serveLines(
     await Promise.race([workload.idle(limits.graceMs), hurried])
     workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
     protocol.cancel?.()
-    for (let waitedMs = 0; workload.running > 0 && waitedMs < FAREWELL_MS; waitedMs += SWEEP_MS) {
+    const isBusy = (): boolean => workload.running > 0 || protocol.isBusy === true
+    for (let waitedMs = 0; isBusy() && waitedMs < FAREWELL_MS; waitedMs += SWEEP_MS) {
       await process.getBuiltinModule('node:timers/promises').setTimeout(SWEEP_MS)
     }
     protocol.close?.()

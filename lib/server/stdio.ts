@@ -1,4 +1,4 @@
-/** `serveStdio`: MCP on standard input and output, for hosts that start a process. */
+/** `serveStdio`: MCP or ACP on standard input and output, for programs that start a process. */
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { show } from '../define/validate.ts'
 import { McpContext } from '../mcp/request/context.ts'
@@ -13,6 +13,8 @@ import type { ServerOptions } from './options.ts'
 
 /** What `serveStdio` takes besides what is served. */
 export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protocol'> {
+  /** `mcp` for hosts of tools, `acp` (Agent Client Protocol) for editors. Left out: `mcp`. */
+  readonly protocol?: 'mcp' | 'acp' | undefined
   /** Left out: standard input. */
   readonly input?: Readable | undefined
   /** Left out: standard output; other writes to it then go to standard error. */
@@ -26,6 +28,12 @@ export const ofSockets: readonly (keyof StdioOptions)[] = [
   'apiKey', 'auth', 'insecure', 'publicUrl', 'trustProxy', 'mountPath', 'path', 'cors', 'allowedHosts',
   'allowedOrigins', 'rateLimit', 'accessLog', 'onRequest', 'metrics', 'a2a',
 ]
+
+/** Options of MCP alone. */
+const ofMcp: readonly (keyof StdioOptions)[] = ['instructions', 'mcp']
+
+/** An editor stays open for days: its threads are not forgotten meanwhile. */
+const ACP_IDLE_MS = 30 * 86_400_000
 
 const names: Members<Omit<StdioOptions, keyof ServerOptions>> = { input: true, output: true, signals: true }
 
@@ -44,23 +52,32 @@ export function serveStdio<const T extends readonly unknown[]>(
 export async function serveStdio(
   subject: Subject | ForeignSubject, options: StdioOptions = {},
 ): Promise<void> {
-  const known = [...Object.keys(names), ...serverOptions.filter((name) => name !== 'protocol')]
-  requireSecondOptions('serveStdio', arguments, options, known)
-  const { input = process.stdin, output, signals = input === process.stdin, ...rest } = options
+  requireSecondOptions('serveStdio', arguments, options, [...Object.keys(names), ...serverOptions])
+  const {
+    protocol = 'mcp', input = process.stdin, output, signals = input === process.stdin, ...rest
+  } = options
+  if (protocol !== 'mcp' && protocol !== 'acp') {
+    throw new TypeError(`protocol is ${show(protocol)}; over stdio write 'mcp' or 'acp'`)
+  }
   requireStream('input', input, 'on', 'a readable stream, as process.stdin is')
   requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
   const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport')
-  const { service, seal } = createService({ ...rest, ...definitions })
-  const useless = ofSockets.filter((name) => options[name] !== undefined)
+  const isAcp = protocol === 'acp'
+  const { service, seal } = createService({
+    ...isAcp && { conversationIdleMs: ACP_IDLE_MS }, ...rest, ...definitions,
+  })
+  const useless = [...ofSockets, ...isAcp ? ofMcp : []].filter((name) => options[name] !== undefined)
   if (useless.length > 0) {
     const names = useless.join(', ')
     service.log('warning', `One client on standard input and output needs no ${names}; leave that out`)
   }
-  const mcp = new McpContext(service, { instructions: options.instructions, ...options.mcp }, seal)
+  const mcp = isAcp ? undefined
+    : new McpContext(service, { instructions: options.instructions, ...options.mcp }, seal)
   // Claimed before anything is waited for: the author may write at once.
   const claimed = output === undefined || output === process.stdout ? claimStdout() : output
-  const { serveMcp } = await import('../mcp/transport/stdio.ts')
-  const lines = serveMcp(mcp, input, claimed)
+  const lines = mcp === undefined
+    ? (await import('../acp/acp-lines.ts')).serveAcp(service, input, claimed)
+    : (await import('../mcp/transport/stdio.ts')).serveMcp(mcp, input, claimed)
   const closed = lines.over.then(async () => {
     await service.shared?.cluster.close(await service.tasks.ownership?.written() ?? true)
     await service.store.close?.()

@@ -6,16 +6,14 @@
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { missing, startEverything } from './start.mjs'
+import { missing, modules, node22, startEverything } from './start.mjs'
 
 const SUITE = '@modelcontextprotocol/conformance'
-const modules = fileURLToPath(new URL('node_modules/', import.meta.url))
 
 const runs = [
   {
@@ -42,18 +40,6 @@ const skip = missing(SUITE) || (node22() === undefined && 'no Node 22 to run the
 let server
 before(async () => { if (!skip) server = await startEverything() })
 after(() => server?.stop())
-
-/** A binary that is new enough. */
-function node22() {
-  if (Number(process.versions.node.split('.')[0]) >= 22) return process.execPath
-  const shipped = existsSync(modules) ? readdirSync(modules).filter((name) => /^node(?:-|$)/.test(name)) : []
-  const nested = shipped.flatMap((name) => [
-    join(modules, name, 'bin/node'), join(
-      modules, name, 'node_modules', `node-linux-${process.arch}`, 'bin/node',
-    ),
-  ])
-  return nested.find((path) => existsSync(path))
-}
 
 /** What a requirement file lists for servers. */
 function requiredFor(revision) {

@@ -5,12 +5,15 @@
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The repository's root, with a final slash. */
 export const root = fileURLToPath(new URL('../../', import.meta.url))
+
+export const modules = fileURLToPath(new URL('node_modules/', import.meta.url))
 
 const program = `${root}.test/test/fixtures/everything.js`
 
@@ -22,6 +25,18 @@ export function missing(...packages) {
     (name) => !existsSync(new URL(`node_modules/${name}/package.json`, import.meta.url)),
   )
   return absent.length > 0 && `${absent.join(', ')} not installed; run npm ci in test/interop first`
+}
+
+/** A binary of Node 22: this one, or that of the package `node`; undefined where there is none. */
+export function node22() {
+  if (Number(process.versions.node.split('.')[0]) >= 22) return process.execPath
+  const shipped = existsSync(modules) ? readdirSync(modules).filter((name) => /^node(?:-|$)/.test(name)) : []
+  const nested = shipped.flatMap((name) => [
+    join(modules, name, 'bin/node'), join(
+      modules, name, 'node_modules', `node-linux-${process.arch}`, 'bin/node',
+    ),
+  ])
+  return nested.find((path) => existsSync(path))
 }
 
 /**

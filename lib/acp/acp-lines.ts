@@ -1,0 +1,306 @@
+/**
+ * ACP on standard input and output, for editors: one client, one message a line.
+ * Spec: Agent Client Protocol, version 1.
+ */
+import { isRecord } from '../define/content.ts'
+import { Fault } from '../define/fault.ts'
+import { anonymous } from '../define/principal.ts'
+import { serveLines } from '../run/line-server.ts'
+import { CONVERSATION_ID } from '../state/conversation-page.ts'
+import { BoundedMap } from '../util/bounded-map.ts'
+import { startDeadline } from '../util/clock.ts'
+import {
+  decodeMessage, formatError, formatNotification, formatRequest, formatResult, INTERNAL_ERROR,
+  INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
+} from '../wire/jsonrpc.ts'
+import { randomUuid } from '../wire/random.ts'
+import { decodePrompt, wrong } from './content.ts'
+import { errorOf } from './faults.ts'
+import { PromptRun } from './prompt-run.ts'
+import { abilitiesIn, encodeAcpQuestion, noAbilities } from './questions.ts'
+import { AcpSession, agentOf, agentsOf, chooseAgent, configOptionsOf, rootsIn } from './session.ts'
+import type { Readable, Writable } from 'node:stream'
+import type { ClientInfo } from '../define/call.ts'
+import type { Question } from '../define/question.ts'
+import type { LineClient, LineProtocol, LineServer } from '../run/line-server.ts'
+import type { Service } from '../run/service.ts'
+import type { Id, RpcMessage } from '../wire/jsonrpc.ts'
+import type { AcpClient } from './prompt-run.ts'
+import type { AcpAbilities } from './questions.ts'
+
+const PROTOCOL_VERSION = 1
+
+/** What all sessions of a client may take; over it, the one that was used first is forgotten. */
+const MAX_SESSIONS_BYTES = 16 * 1024 * 1024
+
+type Params = Readonly<Record<string, unknown>>
+type RequestMessage = RpcMessage & { readonly kind: 'request' }
+
+/** A question without an answer. */
+interface Asked {
+  readonly resolve: (result: unknown) => void
+  readonly reject: (reason: Fault) => void
+}
+
+/** Serves the agents of a service. Throws `TypeError` where there are none. */
+export function serveAcp(service: Service, input: Readable, output: Writable): LineServer {
+  if (agentsOf(service.catalog).length === 0) {
+    throw new TypeError('Over ACP agents are served, and there is none; add one, or serve the tools over MCP')
+  }
+  return serveLines(service, input, output, (client) => new AcpLines(service, client))
+}
+
+class AcpLines implements LineProtocol, AcpClient {
+  info: ClientInfo | undefined
+  abilities: AcpAbilities = noAbilities
+  readonly #service: Service
+  readonly #client: LineClient
+  readonly #sessions = new BoundedMap<AcpSession>(MAX_SESSIONS_BYTES, ({ bytes }) => bytes)
+  /** Requests without an answer so far, by id; those that can be cancelled with their run. */
+  readonly #open = new Map<Id, PromptRun | undefined>()
+  readonly #asked = new Map<Id, Asked>()
+  #questions = 0
+  #isInitialized = false
+
+  constructor(service: Service, client: LineClient) {
+    this.#service = service
+    this.#client = client
+  }
+
+  get isBusy(): boolean { return this.#open.size > 0 }
+
+  refuse(why: string, code: number): void {
+    this.#client.send(formatError(null, rpcError(code, why)))
+  }
+
+  receive(value: unknown): void {
+    const message = decodeMessage(value, this.#service.limits.maxNameBytes)
+    switch (message.kind) {
+      case 'request': return this.#accept(message)
+      case 'notification': return this.#takeNotice(message.method, message.params)
+      case 'response': return this.#takeAnswer(message.id, message.result, message.error)
+      case 'malformed':
+        if (message.isNoRequest === true) return
+        this.#client.send(formatError(message.id ?? null, rpcError(INVALID_REQUEST, message.why)))
+    }
+  }
+
+  endInput(): void {
+    for (const { reject } of [...this.#asked.values()]) {
+      reject(new Fault('cancelled', 'The client has closed its end'))
+    }
+  }
+
+  update(sessionId: string, update: object): void {
+    this.notify('session/update', { sessionId, update })
+  }
+
+  notify(method: string, params: object): void {
+    this.#client.send(formatNotification(method, JSON.stringify(params)))
+  }
+
+  ready(): Promise<void> | undefined { return this.#client.ready() }
+
+  async ask(run: PromptRun, question: Question): Promise<unknown> {
+    const { limits } = this.#service
+    const asking = encodeAcpQuestion(question, this.abilities, limits.maxCheckSteps)
+    const { method, title, params } = asking
+    const id = ++this.#questions
+    const toolCallId = title === undefined ? undefined : run.toolCallId(`question-${id}`)
+    if (toolCallId !== undefined) {
+      run.update({ sessionUpdate: 'tool_call', toolCallId, title, kind: 'other', status: 'pending' })
+    }
+    const finish = (status: 'completed' | 'failed'): void => {
+      if (toolCallId !== undefined) run.update({ sessionUpdate: 'tool_call_update', toolCallId, status })
+    }
+    const answer = new Promise<unknown>((resolve, reject) => { this.#asked.set(id, { resolve, reject }) })
+    const withdraw = (reason: Fault): void => {
+      const asked = this.#asked.get(id)
+      if (asked === undefined) return
+      this.#asked.delete(id)
+      // A client ends a permission by itself where its user has cancelled.
+      this.notify('$/cancel_request', { requestId: id })
+      finish('failed')
+      asked.reject(reason)
+    }
+    const late = new Fault('timeout', `The client did not answer within ${limits.askTimeoutMs} ms`)
+    const stop = startDeadline(limits.askTimeoutMs, () => withdraw(late))
+    const { call } = run
+    const giveUp = (): void => withdraw(call.reason ?? new Fault('cancelled', 'The call has ended'))
+    call.signal.addEventListener('abort', giveUp)
+    const toolCall = toolCallId !== undefined && { toolCall: { toolCallId, title } }
+    const all = { sessionId: run.session.id, ...toolCall, ...params }
+    this.#client.send(formatRequest(id, method, JSON.stringify(all)))
+    try {
+      const result = await answer
+      if (!call.over) finish('completed')
+      return asking.decode(result)
+    } finally {
+      stop()
+      call.signal.removeEventListener('abort', giveUp)
+    }
+  }
+
+  #takeAnswer(id: Id, result: unknown, error: unknown): void {
+    const asked = this.#asked.get(id)
+    if (asked === undefined) return
+    this.#asked.delete(id)
+    // Some clients send null for what is not there.
+    if (error === undefined || error === null) return asked.resolve(result)
+    const { code, message } = isRecord(error) ? error : {}
+    const why = typeof message === 'string' ? message : 'no reason given'
+    asked.reject(new Fault('failed', `The client refused to answer: ${why}`, { code }))
+  }
+
+  #takeNotice(method: string, params: unknown): void {
+    const { sessionId, requestId } = isRecord(params) ? params : {}
+    if (method === 'session/cancel' && typeof sessionId === 'string') {
+      this.#sessions.get(sessionId)?.run?.cancel()
+    } else if (method === '$/cancel_request') {
+      this.#open.get(requestId as Id)?.cancel()
+    }
+  }
+
+  #accept({ id, method, params }: RequestMessage): void {
+    const { maxCalls } = this.#service.limits
+    const refuse = (code: number, why: string): void => (
+      this.#client.send(formatError(id, rpcError(code, why)))
+    )
+    if (this.#client.isEnding) return refuse(INTERNAL_ERROR, 'The server is closing down')
+    if (this.#open.has(id)) return refuse(INVALID_REQUEST, 'A request with this id is running already')
+    if (this.#open.size >= maxCalls) {
+      return refuse(INTERNAL_ERROR, `${maxCalls} requests are open already; try again later`)
+    }
+    const serve = methods.get(method)
+    if (serve === undefined) return refuse(METHOD_NOT_FOUND, `There is no method '${method}' here`)
+    if (params !== undefined && params !== null && !isRecord(params)) {
+      return refuse(INVALID_REQUEST, '"params" must be an object')
+    }
+    if (!this.#isInitialized && method !== 'initialize') {
+      return refuse(INVALID_REQUEST, `'initialize' comes before '${method}'`)
+    }
+    this.#open.set(id, undefined)
+    void this.#answer(id, serve, params ?? {})
+  }
+
+  async #answer(id: Id, serve: Method, params: Params): Promise<void> {
+    let text: string
+    try {
+      text = formatResult(id, JSON.stringify(await serve(this, params, id)))
+    } catch (error) {
+      const requestId = this.#open.get(id)?.call.requestId ?? randomUuid()
+      text = formatError(id, errorOf(this.#service, error, requestId))
+    }
+    this.#open.delete(id)
+    this.#client.send(text)
+  }
+
+  initialize({ protocolVersion, clientCapabilities, clientInfo }: Params): object {
+    if (!Number.isSafeInteger(protocolVersion)) throw wrong('protocolVersion', 'must be a whole number')
+    this.#isInitialized = true
+    this.abilities = abilitiesIn(clientCapabilities)
+    const { name, title, version } = isRecord(clientInfo) ? clientInfo : {}
+    this.info = typeof name !== 'string' ? undefined : {
+      name, version: typeof version === 'string' ? version : '', ...typeof title === 'string' && { title },
+    }
+    const { name: ourName, version: ourVersion } = this.#service
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: ourName, version: ourVersion },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true, audio: true, embeddedContext: true },
+        sessionCapabilities: { resume: {}, close: {}, additionalDirectories: {} },
+      },
+      authMethods: [],
+    }
+  }
+
+  newSession(params: Params): object {
+    const session = new AcpSession(this.#service.conversations.makeId())
+    return { sessionId: session.id, ...this.#begin(session, params) }
+  }
+
+  /** Opens a session of before. With `isShown` its client gets what was said in it. */
+  async openSession(params: Params, isShown: boolean): Promise<object> {
+    const { sessionId } = params
+    if (typeof sessionId !== 'string' || !CONVERSATION_ID.test(sessionId)) throw unknown(sessionId)
+    const history = await this.#service.conversations.history(anonymous.id, sessionId)
+    const known = this.#sessions.get(sessionId)
+    if (known === undefined && history.length === 0) throw unknown(sessionId)
+    const result = this.#begin(known ?? new AcpSession(sessionId), params)
+    for (const { role, content } of isShown ? history : []) {
+      if (role === 'system' || content === '') continue
+      const sessionUpdate = role === 'user' ? 'user_message_chunk' : 'agent_message_chunk'
+      this.update(sessionId, { sessionUpdate, content: { type: 'text', text: content } })
+      await this.ready()
+    }
+    return result
+  }
+
+  #begin(session: AcpSession, params: Params): object {
+    session.roots = rootsIn(params)
+    this.#sessions.set(session.id, session)
+    const configOptions = configOptionsOf(this.#service.catalog, session)
+    return configOptions.length === 0 ? {} : { configOptions }
+  }
+
+  closeSession({ sessionId }: Params): object {
+    const session = this.#sessionOf(sessionId)
+    session.run?.cancel()
+    this.#sessions.delete(session.id)
+    return {}
+  }
+
+  setConfigOption({ sessionId, configId, value }: Params): object {
+    const session = this.#sessionOf(sessionId)
+    const { catalog } = this.#service
+    chooseAgent(catalog, session, configId, value)
+    return { configOptions: configOptionsOf(catalog, session) }
+  }
+
+  async prompt({ sessionId, prompt, _meta: meta }: Params, id: Id): Promise<object> {
+    const session = this.#sessionOf(sessionId)
+    if (session.run !== undefined) {
+      throw new Fault('conflict', 'This session answers a prompt already; send session/cancel first')
+    }
+    const agent = agentOf(this.#service.catalog, session)
+    const decoded = decodePrompt(prompt)
+    const run = new PromptRun(this.#service, agent, session, this, decoded, isRecord(meta) ? meta : {})
+    // It is the one that was used last.
+    this.#sessions.set(session.id, session)
+    this.#open.set(id, run)
+    session.run = run
+    try {
+      return await run.answer()
+    } finally {
+      session.run = undefined
+    }
+  }
+
+  #sessionOf(sessionId: unknown): AcpSession {
+    const session = typeof sessionId === 'string' ? this.#sessions.get(sessionId) : undefined
+    if (session === undefined) throw unknown(sessionId)
+    return session
+  }
+}
+
+function unknown(sessionId: unknown): Fault {
+  if (typeof sessionId !== 'string') return wrong('sessionId', 'must be a string')
+  return new Fault('not-found', 'There is no such session; begin one with session/new, or load it')
+}
+
+type Method = (lines: AcpLines, params: Params, id: Id) => object | Promise<object>
+
+const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ['initialize', (lines, params) => lines.initialize(params)],
+  ['authenticate', () => {
+    throw new Fault('invalid', 'There is nothing to authenticate with: authMethods is empty')
+  }],
+  ['session/new', (lines, params) => lines.newSession(params)],
+  ['session/load', (lines, params) => lines.openSession(params, true)],
+  ['session/resume', (lines, params) => lines.openSession(params, false)],
+  ['session/close', (lines, params) => lines.closeSession(params)],
+  ['session/set_config_option', (lines, params) => lines.setConfigOption(params)],
+  ['session/prompt', (lines, params, id) => lines.prompt(params, id)],
+])

@@ -1,0 +1,151 @@
+/** One prompt: the agent's run, and what the client is shown of it. Spec: ACP 1, Prompt Turn. */
+import { isRecord, text } from '../define/content.ts'
+import { usageMeta } from '../define/event.ts'
+import { asFault } from '../define/fault.ts'
+import { LiveCall } from '../define/live-call.ts'
+import { answerMessage, PlainChannel } from '../run/answer-message.ts'
+import { lineOrigin } from '../run/line-server.ts'
+import { encodeBlock } from './content.ts'
+import { canAskOverAcp } from './questions.ts'
+import type { Agent, Group } from '../define/agent.ts'
+import type { Answer } from '../define/answer.ts'
+import type { ClientInfo, Trace } from '../define/call.ts'
+import type { Content } from '../define/content.ts'
+import type { CallEvent } from '../define/event.ts'
+import type { Ability, Question } from '../define/question.ts'
+import type { UserMessage } from '../run/answer-message.ts'
+import type { Service } from '../run/service.ts'
+import type { PromptContent } from './content.ts'
+import type { AcpAbilities } from './questions.ts'
+import type { AcpSession } from './session.ts'
+
+/** The way to the client, and what is known of it. */
+export interface AcpClient {
+  readonly info: ClientInfo | undefined
+  readonly abilities: AcpAbilities
+  update(sessionId: string, update: object): void
+  notify(method: string, params: object): void
+  /** Asks on behalf of a run; withdraws the question when that ends. */
+  ask(run: PromptRun, question: Question): Promise<unknown>
+  /** Resolves when the client has taken enough for more to be sent; undefined: it has already. */
+  ready(): Promise<void> | undefined
+}
+
+export class PromptRun extends PlainChannel implements UserMessage {
+  readonly prompt: string
+  readonly conversationId: string
+  readonly isNamed = true
+  readonly client: ClientInfo | undefined
+  readonly trace: Trace | undefined
+  readonly session: AcpSession
+  readonly call: LiveCall
+  readonly #service: Service
+  readonly #agent: Agent | Group
+  readonly #client: AcpClient
+  #hasPiece = false
+
+  constructor(
+    service: Service, agent: Agent | Group, session: AcpSession, client: AcpClient,
+    { prompt, message }: PromptContent, metadata: Readonly<Record<string, unknown>>,
+  ) {
+    super(service, lineOrigin(), 'acp', session.id, message, metadata)
+    this.prompt = prompt
+    this.conversationId = session.id
+    this.client = client.info
+    this.trace = traceIn(metadata)
+    this.session = session
+    this.call = new LiveCall(this.origin, this, this)
+    this.#service = service
+    this.#agent = agent
+    this.#client = client
+  }
+
+  /** Runs once. Rejects with a `Fault`; a cancelled run and a rejected prompt are answers. */
+  async answer(): Promise<object> {
+    try {
+      return this.#finish(await answerMessage(
+        this.#service, this.#agent, this, this.call, this.#emit.bind(this),
+      ))
+    } catch (error) {
+      const { kind, message, detail } = asFault(error)
+      if (kind === 'cancelled') return { stopReason: 'cancelled' }
+      if (kind !== 'invalid' || !isRecord(detail) || detail['state'] !== 'rejected') throw error
+      if (!this.#hasPiece) this.#show(text(message))
+      return { stopReason: 'refusal' }
+    }
+  }
+
+  cancel(): void {
+    this.call.disconnect('The client has cancelled the prompt')
+  }
+
+  can(what: Ability): boolean { return canAskOverAcp(this.#client.abilities, what) }
+
+  ask(question: Question): Promise<unknown> {
+    // They came with the session.
+    if (question.what === 'roots') return Promise.resolve(this.session.roots)
+    return this.#client.ask(this, question)
+  }
+
+  completeElicitation(elicitationId: string): void {
+    if (this.can('elicit-url')) this.#client.notify('elicitation/complete', { elicitationId })
+  }
+
+  event(event: CallEvent): void {
+    switch (event.type) {
+      case 'reasoning':
+        if (event.text === '') return
+        return this.update({ sessionUpdate: 'agent_thought_chunk', content: text(event.text) })
+      case 'tool-call': {
+        const { id, name, args } = event
+        return this.update({
+          sessionUpdate: 'tool_call', toolCallId: this.toolCallId(id), title: name, name, kind: 'other',
+          status: 'in_progress', rawInput: args,
+        })
+      }
+      case 'tool-result': {
+        const { id, result, isError } = event
+        const shown = typeof result === 'string' ? result : JSON.stringify(result)
+        return this.update({
+          sessionUpdate: 'tool_call_update', toolCallId: this.toolCallId(id),
+          status: isError === true ? 'failed' : 'completed', rawOutput: result,
+          content: shown === undefined ? undefined : [{ type: 'content', content: text(shown) }],
+        })
+      }
+      case 'usage': return undefined
+    }
+  }
+
+  /** Calls of tools have ids of one session; authors give ids of one run. */
+  toolCallId(id: string): string { return `${this.call.requestId}:${id}` }
+
+  update(update: object): void { this.#client.update(this.session.id, update) }
+
+  #emit(piece: Content): Promise<void> | undefined {
+    this.#hasPiece = true
+    this.#show(piece)
+    return this.#client.ready()
+  }
+
+  #finish({ content, data, artifacts = [] }: Answer): object {
+    // An answer that came whole is one piece.
+    if (!this.#hasPiece) for (const block of content) this.#show(block)
+    for (const { parts } of artifacts) for (const part of parts) this.#show(part)
+    const meta = { ...usageMeta(this.call.usage), ...data !== undefined && { 'triport/data': data } }
+    return { stopReason: 'end_turn', ...Object.keys(meta).length > 0 && { _meta: meta } }
+  }
+
+  #show(block: Content): void {
+    if (block.type === 'text' && block.text === '') return
+    this.update({ sessionUpdate: 'agent_message_chunk', content: encodeBlock(block) })
+  }
+}
+
+function traceIn({ traceparent, tracestate, baggage }: Readonly<Record<string, unknown>>): Trace | undefined {
+  if (typeof traceparent !== 'string') return undefined
+  return {
+    traceparent,
+    ...typeof tracestate === 'string' && { tracestate },
+    ...typeof baggage === 'string' && { baggage },
+  }
+}
