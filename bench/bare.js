@@ -9,6 +9,7 @@
  */
 import { createServer } from 'node:http'
 import { a2a } from './bare/a2a.js'
+import { agui, chat, responses, ui } from './bare/faces.js'
 import { health, query, tool } from './bare/http.js'
 import { end, mcp } from './bare/mcp.js'
 import { openLegacySse, postMessage } from './bare/pair.js'
@@ -23,6 +24,10 @@ const routes = new Map([
   ['POST /mcp', mcp],
   ['POST /a2a', a2a],
   ['POST /messages/', postMessage],
+  ['POST /v1/chat/completions', chat],
+  ['POST /v1/responses', responses],
+  ['POST /agui', agui],
+  ['POST /ui-stream', ui],
 ])
 
 const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {

@@ -43,14 +43,17 @@ export function send(response, id, body, more = {}) {
 export class EventStream {
   #response
   #id
+  #more
   #pending = ''
   #isScheduled = false
   #isBegun = false
   #isOver = false
 
-  constructor(response, id) {
+  /** `more` are header lines besides. */
+  constructor(response, id, more = {}) {
     this.#response = response
     this.#id = id
+    this.#more = more
   }
 
   write(text) {
@@ -75,7 +78,7 @@ export class EventStream {
       this.#response.writeHead(200, {
         'Content-Type': EVENT_STREAM, 'X-Request-Id': this.#id, 'X-Content-Type-Options': 'nosniff',
         'Cache-Control': 'no-cache, no-transform', 'X-Accel-Buffering': 'no',
-        ...this.#isOver && { 'Content-Length': Buffer.byteLength(text) },
+        ...this.#more, ...this.#isOver && { 'Content-Length': Buffer.byteLength(text) },
       })
     }
     if (this.#isOver) this.#response.end(text)
