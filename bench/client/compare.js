@@ -26,7 +26,7 @@ function linesOf({ head, body, chunks }) {
   return lines
 }
 
-/** Takes out UUIDs, with or without dashes, ids of requests (ten hexadecimal digits and a count), and times. */
+/** Takes out UUIDs, with dashes or without, ids of requests (ten hexadecimal digits, a count), and times. */
 function mask(text) {
   return text
     .replace(/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, 'UUID')

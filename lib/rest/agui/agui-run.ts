@@ -41,7 +41,9 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
   readonly asksByReturning = true
   readonly #agent: Agent | Group
   readonly #input: RunInput
-  readonly #rounds: InterruptRounds
+  readonly #seal: Seal
+  /** Made when it is needed: few runs ask. */
+  #rounds: InterruptRounds | undefined
   readonly #open = new OpenPart(this.#begin.bind(this), this.#close.bind(this))
   #step: string | undefined
   #hasPiece = false
@@ -59,15 +61,13 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
     this.clientToolResults = input.clientToolResults
     this.#agent = agent
     this.#input = input
-    const subject = [origin.principal.id, agent.id, threadId, prompt]
-    this.#rounds = new InterruptRounds(
-      this.call, subject, input.resume, seal, service.limits, (interrupts) => this.#interrupt(interrupts),
-    )
+    this.#seal = seal
+    if (input.resume.length > 0) this.#beginRounds()
   }
 
   can(what: Ability): boolean { return canAskByInterrupt(what) }
-  ask(question: Question): Promise<unknown> { return this.#rounds.ask(question) }
-  once(key: string, fn: () => unknown): Promise<unknown> { return this.#rounds.once(key, fn) }
+  ask(question: Question): Promise<unknown> { return this.#beginRounds().ask(question) }
+  once(key: string, fn: () => unknown): Promise<unknown> { return this.#beginRounds().once(key, fn) }
 
   /** An agent of a group begins. */
   begin({ name }: Agent): void {
@@ -131,6 +131,15 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
   get #names(): object { return { threadId: this.#input.threadId, runId: this.#input.runId } }
 
   get #usage(): object { return this.call.usage === undefined ? {} : { usage: [this.call.usage] } }
+
+  #beginRounds(): InterruptRounds {
+    const { principal } = this.call
+    const { threadId, prompt, resume } = this.#input
+    return this.#rounds ??= new InterruptRounds(
+      this.call, [principal.id, this.#agent.id, threadId, prompt], resume, this.#seal, this.service.limits,
+      (interrupts) => this.#interrupt(interrupts),
+    )
+  }
 
   #interrupt(interrupts: readonly Interrupt[]): void {
     this.#endStep()

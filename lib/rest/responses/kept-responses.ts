@@ -30,7 +30,9 @@ export function keepResponse(
   { responses: store, limits }: Service, owner: string, kept: KeptResponse,
 ): MaybePromise<void> {
   const { conversationBytes, conversationIdleMs } = limits
-  const value = JSON.stringify({ ...kept, items: within(kept.items, conversationBytes) })
+  const whole = JSON.stringify(kept)
+  const value = whole.length <= conversationBytes ? whole
+    : JSON.stringify({ ...kept, items: within(kept.items, conversationBytes) })
   const key = keyFor(owner, String(kept.response['id']))
   return andThen(store.write(key, value, conversationIdleMs, 'any'), () => undefined)
 }

@@ -23,6 +23,9 @@ import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { ChatInput } from './chat-input.ts'
 
+/** What every stream begins with. */
+const BEGINNING = formatEvent('{"type":"start"}') + formatEvent('{"type":"start-step"}')
+
 class UiRun extends RunStream<Answer> implements UserMessage {
   readonly prompt: string
   readonly conversationId: string | undefined
@@ -79,8 +82,7 @@ class UiRun extends RunStream<Answer> implements UserMessage {
   }
 
   protected override execute(): MaybePromise<Answer> {
-    this.#send({ type: 'start' })
-    this.#send({ type: 'start-step' })
+    this.sink!.write(BEGINNING)
     return answerMessage(this.service, this.#agent, this, this.call, this.#emit.bind(this))
   }
 
