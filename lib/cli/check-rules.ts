@@ -80,6 +80,8 @@ export function findingsOf(served: ServedThings, importMs: number): readonly Fin
     }
   }
   for (const { name, description, ...one } of [...served.resources, ...served.templates]) {
+    // The pages of tools are for hosts, and the files of a skill are named where they are used.
+    if ('uri' in one && /^(?:ui|skill):/.test(one.uri) && description === undefined) continue
     checkText(`resource '${'uri' in one ? one.uri : one.uriTemplate}'`, name, description, add)
   }
   return findings

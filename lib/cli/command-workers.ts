@@ -10,13 +10,19 @@ import { stderrLog, verboseStderrLog } from '../define/log.ts'
 import { endOnSignals } from '../server/launch.ts'
 import { hostStore, workerStore } from '../store/cluster/worker-store.ts'
 import { memoryStore } from '../store/memory/memory.ts'
+import { noteSource, onSource } from '../util/source-files.ts'
 import type { Worker } from 'node:cluster'
 import type { Log } from '../define/log.ts'
 import type { Launched, LaunchOptions } from '../server/launch.ts'
 import type { Store } from '../state/store.ts'
 
 /** A worker's message to its primary: it serves; at its end, how many calls run. */
-interface WorkerMessage { readonly listens?: boolean; readonly running?: number }
+interface WorkerMessage {
+  readonly listens?: boolean
+  readonly running?: number
+  /** A file that it reads: this process may be watched. */
+  readonly source?: string
+}
 
 /** Marks these messages among all others on the same channel. */
 const NAME = 'triport:worker'
@@ -52,7 +58,9 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
   function start(deaths: number): void {
     const worker = cluster.fork(variables)
     worker.on('message', (message: unknown) => {
-      if (contentOf(message)?.listens !== true) return
+      const { listens, source } = contentOf(message) ?? {}
+      if (source !== undefined) noteSource(source)
+      if (listens !== true) return
       // The first signal came before it handled any.
       if (isEnding) return void worker.process.kill('SIGTERM')
       serving.set(worker, { since: performance.now(), running: runningIn(worker) })
@@ -150,6 +158,11 @@ function contentOf(message: unknown): WorkerMessage | undefined {
 
 function send(content: WorkerMessage): void {
   process.send?.({ [NAME]: content })
+}
+
+/** Sends the primary the files that this worker's definitions are read from. */
+export function reportSources(): void {
+  onSource((source) => { send({ source }) })
 }
 
 /** Whether this worker reports for all. */

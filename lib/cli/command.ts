@@ -344,7 +344,10 @@ function countOf(line: Line): number {
 
 /** Serves as one of several processes. */
 async function work(module: string | undefined, line: Line): Promise<void> {
-  const { isFirstWorker, workerOptions, serveAsWorker } = await import('./command-workers.ts')
+  const { isFirstWorker, reportSources, workerOptions, serveAsWorker } = (
+    await import('./command-workers.ts')
+  )
+  if (isFirstWorker()) reportSources()
   // The primary's channel must not keep a module alive that waits for what never comes.
   process.channel?.unref()
   const loaded = await subjectOf(module, line)

@@ -79,7 +79,7 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
   if (isTriport(server)) return { subject: merge([]), options: optionsBeside(exported, path), server }
   const { options, isOffer, ...read } = readDefault(exported, path)
   const subject = sortOutExports(read.exported, isOffer, name ?? options.name ?? NAME, path)
-  if (Object.values(subject).every(({ length }) => length === 0)) {
+  if (options.skills === undefined && Object.values(subject).every(({ length }) => length === 0)) {
     throw new Error(`${path} ${nothingIn(read.exported, path)}`)
   }
   const stray = Object.keys(read.exported).find((name) => !isKnown(name))

@@ -107,6 +107,7 @@ const servers: readonly (readonly [options: ServerOptions, found: readonly strin
   }] }, [`prompt 'praise', argument 'article': argument-description`]],
   [{ name: 'Shop', resources: [{ uri: 'shop://hours', name: 'hours', read: () => '' }] },
     [`resource 'shop://hours': description`]],
+  [{ name: 'Shop', resources: [{ uri: 'skill://pay/mail.md', name: 'mail.md', read: () => '' }] }, []],
   [{ name: 'Shop', resourceTemplates: [{ uriTemplate: 'shop://{day}', name: 'day', read: () => '' }] },
     [`resource 'shop://{day}': description`]],
 ]

@@ -227,14 +227,21 @@ test('where a key has to be made, all workers ask for the same', async (t) => {
 })
 
 test('workers of a module that is watched start again when it changes, on their port', async (t) => {
-  const folder = modules(t, { 'agent.mjs': `export default () => 'one'` })
+  const skills = `export const skills = new URL('./skills/', import.meta.url)`
+  const folder = modules(t, {
+    'agent.mjs': `export default () => 'one'; ${skills}`,
+    'skills/pay/SKILL.md': '---\nname: pay\ndescription: Pays.\n---\n',
+  })
   const { url, child, ended, said } = await serve(t, [join(folder, 'agent.mjs'), '--workers', '2', '--watch'])
   const answers = (expected: string): Promise<unknown> => eventually(
     () => ask(url).then(({ response }) => response === expected, () => false), expected,
   )
   await answers('one')
-  writeFileSync(join(folder, 'agent.mjs'), `export default () => 'two'`)
+  writeFileSync(join(folder, 'agent.mjs'), `export default () => 'two'; ${skills}`)
   await answers('two')
+  writeFileSync(join(folder, 'skills/pay/more.md'), 'More')
+  const more = async (): Promise<boolean> => (await fetch(`${url}/skills/pay/more.md`)).status === 200
+  await eventually(() => more().catch(() => false), 'a file that is added to a skill')
   child.kill('SIGTERM')
   assert.equal(await ended, 0)
   assert.equal(count(said(), /\(docs: /g), 1)

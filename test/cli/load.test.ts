@@ -266,3 +266,9 @@ test('a module is made of what it and its own imports import by a relative path'
 test('a module that is not there is made of itself', () => {
   assert.deepEqual(localFiles('/no/such/module.js'), ['/no/such/module.js'])
 })
+
+test('skills are enough to be served', async (t) => {
+  const folder = modules(t, { 'skills.mjs': `export const skills = './skills'` })
+  const { options, subject } = await loadModule(join(folder, 'skills.mjs'))
+  assert.deepEqual([options.skills, subject.tools], ['./skills', []])
+})

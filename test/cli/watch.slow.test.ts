@@ -51,8 +51,9 @@ test('a file that a definition names is watched too, also while it is wrong', as
   const folder = modules(t, {
     'tools.mjs': `export const tool = {
       name: 'cart', ui: { file: new URL('./cart.html', import.meta.url) }, run: () => '',
-    }`,
-    'cart.html': page('One'),
+    }
+    export const skills = new URL('./skills/', import.meta.url)`,
+    'cart.html': page('One'), 'skills/pay/SKILL.md': '---\nname: pay\ndescription: Pays.\n---\n',
   })
   const file = join(folder, 'cart.html')
   const { url, child, ended, said } = await serve(
@@ -72,6 +73,9 @@ test('a file that a definition names is watched too, also while it is wrong', as
     'the fault')
   writeFileSync(file, page('Three'))
   await shows(page('Three'))
+  writeFileSync(join(folder, 'skills/pay/more.md'), 'More')
+  const more = async (): Promise<boolean> => (await fetch(`${url}/skills/pay/more.md`)).status === 200
+  await eventually(() => more().catch(() => false), 'a file that is added to a skill')
   child.kill('SIGTERM')
   assert.equal(await ended, 0)
 })

@@ -173,7 +173,7 @@ for (const kind of ['http', 'sse']) {
   }, { answers: { elicit: ({ mode, url }) => ({ action: mode === 'url' && url ? 'accept' : 'cancel' }) } })
 
   withClient('resources, templates and prompts are listed, read and got', kind, async ({ client }) => {
-    assert.equal((await client.listResources()).resources.length, 4)
+    assert.equal((await client.listResources()).resources.length, 7)
     assert.equal(
       (await client.listResourceTemplates()).resourceTemplates[0].uriTemplate, 'test://template/{id}/data',
     )

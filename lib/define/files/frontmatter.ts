@@ -123,7 +123,7 @@ class FrontmatterReader {
       if (before === '' || before.startsWith('#') || / #/.test(before)) {
         this.#fail(line, 'goes on with a text behind a blank line or a comment; write | or > before the text')
       }
-      found.push(line.text)
+      found.push(withoutComment(line.text))
       this.#at += 1
     }
     return found
@@ -157,7 +157,8 @@ class FrontmatterReader {
     const joined = style === '|' ? body.join('\n') : body.join('\n').replace(/\n+/g, (breaks) => (
       breaks.length === 1 ? ' ' : breaks.slice(1)
     ))
-    if (chomp === '-' || body.length === 0) return joined
+    if (chomp === '-' || (body.length === 0 && chomp === '')) return joined
+    if (body.length === 0) return '\n'.repeat(ends)
     return joined + '\n'.repeat(chomp === '+' ? ends + 1 : 1)
   }
 
@@ -165,7 +166,7 @@ class FrontmatterReader {
   #inline(line: Line, text: string): readonly unknown[] {
     const [, inner] = /^\[(.*)\](?:[ \t]+#.*)?$/.exec(text) ?? []
     const items = inner?.trim() === '' ? []
-      : inner?.match(/(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,'"[\]{}])+/g)
+      : inner?.match(/(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,'"[\]{}#])+/g)
     const isWhole = items !== undefined && items !== null && items.join(',') === inner?.replace(/,\s*$/, '')
     if (inner?.trim() === '') return []
     if (!isWhole) this.#fail(line, 'is no plain list; write its items below, each behind its own -')
