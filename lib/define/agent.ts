@@ -209,9 +209,11 @@ export function adapt(agent: ForeignAgent, options: AdaptOptions = {}): Agent {
   rejectUnknown('adapt', options, Object.keys(known))
   const adapted = adaptAgent(agent)
   if (adapted === undefined) {
+    const isOwn = typeof agent === 'function' || (isRecord(agent) && 'run' in agent)
+    const remedy = isOwn ? 'it needs none where it has a run of its own: write defineAgent({ name, run })'
+      : `write { name: 'Helper', run: (prompt, call) => theirs.generate(prompt, { signal: call.signal }) }`
     throw new TypeError(describeUnknown(Object(agent) as object)
-      ?? `adapt takes an agent of another framework; ${show(agent)} is none that is known. `
-      + `Write { name: 'Helper', run: (prompt, call) => theirs.generate(prompt, { signal: call.signal }) }`)
+      ?? `adapt takes an agent of another framework; ${show(agent)} is none that is known; ${remedy}`)
   }
   const { name = adapted.name ?? NAMELESS, description = adapted.description } = options
   const made = defineAgent({ ...options, name, description, run: adapted.run })

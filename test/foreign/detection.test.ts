@@ -217,7 +217,8 @@ test('the options of adapt are those of an agent', () => {
   }
   const withMore = adapt as (...all: unknown[]) => unknown
   assert.throws(() => withMore(agent, { name: 'A' }, 'more'), /two arguments/)
-  assert.throws(() => adapt(defineAgent(run) as never), /none that is known/)
+  assert.throws(() => adapt(defineAgent(run) as never), /none that is known; .* write defineAgent\(/)
+  assert.throws(() => adapt(5 as never), /5 is none that is known; write \{ name/)
   const { name, description, timeoutMs } = adapt(agent, { name: 'A', description: 'B', timeoutMs: 5 })
   assert.deepEqual([name, description, timeoutMs], ['A', 'B', 5])
 })
