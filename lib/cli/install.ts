@@ -1,4 +1,4 @@
-/** `triport install`: writes a module or an address into the configuration of an MCP host. */
+/** `triport install`: writes a module or an address into the configuration of an MCP host or an editor. */
 import {
   copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync,
 } from 'node:fs'
@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { claimStdout } from '../server/claim-stdout.ts'
-import { hostEntry, mcpHosts } from '../wire/mcp-hosts.ts'
+import { hostEntry, hostFlag, mcpHosts } from '../wire/mcp-hosts.ts'
 import { didYouMean, UsageError } from './command-line.ts'
 import { setMember } from './edit-json.ts'
 import { setTable } from './edit-toml.ts'
@@ -33,9 +33,10 @@ const hosts = mcpHosts.map(({ id, title }) => `  ${id.padEnd(12)} ${title}\n`).j
 export const installCommand: Subcommand = subcommand('install', `Usage: triport install host module [options]
        triport install host url [options]
 
-Writes an MCP server into the configuration of a host: a module is started by the host, over
-standard input and output; an address is called. What changes is shown and has to be confirmed; the
-file as it was is kept beside it. Everything else in the file stays. The hosts:
+Writes an MCP server into the configuration of a host, or an agent into that of an editor: a module
+is started by the host, over standard input and output; an address is called. What changes is shown
+and has to be confirmed; the file as it was is kept beside it. Everything else in the file stays. The
+hosts:
 
 ${hosts}`, flags, install)
 
@@ -56,9 +57,13 @@ async function run(line: Line, print: (text: string) => void): Promise<string> {
   }
   if (more.length > 0) throw new UsageError(`install takes one server, not also ${more.join(' ')}`)
   const isAddress = /^https?:\/\//i.test(target)
-  const server = isAddress ? addressOf(target, host, line) : processOf(target, line)
+  const server = isAddress ? addressOf(target, host, line) : processOf(target, host, line)
   const name = nameOf(line) ?? plainName(isAddress ? new URL(target).hostname : await nameIn(target))
   const entry = hostEntry(host, server)
+  if (entry === undefined && host.protocol === 'acp') {
+    const example = `triport install ${named} agent.js`
+    throw new UsageError(`${host.title} only starts agents; install a module: ${example}`)
+  }
   if (entry === undefined) {
     throw new UsageError(`By its file ${host.title} only starts servers; install a module, or add an address `
       + 'that the internet reaches in its settings, under Connectors')
@@ -103,7 +108,7 @@ function addressOf(target: string, host: McpHost, line: Line): HostedUrl {
     + `"headers": { "Authorization": "Bearer …" } there yourself`)
 }
 
-function processOf(module: string, line: Line): HostedProcess {
+function processOf(module: string, host: McpHost, line: Line): HostedProcess {
   if (line.has('key-variable')) {
     throw new UsageError('--key-variable and a module: a process needs no key; leave it out')
   }
@@ -120,7 +125,8 @@ function processOf(module: string, line: Line): HostedProcess {
   // Not named as Node's own flag: Node 20 would read that one too.
   const options = envFile === undefined ? [] : [`--env-file=${resolve(envFile)}`]
   // Hosts have neither the folder nor the search path of a terminal.
-  return { command: process.execPath, args: [...options, command, 'serve', resolve(module), '--stdio'] }
+  const args = [...options, command, 'serve', resolve(module), hostFlag(host)]
+  return { command: process.execPath, args }
 }
 
 function nameOf(line: Line): string | undefined {

@@ -1,6 +1,7 @@
 /**
- * The hosts that use MCP servers: where each keeps its configuration, and how a server is written there. One
- * table for what the command writes and for what a page shows.
+ * The hosts that use MCP servers, and the editors that start agents (ACP): where each keeps its
+ * configuration, and how a server is written there. One table for what the command writes and for what a
+ * page shows.
  */
 
 /** A server that a host starts. */
@@ -24,6 +25,8 @@ export interface HostFiles {
 export interface McpHost {
   /** By what the command names it. */
   readonly id: string
+  /** What it speaks with a process that it starts. Left out: MCP. */
+  readonly protocol?: 'acp'
   readonly title: string
   readonly files: HostFiles
   /** The member of its file, or the table, that holds all servers. */
@@ -112,7 +115,26 @@ export const mcpHosts: readonly McpHost[] = [
     ),
     then: 'Start Codex again; /mcp lists its servers.',
   },
+  {
+    id: 'zed-agent', title: 'Zed (ACP)', protocol: 'acp', member: 'agent_servers', format: 'json',
+    takesVariables: false, files: {
+      macos: '~/.config/zed/settings.json', windows: '%APPDATA%/Zed/settings.json',
+      linux: '~/.config/zed/settings.json',
+    },
+    process: ({ command, args }) => ({ type: 'custom', command, args }),
+    then: 'It is in the menu of new threads.',
+  },
+  {
+    id: 'jetbrains', title: 'JetBrains IDEs (ACP)', protocol: 'acp', member: 'agent_servers',
+    format: 'json', takesVariables: false, files: everywhere('~/.jetbrains/acp.json'),
+    process: plain, then: 'It is in the list of agents of AI Chat.',
+  },
 ]
+
+/** The flag of the command by which a process serves what a host starts it for. */
+export function hostFlag({ protocol }: McpHost): string {
+  return protocol === 'acp' ? '--acp' : '--stdio'
+}
 
 /** What stands in the file of a host for one server; undefined where the host cannot call an address. */
 export function hostEntry(host: McpHost, server: HostedProcess | HostedUrl): Entry | undefined {

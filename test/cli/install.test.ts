@@ -65,6 +65,24 @@ test('what is written starts the server, as the host does', async (t) => {
   assert.equal(statSync(join(home, CLAUDE)).mode & 0o777, process.platform === 'win32' ? 0o666 : 0o600)
 })
 
+test('an editor gets an agent, and no address', async (t) => {
+  const { install, read } = homeOf(t, { 'agent.mjs': `export default { name: 'Desk', run: (text) => text }` })
+  const { code, printed, said } = install('jetbrains', 'agent.mjs', '--yes')
+  assert.equal(code, 0, said)
+  assert.match(printed, /It is in the list of agents of AI Chat\.\n$/)
+  const { command, args } = JSON.parse(read('.jetbrains/acp.json')).agent_servers.desk
+  const child = spawn(command, args, { cwd: '/', env: {}, stdio: 'pipe' })
+  t.after(() => child.kill('SIGKILL'))
+  let answers = ''
+  child.stdout.on('data', (chunk) => { answers += String(chunk) })
+  child.stdin.end(linesFor([{ id: 1, method: 'initialize', params: { protocolVersion: 1 } }]))
+  await new Promise((done) => child.on('close', done))
+  assert.match(answers, /"agentInfo":\{"name":"Desk"/)
+  const refused = install('zed-agent', 'http://localhost:8000')
+  assert.equal(refused.code, 2)
+  assert.match(refused.said, /^triport: Zed \(ACP\) only starts agents; install a module: triport inst/)
+})
+
 test('the file keeps everything else, is kept as it was, and is written once', (t) => {
   const servers = '    "my-shop": { "command": "old" }, // ours\n    "b": {}\n'
   const old = `// mine\n{\n  "mcpServers": {\n${servers}  }\n}\n`
@@ -144,7 +162,7 @@ test('each system has its own place for the file of a host', () => {
 })
 
 const mistakes: readonly (readonly [args: readonly string[], code: number, sentence: RegExp])[] = [
-  [[], 2, /^triport: install needs a host: claude, claude-code, cursor, .*, codex\n$/],
+  [[], 2, /^triport: install needs a host: claude, claude-code, cursor, .*, codex, zed-agent, jetbrains\n$/],
   [['curser', 'shop.mjs'], 2, /^triport: There is no host 'curser'; did you mean cursor\?\n$/],
   [['x', 'shop.mjs'], 2, /^triport: There is no host 'x'; write claude, claude-code, /],
   [['cursor'], 2, /^triport: install needs what to install: triport install cursor agent\.js\n$/],

@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { Browser, absent } from '../fixtures/browser.ts'
 import { eventually, listen, serve } from '../fixtures/client.ts'
 import { Gate, showcase } from '../fixtures/showcase.ts'
-import { hostEntry, hostText, mcpHosts } from '../../lib/wire/mcp-hosts.ts'
+import { hostEntry, hostFlag, hostText, mcpHosts } from '../../lib/wire/mcp-hosts.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Page, View } from '../fixtures/browser.ts'
@@ -184,7 +184,7 @@ test('what clients need names this server, a click or a copy away, and makes a c
   for (const file of files) assert.ok(text.includes(file), file)
   const texts = await page.evaluate(connected) as readonly string[]
   for (const host of mcpHosts) {
-    const module = { command: 'npx', args: ['triport', 'serve', '/path/to/agent.js', '--stdio'] }
+    const module = { command: 'npx', args: ['triport', 'serve', '/path/to/agent.js', hostFlag(host)] }
     for (const server of [module, { url: `${url}/mcp` }]) {
       const entry = hostEntry(host, server)
       const whole = entry === undefined ? undefined : hostText(host, 'travel-office', entry).trim()

@@ -15,7 +15,11 @@ const addresses: Readonly<Record<string, object | undefined>> = {
   'zed': { url: address.url },
   'gemini': { httpUrl: address.url, headers: { Authorization: 'Bearer ${SHOP_KEY}' } },
   'codex': { url: address.url, bearer_token_env_var: 'SHOP_KEY' },
+  'zed-agent': undefined,
+  'jetbrains': undefined,
 }
+
+const types = new Map([['vscode', 'stdio'], ['claude-code', 'stdio'], ['zed-agent', 'custom']])
 
 test('each host has its own form of an address and of a process', () => {
   assert.deepEqual(mcpHosts.map(({ id }) => id), Object.keys(addresses))
@@ -23,7 +27,7 @@ test('each host has its own form of an address and of a process', () => {
     assert.deepEqual(hostEntry(host, address), addresses[host.id], host.id)
     const { type, ...started } = hostEntry(host, process) ?? {}
     assert.deepEqual(started, process)
-    assert.equal(type, host.id === 'vscode' || host.id === 'claude-code' ? 'stdio' : undefined)
+    assert.equal(type, types.get(host.id))
     const { headers, bearer_token_env_var: variable } = hostEntry(host, { url: 'http://a/' }) ?? {}
     assert.deepEqual([headers, variable], [undefined, undefined], 'without a key there is no header')
     for (const path of Object.values(host.files)) assert.match(path, /^(?:~|%APPDATA%|\.)[\w ./-]+$/)

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { hostEntry, mcpHosts } from '../../wire/mcp-hosts.ts'
+import { hostEntry, hostFlag, mcpHosts } from '../../wire/mcp-hosts.ts'
 import { PackedReply } from '../reply/reply.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 
@@ -24,16 +24,16 @@ function servedText(html: string): string {
   return html.replace(/^ *(?:\/\/.*\n)?/gm, '').replace('"hosts">[]', () => `"hosts">${hostsJson()}`)
 }
 
-/** The hosts of MCP, as the page writes them. Only the browser knows the address. */
+/** Hosts and editors, as the page writes them. Only the browser knows the address. */
 function hostsJson(): string {
   const url = '$URL'
-  const module = { command: 'npx', args: ['triport', 'serve', '/path/to/agent.js', '--stdio'] }
   return JSON.stringify(mcpHosts.map((host) => {
-    const { id, title, files: { macos, project = macos }, member, format, then, takesVariables } = host
+    const { id, title, protocol, files: { macos, project = macos }, member, format, then } = host
+    const module = { command: 'npx', args: ['triport', 'serve', '/path/to/agent.js', hostFlag(host)] }
     return {
-      id, title, file: project, member, format, then,
+      id, title, protocol, file: project, member, format, then,
       process: hostEntry(host, module), address: hostEntry(host, { url }),
-      keyed: takesVariables ? hostEntry(host, { url, keyVariable: 'TRIPORT_API_KEY' }) : undefined,
+      keyed: host.takesVariables ? hostEntry(host, { url, keyVariable: 'TRIPORT_API_KEY' }) : undefined,
     }
   }))
 }
