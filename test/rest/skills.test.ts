@@ -82,3 +82,10 @@ test('skills alone are an MCP server', (t) => {
   assert.deepEqual(serve(t, { skills }).protocols, ['mcp'])
   assert.throws(() => serve(t, { skills: [] }), { message: /^There is nothing to serve/ })
 })
+
+test('/llms.txt names the skills that a caller may use, with the address of what they say', async (t) => {
+  const text = await (await get(shop(t), '/llms.txt')).text()
+  assert.match(text, /\n## Skills\n\n- \[refunds\]\(http:\S+\/skills\/refunds\/SKILL\.md\): Refunds\.\n\n## /)
+  const plain = await (await get(shop(t, { protocol: 'mcp', agents: [] }), '/llms.txt')).text()
+  assert.match(plain, /\n## Skills\n\n- refunds: Refunds\.\n/)
+})

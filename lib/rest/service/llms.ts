@@ -36,6 +36,9 @@ export function readLlms(service: Service, exchange: Exchange, paths: readonly s
     ['Tools', tools.map(({ name, description }) => (
       line(name, hasHttp ? `/tools/${name}` : undefined, description)
     ))],
+    ['Skills', allowed(principal, service.skillSet.skills).map(({ path, name, description }) => (
+      line(name, known.has(`${basePath}/skills`) ? `/skills/${path}/SKILL.md` : undefined, description)
+    ))],
     ['Interfaces', interfaces.flatMap(([path, title, what]) => (
       known.has(basePath + path) || known.has(path) ? [line(title, path, what)] : []
     ))],
