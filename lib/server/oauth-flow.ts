@@ -7,9 +7,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { SYSTEM_OWNER } from '../state/store.ts'
 import { timer } from '../util/clock.ts'
+import { textWithin } from '../wire/bounded.ts'
 import { parseJson } from '../wire/json.ts'
 import { randomUuid } from '../wire/random.ts'
 import { isLoopbackName } from '../wire/secure-address.ts'
+import { consentPage, escaped, expired, NO_STORE, oauthPage, PAGE_HEADERS } from './oauth-pages.ts'
 import type { TokenInfo } from '../http/access/keys.ts'
 import type { Endpoint, Exchange, Reply } from '../http/message/exchange.ts'
 import type { Service } from '../run/service.ts'
@@ -88,7 +90,7 @@ const MAX_NAME = 100
 const TOKEN_S = 3_600
 const REFRESH_S = 30 * 86_400
 /** Schemes with which a page would run, and not open. */
-const UNSAFE = /^(?:javascript|data|vbscript|file|blob|about):/i
+const unsafe: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:'])
 
 /** A refusal that the client reads; of `invalid_client` and before it is known the user does. */
 class Refused extends Error {
@@ -134,14 +136,14 @@ export class OauthFlow {
 
   /** A client registers itself: its id holds what it has said, so that nothing is kept for it. */
   readonly register: Handle = ({ body }) => {
-    const { redirect_uris: uris, client_name: name = 'An application', ...rest } = objectIn(body) ?? {}
+    const { redirect_uris: uris, client_name: name, ...rest } = objectIn(body) ?? {}
     const isFine = Array.isArray(uris) && uris.length > 0 && uris.length <= MAX_REDIRECTS
       && uris.every((uri) => typeof uri === 'string' && isRedirect(uri))
     if (!isFine) {
       return refusal('invalid_redirect_uri', `redirect_uris must be 1 to ${MAX_REDIRECTS} addresses: https, `
         + 'of this machine, or of a scheme of the application\'s own')
     }
-    const client: Client = { name: String(name).slice(0, MAX_NAME), redirectUris: uris }
+    const client: Client = { name: nameIn(name), redirectUris: uris }
     const id = this.#seal.seal('oauth client', client, Infinity)
     return jsonReply({
       client_id: id, client_name: client.name, redirect_uris: uris,
@@ -152,14 +154,14 @@ export class OauthFlow {
   }
 
   /** Asks the user whether the client may come in: another client must not use the login of this one. */
-  readonly authorize: Handle = ({ query }) => {
-    const asked = new URLSearchParams(query)
+  readonly authorize: Handle = (exchange) => {
+    const asked = new URLSearchParams(exchange.query)
     const clientId = asked.get('client_id') ?? ''
     const client = this.#clientOf(clientId)
     const redirectUri = asked.get('redirect_uri') ?? client?.redirectUris[0] ?? ''
     if (client === undefined || !client.redirectUris.some((uri) => isSameRedirect(uri, redirectUri))) {
       // Never sent on to an address that is not registered.
-      return page('This application is not known here', 'It must register first: connect it again.', 400)
+      return oauthPage('This application is not known here', 'It must register first: connect it again.', 400)
     }
     const challenge = asked.get('code_challenge') ?? ''
     const grant: Grant = {
@@ -168,15 +170,20 @@ export class OauthFlow {
     }
     const objection = this.#objection(asked, challenge)
     if (objection !== undefined) {
+      // Anyone may register: nobody is sent to another site before they have agreed (RFC 9700 §4.11.2).
+      if (redirectUri.startsWith('https:')) {
+        return oauthPage('The application asks for what is not given here', escaped(objection.message), 400)
+      }
       return this.#sendBack(grant, { error: objection.code, error_description: objection.message })
     }
-    const browser = randomUuid()
+    // Several logins may be under way in one browser.
+    const browser = this.#browserOf(exchange) ?? randomUuid()
     const verifier = randomUuid() + randomUuid()
     const attempt: LoginAttempt = { ...grant, browser: digest(browser), verifier }
     const request = this.#seal.seal('oauth consent', attempt, Date.now() + ATTEMPT_MS)
     return {
       ...consentPage(client.name, this.#options.name ?? this.#service.name, grant, request),
-      headers: [...PAGE_HEADERS, 'Set-Cookie', cookie(browser, this.#issuer)],
+      headers: [...PAGE_HEADERS, 'Set-Cookie', this.#cookie(browser)],
     }
   }
 
@@ -255,18 +262,28 @@ export class OauthFlow {
 
   /** The user is looked at again: who is no user of the provider's any more is none here. */
   async #refresh(form: URLSearchParams): Promise<Reply> {
-    const session = await this.#take('refresh', form.get('refresh_token'))
+    const id = form.get('refresh_token')
+    let session = await this.#take('refresh', id)
     if (session.grant.clientId !== form.get('client_id')) {
       throw new Refused('invalid_grant', 'The token was given to another client')
     }
     this.#requireResource(form)
-    const [tokens, next = session.refreshToken] = await this.#ask({
-      grant_type: 'refresh_token', refresh_token: session.refreshToken ?? '',
-    })
-    const user = await this.#options.identify(tokens)
-    if (user === undefined) throw new Refused('invalid_grant', 'The user is not let in any more')
-    return this.#tokensFor({ ...session, user, refreshToken: next })
+    try {
+      const [tokens, next = session.refreshToken] = await this.#ask({
+        grant_type: 'refresh_token', refresh_token: session.refreshToken ?? '',
+      })
+      session = { ...session, refreshToken: next }
+      const user = await this.#options.identify(tokens)
+      if (user === undefined) throw new Refused('invalid_grant', 'The user is not let in any more')
+      return await this.#tokensFor({ ...session, user })
+    } catch (error) {
+      // A provider that is away for a while must not log the user out.
+      if (!(error instanceof Refused)) await this.#keep('refresh', session, this.#refreshMs, String(id))
+      throw error
+    }
   }
+
+  get #refreshMs(): number { return (this.#options.refreshSeconds ?? REFRESH_S) * 1_000 }
 
   #requireResource(form: URLSearchParams): void {
     const resource = form.get('resource')
@@ -275,25 +292,27 @@ export class OauthFlow {
   }
 
   async #tokensFor(session: Session): Promise<Reply> {
-    const { tokenSeconds = TOKEN_S, refreshSeconds = REFRESH_S, resource } = this.#options
-    const { user } = session
+    const { tokenSeconds = TOKEN_S, resource } = this.#options
+    const { user, grant } = session
     const expiresAt = Math.min(Date.now() + tokenSeconds * 1_000, user.expiresAt ?? Infinity)
-    const info: TokenInfo = { ...user, issuer: user.issuer ?? this.#issuer, expiresAt }
-    const scopes = user.scopes?.join(' ') ?? user.scope
+    const scopes = grantedTo(user, grant)
+    const { issuer = this.#issuer } = user
+    const info: TokenInfo = { ...user, scopes, scope: undefined, issuer, expiresAt }
     return jsonReply({
       access_token: this.#seal.seal('oauth access', info, expiresAt, resource), token_type: 'Bearer',
       expires_in: Math.max(1, Math.floor((expiresAt - Date.now()) / 1_000)),
-      ...scopes !== undefined && { scope: scopes },
+      ...scopes !== undefined && { scope: scopes.join(' ') },
       // Without one of the provider's its user could not be looked at again.
       ...session.refreshToken !== undefined && {
-        refresh_token: await this.#keep('refresh', session, refreshSeconds * 1_000),
+        refresh_token: await this.#keep('refresh', session, this.#refreshMs),
       },
     })
   }
 
   /** Keeps a session under a name that cannot be guessed, and is good once. */
-  async #keep(kind: 'code' | 'refresh', session: Session, keepMs: number): Promise<string> {
-    const id = randomUuid() + randomUuid()
+  async #keep(
+    kind: 'code' | 'refresh', session: Session, keepMs: number, id: string = randomUuid() + randomUuid(),
+  ): Promise<string> {
     const value = this.#seal.seal(`oauth ${kind}`, session, Date.now() + keepMs)
     await this.#service.store.write(keyOf(kind, id), value, keepMs, 0)
     return id
@@ -324,8 +343,7 @@ export class OauthFlow {
         method: 'POST', body: form, headers: { accept: 'application/json' }, redirect: 'error',
         signal: ending.signal,
       })
-      const text = await response.text()
-      const given = text.length > MAX_BYTES ? undefined : objectIn(text)
+      const given = objectIn(await textWithin(response, MAX_BYTES))
       const { access_token: accessToken, id_token: idToken, scope, refresh_token: refreshToken } = given ?? {}
       if (typeof accessToken !== 'string') {
         const code = given?.['error']
@@ -360,9 +378,25 @@ export class OauthFlow {
   /** What came back with the browser that it began in. */
   #attemptOf(purpose: string, sealed: string | null, exchange: Exchange): LoginAttempt | undefined {
     const attempt = sealed === null ? undefined : this.#seal.open(purpose, sealed) as LoginAttempt | undefined
-    const browser = cookieIn(exchange.header('cookie'))
+    const browser = this.#browserOf(exchange)
     if (attempt === undefined || browser === undefined) return undefined
     return isEqual(digest(browser), attempt.browser) ? attempt : undefined
+  }
+
+  /** With this prefix no other host of the domain can set it, but browsers want https for it. */
+  get #cookieName(): string { return this.#issuer.startsWith('https:') ? `__Host-${COOKIE}` : COOKIE }
+
+  #cookie(value: string): string {
+    const secure = this.#issuer.startsWith('https:') ? '; Secure' : ''
+    const age = ATTEMPT_MS / 1_000
+    return `${this.#cookieName}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Lax${secure}`
+  }
+
+  #browserOf(exchange: Exchange): string | undefined {
+    const start = `${this.#cookieName}=`
+    const all = exchange.header('cookie')?.split(/;\s*/)
+    const value = all?.find((one) => one.startsWith(start))?.slice(start.length)
+    return value !== undefined && /^[\w-]{36}$/.test(value) ? value : undefined
   }
 }
 
@@ -379,19 +413,11 @@ function isEqual(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }
 
-function cookie(value: string, issuer: string): string {
-  const secure = issuer.startsWith('https:') ? '; Secure' : ''
-  return `${COOKIE}=${value}; Path=/oauth; Max-Age=${ATTEMPT_MS / 1_000}; HttpOnly; SameSite=Lax${secure}`
-}
-
-function cookieIn(header: string | undefined): string | undefined {
-  return header?.split(/;\s*/).find((one) => one.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1)
-}
-
 function isRedirect(uri: string): boolean {
-  if (uri.length > 2_048 || !URL.canParse(uri) || UNSAFE.test(uri)) return false
+  if (uri.length > 2_048 || !URL.canParse(uri)) return false
+  // As a browser reads it, which passes over spaces and line ends.
   const { protocol, hostname, hash } = new URL(uri)
-  return hash === '' && (protocol !== 'http:' || isLoopbackName(hostname))
+  return hash === '' && !unsafe.has(protocol) && (protocol !== 'http:' || isLoopbackName(hostname))
 }
 
 /** An application on a machine of its own may listen on any port (RFC 8252 §7.3). */
@@ -414,17 +440,23 @@ function objectIn(json: string): Members | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Members : undefined
 }
 
+/** What a user may do, as far as the client has asked for it. */
+function grantedTo({ scopes, scope }: TokenInfo, grant: Grant): readonly string[] | undefined {
+  const has = scopes ?? scope?.split(' ')
+  const asked = grant.scope?.split(' ').filter((one) => one !== '') ?? []
+  return asked.length === 0 ? has : has?.filter((one) => asked.includes(one))
+}
+
+/** As people read it: nothing that is not seen, such as what turns the direction of a text. */
+function nameIn(name: unknown): string {
+  const shown = typeof name === 'string' ? name.slice(0, MAX_NAME).replace(/\p{C}/gu, '').trim() : ''
+  return shown === '' ? 'An application' : shown
+}
+
 function stringIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-const NO_STORE = ['Cache-Control', 'no-store']
-const PAGE_HEADERS = [
-  ...NO_STORE, 'Referrer-Policy', 'no-referrer', 'X-Frame-Options', 'DENY',
-  // A form may send the user on to the provider, which is another origin.
-  'Content-Security-Policy',
-  `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'`,
-]
 
 function jsonReply(value: object, status = 200): Reply {
   return { status, type: 'application/json', headers: NO_STORE, body: JSON.stringify(value) }
@@ -436,36 +468,4 @@ function refusal(code: string, message: string, status = 400): Reply {
 
 function redirect(location: string): Reply {
   return { status: 303, headers: [...NO_STORE, 'Location', location] }
-}
-
-function expired(): Reply {
-  return page('This login is too old, or began in another browser', 'Connect the application again.', 400)
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-}
-
-const STYLE = ':root{color-scheme:light dark}body{font:16px/1.5 system-ui;max-width:32rem;margin:10vh auto;'
-  + 'padding:0 1rem}button{font:inherit;padding:.5rem 1.5rem;margin-right:1rem}code{overflow-wrap:anywhere}'
-
-function page(title: string, text: string, status: number, more = ''): Reply {
-  const head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    + `<title>${title}</title><style>${STYLE}</style>`
-  const body = `<!doctype html><html lang="en">${head}<h1>${title}</h1><p>${text}</p>${more}`
-  return { status, type: 'text/html; charset=utf-8', headers: PAGE_HEADERS, body }
-}
-
-/** Names the client as it names itself, and where its answer goes, which it cannot choose. */
-function consentPage(client: string, server: string, { redirectUri, scope }: Grant, request: string): Reply {
-  const { protocol, host } = new URL(redirectUri)
-  const where = escaped(host === '' ? protocol : host)
-  const wants = scope === undefined || scope === '' ? '' : ` It asks for <code>${escaped(scope)}</code>.`
-  const text = `<b>${escaped(client)}</b> wants to use <b>${escaped(server)}</b> as you.${wants} You will be `
-    + `sent back to <code>${where}</code>. Go on only if you have just connected it yourself.`
-  const form = '<form method="post" action="/oauth/consent">'
-    + `<input type="hidden" name="request" value="${request}">`
-    + '<button name="decision" value="allow">Allow</button>'
-    + '<button name="decision" value="deny">Deny</button></form>'
-  return page('Let this application in?', text, 200, form)
 }

@@ -94,9 +94,9 @@ function locationOf(response: Response): URL {
 }
 
 /** Goes all the way to a code. */
-async function codeFor(server: TriportServer, clientId: string): Promise<string> {
+async function codeFor(server: TriportServer, clientId: string, more: Form = {}): Promise<string> {
   const browser = new Browser(server)
-  const page = await (await browser.go(authorizePath(clientId))).text()
+  const page = await (await browser.go(authorizePath(clientId, more))).text()
   const sealed = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? ''
   const login = locationOf(await browser.go('/oauth/consent', { request: sealed, decision: 'allow' }))
   const state = login.searchParams.get('state') ?? ''
@@ -124,7 +124,9 @@ test('a client registers, its user agrees and logs in, and its token is good her
   const browser = new Browser(server)
   const asked = await browser.go(authorizePath(clientId))
   assert.match(asked.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/)
-  assert.match(asked.headers.get('set-cookie') ?? '', /HttpOnly; SameSite=Lax; Secure/)
+  // No other host of the domain can set a cookie of this name.
+  const cookie = asked.headers.get('set-cookie') ?? ''
+  assert.match(cookie, /^__Host-\S+; Path=\/; .*HttpOnly; SameSite=Lax; Secure$/)
   const page = await asked.text()
   assert.match(page, /<b>An &#60;editor&#62;<\/b> wants to use <b>Shop &#60;1&#62;<\/b>/)
   assert.match(page, /<code>127\.0\.0\.1:9<\/code>/)
@@ -188,18 +190,35 @@ test('nothing is sent on for a client that is not known, or to an address that i
     [{ code_challenge_method: 'plain' }, 'invalid_request'],
     [{ resource: 'https://other.example' }, 'invalid_target'],
   ]
+  const elsewhereId = await registered(server, 'https://evil.example/')
   for (const [more, error] of wrong) {
     const back = locationOf(await browser.go(authorizePath(clientId, more)))
     assert.deepEqual([back.searchParams.get('error'), back.searchParams.get('state')], [error, 'st'])
+    // Anyone may register, so nobody is sent to another site before they have agreed.
+    const there = authorizePath(elsewhereId, { ...more, redirect_uri: 'https://evil.example/' })
+    const stays = await browser.go(there)
+    assert.deepEqual([stays.status, stays.headers.get('location')], [400, null])
+    assert.match(await stays.text(), /The application asks for what is not given here/)
   }
   const unsafe = [
     'javascript:alert(1)', 'data:text/html,x', 'http://evil.example/', 'https://a.example/#x', 1,
+    ' javascript:alert(1)', 'java\tscript:alert(1)',
   ]
   for (const uri of unsafe) {
     const reply = await server.fetch(request('/oauth/register', { redirect_uris: [uri] }))
     assert.equal((await jsonOf(reply))['error'], 'invalid_redirect_uri', String(uri))
   }
   assert.equal((await server.fetch(request('/oauth/register', {}))).status, 400)
+})
+
+test('a name of a client is text, and cannot turn the page around', async (t) => {
+  const server = serving(t, await providerFor(t))
+  for (const [client_name, shown] of [[{ toString: 1 }, 'An application'], ['\u202eA\n\u0000b', 'Ab']]) {
+    const body = { redirect_uris: [redirect_uri], client_name }
+    const reply = await server.fetch(request('/oauth/register', body))
+    assert.equal(reply.status, 201)
+    assert.equal((await jsonOf(reply))['client_name'], shown)
+  }
 })
 
 test('a login is bound to its browser, and a user may refuse', async (t) => {
@@ -224,6 +243,32 @@ test('a login is bound to its browser, and a user may refuse', async (t) => {
   assert.equal(refused.searchParams.get('error'), 'access_denied')
   // A state of the login is no request for consent.
   assert.equal((await one.go('/oauth/consent', { request: state, decision: 'allow' })).status, 400)
+})
+
+test('two logins at the same time in one browser both go on', async (t) => {
+  const server = serving(t, await providerFor(t))
+  const clientId = await registered(server)
+  const browser = new Browser(server)
+  const page = await (await browser.go(authorizePath(clientId))).text()
+  await browser.go(authorizePath(clientId))
+  const sealed = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? ''
+  locationOf(await browser.go('/oauth/consent', { request: sealed, decision: 'allow' }))
+})
+
+test('a token has no scope that its client did not ask for', async (t) => {
+  const server = serving(t, await providerFor(t), {
+    identify: ({ accessToken: subject }) => ({ subject, scopes: ['read', 'write'] }),
+  })
+  const clientId = await registered(server)
+  for (const [scope, granted] of [['read other', 'read'], ['', 'read write']] as const) {
+    const code = await codeFor(server, clientId, { scope })
+    const given = await jsonOf(await tokenFor(server, exchange(clientId, code)))
+    assert.equal(given['scope'], granted)
+    const refreshed = await jsonOf(await tokenFor(server, {
+      grant_type: 'refresh_token', client_id: clientId, refresh_token: String(given['refresh_token']),
+    }))
+    assert.equal(refreshed['scope'], granted)
+  }
 })
 
 test('a code is good once, for its client, its proof and this resource', async (t) => {
@@ -259,9 +304,17 @@ test('the client learns who is not let in, and that a provider has failed, but n
   provider.answer = { status: 200, body: { access_token: 'at', refresh_token: 'rt' } }
   const code = await codeFor(server, clientId)
   const { refresh_token: refresh } = await jsonOf(await tokenFor(server, exchange(clientId, code)))
-  provider.answer = { status: 400, body: { error: 'invalid_grant' } }
   const again = { grant_type: 'refresh_token', client_id: clientId, refresh_token: String(refresh) }
-  assert.equal((await jsonOf(await tokenFor(server, again)))['error'], 'invalid_grant')
+  // A provider that is away for a while, or sends too much, logs nobody out.
+  const large = { access_token: 'x'.repeat(300_000) }
+  for (const answer of [{ status: 500, body: {} }, { status: 200, body: large }]) {
+    provider.answer = answer
+    const later = await tokenFor(server, again)
+    assert.deepEqual([later.status, (await jsonOf(later))['error']], [503, 'temporarily_unavailable'])
+  }
+  provider.answer = { status: 400, body: { error: 'invalid_grant' } }
+  const { error_description: why } = await jsonOf(await tokenFor(server, again))
+  assert.equal(why, 'The provider refused the user')
 })
 
 test('options that cannot work are refused with what to write', () => {

@@ -6,6 +6,7 @@
 import { constants, createPublicKey, verify } from 'node:crypto'
 import { timer } from '../../util/clock.ts'
 import { decodeBase64Url } from '../../wire/base64.ts'
+import { textWithin } from '../../wire/bounded.ts'
 import { isStrings, parseJson } from '../../wire/json.ts'
 import { isSecureAddress } from '../../wire/secure-address.ts'
 import { Unavailable } from './auth.ts'
@@ -260,18 +261,8 @@ async function documentAt(url: string): Promise<Claims> {
   try {
     const headers = { accept: 'application/json' }
     const response = await fetch(url, { headers, signal: ending.signal, redirect: 'error' })
-    const reader = response.ok ? response.body?.getReader() : undefined
-    if (reader === undefined) throw new Error(`${response.status}`)
-    const decoder = new TextDecoder()
-    let text = ''
-    for (let size = 0; ;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      size += value.byteLength
-      if (size > MAX_DOCUMENT_BYTES) throw new Error('The document is too large')
-      text += decoder.decode(value, { stream: true })
-    }
-    const document = objectIn(text)
+    if (!response.ok) throw new Error(`${response.status}`)
+    const document = objectIn(await textWithin(response, MAX_DOCUMENT_BYTES))
     if (document === undefined) throw new Error('The document is no JSON object')
     return document
   } finally {
