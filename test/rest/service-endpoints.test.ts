@@ -209,6 +209,8 @@ test('what is here is told to models, as far as the caller may use it', async (t
 
 > Sells # tea.
 
+POST \`{"query": "…"}\` to an agent asks it. POST its arguments to a tool calls it.
+
 ## Agents
 
 - [Clerk](http://triport.test/shop/agents/clerk): Answers \\[all\\].
@@ -221,7 +223,43 @@ test('what is here is told to models, as far as the caller may use it', async (t
 
 - [MCP](http://triport.test/shop/mcp): `), text)
   assert.match(text, /\[OpenAPI\]\(http:\/\/triport\.test\/shop\/openapi\.json\)/)
+  assert.match(text, /\[AI SDK\]\(http:\/\/triport\.test\/shop\/ui-stream\)/)
+  assert.ok(text.endsWith(`## Optional
+
+- [Documentation](http://triport.test/shop/docs): a page for people, to try everything on
+`), text)
   assert.match(await (await read('b')).text(), /\[drop\]/)
-  const mcp = serve(t, { tools: [{ name: 'add', description: 'Adds.', run: () => '' }], protocol: 'mcp' })
-  assert.match(await (await mcp.fetch(request('/llms.txt'))).text(), /^- add: Adds\.$/m)
+})
+
+test('every line for models has a link, by whatever protocol a thing is reached', async (t) => {
+  const things: ServerOptions = {
+    groups: [{ name: 'Desk', description: 'Helps.', agents: [echo] }],
+    tools: [{ name: 'add', description: 'Adds.', run: () => '' }],
+  }
+  const lines: readonly (readonly [protocol: 'mcp' | 'a2a', lines: readonly string[]])[] = [
+    ['mcp', ['- [Desk](http://triport.test/mcp): Helps.', '- [add](http://triport.test/mcp): Adds.']],
+    ['a2a', [
+      '- [Desk](http://triport.test/agents/desk/.well-known/agent-card.json): Helps.',
+      '- [add](http://triport.test/.well-known/agent-card.json): Adds.',
+    ]],
+  ]
+  for (const [protocol, expected] of lines) {
+    const server = serve(t, { ...things, protocol })
+    const text = await (await server.fetch(request('/llms.txt'))).text()
+    for (const line of expected) assert.ok(text.split('\n').includes(line), text)
+    assert.doesNotMatch(text, /POST/)
+    for (const [, path = ''] of text.matchAll(/\]\(http:\/\/triport\.test(\/[^)]*)\)/g)) {
+      // MCP is called by POST.
+      if (path !== '/mcp') assert.equal((await server.fetch(request(path))).status, 200, path)
+    }
+  }
+})
+
+test('skills are told to models, with their texts', async (t) => {
+  const skills = [{ name: 'brew', description: 'Brews tea.', instructions: 'Boil water.' }]
+  const server = serve(t, { skills, protocol: 'http' })
+  const text = await (await server.fetch(request('/llms.txt'))).text()
+  const line = '- [brew](http://triport.test/skills/brew/SKILL.md): Brews tea.'
+  assert.ok(text.includes(`\n## Skills\n\n${line}\n`), text)
+  assert.equal((await server.fetch(request('/skills/brew/SKILL.md'))).status, 200)
 })

@@ -132,6 +132,18 @@ test('progress that rises and lines of log are events, in order', async (t) => {
   ])
 })
 
+test('the tokens that a tool counts stand beside its result, in both forms', async (t) => {
+  const server = serve(t, work((_args, call) => {
+    call.event({ type: 'usage', inputTokens: 10, outputTokens: 2 })
+    call.event({ type: 'usage', inputTokens: 20, outputTokens: 3, cachedInputTokens: 8 })
+    return 'one'
+  }))
+  const usage = { input_tokens: 30, output_tokens: 5, cached_input_tokens: 8 }
+  const reply = { tool: 'work', result: 'one', usage, request_id: 'r-1' }
+  assert.deepEqual(await jsonOf(await use(server)), reply)
+  assert.deepEqual(await eventsOf(server), [['done', reply]])
+})
+
 test('a tool that the code calls is progress, between the numbers of the code', async (t) => {
   const server = serve(t, work(async (_args, call) => {
     call.progress(1, 3, 'begun')

@@ -9,7 +9,7 @@ import { parseJson, quote } from '../../wire/json.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { problem, PROBLEM_JSON, problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { bounded, notAcceptable, wholeOrEvents } from '../reply/reply.ts'
+import { bounded, notAcceptable, tokenCounts, wholeOrEvents } from '../reply/reply.ts'
 import { RunReply } from '../reply/run-stream.ts'
 import { decodeQuery } from './query.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -120,10 +120,7 @@ class QueryRun extends RunReply<Answer> implements UserMessage, GroupListener {
       state: state === 'completed' ? undefined : state,
       results,
       final_response: results === undefined ? undefined : text,
-      usage: usage && {
-        input_tokens: usage.inputTokens, output_tokens: usage.outputTokens,
-        cached_input_tokens: usage.cachedInputTokens, reasoning_tokens: usage.reasoningTokens,
-      },
+      usage: usage && tokenCounts(usage),
     })
     return bounded(more === '{}' ? `${head}}` : `${head},${more.slice(1)}`, this.service.limits)
   }

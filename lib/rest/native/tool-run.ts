@@ -11,7 +11,7 @@ import { parseJson } from '../../wire/json.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { bounded, notAcceptable, wholeOrEvents } from '../reply/reply.ts'
+import { bounded, notAcceptable, tokenCounts, wholeOrEvents } from '../reply/reply.ts'
 import { RunReply } from '../reply/run-stream.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Severity } from '../../define/log.ts'
@@ -115,8 +115,10 @@ class ToolCallRun extends RunReply<ToolResult> {
       : content.length === 0
         || (content.length === 1 && content[0]!.type === 'text' && (text === value || text === data))
     const more = isRepeated ? '' : `,"content":${JSON.stringify(content)}`
+    const { requestId, usage } = this.call
+    const tokens = usage === undefined ? '' : `,"usage":${JSON.stringify(tokenCounts(usage))}`
     const names = `"tool":${JSON.stringify(this.#tool.name)},"result":${value}`
-    const reply = `{${names}${more},"request_id":${JSON.stringify(this.call.requestId)}}`
+    const reply = `{${names}${more}${tokens},"request_id":${JSON.stringify(requestId)}}`
     return bounded(reply, this.service.limits, 'result')
   }
 }

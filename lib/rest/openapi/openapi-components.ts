@@ -66,7 +66,7 @@ const schemas: DocumentPart = {
     resume: described(objects, 'Answers to the interrupts of the run before.'),
   }),
   Reply: objectOf(
-    'response! agent! query! session_id! request_id! data content state results final_response usage', {
+    'response! agent! query! session_id! request_id! data content state results final_response usage:Usage', {
       response: described(TEXT, 'What the agent said.'),
       session_id: described(TEXT, 'Send it with the next query to go on.'),
       data: { description: 'Structured output, where the agent gives some.' },
@@ -76,11 +76,11 @@ const schemas: DocumentPart = {
         listOf(objectOf('agent! response error')), 'What each agent of a group said, or why it failed.',
       ),
       final_response: described(TEXT, 'The reply of a group; the same as `response`.'),
-      usage: described(
-        objectOf('input_tokens!:count output_tokens!:count cached_input_tokens:count reasoning_tokens:count'),
-        'Tokens, where the agent counts them; those of the cache are input, those of the reasoning output.',
-      ),
     },
+  ),
+  Usage: described(
+    objectOf('input_tokens!:count output_tokens!:count cached_input_tokens:count reasoning_tokens:count'),
+    'Tokens, where the code counts them; those of the cache are input, those of the reasoning output.',
   ),
   Content: objectOf('type! text data mimeType resource uri name', {
     type: { enum: ['text', 'image', 'audio', 'resource', 'resource_link', 'data'] },

@@ -196,7 +196,7 @@ function callOperation(
 ): DocumentPart {
   const result = output === undefined ? { description: 'A JSON value, or else text.' }
     : placed(output.json, `${name}.result`, schemas)
-  const reply = objectOf('tool! result! content request_id!', {
+  const reply = objectOf('tool! result! content usage:Usage request_id!', {
     tool: { const: name },
     result,
     content: described(listOf('Content'), 'All that came, where it is more than text.'),

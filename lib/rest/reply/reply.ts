@@ -9,6 +9,7 @@ import { formatChallenge } from '../../wire/challenge.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { problem, PROBLEM_JSON, problemReply } from '../../wire/problem.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
+import type { Usage } from '../../define/event.ts'
 import type { FaultKind } from '../../define/fault.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
@@ -54,6 +55,15 @@ export function bounded(body: string, { maxResultBytes }: Limits, what = 'reply'
 /** What an author's code made, as a JSON reply. Throws `Fault('too-large')`. */
 export function boundedJson(value: unknown, limits: Limits): Reply {
   return { status: 200, type: JSON_TYPE, body: bounded(JSON.stringify(value), limits, 'result') }
+}
+
+/** The tokens of a run, as replies have them. */
+export function tokenCounts(usage: Usage): object {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage
+  return {
+    input_tokens: inputTokens, output_tokens: outputTokens,
+    cached_input_tokens: cachedInputTokens, reasoning_tokens: reasoningTokens,
+  }
 }
 
 /** The HTTP status of a fault. */

@@ -6,48 +6,58 @@ import { allowed } from '../../define/principal.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 
-/** The interfaces, by the path that shows that they are served, with what a model can do there. */
+const CARD = '/.well-known/agent-card.json'
+
+/** Paths that are listed where they are served, with what a model can do there. */
 const interfaces: readonly (readonly [path: string, name: string, what: string])[] = [
   ['/mcp', 'MCP', 'tools, resources and prompts, over Streamable HTTP'],
-  ['/.well-known/agent-card.json', 'A2A agent card', 'how to send messages to the agent'],
+  [CARD, 'A2A agent card', 'how to send messages to the agent'],
   ['/v1/chat/completions', 'OpenAI', 'chat completions, the agents are the models'],
   ['/v1/responses', 'OpenAI Responses', 'responses, the agents are the models'],
   ['/agui', 'AG-UI', 'runs of the main agent'],
+  ['/ui-stream', 'AI SDK', 'the chat of the main agent, for useChat'],
   ['/openapi.json', 'OpenAPI', 'every path with its schemas'],
-  ['/docs', 'Documentation', 'a page for people, to try everything on'],
 ]
 
 /** Answers with what the caller may use. `paths`: those that are served. */
 export function readLlms(service: Service, exchange: Exchange, paths: readonly string[]): Reply {
-  const { catalog } = service
+  const { catalog, skillSet } = service
   const { baseUrl, basePath, origin: { principal } } = exchange
   const known = new Set(paths)
-  const hasHttp = known.has(`${basePath}/tools`) || known.has(`${basePath}/agents`)
-  const line = (title: string, path: string | undefined, what: string): string => {
-    const named = path === undefined ? plain(title) : `[${plain(title)}](${baseUrl}${path})`
-    return `- ${named}${what === '' ? '' : `: ${plain(what)}`}`
-  }
+  const has = (path: string): boolean => known.has(basePath + path)
+  const line = (title: string, path: string, what: string): string => (
+    `- [${plain(title)}](${baseUrl}${path})${what === '' ? '' : `: ${plain(what)}`}`
+  )
   const agents = allowed(principal, [...catalog.groups, ...catalog.agents])
   const tools = allowed(principal, catalog.tools)
+  const skills = allowed(principal, skillSet.skills)
+  // Every line needs a link: where plain HTTP is not served, to that by which the thing is reached.
+  const agentAt = (id: string): string => (
+    has('/agents') ? `/agents/${id}` : has(CARD) ? `/agents/${id}${CARD}` : '/mcp'
+  )
+  const other = has('/mcp') ? '/mcp' : CARD
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
-    ['Agents', agents.map(({ id, name, description }) => (
-      line(name, hasHttp ? `/agents/${id}` : undefined, description)
-    ))],
+    ['Agents', agents.map(({ id, name, description }) => line(name, agentAt(id), description))],
     ['Tools', tools.map(({ name, description }) => (
-      line(name, hasHttp ? `/tools/${name}` : undefined, description)
+      line(name, has('/tools') ? `/tools/${name}` : other, description)
     ))],
-    ['Skills', allowed(principal, service.skillSet.skills).map(({ path, name, description }) => (
-      line(name, known.has(`${basePath}/skills`) ? `/skills/${path}/SKILL.md` : undefined, description)
+    ['Skills', skills.map(({ name, path, description }) => (
+      line(name, has('/skills') ? `/skills/${encodeURI(path)}/SKILL.md` : other, description)
     ))],
-    ['Interfaces', interfaces.flatMap(([path, title, what]) => (
-      known.has(basePath + path) || known.has(path) ? [line(title, path, what)] : []
-    ))],
+    ['Interfaces', interfaces.flatMap(([path, title, what]) => has(path) ? [line(title, path, what)] : [])],
+    // What may be skipped has this name.
+    ['Optional', [line('Documentation', '/docs', 'a page for people, to try everything on')]],
   ]
-  const head = [`# ${plain(service.name)}`]
-  if (service.description !== '') head.push(`> ${plain(service.description)}`)
-  const body = [...head, ...sections.flatMap(([title, lines]) => (
-    lines.length === 0 ? [] : [`## ${title}`, lines.join('\n')]
-  ))].join('\n\n')
+  const usage = [
+    ...has('/agents') && agents.length > 0 ? ['POST `{"query": "…"}` to an agent asks it.'] : [],
+    ...has('/tools') && tools.length > 0 ? ['POST its arguments to a tool calls it.'] : [],
+  ]
+  const body = [
+    `# ${plain(service.name)}`,
+    ...service.description === '' ? [] : [`> ${plain(service.description)}`],
+    ...usage.length === 0 ? [] : [usage.join(' ')],
+    ...sections.flatMap(([title, lines]) => lines.length === 0 ? [] : [`## ${title}`, lines.join('\n')]),
+  ].join('\n\n')
   const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host']
   return { status: 200, type: 'text/plain; charset=utf-8', headers, body: `${body}\n` }
 }
