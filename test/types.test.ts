@@ -131,6 +131,7 @@ const good: readonly string[] = [
     return kind === 'tool' ? await next() : next()
   }
   launch(agent, { around }); createServer({ agents, around: (called, next) => next() })
+  serveStdio(agent, { protocol: 'acp' })
   serveStdio(agent, { around: ({ call: { signal } }, next) => signal.aborted ? '' : next() })`,
   `createServer(options); createServer({ ...options, name: 'b' }); createServer({ tools: likes, agents })`,
   `class Robot { readonly name = 'Robot'; count = 0; run(prompt: string): string { return prompt } }

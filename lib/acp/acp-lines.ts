@@ -128,6 +128,7 @@ class AcpLines implements LineProtocol, AcpClient {
     const { call } = run
     const giveUp = (): void => withdraw(call.reason ?? new Fault('cancelled', 'The call has ended'))
     call.signal.addEventListener('abort', giveUp)
+    run.questions.add(withdraw)
     const toolCall = toolCallId !== undefined && { toolCall: { toolCallId, title } }
     const all = { sessionId: run.session.id, ...toolCall, ...params }
     this.#client.send(formatRequest(id, method, JSON.stringify(all)))
@@ -137,6 +138,7 @@ class AcpLines implements LineProtocol, AcpClient {
       return asking.decode(result)
     } finally {
       stop()
+      run.questions.delete(withdraw)
       call.signal.removeEventListener('abort', giveUp)
     }
   }

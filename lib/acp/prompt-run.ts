@@ -1,7 +1,7 @@
 /** One prompt: the agent's run, and what the client is shown of it. Spec: ACP 1, Prompt Turn. */
 import { isRecord, text } from '../define/content.ts'
 import { usageMeta } from '../define/event.ts'
-import { asFault } from '../define/fault.ts'
+import { asFault, Fault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { answerMessage, PlainChannel } from '../run/answer-message.ts'
 import { lineOrigin } from '../run/line-server.ts'
@@ -39,6 +39,8 @@ export class PromptRun extends PlainChannel implements UserMessage {
   readonly trace: Trace | undefined
   readonly session: AcpSession
   readonly call: LiveCall
+  /** Questions without an answer, each as the function that withdraws it. */
+  readonly questions: Set<(reason: Fault) => void> = new Set()
   readonly #service: Service
   readonly #agent: Agent | Group
   readonly #client: AcpClient
@@ -72,6 +74,9 @@ export class PromptRun extends PlainChannel implements UserMessage {
       if (kind !== 'invalid' || !isRecord(detail) || detail['state'] !== 'rejected') throw error
       if (!this.#hasPiece) this.#show(text(message))
       return { stopReason: 'refusal' }
+    } finally {
+      // The client's user should not see a question that the agent did not wait for.
+      for (const withdraw of this.questions) withdraw(new Fault('cancelled', 'The call has ended'))
     }
   }
 

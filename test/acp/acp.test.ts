@@ -307,6 +307,21 @@ test('a prompt is cancelled with its questions, by its session or by its request
   await editor.end()
 })
 
+test('a question that the agent does not wait for is withdrawn at its end', async () => {
+  const editor = new Editor(agentOf((_prompt, call) => {
+    void call.elicit({ message: 'Sure?', schema: yesOrNo })
+    return new Promise((resolve) => setTimeout(() => resolve('done'), 5))
+  }))
+  const sessionId = await editor.begin()
+  await editor.prompt(sessionId, 'Go')
+  const methods = editor.others.map(({ method, params }) => method + (params.update?.status ?? ''))
+  assert.deepEqual(methods, [
+    'session/updatepending', 'session/request_permission', 'session/update', '$/cancel_request',
+    'session/updatefailed',
+  ])
+  await editor.end()
+})
+
 test('one session answers one prompt at a time, and a closed one none', async () => {
   const editor = new Editor(agentOf(async (_prompt, { signal }) => {
     await new Promise((resolve) => signal.addEventListener('abort', resolve))
