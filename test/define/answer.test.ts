@@ -145,7 +145,7 @@ const lost: readonly (readonly [what: string, output: () => unknown, sentence: R
   ['a map in data', () => ({ text: 'a', data: new Map() }), /the data of an answer is a Map; return/],
   ['a big number in data', () => ({ text: 'a', data: { n: 1n } }), /what JSON cannot represent/],
   ['a map within data', () => ({ rows: new Map() }), /An agent returned what holds a Map; write Object/],
-  ['a response', () => new Response('a'), /returned a Response; return what it was made of, await response/],
+  ['a response', () => new Response('a'), /returned a Response; return await response\.text\(\)/],
   ['parameters', () => new URLSearchParams('a=b'), /an agent returned URLSearchParams; return Object/],
   ['an error', () => new Error('a'), /an agent returned an Error; throw it/],
   ['bytes', () => new Uint8Array([104, 105]), /an agent returned bytes; return a content block/],

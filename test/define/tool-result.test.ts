@@ -82,7 +82,7 @@ const unfit: readonly (readonly [output: unknown, sentence: RegExp])[] = [
     /^the resource of a content block needs 'text' or 'blob'$/],
   [new Map(), /^A tool returned a Map; return Object\.fromEntries\(map\)$/],
   [new Set(['a']), /^A tool returned a Set; return \[\.\.\.set\]$/],
-  [new Response('a'), /^A tool returned a Response; return what it was made of, await response\.text\(\)/],
+  [new Response('a'), /^A tool returned a Response; return await response\.text\(\)/],
   [{ structuredContent: new Map() }, /^A tool returned a Map/],
   [{ rows: new Map() }, /^A tool returned what holds a Map; write Object\.fromEntries\(map\) in its place$/],
   [new Error('a'), /^A tool returned an Error; throw it$/],
