@@ -73,7 +73,9 @@ test('a folder may be a skill itself, and a skill may hold another, whose files 
     ]],
     ['outer/inner', ['skill://outer/inner/SKILL.md', 'skill://outer/inner/a.txt']],
   ])
-  assert.equal(files.size, 3)
+  assert.deepEqual([...files.values()].map(({ name, description }) => [name, description]), [
+    ['outer', 'Does outer.'], ['inner', 'Does inner.'], ['a.txt', undefined],
+  ])
 })
 
 test('a skill may be written in the program', () => {
@@ -90,7 +92,7 @@ test('a skill may be written in the program', () => {
   assert.deepEqual([...files.values()].map(({ scopes }) => scopes), [['pay'], ['pay'], ['pay']])
   const text = String(files.get('refunds/SKILL.md')?.read({} as Call))
   assert.match(text, /^---\nname: "refunds"\n[^]*\n---\n\n# No\n$/)
-  assert.deepEqual(defineSkills(undefined), { skills: [], files: new Map() })
+  assert.deepEqual(defineSkills(undefined), { skills: [], files: new Map(), folders: new Map() })
 })
 
 test('links lead nowhere else', (t) => {
@@ -134,6 +136,8 @@ test('each mistake is named, with how to mend it', (t) => {
     [large, /has 2 files of 16777260 bytes, and hosts may refuse more than 512, or 16777216/],
     [inFolder({ ...many, 'a/SKILL.md': manifest('a') }), /has 513 files of/],
     [[fine, fine], /^Two skills are at 'a'; rename one of them$/],
+    [[inFolder({ 'a/SKILL.md': manifest('a') }), inFolder({ 'a/b/SKILL.md': manifest('b') })],
+      /^The skill 'a' has a skill of another folder in it; move one of them$/],
     [1, /^skills is 1; write a folder, '\.\/skills', or a list of folders and of/],
     [[{}], /^A skill needs 'name'/],
     [[{ ...fine, name: 'a--b' }], /has the name "a--b"; write 1 to 64/],

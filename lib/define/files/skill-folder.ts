@@ -27,9 +27,9 @@ const MAX_ENTRIES = 20_000
 interface Found { readonly path: string; readonly stat: Stats }
 
 /** The skills of a folder, in the order of their paths. Throws `TypeError` with a sentence. */
-export function readSkillFolder(
+export function* readSkillFolder(
   given: string | URL, maxFiles: number, maxBytes: number,
-): readonly SkillSource[] {
+): Generator<SkillSource> {
   const path = sourcePath('skills', given)
   statSource('The folder of skills', path)
   const root = realpathSync(path)
@@ -45,7 +45,7 @@ export function readSkillFolder(
       + `its own, as in ${join('my-skill', MANIFEST)}`)
   }
   const kept = new Map<string, Uint8Array>()
-  return places.map((place): SkillSource => {
+  for (const place of places) {
     const label = join(path, place, MANIFEST)
     // The folder itself may be a skill.
     const top = files.has(MANIFEST) ? `${basename(root)}/` : ''
@@ -65,8 +65,8 @@ export function readSkillFolder(
     })
     const at = (top + place).slice(0, -1)
     requirePrefix(label, at)
-    return { path: at, label, scopes: [], files: new Map(held) }
-  })
+    yield { path: at, label, scopes: [], files: new Map(held) }
+  }
 }
 
 /** The folders above a skill are part of its address, the first of them where a host would be. */

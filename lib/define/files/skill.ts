@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
 import { isStrings } from '../../wire/json.ts'
+import { normalUri } from '../../wire/uri.ts'
 import { isRecord } from '../content.ts'
 import { defineResource } from '../resource.ts'
 import {
@@ -62,6 +63,8 @@ export interface ServedSkill {
 export interface SkillSet {
   readonly skills: readonly ServedSkill[]
   readonly files: ReadonlyMap<string, Resource>
+  /** The paths that lie directly in a folder, by the normal form of its address. */
+  readonly folders: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 /** What every host must take (SEP-2640, Limits). */
@@ -94,7 +97,7 @@ export function defineSkills(given: SkillsInput | undefined): SkillSet {
   const inputs: readonly unknown[] = given === undefined ? [] : [given].flat()
   const known = new Set<string>()
   let bytes = 0
-  for (const source of inputs.flatMap(sourcesOf)) {
+  for (const source of sourcesOf(inputs)) {
     if (known.has(source.path)) throw new TypeError(`Two skills are at '${source.path}'; rename one of them`)
     known.add(source.path)
     const frontmatter = frontmatterOf(source)
@@ -102,8 +105,9 @@ export function defineSkills(given: SkillsInput | undefined): SkillSet {
     for (const [name, content] of source.files) {
       const path = `${source.path}/${name}`
       // The files of a skill within another are also the other's.
-      if (!files.has(path)) {
-        bytes += content.length
+      const isNew = !files.has(path)
+      if (isNew) bytes += content.length
+      if (isNew || name === MANIFEST) {
         files.set(path, fileResource(path, name, content, frontmatter, source.scopes))
       }
       const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`
@@ -119,16 +123,44 @@ export function defineSkills(given: SkillsInput | undefined): SkillSet {
     const uri = uriOf(`${path}/${MANIFEST}`)
     skills.push({ path, uri, name, description, frontmatter, resources, scopes })
   }
-  return { skills, files }
+  if (inputs.length > 1) requireWhole(skills, files)
+  return { skills, files, folders: foldersOf(files) }
 }
 
-function sourcesOf(given: unknown): readonly SkillSource[] {
-  if (typeof given === 'string' || given instanceof URL) return readSkillFolder(given, MAX_FILES, MAX_BYTES)
-  if (!isRecord(given)) {
-    throw new TypeError(`skills is ${show(given)}; write a folder, './skills', or a list of folders and of `
-      + `definitions such as ${EXAMPLE}`)
+/** One after the other, so that not all are read before there are too many. */
+function* sourcesOf(inputs: readonly unknown[]): Generator<SkillSource> {
+  for (const given of inputs) {
+    if (typeof given === 'string' || given instanceof URL) {
+      yield* readSkillFolder(given, MAX_FILES, MAX_BYTES)
+    } else if (isRecord(given)) {
+      yield sourceOfDefinition(given)
+    } else {
+      throw new TypeError(`skills is ${show(given)}; write a folder, './skills', or a list of folders and of `
+        + `definitions such as ${EXAMPLE}`)
+    }
   }
-  return [sourceOfDefinition(given)]
+}
+
+/** A skill lists all that lies below it, which another folder cannot add to. */
+function requireWhole(skills: readonly ServedSkill[], files: SkillSet['files']): void {
+  for (const { path, resources } of skills) {
+    const below = [...files.keys()].filter((one) => one.startsWith(`${path}/`))
+    if (below.length === resources.length) continue
+    throw new TypeError(`The skill '${path}' has a skill of another folder in it; move one of them`)
+  }
+}
+
+function foldersOf(files: SkillSet['files']): SkillSet['folders'] {
+  const folders = new Map<string, Set<string>>()
+  for (const file of files.keys()) {
+    for (let path = file, at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/')) {
+      const folder = path.slice(0, at)
+      const key = normalUri(uriOf(folder))
+      folders.set(key, (folders.get(key) ?? new Set()).add(path))
+      path = folder
+    }
+  }
+  return folders
 }
 
 function sourceOfDefinition(given: object): SkillSource {
@@ -175,7 +207,7 @@ function linesOf(
 }
 
 function isFilePath(path: string): boolean {
-  return !/[\\\u0000-\u001f\u007f]/.test(path) && path.split('/').every((part) => !/^\.*$/.test(part))
+  return !/[\\\u0000-\u001f\u007f]|\p{Cs}/u.test(path) && path.split('/').every((part) => !/^\.*$/.test(part))
 }
 
 type Frontmatter = Readonly<Record<string, unknown>> & { readonly name: string; readonly description: string }
@@ -215,10 +247,11 @@ function fileResource(
 ): Resource {
   // A zero byte is in no text.
   const text = bytes.includes(0) ? undefined : utf8Of(bytes)
+  const content = text ?? bytes
   const about = within === MANIFEST ? { name, description } : { name: path.slice(path.lastIndexOf('/') + 1) }
   return defineResource({
     ...about, uri: uriOf(path), mimeType: typeOf(path, text !== undefined), size: bytes.length, scopes,
-    read: () => text ?? bytes,
+    read: () => content,
   })
 }
 

@@ -36,21 +36,20 @@ export function getSkill(request: McpRequest): object {
 export function readDirectory(request: McpRequest): string {
   const uri = uriIn(request)
   const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
-  const items = new Map<string, Item>()
-  const folder = normalUri(uri)
-  for (const [path, file] of skillSet.files) {
-    if (!hasScopes(principal, file.scopes)) continue
-    const own = normalUri(file.uri)
-    if (!own.startsWith(`${folder}/`) || folder === 'skill:/') continue
-    const parts = path.split('/')
-    const depth = folder.slice('skill://'.length).split('/').length
-    if (parts.length === depth + 1) {
-      items.set(own, { name: own, shown: pick('resource', { ...file }, revision) })
-    } else {
-      const below = uriOf(parts.slice(0, depth + 1).join('/'))
-      items.set(below, { name: below, shown: { uri: below, name: parts[depth], mimeType: FOLDER_TYPE } })
-    }
+  const { files, folders } = skillSet
+  const isAllowed = (path: string): boolean => {
+    const file = files.get(path)
+    if (file !== undefined) return hasScopes(principal, file.scopes)
+    return [...folders.get(normalUri(uriOf(path))) ?? []].some(isAllowed)
   }
-  if (items.size > 0) return pageOf(request, 'resources', [...items.values()])
+  const items = [...folders.get(normalUri(uri)) ?? []].filter(isAllowed).map((path): Item => {
+    const shown = files.get(path) ?? { uri: uriOf(path), name: nameOf(path), mimeType: FOLDER_TYPE }
+    return { name: shown.uri, shown: pick('resource', { ...shown }, revision) }
+  })
+  if (items.length > 0) return pageOf(request, 'resources', items)
   throw new Fault('invalid', `${sentenceWithin(uri)} is no folder of a skill here`)
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
 }
