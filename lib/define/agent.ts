@@ -7,8 +7,9 @@ import { foreignToolKind } from '../foreign/tools.ts'
 import { describeUnknown } from '../foreign/unknown.ts'
 import { isRecord } from './content.ts'
 import {
-  checkDefinition, checkMembers, isOfKind, must, mustBeOneOf, mustBeRecover, mustBeText, mustBeTexts,
-  mustBeTimeout, rejectMore, rejectUnknown, requireDefinition, requireKind, requireString, scopesOf, show,
+  checkDefinition, checkMembers, isOfKind, knownMembers, must, mustBeOneOf, mustBeRecover, mustBeText,
+  mustBeTexts, mustBeTimeout, rejectMore, rejectPromise, rejectUnknown, requireDefinition, requireKind,
+  requireString, scopesOf, show,
 } from './validate.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
@@ -145,6 +146,11 @@ const NAMELESS = 'Assistant'
 /** Agents of other frameworks. */
 const adaptedAgents = new WeakSet<object>()
 
+/** Whether an agent is one of another framework, as `adapt` makes it. */
+export function isAdapted(agent: object): boolean {
+  return adaptedAgents.has(agent)
+}
+
 /** Agents that were given as functions, which cannot have a description. */
 const functions = new WeakSet<Agent>()
 
@@ -182,7 +188,7 @@ export function defineAgent(definition: AgentLike): Agent {
   }
   checkDefinition(owner, 'agent', definition, 'run', agentChecks, AGENT_EXAMPLE)
   return Object.freeze<Agent>({
-    ...definition,
+    ...knownMembers(definition, agentChecks),
     kind: 'agent',
     name,
     id: idOf(owner, definition.id, name),
@@ -209,6 +215,7 @@ export function adapt(agent: ForeignAgent, options: AdaptOptions = {}): Agent {
   rejectUnknown('adapt', options, Object.keys(known))
   const adapted = adaptAgent(agent)
   if (adapted === undefined) {
+    rejectPromise(agent)
     const isOwn = typeof agent === 'function' || (isRecord(agent) && 'run' in agent)
     const remedy = isOwn ? 'it needs none where it has a run of its own: write defineAgent({ name, run })'
       : `write { name: 'Helper', run: (prompt, call) => theirs.generate(prompt, { signal: call.signal }) }`
@@ -320,7 +327,7 @@ export function sameIdMessage(
   if (first === second) return `${owner} has '${first.name}' twice; take one of them out`
   const both = `${owner} has two agents with the id '${first.id}' ('${first.name}' and '${second.name}'); `
   const isOne = first.name === second.name
-  if (adaptedAgents.has(first) || adaptedAgents.has(second)) {
+  if (isAdapted(first) || isAdapted(second)) {
     const once = isOne ? 'adapt one agent once, with adapt(agent), and use that in each place; else ' : ''
     return `${both}${once}write adapt(agent, { name: 'Writer' }) for one of them`
   }

@@ -2,10 +2,9 @@
  * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
  */
 import { describeUnknown } from '../foreign/unknown.ts'
-import { isThenable } from '../util/thenable.ts'
 import { agentChecks, defineAgent, defineGroup, groupChecks, isAdaptable } from './agent.ts'
 import { isRecord } from './content.ts'
-import { isPlain, nearest, rejectUnknown, show, strayFunction } from './validate.ts'
+import { isPlain, nearest, rejectPromise, rejectUnknown, show, strayFunction } from './validate.ts'
 import { definePrompt, promptChecks } from './prompt.ts'
 import { defineResource, defineResourceTemplate, resourceChecks, templateChecks } from './resource.ts'
 import { foreignToolKind } from '../foreign/tools.ts'
@@ -228,11 +227,12 @@ export function areNamedTools(tools: unknown): tools is Readonly<Record<string, 
 
 function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[] {
   if (list === undefined || Array.isArray(list)) return list ?? []
+  rejectPromise(list)
   throw new TypeError(`'${member}' is ${show(list)}; write a list, as in { ${member}: [one] }`)
 }
 
 function unfit(thing: unknown): string {
-  if (isThenable(thing)) return 'Cannot serve a promise: write await before it'
+  rejectPromise(thing)
   const unknown = isRecord(thing) ? describeUnknown(thing) : undefined
   if (unknown !== undefined) return unknown
   for (const name of isRecord(thing) ? Object.keys(thing) : []) {

@@ -5,8 +5,9 @@
 import { contract, isStandard } from '../schema/standard.ts'
 import { isContent, isRecord } from './content.ts'
 import {
-  checkDefinition, describedChecks, isOfKind, isPlain, mustBeFlag, mustBeOneOf, mustBeRecover, mustBeText,
-  mustBeTimeout, mustHave, rejectUnknown, requireDefinition, requireName, requireString, scopesOf, show,
+  checkDefinition, describedChecks, isOfKind, isPlain, knownMembers, mustBeFlag, mustBeOneOf, mustBeRecover,
+  mustBeText, mustBeTimeout, mustHave, rejectPromise, rejectUnknown, requireDefinition, requireName,
+  requireString, scopesOf, show,
 } from './validate.ts'
 import { adaptAgent } from '../foreign/agents.ts'
 import { toolUiOf } from './files/tool-ui.ts'
@@ -178,7 +179,7 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
   const owner = `The tool '${name}'`
   requireName(owner, name)
   checkDefinition(owner, 'tool', given, 'run', copied === undefined ? toolChecks : copyChecks, EXAMPLE)
-  const { inputSchema, validate, outputSchema, ui: givenUi, ...rest } = given
+  const { inputSchema, validate, outputSchema, ui: givenUi, ...rest } = knownMembers(given, toolChecks)
   const input = validate !== undefined ? besideOf(owner, inputSchema, validate)
     : copied !== undefined && inputSchema === undefined ? copied.input
     : schemaOf(owner, 'inputSchema', inputSchema === undefined ? noArguments : inputSchema, 'input')
@@ -203,10 +204,17 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
 export function defineNamedTool(name: string, tool: ToolDefinition | Tool | ForeignTool): Tool {
   const theirs = adaptTool(tool)
   if (theirs !== undefined) return defineTool(definitionOf(theirs, tool, name))
-  const isNameless = isRecord(tool) && isPlain(tool) && !('name' in tool)
-  if (isNameless) return defineTool({ ...tool as object, name } as ToolDefinition)
+  rejectPromise(tool)
+  if (isRecord(tool) && !('name' in tool)) return defineTool(named(name, tool))
   const made = defineTool(tool as ToolDefinition)
   return made.name === name ? made : defineTool({ ...made, name })
+}
+
+/** A definition that has no name by itself; its function is still a method of the object that was given. */
+function named(name: string, definition: object): ToolDefinition {
+  const run: unknown = Reflect.get(definition, 'run')
+  const bound = typeof run === 'function' ? { run: run.bind(definition) as ToolDefinition['run'] } : {}
+  return { ...knownMembers(definition, toolChecks), ...bound, name } as ToolDefinition
 }
 
 /** What an object may have of ours besides what its framework knows. */

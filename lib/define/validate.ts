@@ -5,6 +5,7 @@
 import { rejectUnknown } from '../schema/options.ts'
 import { isScope } from '../wire/challenge.ts'
 import { isStrings } from '../wire/json.ts'
+import { isThenable } from '../util/thenable.ts'
 import { isRecord } from './content.ts'
 
 export { nearest, rejectUnknown } from '../schema/options.ts'
@@ -183,6 +184,16 @@ export function isPlain(value: object): boolean {
 }
 
 /**
+ * A definition as members that `checks` has. What an object of a class inherits is among them; what it keeps
+ * as its state is not. Functions are not bound.
+ */
+export function knownMembers<T extends object>(definition: T, checks: AnyChecks): T {
+  if (isPlain(definition)) return definition
+  const members = Object.keys(checks).map((member) => [member, Reflect.get(definition, member)] as const)
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as T
+}
+
+/**
  * Throws `TypeError` for an argument after the `most` that `verb` takes: it would be ignored. A number is
  * fine: `list.map(defineTool)` gives each its index.
  */
@@ -198,8 +209,14 @@ export function requireDefinition(
   verb: string, value: unknown, example: string, all: ArrayLike<unknown> = [],
 ): asserts value is object {
   rejectMore(verb, all, `write ${verb}(${example})`)
+  rejectPromise(value)
   if (isRecord(value)) return
   throw new TypeError(`${verb} takes an object, not ${show(value)}. Write ${verb}(${example})`)
+}
+
+/** Throws `TypeError` for a promise where a definition, or a list of them, has to be. */
+export function rejectPromise(value: unknown): void {
+  if (isThenable(value)) throw new TypeError('Cannot serve a promise: write await before it')
 }
 
 /** The list of an offer that things of a kind belong to. */

@@ -30,6 +30,8 @@ test('an object with methods and state can be an agent', () => {
   }
   const agent = defineAgent(new Counter())
   assert.deepEqual([agent.run('', noCall), agent.run('', noCall)], ['1', '2'])
+  const copy = defineAgent({ ...agent, name: 'Other' })
+  assert.deepEqual([copy.name, copy.run('', noCall), 'count' in copy], ['Other', '3', false])
 })
 
 test('an object of a class says what it lacks, and keeps what is its own', () => {

@@ -27,6 +27,18 @@ function names(defined: Defined): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(filled.map(([kind, list]) => [kind, list.map(({ name }) => name)]))
 }
 
+test('a promise of what is served has to be awaited first, in every place', () => {
+  const promise = Promise.resolve(agent)
+  const offers: readonly object[] = [
+    { agents: promise }, { agents: [promise] }, { tools: promise }, { tools: [promise] },
+    { tools: { add: promise } }, { groups: [promise] }, { resources: [promise] }, { prompts: [promise] },
+  ]
+  for (const offer of offers) {
+    assert.throws(() => normalizeDefinitions(offer as Subject, 'All'),
+      { name: 'TypeError', message: 'Cannot serve a promise: write await before it' }, Object.keys(offer)[0])
+  }
+})
+
 test('each thing is known by what it has', () => {
   const rows: readonly (readonly [Subject, object])[] = [
     [(said: string) => said, { agents: ['Assistant'] }],

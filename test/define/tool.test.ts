@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineTool } from '../../lib/define/tool.ts'
+import { defineNamedTool, defineTool } from '../../lib/define/tool.ts'
 import type { Call, JsonSchema, StandardSchema, ToolDefinition, ToolResultInput } from '../../lib/index.ts'
 
 const run = (): string => 'ok'
@@ -22,6 +22,22 @@ test('an object with methods and state can be a tool', () => {
   }
   const tool = defineTool(new Counter())
   assert.deepEqual([tool.run({}, {} as Call), tool.run({}, {} as Call)], [1, 2])
+})
+
+test('a tool of a class has another name, by a key or by a copy, and keeps its state to itself', () => {
+  class Adder {
+    readonly steps = 2
+    readonly #base = 1
+    get description(): string { return 'Adds three.' }
+    run(): number { return this.#base + this.steps }
+  }
+  class Named extends Adder { readonly name = 'three' }
+  const copy = { ...defineTool(new Named()), name: 'add' }
+  const keyed = [new Adder() as never, new Named()].map((one) => defineNamedTool('add', one))
+  for (const tool of [...keyed, defineTool(copy)]) {
+    assert.deepEqual([tool.name, tool.description, tool.run({}, {} as Call)], ['add', 'Adds three.', 3])
+    assert.equal('steps' in tool, false)
+  }
 })
 
 /** What a library makes of text: a number. */

@@ -219,6 +219,7 @@ test('the options of adapt are those of an agent', () => {
   assert.throws(() => withMore(agent, { name: 'A' }, 'more'), /two arguments/)
   assert.throws(() => adapt(defineAgent(run) as never), /none that is known; .* write defineAgent\(/)
   assert.throws(() => adapt(5 as never), /5 is none that is known; write \{ name/)
+  assert.throws(() => adapt(Promise.resolve(agent) as never), /^TypeError: Cannot serve a promise: write /)
   const { name, description, timeoutMs } = adapt(agent, { name: 'A', description: 'B', timeoutMs: 5 })
   assert.deepEqual([name, description, timeoutMs], ['A', 'B', 5])
 })
