@@ -223,7 +223,16 @@ function nothingIn(exported: Exports, path: string): string {
   if (STARTS.test(sourceOf(path))) {
     return `starts its server itself, and exports nothing; run it with: node ${path}`
   }
+  const other = Object.keys(exported).find((name) => !isKnown(name) && mayBeServed(exported[name]))
+  if (other !== undefined) {
+    return `exports '${other}', which is no name that is served; make it the default export, or name it `
+      + 'agent, group or tools'
+  }
   return 'exports nothing to serve; export default (prompt) => answer, or name it agent, group or tools'
+}
+
+function mayBeServed(value: unknown): boolean {
+  return typeof value === 'function' || isRecord(value)
 }
 
 /** Stack lines that are shown; files that are searched for the source of a syntax error. */

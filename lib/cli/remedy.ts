@@ -14,6 +14,7 @@ const INSTEAD: readonly (readonly [ending: string, files: readonly string[]])[] 
 const MODULE_SYNTAX = new RegExp('^(?:Cannot use (?:import statement|\'import\\.meta\') outside a module'
   + '|Unexpected token \'export\'|await is only valid in async functions and the top level bodies)')
 const NO_EXPORT = /^The requested module '(?<file>[^']+)' does not provide an export named '(?<name>[^']+)'/
+const NO_PACKAGE = /^Cannot find package '(?<name>(?:@[\w.-]+\/)?[\w.-]+)'/
 const TYPESCRIPT = /\.[cm]?tsx?$/
 
 /** The remedy for an error of importing `path`; undefined where none is known. */
@@ -33,7 +34,10 @@ export function remedyFor(error: Error, path: string): string | undefined {
     return 'Node only takes types away. Write a constant object for an enum, exports for a namespace, and '
       + `fields for what a constructor's parameters declare. Or: ${byTsx(path)}`
   }
-  if (code !== 'ERR_MODULE_NOT_FOUND' || !('url' in error)) return undefined
+  if (code !== 'ERR_MODULE_NOT_FOUND') return undefined
+  const { name } = NO_PACKAGE.exec(error.message)?.groups ?? {}
+  if (name !== undefined) return `run 'npm install' where package.json names it, else 'npm install ${name}'`
+  if (!('url' in error)) return undefined
   return remedyForFile(String(error.url), path)
 }
 

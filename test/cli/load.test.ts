@@ -178,7 +178,8 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['name.mjs', `import { nothing } from './lib/go.mjs'`,
     /^Cannot load name\.mjs: .* does not provide an export named 'nothing'\n {4}name\.mjs:1\n {4}import/],
   ['package.mjs', `import 'no-such-package'`,
-    `Cannot load package.mjs: Cannot find package 'no-such-package' imported from package.mjs`],
+    `Cannot load package.mjs: Cannot find package 'no-such-package' imported from package.mjs; run `
+    + `'npm install' where package.json names it, else 'npm install no-such-package'`],
   ['file.mjs', `import './no-such-file.mjs'`,
     `Cannot load file.mjs: Cannot find module 'no-such-file.mjs' imported from file.mjs`],
   ['value.mjs', 'throw { a: 1 }', 'Cannot load value.mjs: it threw {"a":1}'],
@@ -194,6 +195,9 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['missing.mjs', '', 'Cannot load gone.mjs: there is no such file'],
   ['empty.mjs', 'export const nothing = 1',
     /^empty\.mjs exports nothing to serve; export default \(prompt\) => answer, or name it agent, /],
+  ['other.mjs', `export const graph = ${ANN}`,
+    `other.mjs exports 'graph', which is no name that is served; make it the default export, or name it `
+    + 'agent, group or tools'],
   ['starts.mjs', 'const launch = () => {}\nlaunch((prompt) => prompt)',
     'starts.mjs starts its server itself, and exports nothing; run it with: node starts.mjs'],
   ['misspelt.mjs', 'export const toolss = []', `misspelt.mjs exports 'toolss'; did you mean 'tools'?`],
