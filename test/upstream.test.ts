@@ -97,6 +97,9 @@ test('an agent without a description is told of once, and a bare function is not
   const run = (): string => ''
   serve(t, { agents: [{ name: 'Mute', run }, { name: 'Told', description: 'Tells.', run }], log })
   serve(t, { agents: [() => ''], log })
-  assert.equal(lines.length, 1)
-  assert.match(lines[0]!, /^The agent 'Mute' has no description, so nobody can tell what to ask it; /)
+  const theirs = { id: 'Theirs', version: 'agent-v1', generate: run, stream: run } as never
+  serve(t, { agents: [theirs], log })
+  assert.equal(lines.length, 2)
+  assert.match(lines[0]!, /^The agent 'Mute' has no description, so nobody can tell what to ask it; write /)
+  assert.match(lines[1]!, /^The agent 'Theirs' has no description, .* write adapt\(agent, { description: /)
 })

@@ -2,6 +2,7 @@
  * What is wrong with definitions, or weak: the rules of `triport check`. An error is what a client, a host or
  * the API of a model refuses; a warning is what works worse than it could.
  */
+import { isAdapted } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
 import { isStrings } from '../wire/json.ts'
 import type { Agent, Group } from '../define/agent.ts'
@@ -199,13 +200,16 @@ function checkLength(where: string, server: string, name: string, add: Add): voi
     + `has ${prefixed.length} characters, more than the 64 that APIs take. Shorten one of both names.`)
 }
 
-function checkRunnable({ kind, id, name, description }: Agent | Group, server: string, add: Add): void {
+function checkRunnable(runnable: Agent | Group, server: string, add: Add): void {
+  const { kind, id, name, description } = runnable
   const where = `${kind} '${name}'`
   const plainId = id.replaceAll('-', '_')
   checkLength(where, server, `execute_${plainId}_${kind === 'agent' ? 'task' : 'workflow'}`, add)
   if (!isBlank(description)) return checkText(where, name, description, add)
-  add('warning', 'description', where, `It has no description, so neither its A2A card nor its tool for `
-    + `models says what it is for. Write export default { name: 'Helper', description: '…', run }.`)
+  const written = isAdapted(runnable) ? `adapt(agent, { name: 'Helper', description: '…' })`
+    : `export default { name: 'Helper', description: '…', run }`
+  add('warning', 'description', where, 'It has no description, so neither its A2A card nor its tool for '
+    + `models says what it is for. Write ${written}.`)
 }
 
 /** A description by which a model can decide. */

@@ -2,7 +2,7 @@
  * What the protocols of one server share, made once by `server/service.ts`; and the mistakes of an author
  * that break nothing, each logged once per server and not with every call.
  */
-import { isBareFunction } from '../define/agent.ts'
+import { isAdapted, isBareFunction } from '../define/agent.ts'
 import type { Agent } from '../define/agent.ts'
 import type { Around } from '../define/around.ts'
 import type { Catalog } from '../define/catalog.ts'
@@ -83,7 +83,8 @@ function warnOfTool(log: Log, tool: Tool): void {
 function warnOfAgent(log: Log, agent: Agent): void {
   if (agent.description !== '' || isBareFunction(agent)) return
   warnOnce(log, agent, `The agent '${agent.name}' has no description, so nobody can tell what to ask it; `
-    + `write description: 'Answers questions about orders.'`)
+    + (isAdapted(agent) ? `write adapt(agent, { description: 'Answers questions about orders.' })`
+      : `write description: 'Answers questions about orders.'`))
 }
 
 function warnOnce(

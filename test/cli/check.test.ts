@@ -152,11 +152,14 @@ test('the exit code and the report say whether anything is wrong', async (t) => 
     'made.mjs': `import { createServer } from '${library}'
       export default createServer({ agents: [(prompt) => prompt], log: false })`,
     'stuck.mjs': 'await new Promise(() => {})',
+    'theirs.mjs': `const run = () => ''\nexport const name = 'Shop'
+      export const agent = { id: 'Theirs', version: 'agent-v1', generate: run, stream: run }`,
   })
   const rows: readonly (readonly [args: readonly string[], code: number, printed: RegExp])[] = [
     [['fine.mjs'], 0, /^\S*fine\.mjs: no errors, no warnings \(imported in \d+ ms\)\n$/],
     [['weak.mjs'], 0,
       /^warning  agent 'Assistant'\n {4}It has no description, .*\n\S+: no errors, 1 warning /],
+    [['theirs.mjs'], 0, /^warning  agent 'Theirs'\n {4}It has no .* Write adapt\(agent, { name: .* }\)\.\n/],
     [['weak.mjs', '--strict'], 1, /: no errors, 1 warning /],
     [['made.mjs'], 0, /: no errors, 1 warning /],
     [['wrong.mjs'], 1, /^error {4}tool 'a\.b'\n {4}Its name has '\.'\. .*\n\S+: 1 error, no warnings /],
