@@ -11,6 +11,7 @@ import {
   show, typed,
 } from '../define/validate.ts'
 import { isStrings } from '../wire/json.ts'
+import { isRegistryName } from '../wire/mcp-registry.ts'
 import type { A2aServerOptions } from '../a2a/model/options.ts'
 import type { Around } from '../define/around.ts'
 import type { OpenTelemetry } from './telemetry.ts'
@@ -143,6 +144,7 @@ const mcpChecks: Checks<McpOptions> = {
   sessions: mustBe((value) => ['optional', 'required', 'none'].some((one) => one === value),
     `write 'optional', 'required' or 'none'`),
   instructions: string, title: string, websiteUrl: address, icons: mustBeIcons,
+  serverCard: mustBe(isRegistryName, `write a name in reverse-DNS form, as in 'com.example/shop'`),
   extensions: mustBe(isRecord, `write an object, as in { 'io.modelcontextprotocol/ui': {} }`),
   pageSize: mustBe((value) => Number.isSafeInteger(value) && Number(value) > 0,
     'write a whole number above zero'),

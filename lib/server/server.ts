@@ -128,7 +128,7 @@ function assemble(
   const takesKeys = (): boolean => apiKey !== undefined || generatedKey !== undefined
 
   const mcp = protocols.includes('mcp') ? mcpRoutes(service, {
-    instructions: options.instructions, ...options.mcp, auth,
+    instructions: options.instructions, ...options.mcp, auth, takesKeys,
   }, seal) : undefined
   const a2a = protocols.includes('a2a')
     ? a2aRoutes(service, { ...options.a2a, auth, takesKeys }, seal) : undefined

@@ -109,3 +109,12 @@ export const metadataOperation: DocumentPart = operation(
   },
   { description: 'RFC 9728.' },
 )
+
+/** `GET` of the server card, and of the catalog that leads to it. */
+export const serverCardOperation: DocumentPart = operation(
+  'MCP', 'What this server is, before a client connects',
+  {
+    200: body('The document', { type: 'object' }), 304: { description: 'Unchanged' }, ...failures('Problem'),
+  },
+  { description: 'SEP-2127, a draft.' },
+)

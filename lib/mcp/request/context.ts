@@ -26,6 +26,11 @@ export interface McpOptions {
   readonly title?: string | undefined
   readonly icons?: readonly Icon[] | undefined
   readonly websiteUrl?: string | undefined
+  /**
+   * The name of this server in reverse-DNS form, `com.example/shop`: with it a server card is served, which
+   * is a draft (SEP-2127), and an AI catalog that leads to it. Over HTTP only.
+   */
+  readonly serverCard?: string | undefined
   /** Extensions of MCP that this server has, by name, with their settings. */
   readonly extensions?: Readonly<Record<string, object>> | undefined
   /** Items on one page of a list. Left out: 1000. */
@@ -37,7 +42,11 @@ export interface McpOptions {
   readonly cache?: { readonly ttlMs: number; readonly scope?: 'public' | 'private' | undefined } | undefined
 }
 
-export interface McpSetup extends McpOptions { readonly auth?: Authorization | undefined }
+export interface McpSetup extends McpOptions {
+  readonly auth?: Authorization | undefined
+  /** Whether callers may show a key: it may be made when the server listens. */
+  readonly takesKeys?: () => boolean
+}
 
 /** In every result of newer revisions: the server's `_meta`, and how the JSON text begins. */
 interface Stamp { readonly meta: Readonly<Record<string, unknown>>; readonly head: string }

@@ -1,4 +1,6 @@
+import { Later } from '../../util/later.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
+import { problemReply } from '../../wire/problem.ts'
 import { challenge, metadataEndpoints } from '../protocol/authorization.ts'
 import { McpContext } from '../request/context.ts'
 import { refuseHttp } from '../protocol/replies.ts'
@@ -11,6 +13,7 @@ import type { Service } from '../../run/service.ts'
 import type { Endpoint, MethodOperations } from '../../http/message/exchange.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { McpSetup } from '../request/context.ts'
+import type { ServerCards } from '../request/server-card.ts'
 
 export interface McpRoutes {
   readonly endpoints: readonly Endpoint[]
@@ -31,6 +34,27 @@ function described(
     const all = await import('../protocol/openapi-operations.ts')
     return { operations: operations(all), components: all.mcpComponents }
   }
+}
+
+const serverCards = new Later(() => import('../request/server-card.ts'))
+
+/** The server card, and the catalog that leads to it. Throws `TypeError` where it would describe nothing. */
+function cardEndpoints(service: Service, options: McpSetup): readonly Endpoint[] {
+  if (options.serverCard === undefined) return []
+  if (service.description === '') {
+    throw new TypeError(`mcp.serverCard needs a description of the server; write description: 'Sells tea.'`)
+  }
+  let cards: ServerCards | undefined
+  const made = (): ServerCards => cards ??= new serverCards.loaded.ServerCards(service, options)
+  const at = (path: string, outsideMount: boolean, handle: Endpoint['handle']): Endpoint => ({
+    path, outsideMount, methods: ['GET'], open: 'public', refuse: problemReply, load: serverCards.load,
+    handle,
+    describe: described(({ serverCardOperation: get }) => ({ get })),
+  })
+  return [
+    at('/mcp/server-card', false, (exchange) => made().readCard(exchange)),
+    at('/.well-known/ai-catalog.json', true, (exchange) => made().readCatalog(exchange)),
+  ]
 }
 
 /** Makes the endpoints. Throws `TypeError` where two tools would have one name. */
@@ -69,6 +93,7 @@ export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpR
     })),
   ]
   const { auth } = options
+  const cards = cardEndpoints(service, options)
   const guarded = auth === undefined ? endpoints : [
     ...endpoints.map((endpoint): Endpoint => ({
       ...endpoint,
@@ -79,7 +104,7 @@ export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpR
     ...metadataEndpoints(auth),
   ]
   return {
-    endpoints: guarded,
+    endpoints: [...guarded, ...cards],
     status: () => ({
       sessions: mcp.sessions.count, subscribers: mcp.notifications.count, replayBytes: mcp.replay.held,
     }),

@@ -1,0 +1,102 @@
+/**
+ * The server card, which says who this server is and how it is reached before a client connects, and the AI
+ * catalog that leads to it. Both are made once for an address. Spec: SEP-2127, a draft.
+ */
+import { createHash } from 'node:crypto'
+import { MAX_REGISTRY_TEXT, remoteOf } from '../../wire/mcp-registry.ts'
+import { revisions } from '../protocol/revisions.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Service } from '../../run/service.ts'
+import type { McpSetup } from './context.ts'
+
+const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'
+const CARD_TYPE = 'application/mcp-server-card+json'
+const CATALOG_TYPE = 'application/ai-catalog+json'
+
+/** Tags of an `If-None-Match` that are looked at. */
+const MAX_TAGS = 64
+
+/** What is given to clients that have it not yet, and to those that have. */
+interface Made { readonly etag: string; readonly whole: Reply; readonly unchanged: Reply }
+
+/** The card and the catalog of one server. A stranger can ask under any name, so those of one are kept. */
+export class ServerCards {
+  readonly #service: Service
+  readonly #options: McpSetup
+  #madeFor = ''
+  #card: Made | undefined
+  #catalog: Made | undefined
+
+  constructor(service: Service, options: McpSetup) {
+    this.#service = service
+    this.#options = options
+  }
+
+  readCard(exchange: Exchange): Reply {
+    this.#forget(exchange)
+    return chosen(exchange, this.#card ??= made(this.#cardAt(exchange.baseUrl), CARD_TYPE, exchange))
+  }
+
+  readCatalog(exchange: Exchange): Reply {
+    this.#forget(exchange)
+    return chosen(exchange, this.#catalog ??= made(this.#catalogAt(exchange.baseUrl), CATALOG_TYPE, exchange))
+  }
+
+  /** Forgets what was made for another address. A key may be made when the server listens. */
+  #forget({ baseUrl, baseUrlIsTrusted }: Exchange): void {
+    const key = `${baseUrl} ${baseUrlIsTrusted} ${this.#takesKeys}`
+    if (key === this.#madeFor) return
+    this.#madeFor = key
+    this.#card = this.#catalog = undefined
+  }
+
+  get #takesKeys(): boolean { return this.#options.takesKeys?.() === true }
+
+  #cardAt(baseUrl: string): object {
+    const { name, version, description } = this.#service
+    const { serverCard, title = name, websiteUrl, icons } = this.#options
+    return {
+      $schema: SCHEMA, name: serverCard, version, description: shortened(description),
+      title: shortened(title), websiteUrl, icons,
+      remotes: [{
+        ...remoteOf(`${baseUrl}/mcp`, this.#takesKeys),
+        supportedProtocolVersions: revisions.map((revision) => revision.name),
+      }],
+    }
+  }
+
+  #catalogAt(baseUrl: string): object {
+    const [namespace = '', name] = (this.#options.serverCard ?? '').split('/')
+    const publisher = namespace.split('.').reverse().join('.')
+    return {
+      specVersion: '1.0',
+      entries: [{
+        identifier: `urn:air:${publisher}:mcp:${name}`, type: CARD_TYPE, url: `${baseUrl}/mcp/server-card`,
+      }],
+    }
+  }
+}
+
+function shortened(text: string): string {
+  return text.length <= MAX_REGISTRY_TEXT ? text : `${text.slice(0, MAX_REGISTRY_TEXT - 1).trimEnd()}…`
+}
+
+function made(document: object, type: string, { baseUrlIsTrusted }: Exchange): Made {
+  const body = JSON.stringify(document)
+  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
+  const headers = Object.freeze([
+    'ETag', etag,
+    // What a client sent as its host must not become what a cache gives others.
+    'Cache-Control', baseUrlIsTrusted ? 'public, max-age=3600' : 'private, no-cache',
+    ...baseUrlIsTrusted ? [] : ['Vary', 'Host'],
+    'Access-Control-Allow-Methods', 'GET',
+    'Access-Control-Allow-Headers', 'Content-Type, If-None-Match',
+    'Access-Control-Expose-Headers', 'ETag',
+  ])
+  return { etag, whole: { status: 200, type, headers, body }, unchanged: { status: 304, headers } }
+}
+
+function chosen(exchange: Exchange, { etag, whole, unchanged }: Made): Reply {
+  const tags = exchange.header('if-none-match')?.split(',', MAX_TAGS).map((tag) => tag.trim()) ?? []
+  return tags.some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag) ? unchanged : whole
+}
