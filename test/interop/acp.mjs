@@ -13,9 +13,10 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { missing, node22, root } from './start.mjs'
 
-const skip = missing('@agentclientprotocol/sdk')
+const skip = missing('@agentclientprotocol/sdk', 'acp-0.4')
 if (skip) console.log(`acp: skipped: ${skip}`)
 const { client, methods, ndJsonStream, RequestError } = skip ? {} : await import('@agentclientprotocol/sdk')
+const { ClientSideConnection } = skip ? {} : await import('acp-0.4')
 
 const folder = mkdtempSync(join(tmpdir(), 'acp-'))
 test.after(() => rmSync(folder, { recursive: true }))
@@ -296,6 +297,36 @@ test('a thread is loaded, within a process and from a store', { skip }, async ()
     await ask(agent, id, 'Again')
     assert.deepEqual(said(updates), ['editor 2: Again'])
   }, sqlite)
+})
+
+test('an older client is answered, asked, and gets its thread again', { skip }, async () => {
+  const file = join(folder, 'asker.mjs')
+  // It knows no choice of agents.
+  writeFileSync(file, `import { agents } from './agents.mjs'
+    export default agents.find(({ name }) => name === 'Asker')`)
+  const child = spawn(process.execPath, [join(root, 'dist/cli.js'), 'serve', '--acp', file], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const seen = []
+  const connection = new ClientSideConnection(() => ({
+    sessionUpdate({ update: { sessionUpdate, content, status } }) {
+      seen.push(`${sessionUpdate} ${content?.text ?? status}`)
+    },
+    requestPermission({ options: [yes] }) {
+      return { outcome: { outcome: 'selected', optionId: yes.optionId } }
+    },
+  }), ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)))
+  const { protocolVersion } = await connection.initialize({ protocolVersion: 1, clientCapabilities: {} })
+  assert.equal(protocolVersion, 1)
+  const { sessionId } = await connection.newSession({ cwd: folder, mcpServers: [] })
+  const prompt = [{ type: 'text', text: JSON.stringify(yesOrNo) }]
+  assert.deepEqual(await connection.prompt({ sessionId, prompt }), { stopReason: 'end_turn' })
+  const answer = 'agent_message_chunk accept {"sure":true}'
+  assert.deepEqual(seen.splice(0), ['tool_call pending', 'tool_call_update completed', answer])
+  await connection.loadSession({ sessionId, cwd: folder, mcpServers: [] })
+  assert.deepEqual(seen, [`user_message_chunk ${prompt[0].text}`, answer])
+  child.stdin.end()
+  await once(child, 'exit')
 })
 
 test('the agent of the guide answers, by the lines that it has for editors', { skip }, async () => {
