@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Fault, memoryStore } from '../../lib/index.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import type { TestContext } from 'node:test'
@@ -221,6 +223,78 @@ test('a response in the background is read until it has ended, or cancelled', as
   assert.doesNotMatch(JSON.stringify(await read(failing['id'])), /secret/)
   const whole = await responded(server)
   assert.equal((await server.fetch(request(`/v1/responses/${whole['id']}/cancel`, {}))).status, 400)
+})
+
+test('how a response in the background ended is known as long as it is kept', async (t) => {
+  const server = serve(t, {
+    agents: [{
+      name: 'Agent',
+      run: async (prompt) => {
+        if (prompt === 'Fail') throw new Fault('failed', 'No tea')
+        return new Promise(() => {})
+      },
+    }],
+    taskKeepMs: 40,
+  })
+  const read = async (id: unknown): Promise<Json> => (
+    jsonOf(await server.fetch(request(`/v1/responses/${String(id)}`)))
+  )
+  const cancelled = await responded(server, { background: true })
+  await server.fetch(request(`/v1/responses/${cancelled['id']}/cancel`, {}))
+  const failed = await responded(server, { background: true, input: 'Fail' })
+  const removed = await responded(server, { background: true })
+  const remove = request(`/v1/responses/${removed['id']}`, undefined, {}, 'DELETE')
+  assert.equal((await server.fetch(remove)).status, 200)
+  // Tasks that have ended are forgotten, for which another may be needed.
+  await sleep(120)
+  await responded(server, { background: true })
+  assert.equal((await read(cancelled['id']))['status'], 'cancelled')
+  assert.deepEqual((await read(failed['id']))['error'], { code: 'server_error', message: 'No tea' })
+  assert.equal((await server.fetch(request(`/v1/responses/${removed['id']}`))).status, 404)
+})
+
+test('a response that could not be kept at its end does not seem to run for ever', async (t) => {
+  const store = memoryStore()
+  let isFull = false
+  const server = serve(t, {
+    agents: [{
+      name: 'Agent',
+      run: async () => {
+        isFull = true
+        return 'Done.'
+      },
+    }],
+    store: {
+      ...store, isShared: true,
+      write(...args) {
+        if (isFull && args[0].collection.endsWith('/responses')) throw new Fault('busy', 'No room')
+        return store.write(...args)
+      },
+    },
+  })
+  const { id } = await responded(server, { background: true })
+  const read = async (): Promise<Json> => jsonOf(await server.fetch(request(`/v1/responses/${String(id)}`)))
+  await eventually(async () => (await read())['status'] === 'failed')
+  assert.deepEqual((await read())['error'], { code: 'server_error', message: 'It could not be kept' })
+})
+
+test('each item of an input has an id of its own, and pages end', async (t) => {
+  const server = serving(t, (prompt) => prompt)
+  const input = ['a', 'b', 'c'].map((content) => ({ role: 'user', content, id: 'same' }))
+  const { id } = await responded(server, { input })
+  const page = async (query: string): Promise<Response> => (
+    server.fetch(request(`/v1/responses/${String(id)}/input_items?limit=1&${query}`))
+  )
+  const seen: unknown[] = []
+  let after = 'order=asc'
+  for (let more = true; more && seen.length < 9;) {
+    const { data, last_id: last, has_more: hasMore } = await jsonOf(await page(after))
+    seen.push(textOf({ output: [...data as Json[]] }))
+    after = `order=asc&after=${String(last)}`
+    more = hasMore === true
+  }
+  assert.deepEqual(seen, ['a', 'b', 'c'])
+  for (const query of ['after=none', 'order=up']) assert.equal((await page(query)).status, 400, query)
 })
 
 test('an answer fits the format, or is a refusal', async (t) => {

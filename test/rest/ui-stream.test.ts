@@ -127,4 +127,5 @@ test('a failure is a part, a wrong chat a problem, and there is no stream to go 
     assert.match(await response.text(), detail)
   }
   assert.equal((await server.fetch(request('/agents/agent/ui-stream/chat-0001/stream'))).status, 204)
+  assert.equal((await server.fetch(request('/agents/none/ui-stream/chat-0001/stream'))).status, 404)
 })

@@ -15,7 +15,7 @@ export function runEndpoints(
   answer: (agent: Agent | Group, exchange: Exchange) => Reply,
 ): readonly Endpoint[] {
   const { catalog } = service
-  const endpoint = (path: string, agentOf: (id: string) => Agent | Group | undefined): Endpoint => ({
+  return [`/${name}`, `/agents/{agent}/${name}`].map((path) => ({
     path,
     methods: ['POST'],
     accepts: [JSON_TYPE],
@@ -23,18 +23,17 @@ export function runEndpoints(
     isOffered: () => catalog.root !== undefined,
     refuse: problemReply,
     load,
-    handle: (exchange) => caught(service, exchange, () => {
-      const id = exchange.params.get('agent') ?? ''
-      const agent = agentOf(id)
-      if (agent === undefined) {
-        throw new Fault('not-found', `There is no agent '${id}' here; GET /agents lists those there are`)
-      }
-      requireScopes(exchange.origin.principal, agent.scopes)
-      return answer(agent, exchange)
-    }),
-  })
-  return [
-    endpoint(`/${name}`, () => catalog.root),
-    endpoint(`/agents/{agent}/${name}`, (id) => catalog.runnable(id)),
-  ]
+    handle: (exchange) => caught(service, exchange, () => answer(requireAgent(service, exchange), exchange)),
+  }))
+}
+
+/** The agent or group of a path, the main one where it names none. Throws a `Fault`. */
+export function requireAgent({ catalog }: Service, { params, origin }: Exchange): Agent | Group {
+  const id = params.get('agent')
+  const agent = id === undefined ? catalog.root : catalog.runnable(id)
+  if (agent === undefined) {
+    throw new Fault('not-found', `There is no agent '${id ?? ''}' here; GET /agents lists those there are`)
+  }
+  requireScopes(origin.principal, agent.scopes)
+  return agent
 }

@@ -2,6 +2,7 @@
  * One response on its way to its reply, whole or as typed events. Its items are made once for both.
  * Spec: Open Responses 2026-04-24, Streaming.
  */
+import { asFault } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { formatEvent } from '../../wire/sse.ts'
@@ -91,6 +92,13 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   /** Runs without a client that waits. Resolves to the response, which is kept. */
   run(): MaybePromise<ResponseItem> {
     return andThen(this.execute(), (answer) => this.#ended(answer))
+  }
+
+  /** Keeps how it failed; one that was cancelled may be deleted. Never rejects. */
+  async keepFailed(thrown: unknown): Promise<void> {
+    if (asFault(thrown).kind === 'cancelled') return
+    const error = openaiFailure(this.service, thrown, this.call.requestId)
+    await this.#keep(this.#response({ status: 'failed', output: this.#output, error }))
   }
 
   protected override execute(): MaybePromise<Answer> {

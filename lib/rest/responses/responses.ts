@@ -64,6 +64,11 @@ function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
   const task = new TaskRun(service, call, { can: () => false })
   const response = run.shown('in_progress')
   const kept = keepResponse(service, owner, { response, input: run.input, items: run.itemsSoFar })
+  // It is kept before the task has ended, and may be forgotten.
+  const failed = async (error: unknown): Promise<void> => {
+    await run.keepFailed(error)
+    task.fail(error)
+  }
   const begun = andThen(kept, () => task.begin({
     id, owner, protocol: 'http', runnable: { kind, name }, contextId: id,
     sessionId: undefined, ttlMs: undefined,
@@ -72,10 +77,10 @@ function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
     // The client may leave: its request is answered.
     try {
       const ended = run.run()
-      if (isThenable(ended)) Promise.resolve(ended).then(() => task.complete({}), (error) => task.fail(error))
+      if (isThenable(ended)) Promise.resolve(ended).then(() => task.complete({}), failed)
       else task.complete({})
     } catch (error) {
-      task.fail(error)
+      void failed(error)
     }
     return json(response)
   })
@@ -96,7 +101,14 @@ export function cancelResponse(service: Service, exchange: Exchange): MaybePromi
       throw new Fault('invalid', 'Only a response with "background": true can be cancelled; to end another, '
         + 'close its connection')
     }
-    return andThen(cancelRunning(service, exchange), () => andThen(shown(service, exchange, kept), json))
+    return andThen(cancelRunning(service, exchange), () => (
+      andThen(shown(service, exchange, kept), (response) => {
+        if (response['status'] !== 'cancelled') return json(response)
+        // Its task will be forgotten.
+        const written = keepResponse(service, exchange.origin.principal.id, { ...kept, response })
+        return andThen(written, () => json(response))
+      })
+    ))
   })
 }
 
@@ -120,11 +132,15 @@ export function deleteResponse(service: Service, exchange: Exchange): MaybePromi
 export function listInputItems(service: Service, exchange: Exchange): MaybePromise<Reply> {
   const asked = new URLSearchParams(exchange.query)
   const limit = limitIn(asked.get('limit'))
+  const order = asked.get('order') ?? 'desc'
+  if (order !== 'asc' && order !== 'desc') throw wrong('order', 'must be asc or desc')
   return withResponse(service, exchange, ({ input }) => {
-    const items = input.map((item, index) => ({ id: `${idIn(exchange)}_${index}`, ...asItem(item) }))
-    if (asked.get('order') !== 'asc') items.reverse()
+    // Those of the client need not differ, and a page ends with one.
+    const items = input.map((item, index) => ({ ...asItem(item), id: `${idIn(exchange)}_${index}` }))
+    if (order === 'desc') items.reverse()
     const after = asked.get('after')
     const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
+    if (after !== null && from === 0) throw wrong('after', 'must be the last_id of a page')
     const data = items.slice(from, from + limit)
     return json({
       object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null,
@@ -157,10 +173,13 @@ function shown(service: Service, exchange: Exchange, { response }: KeptResponse)
   return andThen(taskOf(service, exchange), (task) => {
     const state = task?.status.state
     if (state === 'canceled') return { ...response, status: 'cancelled' }
-    if (state === 'completed') return andThen(latest(service, exchange), (now) => now ?? response)
-    if (task !== undefined && state !== 'failed') return response
-    const message = task?.fault?.message ?? 'The process that ran it has ended'
-    return { ...response, status: 'failed', error: { code: 'server_error', message } }
+    if (task !== undefined && state !== 'failed' && state !== 'completed') return response
+    return andThen(latest(service, exchange), (now = response) => {
+      if (now['status'] !== 'in_progress') return now
+      const lost = state === 'completed' ? 'It could not be kept' : 'The process that ran it has ended'
+      const message = task?.fault?.message ?? lost
+      return { ...now, status: 'failed', error: { code: 'server_error', message } }
+    })
   })
 }
 
@@ -182,8 +201,11 @@ function idIn({ params }: Exchange): string {
 function limitIn(text: string | null): number {
   const limit = text === null ? DEFAULT_LIMIT : Number(text)
   if (Number.isSafeInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit
-  const detail = { param: 'limit', code: null }
-  throw new Fault('invalid', `limit must be a whole number from 1 to ${MAX_LIMIT}`, detail)
+  throw wrong('limit', `must be a whole number from 1 to ${MAX_LIMIT}`)
+}
+
+function wrong(param: string, demand: string): Fault {
+  return new Fault('invalid', `${param} ${demand}`, { param, code: null })
 }
 
 function missing(id: string, param: string | null): Fault {

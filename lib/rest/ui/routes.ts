@@ -2,7 +2,8 @@
 import { Later } from '../../util/later.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { describedBy } from '../native/catalog.ts'
-import { runEndpoints } from '../native/run-endpoints.ts'
+import { requireAgent, runEndpoints } from '../native/run-endpoints.ts'
+import { caught } from '../reply/reply.ts'
 import type { Endpoint } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 
@@ -17,8 +18,12 @@ export function uiEndpoints(service: Service): readonly Endpoint[] {
     path: `${post.path}/{chat}/stream`,
     methods: ['GET'],
     describe: describedBy('get', 'resumeUiStream'),
+    isOffered: () => service.catalog.root !== undefined,
     refuse: problemReply,
-    handle: () => ({ status: 204 }),
+    handle: (exchange) => caught(service, exchange, () => {
+      requireAgent(service, exchange)
+      return { status: 204 }
+    }),
   }))
   return [...posts, ...resumed]
 }
