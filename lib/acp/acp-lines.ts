@@ -8,16 +8,16 @@ import { anonymous } from '../define/principal.ts'
 import { serveLines } from '../run/line-server.ts'
 import { CONVERSATION_ID } from '../state/conversation-page.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
-import { startDeadline } from '../util/clock.ts'
 import {
-  decodeMessage, formatError, formatNotification, formatRequest, formatResult, INTERNAL_ERROR,
-  INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
+  decodeMessage, formatError, formatNotification, formatResult, INTERNAL_ERROR, INVALID_REQUEST,
+  METHOD_NOT_FOUND, rpcError,
 } from '../wire/jsonrpc.ts'
 import { randomUuid } from '../wire/random.ts'
+import { AskedQuestions } from './asked-questions.ts'
 import { decodePrompt, wrong } from './content.ts'
 import { errorOf } from './faults.ts'
 import { PromptRun } from './prompt-run.ts'
-import { abilitiesIn, encodeAcpQuestion, noAbilities } from './questions.ts'
+import { abilitiesIn, noAbilities } from './questions.ts'
 import { AcpSession, agentOf, agentsOf, chooseAgent, configOptionsOf, rootsIn } from './session.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientInfo } from '../define/call.ts'
@@ -30,17 +30,11 @@ import type { AcpAbilities } from './questions.ts'
 
 const PROTOCOL_VERSION = 1
 
-/** What all sessions of a client may take; over it, the one that was used first is forgotten. */
+/** What all sessions of a client may take; over it, those that were not used for longest are forgotten. */
 const MAX_SESSIONS_BYTES = 16 * 1024 * 1024
 
 type Params = Readonly<Record<string, unknown>>
 type RequestMessage = RpcMessage & { readonly kind: 'request' }
-
-/** A question without an answer. */
-interface Asked {
-  readonly resolve: (result: unknown) => void
-  readonly reject: (reason: Fault) => void
-}
 
 /** Serves the agents of a service. Throws `TypeError` where there are none. */
 export function serveAcp(service: Service, input: Readable, output: Writable): LineServer {
@@ -58,13 +52,13 @@ class AcpLines implements LineProtocol, AcpClient {
   readonly #sessions = new BoundedMap<AcpSession>(MAX_SESSIONS_BYTES, ({ bytes }) => bytes)
   /** Requests without an answer so far, by id; those that can be cancelled with their run. */
   readonly #open = new Map<Id, PromptRun | undefined>()
-  readonly #asked = new Map<Id, Asked>()
-  #questions = 0
+  readonly #questions: AskedQuestions
   #isInitialized = false
 
   constructor(service: Service, client: LineClient) {
     this.#service = service
     this.#client = client
+    this.#questions = new AskedQuestions(service.limits, (message) => client.send(message))
   }
 
   get isBusy(): boolean { return this.#open.size > 0 }
@@ -78,7 +72,7 @@ class AcpLines implements LineProtocol, AcpClient {
     switch (message.kind) {
       case 'request': return this.#accept(message)
       case 'notification': return this.#takeNotice(message.method, message.params)
-      case 'response': return this.#takeAnswer(message.id, message.result, message.error)
+      case 'response': return this.#questions.take(message.id, message.result, message.error)
       case 'malformed':
         if (message.isNoRequest === true) return
         this.#client.send(formatError(message.id ?? null, rpcError(INVALID_REQUEST, message.why)))
@@ -86,9 +80,7 @@ class AcpLines implements LineProtocol, AcpClient {
   }
 
   endInput(): void {
-    for (const { reject } of [...this.#asked.values()]) {
-      reject(new Fault('cancelled', 'The client has closed its end'))
-    }
+    this.#questions.close()
   }
 
   update(sessionId: string, update: object): void {
@@ -101,57 +93,8 @@ class AcpLines implements LineProtocol, AcpClient {
 
   ready(): Promise<void> | undefined { return this.#client.ready() }
 
-  async ask(run: PromptRun, question: Question): Promise<unknown> {
-    const { limits } = this.#service
-    const asking = encodeAcpQuestion(question, this.abilities, limits.maxCheckSteps)
-    const { method, title, params } = asking
-    const id = ++this.#questions
-    const toolCallId = title === undefined ? undefined : run.toolCallId(`question-${id}`)
-    if (toolCallId !== undefined) {
-      run.update({ sessionUpdate: 'tool_call', toolCallId, title, kind: 'other', status: 'pending' })
-    }
-    const finish = (status: 'completed' | 'failed'): void => {
-      if (toolCallId !== undefined) run.update({ sessionUpdate: 'tool_call_update', toolCallId, status })
-    }
-    const answer = new Promise<unknown>((resolve, reject) => { this.#asked.set(id, { resolve, reject }) })
-    const withdraw = (reason: Fault): void => {
-      const asked = this.#asked.get(id)
-      if (asked === undefined) return
-      this.#asked.delete(id)
-      // A client ends a permission by itself where its user has cancelled.
-      this.notify('$/cancel_request', { requestId: id })
-      finish('failed')
-      asked.reject(reason)
-    }
-    const late = new Fault('timeout', `The client did not answer within ${limits.askTimeoutMs} ms`)
-    const stop = startDeadline(limits.askTimeoutMs, () => withdraw(late))
-    const { call } = run
-    const giveUp = (): void => withdraw(call.reason ?? new Fault('cancelled', 'The call has ended'))
-    call.signal.addEventListener('abort', giveUp)
-    run.questions.add(withdraw)
-    const toolCall = toolCallId !== undefined && { toolCall: { toolCallId, title } }
-    const all = { sessionId: run.session.id, ...toolCall, ...params }
-    this.#client.send(formatRequest(id, method, JSON.stringify(all)))
-    try {
-      const result = await answer
-      if (!call.over) finish('completed')
-      return asking.decode(result)
-    } finally {
-      stop()
-      run.questions.delete(withdraw)
-      call.signal.removeEventListener('abort', giveUp)
-    }
-  }
-
-  #takeAnswer(id: Id, result: unknown, error: unknown): void {
-    const asked = this.#asked.get(id)
-    if (asked === undefined) return
-    this.#asked.delete(id)
-    // Some clients send null for what is not there.
-    if (error === undefined || error === null) return asked.resolve(result)
-    const { code, message } = isRecord(error) ? error : {}
-    const why = typeof message === 'string' ? message : 'no reason given'
-    asked.reject(new Fault('failed', `The client refused to answer: ${why}`, { code }))
+  ask(run: PromptRun, question: Question): Promise<unknown> {
+    return this.#questions.ask(run, question, this.abilities)
   }
 
   #takeNotice(method: string, params: unknown): void {
@@ -241,7 +184,10 @@ class AcpLines implements LineProtocol, AcpClient {
   }
 
   #begin(session: AcpSession, params: Params): object {
-    session.roots = rootsIn(params)
+    const roots = rootsIn(params)
+    // Taken out first: it is counted by its folders.
+    this.#sessions.delete(session.id)
+    session.roots = roots
     this.#sessions.set(session.id, session)
     const configOptions = configOptionsOf(this.#service.catalog, session)
     return configOptions.length === 0 ? {} : { configOptions }

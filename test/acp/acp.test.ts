@@ -280,7 +280,7 @@ test('a client that refuses to answer, or does not, ends the question', async ()
   const first = editor.prompt(sessionId, JSON.stringify(yesOrNo))
   editor.write({ id: (await editor.asked())['id'], error: { code: -32601, message: 'No such method' } })
   assert.equal((await first)['error'].message, 'The client refused to answer: No such method')
-  editor.others.splice(0)
+  assert.deepEqual(editor.updates().map(({ status }) => status), ['pending', 'failed'])
   const late = await editor.prompt(sessionId, JSON.stringify(yesOrNo))
   assert.match(late['error'].message, /did not answer within 30 ms/)
   const { id } = await editor.asked()
@@ -355,6 +355,23 @@ test('a session is loaded with what was said in it, and resumed without', async 
     const { error } = await editor.ask('session/load', { ...params, sessionId: unknown })
     assert.equal(error.code, typeof unknown === 'number' ? -32602 : -32002)
   }
+  await editor.end()
+})
+
+test('what sessions take is bounded: the one that was not used for longest is forgotten', async () => {
+  const editor = new Editor(echo)
+  const [old, used] = [await editor.begin(), await editor.begin()]
+  const large = { cwd: `/${'x'.repeat(3_000_000)}`, mcpServers: [] }
+  await editor.prompt(old, 'a')
+  // It grows when it is opened again.
+  await editor.ask('session/resume', { sessionId: old, ...large })
+  await editor.prompt(used, 'a')
+  for (let count = 0; count < 5; count++) {
+    await editor.prompt(used, 'b')
+    await editor.ask('session/new', large)
+  }
+  assert.equal((await editor.prompt(used, 'c'))['result'].stopReason, 'end_turn')
+  assert.equal((await editor.prompt(old, 'c'))['error'].code, -32002)
   await editor.end()
 })
 
