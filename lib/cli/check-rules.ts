@@ -5,6 +5,7 @@
 import { isAdapted } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
 import { isStrings } from '../wire/json.ts'
+import { blockedOrigins } from './page-origins.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { Prompt } from '../define/prompt.ts'
 import type { Resource, ResourceTemplate } from '../define/resource.ts'
@@ -127,6 +128,10 @@ function checkTool(tool: Tool, server: string, add: Add): void {
   if (title === undefined && annotations?.title === undefined) add('warning', 'title', where, titleless(name))
   checkAnnotations(tool, where, add)
   checkArguments(tool.input.json, where, add)
+  for (const { element, origin, member } of tool.ui === undefined ? [] : blockedOrigins(tool.ui)) {
+    add('warning', 'page-origin', where, `Its page has a ${element} of ${origin}, which hosts block. Write `
+      + `ui: { csp: { ${member}: ['${origin}'] } }, or put what it loads into the page.`)
+  }
 }
 
 function checkAnnotations({ name, annotations = {} }: Tool, where: string, add: Add): void {

@@ -28,6 +28,11 @@ const argument = (schema: object): Partial<ToolDefinition> => (
   { inputSchema: { type: 'object', properties: { a: { description: 'A number.', ...schema } } } }
 )
 
+/** A page with something in it. */
+const page = (body: string, csp?: object): Partial<ToolDefinition> => (
+  { ui: { html: `<!doctype html><title>Page</title>${body}`, ...csp !== undefined && { csp } } }
+)
+
 /** A value in so many lists. */
 const nested = (levels: number): object => levels === 0 ? { type: 'string' }
   : { type: 'array', items: nested(levels - 1) }
@@ -76,6 +81,19 @@ const tools: readonly (readonly [members: Partial<ToolDefinition>, found: readon
   [argument({ type: 'string', pattern: '^[a-z]+$' }), []],
   [argument({ type: 'string', pattern: '^(?!x)[a-z]+$' }), ['warning pattern']],
   [argument({ type: 'string', pattern: '^(a)\\1$' }), ['warning pattern']],
+  [page('<script src="https://cdn.example/a.js"></script>'), ['warning page-origin']],
+  [page('<script src=https://cdn.example/a.js></script><img alt="" src=\'https://cdn.example/b.png\'>'),
+    ['warning page-origin']],
+  [page('<link rel="stylesheet" href="https://a.example/a"><iframe src="https://a.example"></iframe>'),
+    ['warning page-origin', 'warning page-origin']],
+  [page('<script src="https://cdn.example/a"></script>', { resourceDomains: ['https://cdn.example'] }), []],
+  [page('<img src="https://a.cdn.example/b.png">', { resourceDomains: ['https://*.cdn.example'] }), []],
+  [page('<img src="https://cdn.example.org/b.png">', { resourceDomains: ['https://*.cdn.example'] }),
+    ['warning page-origin']],
+  [page('<iframe src="https://cdn.example"></iframe>', { resourceDomains: ['https://cdn.example'] }),
+    ['warning page-origin']],
+  [page('<!-- <img src="https://cdn.example/b.png"> --><a href="https://cdn.example">More</a>'), []],
+  [page('<link rel="canonical" href="https://cdn.example"><img src="data:image/png;base64,AAAA">'), []],
 ]
 
 test('each mistake in a tool is found, and what is fine is not', () => {

@@ -61,8 +61,9 @@ export interface ToolUiDefinition extends UiPage {
 export interface ToolUi {
   readonly uri: string | undefined
   readonly visibility: readonly ('model' | 'app')[]
-  /** The page that comes with the tool; undefined where it is somebody else's. */
+  /** The page that comes with the tool, and its text; undefined where it is somebody else's. */
   readonly page: Resource | undefined
+  readonly html: string | undefined
 }
 
 /** What a `ui` belongs to. */
@@ -138,8 +139,9 @@ export function toolUiOf(owner: string, tool: UiOwner, given: unknown): ToolUi |
     throw new TypeError(`${owner} has a ui without a page; write ui: { file: './page.html' }, or { html }`)
   }
   const address = uri ?? `ui://tools/${tool.name}`
-  const page = hasPage ? pageOf(tool, address, documentOf(owner, html, file), about) : undefined
-  const ui = Object.freeze<ToolUi>({ uri: hasPage ? address : uri, visibility, page })
+  const text = hasPage ? documentOf(owner, html, file) : undefined
+  const page = text === undefined ? undefined : pageOf(tool, address, text, about)
+  const ui = Object.freeze<ToolUi>({ uri: hasPage ? address : uri, visibility, page, html: text })
   made.add(ui)
   return ui
 }
