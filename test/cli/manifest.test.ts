@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'node:test'
 import { compile } from '../../lib/schema/compile.ts'
 import { environment, program } from '../fixtures/command.ts'
 import { modules } from '../fixtures/modules.ts'
+import { registrySchemas } from '../fixtures/optional.ts'
 import type { JsonSchema } from '../../lib/index.ts'
 import type { TestContext } from 'node:test'
 
@@ -96,6 +99,14 @@ test('an npm package and an address are listed as the registry writes them', (t)
     }],
   })
   assert.match(made.said, /noise/)
+})
+
+test('the schema of the registry takes what is printed', { skip: registrySchemas.absent }, (t) => {
+  const official = JSON.parse(readFileSync(join(registrySchemas.folder, 'server.schema.json'), 'utf8'))
+  const files = { 'package.json': packed(), 'shop.mjs': SHOP }
+  const made = manifest(t, files, 'shop.mjs', '--url', 'https://acme.example', '--key', '--variables', 'A')
+  assert.deepEqual(compile(official)(documentIn(made)).errors, [])
+  assert.notDeepEqual(compile(official)({ name: 'shop' }).errors, [])
 })
 
 test('without a module it says what package.json says; without a package what the module says', (t) => {

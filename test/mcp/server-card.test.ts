@@ -1,8 +1,11 @@
 /** Spec: SEP-2127, a draft. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'node:test'
 import { compile } from '../../lib/index.ts'
 import { jsonOf, request, serve } from '../fixtures/client.ts'
+import { registrySchemas } from '../fixtures/optional.ts'
 import type { ServerOptions } from '../../lib/index.ts'
 
 const CARD = '/mcp/server-card'
@@ -57,6 +60,15 @@ test('a server card says who the server is and how it is reached', async (t) => 
     ['application/mcp-server-card+json', '*', 'GET', 'Content-Type, If-None-Match', 'ETag',
       'public, max-age=3600'],
   )
+})
+
+test('the schema of the draft takes the card', { skip: registrySchemas.absent }, async (t) => {
+  const { $defs } = JSON.parse(readFileSync(join(registrySchemas.folder, 'server-card.schema.json'), 'utf8'))
+  const official = compile({ $ref: '#/$defs/ServerCard', $defs })
+  const icons = [{ src: 'https://shop.example.com/icon.png', sizes: ['48x48'] }]
+  const server = serve(t, { ...shop, apiKey: 'a key of the shop', mcp: { ...shop.mcp, icons } })
+  assert.deepEqual(official(await jsonOf(await server.fetch(request(CARD)))).errors, [])
+  assert.notDeepEqual(official({ name: 'shop' }).errors, [])
 })
 
 test('the catalog of the host leads to the card', async (t) => {
