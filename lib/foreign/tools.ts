@@ -134,6 +134,11 @@ const tools: readonly ToolShape[] = [
     (has) => lacksRun(has) && hostedTypes.has(has('type')) && has('name') !== undefined
       && has('inputSchema') === undefined && has('parameters') === undefined,
     'leave it out: only an agent of theirs can use it'],
+  [`a tool as OpenAI's API describes it`,
+    (has) => lacksRun(has) && has('type') === 'function' && has('name') === undefined
+      && readMember(has('function'), 'name') !== undefined,
+    'write what is in its function, with one that can be called: '
+      + '{ name, description, inputSchema: parameters, run: (args) => … }'],
   ['a tool of Mastra',
     (has) => lacksRun(has) && areFunctions(has, 'execute') && typeof has('id') === 'string'
       && has('name') === undefined, {

@@ -192,6 +192,8 @@ const refused: readonly (readonly [what: string, thing: object, sentence: RegExp
     /^This is a tool of VoltAgent that a client runs; give it an execute/],
   ['a tool of a provider', { type: 'provider', id: 'openai.web_search', args: {}, inputSchema: schema },
     /^This is a tool that the provider of a model runs; leave it out/],
+  [`a tool as OpenAI's API describes it`, { type: 'function', function: { name: 'add', parameters: {} } },
+    /; write what is in its function, .* inputSchema: parameters, run: /],
   ['a tool that OpenAI runs', { type: 'hosted_tool', name: 'web_search' },
     /^This is a tool that OpenAI runs; leave/],
   ['another tool of the ADK',
