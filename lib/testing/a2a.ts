@@ -4,7 +4,7 @@
  */
 import { isRecord } from '../define/content.ts'
 import { randomUuid } from '../wire/random.ts'
-import { postJson, resultsOf } from './http.ts'
+import { MAX_ROUNDS, postJson, resultsOf } from './http.ts'
 import type { TriportServer } from '../server/server.ts'
 import type { JsonRecord, TestAnswer, TestClient, TestClientOptions, TestRequest } from './types.ts'
 
@@ -56,13 +56,22 @@ export function a2aClient(
   /** Sends a message, and answers what is asked. */
   async function converse(said: string | Reply, given: TestRequest, send: Send): Promise<TestAnswer> {
     let result = await send(typeof said === 'string' ? [{ text: said }] : said, given)
-    for (;;) {
-      const { taskId, state, body } = result
+    for (let round = 0; ; round++) {
+      const { taskId, state, body, text } = result
       if (taskId === undefined || (state !== 'input-required' && state !== 'auth-required')) return result
-      const reply = await replyTo(body as unknown as Task)
+      const end = (): Promise<TestAnswer> => answer('CancelTask', { id: taskId }, given)
+      if (round === MAX_ROUNDS) {
+        await end()
+        throw new Error(`The agent asks without an end: ${text} Does what onElicit returns fit its schema?`)
+      }
+      // A test that fails leaves no task that waits.
+      const reply = await replyTo(body as unknown as Task).catch(async (error: unknown) => {
+        await end().catch(() => undefined)
+        throw error
+      })
       if (reply === undefined) return result
       // Only the end of its task ends a question without an answer.
-      if (reply.length === 0) return answer('CancelTask', { id: taskId }, given)
+      if (reply.length === 0) return end()
       result = await send(reply, { ...given, taskId })
     }
   }

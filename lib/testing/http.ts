@@ -9,6 +9,9 @@ import type { JsonRecord, TestClient, TestClientOptions, TestReply, TestRequest 
 
 type Server = Pick<TriportServer, 'fetch'>
 
+/** How often one call may ask. */
+export const MAX_ROUNDS = 100
+
 /** An error that a server answered. Its message is the server's sentence. */
 export class TestClientError extends Error {
   override readonly name = 'TestClientError'

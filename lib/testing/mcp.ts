@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isRecord, textOf } from '../define/content.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { EVENT_STREAM } from '../wire/sse.ts'
-import { postJson, resultsOf, TestClientError } from './http.ts'
+import { MAX_ROUNDS, postJson, resultsOf, TestClientError } from './http.ts'
 import type { Content } from '../define/content.ts'
 import type { TriportServer } from '../server/server.ts'
 import type { JsonRecord, TestClient, TestClientOptions, TestRequest } from './types.ts'
@@ -16,8 +16,6 @@ type Answer = (params: never) => unknown
 
 const REVISION = '2026-07-28'
 const META = 'io.modelcontextprotocol/'
-/** How often one call may ask. */
-const MAX_ROUNDS = 100
 /** How often a task is looked at. */
 const POLL_EVERY_MS = 5
 

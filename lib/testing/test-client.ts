@@ -3,7 +3,8 @@
  * What a protocol needs is loaded with its first request.
  */
 import { isRecord } from '../define/content.ts'
-import { checkMembers, must, mustBeText } from '../define/validate.ts'
+import { checkMembers, must, mustBeText, show } from '../define/validate.ts'
+import type { ElicitAnswer } from '../define/question.ts'
 import type { TriportServer } from '../server/server.ts'
 import type { TestClient, TestClientOptions } from './types.ts'
 
@@ -12,6 +13,8 @@ const checks = {
   headers: must(isRecord, `write an object, as in { 'x-api-key': 'key' }`),
   url: mustBeText, onElicit: mustBeFunction, onSample: mustBeFunction,
 }
+
+const actions: readonly unknown[] = ['accept', 'decline', 'cancel']
 
 /**
  * Makes a client of a server, for tests: queries, MCP and A2A without a socket. Throws `TypeError` for what
@@ -24,9 +27,11 @@ export function testClient(
     throw new TypeError('testClient needs a server; write testClient(createServer({ agents: [agent] }))')
   }
   checkMembers('testClient', options, checks)
+  const { onElicit } = options
+  const asked = { ...options, ...onElicit && { onElicit: checked(onElicit) } }
   const http = async () => (await import('./http.ts')).httpClient(server, options)
-  const mcp = async () => (await import('./mcp.ts')).mcpClient(server, options)
-  const a2a = async () => (await import('./a2a.ts')).a2aClient(server, options)
+  const mcp = async () => (await import('./mcp.ts')).mcpClient(server, asked)
+  const a2a = async () => (await import('./a2a.ts')).a2aClient(server, asked)
   return {
     query: async (...given) => (await http()).query(...given),
     stream: async (...given) => (await http()).stream(...given),
@@ -42,5 +47,17 @@ export function testClient(
       stream: async (...given) => (await a2a()).stream(...given),
       task: async (...given) => (await a2a()).task(...given),
     },
+  }
+}
+
+type OnElicit = NonNullable<TestClientOptions['onElicit']>
+
+/** The same function, which throws `TypeError` where it returns what is no answer. */
+function checked(onElicit: OnElicit): OnElicit {
+  return async (question) => {
+    const answer: unknown = await onElicit(question)
+    if (isRecord(answer) && actions.includes(answer['action'])) return answer as ElicitAnswer
+    throw new TypeError(`onElicit returned ${show(answer)}; return { action: 'accept', content: { … } } or `
+      + `{ action: 'decline' }`)
   }
 }

@@ -201,6 +201,16 @@ test('what an agent asks over A2A is answered, declined, or left to the test', a
   assert.equal(last, 'One large tea')
 })
 
+test('what is no answer, or none that fits, is an error over each protocol, and ends its task', async () => {
+  const odd = askable({ onElicit: () => ({ size: 'small' }) as never })
+  const sentence = { name: 'TypeError', message: /^onElicit returned an object; return { action: 'accept', / }
+  await assert.rejects(odd.a2a.send('tea', { agent: 'waiter' }), sentence)
+  await assert.rejects(odd.mcp.callTool('execute_waiter_task', { prompt: 'tea' }), sentence)
+  const unfit = askable({ onElicit: () => ({ action: 'accept', content: { size: 'huge' } }) })
+  await assert.rejects(unfit.a2a.send('tea', { agent: 'waiter' }),
+    { message: /^The agent asks without an end: Which size\? Does what onElicit returns fit its schema\?$/ })
+})
+
 test('an error is thrown with its status, its code and its document', async () => {
   await assert.rejects(client.query(''), (error: { status: number; document: { errors: object[] } }) => {
     assert.deepEqual([error.status, error.document.errors.length], [422, 1])
