@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, resolve, sep } from 'node:path'
+import { dirname, extname, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { defineGroup, groupChecks, isAdaptable } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
@@ -44,6 +44,9 @@ const PLACE: readonly string[] = ['port', 'host', 'quiet']
 /** What Node and compilers add to the exports of CommonJS. */
 const ADDED: readonly string[] = ['default', '__esModule', 'module.exports']
 
+/** What a module's file may end with. */
+const ENDINGS: readonly string[] = ['.js', '.mjs', '.ts', '.mts', '.cjs', '.cts']
+
 /** What a module exports. With a `server` that it has made itself, the others are empty. */
 export interface Loaded {
   readonly subject: Defined
@@ -57,7 +60,7 @@ export interface Loaded {
  */
 export async function loadModule(path: string, name?: string): Promise<Loaded> {
   const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat === undefined) throw new Error(`Cannot load ${path}: there is no such file`)
+  if (stat === undefined) throw new Error(`Cannot load ${path}: there is no such file${insteadOf(path)}`)
   if (stat.isDirectory()) throw new Error(`Cannot load ${path}: it is a folder; name a file in it`)
   // The event loop is empty and the import has not ended: nothing will settle it.
   const giveUp = (): never => {
@@ -85,6 +88,15 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
   const stray = Object.keys(read.exported).find((name) => !isKnown(name))
   if (stray !== undefined) throw new Error(`${path} exports '${stray}'${explain(stray)}`)
   return { subject, options }
+}
+
+/** The end of a sentence about a file that is not there, where one is of another ending. */
+function insteadOf(path: string): string {
+  const ending = extname(path)
+  const whole = path.slice(0, path.length - ending.length)
+  const found = ENDINGS.map((one) => whole + one)
+    .find((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
+  return found === undefined ? '' : `; there is ${found}`
 }
 
 function isKnown(name: string): boolean {

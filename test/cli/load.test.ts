@@ -242,6 +242,10 @@ test('what cannot be loaded is reported with its position and the author\'s own 
     else assert.match(reason, said)
   }
   assert.equal(await reasonOf(t, 'lib', folder), 'Cannot load lib: it is a folder; name a file in it')
+  for (const near of ['empty', 'empty.js']) {
+    const reason = await reasonOf(t, near, folder)
+    assert.equal(reason, `Cannot load ${near}: there is no such file; there is empty.mjs`)
+  }
 })
 
 test('a module is made of what it and its own imports import by a relative path', (t) => {
