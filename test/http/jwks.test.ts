@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { createServer } from 'node:http'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { jwksVerifier } from '../../lib/index.ts'
-import { request, serve } from '../fixtures/client.ts'
+import { eventually, request, serve } from '../fixtures/client.ts'
 import type { KeyObject } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -133,6 +134,24 @@ test('keys are read again for a token with a new one, and not for each', async (
   issuer.keys = []
   clock.mock.mockImplementation(() => start + 31_000 + 601_000)
   assert.equal(await verify(token), undefined)
+})
+
+test('keys in use are read again before they are old, so that an issuer may be away for a while', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const issuer = await issuerFor(t)
+  const verify = verifierOf(issuer, { jwksUri: `${issuer.url}/keys` })
+  const clock = t.mock.method(performance, 'now')
+  const start = performance.now()
+  for (const [seconds, status, reads] of [[0, 200, 1], [310, 500, 2], [350, 200, 3], [900, 500, 4]] as const) {
+    clock.mock.mockImplementation(() => start + seconds * 1_000)
+    issuer.status = status
+    assert.ok(await verify(tokenOf(claimsOf(issuer))), `after ${seconds} s`)
+    await eventually(() => issuer.asked.length === reads)
+    // Until it has read the reply too.
+    await sleep(20)
+  }
+  clock.mock.mockImplementation(() => start + 960_000)
+  await assert.rejects(verify(tokenOf(claimsOf(issuer))), /keys of the issuer cannot be read/)
 })
 
 test('while keys cannot be read callers get 503, and then they are let in', async (t) => {

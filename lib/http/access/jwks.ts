@@ -56,6 +56,8 @@ const MIN_RSA_BITS = 2_048
 const READ_TIMEOUT_MS = 5_000
 /** Keys that the issuer has withdrawn are not taken for longer. */
 const KEEP_MS = 10 * 60_000
+/** Keys in use are read again from here on, while they still count: the issuer may be away for a while. */
+const RENEW_MS = KEEP_MS / 2
 /** Keys that could not be read are asked for again after this time. */
 const RETRY_MS = 1_000
 /** A token with an unknown key makes the keys be read again, but not more often. */
@@ -186,9 +188,10 @@ class IssuerKeys {
   /** Rejects with `Unavailable` where there are none and they cannot be read. */
   async find(algorithm: JwksAlgorithm, kid: unknown): Promise<readonly KeyObject[]> {
     const now = performance.now()
-    const isOld = now - this.#readAt > KEEP_MS
+    const age = now - this.#readAt
+    const isOld = age > KEEP_MS
     const isUnknown = !isOld && this.#matching(algorithm, kid).length === 0
-    if (now - this.#triedAt > (isOld ? RETRY_MS : COOL_DOWN_MS) && (isOld || isUnknown)) {
+    if (now - this.#triedAt > (isOld ? RETRY_MS : COOL_DOWN_MS) && (age > RENEW_MS || isUnknown)) {
       this.#reading ??= this.#read().finally(() => { this.#reading = undefined })
     }
     // Others that come while the keys are read wait for them.
