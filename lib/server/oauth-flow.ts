@@ -5,7 +5,6 @@
  * Spec: OAuth 2.1; RFC 7591, RFC 7636, RFC 8414, RFC 8707, RFC 9207; MCP, Security Best Practices.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { SYSTEM_OWNER } from '../state/store.ts'
 import { timer } from '../util/clock.ts'
 import { textWithin } from '../wire/bounded.ts'
 import { parseJson } from '../wire/json.ts'
@@ -15,6 +14,7 @@ import { consentPage, escaped, expired, NO_STORE, oauthPage, PAGE_HEADERS } from
 import type { TokenInfo } from '../http/access/keys.ts'
 import type { Endpoint, Exchange, Reply } from '../http/message/exchange.ts'
 import type { Service } from '../run/service.ts'
+import type { StoreKey } from '../state/store.ts'
 import type { Seal } from '../wire/seal.ts'
 
 /** What the provider gave for a user. */
@@ -82,6 +82,8 @@ const COLLECTION = 'oauth'
 const COOKIE = 'triport_oauth'
 const ATTEMPT_MS = 10 * 60_000
 const CODE_MS = 60_000
+/** Of a code or a refresh token: the digest of the user, and what cannot be guessed. */
+const NAME = /^[\w-]{43}\.[\w-]{72}$/
 const READ_TIMEOUT_MS = 10_000
 const MAX_BYTES = 262_144
 const MAX_DEPTH = 8
@@ -309,9 +311,10 @@ export class OauthFlow {
     })
   }
 
-  /** Keeps a session under a name that cannot be guessed, and is good once. */
+  /** Keeps a session under a name that cannot be guessed, and is good once. It is the user's, and says so. */
   async #keep(
-    kind: 'code' | 'refresh', session: Session, keepMs: number, id: string = randomUuid() + randomUuid(),
+    kind: 'code' | 'refresh', session: Session, keepMs: number,
+    id: string = `${digest(session.user.subject)}.${randomUuid()}${randomUuid()}`,
   ): Promise<string> {
     const value = this.#seal.seal(`oauth ${kind}`, session, Date.now() + keepMs)
     await this.#service.store.write(keyOf(kind, id), value, keepMs, 0)
@@ -319,15 +322,17 @@ export class OauthFlow {
   }
 
   async #take(kind: 'code' | 'refresh', id: string | null): Promise<Session> {
-    const key = keyOf(kind, id ?? '')
-    const entry = await this.#service.store.read(key)
+    const session = id !== null && NAME.test(id) ? await this.#taken(kind, keyOf(kind, id)) : undefined
+    if (session !== undefined) return session
+    throw new Refused('invalid_grant', 'The code or token is not known, was used, or is too old')
+  }
+
+  async #taken(kind: 'code' | 'refresh', key: StoreKey): Promise<Session | undefined> {
+    const { store } = this.#service
+    const entry = await store.read(key)
     const session = entry && this.#seal.open(`oauth ${kind}`, entry.value)
     // Of two at the same time one removes it.
-    const isTaken = session !== undefined && await this.#service.store.remove(key, entry!.version)
-    if (!isTaken) {
-      throw new Refused('invalid_grant', 'The code or token is not known, was used, or is too old')
-    }
-    return session as Session
+    return session !== undefined && await store.remove(key, entry!.version) ? session as Session : undefined
   }
 
   /** Asks the provider for tokens: those of the user, and the one to ask again with. */
@@ -400,9 +405,10 @@ export class OauthFlow {
   }
 }
 
-function keyOf(kind: string, id: string): { collection: string; owner: string; key: string } {
+/** The user owns it: one who logs in again and again pushes out nobody else's. */
+function keyOf(kind: string, id: string): StoreKey {
   // Not the id itself: who can read the store cannot use it.
-  return { collection: COLLECTION, owner: SYSTEM_OWNER, key: `${kind}-${digest(id)}` }
+  return { collection: COLLECTION, owner: id.slice(0, id.indexOf('.')), key: `${kind}-${digest(id)}` }
 }
 
 function digest(text: string): string {

@@ -136,13 +136,14 @@ test('keys are read again for a token with a new one, and not for each', async (
   assert.equal(await verify(token), undefined)
 })
 
-test('keys in use are read again before they are old, so that an issuer may be away for a while', async (t) => {
+test('keys in use are read again before they are old, so an issuer may be away for a while', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   const issuer = await issuerFor(t)
   const verify = verifierOf(issuer, { jwksUri: `${issuer.url}/keys` })
   const clock = t.mock.method(performance, 'now')
   const start = performance.now()
-  for (const [seconds, status, reads] of [[0, 200, 1], [310, 500, 2], [350, 200, 3], [900, 500, 4]] as const) {
+  const steps = [[0, 200, 1], [310, 500, 2], [350, 200, 3], [900, 500, 4]] as const
+  for (const [seconds, status, reads] of steps) {
     clock.mock.mockImplementation(() => start + seconds * 1_000)
     issuer.status = status
     assert.ok(await verify(tokenOf(claimsOf(issuer))), `after ${seconds} s`)

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer as createHttp } from 'node:http'
 import test from 'node:test'
-import { oauthProxy } from '../../lib/index.ts'
+import { memoryStore, oauthProxy } from '../../lib/index.ts'
 import { jsonOf, request, serve } from '../fixtures/client.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { OauthProxyOptions, TriportServer } from '../../lib/index.ts'
+import type { OauthProxyOptions, ServerOptions, TriportServer } from '../../lib/index.ts'
 
 const resource = 'https://triport.test/mcp'
 const redirect_uri = 'http://127.0.0.1:9/callback'
@@ -38,8 +38,11 @@ async function providerFor(t: TestContext): Promise<Provider> {
   return provider
 }
 
-function serving(t: TestContext, provider: Provider, more: Partial<OauthProxyOptions> = {}): TriportServer {
+function serving(
+  t: TestContext, provider: Provider, more: Partial<OauthProxyOptions> = {}, options: ServerOptions = {},
+): TriportServer {
   return serve(t, {
+    ...options,
     protocol: 'all', publicUrl: 'https://triport.test', name: 'Shop <1>',
     tools: [{
       name: 'who', description: 'Who.',
@@ -289,6 +292,22 @@ test('a code is good once, for its client, its proof and this resource', async (
   // A token of another server is none.
   const foreign = await tokenFor(serving(t, await providerFor(t)), exchange(clientId, randomUUID()))
   assert.equal(foreign.status, 400)
+})
+
+test('a user who logs in again and again pushes out logins of their own alone', async (t) => {
+  const provider = await providerFor(t)
+  const server = serving(t, provider, {}, { store: memoryStore({ maxEntries: 12 }) })
+  const clientId = await registered(server)
+  const loggedIn = async (subject: string): Promise<string> => {
+    provider.answer.body = { access_token: subject, refresh_token: `rt-${subject}` }
+    const given = await tokenFor(server, exchange(clientId, await codeFor(server, clientId)))
+    assert.equal(given.status, 200)
+    return String((await jsonOf(given))['refresh_token'])
+  }
+  const bob = await loggedIn('bob')
+  for (let count = 0; count < 30; count++) await loggedIn('ann')
+  const again = { grant_type: 'refresh_token', client_id: clientId, refresh_token: bob }
+  assert.equal((await tokenFor(server, again)).status, 200)
 })
 
 test('the client learns who is not let in, and that a provider has failed, but not why', async (t) => {
