@@ -3,7 +3,7 @@
  * that fits the form is the answer; a text fills its only value.
  */
 import { isRecord } from '../define/content.ts'
-import { compileForm } from '../define/question.ts'
+import { compileForm, formFault } from '../define/question.ts'
 import type { Content } from '../define/content.ts'
 import type { ElicitAnswer, Form, Question, UrlAnswer } from '../define/question.ts'
 import type { TaskQuestion, Task, TaskMessage } from './task.ts'
@@ -53,6 +53,18 @@ function answerFrom(question: Question, parts: readonly Content[], maxSteps: num
   return undefined
 }
 
+/** Why a message answers nothing, for the one who sent it. Undefined where no form is asked. */
+function whyUnfit(
+  open: readonly TaskQuestion[], parts: readonly Content[], maxSteps: number,
+): string | undefined {
+  const form = open.map(({ question }) => question).find((question) => question.what === 'elicit')
+  if (form === undefined) return undefined
+  const content = parts.map((part) => contentFrom(part, form)).find(isRecord)
+  if (content === undefined) return 'The answer has to be data that fits the form.'
+  const fault = formFault(form.schema, content, maxSteps) ?? 'it belongs to another question'
+  return `The answer does not fit the form: ${fault}.`
+}
+
 function contentFrom(part: Content, { schema }: Form): unknown {
   if (part.type === 'data') return part.data
   if (part.type !== 'text') return undefined
@@ -88,7 +100,12 @@ export function deliverMessage(
   const answers = answersFrom(questions, message.parts, maxSteps)
   tasks.addMessage(id, message)
   if (questions.length > 0 && answers.size === 0) {
-    tasks.move(id, state, { message: asked?.parts })
+    const why = whyUnfit(questions, message.parts, maxSteps)
+    // What is asked, not what was said of the answer before.
+    const again = questions.flatMap(({ question }) => questionParts(question))
+    const parts: readonly Content[] | undefined = why === undefined ? asked?.parts
+      : [...again, { type: 'text', text: why }]
+    tasks.move(id, state, { message: parts })
     return undefined
   }
   tasks.runOf(id)?.answer(answers)

@@ -62,7 +62,7 @@ export function a2aClient(
       const end = (): Promise<TestAnswer> => answer('CancelTask', { id: taskId }, given)
       if (round === MAX_ROUNDS) {
         await end()
-        throw new Error(`The agent asks without an end: ${text} Does what onElicit returns fit its schema?`)
+        throw new Error(`The agent asks without an end: ${text}`)
       }
       // A test that fails leaves no task that waits.
       const reply = await replyTo(body as unknown as Task).catch(async (error: unknown) => {
