@@ -278,6 +278,33 @@ test('a response that could not be kept at its end does not seem to run for ever
   assert.deepEqual((await read())['error'], { code: 'server_error', message: 'It could not be kept' })
 })
 
+test('a long work with tools goes on from the question, whatever is forgotten in between', async (t) => {
+  const server = serve(t, {
+    agents: [{
+      name: 'Agent',
+      run: (prompt, { clientToolResults: { length } }) => (
+        length === 0 || prompt === '' ? { toolCalls: [{ name: 'read' }] } : `${prompt} ${length}`
+      ),
+    }],
+    conversationBytes: 100_000,
+  })
+  const tools = [{ type: 'function', name: 'read' }]
+  const output = 'x'.repeat(90_000)
+  let previous = await responded(server, { tools, input: [
+    { role: 'user', content: 'Hello' },
+    { type: 'function_call', call_id: 'a', name: 'read', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'a', output },
+  ] })
+  for (let count = 0; count < 3; count++) {
+    previous = await responded(server, { tools, previous_response_id: previous['id'], input: [
+      { type: 'function_call', call_id: 'b', name: 'read', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'b', output },
+    ] })
+  }
+  // The latest of the results are still there.
+  assert.equal(textOf(previous), 'Hello 2')
+})
+
 test('each item of an input has an id of its own, and pages end', async (t) => {
   const server = serving(t, (prompt) => prompt)
   const input = ['a', 'b', 'c'].map((content) => ({ role: 'user', content, id: 'same' }))

@@ -56,14 +56,17 @@ export function removeResponse(
   return store.remove(keyFor(owner, id), 'any')
 }
 
-/** The last items, of which at least the last remains. */
+/** The last items, of which at least the last remains, and what the user has said last. */
 function within(items: readonly ResponseItem[], maxBytes: number): readonly ResponseItem[] {
   let bytes = 0
   const first = items.findLastIndex((item) => {
     bytes += JSON.stringify(item).length
     return bytes > maxBytes
   })
-  return items.slice(Math.min(first + 1, items.length - 1))
+  const start = Math.min(first + 1, items.length - 1)
+  const said = items.findLastIndex(({ role }) => role === 'user')
+  // Without it there is nothing to go on with.
+  return said < start ? [...items.slice(said, said + 1), ...items.slice(start)] : items.slice(start)
 }
 
 function isKept(value: unknown): value is KeptResponse {
