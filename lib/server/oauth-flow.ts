@@ -173,7 +173,7 @@ export class OauthFlow {
     const objection = this.#objection(asked, challenge)
     if (objection !== undefined) {
       // Anyone may register: nobody is sent to another site before they have agreed (RFC 9700 §4.11.2).
-      if (redirectUri.startsWith('https:')) {
+      if (new URL(redirectUri).protocol === 'https:') {
         return oauthPage('The application asks for what is not given here', escaped(objection.message), 400)
       }
       return this.#sendBack(grant, { error: objection.code, error_description: objection.message })

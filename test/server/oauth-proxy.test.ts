@@ -193,12 +193,13 @@ test('nothing is sent on for a client that is not known, or to an address that i
     [{ code_challenge_method: 'plain' }, 'invalid_request'],
     [{ resource: 'https://other.example' }, 'invalid_target'],
   ]
-  const elsewhereId = await registered(server, 'https://evil.example/')
+  const evil = ' HTTPS://evil.example/'
+  const elsewhereId = await registered(server, evil)
   for (const [more, error] of wrong) {
     const back = locationOf(await browser.go(authorizePath(clientId, more)))
     assert.deepEqual([back.searchParams.get('error'), back.searchParams.get('state')], [error, 'st'])
     // Anyone may register, so nobody is sent to another site before they have agreed.
-    const there = authorizePath(elsewhereId, { ...more, redirect_uri: 'https://evil.example/' })
+    const there = authorizePath(elsewhereId, { ...more, redirect_uri: evil })
     const stays = await browser.go(there)
     assert.deepEqual([stays.status, stays.headers.get('location')], [400, null])
     assert.match(await stays.text(), /The application asks for what is not given here/)
