@@ -253,6 +253,20 @@ test('how a response in the background ended is known as long as it is kept', as
   assert.equal((await server.fetch(request(`/v1/responses/${removed['id']}`))).status, 404)
 })
 
+test('a response that runs for longer than it would be kept can be read meanwhile', async (t) => {
+  let end: (said: string) => void = () => {}
+  const server = serve(t, {
+    agents: [{ name: 'Agent', run: () => new Promise<string>((resolve) => { end = resolve }) }],
+    conversationIdleMs: 50,
+  })
+  const { id } = await responded(server, { background: true })
+  const read = (): Promise<Response> => server.fetch(request(`/v1/responses/${String(id)}`))
+  await sleep(150)
+  assert.equal((await jsonOf(await read()))['status'], 'in_progress')
+  end('Done.')
+  await eventually(async () => (await read()).status === 404)
+})
+
 test('a response that could not be kept at its end does not seem to run for ever', async (t) => {
   const store = memoryStore()
   let isFull = false

@@ -25,16 +25,19 @@ function keyFor(owner: string, id: string): StoreKey {
   return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 
-/** Throws, or rejects with, `Fault('busy')` where the store cannot be reached or has no room. */
+/**
+ * `runMs`: how long it may still run. Throws, or rejects with, `Fault('busy')` where the store cannot be
+ * reached or has no room.
+ */
 export function keepResponse(
-  { responses: store, limits }: Service, owner: string, kept: KeptResponse,
+  { responses: store, limits }: Service, owner: string, kept: KeptResponse, runMs = 0,
 ): MaybePromise<void> {
   const { conversationBytes, conversationIdleMs } = limits
   const whole = JSON.stringify(kept)
   const value = whole.length <= conversationBytes ? whole
     : JSON.stringify({ ...kept, items: within(kept.items, conversationBytes) })
   const key = keyFor(owner, String(kept.response['id']))
-  return andThen(store.write(key, value, conversationIdleMs, 'any'), () => undefined)
+  return andThen(store.write(key, value, conversationIdleMs + runMs, 'any'), () => undefined)
 }
 
 /** Undefined where there is none. Throws, or rejects with, `Fault('busy')`. */

@@ -3,8 +3,10 @@
  * Spec: https://platform.openai.com/docs/api-reference/responses
  */
 import { Fault } from '../../define/fault.ts'
+import { timeoutOf } from '../../run/answer-message.ts'
 import { cancelTaskRun, TaskRun } from '../../run/task-run.ts'
 import { isTerminal } from '../../tasks/task.ts'
+import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
@@ -57,13 +59,16 @@ function itemsBefore(
 
 /** Runs a response as a task, and answers at once. */
 function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
-  const { call, id, runnable: { kind, id: name } } = run
+  const { call, id, runnable } = run
+  const { kind, id: name } = runnable
   const owner = call.principal.id
   service.tasks.check()
   service.workload.check(call.origin)
   const task = new TaskRun(service, call, { can: () => false })
   const response = run.shown('in_progress')
-  const kept = keepResponse(service, owner, { response, input: run.input, items: run.itemsSoFar })
+  const begin = { response, input: run.input, items: run.itemsSoFar }
+  // Not for ever, even where the run may take that long: what a client makes us keep makes room.
+  const kept = keepResponse(service, owner, begin, Math.min(timeoutOf(service, runnable), MAX_TIMER_MS))
   // It is kept before the task has ended, and may be forgotten.
   const failed = async (error: unknown): Promise<void> => {
     await run.keepFailed(error)
