@@ -142,6 +142,7 @@ test('each mistake is named, with how to mend it', (t) => {
     [[{}], /^A skill needs 'name'/],
     [[{ ...fine, name: 'a--b' }], /has the name "a--b"; write 1 to 64/],
     [[{ ...fine, description: ' ' }], /has the description " "; write 1 to 1024/],
+    [[{ ...fine, description: 'a'.repeat(1025) }], /has a description of 1025 char/],
     [[{ ...fine, instructions: undefined }], /^The skill 'a' needs 'instructions'/],
     [[{ ...fine, body: '' }], /^The skill 'a' .*'body'/],
     [[{ ...fine, metadata: { a: 1 } }], /has metadata an object; write texts by name/],

@@ -226,7 +226,11 @@ function frontmatterOf({ path, label, files }: SkillSource): Frontmatter {
   if (name !== folder) {
     throw new TypeError(`${label} has the name '${name}', and its folder is '${folder}'; give them one name`)
   }
-  if (typeof description !== 'string' || description.trim() === '' || description.length > MAX_DESCRIPTION) {
+  if (typeof description === 'string' && description.length > MAX_DESCRIPTION) {
+    throw new TypeError(`${label} has a description of ${description.length} characters, and hosts take `
+      + `${MAX_DESCRIPTION}; shorten it`)
+  }
+  if (typeof description !== 'string' || description.trim() === '') {
     throw new TypeError(`${label} has the description ${show(description)}; write 1 to ${MAX_DESCRIPTION} `
       + 'characters that say what it does and when to use it')
   }
