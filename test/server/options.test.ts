@@ -4,7 +4,7 @@ import test from 'node:test'
 import { createServer, defaults, launch, memoryStore, serveStdio } from '../../lib/index.ts'
 import { echo, listen, request, serve } from '../fixtures/client.ts'
 import { serviceOf } from '../fixtures/house.ts'
-import type { OpenTelemetry, LaunchOptions, ServerOptions, StdioOptions, Subject } from '../../lib/index.ts'
+import type { OpenTelemetry, LaunchOptions, ServerOptions, Subject } from '../../lib/index.ts'
 
 const tool = { name: 'now', description: 'Tells the time.', inputSchema: { type: 'object' }, run: () => 1 }
 const auth = {
@@ -232,8 +232,9 @@ test('an option that stands in the wrong place says where it goes', async () => 
     name: 'TypeError', message: `serveStdio takes its options as an object, not 9250; `
       + `write serveStdio(agent, { name: 'Helper' })`,
   })
-  const protocol = { protocol: 'mcp' } as StdioOptions
-  await assert.rejects(serveStdio(echo, protocol), /serveStdio has no option 'protocol'/)
+  await assert.rejects(serveStdio(echo, { protocol: 'http' as never }), {
+    name: 'TypeError', message: `protocol is "http"; over stdio write 'mcp' or 'acp'`,
+  })
   for (const [streams, sentence] of [
     [{ input: 'x' }, /^TypeError: input is "x"; write a readable stream, as process\.stdin is$/],
     [{ output: {} }, /^TypeError: output is an object; write a writable stream, as process\.stdout is$/],
