@@ -106,22 +106,30 @@ test('an agent sees the items as messages, pictures and files', async (t) => {
 
 test('a stream says each item as it comes, and ends with the whole response', async (t) => {
   const server = serving(t, async function* (_prompt, call): AsyncGenerator<string> {
-    call.event({ type: 'reasoning', text: 'Let me see.' })
+    call.event({ type: 'reasoning', text: 'Let me ' })
+    call.event({ type: 'reasoning', text: 'see.' })
     yield 'One '
+    call.event({ type: 'reasoning', text: 'Is that all?' })
     yield 'two.'
   })
   const events = await eventsOf(await respond(server, { stream: true }))
   const inShort = events.map(({ type, output_index: at }) => at === undefined ? type : [at, type])
   assert.deepEqual(inShort, [
     'response.created', 'response.in_progress',
-    [0, 'response.output_item.added'], [0, 'response.output_item.done'],
+    [0, 'response.output_item.added'], [0, 'response.content_part.added'],
+    [0, 'response.reasoning.delta'], [0, 'response.reasoning.delta'], [0, 'response.reasoning.done'],
+    [0, 'response.content_part.done'], [0, 'response.output_item.done'],
     [1, 'response.output_item.added'], [1, 'response.content_part.added'],
     [1, 'response.output_text.delta'], [1, 'response.output_text.delta'], [1, 'response.output_text.done'],
-    [1, 'response.content_part.done'], [1, 'response.output_item.done'], 'response.completed',
+    [1, 'response.content_part.done'], [1, 'response.output_item.done'],
+    [2, 'response.output_item.added'], [2, 'response.content_part.added'],
+    [2, 'response.reasoning.delta'], [2, 'response.reasoning.done'],
+    [2, 'response.content_part.done'], [2, 'response.output_item.done'], 'response.completed',
   ])
   const last = events.at(-1)?.['response'] as Json & Output
-  assert.equal(textOf(last), 'One two.')
-  assert.deepEqual(last.output.map(({ type }) => type), ['reasoning', 'message'])
+  assert.deepEqual(last.output.map(({ type, content }) => [type, content?.[0]?.text]), [
+    ['reasoning', 'Let me see.'], ['message', 'One two.'], ['reasoning', 'Is that all?'],
+  ])
   assert.deepEqual(await jsonOf(await server.fetch(request(`/v1/responses/${last['id']}`))), last)
 })
 

@@ -96,7 +96,11 @@ export function messageItem(id: string, content: readonly ResponseItem[], isDone
 }
 
 export function reasoningItem(id: string, text: string): ResponseItem {
-  return { type: 'reasoning', id, summary: [], content: [{ type: 'reasoning_text', text }] }
+  return { type: 'reasoning', id, summary: [], content: [reasoningPart(text)] }
+}
+
+export function reasoningPart(text: string): ResponseItem {
+  return { type: 'reasoning_text', text }
 }
 
 /** `written`: its arguments, as far as they are there. */

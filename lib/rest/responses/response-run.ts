@@ -14,8 +14,8 @@ import { RunReply } from '../reply/run-stream.ts'
 import { keepResponse } from './kept-responses.ts'
 import { conversationOf } from './response-input.ts'
 import {
-  callItem, estimatedUsage, idFor, messageItem, reasoningItem, refusalPart, responseOf, secondsNow, textPart,
-  usageOf,
+  callItem, estimatedUsage, idFor, messageItem, reasoningItem, reasoningPart, refusalPart, responseOf,
+  secondsNow, textPart, usageOf,
 } from './response-object.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
@@ -52,7 +52,10 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   /** The items that are done. */
   readonly #output: ResponseItem[] = []
   #message: { readonly id: string; text: string } | undefined
-  #reasoning = ''
+  #reasoning: { readonly id: string; text: string } | undefined
+  /** Reasoning that comes while a message is written, which follows it. */
+  #laterReasoning = ''
+  #reasoningLength = 0
   #number = 0
 
   /** `before`: the items of the conversation so far. Throws `Fault('invalid')` for wrong items. */
@@ -81,9 +84,11 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   /** A tool that the agent calls is no `function_call`: the client would call it too. */
   event(event: CallEvent): void {
     if (event.type !== 'reasoning') return
-    const text = event.text.slice(0, MAX_REASONING - this.#reasoning.length)
+    const text = event.text.slice(0, MAX_REASONING - this.#reasoningLength)
     this.call.hold(text.length)
-    this.#reasoning += text
+    this.#reasoningLength += text.length
+    if (this.#message === undefined) this.#reason(text)
+    else this.#laterReasoning += text
   }
 
   /** The response as it is before its end. */
@@ -146,7 +151,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     }
     this.#closeMessage()
     for (const call of toolCalls) this.#callTool(call)
-    this.#flushReasoning()
+    this.#closeReasoning()
     const { usage } = this.call
     const counts = usage !== undefined ? usageOf(usage)
       : estimatedUsage(tokensRead(this), tokensIn(Buffer.byteLength(answer.text)))
@@ -189,7 +194,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   }
 
   #openMessage(part = textPart('')): { readonly id: string; text: string } {
-    this.#flushReasoning()
+    this.#closeReasoning()
     const message = { id: idFor('msg'), text: '' }
     this.#message = message
     this.#sendIn('response.output_item.added', { item: messageItem(message.id, [], false) })
@@ -218,7 +223,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   }
 
   #callTool(call: MadeToolCall): void {
-    this.#flushReasoning()
+    this.#closeReasoning()
     const id = idFor('fc')
     const written = JSON.stringify(call.args)
     const members = { item_id: id, name: call.name }
@@ -228,12 +233,30 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     this.#done(callItem(id, call, written, true))
   }
 
-  #flushReasoning(): void {
-    if (this.#reasoning === '') return
-    const id = idFor('rs')
-    const text = this.#reasoning
-    this.#reasoning = ''
-    this.#sendIn('response.output_item.added', { item: { ...reasoningItem(id, ''), content: [] } })
+  #reason(delta: string): void {
+    if (delta === '') return
+    const item = this.#reasoning ?? this.#openReasoning()
+    item.text += delta
+    this.#sendIn('response.reasoning.delta', { item_id: item.id, content_index: 0, delta })
+  }
+
+  #openReasoning(): { readonly id: string; text: string } {
+    const item = { id: idFor('rs'), text: '' }
+    this.#reasoning = item
+    this.#sendIn('response.output_item.added', { item: { ...reasoningItem(item.id, ''), content: [] } })
+    const part = reasoningPart('')
+    this.#sendIn('response.content_part.added', { item_id: item.id, content_index: 0, part })
+    return item
+  }
+
+  #closeReasoning(): void {
+    this.#reason(this.#laterReasoning)
+    this.#laterReasoning = ''
+    if (this.#reasoning === undefined) return
+    const { id, text } = this.#reasoning
+    this.#reasoning = undefined
+    this.#sendIn('response.reasoning.done', { item_id: id, content_index: 0, text })
+    this.#sendIn('response.content_part.done', { item_id: id, content_index: 0, part: reasoningPart(text) })
     this.#done(reasoningItem(id, text))
   }
 
