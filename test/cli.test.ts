@@ -83,7 +83,7 @@ test('the guide is printed by the chapter, and without one as a list', async (t)
 })
 
 test('each command prints its usage, by help and by its flag', async (t) => {
-  for (const name of ['serve', 'check', 'new', 'vendor', 'install']) {
+  for (const name of ['serve', 'check', 'new', 'vendor', 'install', 'manifest']) {
     const [help, flag] = [run(t, ['help', name]), run(t, [name, '--help'])]
     assert.deepEqual([await help.ended, await flag.ended], [0, 0], name)
     assert.match(help.printed(), new RegExp(`^Usage: triport ${name} `))

@@ -35,8 +35,8 @@ export const installCommand: Subcommand = subcommand('install', `Usage: triport 
 
 Writes an MCP server into the configuration of a host, or an agent into that of an editor: a module
 is started by the host, over standard input and output; an address is called. What changes is shown
-and has to be confirmed; the file as it was is kept beside it. Everything else in the file stays. The
-hosts:
+and has to be confirmed; the file as it was is kept beside it. Everything else in the file stays.
+The hosts:
 
 ${hosts}`, flags, install)
 

@@ -87,5 +87,5 @@ test('/llms.txt names the skills that a caller may use, with the address of what
   const text = await (await get(shop(t), '/llms.txt')).text()
   assert.match(text, /\n## Skills\n\n- \[refunds\]\(http:\S+\/skills\/refunds\/SKILL\.md\): Refunds\.\n\n## /)
   const plain = await (await get(shop(t, { protocol: 'mcp', agents: [] }), '/llms.txt')).text()
-  assert.match(plain, /\n## Skills\n\n- refunds: Refunds\.\n/)
+  assert.match(plain, /\n## Skills\n\n- \[refunds\]\(http:\S+\/mcp\): Refunds\.\n/)
 })
