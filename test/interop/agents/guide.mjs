@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { addressOf } from './listening.mjs'
 import { startModel } from './model.mjs'
 
 const chapter = readFileSync(new URL('../../../lib/guide/other-frameworks.md', import.meta.url), 'utf8')
@@ -44,18 +45,10 @@ export function guideProgram(folder, name, options = {}) {
       env: { ...process.env, OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: model.url, ...env(model.url) },
     })
     t.after(() => child.kill('SIGKILL'))
-    let said = ''
-    const url = await new Promise((resolve, reject) => {
-      child.stderr.on('data', (chunk) => {
-        said += chunk
-        const [, address] = / at (http:\/\/\S+) /.exec(said) ?? []
-        if (address !== undefined) resolve(address)
-      })
-      child.on('exit', () => reject(new Error(`It ended: ${said}`)))
-    })
+    const { url, said } = await addressOf(child)
     const headers = { 'Content-Type': 'application/json' }
     const response = await fetch(url, { method: 'POST', headers, body: '{"query":"Good day"}' })
     const { response: answer } = await response.json()
-    assert.equal(answer, 'You said Good day.', said)
+    assert.equal(answer, 'You said Good day.', said())
   })
 }

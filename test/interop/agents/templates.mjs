@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { addressOf } from './listening.mjs'
 import { startModel } from './model.mjs'
 
 const command = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
@@ -52,18 +53,10 @@ for (const [kind, name, installed] of kinds) {
       cwd: project, env: { ...process.env, OPENAI_API_KEY: 'sk-1', OPENAI_BASE_URL: model.url },
     })
     t.after(() => child.kill('SIGKILL'))
-    let said = ''
-    const url = await new Promise((resolve, reject) => {
-      child.stderr.on('data', (chunk) => {
-        said += chunk
-        const [, address] = / at (http:\/\/\S+) /.exec(said) ?? []
-        if (address !== undefined) resolve(address)
-      })
-      child.on('exit', () => reject(new Error(`It ended: ${said}`)))
-    })
+    const { url, said } = await addressOf(child)
     const headers = { 'Content-Type': 'application/json' }
     const response = await fetch(url, { method: 'POST', headers, body: '{"query":"Good day"}' })
-    assert.equal((await response.json()).response, 'You said Good day.', said)
+    assert.equal((await response.json()).response, 'You said Good day.', said())
     const { name: agent, description } = (await (await fetch(`${url}/agents`)).json()).agents[0]
     assert.equal(agent, 'Helper')
     assert.match(description, /^Answers questions/)

@@ -5,6 +5,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { addressOf } from '../listening.mjs'
 import { missing } from '../matrix.mjs'
 import { startModel } from '../model.mjs'
 
@@ -55,18 +56,10 @@ for (const [name, text] of modules) {
   const options = { skip, timeout: 60_000 }
   test(`triport serve takes an agent of ${name} as the default of a module`, options, async (t) => {
     const child = await serve(t, '--port', '0')
-    let said = ''
-    const url = await new Promise((resolve, reject) => {
-      child.stderr.on('data', (chunk) => {
-        said += chunk
-        const [, address] = / at (http:\/\/\S+) /.exec(said) ?? []
-        if (address !== undefined) resolve(address)
-      })
-      child.on('exit', () => reject(new Error(`It ended: ${said}`)))
-    })
+    const { url, said } = await addressOf(child)
     const headers = { 'Content-Type': 'application/json' }
     const response = await fetch(url, { method: 'POST', headers, body: '{"query":"Good day"}' })
-    assert.equal((await response.json()).response, 'You said Good day.', said)
+    assert.equal((await response.json()).response, 'You said Good day.', said())
   })
 
   test(`over stdio an agent of ${name} writes nothing but messages`, options, async (t) => {
