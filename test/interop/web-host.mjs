@@ -27,9 +27,11 @@ export function answer(request) {
   return server.fetch(request)
 }
 
-export default { fetch: (request) => answer(request) }
-
 const { Bun, Deno } = globalThis
+
+// What a workers' runtime calls. Bun would start a second server with it.
+export default Bun === undefined ? { fetch: (request) => answer(request) } : undefined
+
 const where = { port: 0, hostname: '127.0.0.1' }
 if (Bun !== undefined) console.log(Bun.serve({ ...where, fetch: answer }).port)
 else if (Deno !== undefined) Deno.serve({ ...where, onListen: ({ port }) => console.log(port) }, answer)

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, readdirSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { missing } from './start.mjs'
@@ -20,9 +21,8 @@ async function spawned(t, program, ...args) {
   t.after(async () => {
     if (child.exitCode === null && child.kill()) await once(child, 'exit')
   })
-  const [port] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
-  assert.match(String(port), /^\d+\n$/, `${program} ended before it listened`)
-  return `http://127.0.0.1:${Number(port)}`
+  for await (const line of createInterface(child.stdout)) return `http://127.0.0.1:${Number(line)}`
+  assert.fail(`${program} ended before it listened`)
 }
 
 async function hono(t) {
