@@ -4,7 +4,7 @@
  * A string is answered at once, without a promise; an iterable is read piece by piece, and each piece is
  * emitted before the next is asked for.
  */
-import { resultShape } from '../foreign/results.ts'
+import { answerMembers, resultShape } from '../foreign/results.ts'
 import { membersOf } from '../foreign/shape.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
 import { blockOf, contentOf, copyOfJson, isContent, isRecord, isTyped, text } from './content.ts'
@@ -75,6 +75,8 @@ export interface Answer {
   readonly toolCalls?: readonly MadeToolCall[]
   /** Each agent's part, where a group answered. */
   readonly results?: readonly AgentResult[]
+  /** Members of what was returned that an answer does not have; left out where there are none. */
+  readonly unknown?: readonly string[]
   /** What was given as artifacts where the channel has none; no part of `content`. */
   readonly artifacts?: readonly Artifact[]
 }
@@ -175,6 +177,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   #state: AnswerState = 'completed'
   #isMessage = false
   #toolCalls: readonly MadeToolCall[] | undefined
+  #unknown: readonly string[] | undefined
   /** Of another framework whose pieces come. */
   #shape: ResultShape | undefined
   #reader: Later<Reader> | undefined
@@ -257,6 +260,8 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     if (piece.reply !== undefined) this.#isMessage = piece.reply === 'message'
     if (piece.data !== undefined) this.#data = jsonValue(piece.data)
     if (piece.toolCalls !== undefined) this.#callTools(piece.toolCalls)
+    const unknown = Object.keys(piece).filter((name) => !answerMembers.has(name))
+    if (unknown.length > 0) this.#unknown = unknown
     const fresh = piece.text === undefined || piece.text === '' ? [] : [this.addBlock(text(piece.text))]
     for (const item of piece.content ?? []) fresh.push(...this.#item(item))
     if (fresh.length === 0 && this.content.length === 0 && piece.data !== undefined) {
@@ -277,9 +282,10 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
 
   answer(): Answer {
     const answer = { text: this.text, content: this.content, state: this.#state, data: this.#data }
-    if (!this.#isMessage && this.#toolCalls === undefined) return answer
+    if (!this.#isMessage && this.#toolCalls === undefined && this.#unknown === undefined) return answer
     return {
       ...answer, ...this.#isMessage && { isMessage: true },
+      ...this.#unknown !== undefined && { unknown: this.#unknown },
       ...this.#toolCalls !== undefined && { toolCalls: this.#toolCalls },
     }
   }

@@ -37,6 +37,8 @@ export interface ClientToolResult {
 /** A call, with everything that may be left out. */
 export type MadeToolCall = Pick<ClientToolResult, 'id' | 'name' | 'args'>
 
+const callMembers: ReadonlySet<string> = new Set(['id', 'name', 'args'] satisfies (keyof ClientToolCall)[])
+
 /** The calls of an answer, checked. Throws `Fault('internal')` for one that the client cannot run. */
 export function toolCallsOf(calls: unknown, offered: readonly ClientTool[]): readonly MadeToolCall[] {
   if (!Array.isArray(calls)) throw mistake(`an agent answers with toolCalls ${show(calls)}; write a list`)
@@ -45,6 +47,11 @@ export function toolCallsOf(calls: unknown, offered: readonly ClientTool[]): rea
     if (typeof name !== 'string' || typeof id !== 'string' || !isRecord(args)) {
       throw mistake(`an agent answers with a call that is none; write toolCalls: [{ name: 'search', `
         + `args: { words: 'tea' } }]`)
+    }
+    const other = Object.keys(call as object).find((member) => !callMembers.has(member))
+    if (other !== undefined) {
+      throw mistake(`an agent calls ${show(name)} with the member ${show(other)}; a call has id, name and `
+        + 'args, which is an object')
     }
     if (!offered.some((tool) => tool.name === name)) {
       const names = offered.map((tool) => tool.name).join(', ') || 'none'

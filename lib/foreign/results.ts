@@ -196,11 +196,14 @@ export function resultShape(value: object, before?: ResultShape): ResultShape | 
   return shape ?? (before !== undefined && goesOn(before, has) ? before : undefined)
 }
 
-const ownMembers: ReadonlySet<string> = new Set(['text', 'data', 'content', 'state', 'reply', 'toolCalls'])
+/** What an answer of an author's own may have. */
+export const answerMembers: ReadonlySet<string> = new Set([
+  'text', 'data', 'content', 'state', 'reply', 'toolCalls',
+])
 
 /** Most answers of authors are known at once. */
 function isOwnAnswer(value: object, names: readonly string[]): boolean {
-  return names.length > 0 && names.every((name) => ownMembers.has(name))
+  return names.length > 0 && names.every((name) => answerMembers.has(name))
     && Object.getPrototypeOf(value) === Object.prototype
 }
 

@@ -10,7 +10,7 @@ import { runMember } from './group.ts'
 import { requireScopes } from '../define/principal.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { runHandler } from './run-handler.ts'
-import { warnOfNothing } from './service.ts'
+import { warnOfAnswer } from './service.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { Answer, Emit } from '../define/answer.ts'
@@ -127,8 +127,10 @@ function finish(turn: Turn, answer: MaybePromise<Answer>): MaybePromise<Answer> 
 function remember({ service, agent, message, call }: Turn, answer: Answer): MaybePromise<Answer> {
   const { conversationId, isNamed, prompt, remembered } = message
   const artifacts = call.takeArtifacts()
-  const isNothing = answer === noAnswer && artifacts.length === 0 && !call.over
-  if (isNothing && agent.kind === 'agent') warnOfNothing(service.log, agent, call.requestId)
+  const isMeant = artifacts.length > 0 && answer === noAnswer
+  if (agent.kind === 'agent' && !isMeant && !call.over) {
+    warnOfAnswer(service.log, agent, answer, call.requestId)
+  }
   const whole = artifacts.length === 0 ? answer : { ...answer, artifacts }
   const { state } = answer
   if (conversationId === undefined || call.over || state === 'failed' || state === 'rejected') return whole

@@ -2,13 +2,13 @@
  * How a group answers: one member after the other, all at once, or those that a router picks. A member is an
  * agent, or a group that answers in its own way.
  */
-import { answerOf, inputOf, noAnswer, textAnswer } from '../define/answer.ts'
+import { answerOf, inputOf, textAnswer } from '../define/answer.ts'
 import { aroundOf, runAround } from '../define/around.ts'
 import { isRecord, text } from '../define/content.ts'
 import { Fault, asFault, publicMessage, upstreamFault } from '../define/fault.ts'
 import { describe } from '../define/log.ts'
 import { requireScopes } from '../define/principal.ts'
-import { warnOfNothing } from './service.ts'
+import { warnOfAnswer } from './service.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { AgentResult, Answer, Emit } from '../define/answer.ts'
@@ -111,7 +111,7 @@ async function attempt(
     const answer = agent.kind === 'group' || listener === undefined
       ? await runMember(service, agent, input, call, emit, listener)
       : await runWithListener(service, agent, input, call, listener)
-    if (answer === noAnswer && agent.kind === 'agent') warnOfNothing(service.log, agent, call.requestId)
+    if (agent.kind === 'agent') warnOfAnswer(service.log, agent, answer, call.requestId)
     if (answer.state === 'failed' || answer.state === 'rejected') {
       return { result: { agent: agent.name, error: answer.text || `The agent ${answer.state}` } }
     }

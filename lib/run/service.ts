@@ -3,7 +3,10 @@
  * that break nothing, each logged once per server and not with every call.
  */
 import { isAdapted, isBareFunction } from '../define/agent.ts'
+import { noAnswer } from '../define/answer.ts'
+import { show } from '../define/validate.ts'
 import type { Agent } from '../define/agent.ts'
+import type { Answer } from '../define/answer.ts'
 import type { Around } from '../define/around.ts'
 import type { Catalog } from '../define/catalog.ts'
 import type { SkillSet } from '../define/files/skill.ts'
@@ -58,10 +61,16 @@ export interface Service {
 
 const warned = new WeakMap<Log, WeakSet<object>>()
 
-/** An agent whose `run` has returned undefined. */
-export function warnOfNothing(log: Log, agent: Agent, requestId: string): void {
-  warnOnce(log, agent, `The agent '${agent.name}' returned undefined, so its answer is empty; return a text, `
-    + 'and await what it is made of', { request: requestId })
+/** An agent whose `run` has returned undefined, or what an answer does not have. */
+export function warnOfAnswer(log: Log, agent: Agent, answer: Answer, requestId: string): void {
+  if (answer === noAnswer) {
+    warnOnce(log, agent, `The agent '${agent.name}' returned undefined, so its answer is empty; return a `
+      + 'text, and await what it is made of', { request: requestId })
+  } else if (answer.unknown !== undefined) {
+    const names = show(answer.unknown.slice(0, 3).join(', '))
+    warnOnce(log, agent, `The agent '${agent.name}' returned an answer with ${names}, which callers do not `
+      + 'get; write it into data, as in { text, data: { sources } }', { request: requestId })
+  }
 }
 
 /** The agents and tools of a catalog, now and later, that have no description. */

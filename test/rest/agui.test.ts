@@ -109,6 +109,21 @@ test('an agent sees the thread, what the client attached, and what its tools gav
   })
 })
 
+test('a thread with an id of any form is a conversation', async (t) => {
+  const seen: (string | undefined)[] = []
+  const server = serving(t, (_prompt, { sessionId }) => {
+    seen.push(sessionId)
+    return ''
+  })
+  for (const threadId of ['t', 'My thread \u{1f375}', 't', 'x'.repeat(200)]) {
+    const [start] = await run(server, { threadId })
+    assert.equal(start?.['threadId'], threadId)
+  }
+  assert.equal(new Set(seen).size, 3)
+  assert.equal(seen[0], seen[2])
+  for (const id of seen) assert.match(id ?? '', /^[\w.-]{8,128}$/)
+})
+
 test('a question ends the run with an interrupt, and its answer goes on with it', async (t) => {
   let runs = 0
   const server = serving(t, async (_prompt, call) => {
@@ -146,7 +161,8 @@ test('a failure is an event, and a wrong input a problem', async (t) => {
   assert.equal(events[1]?.['code'], 'internal')
   assert.doesNotMatch(JSON.stringify(events), /secret/)
   const wrong: readonly (readonly [more: object, detail: RegExp])[] = [
-    [{ threadId: 1 }, /threadId must be 8 to 128/], [{ runId: '' }, /runId must be a string/],
+    [{ threadId: 1 }, /threadId must be a string/], [{ threadId: '' }, /threadId must/],
+    [{ runId: '' }, /runId must be a string/],
     [{ messages: [] }, /messages needs a message of the role user/],
     [{ messages: [...usual.messages, { role: 'judge' }] }, /messages\[1\]\.role must be user/],
     [{ messages: [{ ...hello, content: [{ type: 'image', source: { type: 'file', value: 'a' } }] }] },

@@ -321,6 +321,7 @@ test('a tool that the client does not offer is the mistake of the agent', async 
   const calling: (() => AgentOutput)[] = [
     () => ({ toolCalls: [{ name: 'other' }] }), () => ({ toolCalls: [{ args: {} } as never] }),
     () => ({ toolCalls: [{ name: 'find', args: [1] as never }] }),
+    () => ({ toolCalls: [{ name: 'find', arguments: { of: 'tea' } } as never] }),
   ]
   for (const run of calling) {
     assert.equal((await serving(t, run).fetch(chat({ tools: [find] }))).status, 500)

@@ -29,6 +29,18 @@ test('an agent that returns undefined is told once, wherever it answers', async 
   assert.equal(logged[0]?.[2]['request'], 'r-1')
 })
 
+test('an agent is told once of members that its answers lose', async () => {
+  const { service, logged } = serviceOf()
+  const loses = (more: object) => () => ({ text: 'Tea', ...more })
+  const told = defineAgent({ name: 'Told', run: loses({ sources: [1], cost: 2 }) })
+  for (let round = 0; round < 2; round++) assert.equal((await ask(service, told, 'hi', callOf())).text, 'Tea')
+  await ask(service, defineAgent(loses({ data: 1, state: 'completed', reply: 'message' })), 'hi', callOf())
+  assert.deepEqual(linesOf(logged), [
+    `warning The agent 'Told' returned an answer with "sources, cost", which callers do not get; write it `
+      + 'into data, as in { text, data: { sources } }',
+  ])
+})
+
 test('an agent that means to say nothing is not told', async () => {
   const { service, logged } = serviceOf()
   const cancelled = callOf()

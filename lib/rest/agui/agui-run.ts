@@ -51,10 +51,10 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
 
   /** Throws `Fault('invalid')` for an answer to no question of this run. */
   constructor(service: Service, seal: Seal, agent: Agent | Group, input: RunInput, { origin }: Exchange) {
-    const { threadId, message, metadata, prompt } = input
-    super(service, origin, undefined, threadId, message, metadata)
+    const { conversationId, message, metadata, prompt } = input
+    super(service, origin, undefined, conversationId, message, metadata)
     this.prompt = prompt
-    this.conversationId = threadId
+    this.conversationId = conversationId
     this.history = input.history
     // Which agent of a group went on after a call could not be known.
     if (agent.kind === 'agent') this.clientTools = input.clientTools

@@ -3,6 +3,7 @@
  * questions. Throws `Fault('invalid')` for the first thing that is wrong.
  * Spec: AG-UI 1.0, RunAgentInput.
  */
+import { createHash } from 'node:crypto'
 import { isRecord, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
@@ -21,6 +22,8 @@ export interface Resume {
 
 export interface RunInput {
   readonly threadId: string
+  /** The thread's: its own id where that can be one. */
+  readonly conversationId: string
   readonly runId: string
   /** The texts of the last user message, one below the other. Empty where it has only files. */
   readonly prompt: string
@@ -45,18 +48,23 @@ const unread: ReadonlySet<unknown> = new Set(['reasoning', 'activity'])
 export function decodeRunInput(body: unknown): RunInput {
   if (!isRecord(body)) throw wrong('The body', 'must be a JSON object with threadId, runId and messages')
   const { threadId, runId, messages, tools, state, context, forwardedProps, resume } = body
-  // It names a conversation here, and stands in the log.
-  if (typeof threadId !== 'string' || !CONVERSATION_ID.test(threadId)) {
-    throw wrong('threadId', 'must be 8 to 128 letters, digits, or any of _ . -')
+  if (typeof threadId !== 'string' || threadId === '') {
+    throw wrong('threadId', 'must be a string that is not empty')
   }
   if (typeof runId !== 'string' || runId === '') throw wrong('runId', 'must be a string that is not empty')
   const metadata = Object.entries({ state, context, forwardedProps }).filter(([, value]) => isGiven(value))
   return {
-    threadId, runId, ...threadOf(messages),
+    threadId, conversationId: conversationOf(threadId), runId, ...threadOf(messages),
     clientTools: listIn(tools, 'tools').map(toolOf),
     metadata: Object.fromEntries(metadata),
     resume: listIn(resume, 'resume').map(resumeOf),
   }
+}
+
+/** Threads have ids of any form, and conversations do not. */
+function conversationOf(threadId: string): string {
+  if (CONVERSATION_ID.test(threadId)) return threadId
+  return createHash('sha256').update(threadId).digest('base64url')
 }
 
 function toolOf(tool: unknown, index: number): ClientTool {

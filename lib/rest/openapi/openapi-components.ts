@@ -50,7 +50,7 @@ const schemas: DocumentPart = {
     tools: described(objects, 'What the client runs itself, each with `name` and `parameters`.'),
   }),
   RunAgentInput: objectOf('threadId! runId! messages! tools state context forwardedProps resume', {
-    threadId: { ...TEXT, pattern: CONVERSATION_ID.source, description: 'The conversation.' },
+    threadId: { ...TEXT, minLength: 1, description: 'The conversation.' },
     messages: described({
       ...listOf(objectOf('id! role! content toolCalls toolCallId', {
         role: { enum: ['user', 'assistant', 'system', 'developer', 'tool', 'reasoning', 'activity'] },
