@@ -10,15 +10,16 @@ import { CONVERSATION_ID } from '../state/conversation-page.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
 import {
   decodeMessage, formatError, formatNotification, formatResult, INTERNAL_ERROR, INVALID_REQUEST,
-  METHOD_NOT_FOUND, rpcError,
+  METHOD_NOT_FOUND,
 } from '../wire/jsonrpc.ts'
 import { randomUuid } from '../wire/random.ts'
 import { AskedQuestions } from './asked-questions.ts'
 import { decodePrompt, wrong } from './content.ts'
 import { errorOf } from './faults.ts'
+import { forgetSession, keepSession, listSessions, readSession } from './kept-sessions.ts'
 import { PromptRun } from './prompt-run.ts'
 import { abilitiesIn, noAbilities } from './questions.ts'
-import { AcpSession, agentOf, agentsOf, chooseAgent, configOptionsOf, rootsIn } from './session.ts'
+import { AcpSession, agentOf, agentsOf, choiceOf, chooseAgent, setOption, setupIn } from './session.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientInfo } from '../define/call.ts'
 import type { Question } from '../define/question.ts'
@@ -27,6 +28,7 @@ import type { Service } from '../run/service.ts'
 import type { Id, RpcMessage } from '../wire/jsonrpc.ts'
 import type { AcpClient } from './prompt-run.ts'
 import type { AcpAbilities } from './questions.ts'
+import type { SessionSetup } from './session.ts'
 
 const PROTOCOL_VERSION = 1
 
@@ -51,8 +53,9 @@ class AcpLines implements LineProtocol, AcpClient {
   readonly #client: LineClient
   readonly #sessions = new BoundedMap<AcpSession>(MAX_SESSIONS_BYTES, ({ bytes }) => bytes)
   /** Requests without an answer so far, by id; those that can be cancelled with their run. */
-  readonly #open = new Map<Id, PromptRun | undefined>()
+  readonly #running = new Map<Id, PromptRun | undefined>()
   readonly #questions: AskedQuestions
+  #lastOpened: Promise<unknown> = Promise.resolve()
   #isInitialized = false
 
   constructor(service: Service, client: LineClient) {
@@ -61,21 +64,21 @@ class AcpLines implements LineProtocol, AcpClient {
     this.#questions = new AskedQuestions(service.limits, (message) => client.send(message))
   }
 
-  get isBusy(): boolean { return this.#open.size > 0 }
+  get isBusy(): boolean { return this.#running.size > 0 }
 
   refuse(why: string, code: number): void {
-    this.#client.send(formatError(null, rpcError(code, why)))
+    this.#client.send(formatError(null, { code, message: why }))
   }
 
-  receive(value: unknown): void {
+  receive(value: unknown, length: number): void {
     const message = decodeMessage(value, this.#service.limits.maxNameBytes)
     switch (message.kind) {
-      case 'request': return this.#accept(message)
+      case 'request': return this.#accept(message, length)
       case 'notification': return this.#takeNotice(message.method, message.params)
       case 'response': return this.#questions.take(message.id, message.result, message.error)
       case 'malformed':
         if (message.isNoRequest === true) return
-        this.#client.send(formatError(message.id ?? null, rpcError(INVALID_REQUEST, message.why)))
+        this.#client.send(formatError(message.id ?? null, { code: INVALID_REQUEST, message: message.why }))
     }
   }
 
@@ -102,41 +105,41 @@ class AcpLines implements LineProtocol, AcpClient {
     if (method === 'session/cancel' && typeof sessionId === 'string') {
       this.#sessions.get(sessionId)?.run?.cancel()
     } else if (method === '$/cancel_request') {
-      this.#open.get(requestId as Id)?.cancel()
+      this.#running.get(requestId as Id)?.cancel()
     }
   }
 
-  #accept({ id, method, params }: RequestMessage): void {
+  #accept({ id, method, params }: RequestMessage, length: number): void {
     const { maxCalls } = this.#service.limits
-    const refuse = (code: number, why: string): void => (
-      this.#client.send(formatError(id, rpcError(code, why)))
+    const refuse = (code: number, message: string): void => (
+      this.#client.send(formatError(id, { code, message }))
     )
     if (this.#client.isEnding) return refuse(INTERNAL_ERROR, 'The server is closing down')
-    if (this.#open.has(id)) return refuse(INVALID_REQUEST, 'A request with this id is running already')
-    if (this.#open.size >= maxCalls) {
+    if (this.#running.has(id)) return refuse(INVALID_REQUEST, 'A request with this id is running already')
+    if (this.#running.size >= maxCalls) {
       return refuse(INTERNAL_ERROR, `${maxCalls} requests are open already; try again later`)
     }
     const serve = methods.get(method)
-    if (serve === undefined) return refuse(METHOD_NOT_FOUND, `There is no method '${method}' here`)
+    if (serve === undefined) return refuse(METHOD_NOT_FOUND, remedyFor(method))
     if (params !== undefined && params !== null && !isRecord(params)) {
       return refuse(INVALID_REQUEST, '"params" must be an object')
     }
     if (!this.#isInitialized && method !== 'initialize') {
       return refuse(INVALID_REQUEST, `'initialize' comes before '${method}'`)
     }
-    this.#open.set(id, undefined)
-    void this.#answer(id, serve, params ?? {})
+    this.#running.set(id, undefined)
+    void this.#answer(id, serve, params ?? {}, length)
   }
 
-  async #answer(id: Id, serve: Method, params: Params): Promise<void> {
+  async #answer(id: Id, serve: Method, params: Params, length: number): Promise<void> {
     let text: string
     try {
-      text = formatResult(id, JSON.stringify(await serve(this, params, id)))
+      text = formatResult(id, JSON.stringify(await serve(this, params, id, length)))
     } catch (error) {
-      const requestId = this.#open.get(id)?.call.requestId ?? randomUuid()
+      const requestId = this.#running.get(id)?.call.requestId ?? randomUuid()
       text = formatError(id, errorOf(this.#service, error, requestId))
     }
-    this.#open.delete(id)
+    this.#running.delete(id)
     this.#client.send(text)
   }
 
@@ -155,25 +158,46 @@ class AcpLines implements LineProtocol, AcpClient {
       agentCapabilities: {
         loadSession: true,
         promptCapabilities: { image: true, audio: true, embeddedContext: true },
-        sessionCapabilities: { resume: {}, close: {}, additionalDirectories: {} },
+        sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {}, additionalDirectories: {} },
       },
       authMethods: [],
     }
   }
 
   newSession(params: Params): object {
-    const session = new AcpSession(this.#service.conversations.makeId())
-    return { sessionId: session.id, ...this.#begin(session, params) }
+    const session = new AcpSession(this.#service.conversations.makeId(), setupIn(params))
+    return { sessionId: session.id, ...this.#begin(session) }
   }
 
   /** Opens a session of before. With `isShown` its client gets what was said in it. */
-  async openSession(params: Params, isShown: boolean): Promise<object> {
+  openSession(params: Params, isShown: boolean): Promise<object> {
     const { sessionId } = params
     if (typeof sessionId !== 'string' || !CONVERSATION_ID.test(sessionId)) throw unknown(sessionId)
-    const history = await this.#service.conversations.history(anonymous.id, sessionId)
-    const known = this.#sessions.get(sessionId)
-    if (known === undefined && history.length === 0) throw unknown(sessionId)
-    const result = this.#begin(known ?? new AcpSession(sessionId), params)
+    const setup = setupIn(params)
+    // One at a time: each reads a whole history, and may wait for the client with it.
+    const opened = this.#lastOpened.then(() => this.#open(sessionId, setup, isShown))
+    this.#lastOpened = opened.catch(() => {})
+    return opened
+  }
+
+  async #open(sessionId: string, setup: SessionSetup, isShown: boolean): Promise<object> {
+    const service = this.#service
+    const history = await service.conversations.history(anonymous.id, sessionId)
+    const kept = await readSession(service, sessionId)
+    let session = this.#sessions.get(sessionId)
+    if (session === undefined && history.length === 0) {
+      if (kept !== undefined) await forgetSession(service, sessionId)
+      throw unknown(sessionId)
+    }
+    if (session === undefined) {
+      session = new AcpSession(sessionId, setup)
+      session.title = kept?.title
+      if (agentsOf(service.catalog).some(({ id }) => id === kept?.agentId)) session.agentId = kept?.agentId
+    }
+    // Taken out first: it is counted by its setup.
+    this.#sessions.delete(sessionId)
+    session.setup = setup
+    const result = this.#begin(session)
     for (const { role, content } of isShown ? history : []) {
       if (role === 'system' || content === '') continue
       const sessionUpdate = role === 'user' ? 'user_message_chunk' : 'agent_message_chunk'
@@ -183,15 +207,13 @@ class AcpLines implements LineProtocol, AcpClient {
     return result
   }
 
-  #begin(session: AcpSession, params: Params): object {
-    const roots = rootsIn(params)
-    // Taken out first: it is counted by its folders.
-    this.#sessions.delete(session.id)
-    session.roots = roots
+  #begin(session: AcpSession): object {
     this.#sessions.set(session.id, session)
-    const configOptions = configOptionsOf(this.#service.catalog, session)
-    return configOptions.length === 0 ? {} : { configOptions }
+    const choice = choiceOf(this.#service.catalog, session)
+    return choice.modes === undefined ? {} : choice
   }
+
+  listSessions(params: Params): Promise<object> { return listSessions(this.#service, params) }
 
   closeSession({ sessionId }: Params): object {
     const session = this.#sessionOf(sessionId)
@@ -200,27 +222,49 @@ class AcpLines implements LineProtocol, AcpClient {
     return {}
   }
 
-  setConfigOption({ sessionId, configId, value }: Params): object {
-    const session = this.#sessionOf(sessionId)
-    const { catalog } = this.#service
-    chooseAgent(catalog, session, configId, value)
-    return { configOptions: configOptionsOf(catalog, session) }
+  /** Forgets a session and its conversation; one that is not there is forgotten already. */
+  async deleteSession({ sessionId }: Params): Promise<object> {
+    if (typeof sessionId !== 'string') throw unknown(sessionId)
+    this.#sessions.get(sessionId)?.run?.cancel()
+    this.#sessions.delete(sessionId)
+    await forgetSession(this.#service, sessionId)
+    await this.#service.conversations.remove(anonymous.id, sessionId)
+    return {}
   }
 
-  async prompt({ sessionId, prompt, _meta: meta }: Params, id: Id): Promise<object> {
+  setConfigOption(params: Params): object {
+    const session = this.#sessionOf(params['sessionId'])
+    const { catalog } = this.#service
+    setOption(catalog, session, params)
+    return { configOptions: choiceOf(catalog, session).configOptions }
+  }
+
+  setMode({ sessionId, modeId }: Params): object {
+    chooseAgent(this.#service.catalog, this.#sessionOf(sessionId), modeId, 'modeId')
+    return {}
+  }
+
+  async prompt({ sessionId, prompt, _meta: meta }: Params, id: Id, length: number): Promise<object> {
     const session = this.#sessionOf(sessionId)
     if (session.run !== undefined) {
       throw new Fault('conflict', 'This session answers a prompt already; send session/cancel first')
     }
     const agent = agentOf(this.#service.catalog, session)
     const decoded = decodePrompt(prompt)
-    const run = new PromptRun(this.#service, agent, session, this, decoded, isRecord(meta) ? meta : {})
+    const { mcpServers } = session.setup
+    const metadata = {
+      ...isRecord(meta) && meta, ...mcpServers.length > 0 && { 'triport/mcpServers': mcpServers },
+    }
+    const run = new PromptRun(this.#service, agent, session, this, decoded, metadata, length)
     // It is the one that was used last.
     this.#sessions.set(session.id, session)
-    this.#open.set(id, run)
+    this.#running.set(id, run)
     session.run = run
     try {
-      return await run.answer()
+      const answer = await run.answer()
+      const isKept = answer.stopReason === 'end_turn' && this.#sessions.get(session.id) === session
+      if (isKept) await keepSession(this.#service, session, run.prompt)
+      return answer
     } finally {
       session.run = undefined
     }
@@ -238,7 +282,8 @@ function unknown(sessionId: unknown): Fault {
   return new Fault('not-found', 'There is no such session; begin one with session/new, or load it')
 }
 
-type Method = (lines: AcpLines, params: Params, id: Id) => object | Promise<object>
+/** `length`: of the line with the request, in characters. */
+type Method = (lines: AcpLines, params: Params, id: Id, length: number) => object | Promise<object>
 
 const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['initialize', (lines, params) => lines.initialize(params)],
@@ -248,7 +293,16 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['session/new', (lines, params) => lines.newSession(params)],
   ['session/load', (lines, params) => lines.openSession(params, true)],
   ['session/resume', (lines, params) => lines.openSession(params, false)],
+  ['session/list', (lines, params) => lines.listSessions(params)],
   ['session/close', (lines, params) => lines.closeSession(params)],
+  ['session/delete', (lines, params) => lines.deleteSession(params)],
+  ['session/set_mode', (lines, params) => lines.setMode(params)],
   ['session/set_config_option', (lines, params) => lines.setConfigOption(params)],
-  ['session/prompt', (lines, params, id) => lines.prompt(params, id)],
+  ['session/prompt', (lines, params, id, length) => lines.prompt(params, id, length)],
 ])
+
+/** What to call instead of a method that is not here. */
+function remedyFor(method: string): string {
+  if (method === 'session/cancel') return `'${method}' is a notification; send it without an id`
+  return `There is no method '${method}' here; there are ${[...methods.keys()].join(', ')}`
+}

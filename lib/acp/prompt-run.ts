@@ -31,10 +31,14 @@ export interface AcpClient {
   ready(): Promise<void> | undefined
 }
 
+/** The result of `session/prompt`. */
+export interface PromptAnswer { readonly stopReason: 'end_turn' | 'refusal' | 'cancelled' }
+
 export class PromptRun extends PlainChannel implements UserMessage {
   readonly prompt: string
   readonly conversationId: string
   readonly isNamed = true
+  readonly readLength: number
   readonly client: ClientInfo | undefined
   readonly trace: Trace | undefined
   readonly session: AcpSession
@@ -48,10 +52,11 @@ export class PromptRun extends PlainChannel implements UserMessage {
 
   constructor(
     service: Service, agent: Agent | Group, session: AcpSession, client: AcpClient,
-    { prompt, message }: PromptContent, metadata: Readonly<Record<string, unknown>>,
+    { prompt, message }: PromptContent, metadata: Readonly<Record<string, unknown>>, readLength: number,
   ) {
     super(service, lineOrigin(), 'acp', session.id, message, metadata)
     this.prompt = prompt
+    this.readLength = readLength
     this.conversationId = session.id
     this.client = client.info
     this.trace = traceIn(metadata)
@@ -63,7 +68,7 @@ export class PromptRun extends PlainChannel implements UserMessage {
   }
 
   /** Runs once. Rejects with a `Fault`; a cancelled run and a rejected prompt are answers. */
-  async answer(): Promise<object> {
+  async answer(): Promise<PromptAnswer> {
     try {
       return this.#finish(await answerMessage(
         this.#service, this.#agent, this, this.call, this.#emit.bind(this),
@@ -132,7 +137,7 @@ export class PromptRun extends PlainChannel implements UserMessage {
     return this.#client.ready()
   }
 
-  #finish({ content, data, artifacts = [] }: Answer): object {
+  #finish({ content, data, artifacts = [] }: Answer): PromptAnswer {
     // An answer that came whole is one piece.
     if (!this.#hasPiece) for (const block of content) this.#show(block)
     for (const { parts } of artifacts) for (const part of parts) this.#show(part)

@@ -30,7 +30,7 @@ export interface UserMessage {
   readonly isNamed: boolean
   /** Earlier messages that the client sent; then none are looked up. */
   readonly history?: readonly ChatMessage[] | undefined
-  /** Characters of a history that was read for it: they count while it runs. */
+  /** Characters of what was read for it: they count while it runs. */
   readonly readLength?: number
   /** What is remembered instead of a prompt without text. */
   readonly remembered?: string

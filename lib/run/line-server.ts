@@ -28,7 +28,8 @@ export interface LineClient {
 export interface LineProtocol {
   /** Whether a slow client can do without a message. Left out: it needs all. */
   kindOf?(text: string): LineKind
-  receive(message: unknown): void
+  /** `length`: of its line, in characters. */
+  receive(message: unknown, length: number): void
   /** A line that holds no message: why, and the code of JSON-RPC. */
   refuse(why: string, code: number): void
   /** A request has no answer so far, though no call runs. Left out: there is none. */
@@ -113,7 +114,7 @@ export function serveLines(
       return protocol.refuse(why, isLong ? INVALID_REQUEST : PARSE_ERROR)
     }
     const parsed = parseJson(line.text, limits.maxDepth, limits.maxObjects)
-    if (parsed.ok) protocol.receive(parsed.value)
+    if (parsed.ok) protocol.receive(parsed.value, line.text.length)
     else protocol.refuse(parsed.why, PARSE_ERROR)
   }
 

@@ -53,7 +53,7 @@ export interface Service {
   readonly tasks: Tasks
   readonly idempotency: IdempotentReplies
   readonly store: Store
-  /** Where responses are kept that clients come back to. */
+  /** Where responses are kept that clients come back to, and what an editor lists of its sessions. */
   readonly responses: Store
   /** Defined where processes share the store. */
   readonly shared: Shared | undefined

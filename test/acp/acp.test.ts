@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
-import { defineAgent, Fault, serveStdio } from '../../lib/index.ts'
+import { defineAgent, Fault, memoryStore, serveStdio } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import type { Call, StdioOptions } from '../../lib/index.ts'
 
@@ -96,8 +96,7 @@ class Editor {
 test('initialize says what the agent can, and comes first', async () => {
   const editor = new Editor(echo, { name: 'Desk', version: '2.0.0' })
   const early = await editor.ask('session/new', { cwd, mcpServers: [] })
-  assert.deepEqual([early['error'].code, early['error'].data.detail],
-    [-32600, "'initialize' comes before 'session/new'"])
+  assert.deepEqual(early['error'], { code: -32600, message: "'initialize' comes before 'session/new'" })
   const { result } = await editor.ask('initialize', { protocolVersion: 7 })
   assert.deepEqual(result, {
     protocolVersion: 1,
@@ -105,7 +104,7 @@ test('initialize says what the agent can, and comes first', async () => {
     agentCapabilities: {
       loadSession: true,
       promptCapabilities: { image: true, audio: true, embeddedContext: true },
-      sessionCapabilities: { resume: {}, close: {}, additionalDirectories: {} },
+      sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {}, additionalDirectories: {} },
     },
     authMethods: [],
   })
@@ -168,13 +167,14 @@ test('a call knows its client, its session, its folders and its trace', async ()
     ['elicit', 'elicit-url', 'sample', 'roots'].map((what) => call.can(what as never)),
   ])))
   const clientInfo = { name: 'e', version: '1', title: null }
+  const mcpServers = [{ name: 'files', command: '/bin/files', args: [], env: [] }]
   await editor.ask('initialize', { protocolVersion: 1, clientInfo })
   const { result: { sessionId } } = await editor.ask('session/new', {
-    cwd: '/home/a b', additionalDirectories: ['/srv'], mcpServers: [],
+    cwd: '/home/a b', additionalDirectories: ['/srv'], mcpServers,
   })
   await editor.ask('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'a' }], _meta: trace })
   assert.deepEqual(JSON.parse(String(editor.texts()[0])), [
-    'acp', { name: 'e', version: '1' }, sessionId, trace, trace,
+    'acp', { name: 'e', version: '1' }, sessionId, trace, { ...trace, 'triport/mcpServers': mcpServers },
     [{ uri: 'file:///home/a%20b' }, { uri: 'file:///srv' }], [true, false, false, true],
   ])
   await editor.end()
@@ -361,17 +361,122 @@ test('a session is loaded with what was said in it, and resumed without', async 
 test('what sessions take is bounded: the one that was not used for longest is forgotten', async () => {
   const editor = new Editor(echo)
   const [old, used] = [await editor.begin(), await editor.begin()]
-  const large = { cwd: `/${'x'.repeat(3_000_000)}`, mcpServers: [] }
+  const large = { cwd: `/${'x'.repeat(60_000)}`, mcpServers: [] }
+  const over = await editor.ask('session/new', { ...large, additionalDirectories: [large.cwd] })
+  assert.match(over['error'].message, /^cwd, additionalDirectories and mcpServers may have 65536 bytes/)
   await editor.prompt(old, 'a')
   // It grows when it is opened again.
   await editor.ask('session/resume', { sessionId: old, ...large })
   await editor.prompt(used, 'a')
-  for (let count = 0; count < 5; count++) {
+  for (let count = 0; count < 280; count++) {
     await editor.prompt(used, 'b')
     await editor.ask('session/new', large)
   }
   assert.equal((await editor.prompt(used, 'c'))['result'].stopReason, 'end_turn')
   assert.equal((await editor.prompt(old, 'c'))['error'].code, -32002)
+  await editor.end()
+})
+
+test('what prompts that run hold is bounded together', async () => {
+  const editor = new Editor(agentOf((_prompt, { signal }) => (
+    new Promise((resolve) => signal.addEventListener('abort', resolve))
+  )), { maxCallsBytes: 100_000 })
+  const [first, second] = [await editor.begin(), await editor.begin()]
+  const held = editor.prompt(first, 'x'.repeat(40_000))
+  const { error } = await editor.prompt(second, 'x'.repeat(40_000))
+  assert.match(error.message, /hold 100000 bytes together/)
+  editor.write({ method: 'session/cancel', params: { sessionId: first } })
+  await held
+  await editor.end()
+})
+
+/** The sessions of all pages. */
+async function listed(editor: Editor, params: object = {}): Promise<readonly Json[]> {
+  const found: Json[] = []
+  for (let cursor: unknown; ;) {
+    const { result } = await editor.ask('session/list', { ...params, cursor })
+    found.push(...result.sessions)
+    cursor = result.nextCursor
+    if (cursor === undefined) return found
+  }
+}
+
+const stores: readonly (readonly [what: string, options: () => Partial<StdioOptions>])[] = [
+  ['of this process', () => ({})],
+  ['of a store', () => (
+    { store: memoryStore({ isShared: true }), secret: 'the secret of the editors', deployment: 'editors' }
+  )],
+]
+
+for (const [what, options] of stores) {
+  test(`the sessions ${what} are listed, the one that was used last first, and deleted`, async () => {
+    const editor = new Editor(echo, options())
+    await editor.ask('initialize', { protocolVersion: 1 })
+    const begin = async (folder: string): Promise<string> => {
+      const params = { cwd: folder, additionalDirectories: ['/srv'], mcpServers: [] }
+      return (await editor.ask('session/new', params))['result'].sessionId
+    }
+    assert.deepEqual(await listed(editor), [])
+    const ids: string[] = []
+    for (let count = 0; count < 120; count++) {
+      const id = await begin(count % 2 === 0 ? '/even' : '/odd')
+      await editor.prompt(id, `Prompt\n  ${count}`)
+      ids.unshift(id)
+    }
+    await begin('/even')
+    assert.deepEqual((await listed(editor)).map(({ sessionId }) => sessionId), ids)
+    const [last] = await listed(editor)
+    assert.deepEqual({ ...last, updatedAt: '' }, {
+      sessionId: ids[0], cwd: '/odd', additionalDirectories: ['/srv'], title: 'Prompt 119', updatedAt: '',
+    })
+    assert.ok(Math.abs(Date.parse(last?.['updatedAt']) - Date.now()) < 60_000)
+    const even = await listed(editor, { cwd: '/even' })
+    assert.deepEqual(even.map(({ sessionId }) => sessionId), ids.filter((_, at) => at % 2 === 1))
+    await editor.prompt(ids[5]!, 'Again')
+    assert.deepEqual([(await listed(editor))[0]?.['sessionId'], (await listed(editor))[0]?.['title']],
+      [ids[5], 'Prompt 114'])
+    for (let times = 0; times < 2; times++) {
+      assert.deepEqual((await editor.ask('session/delete', { sessionId: ids[5] }))['result'], {})
+      assert.equal((await listed(editor)).length, 119)
+    }
+    assert.equal((await editor.prompt(ids[5]!, 'Again'))['error'].code, -32002)
+    const params = { sessionId: ids[5], cwd, mcpServers: [] }
+    assert.equal((await editor.ask('session/load', params))['error'].code, -32002)
+    for (const [wrong, why] of [
+      [{ cwd: 'here' }, 'cwd must be an absolute path'],
+      [{ cursor: 'next' }, 'cursor must be the nextCursor of a page before it'],
+    ] as const) {
+      assert.deepEqual((await editor.ask('session/list', wrong))['error'], { code: -32602, message: why })
+    }
+    await editor.end()
+  })
+}
+
+test('a session that is deleted while it answers is cancelled, and not kept', async () => {
+  const editor = new Editor(agentOf((_prompt, { signal }) => (
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve('late')))
+  )))
+  const sessionId = await editor.begin()
+  const answer = editor.prompt(sessionId, 'a')
+  await editor.ask('session/delete', { sessionId })
+  assert.deepEqual((await answer)['result'], { stopReason: 'cancelled' })
+  assert.deepEqual(await listed(editor), [])
+  await editor.end()
+})
+
+test('a session of a store that fails is answered all the same', async () => {
+  const store = memoryStore({ isShared: true })
+  const lines: string[] = []
+  const editor = new Editor(echo, {
+    secret: 'the secret of the editors', deployment: 'editors', log: (_level, line) => { lines.push(line) },
+    store: {
+      ...store, write: (key, ...rest) => key.collection.endsWith('acp-sessions')
+        ? Promise.reject(new Error('full')) : store.write(key, ...rest),
+    },
+  })
+  const sessionId = await editor.begin()
+  assert.deepEqual((await editor.prompt(sessionId, 'a'))['result'], { stopReason: 'end_turn' })
+  assert.deepEqual(lines, ['A session could not be kept: it will not be listed'])
   await editor.end()
 })
 
@@ -393,6 +498,20 @@ test('of several agents a session has the one that is chosen; those with scopes 
   await editor.prompt(sessionId, 'a')
   assert.deepEqual(editor.texts(), ['A'])
   assert.match((await choose('agent', 'secret'))['error'].message, /^value must be one of /)
+  const setMode = (modeId: string) => editor.ask('session/set_mode', { sessionId, modeId })
+  assert.deepEqual(result.modes.currentModeId, values[0])
+  assert.deepEqual(result.modes.availableModes.map(({ id }: Json) => id), values)
+  assert.match((await setMode('secret'))['error'].message, /^modeId must be one of /)
+  assert.deepEqual((await setMode('echo'))['result'], {})
+  await editor.prompt(sessionId, 'a')
+  assert.deepEqual(editor.texts(), ['2: a'])
+  assert.equal((await choose('agent', 'shout'))['result'].configOptions[0].currentValue, 'shout')
+  // The one that answered last answers again.
+  await editor.prompt(sessionId, 'a')
+  await editor.ask('session/close', { sessionId })
+  const opened = await editor.ask('session/resume', { sessionId, cwd, mcpServers: [] })
+  assert.equal(opened['result'].configOptions[0].currentValue, 'shout')
+  assert.equal(opened['result'].modes.currentModeId, 'shout')
   assert.equal((await choose('model', 'shout'))['error'].message, "configId must be 'agent'")
   await editor.end()
 })
@@ -425,12 +544,15 @@ test('faults have the codes of the protocol, and a defect shows nothing', async 
 })
 
 const wrongs: readonly (readonly [method: string, params: unknown, code: number, why: RegExp])[] = [
-  ['session/list', {}, -32601, /There is no method 'session\/list' here/],
+  ['session/fork', {}, -32601, /^There is no method 'session\/fork' here; there are initialize, .*prompt$/],
+  ['session/cancel', {}, -32601, /^'session\/cancel' is a notification; send it without an id$/],
   ['constructor', {}, -32601, /no method/],
   ['session/new', [], -32600, /"params" must be an object/],
   ['session/new', { cwd: 'here' }, -32602, /^cwd must be an absolute path$/],
   ['session/new', { cwd, additionalDirectories: ['x'] }, -32602, /^additionalDirectories\[0\] must be /],
   ['session/new', { cwd, additionalDirectories: 'x' }, -32602, /^additionalDirectories must be a list/],
+  ['session/new', { cwd, mcpServers: {} }, -32602, /^mcpServers must be a list$/],
+  ['session/delete', {}, -32602, /^sessionId must be a string$/],
   ['authenticate', { methodId: 'x' }, -32602, /authMethods is empty/],
   ['session/prompt', { sessionId: 'x', prompt: [] }, -32002, /^There is no such session; begin one with/],
   ['session/prompt', { prompt: [] }, -32602, /^sessionId must be a string$/],
@@ -449,11 +571,11 @@ test('what is wrong with a request is a sentence', async () => {
   const editor = new Editor(echo)
   const sessionId = await editor.begin()
   for (const [index, [method, params, code, why]] of wrongs.entries()) {
-    const isPrompt = method === 'session/prompt' && index !== 8
+    const isPrompt = method === 'session/prompt' && index !== 11
     const all = Array.isArray(params) ? params : { ...isPrompt && { sessionId }, ...params as object }
     const { error } = await editor.ask(method, all)
     assert.equal(error.code, code, `${method} ${JSON.stringify(params)}: ${JSON.stringify(error)}`)
-    assert.match(error.data?.detail ?? error.message, why)
+    assert.match(error.message, why)
   }
   await editor.end()
 })

@@ -1,6 +1,6 @@
 /**
  * The client of ACP, as editors use it, with the command as its agent: answers whole and in pieces, history,
- * tools, questions, files, cancelling, errors, a choice of agents, and threads that a store keeps.
+ * tools, questions, files, cancelling, errors, a choice of agents; threads listed, deleted, kept by a store.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -63,6 +63,7 @@ export const agents = [
   },
   { name: 'Reader', run: (prompt, { message }) => prompt + JSON.stringify(message) },
   { name: 'Folders', run: async (_prompt, call) => JSON.stringify(await call.roots()) },
+  { name: 'Servers', run: (_prompt, { metadata }) => JSON.stringify(metadata['triport/mcpServers']) },
   { name: 'Broken', run: () => { throw new Error('secret') } },
 ]
 `)
@@ -122,7 +123,7 @@ test('an answer comes, and the thread has a history', { skip }, async () => {
   const { log } = await edit(async ({ agent, about, updates }) => {
     assert.deepEqual([about.protocolVersion, about.agentInfo.name], [1, 'Desk'])
     const { sessionId, configOptions: [option] } = await begin(agent, 'echo')
-    assert.deepEqual([option.category, option.currentValue, option.options.length], ['mode', 'desk', 8])
+    assert.deepEqual([option.category, option.currentValue, option.options.length], ['mode', 'desk', 9])
     assert.equal((await ask(agent, sessionId, 'Hello')).stopReason, 'end_turn')
     assert.deepEqual(said(updates), ['editor 0: Hello'])
     await ask(agent, sessionId, 'Again')
@@ -251,13 +252,44 @@ test('errors are sentences with the codes of the protocol', { skip }, async () =
     })
     await failing(ask(agent, sessionId, 'Go'), -32603, /^Internal error \(request /)
     await failing(ask(agent, 'nothing', 'Go'), -32002, /^There is no such session/)
-    await failing(agent.request('session/list', {}), -32601, /./)
+    await failing(agent.request('session/fork', {}), -32601, /^There is no method 'session\/fork' here;/)
     await failing(agent.request(methods.agent.authenticate, { methodId: 'x' }), -32602,
       /authMethods is empty/)
     await failing(agent.request(methods.agent.session.new, { cwd: 'here', mcpServers: [] }), -32602,
       /^cwd must be an absolute path$/)
   })
   assert.match(log, /secret/)
+})
+
+test('threads are listed and deleted', { skip }, async () => {
+  await edit(async ({ agent, about }) => {
+    assert.deepEqual([about.agentCapabilities.sessionCapabilities.list,
+      about.agentCapabilities.sessionCapabilities.delete], [{}, {}])
+    const list = async () => (await agent.request(methods.agent.session.list, { cwd: folder })).sessions
+    const ids = []
+    for (const prompt of ['One', 'Two']) {
+      const { sessionId } = await begin(agent, 'echo')
+      await ask(agent, sessionId, prompt)
+      ids.unshift(sessionId)
+    }
+    const sessions = await list()
+    assert.deepEqual(sessions.map(({ sessionId, title, cwd }) => [sessionId, title, cwd]),
+      [[ids[0], 'Two', folder], [ids[1], 'One', folder]])
+    assert.ok(Date.parse(sessions[0].updatedAt) > 0)
+    await agent.request(methods.agent.session.delete, { sessionId: ids[0] })
+    assert.deepEqual((await list()).map(({ sessionId }) => sessionId), [ids[1]])
+  })
+})
+
+test('an agent is chosen as a mode, and gets the MCP servers of its session', { skip }, async () => {
+  await edit(async ({ agent, updates }) => {
+    const mcpServers = [{ name: 'files', command: '/bin/files', args: [], env: [] }]
+    const { sessionId, modes } = await agent.request(methods.agent.session.new, { cwd: folder, mcpServers })
+    assert.deepEqual([modes.currentModeId, modes.availableModes.length], ['desk', 9])
+    await agent.request(methods.agent.session.setMode, { sessionId, modeId: 'servers' })
+    await ask(agent, sessionId, 'Which?')
+    assert.deepEqual(JSON.parse(said(updates)[0]), mcpServers)
+  })
 })
 
 test('a thread is loaded, within a process and from a store', { skip }, async () => {
@@ -290,10 +322,10 @@ test('a thread is loaded, within a process and from a store', { skip }, async ()
   }, sqlite)
   if (node === undefined) return
   await edit(async ({ agent, updates }) => {
+    const { sessions: [kept] } = await agent.request(methods.agent.session.list, {})
+    assert.deepEqual([kept.sessionId, kept.title], [id, 'Hello'])
     await load(agent, updates)
-    await agent.request(methods.agent.session.setConfigOption, {
-      sessionId: id, configId: 'agent', value: 'echo',
-    })
+    // The agent that answered before answers again.
     await ask(agent, id, 'Again')
     assert.deepEqual(said(updates), ['editor 2: Again'])
   }, sqlite)
