@@ -5,6 +5,7 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
+import { show } from '../../define/validate.ts'
 import { parseJson } from '../../wire/json.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientTool, ClientToolResult, MadeToolCall } from '../../define/client-tool.ts'
@@ -84,7 +85,7 @@ export class ToolExchange {
   end(): void {
     for (const { isDone, at, id } of this.#calls.values()) {
       if (isDone) continue
-      throw wrong(at, `has no result; add { "role": "tool", "tool_call_id": ${JSON.stringify(id)} }`)
+      throw wrong(at, `has no result; add { "role": "tool", "tool_call_id": ${show(id)} }`)
     }
   }
 }

@@ -5,6 +5,7 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
+import { show } from '../../define/validate.ts'
 import { decodeMessages } from '../openai/chat-messages.ts'
 import { decodeFlatFormat } from '../openai/chat-format.ts'
 import { decodeFlatTools } from '../openai/chat-tools.ts'
@@ -116,9 +117,9 @@ function requireResults(items: readonly ResponseItem[], nameOf: (index: number) 
   const outputs = items.filter(({ type }) => type === 'function_call_output')
   const done = new Set(outputs.map((item) => item['call_id']))
   for (const [index, { type, call_id: id }] of items.entries()) {
-    if (type !== 'function_call' || index < last || done.has(id)) continue
+    if (type !== 'function_call' || index < last || typeof id !== 'string' || done.has(id)) continue
     throw wrong(nameOf(index), `has a function_call without an output; add { "type": "function_call_output", `
-      + `"call_id": ${JSON.stringify(id)}, "output": "…" } to the input`)
+      + `"call_id": ${show(id)}, "output": "…" } to the input`)
   }
 }
 
@@ -128,18 +129,24 @@ function messageOf(item: ResponseItem, at: string): ResponseItem | undefined {
   switch (type) {
     case 'message': return { role, content: contentOf(content, `${at}.content`) }
     case 'function_call': {
-      const { call_id: id, name, arguments: written } = item
+      const [id, name, written] = ['call_id', 'name', 'arguments'].map((member) => textIn(item, member, at))
       const call = { id, type: 'function', function: { name, arguments: written } }
       return { role: 'assistant', tool_calls: [call] }
     }
     case 'function_call_output': {
-      const { call_id: id, output } = item
-      return { role: 'tool', tool_call_id: id, content: contentOf(output, `${at}.output`) }
+      const id = textIn(item, 'call_id', at)
+      return { role: 'tool', tool_call_id: id, content: contentOf(item['output'], `${at}.output`) }
     }
     case 'reasoning': return undefined
     default: throw wrong(`${at}.type`, 'must be message, function_call, function_call_output or reasoning: '
       + 'what else there was, previous_response_id knows')
   }
+}
+
+function textIn(item: ResponseItem, member: string, at: string): string {
+  const value = item[member]
+  if (typeof value === 'string') return value
+  throw wrong(`${at}.${member}`, 'must be a string')
 }
 
 function contentOf(content: unknown, at: string): unknown {
