@@ -87,8 +87,12 @@ export interface Limits {
   readonly replayBytes: number
   /** How long an event is kept for a client that comes back. */
   readonly replayMs: number
-  /** Bytes kept for clients that come back, in all. */
+  /** Bytes kept for clients that come back, in all: those of MCP, and those of the AI SDK's chats. */
   readonly maxReplayBytes: number
+  /**
+   * A run of the AI SDK's chat goes on for so long without a client that reads it. 0: it ends with its last.
+   */
+  readonly resumeMs: number
   /** Silence on a stream before a comment is sent: half of the shortest common proxy limit. */
   readonly heartbeatMs: number
   /** Tasks that are kept at one time. */
@@ -172,6 +176,7 @@ export const defaults: Limits = Object.freeze({
   replayBytes: MiB,
   replayMs: 5 * 60_000,
   maxReplayBytes: total(64 * MiB),
+  resumeMs: 0,
   heartbeatMs: 15_000,
   maxTasks: 10_000,
   // Longer than any agent may take, so that a client that waits gets the result.
@@ -197,6 +202,8 @@ export const defaults: Limits = Object.freeze({
   graceMs: 10_000,
 })
 
+const mayBeZero: ReadonlySet<string> = new Set<keyof Limits>(['graceMs', 'resumeMs'])
+
 /** Of two limits the first cannot be larger. */
 const ordered: readonly (readonly [keyof Limits, keyof Limits])[] = [
   ['maxBodyBytes', 'maxBodiesBytes'],
@@ -220,7 +227,7 @@ export function limitsOf(options: Partial<Limits>): Limits {
     const value: unknown = options[name as keyof Limits]
     if (value === undefined) continue
     const whole = typeof value === 'number' && (value === Infinity || Number.isSafeInteger(value))
-    if (!whole || value < (name === 'graceMs' ? 0 : 1)) {
+    if (!whole || value < (mayBeZero.has(name) ? 0 : 1)) {
       const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN
       const remedy = Number.isNaN(number) ? 'write a whole number above zero, or Infinity for no limit'
         : `write it as a number: ${number}`

@@ -22,7 +22,7 @@ import { conversationEndpoints, queryEndpoints } from '../rest/native/routes.ts'
 import { skillEndpoints } from '../rest/native/skills.ts'
 import { chatEndpoints } from '../rest/openai/chat-completions.ts'
 import { responseEndpoints } from '../rest/responses/routes.ts'
-import { uiEndpoints } from '../rest/ui/routes.ts'
+import { uiRoutes } from '../rest/ui/routes.ts'
 import { serviceEndpoints } from '../rest/service/service-endpoints.ts'
 import { startDeadline } from '../util/clock.ts'
 import { Metrics } from './metrics.ts'
@@ -133,6 +133,7 @@ function assemble(
   const a2a = protocols.includes('a2a')
     ? a2aRoutes(service, { ...options.a2a, auth, takesKeys }, seal) : undefined
   const push = a2a?.push
+  const ui = uiRoutes(service)
   const endpoints: readonly Endpoint[] = [
     ...serviceEndpoints(service, {
       endpoints: () => endpoints, isKeyed, takesKeys, isDraining: () => state.isDraining,
@@ -144,7 +145,7 @@ function assemble(
       ...catalogEndpoints(service), ...skillEndpoints(service),
       ...conversationEndpoints(service, isKeyed), ...chatEndpoints(service),
       ...responseEndpoints(service), ...aguiEndpoints(service, seal),
-      ...uiEndpoints(service),
+      ...ui.endpoints,
     ] : [],
     ...mcp?.endpoints ?? [],
     ...a2a?.endpoints ?? [],
@@ -211,6 +212,7 @@ function assemble(
     service.tasks.ownership?.handOver()
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
     await mcp?.close()
+    ui.close()
     // Cancelled runs have answered. What other processes run, or none, continues without this one.
     await new Promise((resolve) => { setImmediate(resolve) })
     service.tasks.stopWatchers()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defaults } from '../../lib/index.ts'
 import { readMessage, takeMessage } from '../../lib/mcp/session/messages.ts'
-import { ReplayBudget } from '../../lib/mcp/session/replay.ts'
+import { ReplayBudget } from '../../lib/util/replay-budget.ts'
 import { Session, watchedBytes } from '../../lib/mcp/session/session.ts'
 import { oldest } from '../../lib/mcp/protocol/revisions.ts'
 import { callOf } from '../fixtures/house.ts'
@@ -36,7 +36,8 @@ test('a message is what MCP lets be one, and an id is kept where it could be rea
   }
 })
 
-const terms = { limits: defaults, budget: new ReplayBudget(defaults), watched: watchedBytes(), mark: '' }
+const budget = new ReplayBudget(defaults.maxReplayBytes)
+const terms = { limits: defaults, budget, watched: watchedBytes(), mark: '' }
 const session = (): Session => new Session('me', oldest, terms)
 const cancelled = (requestId: unknown): RpcMessage => (
   { kind: 'notification', method: 'notifications/cancelled', params: { requestId } }

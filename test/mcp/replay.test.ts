@@ -5,8 +5,9 @@ import assert from 'node:assert/strict'
 import test, { afterEach } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { parseEventId, ReplayBudget, ReplayStream, streamMark } from '../../lib/mcp/session/replay.ts'
+import { parseEventId, ReplayStream, streamMark } from '../../lib/mcp/session/replay.ts'
 import { defaults } from '../../lib/index.ts'
+import { ReplayBudget } from '../../lib/util/replay-budget.ts'
 import { eventually } from '../fixtures/client.ts'
 import { heldBytes } from '../fixtures/heap.ts'
 import { standingTime } from '../fixtures/time.ts'
@@ -271,7 +272,7 @@ const numbersIn = (texts: readonly string[]): string[] => texts.map((text) => /^
 
 test('of a stream no more events are kept than its limit says, the newest', () => {
   const limits = { ...defaults, replayEvents: 3 }
-  const stream = replayStream('ann', limits, new ReplayBudget(limits))
+  const stream = replayStream('ann', limits, new ReplayBudget(limits.maxReplayBytes))
   stream.source(0).open(keeper().sink)
   for (let n = 1; n <= 10; n++) stream.send(String(n))
   const { sink, texts } = keeper()
@@ -281,7 +282,7 @@ test('of a stream no more events are kept than its limit says, the newest', () =
 
 test('nor more bytes, and what is too large to be kept is still sent', () => {
   const limits = { ...defaults, replayBytes: 200 }
-  const stream = replayStream('ann', limits, new ReplayBudget(limits))
+  const stream = replayStream('ann', limits, new ReplayBudget(limits.maxReplayBytes))
   const live = keeper()
   stream.source(0).open(live.sink)
   for (let n = 1; n <= 4; n++) stream.send(String(n).repeat(40))
@@ -297,7 +298,7 @@ test('nor more bytes, and what is too large to be kept is still sent', () => {
 test('nor longer than its limit says', (t) => {
   const pass = standingTime(t)
   const limits = { ...defaults, replayMs: 20 }
-  const stream = replayStream('ann', limits, new ReplayBudget(limits))
+  const stream = replayStream('ann', limits, new ReplayBudget(limits.maxReplayBytes))
   stream.source(0).open(keeper().sink)
   stream.send('1')
   pass(40)
@@ -309,7 +310,7 @@ test('nor longer than its limit says', (t) => {
 
 test('where all streams together keep too much, finished ones give way first', () => {
   const limits = { ...defaults, maxReplayBytes: 1_000 }
-  const budget = new ReplayBudget(limits)
+  const budget = new ReplayBudget(limits.maxReplayBytes)
   const finished = replayStream('ann', limits, budget)
   finished.source(0).open(keeper().sink)
   finished.send('a'.repeat(600))
@@ -331,7 +332,7 @@ test('where all streams together keep too much, finished ones give way first', (
 
 test('what was said before a stream has begun is told whole, whatever the limits are', () => {
   const limits = { ...defaults, replayEvents: 1, replayBytes: 100, maxReplayBytes: 100 }
-  const budget = new ReplayBudget(limits)
+  const budget = new ReplayBudget(limits.maxReplayBytes)
   const stream = replayStream('ann', limits, budget)
   stream.send('1')
   stream.send('x'.repeat(500))
@@ -356,7 +357,7 @@ test('a large answer in one piece with the word before it arrives', async (t) =>
 
 test('a stream that is dropped before it has begun is not kept for those that make room', () => {
   const limits = { ...defaults, maxReplayBytes: 100 }
-  const budget = new ReplayBudget(limits)
+  const budget = new ReplayBudget(limits.maxReplayBytes)
   const before = heldBytes()
   for (let n = 0; n < 20_000; n++) {
     const stream = new ReplayStream(`owner ${n}`, limits, budget)
@@ -370,7 +371,7 @@ test('a stream that is dropped before it has begun is not kept for those that ma
 })
 
 test('a stream that is dropped gives back what it held, and takes nothing more', () => {
-  const budget = new ReplayBudget(defaults)
+  const budget = new ReplayBudget(defaults.maxReplayBytes)
   const stream = replayStream('ann', defaults, budget)
   const { sink, texts, isEnded } = keeper()
   stream.source(0).open(sink)
@@ -385,7 +386,7 @@ test('a stream that is dropped gives back what it held, and takes nothing more',
 })
 
 test('a stream on which nothing is owed ends with a comment, and can be come back to', () => {
-  const stream = replayStream('ann', defaults, new ReplayBudget(defaults))
+  const stream = replayStream('ann', defaults, new ReplayBudget(defaults.maxReplayBytes))
   const { sink, texts, isEnded } = keeper()
   stream.source(0).open(sink)
   stream.send('1')
@@ -395,7 +396,7 @@ test('a stream on which nothing is owed ends with a comment, and can be come bac
 })
 
 test('who comes back takes the place of who was there', () => {
-  const stream = replayStream('ann', defaults, new ReplayBudget(defaults))
+  const stream = replayStream('ann', defaults, new ReplayBudget(defaults.maxReplayBytes))
   const [first, second] = [keeper(), keeper()]
   const release = stream.source(0).open(first.sink)
   stream.source(0).open(second.sink)
@@ -432,7 +433,7 @@ for (const [id, parsed] of ids) {
 
 test('what one owner keeps for coming back does not push out what another does', () => {
   const limits = limitsOf({ maxReplayBytes: 20_000, replayBytes: 10_000 })
-  const budget = new ReplayBudget(limits)
+  const budget = new ReplayBudget(limits.maxReplayBytes)
   const finished = (owner: string, bytes: number): ReplayStream => {
     const stream = replayStream(owner, limits, budget)
     stream.source(0).open({ closed: false, write: () => true, ready: () => Promise.resolve(), end() {} })

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Sessions } from '../../lib/mcp/session/session.ts'
-import { ReplayBudget } from '../../lib/mcp/session/replay.ts'
+import { ReplayBudget } from '../../lib/util/replay-budget.ts'
 import { oldest } from '../../lib/mcp/protocol/revisions.ts'
 import { standingTime } from '../fixtures/time.ts'
 import { defaults } from '../../lib/index.ts'
@@ -162,7 +162,7 @@ test('an idle session ends; one with a call, a stream or a question does not', a
 
 test('use keeps a session alive, and nothing else does', (t) => {
   const pass = standingTime(t)
-  const sessions = new Sessions({ ...defaults, sessionIdleMs: 80 }, new ReplayBudget(defaults))
+  const sessions = new Sessions({ ...defaults, sessionIdleMs: 80 }, new ReplayBudget(defaults.maxReplayBytes))
   const open = (): ReturnType<typeof sessions.open> => sessions.open('me', oldest)
   const [used, idle, busy] = [open(), open(), open()]
   busy.outlet = { send() {}, end() {} }
@@ -302,7 +302,8 @@ test('a session may have 1000 subscriptions', async (t) => {
 })
 
 test('the addresses of all sessions are bounded together, and go with their session', () => {
-  const sessions = new Sessions({ ...defaults, maxSessions: 1_000 }, new ReplayBudget(defaults))
+  const budget = new ReplayBudget(defaults.maxReplayBytes)
+  const sessions = new Sessions({ ...defaults, maxSessions: 1_000 }, budget)
   const open = Array.from({ length: 300 }, () => sessions.open('me', oldest))
   const fill = (): void => {
     for (const [at, session] of open.entries()) {
@@ -317,7 +318,7 @@ test('the addresses of all sessions are bounded together, and go with their sess
 })
 
 test('a stream that a session opens after its end holds nothing', () => {
-  const budget = new ReplayBudget(defaults)
+  const budget = new ReplayBudget(defaults.maxReplayBytes)
   const sessions = new Sessions(defaults, budget)
   const session = sessions.open('me', oldest)
   sessions.close(session)
@@ -327,7 +328,7 @@ test('a stream that a session opens after its end holds nothing', () => {
 })
 
 test('the addresses of a session are bounded in bytes, each and together, and make room when they go', () => {
-  const session = new Sessions(defaults, new ReplayBudget(defaults)).open('me', oldest)
+  const session = new Sessions(defaults, new ReplayBudget(defaults.maxReplayBytes)).open('me', oldest)
   const address = (n: number, bytes = 8_192): string => `test://${n}/`.padEnd(bytes, 'x')
   for (const large of [address(0, 8_193), '\u00fc'.repeat(4_097)]) {
     assert.throws(() => session.subscribe(large, []), { kind: 'too-large', message: /8192 bytes/ })
@@ -348,7 +349,7 @@ test('the addresses of a session are bounded in bytes, each and together, and ma
 })
 
 test('the table of sessions keeps no timer when it is empty', () => {
-  const sessions = new Sessions({ ...defaults, sessionIdleMs: 50 }, new ReplayBudget(defaults))
+  const sessions = new Sessions({ ...defaults, sessionIdleMs: 50 }, new ReplayBudget(defaults.maxReplayBytes))
   const before = process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length
   const session = sessions.open('me', oldest)
   assert.equal(sessions.count, 1)

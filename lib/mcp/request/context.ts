@@ -2,7 +2,7 @@
 import { Fault } from '../../define/fault.ts'
 import { SessionMigration } from '../session/session-migration.ts'
 import { Notifications } from '../session/notifications.ts'
-import { ReplayBudget } from '../session/replay.ts'
+import { ReplayBudget } from '../../util/replay-budget.ts'
 import { META } from '../protocol/revisions.ts'
 import { Sessions } from '../session/session.ts'
 import { pick } from '../protocol/shape.ts'
@@ -77,7 +77,7 @@ export class McpContext {
     this.service = service
     this.options = options
     this.seal = seal
-    this.replay = new ReplayBudget(service.limits)
+    this.replay = new ReplayBudget(service.limits.maxReplayBytes)
     this.sessions = new Sessions(service.limits, this.replay, service.shared?.cluster.id)
     this.tools = toolTable(service)
     this.#noteOffers()

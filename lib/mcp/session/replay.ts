@@ -3,13 +3,12 @@
  * comes back gets what it missed, of this stream alone. Event ids are `<stream>-<number>`.
  * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
-import { FairPool } from '../../util/fair-pool.ts'
-import { Lease, Quota } from '../../util/quota.ts'
+import { KeptStream } from '../../util/replay-budget.ts'
 import { randomId } from '../../wire/random.ts'
 import { FAREWELL, formatEvent } from '../../wire/sse.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Id } from '../../wire/jsonrpc.ts'
-import type { Slot } from '../../util/fair-pool.ts'
+import type { ReplayBudget } from '../../util/replay-budget.ts'
 import type { Sink, Source } from '../../http/message/exchange.ts'
 
 interface KeptEvent {
@@ -19,48 +18,10 @@ interface KeptEvent {
   readonly at: number
 }
 
-/** Memory that all streams of one server share for clients that come back. */
-export class ReplayBudget {
-  readonly #bytes: Quota
-  /** Streams that have ended make room first, those of the owner with most bytes before others'. */
-  readonly #ended = new FairPool<ReplayStream>({ maxCount: Infinity, maxBytes: Infinity }, (stream) => {
-    stream.slot = undefined
-    stream.forget()
-  })
-
-  constructor(limits: Limits) {
-    this.#bytes = new Quota('bytes of kept events', limits.maxReplayBytes)
-  }
-
-  get held(): number { return this.#bytes.used }
-
-  take(stream: ReplayStream, bytes: number): void {
-    this.#bytes.add(stream, bytes)
-    while (this.held > this.#bytes.max && this.#ended.evict()) continue
-  }
-
-  give(stream: ReplayStream, bytes: number): void { this.#bytes.add(stream, -bytes) }
-
-  /** Whether the owner of a stream that goes on holds so much that its events must be dropped. */
-  isTooMuch(stream: ReplayStream): boolean { return !this.#bytes.hasRoom(stream, 1) }
-
-  ended(stream: ReplayStream): void {
-    // One without events has nothing to give, and would stay for ever.
-    if (stream.amount > 0) stream.slot ??= this.#ended.add(stream.caller, stream, stream.amount)
-  }
-
-  forgotten(stream: ReplayStream): void {
-    if (stream.slot !== undefined) this.#ended.remove(stream.slot)
-    stream.slot = undefined
-  }
-}
-
 /** One stream of a session, and the lease of the bytes of its events. */
-export class ReplayStream extends Lease {
+export class ReplayStream extends KeptStream {
   readonly id: string = randomId(12)
   readonly caller: string
-  /** Where it is among those that have ended; the budget's own. */
-  slot: Slot<ReplayStream> | undefined
   readonly #limits: Limits
   readonly #budget: ReplayBudget
   readonly #onEnded: ((stream: ReplayStream) => void) | undefined
@@ -175,8 +136,7 @@ export class ReplayStream extends Lease {
 
   get kept(): readonly Replayed[] { return this.#kept.map(({ number, text }) => [number, text]) }
 
-  forget(): void {
-    this.#budget.give(this, this.amount)
+  override forget(): void {
     this.#budget.forgotten(this)
     this.#kept = []
   }

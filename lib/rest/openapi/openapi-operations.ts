@@ -77,7 +77,7 @@ export function serviceOperation(
   return operation('Service', summary, { 200: response, ...more, ...failures('Problem') })
 }
 
-type OperationName = 'query' | 'agui' | 'ui-stream' | 'resumeUiStream' | 'agents' | 'agent'
+type OperationName = 'query' | 'agui' | 'ui-stream' | 'resumeUiStream' | 'stopUiStream' | 'agents' | 'agent'
   | 'conversations' | 'conversation' | 'removeConversation'
   | 'tools' | 'prompts' | 'resources' | 'readResource' | 'welcome' | 'health' | 'ready' | 'docs' | 'openapi'
   | 'llms' | 'skills'
@@ -119,7 +119,14 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
     ...failures('Problem', { ...runProblems, 422: 'The chat is wrong' }),
   }, { requestBody: requestBody('UIChat', uiExample, true) }),
   'resumeUiStream': operation('AI SDK', 'Go on with a chat', {
+    200: {
+      description: 'The stream of the run that goes on, from its begin',
+      content: { 'text/event-stream': { schema: TEXT } },
+    },
     204: { description: 'There is no stream to go on with' }, ...failures('Problem'),
+  }),
+  'stopUiStream': operation('AI SDK', 'Stop a chat', {
+    204: { description: 'No run of the chat goes on' }, ...failures('Problem'),
   }),
   conversations: operation('HTTP', 'List your conversations', {
     200: body('A page, the one that was used last first', 'Conversations'),

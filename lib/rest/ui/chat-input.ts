@@ -15,6 +15,8 @@ import type { Content } from '../../define/content.ts'
 export interface ChatInput {
   /** The chat, where its id can name a conversation. */
   readonly chatId: string | undefined
+  /** Whether the answer goes on with a message that the chat has. */
+  readonly isContinued: boolean
   readonly prompt: string
   readonly message: readonly Content[]
   readonly history: readonly ChatMessage[]
@@ -57,6 +59,7 @@ export function decodeChatInput(body: unknown): ChatInput {
   const message = parts.flatMap((part, index) => blockOf(part, `messages[${last}].parts[${index}]`))
   return {
     chatId: typeof id === 'string' && CONVERSATION_ID.test(id) ? id : undefined,
+    isContinued: last < all.length - 1,
     prompt: textsIn(parts).join('\n'),
     message, history, metadata, clientTools: toolsIn(tools), clientToolResults,
   }

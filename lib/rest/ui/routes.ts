@@ -1,29 +1,34 @@
 /** The paths for the chat of the AI SDK. */
 import { Later } from '../../util/later.ts'
 import { problemReply } from '../../wire/problem.ts'
-import { describedBy } from '../native/catalog.ts'
 import { requireAgent, runEndpoints } from '../native/run-endpoints.ts'
 import { caught } from '../reply/reply.ts'
 import type { Endpoint } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
+import type { UiChats } from './ui-run.ts'
 
 const runs = new Later(() => import('./ui-run.ts'))
 
-export function uiEndpoints(service: Service): readonly Endpoint[] {
+/** Endpoints, and what to do when the server has closed. */
+export function uiRoutes(service: Service): { readonly endpoints: readonly Endpoint[]; close(): void } {
+  let chats: UiChats | undefined
   const posts = runEndpoints(service, 'ui-stream', runs.load, (agent, exchange) => (
-    runs.loaded.answerChat(service, agent, exchange)
+    (chats ??= new runs.loaded.UiChats(service)).answer(agent, exchange)
   ))
-  // A run ends when its client leaves, so a chat that comes back finds none.
-  const resumed = posts.map((post): Endpoint => ({
+  const streams = posts.map((post): Endpoint => ({
     path: `${post.path}/{chat}/stream`,
-    methods: ['GET'],
-    describe: describedBy('get', 'resumeUiStream'),
+    methods: ['GET', 'DELETE'],
+    describe: async () => {
+      const { httpOperations } = await import('../openapi/openapi-operations.ts')
+      return { operations: { get: httpOperations.resumeUiStream, delete: httpOperations.stopUiStream } }
+    },
     isOffered: () => service.catalog.root !== undefined,
     refuse: problemReply,
     handle: (exchange) => caught(service, exchange, () => {
-      requireAgent(service, exchange)
-      return { status: 204 }
+      const agent = requireAgent(service, exchange)
+      const verb = exchange.method === 'DELETE' ? 'stop' : 'resume'
+      return chats?.[verb](agent, exchange) ?? { status: 204 }
     }),
   }))
-  return [...posts, ...resumed]
+  return { endpoints: [...posts, ...streams], close: () => chats?.close() }
 }

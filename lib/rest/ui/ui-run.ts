@@ -4,12 +4,15 @@
  */
 import { Fault, publicMessage } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
+import { isPromised } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
+import { randomUuid } from '../../wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { OpenPart } from '../reply/open-part.ts'
 import { loggedFault } from '../reply/reply.ts'
 import { RunStream } from '../reply/run-stream.ts'
 import { decodeChatInput } from './chat-input.ts'
+import { ChatStreams } from './chat-streams.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { ArtifactInput } from '../../define/artifact.ts'
@@ -17,14 +20,23 @@ import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent } from '../../define/event.ts'
-import type { Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Principal } from '../../define/principal.ts'
+import type { Exchange, Reply, Sink } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { ChatInput } from './chat-input.ts'
+import type { ChatStream } from './chat-streams.ts'
 
-/** What every stream begins with. */
-const BEGINNING = formatEvent('{"type":"start"}') + formatEvent('{"type":"start-step"}')
+const START_STEP = formatEvent('{"type":"start-step"}')
+
+/** What a stream begins with. */
+const BEGINNING = formatEvent('{"type":"start"}') + START_STEP
+
+/** The same, of a message that has its id here: a client that comes back knows which it is. */
+function namedBeginning(): string {
+  return formatEvent(`{"type":"start","messageId":"${randomUuid()}"}`) + START_STEP
+}
 
 class UiRun extends RunStream<Answer> implements UserMessage {
   readonly prompt: string
@@ -39,8 +51,15 @@ class UiRun extends RunStream<Answer> implements UserMessage {
     (kind, id) => void this.#send({ type: `${kind}-end`, id }),
   )
   #hasPiece = false
+  readonly #streams: ChatStreams
+  readonly #beginning: string
+  /** What was sent before it was known whether the run has to be waited for. */
+  #sent = ''
+  #stream: ChatStream | undefined
 
-  constructor(service: Service, agent: Agent | Group, input: ChatInput, { origin }: Exchange) {
+  constructor(
+    service: Service, agent: Agent | Group, input: ChatInput, { origin }: Exchange, streams: ChatStreams,
+  ) {
     const { chatId, message, metadata, prompt, history, clientTools, clientToolResults } = input
     super(service, origin, undefined, chatId, message, metadata)
     this.prompt = prompt
@@ -51,6 +70,13 @@ class UiRun extends RunStream<Answer> implements UserMessage {
     if (agent.kind === 'agent') this.clientTools = clientTools
     this.clientToolResults = clientToolResults
     this.#agent = agent
+    this.#streams = streams
+    this.#beginning = service.limits.resumeMs === 0 || input.isContinued ? BEGINNING : namedBeginning()
+  }
+
+  override open(sink: Sink): (() => void) | undefined {
+    const left = super.open(sink)
+    return this.#stream?.leaving(sink) ?? left
   }
 
   event(event: CallEvent): void {
@@ -82,8 +108,15 @@ class UiRun extends RunStream<Answer> implements UserMessage {
   }
 
   protected override execute(): MaybePromise<Answer> {
-    this.sink!.write(BEGINNING)
-    return answerMessage(this.service, this.#agent, this, this.call, this.#emit.bind(this))
+    this.#put(this.#beginning)
+    const answer = answerMessage(this.service, this.#agent, this, this.call, this.#emit.bind(this))
+    const { conversationId: id } = this
+    if (id !== undefined && isPromised(answer)) {
+      const chat = chatKey(this.#agent, id, this.call.principal)
+      this.sink = this.#stream = this.#streams.begin(chat, this.call, this.sink!, this.#sent)
+      this.#sent = ''
+    }
+    return answer
   }
 
   protected override finish({ content, data, toolCalls = [] }: Answer): void {
@@ -99,6 +132,11 @@ class UiRun extends RunStream<Answer> implements UserMessage {
   }
 
   protected override fail(error: unknown): void {
+    // The client has stopped the run: what another reads of it has no error.
+    if (this.call.isDisconnected) {
+      this.#write({ type: 'abort' })
+      return this.sink!.end(formatEvent('[DONE]'))
+    }
     const fault = loggedFault(this.service, error, this.call.requestId)
     const errorText = publicMessage(fault, this.call.requestId, this.service.exposeErrors)
     this.#write({ type: 'error', errorText })
@@ -152,17 +190,61 @@ class UiRun extends RunStream<Answer> implements UserMessage {
 
   #write(part: object): void { this.#part(part) }
 
-  #send(part: object): boolean { return this.sink!.write(formatEvent(JSON.stringify(part))) }
+  #send(part: object): boolean { return this.#put(formatEvent(JSON.stringify(part))) }
+
+  #put(text: string): boolean {
+    if (this.#stream === undefined) this.#sent += text
+    return this.sink!.write(text)
+  }
+}
+
+/** What makes a chat the same one. No principal sees that of another. */
+function chatKey({ id }: Agent | Group, chat: string, principal: Principal): string {
+  return `${id}/${chat}/${principal.id}`
 }
 
 const HEADERS = ['X-Vercel-AI-UI-Message-Stream', 'v1']
 
-/** Answers a chat. Throws a `Fault` before its first part. */
-export function answerChat(service: Service, agent: Agent | Group, exchange: Exchange): Reply {
-  const { limits, workload } = service
-  const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
-  if (!parsed.ok) throw new Fault('invalid', parsed.why)
-  const run = new UiRun(service, agent, decodeChatInput(parsed.value), exchange)
-  workload.check(exchange.origin)
-  return { status: 200, type: EVENT_STREAM, headers: HEADERS, body: run }
+/** The chats of one server. What its methods throw is a `Fault`. */
+export class UiChats {
+  readonly #service: Service
+  readonly #streams: ChatStreams
+
+  constructor(service: Service) {
+    this.#service = service
+    this.#streams = new ChatStreams(service.limits)
+  }
+
+  answer(agent: Agent | Group, exchange: Exchange): Reply {
+    const { limits, workload } = this.#service
+    const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
+    if (!parsed.ok) throw new Fault('invalid', parsed.why)
+    const input = decodeChatInput(parsed.value)
+    const run = new UiRun(this.#service, agent, input, exchange, this.#streams)
+    workload.check(exchange.origin)
+    const { chatId } = input
+    if (this.#streams.size > 0 && chatId !== undefined) {
+      this.#streams.replace(chatKey(agent, chatId, exchange.origin.principal))
+    }
+    return { status: 200, type: EVENT_STREAM, headers: HEADERS, body: run }
+  }
+
+  /** The stream of a chat from its begin, where there is one. */
+  resume(agent: Agent | Group, exchange: Exchange): Reply {
+    const stream = this.#find(agent, exchange)
+    if (stream === undefined) return { status: 204 }
+    return { status: 200, type: EVENT_STREAM, headers: HEADERS, body: stream.source() }
+  }
+
+  /** Ends the run of a chat, whoever reads it. */
+  stop(agent: Agent | Group, exchange: Exchange): Reply {
+    this.#find(agent, exchange)?.stop('The client has stopped the chat')
+    return { status: 204 }
+  }
+
+  close(): void { this.#streams.close() }
+
+  #find(agent: Agent | Group, { params, origin }: Exchange): ChatStream | undefined {
+    return this.#streams.find(chatKey(agent, params.get('chat') ?? '', origin.principal))
+  }
 }

@@ -1,0 +1,142 @@
+/**
+ * The streams of chats whose runs go on. What was sent of one is kept, within bounds, so that a reader who
+ * comes later gets all of it. Without a reader a run ends, at once or after `resumeMs`.
+ */
+import { timer } from '../../util/clock.ts'
+import { KeptStream, ReplayBudget } from '../../util/replay-budget.ts'
+import type { LiveCall } from '../../define/live-call.ts'
+import type { Limits } from '../../define/limits.ts'
+import type { Sink, Source } from '../../http/message/exchange.ts'
+
+type Left = () => void
+
+/** The streams of one server, by the key of their chats: what says whose chat it is, and with which agent. */
+export class ChatStreams {
+  readonly limits: Limits
+  readonly budget: ReplayBudget
+  readonly #byChat = new Map<string, ChatStream>()
+
+  constructor(limits: Limits) {
+    this.limits = limits
+    this.budget = new ReplayBudget(limits.maxReplayBytes)
+  }
+
+  get size(): number { return this.#byChat.size }
+
+  find(chat: string): ChatStream | undefined { return this.#byChat.get(chat) }
+
+  /** Takes over the sink of a run that has to be waited for, with the text that it has got so far. */
+  begin(chat: string, call: LiveCall, sink: Sink, text: string): ChatStream {
+    this.replace(chat)
+    const stream = new ChatStream(this, chat, call, sink)
+    this.#byChat.set(chat, stream)
+    stream.keep(text)
+    return stream
+  }
+
+  /** The chat has a new run: an earlier one goes on for those alone who read it. */
+  replace(chat: string): void { this.#byChat.get(chat)?.forget() }
+
+  remove(chat: string, stream: ChatStream): void {
+    if (this.#byChat.get(chat) === stream) this.#byChat.delete(chat)
+  }
+
+  close(): void {
+    for (const stream of this.#byChat.values()) stream.forget()
+  }
+}
+
+/** Where the run of a chat writes. */
+export class ChatStream extends KeptStream implements Sink {
+  readonly #streams: ChatStreams
+  readonly #chat: string
+  readonly #call: LiveCall
+  readonly #readers = new Set<Sink>()
+  /** Undefined: it cannot be read from its begin any more. */
+  #text: string | undefined = ''
+  #isEnded = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(streams: ChatStreams, chat: string, call: LiveCall, reader: Sink) {
+    super()
+    this.#streams = streams
+    this.#chat = chat
+    this.#call = call
+    this.#readers.add(reader)
+  }
+
+  get caller(): string { return this.#call.caller }
+  get closed(): boolean { return this.#isEnded }
+
+  write(text: string): boolean {
+    this.keep(text)
+    let isReady = true
+    for (const reader of this.#readers) if (!reader.write(text)) isReady = false
+    return isReady
+  }
+
+  /** When all readers can take more: one that takes nothing is dropped after `writeTimeoutMs`. */
+  ready(): Promise<void> {
+    const all = Array.from(this.#readers, (reader) => reader.ready())
+    return all.length === 1 ? all[0]! : Promise.all(all).then(() => {})
+  }
+
+  end(text = ''): void {
+    this.keep(text)
+    this.#isEnded = true
+    // Where nobody has read the end, the client may still be on its way back.
+    if (this.#readers.size > 0 || this.#call.isDisconnected) this.forget()
+    else this.#streams.budget.ended(this)
+    for (const reader of this.#readers) reader.end(text)
+  }
+
+  keep(text: string): void {
+    if (this.#text === undefined) return
+    this.#text += text
+    const { budget, limits } = this.#streams
+    budget.take(this, Buffer.byteLength(text))
+    if (this.amount > limits.replayBytes || budget.isTooMuch(this)) this.forget()
+  }
+
+  /** A further reader, who gets the whole. */
+  source(): Source {
+    return {
+      open: (sink) => {
+        if (sink.closed) return undefined
+        const text = this.#text ?? ''
+        if (this.#isEnded) return void sink.end(text)
+        sink.write(text)
+        clearTimeout(this.#timer)
+        this.#readers.add(sink)
+        return this.leaving(sink)
+      },
+    }
+  }
+
+  /** What is called when a reader has left. */
+  leaving(reader: Sink): Left {
+    return () => {
+      this.#readers.delete(reader)
+      if (this.#readers.size > 0 || this.#isEnded) return
+      const { resumeMs } = this.#streams.limits
+      if (resumeMs === 0 || this.#text === undefined) return this.stop('The client has left')
+      this.#timer = timer(resumeMs, () => this.stop('The client has not come back'))
+      this.#timer?.unref()
+    }
+  }
+
+  /** Ends the run, which has been left or stopped. */
+  stop(why: string): void {
+    this.#call.disconnect(why)
+    this.forget()
+  }
+
+  override forget(): void {
+    clearTimeout(this.#timer)
+    this.#streams.budget.forgotten(this)
+    this.#streams.remove(this.#chat, this)
+    this.#text = undefined
+    this.close()
+    if (this.#readers.size === 0) this.#call.disconnect()
+  }
+}
