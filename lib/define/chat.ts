@@ -1,24 +1,30 @@
-/** The messages of one conversation, within their bounds in number and in bytes: lists that never change. */
+/** The messages of one conversation, within their bounds in number and in bytes. */
 import type { Limits } from './limits.ts'
 
 /** One message of a conversation. */
 export interface ChatMessage { readonly role: 'user' | 'assistant' | 'system'; readonly content: string }
 
 /** Messages, the oldest first, and how many bytes they count for. */
-export interface Chat { readonly messages: readonly ChatMessage[]; readonly bytes: number }
+export interface Chat {
+  readonly messages: ChatMessage[]
+  bytes: number
+}
 
-export const noChat: Chat = Object.freeze({ messages: Object.freeze([]), bytes: 0 })
-
-/** A conversation with more messages; beyond its own limits the oldest are left out. */
-export function append({ messages, bytes }: Chat, more: readonly ChatMessage[], limits: Limits): Chat {
+/** Adds messages to a conversation; beyond its own limits the oldest go. */
+export function append(chat: Chat, more: readonly ChatMessage[], limits: Limits): void {
+  const { messages } = chat
   const { conversationMessages, conversationBytes } = limits
-  const all = messages.length === 0 ? more : [...messages, ...more]
-  let total = bytes
-  for (const message of more) total += sizeOf(message)
-  let drop = Math.max(0, all.length - conversationMessages)
-  for (let at = 0; at < drop; at++) total -= sizeOf(all[at]!)
-  while (total > conversationBytes) total -= sizeOf(all[drop++]!)
-  return { messages: drop === 0 ? all : all.slice(drop), bytes: total }
+  let total = chat.bytes
+  for (const message of more) {
+    messages.push(message)
+    total += sizeOf(message)
+  }
+  let drop = Math.max(0, messages.length - conversationMessages)
+  for (let at = 0; at < drop; at++) total -= sizeOf(messages[at]!)
+  while (total > conversationBytes) total -= sizeOf(messages[drop++]!)
+  // In place: to copy a hundred messages costs as much as all else that is done with them.
+  if (drop > 0) messages.splice(0, drop)
+  chat.bytes = total
 }
 
 export function sizeOf(message: ChatMessage): number {

@@ -5,7 +5,7 @@
  * When memory is short, the principal that holds most makes room: first with conversations that were never
  * named again after their first message (most clients never come back), then with those idle for longest.
  */
-import { append, noChat, sizeOf } from '../define/chat.ts'
+import { append, sizeOf } from '../define/chat.ts'
 import { monotonic } from '../util/clock.ts'
 import { LinkedList } from '../util/linked-list.ts'
 import { Share, Shares } from '../util/shares.ts'
@@ -25,8 +25,6 @@ import type { SlotHolder } from '../util/text-slots.ts'
 interface Conversation extends Chat, LinkedMember<Conversation> {
   readonly holding: Holding
   readonly id: string
-  messages: readonly ChatMessage[]
-  bytes: number
   /** Monotonic milliseconds. */
   usedAt: number
   /** The `fresh` or the `named` of its holding. */
@@ -91,7 +89,7 @@ export class Conversations {
     if (this.#stored !== undefined) return this.#stored.history(owner, id)
     const now = monotonic()
     const found = this.#find(owner, id, now)
-    if (found === undefined) return noChat.messages
+    if (found === undefined) return []
     touch(found, found.holding.named, now)
     this.#shares.change(found.holding.share, 0, 0)
     // A copy: the author's code may change it.
@@ -120,7 +118,7 @@ export class Conversations {
    */
   begin(owner: string, id: string, asked: string, answered: string): MaybePromise<void> {
     const texts = [asked, answered]
-    if (this.#stored !== undefined) return this.#stored.record(owner, id, messagesOf(texts), noChat.messages)
+    if (this.#stored !== undefined) return this.#stored.record(owner, id, messagesOf(texts), [])
     const now = monotonic()
     this.#sweepAt(now)
     const holding = this.#holdingOf(owner)
@@ -185,10 +183,9 @@ export class Conversations {
   }
 
   #append(conversation: Conversation, added: readonly ChatMessage[], begun: 0 | 1): void {
-    const { messages, bytes } = append(conversation, added, this.#limits)
-    this.#shares.change(conversation.holding.share, begun, bytes - conversation.bytes)
-    conversation.messages = messages
-    conversation.bytes = bytes
+    const { bytes } = conversation
+    append(conversation, added, this.#limits)
+    this.#shares.change(conversation.holding.share, begun, conversation.bytes - bytes)
     this.#settle(conversation)
   }
 
@@ -196,8 +193,7 @@ export class Conversations {
   #settle(conversation: Conversation): void {
     while (this.#shares.isOver) {
       if (this.#makeRoom(conversation, NO_SLOT)) continue
-      const dropped = sizeOf(conversation.messages[0]!)
-      conversation.messages = conversation.messages.slice(1)
+      const dropped = sizeOf(conversation.messages.shift()!)
       conversation.bytes -= dropped
       this.#shares.change(conversation.holding.share, 0, -dropped)
     }
@@ -223,7 +219,7 @@ export class Conversations {
   #taken(slot: number, id: string): Conversation {
     const begun = this.#begun
     const conversation = this.#open(begun.holderOf(slot), id, begun.begunAt(slot))
-    conversation.messages = messagesOf(begun.textsOf(slot))
+    conversation.messages.push(...messagesOf(begun.textsOf(slot)))
     conversation.bytes = begun.bytesOf(slot)
     begun.remove(slot)
     return conversation
@@ -238,7 +234,7 @@ export class Conversations {
   #open(holding: Holding, id: string, usedAt: number): Conversation {
     const queue = holding.fresh
     const conversation = {
-      holding, id, messages: noChat.messages, bytes: 0, usedAt, queue, previous: undefined, next: undefined,
+      holding, id, messages: [], bytes: 0, usedAt, queue, previous: undefined, next: undefined,
     }
     holding.conversations.set(id, conversation)
     queue.add(conversation)

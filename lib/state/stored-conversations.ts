@@ -1,5 +1,5 @@
 /** Conversations in a store that processes share: read before a run, appended to by compare-and-set. */
-import { append, noChat, sizeOf } from '../define/chat.ts'
+import { append, sizeOf } from '../define/chat.ts'
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
@@ -16,7 +16,7 @@ const MAX_ATTEMPTS = 64
 /** A conversation as it was read. Version 0: there was none. */
 interface Stored extends Chat { readonly version: number }
 
-const nothing: Stored = Object.freeze({ ...noChat, version: 0 })
+const nothing: Stored = Object.freeze({ messages: [], bytes: 0, version: 0 })
 
 /** How many a list reads at one time. */
 export const READ_AT_ONCE = 8
@@ -89,8 +89,9 @@ export class StoredConversations {
     const { conversationIdleMs } = this.#limits
     let before = known
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const { messages } = append(before, added, this.#limits)
-      const text = JSON.stringify(messages)
+      const chat = { messages: before.messages.slice(), bytes: before.bytes }
+      append(chat, added, this.#limits)
+      const text = JSON.stringify(chat.messages)
       if (await this.#store.write(key, text, conversationIdleMs, before.version) !== undefined) return
       before = await this.#read(key)
     }
@@ -118,7 +119,7 @@ function keyFor(owner: string, id: string): StoreKey {
   return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 
-function decode(value: string): readonly ChatMessage[] {
+function decode(value: string): ChatMessage[] {
   const messages: unknown = JSON.parse(value)
   if (Array.isArray(messages) && messages.every(isMessage)) return messages
   throw new Error('The entry is not a conversation')

@@ -4,10 +4,10 @@
  */
 import { Fault, publicMessage } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
-import { parseJson } from '../../wire/json.ts'
+import { parseJson, quote } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
-import { textOfBlocks } from '../reply/markdown.ts'
+import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { OpenPart } from '../reply/open-part.ts'
 import { loggedFault } from '../reply/reply.ts'
 import { RunStream } from '../reply/run-stream.ts'
@@ -27,11 +27,11 @@ import type { GroupListener } from '../../run/group.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
-import type { PartKind } from '../reply/open-part.ts'
+import type { PartKind, PartWriter } from '../reply/open-part.ts'
 import type { Interrupt } from './questions.ts'
 import type { RunInput } from './run-input.ts'
 
-class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
+class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener, PartWriter {
   readonly prompt: string
   readonly conversationId: string
   readonly isNamed = true
@@ -44,7 +44,9 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
   readonly #seal: Seal
   /** Made when it is needed: few runs ask. */
   #rounds: InterruptRounds | undefined
-  readonly #open = new OpenPart(this.#begin.bind(this), this.#close.bind(this))
+  readonly #open = new OpenPart(this)
+  /** What an event says of its run. */
+  readonly #names: string
   #step: string | undefined
   #hasPiece = false
   #isEnded = false
@@ -61,6 +63,7 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
     this.clientToolResults = input.clientToolResults
     this.#agent = agent
     this.#input = input
+    this.#names = `"threadId":${quote(input.threadId)},"runId":${quote(input.runId)}`
     this.#seal = seal
     if (input.resume.length > 0) this.#beginRounds()
   }
@@ -105,8 +108,20 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
     else this.#write({ type: 'STATE_SNAPSHOT', snapshot: state })
   }
 
+  beginPart(kind: PartKind, id: string): void {
+    if (kind === 'text') return this.#part('TEXT_MESSAGE_START', id, 'assistant')
+    this.#part('REASONING_START', id)
+    this.#part('REASONING_MESSAGE_START', id, 'reasoning')
+  }
+
+  endPart(kind: PartKind, id: string): void {
+    if (kind === 'text') return this.#part('TEXT_MESSAGE_END', id)
+    this.#part('REASONING_MESSAGE_END', id)
+    this.#part('REASONING_END', id)
+  }
+
   protected override execute(): MaybePromise<Answer> {
-    this.#write({ type: 'RUN_STARTED', ...this.#names })
+    this.#send(`{"type":"RUN_STARTED",${this.#names}}`)
     return answerMessage(this.service, this.#agent, this, this.call, this.#emit.bind(this), this)
   }
 
@@ -116,8 +131,9 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
     if (!this.#hasPiece) this.#say(textOfBlocks(content, true))
     for (const { id, name, args } of toolCalls) this.#call(id, name, args)
     this.#endStep()
-    const pendingToolCallIds = toolCalls.map(({ id }) => id)
-    this.#finish({ type: 'success', ...toolCalls.length > 0 && { pendingToolCallIds } }, data)
+    const pending = toolCalls.length === 0 ? ''
+      : `,"pendingToolCallIds":${JSON.stringify(toolCalls.map(({ id }) => id))}`
+    this.#finish(`{"type":"success"${pending}}`, data)
   }
 
   protected override fail(error: unknown): void {
@@ -125,12 +141,13 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
     const fault = loggedFault(this.service, error, this.call.requestId)
     this.#endStep()
     const message = publicMessage(fault, this.call.requestId, this.service.exposeErrors)
-    this.#end({ type: 'RUN_ERROR', message, code: fault.kind, ...this.#usage })
+    this.#end(`{"type":"RUN_ERROR","message":${quote(message)},"code":"${fault.kind}"${this.#usage}}`)
   }
 
-  get #names(): object { return { threadId: this.#input.threadId, runId: this.#input.runId } }
-
-  get #usage(): object { return this.call.usage === undefined ? {} : { usage: [this.call.usage] } }
+  get #usage(): string {
+    const { usage } = this.call
+    return usage === undefined ? '' : `,"usage":${JSON.stringify([usage])}`
+  }
 
   #beginRounds(): InterruptRounds {
     const { principal } = this.call
@@ -143,53 +160,44 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
 
   #interrupt(interrupts: readonly Interrupt[]): void {
     this.#endStep()
-    this.#finish({ type: 'interrupt', interrupts })
+    this.#finish(`{"type":"interrupt","interrupts":${JSON.stringify(interrupts)}}`)
   }
 
-  #finish(outcome: object, result?: unknown): void {
-    this.#end({ type: 'RUN_FINISHED', ...this.#names, result, outcome, ...this.#usage })
+  /** `outcome` is JSON. */
+  #finish(outcome: string, result?: unknown): void {
+    const made = result === undefined ? '' : `"result":${JSON.stringify(result)},`
+    this.#end(`{"type":"RUN_FINISHED",${this.#names},${made}"outcome":${outcome}${this.#usage}}`)
   }
 
-  #end(event: object): void {
+  #end(event: string): void {
     this.#isEnded = true
-    this.#write(event)
-    this.sink!.end()
+    this.#open.close()
+    this.sink!.end(formatEvent(event))
   }
 
   #emit(piece: Content): void | Promise<void> {
     const isFirst = !this.#hasPiece
     this.#hasPiece = true
-    if (!this.#say(textOfBlocks([piece], isFirst))) return this.sink!.ready()
+    if (!this.#say(textOfBlock(piece, isFirst))) return this.sink!.ready()
   }
 
   /** False: the client is behind. */
   #say(delta: string): boolean {
-    if (delta === '') return true
-    const messageId = this.#open.idOf('text')
-    return this.sink!.write(formatEvent(JSON.stringify({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })))
+    return delta === '' || this.#delta('TEXT_MESSAGE_CONTENT', this.#open.idOf('text'), delta)
   }
 
   #reason(delta: string): void {
-    if (delta === '') return
-    this.#send({ type: 'REASONING_MESSAGE_CONTENT', messageId: this.#open.idOf('reasoning'), delta })
+    if (delta !== '') this.#delta('REASONING_MESSAGE_CONTENT', this.#open.idOf('reasoning'), delta)
+  }
+
+  #delta(type: string, id: string, delta: string): boolean {
+    return this.#send(`{"type":"${type}","messageId":"${id}","delta":${quote(delta)}}`)
   }
 
   #call(toolCallId: string, toolCallName: string, args: unknown = {}): void {
     this.#write({ type: 'TOOL_CALL_START', toolCallId, toolCallName })
-    this.#send({ type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(args) })
-    this.#send({ type: 'TOOL_CALL_END', toolCallId })
-  }
-
-  #begin(kind: PartKind, messageId: string): void {
-    if (kind === 'text') return this.#send({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
-    this.#send({ type: 'REASONING_START', messageId })
-    this.#send({ type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' })
-  }
-
-  #close(kind: PartKind, messageId: string): void {
-    if (kind === 'text') return this.#send({ type: 'TEXT_MESSAGE_END', messageId })
-    this.#send({ type: 'REASONING_MESSAGE_END', messageId })
-    this.#send({ type: 'REASONING_END', messageId })
+    this.#write({ type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(args) })
+    this.#write({ type: 'TOOL_CALL_END', toolCallId })
   }
 
   #endStep(): void {
@@ -200,10 +208,14 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener {
   /** Ends the message that is open first. */
   #write(event: object): void {
     this.#open.close()
-    this.#send(event)
+    this.#send(JSON.stringify(event))
   }
 
-  #send(event: object): void { this.sink!.write(formatEvent(JSON.stringify(event))) }
+  #part(type: string, id: string, role?: string): void {
+    this.#send(`{"type":"${type}","messageId":"${id}"${role === undefined ? '' : `,"role":"${role}"`}}`)
+  }
+
+  #send(event: string): boolean { return this.sink!.write(formatEvent(event)) }
 }
 
 /** Answers a run. Throws a `Fault` before its first event. */

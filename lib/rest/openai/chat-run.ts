@@ -12,7 +12,7 @@ import { decodeChat } from './chat-messages.ts'
 import { StoppingText } from './chat-stop.ts'
 import { bounded } from '../reply/reply.ts'
 import { tokensIn, tokensRead } from './estimated-tokens.ts'
-import { textOfBlocks } from '../reply/markdown.ts'
+import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { RunReply } from '../reply/run-stream.ts'
 import { openaiFaultText } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -134,7 +134,7 @@ export class ChatRun extends RunReply<Answer> implements UserMessage {
   }
 
   #emit(piece: Content): void | Promise<void> {
-    const text = this.#text.take(textOfBlocks([piece], !this.#hasPiece))
+    const text = this.#text.take(textOfBlock(piece, !this.#hasPiece))
     this.#hasPiece = true
     return andThen(text, this.#pass.bind(this))
   }

@@ -4,11 +4,12 @@ import type { Content } from '../../define/content.ts'
 /** Blocks as text. Files stand in paragraphs of their own; `isFirst`: there was no text before. */
 export function textOfBlocks(blocks: readonly Content[], isFirst: boolean): string {
   let all = ''
-  for (const block of blocks) {
-    if (block.type === 'text') all += block.text
-    else all += `${isFirst && all === '' ? '' : '\n\n'}${markdownOf(block)}\n\n`
-  }
+  for (const block of blocks) all += textOfBlock(block, isFirst && all === '')
   return all
+}
+
+export function textOfBlock(block: Content, isFirst: boolean): string {
+  return block.type === 'text' ? block.text : `${isFirst ? '' : '\n\n'}${markdownOf(block)}\n\n`
 }
 
 function markdownOf(block: Exclude<Content, { readonly type: 'text' }>): string {

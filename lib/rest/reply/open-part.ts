@@ -3,30 +3,35 @@ import { randomUuid } from '../../wire/random.ts'
 
 export type PartKind = 'text' | 'reasoning'
 
-export class OpenPart {
-  readonly #begin: (kind: PartKind, id: string) => void
-  readonly #end: (kind: PartKind, id: string) => void
-  #open: { readonly kind: PartKind; readonly id: string } | undefined
+/** What writes the begin and the end of a part. */
+export interface PartWriter {
+  beginPart(kind: PartKind, id: string): void
+  endPart(kind: PartKind, id: string): void
+}
 
-  constructor(begin: (kind: PartKind, id: string) => void, end: (kind: PartKind, id: string) => void) {
-    this.#begin = begin
-    this.#end = end
+export class OpenPart {
+  readonly #writer: PartWriter
+  #kind: PartKind | undefined
+  #id = ''
+
+  constructor(writer: PartWriter) {
+    this.#writer = writer
   }
 
   /** The id of the open part of a kind, which is begun where it is not open. */
   idOf(kind: PartKind): string {
-    if (this.#open?.kind === kind) return this.#open.id
+    if (this.#kind === kind) return this.#id
     this.close()
-    const id = randomUuid()
-    this.#open = { kind, id }
-    this.#begin(kind, id)
-    return id
+    this.#kind = kind
+    this.#id = randomUuid()
+    this.#writer.beginPart(kind, this.#id)
+    return this.#id
   }
 
   close(): void {
-    if (this.#open === undefined) return
-    const { kind, id } = this.#open
-    this.#open = undefined
-    this.#end(kind, id)
+    const kind = this.#kind
+    if (kind === undefined) return
+    this.#kind = undefined
+    this.#writer.endPart(kind, this.#id)
   }
 }

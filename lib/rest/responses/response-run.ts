@@ -8,7 +8,7 @@ import { andThen, isThenable } from '../../util/thenable.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { tokensIn, tokensRead } from '../openai/estimated-tokens.ts'
 import { openaiFailure } from '../openai/openai-errors.ts'
-import { textOfBlocks } from '../reply/markdown.ts'
+import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { bounded } from '../reply/reply.ts'
 import { RunReply } from '../reply/run-stream.ts'
 import { keepResponse } from './kept-responses.ts'
@@ -180,7 +180,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
 
   #emit(piece: Content): void | Promise<void> {
     const isFirst = this.#message === undefined
-    if (!this.#say(textOfBlocks([piece], isFirst))) return this.sink!.ready()
+    if (!this.#say(textOfBlock(piece, isFirst))) return this.sink!.ready()
   }
 
   /** False: the client is behind. */

@@ -5,7 +5,7 @@
 import { Fault, publicMessage } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
 import { isPromised } from '../../util/thenable.ts'
-import { parseJson } from '../../wire/json.ts'
+import { parseJson, quote } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { OpenPart } from '../reply/open-part.ts'
@@ -25,6 +25,7 @@ import type { Exchange, Reply, Sink } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
+import type { PartKind, PartWriter } from '../reply/open-part.ts'
 import type { ChatInput } from './chat-input.ts'
 import type { ChatStream } from './chat-streams.ts'
 
@@ -38,7 +39,11 @@ function namedBeginning(): string {
   return formatEvent(`{"type":"start","messageId":"${randomUuid()}"}`) + START_STEP
 }
 
-class UiRun extends RunStream<Answer> implements UserMessage {
+/** What it ends with. */
+const FINISH_STEP = formatEvent('{"type":"finish-step"}')
+const DONE = formatEvent('[DONE]')
+
+class UiRun extends RunStream<Answer> implements UserMessage, PartWriter {
   readonly prompt: string
   readonly conversationId: string | undefined
   readonly isNamed: boolean
@@ -46,10 +51,7 @@ class UiRun extends RunStream<Answer> implements UserMessage {
   readonly clientTools: readonly ClientTool[] | undefined
   readonly clientToolResults: readonly ClientToolResult[]
   readonly #agent: Agent | Group
-  readonly #open = new OpenPart(
-    (kind, id) => void this.#send({ type: `${kind}-start`, id }),
-    (kind, id) => void this.#send({ type: `${kind}-end`, id }),
-  )
+  readonly #open = new OpenPart(this)
   #hasPiece = false
   readonly #streams: ChatStreams
   readonly #beginning: string
@@ -107,6 +109,9 @@ class UiRun extends RunStream<Answer> implements UserMessage {
     }
   }
 
+  beginPart(kind: PartKind, id: string): void { this.#send(`{"type":"${kind}-start","id":"${id}"}`) }
+  endPart(kind: PartKind, id: string): void { this.#send(`{"type":"${kind}-end","id":"${id}"}`) }
+
   protected override execute(): MaybePromise<Answer> {
     this.#put(this.#beginning)
     const answer = answerMessage(this.service, this.#agent, this, this.call, this.#emit.bind(this))
@@ -124,23 +129,24 @@ class UiRun extends RunStream<Answer> implements UserMessage {
     if (!this.#hasPiece) for (const block of content) this.#show(block)
     if (data !== undefined) this.#write({ type: 'data-answer', data })
     for (const { id, name, args } of toolCalls) this.#callTool(id, name, args, false)
-    this.#write({ type: 'finish-step' })
+    this.#open.close()
     const { usage } = this.call
-    const finishReason = toolCalls.length === 0 ? 'stop' : 'tool-calls'
-    this.#send({ type: 'finish', finishReason, ...usage !== undefined && { messageMetadata: { usage } } })
-    this.sink!.end(formatEvent('[DONE]'))
+    const reason = toolCalls.length === 0 ? 'stop' : 'tool-calls'
+    const metadata = usage === undefined ? '' : `,"messageMetadata":${JSON.stringify({ usage })}`
+    const finish = formatEvent(`{"type":"finish","finishReason":"${reason}"${metadata}}`)
+    this.sink!.end(FINISH_STEP + finish + DONE)
   }
 
   protected override fail(error: unknown): void {
     // The client has stopped the run: what another reads of it has no error.
     if (this.call.isDisconnected) {
       this.#write({ type: 'abort' })
-      return this.sink!.end(formatEvent('[DONE]'))
+      return this.sink!.end(DONE)
     }
     const fault = loggedFault(this.service, error, this.call.requestId)
     const errorText = publicMessage(fault, this.call.requestId, this.service.exposeErrors)
     this.#write({ type: 'error', errorText })
-    this.sink!.end(formatEvent('[DONE]'))
+    this.sink!.end(DONE)
   }
 
   /** `isOurs`: the agent runs it itself. */
@@ -178,19 +184,19 @@ class UiRun extends RunStream<Answer> implements UserMessage {
     return this.#part({ type: 'file', url, mediaType })
   }
 
-  #delta(kind: 'text' | 'reasoning', delta: string): boolean {
-    return this.#send({ type: `${kind}-delta`, id: this.#open.idOf(kind), delta })
+  #delta(kind: PartKind, delta: string): boolean {
+    return this.#send(`{"type":"${kind}-delta","id":"${this.#open.idOf(kind)}","delta":${quote(delta)}}`)
   }
 
   /** Ends the part that is open first. */
   #part(part: object): boolean {
     this.#open.close()
-    return this.#send(part)
+    return this.#send(JSON.stringify(part))
   }
 
   #write(part: object): void { this.#part(part) }
 
-  #send(part: object): boolean { return this.#put(formatEvent(JSON.stringify(part))) }
+  #send(part: string): boolean { return this.#put(formatEvent(part)) }
 
   #put(text: string): boolean {
     if (this.#stream === undefined) this.#sent += text
