@@ -5,10 +5,8 @@
  * Spec: OAuth 2.1; RFC 7591, RFC 7636, RFC 8414, RFC 8707, RFC 9207; MCP, Security Best Practices.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { timer } from '../util/clock.ts'
-import { textWithin } from '../wire/bounded.ts'
-import { parseJson } from '../wire/json.ts'
 import { randomUuid } from '../wire/random.ts'
+import { askForObject, objectIn } from '../wire/remote-json.ts'
 import { isLoopbackName } from '../wire/secure-address.ts'
 import { consentPage, escaped, expired, NO_STORE, oauthPage, PAGE_HEADERS } from './oauth-pages.ts'
 import type { TokenInfo } from '../http/access/keys.ts'
@@ -41,7 +39,7 @@ export interface OauthProxyOptions {
   /** More parameters for the provider, as in `{ access_type: 'offline' }`. */
   readonly parameters?: Readonly<Record<string, string>> | undefined
   /** Who the user is, and what they may do here; nothing refuses them. Asks the provider, as it must. */
-  identify(tokens: ProviderTokens): Promise<TokenInfo | undefined> | TokenInfo | undefined
+  identify(tokens: ProviderTokens): Promise<TokenInfo | undefined | null> | TokenInfo | undefined | null
   /** The scopes that a client should ask for first. */
   readonly scopes?: readonly string[] | undefined
   /** Of the server, for people who are asked. Left out: that of the server. */
@@ -52,7 +50,6 @@ export interface OauthProxyOptions {
   readonly refreshSeconds?: number | undefined
 }
 
-type Members = Readonly<Record<string, unknown>>
 type Handle = Endpoint['handle']
 
 /** A client as it has registered: what its id holds. */
@@ -85,8 +82,6 @@ const CODE_MS = 60_000
 /** Of a code or a refresh token: the digest of the user, and what cannot be guessed. */
 const NAME = /^[\w-]{43}\.[\w-]{72}$/
 const READ_TIMEOUT_MS = 10_000
-const MAX_BYTES = 262_144
-const MAX_DEPTH = 8
 const MAX_REDIRECTS = 20
 const MAX_NAME = 100
 const TOKEN_S = 3_600
@@ -196,9 +191,7 @@ export class OauthFlow {
     if (!/^[\w-]{43}$/.test(challenge) || asked.get('code_challenge_method') !== 'S256') {
       return new Refused('invalid_request', 'A code_challenge of the method S256 is needed')
     }
-    const resource = asked.get('resource')
-    if (resource === null || sameResource(resource, this.#options.resource)) return undefined
-    return new Refused('invalid_target', `The resource here is ${this.#options.resource}`)
+    return this.#resourceObjection(asked)
   }
 
   /** The user has decided; who agrees logs in at the provider. */
@@ -236,7 +229,7 @@ export class OauthFlow {
       code_verifier: verifier,
     })
     const user = await this.#options.identify(tokens)
-    if (user === undefined) return this.#sendBack(attempt, { error: 'access_denied' })
+    if (!user) return this.#sendBack(attempt, { error: 'access_denied' })
     return this.#sendBack(attempt, { code: await this.#keep('code', { grant, user, refreshToken }, CODE_MS) })
   }
 
@@ -249,6 +242,9 @@ export class OauthFlow {
   )
 
   async #grantToken(form: URLSearchParams): Promise<Reply> {
+    // Before a code or a token is used up.
+    const objection = this.#resourceObjection(form)
+    if (objection !== undefined) throw objection
     const type = form.get('grant_type')
     if (type === 'refresh_token') return this.#refresh(form)
     if (type !== 'authorization_code') throw new Refused('unsupported_grant_type', 'grant_type is not known')
@@ -258,7 +254,6 @@ export class OauthFlow {
     const isGood = grant.clientId === form.get('client_id') && (uri === null || uri === grant.redirectUri)
       && digest(form.get('code_verifier') ?? '') === grant.challenge
     if (!isGood) throw new Refused('invalid_grant', 'The code was given for another request')
-    this.#requireResource(form)
     return this.#tokensFor(session)
   }
 
@@ -269,14 +264,13 @@ export class OauthFlow {
     if (session.grant.clientId !== form.get('client_id')) {
       throw new Refused('invalid_grant', 'The token was given to another client')
     }
-    this.#requireResource(form)
     try {
       const [tokens, next = session.refreshToken] = await this.#ask({
         grant_type: 'refresh_token', refresh_token: session.refreshToken ?? '',
       })
       session = { ...session, refreshToken: next }
       const user = await this.#options.identify(tokens)
-      if (user === undefined) throw new Refused('invalid_grant', 'The user is not let in any more')
+      if (!user) throw new Refused('invalid_grant', 'The user is not let in any more')
       return await this.#tokensFor({ ...session, user })
     } catch (error) {
       // A provider that is away for a while must not log the user out.
@@ -287,10 +281,10 @@ export class OauthFlow {
 
   get #refreshMs(): number { return (this.#options.refreshSeconds ?? REFRESH_S) * 1_000 }
 
-  #requireResource(form: URLSearchParams): void {
-    const resource = form.get('resource')
-    if (resource === null || sameResource(resource, this.#options.resource)) return
-    throw new Refused('invalid_target', `The resource here is ${this.#options.resource}`)
+  #resourceObjection(asked: URLSearchParams): Refused | undefined {
+    const resource = asked.get('resource')
+    if (resource === null || sameResource(resource, this.#options.resource)) return undefined
+    return new Refused('invalid_target', `The resource here is ${this.#options.resource}`)
   }
 
   async #tokensFor(session: Session): Promise<Reply> {
@@ -341,25 +335,13 @@ export class OauthFlow {
     const form = new URLSearchParams({
       ...members, client_id: clientId, ...clientSecret !== undefined && { client_secret: clientSecret },
     })
-    const ending = new AbortController()
-    const running = timer(READ_TIMEOUT_MS, () => ending.abort())
-    try {
-      const response = await fetch(tokenEndpoint, {
-        method: 'POST', body: form, headers: { accept: 'application/json' }, redirect: 'error',
-        signal: ending.signal,
-      })
-      const given = objectIn(await textWithin(response, MAX_BYTES))
-      const { access_token: accessToken, id_token: idToken, scope, refresh_token: refreshToken } = given ?? {}
-      if (typeof accessToken !== 'string') {
-        const code = given?.['error']
-        if (code === 'invalid_grant') throw new Refused('invalid_grant', 'The provider refused the user')
-        throw new Error(`The provider answered ${response.status}, ${String(code)}`)
-      }
-      return [{ accessToken, idToken: stringIn(idToken), scope: stringIn(scope) }, stringIn(refreshToken)]
-    } finally {
-      clearTimeout(running)
-      ending.abort()
-    }
+    const { status, object = {} } = await askForObject(tokenEndpoint, READ_TIMEOUT_MS, {
+      method: 'POST', body: form,
+    })
+    const { access_token: accessToken, id_token: idToken, scope, refresh_token: refreshToken, error } = object
+    if (error === 'invalid_grant') throw new Refused('invalid_grant', 'The provider refused the user')
+    if (typeof accessToken !== 'string') throw new Error(`The provider answered ${status}, ${String(error)}`)
+    return [{ accessToken, idToken: stringIn(idToken), scope: stringIn(scope) }, stringIn(refreshToken)]
   }
 
   #failed(attempt: LoginAttempt, cause: unknown): Reply {
@@ -440,12 +422,6 @@ function sameResource(one: string, other: string): boolean {
   return URL.canParse(one) && new URL(one).href.replace(/\/$/, '') === new URL(other).href.replace(/\/$/, '')
 }
 
-function objectIn(json: string): Members | undefined {
-  const parsed = parseJson(json, MAX_DEPTH)
-  const value: unknown = parsed.ok ? parsed.value : undefined
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Members : undefined
-}
-
 /** What a user may do, as far as the client has asked for it. */
 function grantedTo({ scopes, scope }: TokenInfo, grant: Grant): readonly string[] | undefined {
   const has = scopes ?? scope?.split(' ')
@@ -462,7 +438,6 @@ function nameIn(name: unknown): string {
 function stringIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
-
 
 function jsonReply(value: object, status = 200): Reply {
   return { status, type: 'application/json', headers: NO_STORE, body: JSON.stringify(value) }

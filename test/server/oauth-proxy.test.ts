@@ -53,7 +53,7 @@ function serving(
       clientId: 'shop', clientSecret: 'hush', providerScopes: ['openid', 'email'],
       parameters: { prompt: 'login' },
       identify: ({ accessToken: subject }) => (
-        subject === 'nobody' ? undefined : { subject, scopes: ['read'] }
+        subject === 'nobody' ? null : { subject, scopes: ['read'] }
       ),
       ...more,
     }),
@@ -332,6 +332,9 @@ test('the client learns who is not let in, and that a provider has failed, but n
     const later = await tokenFor(server, again)
     assert.deepEqual([later.status, (await jsonOf(later))['error']], [503, 'temporarily_unavailable'])
   }
+  // Nor does a mistake in the request.
+  const mistaken = await tokenFor(server, { ...again, resource: 'https://other.example' })
+  assert.deepEqual([mistaken.status, (await jsonOf(mistaken))['error']], [400, 'invalid_target'])
   provider.answer = { status: 400, body: { error: 'invalid_grant' } }
   const { error_description: why } = await jsonOf(await tokenFor(server, again))
   assert.equal(why, 'The provider refused the user')

@@ -4,10 +4,9 @@
  * Spec: RFC 7519, RFC 7515, RFC 7517, RFC 7518 §3, RFC 9068, RFC 8725.
  */
 import { constants, createPublicKey, verify } from 'node:crypto'
-import { timer } from '../../util/clock.ts'
 import { decodeBase64Url } from '../../wire/base64.ts'
-import { textWithin } from '../../wire/bounded.ts'
-import { isStrings, parseJson } from '../../wire/json.ts'
+import { isStrings } from '../../wire/json.ts'
+import { askForObject, objectIn } from '../../wire/remote-json.ts'
 import { isSecureAddress } from '../../wire/secure-address.ts'
 import { Unavailable } from './auth.ts'
 import type { JsonWebKey, KeyObject, VerifyKeyObjectInput } from 'node:crypto'
@@ -48,9 +47,6 @@ const algorithms: Readonly<Record<JwksAlgorithm, Signing>> = {
 const usual: readonly JwksAlgorithm[] = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA']
 
 const MAX_TOKEN_LENGTH = 16_384
-const MAX_DEPTH = 16
-/** Of metadata and of keys, in bytes. */
-const MAX_DOCUMENT_BYTES = 262_144
 const MAX_KEYS = 100
 const MIN_RSA_BITS = 2_048
 const READ_TIMEOUT_MS = 5_000
@@ -155,12 +151,6 @@ function jsonIn(part: string): Claims | undefined {
   return bytes === undefined ? undefined : objectIn(Buffer.from(bytes).toString())
 }
 
-function objectIn(json: string): Claims | undefined {
-  const parsed = parseJson(json, MAX_DEPTH)
-  const value: unknown = parsed.ok ? parsed.value : undefined
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Claims : undefined
-}
-
 function inputOf(key: KeyObject, algorithm: JwksAlgorithm): VerifyKeyObjectInput {
   if (algorithm.startsWith('PS')) {
     return { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
@@ -257,19 +247,9 @@ function keyOf(jwk: unknown): readonly IssuerKey[] {
   }
 }
 
-/** A JSON document, within its bounds of time and size. Rejects where there is none. */
+/** Rejects where there is none. */
 async function documentAt(url: string): Promise<Claims> {
-  const ending = new AbortController()
-  const running = timer(READ_TIMEOUT_MS, () => ending.abort())
-  try {
-    const headers = { accept: 'application/json' }
-    const response = await fetch(url, { headers, signal: ending.signal, redirect: 'error' })
-    if (!response.ok) throw new Error(`${response.status}`)
-    const document = objectIn(await textWithin(response, MAX_DOCUMENT_BYTES))
-    if (document === undefined) throw new Error('The document is no JSON object')
-    return document
-  } finally {
-    clearTimeout(running)
-    ending.abort()
-  }
+  const { status, object } = await askForObject(url, READ_TIMEOUT_MS)
+  if (status !== 200 || object === undefined) throw new Error(`There is no JSON object: ${status}`)
+  return object
 }
