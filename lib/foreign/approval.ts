@@ -9,6 +9,9 @@ const schema = {
   required: ['approve'],
 }
 
+/** Characters of the arguments that are shown; a model may write any number. */
+const MAX_SHOWN = 4_000
+
 /**
  * Whether the user approves. `key` is that of the question, as in `call.elicit`, where it may be left out.
  * Throws `Fault('unsupported')` where the client cannot be asked: nothing runs without the approval that it
@@ -17,7 +20,10 @@ const schema = {
 export async function askApproval(
   call: Call, key: string | undefined, tool: string, args: unknown,
 ): Promise<boolean> {
-  const message = `May the tool '${tool}' run with ${typeof args === 'string' ? args : JSON.stringify(args)}?`
+  const whole = typeof args === 'string' ? args : JSON.stringify(args) ?? 'no arguments'
+  const left = whole.length - MAX_SHOWN
+  const shown = left > 0 ? `${whole.slice(0, MAX_SHOWN)}… (${left} more characters)` : whole
+  const message = `May the tool '${tool.slice(0, MAX_SHOWN)}' run with ${shown}?`
   const { action, content } = await call.elicit({ ...key !== undefined && { key }, message, schema })
   return action === 'accept' && content['approve'] === true
 }

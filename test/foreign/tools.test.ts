@@ -312,6 +312,15 @@ test('a tool that needs an approval asks its user first', async () => {
   }
 })
 
+test('of arguments without an end a user is shown the beginning, and how much is left', async () => {
+  const tool = defineTool(approving[0]![1] as never)
+  const { call, messages } = asked({ action: 'decline' })
+  await run(tool, { a: 1, text: 'x'.repeat(100_000) }, call)
+  const [message = ''] = messages
+  assert.match(message, /^May the tool 'add' run with \{"a":1.*x… \(96\d{3} more characters\)\?$/)
+  assert.equal(message.length < 4_100, true)
+})
+
 test('a failure that looks like a result is one', async () => {
   const sentence = 'An error occurred while running the tool. Please try again.'
   const failing: readonly (readonly [tool: object, text: string])[] = [
