@@ -2,7 +2,9 @@
  * Agents of other frameworks: how each is known, and the adapter that runs it. They are known by their shape:
  * nothing of theirs is imported, and no member is called. An adapter is loaded with the first run.
  */
-import { areFunctions, genkitKeyOf, isOwnDefinition, lacksRun, readMember, membersOf } from './shape.ts'
+import {
+  areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, readMember, membersOf,
+} from './shape.ts'
 import type { Call } from '../define/call.ts'
 import type { Adapter, Shown } from './adapter.ts'
 import type { Fn, Has } from './shape.ts'
@@ -47,7 +49,7 @@ async function loadInngest(): Promise<Adapter> {
 /** Where the author gave none, it has a new one at each start. */
 function nameOfPraisonAi(has: Has): unknown {
   const name = readMember(has('simpleAgent'), 'name') ?? has('name')
-  return /^Agent_[a-z0-9]+$/.test(String(name)) ? undefined : name
+  return isLike(name, /^Agent_[a-z0-9]+$/) ? undefined : name
 }
 
 const agents: readonly AgentShape[] = [
@@ -98,7 +100,7 @@ const agents: readonly AgentShape[] = [
     }],
   ['an agent of the AI SDK',
     (has) => lacksRun(has) && areFunctions(has, 'generate', 'stream')
-      && (/^agent-v\d+$/.test(String(has('version'))) || readMember(has('settings'), 'model') !== undefined),
+      && (isLike(has('version'), /^agent-v\d+$/) || readMember(has('settings'), 'model') !== undefined),
     { load: async () => (await import('./adapters/ai-sdk.ts')).aiSdk, name: (has) => has('id') }],
   ['an agent of the OpenAI Agents SDK',
     (has) => lacksRun(has) && areFunctions(has, 'asTool', 'getSystemPrompt', 'getAllTools', 'clone')

@@ -4,7 +4,7 @@
  */
 import { Later } from '../util/later.ts'
 import { isThenable } from '../util/thenable.ts'
-import { areFunctions, hasMembers, membersOf, readMember } from './shape.ts'
+import { areFunctions, hasMembers, isLike, membersOf, readMember } from './shape.ts'
 import type { Reader } from './adapter.ts'
 import type { Has } from './shape.ts'
 
@@ -87,7 +87,7 @@ const results: readonly ResultShape[] = [
   ['a state of LangChain', (has) => isMessageIn(lastOf(has('messages'))), langchain],
   graphStream,
   ['an event of LangChain',
-    (has) => typeof has('run_id') === 'string' && onRun.test(String(has('event'))), langchain],
+    (has) => typeof has('run_id') === 'string' && isLike(has('event'), onRun), langchain],
   ['a stream of Mastra',
     (has, _names, value) => hasMembers(value, 'fullStream') && areFunctions(has, 'getFullOutput'),
     { ...mastra, pieces: (_has, result) => partsOf(mastra, result) }],
@@ -142,7 +142,7 @@ const results: readonly ResultShape[] = [
     inngest],
   ['a response of Genkit\'s',
     (has) => has('finishReason') !== undefined && readMember(has('message'), 'role') === 'model', genkit],
-  ['a chunk of Genkit\'s', (has) => /^(?:model|tool)$/.test(String(has('role')))
+  ['a chunk of Genkit\'s', (has) => isLike(has('role'), /^(?:model|tool)$/)
     && Array.isArray(has('content')) && typeof has('index') === 'number', genkit],
   ['a stream of Genkit', (has) => isStream(has('stream')) && isThenable(has('response') ?? has('output')),
     { ...genkit, pieces: (has) => withAnswer(has('stream'), has('response') ?? has('output')) }],
@@ -155,7 +155,7 @@ const results: readonly ResultShape[] = [
   ['an Observable of RxJS', (has) => areFunctions(has, 'subscribe', 'pipe', 'forEach'),
     'return (await agent.clone().runAgent())'],
   ['an event of A2A', (has) => typeof readMember(has('payload'), '$case') === 'string'
-    || /^(?:status|artifact)-update$/.test(String(has('kind'))), a2aSdk],
+    || isLike(has('kind'), /^(?:status|artifact)-update$/), a2aSdk],
   ['a task of A2A', (has) => typeof has('contextId') === 'string'
     && readMember(has('status'), 'state') !== undefined, a2aSdk],
   ['a message of A2A', (has) => typeof has('messageId') === 'string' && Array.isArray(has('parts')), a2aSdk],
@@ -236,6 +236,5 @@ function isStream(value: unknown): boolean {
 }
 
 function isTyped(has: Has, pattern: RegExp): boolean {
-  const type = has('type')
-  return typeof type === 'string' && pattern.test(type)
+  return isLike(has('type'), pattern)
 }

@@ -32,6 +32,11 @@ export function readMember(value: unknown, member: string): unknown {
   return typeof value === 'object' && value !== null ? membersOf(value)(member) : undefined
 }
 
+/** Whether it is a text of this form. Not every object can be made a text. */
+export function isLike(value: unknown, pattern: RegExp): boolean {
+  return typeof value === 'string' && pattern.test(value)
+}
+
 /** The value of a JSON text; undefined for what is none. */
 export function readJson(text: string): unknown {
   try {

@@ -1,6 +1,6 @@
 /** Schemas of other frameworks' tools as schemas that `defineTool` takes. */
 import { contract, isStandard } from '../schema/standard.ts'
-import { readMember } from './shape.ts'
+import { isLike, readMember } from './shape.ts'
 import type { StandardIssue, StandardResult, StandardSchema } from '../schema/standard.ts'
 
 const vercel = Symbol.for('vercel.ai.schema')
@@ -105,7 +105,7 @@ function standardOf(
 function lowered(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(lowered)
   if (typeof schema !== 'object' || schema === null) return schema
-  if (!/^[A-Z]+$/.test(String(readMember(schema, 'type')))) return schema
+  if (!isLike(readMember(schema, 'type'), /^[A-Z]+$/)) return schema
   return Object.fromEntries(Object.entries(schema).map(([name, value]: [string, unknown]) => {
     if (name === 'type') return [name, String(value).toLowerCase()]
     if (name !== 'properties') return [name, lowered(value)]

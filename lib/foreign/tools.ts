@@ -2,7 +2,9 @@
  * Tools of other frameworks: how each is known, and how it is called. They are known by their shape: nothing
  * of theirs is imported, and no member is called before the tool is.
  */
-import { areFunctions, genkitKeyOf, isOwnDefinition, lacksRun, readMember, membersOf } from './shape.ts'
+import {
+  areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, readMember, membersOf,
+} from './shape.ts'
 import { isAnySchema, isShape, schemaFrom, unchanged } from './tool-schemas.ts'
 import { isStandard } from '../schema/standard.ts'
 import type { Call } from '../define/call.ts'
@@ -159,7 +161,7 @@ const tools: readonly ToolShape[] = [
       },
     }],
   ['a tool that the provider of a model runs',
-    (has) => lacksRun(has) && /^provider(?:-|$)/.test(String(has('type'))) && has('args') !== undefined,
+    (has) => lacksRun(has) && isLike(has('type'), /^provider(?:-|$)/) && has('args') !== undefined,
     'leave it out: only the model can use it'],
   ['a tool of the AI SDK',
     (has) => lacksRun(has) && areFunctions(has, 'execute') && isAnySchema(has('inputSchema'))

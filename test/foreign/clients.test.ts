@@ -147,3 +147,16 @@ test('of what Anthropic\'s client returns the text comes once, and all that led 
     { type: 'error', error: { type: 'overloaded_error', message: 'secret' } },
   ])), { kind: 'upstream' })
 })
+
+test('what a model has counted wrongly or left empty does not fail the answer', async () => {
+  const odd = { ...chat({ content: 'Said.' }), usage: { prompt_tokens: -1, completion_tokens: 'many' } }
+  const { answer, events } = await answerTo(() => odd)
+  assert.deepEqual([answer.text, events], ['Said.', []])
+  const half = { ...chat({ content: 'Said.' }), usage: { prompt_tokens: 1.5, completion_tokens: 2 } }
+  assert.deepEqual((await answerTo(() => half)).events, [{ type: 'usage', inputTokens: 0, outputTokens: 2 }])
+  const said = { type: 'text', text: 'Said.' }
+  const nameless = await answerTo(() => message({ ...tool, id: '', name: '' }, said))
+  assert.equal(nameless.answer.text, 'Said.')
+  assert.deepEqual({ ...nameless.events.at(-1) },
+    { type: 'tool-call', id: 'call', name: 'tool', args: tool.input })
+})

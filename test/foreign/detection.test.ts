@@ -11,6 +11,7 @@ import { defineTool } from '../../lib/define/tool.ts'
 import { adaptAgent } from '../../lib/foreign/agents.ts'
 import { describeUnknown } from '../../lib/foreign/unknown.ts'
 import { resultShape } from '../../lib/foreign/results.ts'
+import { foreignToolKind } from '../../lib/foreign/tools.ts'
 import { openaiAgent } from '../../lib/openai/openai.ts'
 import type { ForeignAgent } from '../../lib/index.ts'
 import type { Subject } from '../../lib/define/normalize-definitions.ts'
@@ -116,6 +117,16 @@ const data: readonly object[] = [
 
 test('an author\'s own data is taken for no result of a framework', () => {
   for (const one of data) assert.equal(resultShape(one), undefined, JSON.stringify(one))
+})
+
+test('what cannot be made a text, as the objects of GraphQL, is looked at all the same', () => {
+  const bare: object = Object.create(null)
+  for (const name of ['type', 'role', 'kind', 'version']) {
+    assert.equal(resultShape({ [name]: bare }), undefined, name)
+    assert.equal(adaptAgent({ [name]: bare, generate() {}, stream() {} }), undefined, name)
+    assert.equal(foreignToolKind({ [name]: bare, name: 'a' }), undefined, name)
+  }
+  assert.equal(resultShape({ run_id: 'a', event: bare }), undefined)
 })
 
 test('to know an agent no member of it is called, and what throws is no member', () => {

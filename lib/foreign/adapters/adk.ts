@@ -3,6 +3,7 @@ import { askApproval } from '../approval.ts'
 import { earlierMessages, fileBlock, presentMessage } from '../message.ts'
 import { readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
+import { countIn, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader } from '../adapter.ts'
 import type { AgentStep } from '../steps.ts'
@@ -163,11 +164,11 @@ function makeReader(): Read {
     if (errorCode !== undefined) {
       throw Object.assign(new Error(errorMessage ?? errorCode), { status: Number(errorCode) })
     }
-    const { promptTokenCount: inputTokens, candidatesTokenCount = 0, thoughtsTokenCount: reasoningTokens }
-      = usageMetadata ?? {}
-    if (inputTokens !== undefined && partial !== true) {
-      const outputTokens = candidatesTokenCount + (reasoningTokens ?? 0)
-      call.event({ type: 'usage', inputTokens, outputTokens, reasoningTokens })
+    if (usageMetadata !== undefined && partial !== true) {
+      const { promptTokenCount: inputTokens, candidatesTokenCount, thoughtsTokenCount } = usageMetadata
+      const reasoningTokens = countIn(thoughtsTokenCount)
+      const outputTokens = countIn(candidatesTokenCount) + reasoningTokens
+      sayUsage(call, { inputTokens, outputTokens, reasoningTokens })
     }
     const isRepeated = isShown && partial !== true
     if (content !== undefined) isShown = partial === true
@@ -185,14 +186,14 @@ function makeReader(): Read {
 /** Sends what a part says of the work. */
 function emitEvents(part: Part, isRepeated: boolean, call: Call): void {
   const { text, thought, functionCall, functionResponse } = part
-  if (thought === true && text !== undefined && !isRepeated) call.event({ type: 'reasoning', text })
+  if (thought === true && !isRepeated) sayThought(call, text)
   if (functionCall?.id !== undefined && functionCall.name !== CONFIRM && functionCall.name !== INPUT) {
     const { id, name, args } = functionCall
-    call.event({ type: 'tool-call', id, name, args })
+    sayToolCall(call, id, name, args)
   }
   if (functionResponse?.id !== undefined) {
     const { id, name, response } = functionResponse
-    call.event({ type: 'tool-result', id, name, result: response, isError: 'error' in response })
+    sayToolResult(call, id, name, response, 'error' in response)
   }
 }
 

@@ -2,6 +2,7 @@
 import { earlierMessages, presentMessage } from '../message.ts'
 import { readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
+import { sayThought, sayToolCall, sayToolResult } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
 import type { AgentStep } from '../steps.ts'
@@ -151,7 +152,7 @@ function makeReader(): Read {
         return typeof delta === 'string' ? delta : undefined
       case 'REASONING_MESSAGE_CONTENT':
       case 'THINKING_TEXT_MESSAGE_CONTENT':
-        call.event({ type: 'reasoning', text: String(delta) })
+        sayThought(call, delta)
         return undefined
       case 'TOOL_CALL_START':
         calls.set(id, { name: String(toolCallName), args: '' })
@@ -161,13 +162,12 @@ function makeReader(): Read {
         return undefined
       case 'TOOL_CALL_END':
         if (open !== undefined) {
-          const { name, args } = open
-          call.event({ type: 'tool-call', id, name, args: readJson(args) ?? args })
+          sayToolCall(call, id, open.name, readJson(open.args) ?? open.args)
         }
         calls.delete(id)
         return undefined
       case 'TOOL_CALL_RESULT':
-        call.event({ type: 'tool-result', id, result: content })
+        sayToolResult(call, id, undefined, content)
         return undefined
       case 'RUN_FINISHED':
         return typeof result === 'object' && result !== null ? { data: result } : undefined

@@ -1,8 +1,8 @@
 /** Reads results and events of the OpenAI Agents SDK. */
 import { Paragraphs } from '../paragraphs.ts'
-import { readMember } from '../shape.ts'
+import { readJson, readMember } from '../shape.ts'
+import { countIn, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
-import type { Usage } from '../../define/event.ts'
 import type { Read, Shown } from '../adapter.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -21,7 +21,7 @@ export function makeAgentsReader(): Read {
     if (type !== 'raw_model_stream_event') return undefined
     const { type: what, delta, event, response } = data as Members
     if (what === 'response_started') answers++
-    if (what === 'response_done') call.event({ type: 'usage', ...usageIn(readMember(response, 'usage')) })
+    if (what === 'response_done') readUsage(readMember(response, 'usage'), call)
     if (what === 'model') readModel(event, call)
     return what === 'output_text_delta' ? paragraphs.next(answers, String(delta)) : undefined
   }
@@ -34,8 +34,7 @@ export function makeAgentsReader(): Read {
     const { finalOutput: output, newItems, runContext } = result as Members
     if (!hasEvents) {
       for (const one of newItems as readonly object[]) readItem(names.get(readMember(one, 'type')), one, call)
-      const usage = readMember(runContext, 'usage')
-      if (usage !== undefined) call.event({ type: 'usage', ...usageIn(usage) })
+      readUsage(readMember(runContext, 'usage'), call)
     }
     if (typeof output !== 'string') return output === undefined ? undefined : { data: output }
     return hasText ? undefined : output
@@ -55,14 +54,13 @@ const names: ReadonlyMap<unknown, string> = new Map([
 /** Calls of tools, and their ends. */
 function readItem(event: unknown, item: unknown, call: Call): void {
   const raw = readMember(item, 'rawItem')
-  const id = String(readMember(raw, 'callId') ?? readMember(raw, 'id'))
-  const name = String(readMember(raw, 'name') ?? 'tool')
+  const id = readMember(raw, 'callId') ?? readMember(raw, 'id')
+  const name = readMember(raw, 'name')
   if (event === 'tool_called') {
-    call.event({ type: 'tool-call', id, name, args: jsonIn(readMember(raw, 'arguments')) })
+    const args = readMember(raw, 'arguments')
+    sayToolCall(call, id, name, readJson(String(args)) ?? args)
   }
-  if (event === 'tool_output') {
-    call.event({ type: 'tool-result', id, name, result: readMember(item, 'output') })
-  }
+  if (event === 'tool_output') sayToolResult(call, id, name ?? 'tool', readMember(item, 'output'))
 }
 
 /** The reasoning in what a model has sent, by its own API. */
@@ -70,29 +68,19 @@ function readModel(event: unknown, call: Call): void {
   const isSummary = /^response\.reasoning\w*_text\.delta$/.test(String(readMember(event, 'type')))
   const choices = readMember(event, 'choices')
   const delta = Array.isArray(choices) ? readMember(choices[0], 'delta') : undefined
-  const text = isSummary ? readMember(event, 'delta')
-    : readMember(delta, 'reasoning_content') ?? readMember(delta, 'reasoning')
-  if (typeof text === 'string' && text !== '') call.event({ type: 'reasoning', text })
+  sayThought(call, isSummary ? readMember(event, 'delta')
+    : readMember(delta, 'reasoning_content') ?? readMember(delta, 'reasoning'))
 }
 
-function usageIn(usage: unknown): Usage {
-  const cached = sumOf(readMember(usage, 'inputTokensDetails'), 'cached_tokens')
-  const reasoning = sumOf(readMember(usage, 'outputTokensDetails'), 'reasoning_tokens')
-  return {
+function readUsage(usage: unknown, call: Call): void {
+  sayUsage(call, {
     inputTokens: sumOf(usage, 'inputTokens'), outputTokens: sumOf(usage, 'outputTokens'),
-    ...cached > 0 && { cachedInputTokens: cached }, ...reasoning > 0 && { reasoningTokens: reasoning },
-  }
+    cachedInputTokens: sumOf(readMember(usage, 'inputTokensDetails'), 'cached_tokens'),
+    reasoningTokens: sumOf(readMember(usage, 'outputTokensDetails'), 'reasoning_tokens'),
+  })
 }
 
 /** Details are an object, or one for each request. */
 function sumOf(counts: unknown, name: string): number {
-  return [counts].flat().reduce<number>((sum, one) => sum + Number(readMember(one, name) ?? 0), 0)
-}
-
-function jsonIn(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text))
-  } catch {
-    return text
-  }
+  return [counts].flat().reduce<number>((sum, one) => sum + countIn(readMember(one, name)), 0)
 }

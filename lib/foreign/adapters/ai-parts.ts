@@ -3,6 +3,7 @@
  * interfaces too, and whole results.
  */
 import { membersIn, readMember } from '../shape.ts'
+import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { ContentInput } from '../../define/content.ts'
 import type { Read, Shown } from '../adapter.ts'
@@ -33,28 +34,24 @@ export function partReader(hadText = false): Read {
 }
 
 function readPart(part: PlainMembers, call: Call): Shown | undefined {
-  // Some models leave them empty.
-  const id = stringIn(part, 'toolCallId') || 'call'
-  const name = stringIn(part, 'toolName') || undefined
+  const { toolCallId: id, toolName: name } = part
   switch (part['type']) {
     case 'text-delta':
       return stringIn(part, 'text', 'delta', 'textDelta')
     case 'reasoning': case 'reasoning-delta':
-      call.event({ type: 'reasoning', text: stringIn(part, 'text', 'delta') ?? '' })
+      sayThought(call, stringIn(part, 'text', 'delta'))
       return undefined
     case 'tool-call': case 'tool-input-available':
-      call.event({ type: 'tool-call', id, name: name ?? 'tool', args: part['input'] })
+      sayToolCall(call, id, name, part['input'])
       return undefined
     case 'tool-result': case 'tool-output-available':
-      if (part['preliminary'] !== true) {
-        call.event({ type: 'tool-result', id, name, result: part['output'] })
-      }
+      if (part['preliminary'] !== true) sayToolResult(call, id, name, part['output'])
       return undefined
     case 'tool-error': case 'tool-output-error': case 'tool-output-denied': case 'tool-input-error':
-      call.event({ type: 'tool-result', id, name, isError: true })
+      sayToolResult(call, id, name, undefined, true)
       return undefined
     case 'finish':
-      sayUsage(part['totalUsage'] ?? part['usage'], call)
+      readUsage(part['totalUsage'] ?? part['usage'], call)
       return undefined
     case 'file':
       return fileIn(part)
@@ -82,7 +79,7 @@ function readResult(result: object, call: Call): Shown {
     const content = readMember(step, 'content')
     for (const part of Array.isArray(content) ? content : []) readPart(membersIn(part), call)
   }
-  sayUsage(readMember(result, 'totalUsage') ?? readMember(result, 'usage'), call)
+  readUsage(readMember(result, 'totalUsage') ?? readMember(result, 'usage'), call)
   const files = readMember(result, 'files')
   const data = ['object', 'output', 'experimental_output'].map((name) => readMember(result, name))
     .find((value) => typeof value === 'object' && value !== null)
@@ -92,17 +89,12 @@ function readResult(result: object, call: Call): Shown {
   }
 }
 
-function sayUsage(usage: unknown, call: Call): void {
+function readUsage(usage: unknown, call: Call): void {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, ...more } = membersIn(usage)
-  if (!isCount(inputTokens) || !isCount(outputTokens)) return
-  // Where nothing was counted, some have zeros.
-  if (inputTokens + outputTokens === 0) return
-  const cached = readMember(more['inputTokenDetails'], 'cacheReadTokens') ?? cachedInputTokens
-  const reasoning = readMember(more['outputTokenDetails'], 'reasoningTokens') ?? reasoningTokens
-  call.event({
-    type: 'usage', inputTokens, outputTokens,
-    ...isCount(cached) && { cachedInputTokens: cached },
-    ...isCount(reasoning) && { reasoningTokens: reasoning },
+  sayUsage(call, {
+    inputTokens, outputTokens,
+    cachedInputTokens: readMember(more['inputTokenDetails'], 'cacheReadTokens') ?? cachedInputTokens,
+    reasoningTokens: readMember(more['outputTokenDetails'], 'reasoningTokens') ?? reasoningTokens,
   })
 }
 
@@ -114,10 +106,6 @@ function fileIn({ file }: PlainMembers): { readonly content: readonly ContentInp
   const [kind] = mimeType.split('/')
   if (kind === 'image' || kind === 'audio') return { content: [{ type: kind, data, mimeType }] }
   return { content: [{ type: 'resource', resource: { uri: 'file:///answer', mimeType, blob: data } }] }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 /** The first of some members that is a string. */

@@ -1,5 +1,6 @@
 /** Reads what Anthropic's client returns: messages, whole and in pieces. */
 import { readMember } from '../shape.ts'
+import { countIn, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Reader, Shown } from '../adapter.ts'
 
@@ -19,7 +20,7 @@ export const anthropicClient: Reader = {
         case 'content_block_start': return readBlock(block, call)
         case 'content_block_delta': return readDelta(delta, call)
         case 'message_delta':
-          sayUsage({ ...Object(usage), ...Object(tokens) }, call)
+          readUsage({ ...Object(usage), ...Object(tokens) }, call)
           return undefined
         case 'error': throw errorOf(error)
         default: return undefined
@@ -29,7 +30,7 @@ export const anthropicClient: Reader = {
 }
 
 function readMessage({ content, usage, parsed_output: data }: Members, call: Call): Shown {
-  sayUsage(usage, call)
+  readUsage(usage, call)
   const blocks: readonly unknown[] = Array.isArray(content) ? content : []
   const text = blocks.map((block) => readBlock(block, call) ?? '').join('')
   return data === undefined || data === null ? text : { ...text !== '' && { text }, data }
@@ -39,33 +40,26 @@ function readMessage({ content, usage, parsed_output: data }: Members, call: Cal
 function readBlock(block: unknown, call: Call): string | undefined {
   const { type, text, thinking, id, name, input, tool_use_id: toolId } = block as Members
   if (type === 'text') return String(text)
-  if (type === 'thinking') sayThought(thinking, call)
+  if (type === 'thinking') sayThought(call, thinking)
   if (type === 'tool_use' || type === 'server_tool_use' || type === 'mcp_tool_use') {
-    call.event({ type: 'tool-call', id: String(id), name: String(name), args: input })
+    sayToolCall(call, id, name, input)
   }
   // Of a tool that runs at the provider.
-  if (typeof toolId === 'string') call.event({ type: 'tool-result', id: toolId })
+  if (typeof toolId === 'string') sayToolResult(call, toolId, undefined)
   return undefined
 }
 
 function readDelta(delta: unknown, call: Call): string | undefined {
   const { type, text, thinking } = delta as Members
-  if (type === 'thinking_delta') sayThought(thinking, call)
+  if (type === 'thinking_delta') sayThought(call, thinking)
   return type === 'text_delta' ? String(text) : undefined
 }
 
-function sayThought(text: unknown, call: Call): void {
-  if (typeof text === 'string' && text !== '') call.event({ type: 'reasoning', text })
-}
-
-function sayUsage(usage: unknown, call: Call): void {
-  const count = (name: string): number => Number(readMember(usage, name) ?? 0)
-  const cached = count('cache_read_input_tokens')
-  call.event({
-    type: 'usage',
-    inputTokens: count('input_tokens') + cached + count('cache_creation_input_tokens'),
-    outputTokens: count('output_tokens'), ...cached > 0 && { cachedInputTokens: cached },
-  })
+function readUsage(usage: unknown, call: Call): void {
+  const count = (name: string): number => countIn(readMember(usage, name))
+  const cachedInputTokens = count('cache_read_input_tokens')
+  const inputTokens = count('input_tokens') + cachedInputTokens + count('cache_creation_input_tokens')
+  sayUsage(call, { inputTokens, outputTokens: count('output_tokens'), cachedInputTokens })
 }
 
 const statuses: Readonly<Record<string, number>> = {

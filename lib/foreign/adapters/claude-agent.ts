@@ -1,5 +1,6 @@
 /** Reads the messages that `query` of the Claude Agent SDK gives. */
 import { readMember } from '../shape.ts'
+import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Read, Reader, Shown } from '../adapter.ts'
 
@@ -36,26 +37,22 @@ function textIn(block: unknown): string {
 /** Sends what a block of a message says of the work. */
 function emitEvents(block: unknown, call: Call): void {
   const type = readMember(block, 'type')
-  if (type === 'thinking') call.event({ type: 'reasoning', text: String(readMember(block, 'thinking')) })
+  if (type === 'thinking') sayThought(call, readMember(block, 'thinking'))
   if (type === 'tool_use') {
-    const [id, name] = [String(readMember(block, 'id')), String(readMember(block, 'name'))]
-    call.event({ type: 'tool-call', id, name, args: readMember(block, 'input') })
+    sayToolCall(call, readMember(block, 'id'), readMember(block, 'name'), readMember(block, 'input'))
   }
   if (type === 'tool_result') {
-    const id = String(readMember(block, 'tool_use_id'))
     const isError = readMember(block, 'is_error') === true
-    call.event({ type: 'tool-result', id, result: readMember(block, 'content'), isError })
+    sayToolResult(call, readMember(block, 'tool_use_id'), undefined, readMember(block, 'content'), isError)
   }
 }
 
 /** The end of a run: its text has come before. */
 function resultOf(message: object, call: Call): Shown | undefined {
   const usage = readMember(message, 'usage')
-  const inputTokens = readMember(usage, 'input_tokens')
-  const outputTokens = readMember(usage, 'output_tokens')
-  if (typeof inputTokens === 'number' && typeof outputTokens === 'number') {
-    call.event({ type: 'usage', inputTokens, outputTokens })
-  }
+  sayUsage(call, {
+    inputTokens: readMember(usage, 'input_tokens'), outputTokens: readMember(usage, 'output_tokens'),
+  })
   const subtype = readMember(message, 'subtype')
   if (subtype !== 'success' || readMember(message, 'is_error') === true) {
     throw new Error(`The agent has ended with ${String(subtype)}`)

@@ -1,6 +1,7 @@
 /** Runs flows of Genkit, and reads what flows and `generate` give. */
 import { presentMessage } from '../message.ts'
 import { readJson, readMember } from '../shape.ts'
+import { sayThought, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { CallEvent } from '../../define/event.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
@@ -88,7 +89,10 @@ function makeReader(): Read {
       isShown = true
       return text
     }
-    emitUsage(readMember(value, 'usage'), call)
+    const usage = readMember(value, 'usage')
+    sayUsage(call, {
+      inputTokens: readMember(usage, 'inputTokens'), outputTokens: readMember(usage, 'outputTokens'),
+    })
     if (readMember(value, 'finishReason') === 'interrupted') {
       throw new Error('The model was interrupted by a tool; ask by call.elicit, and resume')
     }
@@ -110,11 +114,11 @@ class ToolCalls {
     }
     if (requests.every((one) => readMember(one, 'partial') !== true)) this.#flush(call)
     for (const part of parts) {
-      const reasoning = readMember(part, 'reasoning')
-      if (typeof reasoning === 'string') call.event({ type: 'reasoning', text: reasoning })
+      sayThought(call, readMember(part, 'reasoning'))
       const response = readMember(part, 'toolResponse')
       if (response === undefined) continue
-      call.event({ type: 'tool-result', ...idOf(response), result: readMember(response, 'output') })
+      const { id, name } = idOf(response)
+      sayToolResult(call, id, name, readMember(response, 'output'))
     }
   }
 
@@ -127,11 +131,4 @@ class ToolCalls {
 function idOf(toolPart: unknown): { readonly id: string; readonly name: string } {
   const name = String(readMember(toolPart, 'name'))
   return { id: String(readMember(toolPart, 'ref') ?? name), name }
-}
-
-function emitUsage(usage: unknown, call: Call): void {
-  const inputTokens = readMember(usage, 'inputTokens')
-  const outputTokens = readMember(usage, 'outputTokens')
-  if (typeof inputTokens !== 'number' || typeof outputTokens !== 'number') return
-  call.event({ type: 'usage', inputTokens, outputTokens })
 }

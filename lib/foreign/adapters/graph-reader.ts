@@ -3,9 +3,10 @@
  * updates, events, in every mode and in several at once. The text of a message is shown once.
  */
 import { GraphTools } from './graph-tools.ts'
-import { isOfLangchain, reasoningIn, textOfMessage, typeOfMessage, usageIn } from './langchain-message.ts'
+import { isOfLangchain, readUsage, reasoningIn, textOfMessage, typeOfMessage } from './langchain-message.ts'
 import { Paragraphs } from '../paragraphs.ts'
 import { readMember } from '../shape.ts'
+import { sayThought } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Shown } from '../adapter.ts'
 
@@ -87,10 +88,8 @@ export class GraphReader {
     const type = typeOfMessage(message)
     if (type === 'tool') this.#isNextNotice = this.#tools.end(message, call) ?? this.#isNextNotice
     if (type !== 'ai') return
-    const usage = readMember(message, 'usage_metadata')
-    if (usage !== undefined) call.event({ type: 'usage', ...usageIn(usage) })
-    const text = reasoningIn(message)
-    if (text !== '') call.event({ type: 'reasoning', text })
+    readUsage(readMember(message, 'usage_metadata'), call)
+    sayThought(call, reasoningIn(message))
     if (!this.#hasPieces || !this.#tools.addPieces(message)) this.#tools.begin(message, call)
   }
 

@@ -1,6 +1,7 @@
 /** The calls of tools in messages of LangChain, whole or in pieces: each begins once and ends once. */
 import { textOfMessage } from './langchain-message.ts'
-import { readMember } from '../shape.ts'
+import { readJson, readMember } from '../shape.ts'
+import { sayToolCall, sayToolResult } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -19,7 +20,7 @@ export class GraphTools {
     const calls = readMember(message, 'tool_calls')
     if (!Array.isArray(calls)) return
     for (const { id, name, args } of calls as readonly Members[]) {
-      this.#beginOne(String(id ?? name), String(name), args, call)
+      this.#beginOne(String(id || name), String(name), args, call)
     }
   }
 
@@ -47,29 +48,18 @@ export class GraphTools {
   end(message: unknown, call: Call): boolean | undefined {
     const { tool_call_id: id, name, status } = message as Members
     for (const one of this.#pieces.values()) {
-      if (one.id === id) this.#beginOne(one.id, one.name, jsonIn(one.args), call)
+      if (one.id === id) this.#beginOne(one.id, one.name, readJson(one.args) ?? one.args, call)
     }
     if (this.#ended.has(id)) return undefined
     this.#ended.add(id)
     if (FORMS.test(String(name))) return true
-    call.event({
-      type: 'tool-result', id: String(id), name: typeof name === 'string' && name !== '' ? name : undefined,
-      result: textOfMessage(message), isError: status === 'error',
-    })
+    sayToolResult(call, id || name, name, textOfMessage(message), status === 'error')
     return false
   }
 
   #beginOne(id: string, name: string, args: unknown, call: Call): void {
     if (this.#begun.has(id)) return
     this.#begun.add(id)
-    if (!FORMS.test(name)) call.event({ type: 'tool-call', id, name, args })
-  }
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
+    if (!FORMS.test(name)) sayToolCall(call, id, name, args)
   }
 }

@@ -1,6 +1,7 @@
 /** Runs agents and networks of Inngest's AgentKit, and reads their results. */
 import { asOneText } from '../message.ts'
 import { readJson, readMember } from '../shape.ts'
+import { sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Reader, Shown } from '../adapter.ts'
 
@@ -33,7 +34,7 @@ export const inngest: Adapter & Reader = {
 /** The last text; where a model called tools and no model spoke after these, what the tools returned. */
 function* read(result: Result | NetworkRun, call: Call): Generator<Shown> {
   const results = 'state' in result ? result.state.results : [result]
-  for (const { raw } of results) emitUsage(raw, call)
+  for (const { raw } of results) readUsage(raw, call)
   const text = results.flatMap(({ output }) => output).findLast(({ type }) => type === 'text')?.content
   if (text !== undefined) return yield textOf(text)
   const last = results.at(-1)?.toolCalls ?? []
@@ -54,20 +55,20 @@ function toolEvents(call: Call): (chunk: Chunk) => Promise<void> {
     const name = readMember(metadata, 'toolName')
     if (type === 'tool-call') {
       open.set(name, String(partId))
-      call.event({ type: 'tool-call', id: String(partId), name: String(name), args: finalContent })
+      sayToolCall(call, partId, name, finalContent)
     }
     const id = open.get(name)
     if (type !== 'tool-output' || id === undefined) return
     const isError = readMember(finalContent, 'error') !== undefined
     const result = isError ? undefined : readMember(finalContent, 'data')
-    call.event({ type: 'tool-result', id, name: String(name), result, isError })
+    sayToolResult(call, id, name, result, isError)
   }
 }
 
-function emitUsage(raw: unknown, call: Call): void {
+function readUsage(raw: unknown, call: Call): void {
   const usage = readMember(typeof raw === 'string' ? readJson(raw) : raw, 'usage')
-  const inputTokens = readMember(usage, 'prompt_tokens') ?? readMember(usage, 'input_tokens')
-  const outputTokens = readMember(usage, 'completion_tokens') ?? readMember(usage, 'output_tokens')
-  if (typeof inputTokens !== 'number' || typeof outputTokens !== 'number') return
-  call.event({ type: 'usage', inputTokens, outputTokens })
+  sayUsage(call, {
+    inputTokens: readMember(usage, 'prompt_tokens') ?? readMember(usage, 'input_tokens'),
+    outputTokens: readMember(usage, 'completion_tokens') ?? readMember(usage, 'output_tokens'),
+  })
 }

@@ -1,6 +1,7 @@
 /** What is in a message of LangChain. */
 import { readMember } from '../shape.ts'
-import type { Usage } from '../../define/event.ts'
+import { sayUsage } from '../work.ts'
+import type { Call } from '../../define/call.ts'
 
 /** Whether it is an object of theirs, and none that says its role. */
 export function isOfLangchain(value: unknown): boolean {
@@ -33,13 +34,10 @@ export function reasoningIn(message: unknown): string {
   return texts.map((one) => one ?? '').join('')
 }
 
-export function usageIn(usage: unknown): Usage {
-  const count = (value: unknown): number => typeof value === 'number' && value > 0 ? value : 0
-  const cached = count(readMember(readMember(usage, 'input_token_details'), 'cache_read'))
-  const reasoning = count(readMember(readMember(usage, 'output_token_details'), 'reasoning'))
-  return {
-    inputTokens: count(readMember(usage, 'input_tokens')),
-    outputTokens: count(readMember(usage, 'output_tokens')),
-    ...cached > 0 && { cachedInputTokens: cached }, ...reasoning > 0 && { reasoningTokens: reasoning },
-  }
+export function readUsage(usage: unknown, call: Call): void {
+  sayUsage(call, {
+    inputTokens: readMember(usage, 'input_tokens'), outputTokens: readMember(usage, 'output_tokens'),
+    cachedInputTokens: readMember(readMember(usage, 'input_token_details'), 'cache_read'),
+    reasoningTokens: readMember(readMember(usage, 'output_token_details'), 'reasoning'),
+  })
 }

@@ -1,6 +1,7 @@
 /** Runs agents of LlamaIndex, and reads their events and results. */
 import { earlierMessages, presentMessage } from '../message.ts'
 import { readMember } from '../shape.ts'
+import { sayToolCall, sayToolResult } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader } from '../adapter.ts'
 
@@ -97,9 +98,8 @@ function makeReader(): Read {
     if (typeof id === 'string' && typeof name === 'string') {
       const output = readMember(data, 'toolOutput')
       const isError = readMember(output, 'isError') === true
-      call.event(output === undefined
-        ? { type: 'tool-call', id, name, args: readMember(data, 'toolKwargs') }
-        : { type: 'tool-result', id, name, result: readMember(output, 'result'), isError })
+      if (output === undefined) sayToolCall(call, id, name, readMember(data, 'toolKwargs'))
+      else sayToolResult(call, id, name, readMember(output, 'result'), isError)
     }
     const result = readMember(data, 'result')
     if (result === undefined) return undefined

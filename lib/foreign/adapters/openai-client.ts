@@ -1,6 +1,7 @@
 /** Reads what OpenAI's client returns: chat completions and responses, whole and in pieces. */
 import { Paragraphs } from '../paragraphs.ts'
 import { readMember } from '../shape.ts'
+import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { ContentInput } from '../../define/content.ts'
 import type { Reader, Shown } from '../adapter.ts'
@@ -24,8 +25,8 @@ export const openaiClient: Reader = {
 
 function readChat({ usage }: Members, choice: unknown, call: Call): Shown {
   const message = readMember(choice, 'message')
-  sayUsage(usage, call)
-  sayThought(readMember(message, 'reasoning_content') ?? readMember(message, 'reasoning'), call)
+  readUsage(usage, call)
+  sayThought(call, readMember(message, 'reasoning_content') ?? readMember(message, 'reasoning'))
   const text = textIn(readMember(message, 'content')) || textIn(readMember(message, 'refusal'))
   const calls = readMember(message, 'tool_calls')
   if (text === '' && Array.isArray(calls) && calls.length > 0) {
@@ -36,15 +37,15 @@ function readChat({ usage }: Members, choice: unknown, call: Call): Shown {
 
 function readChunk({ usage, error }: Members, delta: unknown, call: Call): Shown | undefined {
   if (error !== undefined && error !== null) throw errorOf(error)
-  sayUsage(usage, call)
-  sayThought(readMember(delta, 'reasoning_content') ?? readMember(delta, 'reasoning'), call)
+  readUsage(usage, call)
+  sayThought(call, readMember(delta, 'reasoning_content') ?? readMember(delta, 'reasoning'))
   return textIn(readMember(delta, 'content')) || textIn(readMember(delta, 'refusal')) || undefined
 }
 
 function readResponse(response: Members, call: Call): Shown {
   const { usage, output, status, error, output_parsed: data } = response
   if (status === 'failed') throw errorOf(error)
-  sayUsage(usage, call)
+  readUsage(usage, call)
   const items = Array.isArray(output) ? output as readonly Members[] : []
   const parts = items.flatMap(({ content }) => Array.isArray(content) ? content as readonly Members[] : [])
   const text = parts.map(({ type, text, refusal }) => (
@@ -63,14 +64,14 @@ function readEvent(event: Members, paragraphs: Paragraphs, call: Call): Shown | 
     case 'response.output_text.delta': case 'response.refusal.delta':
       return paragraphs.next(id, textIn(delta))
     case 'response.reasoning_text.delta': case 'response.reasoning_summary_text.delta':
-      sayThought(delta, call)
+      sayThought(call, delta)
       return undefined
     case 'response.output_item.added':
       beginTool(item, call)
       return undefined
     case 'response.output_item.done': return endTool(item, call)
     case 'response.completed': case 'response.incomplete':
-      sayUsage(readMember(response, 'usage'), call)
+      readUsage(readMember(response, 'usage'), call)
       return undefined
     case 'response.failed': throw errorOf(readMember(response, 'error'))
     case 'error': throw errorOf(event)
@@ -88,14 +89,14 @@ function hostedTool(item: unknown): { readonly id: string; readonly name: string
 
 function beginTool(item: unknown, call: Call): void {
   const tool = hostedTool(item)
-  if (tool !== undefined) call.event({ type: 'tool-call', ...tool, args: readMember(item, 'action') })
+  if (tool !== undefined) sayToolCall(call, tool.id, tool.name, readMember(item, 'action'))
 }
 
 function endTool(item: unknown, call: Call): Shown | undefined {
   const tool = hostedTool(item)
   if (tool === undefined) return undefined
   const isError = readMember(item, 'status') === 'failed'
-  call.event({ type: 'tool-result', ...tool, result: readMember(item, 'output'), isError })
+  sayToolResult(call, tool.id, tool.name, readMember(item, 'output'), isError)
   const image = imageIn(item as Members)
   return image && { content: [image] }
 }
@@ -105,21 +106,14 @@ function imageIn({ type, result, output_format: format = 'png' }: Members): Cont
   return { type: 'image', data: result, mimeType: `image/${String(format)}` }
 }
 
-function sayThought(text: unknown, call: Call): void {
-  if (typeof text === 'string' && text !== '') call.event({ type: 'reasoning', text })
-}
-
 /** Tokens, by the words of either API. */
-function sayUsage(usage: unknown, call: Call): void {
-  if (typeof usage !== 'object' || usage === null) return
+function readUsage(usage: unknown, call: Call): void {
   const isChat = readMember(usage, 'prompt_tokens') !== undefined
   const [input, output] = isChat ? ['prompt_tokens', 'completion_tokens'] : ['input_tokens', 'output_tokens']
-  const count = (counts: unknown, name: string): number => Number(readMember(counts, name) ?? 0)
-  const cached = count(readMember(usage, `${input}_details`), 'cached_tokens')
-  const reasoning = count(readMember(usage, `${output}_details`), 'reasoning_tokens')
-  call.event({
-    type: 'usage', inputTokens: count(usage, input), outputTokens: count(usage, output),
-    ...cached > 0 && { cachedInputTokens: cached }, ...reasoning > 0 && { reasoningTokens: reasoning },
+  sayUsage(call, {
+    inputTokens: readMember(usage, input), outputTokens: readMember(usage, output),
+    cachedInputTokens: readMember(readMember(usage, `${input}_details`), 'cached_tokens'),
+    reasoningTokens: readMember(readMember(usage, `${output}_details`), 'reasoning_tokens'),
   })
 }
 

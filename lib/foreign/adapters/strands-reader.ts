@@ -1,8 +1,8 @@
 /** Reads results and events of Strands. */
 import { Paragraphs } from '../paragraphs.ts'
 import { readMember } from '../shape.ts'
+import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
-import type { Usage } from '../../define/event.ts'
 import type { Read, Shown } from '../adapter.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -20,11 +20,11 @@ export function makeStrandsReader(): Read {
   const readModel = (event: unknown, call: Call): string | undefined => {
     const { type, delta, usage } = event as Members
     if (type === 'modelMessageStartEvent') answers++
-    if (usage !== undefined) call.event({ type: 'usage', ...usageIn(usage) })
+    readUsage(usage, call)
     const kind = readMember(delta, 'type')
     const text = readMember(delta, 'text')
     if (typeof text !== 'string' || text === '') return undefined
-    if (kind === 'reasoningContentDelta') call.event({ type: 'reasoning', text })
+    if (kind === 'reasoningContentDelta') sayThought(call, text)
     if (kind !== 'textDelta') return undefined
     hasText = true
     return paragraphs.next(answers, text)
@@ -35,17 +35,14 @@ export function makeStrandsReader(): Read {
     // One that was asked for begins again with its answer.
     if (calls.has(id) || name === FORM) return
     calls.add(id)
-    call.event({ type: 'tool-call', id: String(id), name: String(name), args: input })
+    sayToolCall(call, id, name, input)
   }
 
   const endTool = (tool: unknown, result: unknown, call: Call): void => {
     const { toolUseId: id, name } = tool as Members
     if (name === FORM) return
-    const content = readMember(result, 'content')
-    call.event({
-      type: 'tool-result', id: String(id), name: String(name), result: resultIn(content),
-      isError: readMember(result, 'status') === 'error',
-    })
+    const isError = readMember(result, 'status') === 'error'
+    sayToolResult(call, id, name, resultIn(readMember(result, 'content')), isError)
   }
 
   const readResult = (result: object, call: Call): Shown | undefined => {
@@ -55,8 +52,7 @@ export function makeStrandsReader(): Read {
       throw new TypeError('An agent has asked something, and only itself can go on from there; '
         + 'give it as it is, in agents: [agent]')
     }
-    const usage = readMember(readMember(metrics, 'latestAgentInvocation'), 'usage')
-    if (!hasEvents && usage !== undefined) call.event({ type: 'usage', ...usageIn(usage) })
+    if (!hasEvents) readUsage(readMember(readMember(metrics, 'latestAgentInvocation'), 'usage'), call)
     hasEvents = true
     if (data !== undefined) return { data }
     // Its class writes the text of its last message.
@@ -72,7 +68,7 @@ export function makeStrandsReader(): Read {
       const errors = [error, ...Array.isArray(results) ? results.map((one) => readMember(one, 'error')) : []]
       throw errors.find((one) => one !== undefined) ?? new Error(`A group of agents has ended as ${status}`)
     }
-    if (!hasEvents && usage !== undefined) call.event({ type: 'usage', ...usageIn(usage) })
+    if (!hasEvents) readUsage(usage, call)
     hasEvents = true
     const text = hasText ? '' : String(resultIn(content))
     hasText = true
@@ -108,10 +104,9 @@ function resultIn(content: unknown): unknown {
   return blocks.map((block) => readMember(block, 'text') ?? '').join('')
 }
 
-function usageIn(usage: unknown): Usage {
-  const { inputTokens, outputTokens, cacheReadInputTokens: cached } = usage as Members
-  return {
-    inputTokens: Number(inputTokens ?? 0), outputTokens: Number(outputTokens ?? 0),
-    ...Number(cached) > 0 && { cachedInputTokens: Number(cached) },
-  }
+function readUsage(usage: unknown, call: Call): void {
+  sayUsage(call, {
+    inputTokens: readMember(usage, 'inputTokens'), outputTokens: readMember(usage, 'outputTokens'),
+    cachedInputTokens: readMember(usage, 'cacheReadInputTokens'),
+  })
 }

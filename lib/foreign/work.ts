@@ -1,0 +1,47 @@
+/**
+ * What agents of other frameworks say of their work, as events. What a model has left out, or has counted
+ * wrongly, is passed over: the answer must not fail for it.
+ */
+import type { Call } from '../define/call.ts'
+import type { Usage } from '../define/event.ts'
+
+/** Some models leave ids empty. */
+const NO_ID = 'call'
+
+/** What is no text says nothing. */
+export function sayThought(call: Call, text: unknown): void {
+  if (typeof text === 'string' && text !== '') call.event({ type: 'reasoning', text })
+}
+
+export function sayToolCall(call: Call, id: unknown, name: unknown, args: unknown): void {
+  call.event({ type: 'tool-call', id: wordIn(id) ?? NO_ID, name: wordIn(name) ?? 'tool', args })
+}
+
+/** Where there is no name, it is that of the call. */
+export function sayToolResult(
+  call: Call, id: unknown, name: unknown, result?: unknown, isError = false,
+): void {
+  call.event({ type: 'tool-result', id: wordIn(id) ?? NO_ID, name: wordIn(name), result, isError })
+}
+
+/** Tokens, as somebody has counted them. Where none were counted, some have zeros. */
+export function sayUsage(call: Call, given: { readonly [N in keyof Usage]: unknown }): void {
+  const inputTokens = countIn(given.inputTokens)
+  const outputTokens = countIn(given.outputTokens)
+  const cachedInputTokens = countIn(given.cachedInputTokens)
+  const reasoningTokens = countIn(given.reasoningTokens)
+  if (inputTokens + outputTokens === 0) return
+  call.event({
+    type: 'usage', inputTokens, outputTokens,
+    ...cachedInputTokens > 0 && { cachedInputTokens }, ...reasoningTokens > 0 && { reasoningTokens },
+  })
+}
+
+/** A count; zero for what is none. */
+export function countIn(value: unknown): number {
+  return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0
+}
+
+function wordIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
