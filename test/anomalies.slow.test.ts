@@ -147,6 +147,7 @@ const script: readonly Step[] = [
   ['/resources/read?uri=x:1'],
   ['/v1/chat/completions', chat],
   ['/v1/chat/completions', { ...chat, stream: true }],
+  ['/v1/chat/completions', { ...chat, stream: true }, { 'idempotency-key': 'key-2' }],
   ['/v1/responses', { model: 'bot', input: 'hi' }],
   ['/v1/responses', { model: 'bot', input: 'hi', stream: true }],
   ['/v1/responses', { model: 'bot', input: 'hi', background: true }],

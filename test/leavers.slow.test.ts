@@ -189,6 +189,9 @@ interface Ready {
   readonly body: string | undefined
 }
 
+/** The paths that take a key. */
+const KEYED = /^\/(?:$|agents\/|tools\/|v1\/)/
+
 function readyFor(door: Door, random: (below: number) => number, hasKey: boolean): Ready {
   // Most are small, some wait for their turn to be parsed.
   const size = [0, 0, 10, 500, 10_000, 30_000, 30_000, 30_000][random(8)] ?? 0
@@ -198,7 +201,7 @@ function readyFor(door: Door, random: (below: number) => number, hasKey: boolean
     headers: {
       ...body !== undefined && { 'content-type': 'application/json' },
       ...hasKey && { 'x-api-key': KEY },
-      ...random(3) === 0 && door.path === '/' && { 'idempotency-key': `key-${random(5)}` },
+      ...random(3) === 0 && KEYED.test(door.path) && { 'idempotency-key': `key-${random(20)}` },
       ...door.headers,
     },
   }

@@ -117,7 +117,7 @@ export class IdempotentReplies {
   }
 }
 
-/** A key while its request runs. Exactly one of `keep` and `release` is called; neither ever fails. */
+/** A key while its request runs. The first of `keep`, `lose` and `release` counts; none ever fails. */
 export class KeyHold {
   readonly #store: Store
   readonly #at: StoreKey
@@ -125,6 +125,8 @@ export class KeyHold {
   readonly #version: number
   readonly #keepMs: number
   readonly #onFailure: (cause: unknown, again: Unsettled) => void
+  #isSettled = false
+  #settled: MaybePromise<void> = undefined
 
   constructor(
     store: Store, at: StoreKey, digest: string, version: number, keepMs: number,
@@ -140,20 +142,36 @@ export class KeyHold {
 
   /** Writes the reply. Where it is too large, the key is marked as lost. */
   keep(reply: string): MaybePromise<void> {
-    const lose = this.#lose
-    return this.#try(() => this.#write(`d${this.#digest}${reply}`), (cause) => {
+    const lose = this.#markLost
+    return this.#settle(() => this.#write(`d${this.#digest}${reply}`), (cause) => {
       if (!(cause instanceof Fault) || cause.kind !== 'too-large') return this.#onFailure(cause, lose)
       return this.#try(lose, (later) => this.#onFailure(later, lose))
     })
   }
 
+  /** The reply is too large to be kept. */
+  lose(): MaybePromise<void> {
+    const lose = this.#markLost
+    return this.#settle(lose, (cause) => this.#onFailure(cause, lose))
+  }
+
   /** Not a closure in `keep`: that would hold the reply in memory while the store is unavailable. */
-  readonly #lose = (): MaybePromise<unknown> => this.#write(`l${this.#digest}`)
+  readonly #markLost = (): MaybePromise<unknown> => this.#write(`l${this.#digest}`)
 
   /** There is no reply: the same request may be run again. */
   release(): MaybePromise<void> {
     const remove = (): MaybePromise<unknown> => this.#store.remove(this.#at, this.#version)
-    return this.#try(remove, (cause) => this.#onFailure(cause, remove))
+    return this.#settle(remove, (cause) => this.#onFailure(cause, remove))
+  }
+
+  #settle(
+    work: () => MaybePromise<unknown>, failed: (cause: unknown) => MaybePromise<void>,
+  ): MaybePromise<void> {
+    if (!this.#isSettled) {
+      this.#isSettled = true
+      this.#settled = this.#try(work, failed)
+    }
+    return this.#settled
   }
 
   #write(value: string): MaybePromise<unknown> {

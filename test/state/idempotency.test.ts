@@ -71,6 +71,21 @@ test('a key that was given back is free again', async () => {
   }
 })
 
+const ends = [['keep', 'done'], ['lose', 'lost'], ['release', 'held']] as const
+
+test('of several ends the first counts', async () => {
+  for (const [what, make] of stores) {
+    for (const [end, state] of ends) {
+      const replies = repliesIn(make())
+      const hold = held(await replies.claim('ann', 'k', 'body', 1_000))
+      await Promise.all([hold[end]('{}'), hold.keep('{"a":1}'), hold.release(), hold.lose()])
+      const claim = await replies.claim('ann', 'k', 'body', 1_000)
+      assert.equal(claim.state, state, what)
+      if (claim.state === 'done') assert.equal(claim.reply, '{}')
+    }
+  }
+})
+
 test('in memory nothing has to be waited for', () => {
   const replies = repliesIn(memoryStore())
   const claim = replies.claim('ann', 'k', 'body', 1_000)

@@ -3,10 +3,12 @@
  * Spec: AG-UI 1.0, Events.
  */
 import { Fault, publicMessage } from '../../define/fault.ts'
-import { answerMessage } from '../../run/answer-message.ts'
+import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
 import { parseJson, quote } from '../../wire/json.ts'
+import { problemReply } from '../../wire/problem.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
+import { replyOnce } from '../reply/idempotent-reply.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { OpenPart } from '../reply/open-part.ts'
 import { loggedFault } from '../reply/reply.ts'
@@ -16,6 +18,7 @@ import { decodeRunInput } from './run-input.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { ArtifactInput } from '../../define/artifact.ts'
+import type { Origin } from '../../define/call.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
@@ -25,6 +28,7 @@ import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { GroupListener } from '../../run/group.ts'
 import type { Service } from '../../run/service.ts'
+import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { PartKind, PartWriter } from '../reply/open-part.ts'
@@ -52,9 +56,11 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener, P
   #isEnded = false
 
   /** Throws `Fault('invalid')` for an answer to no question of this run. */
-  constructor(service: Service, seal: Seal, agent: Agent | Group, input: RunInput, { origin }: Exchange) {
+  constructor(
+    service: Service, seal: Seal, agent: Agent | Group, input: RunInput, origin: Origin, hold?: KeyHold,
+  ) {
     const { conversationId, message, metadata, prompt } = input
-    super(service, origin, undefined, conversationId, message, metadata)
+    super(service, origin, hold, conversationId, message, metadata)
     this.prompt = prompt
     this.conversationId = conversationId
     this.history = input.history
@@ -218,12 +224,28 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener, P
   #send(event: string): boolean { return this.sink!.write(formatEvent(event)) }
 }
 
-/** Answers a run. Throws a `Fault` before its first event. */
-export function answerRun(service: Service, seal: Seal, agent: Agent | Group, exchange: Exchange): Reply {
-  const { limits, workload } = service
-  const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
+/** Answers a run. Throws, or rejects with, a `Fault` before its first event. */
+export function answerRun(
+  service: Service, seal: Seal, agent: Agent | Group, { head, body, origin }: Exchange,
+): MaybePromise<Reply> {
+  const { limits } = service
+  const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) throw new Fault('invalid', parsed.why)
-  const run = new AguiRun(service, seal, agent, decodeRunInput(parsed.value), exchange)
-  workload.check(exchange.origin)
+  const input = decodeRunInput(parsed.value)
+  const { idempotencyKey: key } = head
+  if (key === undefined) return begin(service, seal, agent, input, origin)
+  return replyOnce(service, key, origin, problemReply, {
+    identity: JSON.stringify({ agui: agent.id, body }),
+    timeoutMs: timeoutOf(service, agent),
+    isStream: true,
+    begin: (hold) => begin(service, seal, agent, input, origin, hold),
+  })
+}
+
+function begin(
+  service: Service, seal: Seal, agent: Agent | Group, input: RunInput, origin: Origin, hold?: KeyHold,
+): Reply {
+  const run = new AguiRun(service, seal, agent, input, origin, hold)
+  service.workload.check(origin)
   return { status: 200, type: EVENT_STREAM, body: run }
 }

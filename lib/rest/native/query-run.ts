@@ -10,7 +10,7 @@ import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { problem, PROBLEM_JSON, problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { bounded, notAcceptable, tokenCounts, wholeOrEvents } from '../reply/reply.ts'
-import { RunReply } from '../reply/run-stream.ts'
+import { NativeRun } from './native-run.ts'
 import { decodeQuery } from './query.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
@@ -25,7 +25,7 @@ import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Query } from './query.ts'
 
-class QueryRun extends RunReply<Answer> implements UserMessage, GroupListener {
+class QueryRun extends NativeRun<Answer> implements UserMessage, GroupListener {
   readonly prompt: string
   readonly conversationId: string
   readonly isNamed: boolean
@@ -154,7 +154,7 @@ export function answerQuery(
   const isStream = query.stream ?? wanted === EVENT_STREAM
   const { idempotencyKey: key } = exchange.head
   if (key === undefined) return begin(service, agent, query, isStream, exchange)
-  return replyOnce(service, key, exchange.origin, {
+  return replyOnce(service, key, exchange.origin, problemReply, {
     identity: JSON.stringify([agent.id, exchange.head.sessionId, body]),
     timeoutMs: timeoutOf(service, agent),
     isStream,

@@ -8,11 +8,12 @@ import { describedBy } from './catalog.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 
 /** `name` is the last part of its paths, and of what OpenAPI lists. `load` is done before `answer`. */
 export function runEndpoints(
   service: Service, name: 'agui' | 'ui-stream', load: NonNullable<Endpoint['load']>,
-  answer: (agent: Agent | Group, exchange: Exchange) => Reply,
+  answer: (agent: Agent | Group, exchange: Exchange) => MaybePromise<Reply>,
 ): readonly Endpoint[] {
   const { catalog } = service
   return [`/${name}`, `/agents/{agent}/${name}`].map((path) => ({

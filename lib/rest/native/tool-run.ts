@@ -12,7 +12,7 @@ import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { bounded, notAcceptable, tokenCounts, wholeOrEvents } from '../reply/reply.ts'
-import { RunReply } from '../reply/run-stream.ts'
+import { NativeRun } from './native-run.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Severity } from '../../define/log.ts'
 import type { Tool, ToolResult } from '../../define/tool.ts'
@@ -39,7 +39,7 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   if (key === undefined) return begin()
   // A caller that has lost the scopes does not get an earlier reply either.
   requireScopes(origin.principal, tool.scopes)
-  return replyOnce(service, key, origin, {
+  return replyOnce(service, key, origin, problemReply, {
     identity: JSON.stringify({ tool: tool.name, body }),
     timeoutMs: tool.timeoutMs ?? service.limits.toolTimeoutMs,
     isStream: wanted === EVENT_STREAM,
@@ -49,7 +49,7 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   })
 }
 
-class ToolCallRun extends RunReply<ToolResult> {
+class ToolCallRun extends NativeRun<ToolResult> {
   readonly #tool: Tool
   readonly #args: unknown
   #lastProgress = -Infinity

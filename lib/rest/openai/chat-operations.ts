@@ -4,6 +4,9 @@
 import {
   body, described, failures, jsonOrEvents, objectOf, operation, optionsOf, requestBody, TEXT,
 } from '../../wire/openapi.ts'
+import {
+  idempotencyParameter, KEY_IS_RUNNING, KEY_OF_ANOTHER, replayedHeader,
+} from '../reply/idempotent-operation.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
 import type { Components } from '../../http/message/exchange.ts'
 import type { DocumentPart } from '../../wire/openapi.ts'
@@ -30,13 +33,16 @@ export const modelOperation: DocumentPart = operation('OpenAI', 'Describe one ag
 export const completionOperation: DocumentPart = operation('OpenAI', 'Chat', {
   200: {
     description: 'Chat',
+    headers: replayedHeader,
     content: jsonOrEvents('ChatCompletion', 'Objects `chat.completion.chunk`, then `[DONE]`.'),
   },
   ...failures('OpenAIError', {
     400: 'The body is not JSON, or a member of it is wrong or cannot be obeyed: `param` says which',
     404: 'There is no such model',
+    409: KEY_IS_RUNNING,
     413: 'The body, or what came out, is too large',
     415: 'The body is not application/json',
+    422: KEY_OF_ANOTHER,
     500: 'The agent failed',
     503: 'The server is full or closing down; try again when Retry-After says',
     504: 'The agent took too long',
@@ -45,6 +51,7 @@ export const completionOperation: DocumentPart = operation('OpenAI', 'Chat', {
   description: 'Answers a chat as OpenAI does; with `"stream": true`, in chunks. What a request says of '
     + 'sampling is passed over; what an agent cannot obey (`n`, `logprobs`, '
     + '`modalities`, `audio`) is refused.',
+  parameters: [idempotencyParameter],
   requestBody: requestBody('ChatRequest', undefined, true),
 })
 

@@ -4,17 +4,18 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
  */
 import { Fault } from '../../define/fault.ts'
-import { answerMessage } from '../../run/answer-message.ts'
+import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
 import { andThen } from '../../util/thenable.ts'
 import { parseJson, quote } from '../../wire/json.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { decodeChat } from './chat-messages.ts'
 import { StoppingText } from './chat-stop.ts'
+import { replyOnce } from '../reply/idempotent-reply.ts'
 import { bounded } from '../reply/reply.ts'
 import { tokensIn, tokensRead } from './estimated-tokens.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { RunReply } from '../reply/run-stream.ts'
-import { openaiFaultText } from './openai-errors.ts'
+import { openaiFaultText, openaiRefusal } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { Origin } from '../../define/call.ts'
@@ -24,6 +25,7 @@ import type { Content } from '../../define/content.ts'
 import type { CallEvent, Usage } from '../../define/event.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
+import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Formatted, OutputFormat } from '../../run/output-format.ts'
 import type { Service } from '../../run/service.ts'
@@ -32,14 +34,28 @@ import type { ChatRequest } from './chat-messages.ts'
 /** Characters of reasoning that are kept for a whole reply. */
 const MAX_REASONING = 262_144
 
-/** Answers a chat completion; `modelOf` throws for what is no model. */
+/** Answers a chat completion; `modelOf` throws for what is no model. Throws, or rejects with, a `Fault`. */
 export function answerCompletion(
-  service: Service, modelOf: (name: string) => Agent | Group, { body, origin }: Exchange,
-): Reply | Promise<Reply> {
+  service: Service, modelOf: (name: string) => Agent | Group, { head, body, origin }: Exchange,
+): MaybePromise<Reply> {
   const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
   if (!parsed.ok) throw new Fault('invalid', parsed.why)
   const request = decodeChat(parsed.value)
-  const run = new ChatRun(service, modelOf(request.model), request, origin)
+  const model = modelOf(request.model)
+  const { idempotencyKey: key } = head
+  if (key === undefined) return begin(service, model, request, origin)
+  return replyOnce(service, key, origin, openaiRefusal, {
+    identity: JSON.stringify({ chat: body }),
+    timeoutMs: timeoutOf(service, model),
+    isStream: request.isStream,
+    begin: (hold) => begin(service, model, request, origin, hold),
+  })
+}
+
+function begin(
+  service: Service, model: Agent | Group, request: ChatRequest, origin: Origin, hold?: KeyHold,
+): MaybePromise<Reply> {
+  const run = new ChatRun(service, model, request, origin, hold)
   if (!request.isStream) return run.reply()
   service.workload.check(origin)
   return { status: 200, type: EVENT_STREAM, body: run }
@@ -64,9 +80,9 @@ export class ChatRun extends RunReply<Answer> implements UserMessage {
   /** For a whole reply. */
   #reasoning = ''
 
-  constructor(service: Service, who: Agent | Group, request: ChatRequest, origin: Origin) {
+  constructor(service: Service, who: Agent | Group, request: ChatRequest, origin: Origin, hold?: KeyHold) {
     const { prompt, history, message, metadata, includesUsage, stops, format } = request
-    super(service, origin, undefined, undefined, message, metadata)
+    super(service, origin, hold, undefined, message, metadata)
     this.prompt = prompt
     this.history = history
     // Which agent of a group went on after a call could not be known.

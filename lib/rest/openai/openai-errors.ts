@@ -31,7 +31,8 @@ const DO_NOT_RETRY = { headers: ['x-should-retry', 'false'] }
 
 export function openaiRefusal({ status, detail, headers }: Refusal): Reply {
   const body = errorText(status, detail, undefined)
-  return { status, type: JSON_TYPE, body, ...headers !== undefined && { headers } }
+  const isFinal = status === 409 && headers === undefined
+  return { status, type: JSON_TYPE, body, ...isFinal ? DO_NOT_RETRY : headers !== undefined && { headers } }
 }
 
 /** Anything thrown, as a reply. */

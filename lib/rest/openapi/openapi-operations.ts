@@ -2,11 +2,13 @@
  * What the OpenAPI description lists of plain HTTP: queries, the catalog, and the server itself.
  */
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
-import { IDEMPOTENCY_KEY } from '../../state/idempotency.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import {
   body, described, failures, headerParameter, jsonOrEvents, listOf, objectOf, operation, requestBody, TEXT,
 } from '../../wire/openapi.ts'
+import {
+  idempotencyParameter, KEY_IS_RUNNING, KEY_OF_ANOTHER, replayedHeader,
+} from '../reply/idempotent-operation.ts'
 import { placed } from './openapi-schema.ts'
 import type { ServedSkill } from '../../define/files/skill.ts'
 import type { Prompt } from '../../define/prompt.ts'
@@ -31,17 +33,12 @@ const runProblems: Meanings = {
 const repeatProblems: Meanings = {
   ...runProblems,
   406: 'Accept wants neither JSON nor events',
-  409: 'The request of this Idempotency-Key is running; ask again when Retry-After says',
+  409: KEY_IS_RUNNING,
 }
 const storeProblem: Meanings = { 503: 'The store cannot be reached; try again when Retry-After says' }
 const NO_CONVERSATION = 'You have no such conversation'
 const argumentProblems: Meanings = { 422: 'The arguments are wrong, and `errors` lists how' }
 
-const idempotencyParameter = headerParameter(
-  'Idempotency-Key', { ...TEXT, pattern: IDEMPOTENCY_KEY.source },
-  'A key of your own for this one request: sent again with it, nothing is run again, and the '
-    + 'reply of the first time comes, with `Idempotent-Replayed: true`.',
-)
 const sessionId = { ...TEXT, pattern: CONVERSATION_ID.source }
 
 const uiExample = {
@@ -55,14 +52,21 @@ const aguiExample = {
 function wholeOrEventsBody(description: string, schema: SchemaLike, events: string): DocumentPart {
   return {
     description,
-    headers: {
-      'Idempotent-Replayed': {
-        description: 'The reply is that of the first request with this Idempotency-Key.',
-        schema: { const: 'true' },
-      },
-    },
+    headers: replayedHeader,
     content: jsonOrEvents(schema, events),
   }
+}
+
+/** A run whose reply is always events. */
+function streamOperation(
+  tag: string, summary: string, description: string, input: DocumentPart,
+): DocumentPart {
+  return operation(tag, summary, {
+    200: { description, headers: replayedHeader, content: { 'text/event-stream': { schema: TEXT } } },
+    ...failures('Problem', {
+      ...runProblems, 409: KEY_IS_RUNNING, 422: `The body is wrong; or: ${KEY_OF_ANOTHER}`,
+    }),
+  }, { parameters: [idempotencyParameter], requestBody: input })
 }
 
 /** `GET` of one JSON document. */
@@ -104,20 +108,12 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
   }),
   agents: documentOperation('HTTP', 'List the agents', 'The agents', 'Agents'),
   agent: documentOperation('HTTP', 'Describe one agent', 'The agent', 'Agent'),
-  agui: operation('AG-UI', 'Run', {
-    200: {
-      description: 'The events of the run',
-      content: { 'text/event-stream': { schema: TEXT } },
-    },
-    ...failures('Problem', { ...runProblems, 422: 'The input is wrong' }),
-  }, { requestBody: requestBody('RunAgentInput', aguiExample, true) }),
-  'ui-stream': operation('AI SDK', 'Chat', {
-    200: {
-      description: 'The UI message stream, in its version 1',
-      content: { 'text/event-stream': { schema: TEXT } },
-    },
-    ...failures('Problem', { ...runProblems, 422: 'The chat is wrong' }),
-  }, { requestBody: requestBody('UIChat', uiExample, true) }),
+  agui: streamOperation(
+    'AG-UI', 'Run', 'The events of the run', requestBody('RunAgentInput', aguiExample, true),
+  ),
+  'ui-stream': streamOperation(
+    'AI SDK', 'Chat', 'The UI message stream, in its version 1', requestBody('UIChat', uiExample, true),
+  ),
   'resumeUiStream': operation('AI SDK', 'Go on with a chat', {
     200: {
       description: 'The stream of the run that goes on, from its begin',

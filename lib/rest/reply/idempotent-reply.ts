@@ -1,15 +1,14 @@
 /**
- * A request with an `Idempotency-Key`: run once, and replied with the same when it is sent again, whole or as
- * events as is asked for then. Its run goes on when the client leaves. An error is not kept.
+ * A request with an `Idempotency-Key`: run once, and replied with the same when it is sent again. Its run
+ * goes on when the client leaves. An error is not kept.
  * Spec: draft-ietf-httpapi-idempotency-key-header-07
  */
 import { IDEMPOTENCY_KEY } from '../../state/idempotency.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { problemReply } from '../../wire/problem.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import type { Origin } from '../../define/call.ts'
-import type { Reply, Source } from '../../http/message/exchange.ts'
+import type { Refusal, Reply, Source } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { KeyClaim, KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -23,8 +22,10 @@ export interface Repeatable {
   readonly isStream: boolean
   /** Begins the run. A stream keeps or releases the key itself. */
   begin(hold: KeyHold): MaybePromise<Reply>
-  /** The events of an earlier reply, up to its end. */
-  replay(reply: string): string
+  /** The events of an earlier reply that was kept whole. Left out: the events are kept. */
+  replay?(reply: string): string
+  /** The headers of events. */
+  readonly headers?: readonly string[]
 }
 
 const REPLAYED: readonly string[] = Object.freeze(['Idempotent-Replayed', 'true'])
@@ -40,29 +41,29 @@ const refusals: Readonly<Record<
   other: [422, 'This Idempotency-Key belongs to another request; make a new key for each'],
 }
 
-/** Throws, or rejects with, a `Fault`. */
+/** `refuse` makes a refusal in the protocol's form. Throws, or rejects with, a `Fault`. */
 export function replyOnce(
-  service: Service, key: string, { principal, requestId }: Origin, work: Repeatable,
+  service: Service, key: string, { principal, requestId }: Origin, refuse: (refusal: Refusal) => Reply,
+  work: Repeatable,
 ): MaybePromise<Reply> {
   if (!IDEMPOTENCY_KEY.test(key)) {
     const detail = 'The Idempotency-Key must be 1 to 255 visible ASCII characters'
-    return problemReply({ status: 400, detail, requestId })
+    return refuse({ status: 400, detail, requestId })
   }
   const claim = service.idempotency.claim(principal.id, key, work.identity, work.timeoutMs)
-  return andThen(claim, (known) => replyTo(known, requestId, work))
+  return andThen(claim, (known) => {
+    if (known.state === 'held') return runHolding(known.hold, work)
+    if (known.state === 'done') return replayed(known.reply, work)
+    const [status, detail] = refusals[known.state]
+    const headers = known.state === 'running' ? { headers: ['Retry-After', '1'] } : {}
+    return refuse({ status, detail, requestId, ...headers })
+  })
 }
 
-function replyTo(claim: KeyClaim, requestId: string, work: Repeatable): MaybePromise<Reply> {
-  if (claim.state === 'held') return runHolding(claim.hold, work)
-  if (claim.state === 'done') {
-    const { reply } = claim
-    const events: Source = { open: (sink) => void sink.end(work.replay(reply)) }
-    return work.isStream ? { status: 200, type: EVENT_STREAM, headers: REPLAYED, body: events }
-      : { status: 200, type: JSON_TYPE, headers: REPLAYED, body: reply }
-  }
-  const [status, detail] = refusals[claim.state]
-  const headers = claim.state === 'running' ? { headers: ['Retry-After', '1'] } : {}
-  return problemReply({ status, detail, requestId, ...headers })
+function replayed(reply: string, work: Repeatable): Reply {
+  if (!work.isStream) return { status: 200, type: JSON_TYPE, headers: REPLAYED, body: reply }
+  const events: Source = { open: (sink) => void sink.end(work.replay?.(reply) ?? reply) }
+  return { status: 200, type: EVENT_STREAM, headers: [...work.headers ?? [], ...REPLAYED], body: events }
 }
 
 function runHolding(hold: KeyHold, work: Repeatable): MaybePromise<Reply> {

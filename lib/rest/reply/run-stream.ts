@@ -1,13 +1,12 @@
 /**
- * One run on its way to its reply, whole or as server-sent events. Queries, tools and chat completions differ
- * only in what runs and how its result is written.
+ * One run on its way to its reply, whole or as server-sent events. Runs differ only in what runs and how its
+ * result is written.
  */
 import { LiveCall } from '../../define/live-call.ts'
 import { PlainChannel } from '../../run/answer-message.ts'
 import { andThen, isPromised } from '../../util/thenable.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { formatEvent } from '../../wire/sse.ts'
-import { faultText } from './reply.ts'
+import { KeptEvents } from './kept-events.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Content } from '../../define/content.ts'
 import type { Reply, Sink, Source } from '../../http/message/exchange.ts'
@@ -23,7 +22,6 @@ export abstract class RunStream<R> extends PlainChannel implements Source {
   protected readonly hold: KeyHold | undefined
   /** Where events go. Undefined: the reply is whole. */
   protected sink: Sink | undefined
-  #count = 0
 
   constructor(
     service: Service, origin: Origin, hold?: KeyHold, sessionId?: string, message?: readonly Content[],
@@ -41,6 +39,9 @@ export abstract class RunStream<R> extends PlainChannel implements Source {
   /** Sends what is left of a result, and the end. */
   protected abstract finish(result: R): MaybePromise<void>
 
+  /** Sends a failure, and the end. */
+  protected abstract fail(error: unknown): void
+
   /** The reply as events, from a run that begins now. */
   open(sink: Sink): (() => void) | undefined {
     // There was no room for the stream, or the client has left.
@@ -48,8 +49,17 @@ export abstract class RunStream<R> extends PlainChannel implements Source {
       void this.hold?.release()
       return undefined
     }
-    this.start(sink)
-    return this.hold === undefined ? this.call.disconnect.bind(this.call, undefined) : undefined
+    if (this.hold === undefined) {
+      this.start(sink)
+      return this.call.disconnect.bind(this.call, undefined)
+    }
+    this.start(this.kept(sink, this.hold))
+    return undefined
+  }
+
+  /** Where the events of a run with a key go. */
+  protected kept(sink: Sink, hold: KeyHold): Sink {
+    return new KeptEvents(sink, hold, this.call)
   }
 
   protected start(sink: Sink): void {
@@ -57,32 +67,16 @@ export abstract class RunStream<R> extends PlainChannel implements Source {
     try {
       const result = this.execute()
       const finished = isPromised(result) ? result.then(this.finish.bind(this)) : this.finish(result)
-      if (isPromised(finished)) finished.catch(this.fail.bind(this))
+      if (isPromised(finished)) finished.catch(this.#failed.bind(this))
     } catch (error) {
-      this.fail(error)
+      this.#failed(error)
     }
   }
 
-  protected done(reply: string): void {
-    this.#end('done', reply, this.hold?.keep(reply))
-  }
-
-  protected fail(error: unknown): void {
-    this.#end('error', faultText(this.service, error, this.call.requestId).text, this.hold?.release())
-  }
-
-  protected send(event: string, data: string): boolean {
-    return this.sink!.write(formatEvent(data, event, String(++this.#count)))
-  }
-
-  /** A client that asks again after the end gets that end, so the key is settled first. */
-  #end(event: string, data: string, settled: MaybePromise<void>): void {
-    const sendLast = (): void => {
-      this.send(event, data)
-      this.sink!.end()
-    }
-    if (isPromised(settled)) void settled.then(sendLast)
-    else sendLast()
+  /** A failure is not kept, so it is told when the key is free. */
+  #failed(error: unknown): void {
+    void this.hold?.release()
+    this.fail(error)
   }
 }
 

@@ -3,6 +3,9 @@ import {
   body, described, failures, jsonOrEvents, listOf, objectOf, operation, requestBody, TEXT,
 } from '../../wire/openapi.ts'
 import { chatComponents } from '../openai/chat-operations.ts'
+import {
+  idempotencyParameter, KEY_IS_RUNNING, KEY_OF_ANOTHER, replayedHeader,
+} from '../reply/idempotent-operation.ts'
 import type { Components } from '../../http/message/exchange.ts'
 import type { DocumentPart } from '../../wire/openapi.ts'
 
@@ -14,19 +17,24 @@ const one = { 200: body('The response', 'Response'), ...failures('OpenAIError', 
 export const createOperation: DocumentPart = operation('OpenAI', 'Respond', {
   200: {
     description: 'The response',
+    headers: replayedHeader,
     content: jsonOrEvents('Response', 'Events `response.created` to `response.completed`, then `[DONE]`.'),
   },
   ...failures('OpenAIError', {
     400: 'The body is not JSON, or a member of it is wrong or cannot be obeyed: `param` says which',
     404: 'There is no such model, or no such response before',
-    409: 'The response before has not been completed',
+    409: `The response before has not been completed; or: ${KEY_IS_RUNNING}`,
     413: 'The body, or what came out, is too large',
     415: 'The body is not application/json',
+    422: KEY_OF_ANOTHER,
     500: 'The agent failed',
     503: 'The server is full or closing down; try again when Retry-After says',
     504: 'The agent took too long',
   }),
-}, { requestBody: requestBody('ResponseRequest', undefined, true) })
+}, {
+  parameters: [idempotencyParameter],
+  requestBody: requestBody('ResponseRequest', undefined, true),
+})
 
 /** `GET` of a response. */
 export const getOperation: DocumentPart = operation('OpenAI', 'Read a response', one)

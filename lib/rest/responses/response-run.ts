@@ -27,6 +27,7 @@ import type { CallEvent } from '../../define/event.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
 import type { Service } from '../../run/service.ts'
+import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { ResponseFacts } from './response-object.ts'
@@ -61,10 +62,10 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   /** `before`: the items of the conversation so far. Throws `Fault('invalid')` for wrong items. */
   constructor(
     service: Service, agent: Agent | Group, request: ResponseRequest, before: readonly ResponseItem[],
-    origin: Origin,
+    origin: Origin, hold?: KeyHold,
   ) {
     const { prompt, message, history, clientToolResults } = conversationOf(request, before)
-    super(service, origin, undefined, undefined, message, request.metadata)
+    super(service, origin, hold, undefined, message, request.metadata)
     this.prompt = prompt
     this.history = history
     // Which agent of a group went on after a call could not be known.

@@ -10,13 +10,17 @@ import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
+import { openaiRefusal } from '../openai/openai-errors.ts'
+import { replyOnce } from '../reply/idempotent-reply.ts'
 import { json } from '../reply/reply.ts'
 import { keepResponse, readResponse, removeResponse } from './kept-responses.ts'
 import { decodeRequest } from './response-input.ts'
 import { ResponseRun } from './response-run.ts'
 import type { Agent, Group } from '../../define/agent.ts'
+import type { Origin } from '../../define/call.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
+import type { KeyHold } from '../../state/idempotency.ts'
 import type { Task } from '../../tasks/task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { KeptResponse } from './kept-responses.ts'
@@ -29,13 +33,26 @@ type Resolve = (name: string) => Agent | Group
 
 /** Answers a request for a response. Throws, or rejects with, a `Fault`. */
 export function createResponse(service: Service, resolve: Resolve, exchange: Exchange): MaybePromise<Reply> {
-  const { body, origin } = exchange
+  const { body, head, origin } = exchange
   const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
   if (!parsed.ok) throw new Fault('invalid', parsed.why)
   const request = decodeRequest(parsed.value)
   const agent = resolve(request.model)
+  const { idempotencyKey: key } = head
+  if (key === undefined) return begin(service, agent, request, origin)
+  return replyOnce(service, key, origin, openaiRefusal, {
+    identity: JSON.stringify({ responses: body }),
+    timeoutMs: timeoutOf(service, agent),
+    isStream: request.isStream,
+    begin: (hold) => begin(service, agent, request, origin, hold),
+  })
+}
+
+function begin(
+  service: Service, agent: Agent | Group, request: ResponseRequest, origin: Origin, hold?: KeyHold,
+): MaybePromise<Reply> {
   return andThen(itemsBefore(service, origin.principal.id, request), (before): MaybePromise<Reply> => {
-    const run = new ResponseRun(service, agent, request, before, origin)
+    const run = new ResponseRun(service, agent, request, before, origin, hold)
     if (request.isBackground) return beginTask(service, run)
     if (!request.isStream) return run.reply()
     service.workload.check(origin)

@@ -3,11 +3,13 @@
  * Spec: AI SDK 5 to 7, UI message stream protocol v1.
  */
 import { Fault, publicMessage } from '../../define/fault.ts'
-import { answerMessage } from '../../run/answer-message.ts'
+import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
 import { isPromised } from '../../util/thenable.ts'
 import { parseJson, quote } from '../../wire/json.ts'
+import { problemReply } from '../../wire/problem.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
+import { replyOnce } from '../reply/idempotent-reply.ts'
 import { OpenPart } from '../reply/open-part.ts'
 import { loggedFault } from '../reply/reply.ts'
 import { RunStream } from '../reply/run-stream.ts'
@@ -16,6 +18,7 @@ import { ChatStreams } from './chat-streams.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { ArtifactInput } from '../../define/artifact.ts'
+import type { Origin } from '../../define/call.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
@@ -24,6 +27,7 @@ import type { Principal } from '../../define/principal.ts'
 import type { Exchange, Reply, Sink } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { Service } from '../../run/service.ts'
+import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { PartKind, PartWriter } from '../reply/open-part.ts'
 import type { ChatInput } from './chat-input.ts'
@@ -60,10 +64,11 @@ class UiRun extends RunStream<Answer> implements UserMessage, PartWriter {
   #stream: ChatStream | undefined
 
   constructor(
-    service: Service, agent: Agent | Group, input: ChatInput, { origin }: Exchange, streams: ChatStreams,
+    service: Service, agent: Agent | Group, input: ChatInput, origin: Origin, streams: ChatStreams,
+    hold?: KeyHold,
   ) {
     const { chatId, message, metadata, prompt, history, clientTools, clientToolResults } = input
-    super(service, origin, undefined, chatId, message, metadata)
+    super(service, origin, hold, chatId, message, metadata)
     this.prompt = prompt
     this.conversationId = chatId
     this.isNamed = chatId !== undefined
@@ -78,7 +83,8 @@ class UiRun extends RunStream<Answer> implements UserMessage, PartWriter {
 
   override open(sink: Sink): (() => void) | undefined {
     const left = super.open(sink)
-    return this.#stream?.leaving(sink) ?? left
+    // With a key the run goes on without a reader.
+    return this.hold === undefined ? this.#stream?.leaving(sink) ?? left : left
   }
 
   event(event: CallEvent): void {
@@ -221,16 +227,28 @@ export class UiChats {
     this.#streams = new ChatStreams(service.limits)
   }
 
-  answer(agent: Agent | Group, exchange: Exchange): Reply {
-    const { limits, workload } = this.#service
-    const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
+  answer(agent: Agent | Group, { head, body, origin }: Exchange): MaybePromise<Reply> {
+    const { limits } = this.#service
+    const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
     if (!parsed.ok) throw new Fault('invalid', parsed.why)
     const input = decodeChatInput(parsed.value)
-    const run = new UiRun(this.#service, agent, input, exchange, this.#streams)
-    workload.check(exchange.origin)
+    const { idempotencyKey: key } = head
+    if (key === undefined) return this.#begin(agent, input, origin)
+    return replyOnce(this.#service, key, origin, problemReply, {
+      identity: JSON.stringify({ ui: agent.id, body }),
+      timeoutMs: timeoutOf(this.#service, agent),
+      isStream: true,
+      headers: HEADERS,
+      begin: (hold) => this.#begin(agent, input, origin, hold),
+    })
+  }
+
+  #begin(agent: Agent | Group, input: ChatInput, origin: Origin, hold?: KeyHold): Reply {
+    const run = new UiRun(this.#service, agent, input, origin, this.#streams, hold)
+    this.#service.workload.check(origin)
     const { chatId } = input
     if (this.#streams.size > 0 && chatId !== undefined) {
-      this.#streams.replace(chatKey(agent, chatId, exchange.origin.principal))
+      this.#streams.replace(chatKey(agent, chatId, origin.principal))
     }
     return { status: 200, type: EVENT_STREAM, headers: HEADERS, body: run }
   }

@@ -1,0 +1,38 @@
+/**
+ * A run of plain HTTP. Its events end with `done`, which has the whole reply, or `error`. For a key it is the
+ * whole reply that is kept, so that a request that is sent again may ask for the other form.
+ */
+import { isPromised } from '../../util/thenable.ts'
+import { formatEvent } from '../../wire/sse.ts'
+import { faultText } from '../reply/reply.ts'
+import { RunReply } from '../reply/run-stream.ts'
+import type { Sink } from '../../http/message/exchange.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+
+export abstract class NativeRun<R> extends RunReply<R> {
+  #count = 0
+
+  protected override kept(sink: Sink): Sink { return sink }
+
+  protected done(reply: string): void {
+    this.#end('done', reply, this.hold?.keep(reply))
+  }
+
+  protected override fail(error: unknown): void {
+    this.#end('error', faultText(this.service, error, this.call.requestId).text, this.hold?.release())
+  }
+
+  protected send(event: string, data: string): boolean {
+    return this.sink!.write(formatEvent(data, event, String(++this.#count)))
+  }
+
+  /** A client that asks again after the end gets that end, so the key is settled first. */
+  #end(event: string, data: string, settled: MaybePromise<void>): void {
+    const sendLast = (): void => {
+      this.send(event, data)
+      this.sink!.end()
+    }
+    if (isPromised(settled)) void settled.then(sendLast)
+    else sendLast()
+  }
+}
