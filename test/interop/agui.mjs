@@ -122,3 +122,16 @@ test('an error is an error, without its text', { skip }, async () => {
   assert.equal(error.code, 'internal')
   assert.doesNotMatch(JSON.stringify(error), /secret/)
 })
+
+test('a run with a key that is sent again comes again, event by event', { skip }, async () => {
+  const seen = []
+  for (let time = 0; time < 2; time++) {
+    const agent = agentFor('worker')
+    agent.headers = { 'Idempotency-Key': 'run-1' }
+    const { newMessages, types } = await run(agent, { runId: 'run-1' })
+    seen.push({ newMessages, types, state: agent.state })
+  }
+  // The ids of the messages are made for each run.
+  assert.deepEqual(seen[1], seen[0])
+  assert.equal(seen[0].newMessages.at(-1).content, 'Two cups.')
+})

@@ -11,7 +11,7 @@ if (skip) console.log(`openai: skipped: ${skip}`)
 
 const load = (path) => (skip ? {} : import(path))
 const {
-  OpenAI, NotFoundError, AuthenticationError, BadRequestError, InternalServerError,
+  OpenAI, NotFoundError, AuthenticationError, BadRequestError, InternalServerError, UnprocessableEntityError,
 } = await load('openai')
 const { generateText, streamText } = await load('ai')
 const { createOpenAICompatible } = await load('@ai-sdk/openai-compatible')
@@ -24,6 +24,8 @@ const picture = `data:image/png;base64,${pixel}`
 /** How often the agent that fails was run, and whether the one that waits still does. */
 let failures = 0
 let waiting = 0
+/** How often the one that takes its time was run. */
+let turns = 0
 
 const agents = [
   {
@@ -62,6 +64,15 @@ const agents = [
     },
   },
   {
+    name: 'Turtle',
+    async *run() {
+      turns++
+      yield 'begun '
+      await new Promise((resolve) => setTimeout(resolve, 600))
+      yield `turn ${turns}`
+    },
+  },
+  {
     name: 'Slow',
     async *run(_prompt, call) {
       waiting++
@@ -92,7 +103,7 @@ const options = { skip, timeout: 30_000 }
 test('openai: models are listed and looked at', options, async () => {
   const models = []
   for await (const model of client.models.list()) models.push(model.id)
-  assert.deepEqual(models, ['echo', 'painter', 'broken', 'clerk', 'slow'])
+  assert.deepEqual(models, ['echo', 'painter', 'broken', 'clerk', 'turtle', 'slow'])
   assert.equal((await client.models.retrieve('echo')).owned_by, 'Echo')
   await assert.rejects(client.models.retrieve('nobody'), (error) => (
     error instanceof NotFoundError && error.code === 'model_not_found' && error.param === 'model'
@@ -234,6 +245,69 @@ test('openai: who leaves a stream ends the run', options, async () => {
   const stream = await ask('slow', 'hi', { stream: true })
   for await (const chunk of stream) if (chunk.choices[0].delta.content === 'begun') break
   while (waiting > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+})
+
+test('openai: a client sends no Idempotency-Key by itself', options, async () => {
+  const keys = []
+  const fetching = (url, init) => {
+    keys.push(new Headers(init.headers).get('idempotency-key'))
+    return fetch(url, init)
+  }
+  const own = new OpenAI({ baseURL, apiKey: 'sk-1', fetch: fetching })
+  turns = 0
+  const body = { model: 'turtle', messages }
+  await assert.rejects(own.chat.completions.create(body, { timeout: 100, maxRetries: 1 }))
+  assert.deepEqual(keys, [null, null])
+  assert.equal(turns, 2)
+})
+
+test('openai: a request with a key that is sent again runs once', options, async () => {
+  const ways = {
+    chat: async (more, sent) => {
+      const body = { model: 'turtle', messages, ...more }
+      const { choices } = await client.chat.completions.create(body, sent)
+      return choices[0].message.content
+    },
+    responses: async (more, sent) => {
+      const { output_text } = await client.responses.create({ model: 'turtle', input: 'hi', ...more }, sent)
+      return output_text
+    },
+  }
+  for (const [way, send] of Object.entries(ways)) {
+    turns = 0
+    const headers = { 'Idempotency-Key': way }
+    // It gives up before the agent has answered, and asks again by itself: 409, and then the reply.
+    assert.equal(await send({}, { headers, timeout: 400, maxRetries: 5 }), 'begun turn 1')
+    assert.equal(await send({}, { headers }), 'begun turn 1')
+    assert.equal(turns, 1)
+    await assert.rejects(send({ metadata: { a: 'b' } }, { headers }), UnprocessableEntityError)
+  }
+})
+
+test('openai: a stream with a key that was lost comes from its begin', options, async () => {
+  const ways = {
+    chat: async function* (sent) {
+      const body = { model: 'turtle', messages, stream: true }
+      for await (const { choices } of await client.chat.completions.create(body, sent)) {
+        yield choices[0].delta.content ?? ''
+      }
+    },
+    responses: async function* (sent) {
+      const body = { model: 'turtle', input: 'hi', stream: true }
+      for await (const { delta = '' } of await client.responses.create(body, sent)) yield delta
+    },
+  }
+  for (const [way, send] of Object.entries(ways)) {
+    turns = 0
+    const sent = { headers: { 'Idempotency-Key': `${way}-stream` }, maxRetries: 5 }
+    for await (const text of send(sent)) if (text === 'begun ') break
+    for (let time = 0; time < 2; time++) {
+      let said = ''
+      for await (const text of send(sent)) said += text
+      assert.equal(said, 'begun turn 1')
+    }
+    assert.equal(turns, 1)
+  }
 })
 
 function provider(more = {}) {

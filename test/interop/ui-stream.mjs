@@ -125,3 +125,20 @@ test('an error is shown without its text, and a chat that comes back finds no st
   await other.resumeStream()
   assert.deepEqual([other.status, other.messages], ['ready', []])
 })
+
+test('a message with a key that is sent again gets the same stream', { skip }, async () => {
+  const transport = new DefaultChatTransport({
+    api: `${url}/agents/worker/ui-stream`, headers: { 'Idempotency-Key': 'message-1' },
+  })
+  const messages = [{ id: '1', role: 'user', parts: [{ type: 'text', text: 'Go' }] }]
+  const streams = []
+  for (let time = 0; time < 2; time++) {
+    const chunks = []
+    const stream = await transport.sendMessages({ chatId: 'chat-again', trigger: 'submit-message', messages })
+    for await (const chunk of stream) chunks.push(chunk)
+    streams.push(chunks)
+  }
+  // The ids of the parts are made for each run.
+  assert.deepEqual(streams[1], streams[0])
+  assert.ok(streams[0].some(({ type, delta }) => type === 'text-delta' && delta === 'Two '))
+})

@@ -312,6 +312,22 @@ test('after a response before it is missed, the key is free', async (t) => {
   assert.equal(count(), 0)
 })
 
+test('where a key cannot be looked up, nothing is run', async (t) => {
+  const { options, count } = agentOf()
+  const store = sharedStore()
+  const server = serve(t, { ...options, store })
+  store.failWith(new Error('away'))
+  for (const face of faces) {
+    const response = await server.fetch(ask(face, 'now'))
+    assert.deepEqual([response.status, response.headers.get('retry-after')], [503, '1'])
+    const document = await jsonOf(response)
+    const { message } = face.isOpenai === true ? document['error'] as { message: unknown }
+      : { message: document['detail'] }
+    assert.match(String(message), /Idempotency-Key cannot be looked up now/)
+  }
+  assert.equal(count(), 0)
+})
+
 test('the description lists the key where it is taken', async (t) => {
   const { options } = agentOf()
   const server = serve(t, options)

@@ -351,3 +351,35 @@ test('a server that closes keeps nothing of what was unread', async (t) => {
   assert.ok(runs[1]!.isAborted)
   // That nothing is leased any more is looked at when this process ends.
 })
+
+test('with an Idempotency-Key a run goes on without a reader, and is stopped or read all the same', async (t) => {
+  const { server, runs } = serving(t)
+  const key = { 'idempotency-key': 'k' }
+  const first = await ask(server, {}, key)
+  await first.has('a')
+  await first.leave()
+  const later = await resume(server)
+  await later.has('a')
+  await later.leave()
+  assert.equal(runs[0]!.isAborted, false)
+  assert.equal((await ask(server, {}, key)).status, 409)
+  assert.equal((await server.fetch(request(STREAM, undefined, {}, 'DELETE'))).status, 204)
+  assert.equal(runs[0]!.isAborted, true)
+  // What was stopped is not kept.
+  const second = await ask(server, {}, key)
+  await second.has('a')
+  runs[1]!.say('b')
+  await second.has('a', 'b')
+  runs[1]!.end()
+  await second.ended()
+  // A reply of before takes no stream from a run that goes on.
+  const other = await ask(server, { messages: [saying('More')] })
+  const again = await ask(server, {}, key)
+  await again.ended()
+  assert.equal(again.text, second.text)
+  assert.equal(runs[2]!.isAborted, false)
+  const reader = await resume(server)
+  await reader.has('a')
+  runs[2]!.end()
+  await Promise.all([other.ended(), reader.ended()])
+})
