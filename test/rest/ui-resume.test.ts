@@ -352,7 +352,7 @@ test('a server that closes keeps nothing of what was unread', async (t) => {
   // That nothing is leased any more is looked at when this process ends.
 })
 
-test('with an Idempotency-Key a run goes on without a reader, and is stopped or read all the same', async (t) => {
+test('with an Idempotency-Key a run goes on without a reader, and is read or stopped', async (t) => {
   const { server, runs } = serving(t)
   const key = { 'idempotency-key': 'k' }
   const first = await ask(server, {}, key)
