@@ -10,7 +10,7 @@ import { blocks } from './fixtures/documents.ts'
 
 const FOLDER = '.test/types'
 const HEAD = `import { createServer, defineAgent, defineGroup, defineTool, launch, serveStdio } from 'triport'
-import { testClient } from 'triport'
+import { openaiAgent, testClient } from 'triport'
 import type { Agent, AgentDefinition, Call, Catalog, Group, Offer, ServerOptions, Subject } from 'triport'
 import type { Around, FormQuestion, StandardSchema, Tool, UrlQuestion } from 'triport'
 /** Compiles only where both are the same, and neither is any. */
@@ -31,7 +31,7 @@ type Loosened<T> = T extends Strict<infer Value> ? Strict<Partial<Value>> : T
 declare const strict: Strict<{ at: Date }>
 const form = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } as const
 export const use = [is, createServer, defineAgent, defineGroup, defineTool, launch, serveStdio, form]
-export { testClient }
+export { openaiAgent, testClient }
 export const given = [agent, definition, group, tool, offer, subject, options, catalog, call]
 declare const question: FormQuestion | UrlQuestion
 export const lists = [agents, tools, mixed, likes, when, strict, question]
@@ -221,7 +221,13 @@ const good: readonly string[] = [
    createServer({ tools: [chain, tool, volt], name: 'b' })
    launch({ tools: { add: sdk } }, { port: 0 }); launch({ tools: [volt, chain] })
    serveStdio({ tools: { add: sdk }, agents: [agent] })
+   openaiAgent({ tools: { add: sdk, chain, tool } }); openaiAgent({ tools: [chain, tool, volt] })
+   openaiAgent({ tools: [tool, { name: 'a', run: () => '' }] })
    createServer({ tools: [{ ...defineTool(chain), name: 'c', scopes: ['d'] }, defineTool(volt)] })`,
+  `createServer({ tools: { add: { description: 'Adds.', run: () => 'a' }, tool }, name: 'b' })
+   launch({ tools: { add: { ${schema}, run: ({ a }: { a: number }) => a } } })
+   launch({ tools: { add: { run: ${loose} } } })
+   openaiAgent({ tools: { add: { run: (_args, call) => is<Same<typeof call, Call>>() } } })`,
   `interface Chunk { readonly id: string; readonly delta?: { readonly content: string } }
    declare class Graph { readonly name?: string
      invoke(state: { messages: string[] }): Promise<{ messages: Chunk[] }>

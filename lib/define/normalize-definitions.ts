@@ -45,10 +45,13 @@ export interface Offer<T extends readonly unknown[] = readonly unknown[]> {
   readonly prompts?: readonly (Prompt | PromptDefinition)[] | undefined
 }
 
+/** A tool whose name is its key. */
+type NamelessTool = Omit<ToolDefinition, 'name'> & { readonly name?: undefined }
+
 /** Tools of other frameworks among one's own, in a list or by their names. */
 export type ForeignTools =
   | readonly (Tool | ForeignTool)[]
-  | { readonly [name: string]: Tool | ForeignTool }
+  | { readonly [name: string]: Tool | NamelessTool | ForeignTool }
 
 /** The same with them: what their arguments are, their frameworks know. */
 export type ForeignOffer = Omit<Offer, 'tools'> & { readonly tools: ForeignTools }
@@ -100,7 +103,7 @@ export function defineOffer(offer: Offer): Defined {
   return {
     agents: listOf('agents', offer.agents).map((agent) => defineAgent(agent)),
     groups: listOf('groups', offer.groups).map((group) => defineGroup(group)),
-    tools: toolsOf(offer.tools),
+    tools: defineTools(offer.tools),
     resources: listOf('resources', offer.resources).map((resource) => defineResource(resource)),
     resourceTemplates: listOf('resourceTemplates', offer.resourceTemplates)
       .map((template) => defineResourceTemplate(template)),
@@ -204,7 +207,7 @@ function isOffer(subject: Subject): subject is Offer {
 }
 
 /** A list, or tools by name, as some frameworks have them. */
-function toolsOf(tools: Offer['tools'] | ForeignTools): readonly Tool[] {
+export function defineTools(tools: Offer['tools'] | ForeignTools): readonly Tool[] {
   if (!areNamedTools(tools)) {
     return listOf('tools', tools as readonly ToolLike[]).map((tool) => defineTool(tool))
   }

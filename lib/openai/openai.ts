@@ -6,13 +6,13 @@
 import { defineAgent } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
 import { quietly, stderrLog } from '../define/log.ts'
-import { defineTool } from '../define/tool.ts'
+import { areNamedTools, defineTools } from '../define/normalize-definitions.ts'
 import { rejectUnknown, requireDefinition, show, typed } from '../define/validate.ts'
 import type { Agent } from '../define/agent.ts'
 import type { Piece } from '../define/answer.ts'
 import type { Call } from '../define/call.ts'
 import type { Log } from '../define/log.ts'
-import type { ToolLike } from '../define/normalize-definitions.ts'
+import type { ForeignTools, ToolLike } from '../define/normalize-definitions.ts'
 import type { Tool } from '../define/tool.ts'
 import type { Model } from './openai-completion.ts'
 
@@ -54,9 +54,9 @@ export interface OpenaiOptions {
   readonly instructions?: string | undefined
   /**
    * What the model may call, with the scopes of the caller, and for 60 000 ms each where a tool has no
-   * `timeoutMs`. A dot in a name is sent as `_`. Left out: none.
+   * `timeoutMs`. A dot in a name is sent as `_`. A list, or tools by their names. Left out: none.
    */
-  readonly tools?: readonly ToolLike[] | undefined
+  readonly tools?: readonly ToolLike[] | ForeignTools | undefined
   /** Rounds of calls in one answer; then the model must answer without any. Left out: 8. */
   readonly maxSteps?: number | undefined
   /** UTF-8 bytes of one result that are sent to the model, the rest is cut off. Left out: 65 536. */
@@ -101,7 +101,7 @@ const rules: Readonly<Record<keyof OpenaiOptions, Rule>> = {
   apiKey: [isString, 'write a string, or leave it out', typed],
   model: [isText, TEXT],
   instructions: [isText, `${TEXT}, or leave it out`],
-  tools: [Array.isArray, 'write a list, as in { tools: [search] }'],
+  tools: [(value) => Array.isArray(value) || areNamedTools(value), 'write a list, as in { tools: [search] }'],
   maxSteps: [isBound, `${COUNT}, or Infinity`],
   maxToolResultBytes: [isBound, `${COUNT}, or Infinity`],
   temperature: [(value) => Number.isFinite(value) && Number(value) >= 0, 'write a number, zero or above'],
@@ -128,7 +128,7 @@ export function modelOf(options: OpenaiOptions): Model {
   } = options
   requireJson(body)
   const url = urlOf(baseUrl)
-  const tools = toolsOf(options.tools ?? [])
+  const tools = toolsOf(options.tools)
   if (tools.size > 0 && body !== undefined && Object.hasOwn(body, 'tools')) {
     throw new TypeError(`openaiAgent has tools in 'tools' and in 'body'; write them all in 'tools'`)
   }
@@ -186,10 +186,9 @@ function headersOf(options: OpenaiOptions): Pick<Model, 'headers' | 'secrets'> {
 }
 
 /** The tools by the names that models know: chat completions allow no dots. */
-function toolsOf(given: readonly ToolLike[]): ReadonlyMap<string, Tool> {
+function toolsOf(given: OpenaiOptions['tools']): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>()
-  for (const one of given) {
-    const tool = defineTool(one)
+  for (const tool of defineTools(given)) {
     const name = tool.name.replaceAll('.', '_')
     if (tools.has(name)) {
       throw new TypeError(`openaiAgent has two tools that the model knows as '${name}'; rename one of them`)

@@ -149,6 +149,12 @@ test('a tool is offered under a name and with a schema that every endpoint takes
   assert.deepEqual([...tools], [['shop_search', search], ['now', now]])
 })
 
+test('tools may stand by their names, and be those of another framework', () => {
+  const theirs = { inputSchema: { type: 'object', properties: {} }, execute: () => 'now' }
+  const { tools } = modelOf({ tools: { theirs, own: { run: () => '' }, now } })
+  assert.deepEqual([...tools.keys()], ['theirs', 'own', 'now'])
+})
+
 test('without tools none are offered', () => {
   for (const tools of [undefined, []]) assert.ok(!('tools' in modelOf({ tools }).request))
 })
