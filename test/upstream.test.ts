@@ -79,13 +79,14 @@ test('where a protocol is not served, its paths say which ones are', async (t) =
     [['http', 'a2a'], '/sse', /^MCP is not served here, but HTTP and A2A;/],
     ['http', '/a2a', /^A2A is not served here, but HTTP;/],
     ['mcp', '/v1/chat/completions', /^HTTP is not served here, but MCP;/],
+    ['mcp', '/', /^This path answers GET, HEAD: HTTP is not served here, but MCP; GET \/ lists where$/],
     ['all', '/nothing', /^There is nothing at this path;/],
   ]
   for (const [protocol, path, said] of rows) {
     for (const mountPath of [undefined, '/mounted']) {
       const server = serve(t, { agents: [echo], protocol, ...mountPath !== undefined && { mountPath } })
       const answer = await server.fetch(request(`${mountPath ?? ''}${path}`, {}))
-      assert.equal(answer.status, 404, path)
+      assert.equal(answer.status, path === '/' ? 405 : 404, path)
       assert.match(String((await jsonOf(answer))['detail']), said)
     }
   }

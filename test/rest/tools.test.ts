@@ -57,6 +57,7 @@ const refusals: readonly (readonly [
   path: string, body: unknown, status: number, detail: RegExp, headers?: Record<string, string>,
   method?: string,
 ])[] = [
+  ['/agui', {}, 404, /There is no agent here, but tools/],
   ['/tools/none', {}, 404, /There is no tool 'none' here; GET \/tools lists/],
   ['/tools/none', undefined, 404, /There is no tool 'none' here; GET \/tools lists/],
   ['/tools/Add-up', {}, 404, /There is no tool 'Add-up'/],
@@ -70,7 +71,7 @@ const refusals: readonly (readonly [
   ['/tools/add-up', {}, 422, /^Invalid arguments for add-up: a: /],
   ['/tools/add-up', [], 422, /^Invalid arguments for add-up: must be an object/],
   ['/tools/add-up', 'null', 422, /^Invalid arguments for add-up: must be an object/],
-  ['/', { query: 'hi' }, 404, /There is no agent here; GET \/ lists what there is/],
+  ['/', { query: 'hi' }, 404, /no agent here, but tools: GET \/tools lists them, and POST \/tools\/<name>/],
 ]
 
 test('what cannot be run is refused as a problem document', async (t) => {

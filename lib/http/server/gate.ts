@@ -137,10 +137,11 @@ export function createGate(options: GateOptions): Gate {
     const { endpoint } = match
     if (endpoint === undefined) {
       const methods = match.allowed.join(', ')
-      if (methods === '') {
-        return refuseRequest(request, 404, options.absent?.get(request.path) ?? NOTHING)
-      }
-      return refuseRequest(request, 405, `This path answers ${methods}`, ['Allow', methods])
+      const absent = options.absent?.get(request.path)
+      if (methods === '') return refuseRequest(request, 404, absent ?? NOTHING)
+      const answers = `This path answers ${methods}`
+      const detail = absent === undefined ? answers : `${answers}: ${absent}`
+      return refuseRequest(request, 405, detail, ['Allow', methods])
     }
     if (state.isDraining && endpoint.always !== true) {
       return refuseRequest(request, 503, 'The server is closing down', ['Retry-After', '1'])

@@ -2,24 +2,20 @@
  * The paths of plain HTTP for queries to an agent or a group, the lists of them, and the conversations with
  * them.
  */
-import { Fault } from '../../define/fault.ts'
-import { allowed, requireScopes } from '../../define/principal.ts'
+import { allowed } from '../../define/principal.ts'
 import { Later } from '../../util/later.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { listHandler } from '../reply/list-reply.ts'
 import { caught, json } from '../reply/reply.ts'
 import { describedBy } from './catalog.ts'
+import { requireAgent } from './run-endpoints.ts'
 import type { Agent, Group } from '../../define/agent.ts'
-import type { Origin } from '../../define/call.ts'
-import type { Endpoint, Exchange } from '../../http/message/exchange.ts'
+import type { Endpoint } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 
 const queries = new Later(() => import('./query-run.ts'))
 const conversations = new Later(() => import('./conversations.ts'))
-
-/** Throws `Fault('not-found')`, and `Fault('forbidden')` where the caller lacks a scope. */
-type AgentResolver = (exchange: Exchange) => Agent | Group
 
 /**
  * `path` is where queries to the main agent go besides `/` and `/agents`. Throws `TypeError` where that is an
@@ -34,14 +30,6 @@ export function queryEndpoints(service: Service, path: string | undefined): read
   const isOffered = (): boolean => catalog.root !== undefined
   const paths = [...new Set(['/', '/agents', ...path === undefined ? [] : [path]])]
   const bases = paths.filter((one) => one !== '/')
-  const root: AgentResolver = ({ origin }) => (
-    usable(origin, catalog.root ?? missing('There is no agent here; GET / lists what there is'))
-  )
-  const named: AgentResolver = ({ params, origin }) => {
-    const name = params.get('agent') ?? ''
-    return usable(origin, catalog.runnable(name)
-      ?? missing(`There is no agent '${name}' here; GET /agents lists those there are`))
-  }
   const list: Endpoint = {
     path: '/agents',
     methods: ['GET'],
@@ -52,10 +40,10 @@ export function queryEndpoints(service: Service, path: string | undefined): read
     )),
   }
   return [
-    ...paths.map((at) => queryEndpoint(service, at, root)),
+    ...paths.map((at) => queryEndpoint(service, at)),
     list,
     ...bases.map((base) => ({ ...list, path: `${base}/list` })),
-    ...bases.flatMap((base) => agentEndpoints(service, `${base}/{agent}`, named)),
+    ...bases.flatMap((base) => agentEndpoints(service, `${base}/{agent}`)),
   ].map((endpoint) => ({ ...endpoint, isOffered }))
 }
 
@@ -81,21 +69,21 @@ export function conversationEndpoints(service: Service, isKeyed: () => boolean):
   ]
 }
 
-function agentEndpoints(service: Service, path: string, resolveAgent: AgentResolver): readonly Endpoint[] {
-  return [queryEndpoint(service, path, resolveAgent), {
+function agentEndpoints(service: Service, path: string): readonly Endpoint[] {
+  return [queryEndpoint(service, path), {
     path,
     methods: ['GET'],
     describe: describedBy('get', 'agent'),
     refuse: problemReply,
     handle: (exchange) => caught(service, exchange, () => {
-      const agent = resolveAgent(exchange)
+      const agent = requireAgent(service, exchange)
       const skills = agent.kind === 'agent' ? agent.skills : undefined
       return json({ ...summary(agent), skills })
     }),
   }]
 }
 
-function queryEndpoint(service: Service, path: string, resolveAgent: AgentResolver): Endpoint {
+function queryEndpoint(service: Service, path: string): Endpoint {
   return {
     path,
     methods: ['POST'],
@@ -104,20 +92,11 @@ function queryEndpoint(service: Service, path: string, resolveAgent: AgentResolv
     refuse: problemReply,
     load: queries.load,
     handle: (exchange) => caught(service, exchange, () => (
-      queries.loaded.answerQuery(service, resolveAgent(exchange), exchange)
+      queries.loaded.answerQuery(service, requireAgent(service, exchange), exchange)
     )),
   }
 }
 
-function usable(origin: Origin, agent: Agent | Group): Agent | Group {
-  if (agent.scopes.length > 0) requireScopes(origin.principal, agent.scopes)
-  return agent
-}
-
 function summary({ id, name, description }: Agent | Group): object {
   return { id, name, description }
-}
-
-function missing(detail: string): never {
-  throw new Fault('not-found', detail)
 }
