@@ -10,6 +10,9 @@ import type { Sink, Source } from '../../http/message/exchange.ts'
 
 type Left = () => void
 
+/** So many characters are packed at once: with each piece, it would cost a tenth of a run. */
+const PACK_LENGTH = 8 * 1024
+
 /** The streams of one server, by the key of their chats: what says whose chat it is, and with which agent. */
 export class ChatStreams {
   readonly limits: Limits
@@ -28,9 +31,8 @@ export class ChatStreams {
   /** Takes over the sink of a run that has to be waited for, with the text that it has got so far. */
   begin(chat: string, call: LiveCall, sink: Sink, text: string): ChatStream {
     this.replace(chat)
-    const stream = new ChatStream(this, chat, call, sink)
+    const stream = new ChatStream(this, chat, call, sink, text)
     this.#byChat.set(chat, stream)
-    stream.keep(text)
     return stream
   }
 
@@ -52,24 +54,30 @@ export class ChatStream extends KeptStream implements Sink {
   readonly #chat: string
   readonly #call: LiveCall
   readonly #readers = new Set<Sink>()
-  /** Undefined: it cannot be read from its begin any more. */
-  #text: string | undefined = ''
+  /** What was sent, as UTF-8. Undefined: it cannot be read from its begin any more. */
+  #packed: Buffer[] | undefined = []
+  /** What was sent since, which counts as a full pack. */
+  #text: string
+  readonly #packLength: number
   #isEnded = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(streams: ChatStreams, chat: string, call: LiveCall, reader: Sink) {
+  constructor(streams: ChatStreams, chat: string, call: LiveCall, reader: Sink, text: string) {
     super()
     this.#streams = streams
     this.#chat = chat
     this.#call = call
     this.#readers.add(reader)
+    this.#text = text
+    this.#packLength = Math.min(PACK_LENGTH, streams.limits.replayBytes)
+    streams.budget.take(this, this.#packLength)
   }
 
   get caller(): string { return this.#call.caller }
   get closed(): boolean { return this.#isEnded }
 
   write(text: string): boolean {
-    this.keep(text)
+    this.#keep(text)
     let isReady = true
     for (const reader of this.#readers) if (!reader.write(text)) isReady = false
     return isReady
@@ -82,7 +90,7 @@ export class ChatStream extends KeptStream implements Sink {
   }
 
   end(text = ''): void {
-    this.keep(text)
+    this.#keep(text)
     this.#isEnded = true
     // Where nobody has read the end, the client may still be on its way back.
     if (this.#readers.size > 0 || this.#call.isDisconnected) this.forget()
@@ -90,20 +98,12 @@ export class ChatStream extends KeptStream implements Sink {
     for (const reader of this.#readers) reader.end(text)
   }
 
-  keep(text: string): void {
-    if (this.#text === undefined) return
-    this.#text += text
-    const { budget, limits } = this.#streams
-    budget.take(this, Buffer.byteLength(text))
-    if (this.amount > limits.replayBytes || budget.isTooMuch(this)) this.forget()
-  }
-
   /** A further reader, who gets the whole. */
   source(): Source {
     return {
       open: (sink) => {
         if (sink.closed) return undefined
-        const text = this.#text ?? ''
+        const text = Buffer.concat(this.#packed ?? []).toString() + this.#text
         if (this.#isEnded) return void sink.end(text)
         sink.write(text)
         clearTimeout(this.#timer)
@@ -119,7 +119,7 @@ export class ChatStream extends KeptStream implements Sink {
       this.#readers.delete(reader)
       if (this.#readers.size > 0 || this.#isEnded) return
       const { resumeMs } = this.#streams.limits
-      if (resumeMs === 0 || this.#text === undefined) return this.stop('The client has left')
+      if (resumeMs === 0 || this.#packed === undefined) return this.stop('The client has left')
       this.#timer = timer(resumeMs, () => this.stop('The client has not come back'))
       this.#timer?.unref()
     }
@@ -135,8 +135,24 @@ export class ChatStream extends KeptStream implements Sink {
     clearTimeout(this.#timer)
     this.#streams.budget.forgotten(this)
     this.#streams.remove(this.#chat, this)
-    this.#text = undefined
+    this.#packed = undefined
+    this.#text = ''
     this.close()
     if (this.#readers.size === 0) this.#call.disconnect()
+  }
+
+  #keep(text: string): void {
+    if (this.#packed === undefined) return
+    this.#text += text
+    if (this.#text.length >= this.#packLength) this.#pack(this.#packed)
+  }
+
+  #pack(packed: Buffer[]): void {
+    const { budget, limits } = this.#streams
+    const bytes = Buffer.from(this.#text)
+    packed.push(bytes)
+    this.#text = ''
+    budget.take(this, bytes.length)
+    if (this.amount > limits.replayBytes || budget.isTooMuch(this)) this.forget()
   }
 }
