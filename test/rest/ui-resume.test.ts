@@ -301,9 +301,9 @@ test('a chat that is larger than replayBytes cannot be resumed, and unread it en
 })
 
 test('chats that have ended make room for those that go on, within maxReplayBytes', async (t) => {
-  const { server, runs } = serving(t, { resumeMs: LONG_MS, replayBytes: 1_000, maxReplayBytes: 1_000 })
+  const { server, runs } = serving(t, { resumeMs: LONG_MS, replayBytes: 20_000, maxReplayBytes: 20_000 })
   await (await ask(server)).leave()
-  runs[0]!.say('x'.repeat(200))
+  runs[0]!.say('x'.repeat(15_000))
   await pause(10)
   runs[0]!.end()
   await eventually(async () => {
@@ -312,11 +312,12 @@ test('chats that have ended make room for those that go on, within maxReplayByte
     return reader.isAtEnd
   })
   const second = await ask(server, { id: 'chat-0002' })
-  runs[1]!.say('y'.repeat(200))
-  await second.has('a', 'y'.repeat(200))
+  const long = 'y'.repeat(15_000)
+  runs[1]!.say(long)
+  await second.has('a', long)
   assert.equal((await resume(server)).status, 204)
   const third = await resume(server, '/ui-stream/chat-0002/stream')
-  await third.has('a', 'y'.repeat(200))
+  await third.has('a', long)
 })
 
 test('a reader who takes nothing holds the run up, and takes no memory', async (t) => {

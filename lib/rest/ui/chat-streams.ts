@@ -10,18 +10,21 @@ import type { Sink, Source } from '../../http/message/exchange.ts'
 
 type Left = () => void
 
-/** So many characters are packed at once: with each piece, it would cost a tenth of a run. */
+/** Most runs say less: a lease for each would cost a fifth of it. */
 const PACK_LENGTH = 8 * 1024
 
 /** The streams of one server, by the key of their chats: what says whose chat it is, and with which agent. */
 export class ChatStreams {
   readonly limits: Limits
   readonly budget: ReplayBudget
+  /** So many characters are packed at once. */
+  readonly packLength: number
   readonly #byChat = new Map<string, ChatStream>()
 
   constructor(limits: Limits) {
     this.limits = limits
     this.budget = new ReplayBudget(limits.maxReplayBytes)
+    this.packLength = Math.min(PACK_LENGTH, limits.replayBytes)
   }
 
   get size(): number { return this.#byChat.size }
@@ -31,8 +34,15 @@ export class ChatStreams {
   /** Takes over the sink of a run that has to be waited for, with the text that it has got so far. */
   begin(chat: string, call: LiveCall, sink: Sink, text: string): ChatStream {
     this.replace(chat)
-    const stream = new ChatStream(this, chat, call, sink, text)
+    const stream = new ChatStream(this, chat, call, sink)
     this.#byChat.set(chat, stream)
+    try {
+      call.hold(this.packLength)
+      stream.keep(text)
+    } catch {
+      // Calls have no room for it: it is sent all the same.
+      stream.forget()
+    }
     return stream
   }
 
@@ -48,36 +58,46 @@ export class ChatStreams {
   }
 }
 
+/** What was sent of a long stream, as UTF-8. */
+class Packs extends KeptStream {
+  readonly caller: string
+  readonly all: Buffer[] = []
+  readonly #onForgotten: () => void
+
+  constructor(caller: string, onForgotten: () => void) {
+    super()
+    this.caller = caller
+    this.#onForgotten = onForgotten
+  }
+
+  override forget(): void { this.#onForgotten() }
+}
+
 /** Where the run of a chat writes. */
-export class ChatStream extends KeptStream implements Sink {
+export class ChatStream implements Sink {
   readonly #streams: ChatStreams
   readonly #chat: string
   readonly #call: LiveCall
   readonly #readers = new Set<Sink>()
-  /** What was sent, as UTF-8. Undefined: it cannot be read from its begin any more. */
-  #packed: Buffer[] | undefined = []
-  /** What was sent since, which counts as a full pack. */
-  #text: string
-  readonly #packLength: number
+  #packs: Packs | undefined
+  /** What was sent since the last pack: the call holds room for it. */
+  #text = ''
+  /** False: it cannot be read from its begin any more. */
+  #isKept = true
   #isEnded = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(streams: ChatStreams, chat: string, call: LiveCall, reader: Sink, text: string) {
-    super()
+  constructor(streams: ChatStreams, chat: string, call: LiveCall, reader: Sink) {
     this.#streams = streams
     this.#chat = chat
     this.#call = call
     this.#readers.add(reader)
-    this.#text = text
-    this.#packLength = Math.min(PACK_LENGTH, streams.limits.replayBytes)
-    streams.budget.take(this, this.#packLength)
   }
 
-  get caller(): string { return this.#call.caller }
   get closed(): boolean { return this.#isEnded }
 
   write(text: string): boolean {
-    this.#keep(text)
+    this.keep(text)
     let isReady = true
     for (const reader of this.#readers) if (!reader.write(text)) isReady = false
     return isReady
@@ -90,11 +110,12 @@ export class ChatStream extends KeptStream implements Sink {
   }
 
   end(text = ''): void {
-    this.#keep(text)
+    this.keep(text)
     this.#isEnded = true
     // Where nobody has read the end, the client may still be on its way back.
     if (this.#readers.size > 0 || this.#call.isDisconnected) this.forget()
-    else this.#streams.budget.ended(this)
+    else this.#pack()
+    if (this.#packs !== undefined) this.#streams.budget.ended(this.#packs)
     for (const reader of this.#readers) reader.end(text)
   }
 
@@ -103,7 +124,7 @@ export class ChatStream extends KeptStream implements Sink {
     return {
       open: (sink) => {
         if (sink.closed) return undefined
-        const text = Buffer.concat(this.#packed ?? []).toString() + this.#text
+        const text = Buffer.concat(this.#packs?.all ?? []).toString() + this.#text
         if (this.#isEnded) return void sink.end(text)
         sink.write(text)
         clearTimeout(this.#timer)
@@ -119,7 +140,7 @@ export class ChatStream extends KeptStream implements Sink {
       this.#readers.delete(reader)
       if (this.#readers.size > 0 || this.#isEnded) return
       const { resumeMs } = this.#streams.limits
-      if (resumeMs === 0 || this.#packed === undefined) return this.stop('The client has left')
+      if (resumeMs === 0 || !this.#isKept) return this.stop('The client has left')
       this.#timer = timer(resumeMs, () => this.stop('The client has not come back'))
       this.#timer?.unref()
     }
@@ -131,28 +152,35 @@ export class ChatStream extends KeptStream implements Sink {
     this.forget()
   }
 
-  override forget(): void {
+  /** From now on it is for its readers alone. */
+  forget(): void {
     clearTimeout(this.#timer)
-    this.#streams.budget.forgotten(this)
     this.#streams.remove(this.#chat, this)
-    this.#packed = undefined
+    this.#isKept = false
     this.#text = ''
-    this.close()
+    const packs = this.#packs
+    this.#packs = undefined
+    if (packs !== undefined) {
+      this.#streams.budget.forgotten(packs)
+      packs.close()
+    }
     if (this.#readers.size === 0) this.#call.disconnect()
   }
 
-  #keep(text: string): void {
-    if (this.#packed === undefined) return
+  keep(text: string): void {
+    if (!this.#isKept) return
     this.#text += text
-    if (this.#text.length >= this.#packLength) this.#pack(this.#packed)
+    if (this.#text.length >= this.#streams.packLength) this.#pack()
   }
 
-  #pack(packed: Buffer[]): void {
+  /** Counts what was sent since the last pack. */
+  #pack(): void {
     const { budget, limits } = this.#streams
     const bytes = Buffer.from(this.#text)
-    packed.push(bytes)
     this.#text = ''
-    budget.take(this, bytes.length)
-    if (this.amount > limits.replayBytes || budget.isTooMuch(this)) this.forget()
+    const packs = this.#packs ??= new Packs(this.#call.caller, this.forget.bind(this))
+    packs.all.push(bytes)
+    budget.take(packs, bytes.length)
+    if (packs.amount > limits.replayBytes || budget.isTooMuch(packs)) this.forget()
   }
 }
