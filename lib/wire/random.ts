@@ -13,6 +13,12 @@ export function randomId(bytes: number): string {
   return pool.toString('base64url', from, from + bytes)
 }
 
+/** The same as hexadecimal digits. */
+export function randomHex(bytes: number): string {
+  const from = draw(bytes)
+  return pool.toString('hex', from, from + bytes)
+}
+
 const UUID_BYTES = 16
 const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
 const digits = Buffer.from('0123456789abcdef')

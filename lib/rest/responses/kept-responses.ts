@@ -26,18 +26,19 @@ function keyFor(owner: string, id: string): StoreKey {
 }
 
 /**
- * `runMs`: how long it may still run. Throws, or rejects with, `Fault('busy')` where the store cannot be
- * reached or has no room.
+ * `response`: its JSON text. `runMs`: how long it may still run. Throws, or rejects with, `Fault('busy')`
+ * where the store cannot be reached or has no room.
  */
 export function keepResponse(
-  { responses: store, limits }: Service, owner: string, kept: KeptResponse, runMs = 0,
+  { responses: store, limits }: Service, owner: string, id: string, response: string,
+  { input, items }: Omit<KeptResponse, 'response'>, runMs = 0,
 ): MaybePromise<void> {
   const { conversationBytes, conversationIdleMs } = limits
-  const whole = JSON.stringify(kept)
+  const head = `{"response":${response},"input":${JSON.stringify(input)},"items":`
+  const whole = `${head}${JSON.stringify(items)}}`
   const value = whole.length <= conversationBytes ? whole
-    : JSON.stringify({ ...kept, items: within(kept.items, conversationBytes) })
-  const key = keyFor(owner, String(kept.response['id']))
-  return andThen(store.write(key, value, conversationIdleMs + runMs, 'any'), () => undefined)
+    : `${head}${JSON.stringify(within(items, conversationBytes))}}`
+  return andThen(store.write(keyFor(owner, id), value, conversationIdleMs + runMs, 'any'), () => undefined)
 }
 
 /** Undefined where there is none. Throws, or rejects with, `Fault('busy')`. */

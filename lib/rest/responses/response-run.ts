@@ -5,6 +5,7 @@
 import { asFault } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
+import { quote } from '../../wire/json.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { tokensIn, tokensRead } from '../openai/estimated-tokens.ts'
 import { openaiFailure } from '../openai/openai-errors.ts'
@@ -14,8 +15,8 @@ import { RunReply } from '../reply/run-stream.ts'
 import { keepResponse } from './kept-responses.ts'
 import { conversationOf } from './response-input.ts'
 import {
-  callItem, estimatedUsage, idFor, messageItem, reasoningItem, reasoningPart, refusalPart, responseOf,
-  secondsNow, textPart, usageOf,
+  callItem, formatResponse, idFor, messageItem, reasoningItem, reasoningPart, refusalPart, secondsNow,
+  textPart, usageOf,
 } from './response-object.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
@@ -31,6 +32,8 @@ import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { ResponseFacts } from './response-object.ts'
+
+type EndFacts = Omit<ResponseFacts, 'id' | 'request' | 'createdAt'>
 
 /** Characters of reasoning that are shown. */
 const MAX_REASONING = 262_144
@@ -92,11 +95,11 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     else this.#laterReasoning += text
   }
 
-  /** The response as it is before its end. */
-  shown(status: 'queued' | 'in_progress'): ResponseItem { return this.#response({ status }) }
+  /** The response as it is before its end, as JSON. */
+  shown(status: 'queued' | 'in_progress'): string { return this.#response({ status }) }
 
-  /** Runs without a client that waits. Resolves to the response, which is kept. */
-  run(): MaybePromise<ResponseItem> {
+  /** Runs without a client that waits. Resolves to the response as JSON, which is kept. */
+  run(): MaybePromise<string> {
     return andThen(this.execute(), (answer) => this.#ended(answer))
   }
 
@@ -104,13 +107,14 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   async keepFailed(thrown: unknown): Promise<void> {
     if (asFault(thrown).kind === 'cancelled') return
     const error = openaiFailure(this.service, thrown, this.call.requestId)
-    await this.#keep(this.#response({ status: 'failed', output: this.#output, error }))
+    await this.#keep({ status: 'failed', output: this.#output, error })
   }
 
   protected override execute(): MaybePromise<Answer> {
     if (this.sink !== undefined) {
-      this.#send('response.created', { response: this.shown('in_progress') })
-      this.#send('response.in_progress', { response: this.shown('in_progress') })
+      const response = this.shown('in_progress')
+      this.#sendResponse('response.created', response)
+      this.#sendResponse('response.in_progress', response)
     }
     // An answer in a format is checked before any of it is sent.
     const isSent = this.sink !== undefined && this.#request.format === undefined
@@ -119,7 +123,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   }
 
   protected override encode(answer: Answer): MaybePromise<string> {
-    return andThen(this.#ended(answer), (response) => bounded(JSON.stringify(response), this.service.limits))
+    return andThen(this.#ended(answer), (response) => bounded(response, this.service.limits))
   }
 
   protected override finish(answer: Answer): MaybePromise<void> {
@@ -131,13 +135,13 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     this.#end('response.failed', this.#response({ status: 'failed', output: this.#output, error: failed }))
   }
 
-  #end(type: string, response: ResponseItem): void {
-    this.#send(type, { response })
+  #end(type: string, response: string): void {
+    this.#sendResponse(type, response)
     this.sink!.end(formatEvent('[DONE]'))
   }
 
   /** Makes the items that are left, and keeps the response. */
-  #ended(answer: Answer): MaybePromise<ResponseItem> {
+  #ended(answer: Answer): MaybePromise<string> {
     const { toolCalls = [], artifacts = [] } = answer
     const wanted = toolCalls.length === 0 ? this.#request.format : undefined
     const format = wanted?.read(answer, this.service.limits)
@@ -154,29 +158,31 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     for (const call of toolCalls) this.#callTool(call)
     this.#closeReasoning()
     const { usage } = this.call
-    const counts = usage !== undefined ? usageOf(usage)
-      : estimatedUsage(tokensRead(this), tokensIn(Buffer.byteLength(answer.text)))
-    const response = this.#response({ status: 'completed', output: this.#output, usage: counts })
-    return this.#request.isStored ? this.#keep(response) : response
+    const counts = usage !== undefined ? usageOf(usage) : usageOf({
+      inputTokens: tokensRead(this), outputTokens: tokensIn(Buffer.byteLength(answer.text)),
+    }, true)
+    const facts = { status: 'completed', output: this.#output, usage: counts } as const
+    return this.#request.isStored ? this.#keep(facts) : this.#response(facts)
   }
 
   /** A response that cannot be kept says so. */
-  #keep(response: ResponseItem): MaybePromise<ResponseItem> {
-    const kept = { response, input: this.input, items: this.itemsSoFar }
-    const unkept = (cause: unknown): ResponseItem => {
+  #keep(facts: EndFacts): MaybePromise<string> {
+    const response = this.#response(facts)
+    const unkept = (cause: unknown): string => {
       this.service.log('warning', 'A response could not be kept', { request: this.call.requestId, cause })
-      return { ...response, store: false }
+      return this.#response({ ...facts, isStored: false })
     }
     try {
-      const written = keepResponse(this.service, this.call.principal.id, kept)
+      const kept = { input: this.input, items: this.itemsSoFar }
+      const written = keepResponse(this.service, this.call.principal.id, this.id, response, kept)
       return isThenable(written) ? written.then(() => response, unkept) : response
     } catch (cause) {
       return unkept(cause)
     }
   }
 
-  #response(facts: Pick<ResponseFacts, 'status' | 'output' | 'error' | 'usage'>): ResponseItem {
-    return responseOf({ id: this.id, request: this.#request, createdAt: this.#createdAt, ...facts })
+  #response(facts: EndFacts): string {
+    return formatResponse({ id: this.id, request: this.#request, createdAt: this.#createdAt, ...facts })
   }
 
   #emit(piece: Content): void | Promise<void> {
@@ -190,8 +196,9 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     const message = this.#message ?? this.#openMessage()
     this.call.hold(delta.length)
     message.text += delta
-    const members = { item_id: message.id, content_index: 0, delta, logprobs: [] }
-    return this.#sendIn('response.output_text.delta', members)
+    if (this.sink === undefined) return true
+    return this.#send('response.output_text.delta', `"output_index":${this.#output.length},`
+      + `"item_id":"${message.id}","content_index":0,"delta":${quote(delta)},"logprobs":[]}`)
   }
 
   #openMessage(part = textPart('')): { readonly id: string; text: string } {
@@ -267,13 +274,17 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   }
 
   /** An event of the item that comes next. */
-  #sendIn(type: string, members: object): boolean {
-    return this.#send(type, { output_index: this.#output.length, ...members })
+  #sendIn(type: string, members: object): void {
+    if (this.sink === undefined) return
+    this.#send(type, `"output_index":${this.#output.length},${JSON.stringify(members).slice(1)}`)
   }
 
-  #send(type: string, members: object): boolean {
-    const event = { type, sequence_number: this.#number, ...members }
+  #sendResponse(type: string, response: string): void { this.#send(type, `"response":${response}}`) }
+
+  /** `rest`: its further members as JSON, and the brace at its end. */
+  #send(type: string, rest: string): boolean {
+    const event = `{"type":"${type}","sequence_number":${this.#number},${rest}`
     this.#number += 1
-    return this.sink?.write(formatEvent(JSON.stringify(event), type)) ?? true
+    return this.sink?.write(formatEvent(event, type)) ?? true
   }
 }

@@ -9,6 +9,7 @@ import { isTerminal } from '../../tasks/task.ts'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
+import { JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { openaiRefusal } from '../openai/openai-errors.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
@@ -83,9 +84,10 @@ function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
   service.workload.check(call.origin)
   const task = new TaskRun(service, call, { can: () => false })
   const response = run.shown('in_progress')
-  const begin = { response, input: run.input, items: run.itemsSoFar }
+  const begin = { input: run.input, items: run.itemsSoFar }
   // Not for ever, even where the run may take that long: what a client makes us keep makes room.
-  const kept = keepResponse(service, owner, begin, Math.min(timeoutOf(service, runnable), MAX_TIMER_MS))
+  const runMs = Math.min(timeoutOf(service, runnable), MAX_TIMER_MS)
+  const kept = keepResponse(service, owner, id, response, begin, runMs)
   // It is kept before the task has ended, and may be forgotten.
   const failed = async (error: unknown): Promise<void> => {
     await run.keepFailed(error)
@@ -104,7 +106,7 @@ function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
     } catch (error) {
       void failed(error)
     }
-    return json(response)
+    return { status: 200, type: JSON_TYPE, body: response }
   })
 }
 
@@ -127,7 +129,8 @@ export function cancelResponse(service: Service, exchange: Exchange): MaybePromi
       andThen(shown(service, exchange, kept), (response) => {
         if (response['status'] !== 'cancelled') return json(response)
         // Its task will be forgotten.
-        const written = keepResponse(service, exchange.origin.principal.id, { ...kept, response })
+        const owner = exchange.origin.principal.id
+        const written = keepResponse(service, owner, idIn(exchange), JSON.stringify(response), kept)
         return andThen(written, () => json(response))
       })
     ))
