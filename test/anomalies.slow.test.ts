@@ -10,9 +10,10 @@ import { createServer as createHttp, request as httpRequest } from 'node:http'
 import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createServer, memoryStore } from '../lib/index.ts'
+import { failing, Fuse } from './fixtures/fuse.ts'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { Store, TriportServer } from '../lib/index.ts'
+import type { TriportServer } from '../lib/index.ts'
 
 const IS_SLOW = process.env['LEAVERS_SECONDS'] !== undefined
 /** Of how many k one is taken. */
@@ -20,50 +21,12 @@ const STEP = IS_SLOW ? 1 : 5
 /** The longest that a client waits for its answer, or for the end of its connection. */
 const ANSWER_MS = 15_000
 
-/** Counts what happens, and lets one of it fail. */
-class Fuse {
-  #left = 0
-  /** Whether it has failed. */
-  isBlown = false
-
-  arm(count: number): void {
-    this.#left = count
-    this.isBlown = false
-  }
-
-  /** Whether this one fails. */
-  burns(): boolean {
-    if (this.#left === 0 || --this.#left > 0) return false
-    this.isBlown = true
-    return true
-  }
-}
-
 /** A house whose parts can fail, each by a fuse of its own. */
 interface House {
   readonly server: TriportServer
   /** Of a server of its own, and of one that has its handler. */
   readonly ports: readonly number[]
   readonly fuses: Readonly<Record<'store' | 'handler' | 'write' | 'timer', Fuse>>
-}
-
-/** A store of which one call fails: it throws, or rejects. */
-function failing(store: Store, fuse: Fuse): Store {
-  let times = 0
-  const act = <T>(work: () => T): T => {
-    if (!fuse.burns()) return work()
-    if (++times % 2 === 0) throw new Error('The store fails')
-    return Promise.reject(new Error('The store fails')) as T
-  }
-  return {
-    isShared: true,
-    read: (...all) => act(() => store.read(...all)),
-    write: (...all) => act(() => store.write(...all)),
-    remove: (...all) => act(() => store.remove(...all)),
-    list: (...all) => act(() => store.list(...all)),
-    publish: (...all) => act(() => store.publish(...all)),
-    follow: (...all) => act(() => store.follow(...all)),
-  }
 }
 
 async function house(t: TestContext, isShared: boolean): Promise<House> {

@@ -13,6 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createServer, memoryStore } from '../lib/index.ts'
+import { randomOf } from './fixtures/random.ts'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { ServerOptions, TriportServer } from '../lib/index.ts'
@@ -29,15 +30,6 @@ const KEPT_MS = 200
 const SWEEP_MS = 1_100
 /** How much of the heap may be there that was not before. */
 const HEAP_SHARE = 1.1
-
-/** The generator of Lehmer: the same seed, the same numbers. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed % 2_147_483_647 || 1
-  return (below) => {
-    state = state * 48_271 % 2_147_483_647
-    return Math.floor(state / 2_147_483_647 * below)
-  }
-}
 
 const rows = (count: number): object[] => (
   Array.from({ length: count }, (_, at) => ({ at, name: `row ${at}` }))

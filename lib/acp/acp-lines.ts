@@ -301,8 +301,10 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['session/prompt', (lines, params, id, length) => lines.prompt(params, id, length)],
 ])
 
+const notices: ReadonlySet<string> = new Set(['session/cancel', '$/cancel_request'])
+
 /** What to call instead of a method that is not here. */
 function remedyFor(method: string): string {
-  if (method === 'session/cancel') return `'${method}' is a notification; send it without an id`
+  if (notices.has(method)) return `'${method}' is a notification; send it without an id`
   return `There is no method '${method}' here; there are ${[...methods.keys()].join(', ')}`
 }

@@ -44,13 +44,14 @@ export class AskedQuestions {
       this.#settle(id)?.reject(reason)
     }
     const late = new Fault('timeout', `The client did not answer within ${askTimeoutMs} ms`)
-    const stop = startDeadline(askTimeoutMs, () => withdraw(late))
+    let stop = (): void => {}
     const giveUp = (): void => withdraw(call.reason ?? new Fault('cancelled', 'The call has ended'))
     call.signal.addEventListener('abort', giveUp)
     run.questions.add(withdraw)
     const params = { sessionId: run.session.id, ...toolCall !== undefined && { toolCall }, ...asking.params }
-    this.#send(formatRequest(id, asking.method, JSON.stringify(params)))
     try {
+      stop = startDeadline(askTimeoutMs, () => withdraw(late))
+      this.#send(formatRequest(id, asking.method, JSON.stringify(params)))
       const result = await answer
       finish('completed')
       return asking.decode(result)
@@ -58,6 +59,7 @@ export class AskedQuestions {
       finish('failed')
       throw error
     } finally {
+      this.#settle(id)
       stop()
       run.questions.delete(withdraw)
       call.signal.removeEventListener('abort', giveUp)

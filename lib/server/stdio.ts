@@ -75,6 +75,8 @@ export async function serveStdio(
     : new McpContext(service, { instructions: options.instructions, ...options.mcp }, seal)
   // Claimed before anything is waited for: the author may write at once.
   const claimed = output === undefined || output === process.stdout ? claimStdout() : output
+  // Nor may a client that leaves meanwhile end the process.
+  for (const stream of [input, claimed]) stream.on('error', () => {})
   const lines = mcp === undefined
     ? (await import('../acp/acp-lines.ts')).serveAcp(service, input, claimed)
     : (await import('../mcp/transport/stdio.ts')).serveMcp(mcp, input, claimed)

@@ -628,6 +628,13 @@ test('the end of the input answers what came, and ends what takes longer than gr
   assert.ok(isAborted)
 })
 
+test('streams that fail before anything is read end the server', async () => {
+  const editor = new Editor(echo)
+  editor.input.destroy(new Error('gone'))
+  editor.output.destroy(new Error('gone'))
+  await editor.over
+})
+
 test('wrong options and nothing to ask are refused', async () => {
   const rejected = (what: unknown, options: object, why: RegExp) => {
     const all = { input: new PassThrough(), log: false, ...options }
