@@ -19,11 +19,9 @@ export function append(chat: Chat, more: readonly ChatMessage[], limits: Limits)
     messages.push(message)
     total += sizeOf(message)
   }
-  let drop = Math.max(0, messages.length - conversationMessages)
-  for (let at = 0; at < drop; at++) total -= sizeOf(messages[at]!)
-  while (total > conversationBytes) total -= sizeOf(messages[drop++]!)
-  // In place: to copy a hundred messages costs as much as all else that is done with them.
-  if (drop > 0) messages.splice(0, drop)
+  while (messages.length > conversationMessages || total > conversationBytes) {
+    total -= sizeOf(messages.shift()!)
+  }
   chat.bytes = total
 }
 

@@ -214,6 +214,15 @@ export function textOf(content: readonly Content[]): string {
   return all
 }
 
+/** The same, each block on lines of its own. */
+export function linesOf(content: readonly Content[]): string {
+  let all: string | undefined
+  for (const block of content) {
+    if (block.type === 'text') all = all === undefined ? block.text : `${all}\n${block.text}`
+  }
+  return all ?? ''
+}
+
 /**
  * Bytes, or what is base64 already, as base64 that every client reads: lines are joined, and the URL-safe
  * alphabet becomes the standard one. Undefined for a text that is none.

@@ -4,7 +4,7 @@
  * Spec: AG-UI 1.0, RunAgentInput.
  */
 import { createHash } from 'node:crypto'
-import { isRecord, text } from '../../define/content.ts'
+import { isRecord, linesOf, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
@@ -42,21 +42,25 @@ type Members = Readonly<Record<string, unknown>>
 const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
   ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'], ['developer', 'system'],
 ])
+/** Members that an agent gets as they came. */
+const passed = ['state', 'context', 'forwardedProps'] as const
 /** What clients show, and no agent has said. */
 const unread: ReadonlySet<unknown> = new Set(['reasoning', 'activity'])
 
 export function decodeRunInput(body: unknown): RunInput {
   if (!isRecord(body)) throw wrong('The body', 'must be a JSON object with threadId, runId and messages')
-  const { threadId, runId, messages, tools, state, context, forwardedProps, resume } = body
+  const { threadId, runId, messages, tools, resume } = body
   if (typeof threadId !== 'string' || threadId === '') {
     throw wrong('threadId', 'must be a string that is not empty')
   }
   if (typeof runId !== 'string' || runId === '') throw wrong('runId', 'must be a string that is not empty')
-  const metadata = Object.entries({ state, context, forwardedProps }).filter(([, value]) => isGiven(value))
+  const metadata: Record<string, unknown> = {}
+  for (const name of passed) if (isGiven(body[name])) metadata[name] = body[name]
+  const { prompt, message, history, clientToolResults } = threadOf(messages)
   return {
-    threadId, conversationId: conversationOf(threadId), runId, ...threadOf(messages),
+    threadId, conversationId: conversationOf(threadId), runId,
+    prompt, message, history, clientToolResults, metadata,
     clientTools: listIn(tools, 'tools').map(toolOf),
-    metadata: Object.fromEntries(metadata),
     resume: listIn(resume, 'resume').map(resumeOf),
   }
 }
@@ -98,8 +102,9 @@ function threadOf(messages: unknown): Pick<
   const history: ChatMessage[] = []
   const clientToolResults: ClientToolResult[] = []
   let exchange = new ToolExchange()
-  for (const [index, message] of all.entries()) {
+  for (let index = 0; index < all.length; index++) {
     const at = `messages[${index}]`
+    const message = all[index]
     if (!isRecord(message)) throw wrong(at, 'must be an object')
     if (unread.has(message['role'])) continue
     if (index === last) {
@@ -115,8 +120,7 @@ function threadOf(messages: unknown): Pick<
     }
   }
   const message = blocksOf((all[last] as Members)['content'], `messages[${last}].content`)
-  const prompt = message.flatMap((block) => block.type === 'text' ? [block.text] : []).join('\n')
-  return { prompt, message, history, clientToolResults }
+  return { prompt: linesOf(message), message, history, clientToolResults }
 }
 
 function messageOf(message: Members, exchange: ToolExchange, at: string, isLater: boolean): ChatMessage {
@@ -133,8 +137,7 @@ function messageOf(message: Members, exchange: ToolExchange, at: string, isLater
 /** The text of an earlier message; its files are left out. */
 function textIn({ content, role }: Members, at: string): string {
   if (!isGiven(content) && role === 'assistant') return ''
-  const blocks = blocksOf(content, `${at}.content`)
-  return blocks.flatMap((block) => block.type === 'text' ? [block.text] : []).join('\n')
+  return linesOf(blocksOf(content, `${at}.content`))
 }
 
 function blocksOf(content: unknown, at: string): readonly Content[] {

@@ -4,7 +4,7 @@
  * refused, because the client would miss them. A `Fault` has OpenAI's `param` and `code`.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
-import { isRecord, text } from '../../define/content.ts'
+import { isRecord, linesOf, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { decodeFormat } from './chat-format.ts'
@@ -60,8 +60,9 @@ export function decodeChat(body: unknown): ChatRequest {
   if (isGiven(options) && !isRecord(options)) throw wrong('stream_options', 'must be an object')
   if (isGiven(metadata) && !isRecord(metadata)) throw wrong('metadata', 'must be an object')
   refuseForeign(body)
+  const { prompt, message, history, clientToolResults } = conversationOf(messages)
   return {
-    model, ...conversationOf(messages),
+    model, prompt, message, history, clientToolResults,
     clientTools: decodeTools(tools, body['tool_choice']),
     format: decodeFormat(body['response_format']),
     metadata: isRecord(metadata) ? metadata : undefined,
@@ -133,7 +134,8 @@ export function decodeMessages(
   const history: ChatMessage[] = []
   const clientToolResults: ClientToolResult[] = []
   let exchange = new ToolExchange()
-  for (const [index, message] of messages.entries()) {
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index]
     // Responses have items that are no message.
     if (message === undefined) continue
     if (index === last) {
@@ -152,8 +154,8 @@ export function decodeMessages(
   exchange.end()
   const at = `${nameOf(last)}.content`
   const message = blocksOf(isRecord(messages[last]) ? messages[last]['content'] : undefined, at)
-  const prompt = message.flatMap((block) => block.type === 'text' ? [block.text] : []).join('\n')
-  if (message.every(({ type }) => type === 'text') && prompt.trim() === '') throw wrong(at, 'is empty')
+  const prompt = linesOf(message)
+  if (prompt.trim() === '' && message.every(({ type }) => type === 'text')) throw wrong(at, 'is empty')
   return { prompt, message, history, clientToolResults }
 }
 

@@ -57,15 +57,16 @@ function functionOf(given: unknown, at: string): ClientTool {
 
 /** Reads the messages of a chat in which tools were called, in order. */
 export class ToolExchange {
-  readonly #calls = new Map<string, MadeToolCall & { isDone: boolean; readonly at: string }>()
+  #calls: Map<string, MadeToolCall & { isDone: boolean; readonly at: string }> | undefined
 
   /** An assistant's calls as text, one a line; '' where it has none. */
   calls(calls: unknown, at: string): string {
     if (calls === undefined || calls === null) return ''
     if (!Array.isArray(calls)) throw wrong(at, 'must be a list')
+    const known = this.#calls ??= new Map()
     return calls.map((call: unknown, index) => {
       const { id, name, args } = callOf(call, `${at}[${index}]`)
-      this.#calls.set(id, { id, name, args, isDone: false, at: `${at}[${index}]` })
+      known.set(id, { id, name, args, isDone: false, at: `${at}[${index}]` })
       return `${name}(${JSON.stringify(args)})`
     }).join('\n')
   }
@@ -73,7 +74,7 @@ export class ToolExchange {
   /** A message of the role `tool`. */
   result(message: Readonly<Record<string, unknown>>, content: string, at: string): ClientToolResult {
     const id = message['tool_call_id']
-    const call = typeof id === 'string' ? this.#calls.get(id) : undefined
+    const call = typeof id === 'string' ? this.#calls?.get(id) : undefined
     if (call === undefined) {
       throw wrong(`${at}.tool_call_id`, 'must be the id of a call in the "tool_calls" of a message before it')
     }
@@ -83,7 +84,7 @@ export class ToolExchange {
 
   /** Throws a `Fault` where a call has no result, and the agent is to go on with it. */
   end(): void {
-    for (const { isDone, at, id } of this.#calls.values()) {
+    for (const { isDone, at, id } of this.#calls?.values() ?? []) {
       if (isDone) continue
       throw wrong(at, `has no result; add { "role": "tool", "tool_call_id": ${show(id)} }`)
     }

@@ -3,7 +3,7 @@
  * first thing that is wrong.
  * Spec: AI SDK 5 to 7, UIMessage and ChatTransport.
  */
-import { isRecord, text } from '../../define/content.ts'
+import { isRecord, linesOf, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
@@ -42,8 +42,9 @@ export function decodeChatInput(body: unknown): ChatInput {
   if (last < 0) throw wrong('messages', 'needs a message of the role user')
   const history: ChatMessage[] = []
   const clientToolResults: ClientToolResult[] = []
-  for (const [index, message] of all.entries()) {
+  for (let index = 0; index < all.length; index++) {
     const at = `messages[${index}]`
+    const message = all[index]
     const { role: name, parts } = isRecord(message) ? message : {}
     const role = roles.get(name)
     if (role === undefined) throw wrong(`${at}.role`, 'must be user, assistant or system')
@@ -51,24 +52,27 @@ export function decodeChatInput(body: unknown): ChatInput {
     if (index === last) continue
     const results = parts.flatMap(resultIn)
     for (const { isOurs, ...result } of results) if (index > last && !isOurs) clientToolResults.push(result)
-    const content = textsIn(parts).join('\n')
+    const content = linesOf(parts.flatMap(textIn))
     if (content !== '') history.push({ role, content })
     if (index < last) history.push(...results.map(resultMessage))
   }
   const parts = (all[last] as { parts: readonly unknown[] }).parts
-  const message = parts.flatMap((part, index) => blockOf(part, `messages[${last}].parts[${index}]`))
+  const message: Content[] = []
+  for (let index = 0; index < parts.length; index++) {
+    const block = blockOf(parts[index], `messages[${last}].parts[${index}]`)
+    if (block !== undefined) message.push(block)
+  }
   return {
     chatId: typeof id === 'string' && CONVERSATION_ID.test(id) ? id : undefined,
     isContinued: last < all.length - 1,
-    prompt: textsIn(parts).join('\n'),
+    prompt: linesOf(message),
     message, history, metadata, clientTools: toolsIn(tools), clientToolResults,
   }
 }
 
-function textsIn(parts: readonly unknown[]): readonly string[] {
-  return parts.flatMap((part) => (
-    isRecord(part) && part['type'] === 'text' && typeof part['text'] === 'string' ? [part['text']] : []
-  ))
+function textIn(part: unknown): readonly Content[] {
+  const { type, text: written } = isRecord(part) ? part : {}
+  return type === 'text' && typeof written === 'string' ? [text(written)] : []
 }
 
 /** The result of a tool; `isOurs`: the agent has called it itself. */
@@ -84,27 +88,27 @@ function resultIn(part: unknown): readonly (ClientToolResult & { readonly isOurs
   return [{ id, name, args: isRecord(input) ? input : {}, result, isOurs: providerExecuted === true }]
 }
 
-function blockOf(part: unknown, at: string): readonly Content[] {
+/** Undefined for what is for the front end alone. */
+function blockOf(part: unknown, at: string): Content | undefined {
   const { type, text: written, mediaType, url, filename } = isRecord(part) ? part : {}
   if (type === 'text') {
     if (typeof written !== 'string') throw wrong(`${at}.text`, 'must be a string')
-    return [text(written)]
+    return text(written)
   }
-  // What else there is, is for the front end.
-  if (type !== 'file') return []
+  if (type !== 'file') return undefined
   if (typeof url !== 'string' || typeof mediaType !== 'string') {
     throw wrong(at, 'must be a file with "url" and "mediaType"')
   }
   const name = typeof filename === 'string' ? filename : 'file'
-  if (!url.startsWith('data:')) return [{ type: 'resource_link', uri: url, name, mimeType: mediaType }]
+  if (!url.startsWith('data:')) return { type: 'resource_link', uri: url, name, mimeType: mediaType }
   const data = url.slice(url.indexOf(',') + 1)
   if (!/^data:[^,]*;base64,/.test(url.slice(0, 256)) || decodeBase64(data) === undefined) {
     throw wrong(`${at}.url`, 'must be an address, or a data URI with base64')
   }
-  if (mediaType.startsWith('image/')) return [{ type: 'image', data, mimeType: mediaType }]
-  if (mediaType.startsWith('audio/')) return [{ type: 'audio', data, mimeType: mediaType }]
+  if (mediaType.startsWith('image/')) return { type: 'image', data, mimeType: mediaType }
+  if (mediaType.startsWith('audio/')) return { type: 'audio', data, mimeType: mediaType }
   const uri = `attachment:${encodeURIComponent(Buffer.from(name).toString())}`
-  return [{ type: 'resource', resource: { uri, mimeType: mediaType, blob: data } }]
+  return { type: 'resource', resource: { uri, mimeType: mediaType, blob: data } }
 }
 
 function toolsIn(tools: unknown): readonly ClientTool[] {
