@@ -38,19 +38,17 @@ export function* readSkillFolder(
   }
   const files = new Map<string, Found>()
   collect(files, root, root, '', 0)
-  const places = [...files.keys()].filter((file) => basename(file) === MANIFEST)
-    .map((file) => file.slice(0, -MANIFEST.length))
-  if (places.length === 0) {
+  const places = placesIn(files)
+  if (places.size === 0) {
     throw new TypeError(`The folder of skills has no ${MANIFEST} in it: ${path}; write one in a folder of `
       + `its own, as in ${join('my-skill', MANIFEST)}`)
   }
   const kept = new Map<string, Uint8Array>()
-  for (const place of places) {
+  // The folder itself may be a skill.
+  const top = files.has(MANIFEST) ? `${basename(root)}/` : ''
+  for (const [place, found] of places) {
     const label = join(path, place, MANIFEST)
-    // The folder itself may be a skill.
-    const top = files.has(MANIFEST) ? `${basename(root)}/` : ''
-    const own = [...files].filter(([file]) => file.startsWith(place))
-      .toSorted(([a], [b]) => Number(b === place + MANIFEST) - Number(a === place + MANIFEST))
+    const own = found.toSorted(([a], [b]) => Number(b === place + MANIFEST) - Number(a === place + MANIFEST))
     const bytes = own.reduce((sum, [, { stat: { size } }]) => sum + size, 0)
     if (own.length > maxFiles || bytes > maxBytes) {
       throw new TypeError(`The skill of ${label} has ${own.length} files of ${bytes} bytes, and hosts may `
@@ -67,6 +65,21 @@ export function* readSkillFolder(
     requirePrefix(label, at)
     yield { path: at, label, scopes: [], files: new Map(held) }
   }
+}
+
+/** Where skills are, each with the files in it and below. */
+function placesIn(files: ReadonlyMap<string, Found>): ReadonlyMap<string, [string, Found][]> {
+  const places = new Map<string, [string, Found][]>()
+  for (const file of files.keys()) {
+    if (basename(file) === MANIFEST) places.set(file.slice(0, -MANIFEST.length), [])
+  }
+  for (const [file, found] of files) {
+    for (let end = file.lastIndexOf('/'); ; end = file.lastIndexOf('/', end - 1)) {
+      places.get(file.slice(0, end + 1))?.push([file, found])
+      if (end <= 0) break
+    }
+  }
+  return places
 }
 
 /** The folders above a skill are part of its address, the first of them where a host would be. */
