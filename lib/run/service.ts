@@ -8,6 +8,7 @@ import { show } from '../define/validate.ts'
 import type { Agent } from '../define/agent.ts'
 import type { Answer } from '../define/answer.ts'
 import type { Around } from '../define/around.ts'
+import type { Trace } from '../define/call.ts'
 import type { Catalog } from '../define/catalog.ts'
 import type { SkillSet } from '../define/files/skill.ts'
 import type { Limits } from '../define/limits.ts'
@@ -35,6 +36,15 @@ export interface Shared {
   readonly recovery: TaskRecovery
 }
 
+/**
+ * Posts to another server within a span, a child of what is active, else of `trace`. `post` gets the headers
+ * that carry the span.
+ */
+export type Traced = <T extends { readonly status: number }>(
+  to: { readonly url: string; readonly trace: Trace },
+  post: (headers: Readonly<Record<string, string>>) => Promise<T>,
+) => Promise<T>
+
 export interface Service {
   readonly name: string
   readonly version: string
@@ -49,6 +59,8 @@ export interface Service {
   readonly timers: Timers
   readonly onCall: OnCall | undefined
   readonly around: Around | undefined
+  /** Undefined without telemetry. */
+  readonly traced: Traced | undefined
   readonly conversations: Conversations
   readonly tasks: Tasks
   readonly idempotency: IdempotentReplies

@@ -24,7 +24,7 @@ import { createSeal } from '../wire/seal.ts'
 import type { Around } from '../define/around.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
-import type { Service, Shared } from '../run/service.ts'
+import type { Service, Shared, Traced } from '../run/service.ts'
 import type { ServerOptions } from './options.ts'
 import type { Seal } from '../wire/seal.ts'
 
@@ -85,6 +85,7 @@ export function createService(options: ServerOptions): MadeService {
     timers: new Timers(),
     onCall: options.onCall,
     around: measured(options),
+    traced: tracedBy(options),
     conversations: new Conversations(limits, store, log),
     tasks,
     idempotency: new IdempotentReplies(limits, replies, log, cluster),
@@ -105,6 +106,14 @@ function measured({ around, openTelemetry: api, version }: ServerOptions): Aroun
     await telemetry.load()
     measure ??= telemetry.loaded.telemetryOf(api, version ?? '1.0.0')
     return measure(called, around === undefined ? next : async () => around(called, next))
+  }
+}
+
+function tracedBy({ openTelemetry: api, version }: ServerOptions): Traced | undefined {
+  if (api === undefined) return undefined
+  return async (to, post) => {
+    await telemetry.load()
+    return telemetry.loaded.postTraced(api, version ?? '1.0.0', to, post)
   }
 }
 

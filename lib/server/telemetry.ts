@@ -6,8 +6,9 @@ import { asFault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { setOutgoing } from '../define/call.ts'
 import type { Around, AroundCall } from '../define/around.ts'
-import type { Call } from '../define/call.ts'
+import type { Call, Trace } from '../define/call.ts'
 import type { Usage } from '../define/event.ts'
+import type { Traced } from '../run/service.ts'
 
 type Attributes = Record<string, string | number | boolean>
 
@@ -39,9 +40,11 @@ export interface OpenTelemetry {
   readonly metrics: { getMeter(name: string, version?: string): Meter }
 }
 
-/** Values of `SpanKind` and `SpanStatusCode`. */
+/** Values of `SpanKind`. */
 const INTERNAL = 0
 const SERVER = 1
+const CLIENT = 2
+/** Of `SpanStatusCode`. */
 const ERROR = 2
 
 /** In seconds, as the conventions advise. */
@@ -63,7 +66,7 @@ const kinds: Readonly<Record<AroundCall['kind'], Naming>> = {
 
 /** Makes a function around each call that measures it, and runs it within its span. */
 export function telemetryOf(api: OpenTelemetry, version: string): Around {
-  const { trace, context, propagation, metrics } = api
+  const { trace, context, metrics } = api
   const tracer = trace.getTracer('triport', version)
   const meter = metrics.getMeter('triport', version)
   const durations = (name: string, description: string): Histogram => meter.createHistogram(name, {
@@ -78,12 +81,7 @@ export function telemetryOf(api: OpenTelemetry, version: string): Around {
   /** The span of what runs in a call, for agents of a group where no context is kept. */
   const contexts = new WeakMap<Call, unknown>()
 
-  const parentOf = (call: Call): unknown => {
-    const active = context.active()
-    if (trace.getSpan(active as never) !== undefined) return active
-    const outer = contexts.get(call)
-    return outer ?? propagation.extract(active as never, call.trace)
-  }
+  const parentOf = (call: Call): unknown => parentIn(api, call.trace, contexts.get(call))
 
   return async (called, next) => {
     const { call, kind } = called
@@ -94,9 +92,7 @@ export function telemetryOf(api: OpenTelemetry, version: string): Around {
     const span = tracer.startSpan(spanName(called), { kind: spanKind, attributes }, parent)
     const within = trace.setSpan(parent as never, span as never)
     if (!isInner) contexts.set(call, within)
-    const carrier: Record<string, string> = {}
-    propagation.inject(within as never, carrier)
-    setOutgoing(call, carrier)
+    setOutgoing(call, headersOf(api, within))
     const before = usageOf(call)
     const begunAt = performance.now()
     let failure: string | undefined
@@ -132,6 +128,47 @@ export function telemetryOf(api: OpenTelemetry, version: string): Around {
         tokens.record(used.outputTokens, { ...measured, 'gen_ai.token.type': 'output' })
       }
     }
+  }
+}
+
+/** What is active, else `outer`, else where a request came from. */
+function parentIn({ trace, context, propagation }: OpenTelemetry, from: Trace, outer?: unknown): unknown {
+  const active = context.active()
+  if (trace.getSpan(active as never) !== undefined) return active
+  return outer ?? propagation.extract(active as never, from)
+}
+
+function headersOf({ propagation }: OpenTelemetry, within: unknown): Readonly<Record<string, string>> {
+  const carrier: Record<string, string> = {}
+  propagation.inject(within as never, carrier)
+  return carrier
+}
+
+/** As `Traced`. The address is not in the span: it may be secret. */
+export async function postTraced<T extends { readonly status: number }>(
+  api: OpenTelemetry, version: string, { url, trace }: Parameters<Traced>[0],
+  post: (headers: Readonly<Record<string, string>>) => Promise<T>,
+): Promise<T> {
+  const parent = parentIn(api, trace)
+  const { hostname, port, protocol } = new URL(url)
+  const attributes = {
+    'http.request.method': 'POST', 'server.address': hostname,
+    'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+  }
+  const tracer = api.trace.getTracer('triport', version)
+  const span = tracer.startSpan('POST', { kind: CLIENT, attributes }, parent)
+  let failure: string | undefined = 'error'
+  try {
+    const answer = await post(headersOf(api, api.trace.setSpan(parent as never, span as never)))
+    failure = answer.status < 400 ? undefined : String(answer.status)
+    span.setAttributes({ 'http.response.status_code': answer.status })
+    return answer
+  } finally {
+    if (failure !== undefined) {
+      span.setStatus({ code: ERROR })
+      span.setAttributes({ 'error.type': failure })
+    }
+    span.end()
   }
 }
 

@@ -52,16 +52,20 @@ test('the headers are those of the dialect and of the configuration', async (t) 
   const hook = await webhook(t)
   const task = await taskOf(service)
   const authentication = { schemes: ['Bearer', 'Basic'], credentials: 'the key' }
-  await push.register(task, config(hook.url, { id: 'a', token: 'the token', authentication }), '1.0')
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+  const whole = config(hook.url, { id: 'a', token: 'the token', authentication })
+  await push.register(task, whole, '1.0', traceparent)
   const [first] = await hook.until(1)
+  assert.equal(first!.headers['traceparent'], traceparent)
   assert.equal(first!.headers['content-type'], 'application/a2a+json')
   assert.equal(first!.headers['authorization'], 'Bearer the key')
   assert.equal(first!.headers['x-a2a-notification-token'], 'the token')
   const without = { schemes: ['Bearer'], credentials: undefined }
-  await push.register(task, config(hook.url, { id: 'b', authentication: without }), '0.3')
+  await push.register(task, config(hook.url, { id: 'b', authentication: without }), '0.3', 'nonsense')
   const second = (await hook.until(2))[1]!
   assert.equal(second.headers['content-type'], 'application/json')
   assert.equal(second.headers['authorization'], undefined)
+  assert.equal(second.headers['traceparent'], undefined)
   assert.equal(second.headers['x-a2a-notification-token'], undefined)
 })
 

@@ -21,7 +21,7 @@ async function callers(t: TestContext, options: PushOptions | false = {}): Promi
   t.after(() => push?.close())
   const caller = (owner: string): A2aRequest => ({
     service, dialect: wordDialect('1.0'), push, agent: { id: 'Assistant' },
-    exchange: { origin: { principal: { id: owner, scopes: [] } } },
+    exchange: { origin: { principal: { id: owner, scopes: [] }, header: () => undefined } },
   } as unknown as A2aRequest)
   return { ann: caller('ann'), bob: caller('bob'), task: await taskOf(service) }
 }

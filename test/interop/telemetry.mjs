@@ -37,6 +37,18 @@ async function startModel(t) {
   return { baseUrl: `http://127.0.0.1:${model.address().port}/v1`, asked }
 }
 
+/** A webhook that keeps the headers that it gets. */
+async function startHook(t) {
+  const posted = []
+  const hook = createHttpServer((request, response) => {
+    posted.push(request.headers)
+    request.resume().on('end', () => response.end())
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => { hook.once('listening', resolve) })
+  t.after(() => hook.close())
+  return { hook: `http://127.0.0.1:${hook.address().port}/secret`, posted }
+}
+
 async function ask(url, path, body, headers = {}) {
   const response = await fetch(url + path, {
     method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body),
@@ -55,10 +67,12 @@ test('calls are spans of the trace that they came with, and are measured', { ski
   api.context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   api.propagation.setGlobalPropagator(new W3CTraceContextPropagator())
   const { baseUrl, asked } = await startModel(t)
+  const { hook, posted } = await startHook(t)
 
   const inner = (text) => api.trace.getTracer('own').startSpan(text).end()
   const server = createServer({
     openTelemetry: api, log: false, protocol: 'all',
+    a2a: { pushNotifications: { allowInsecure: true, allowPrivate: true } },
     groups: [{
       name: 'Desk', mode: 'parallel', agents: [
         { name: 'One', run: async () => { inner('of one'); return 'a' } }, { name: 'Two', run: () => 'b' },
@@ -84,6 +98,10 @@ test('calls are spans of the trace that they came with, and are measured', { ski
   const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hi' }] }
   const send = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } }
   await ask(url, '/agents/model/a2a', send, { 'a2a-version': '1.0', traceparent })
+  const pushed = { message, configuration: { taskPushNotificationConfig: { url: hook } } }
+  await ask(url, '/a2a', { ...send, params: pushed }, { 'a2a-version': '1.0', traceparent })
+  const { setTimeout: pause } = await import('node:timers/promises')
+  while (posted.length === 0 || server.status().webhooks.waiting > 0) await pause(5)
   await provider.forceFlush()
 
   const all = spans.getFinishedSpans()
@@ -106,6 +124,17 @@ test('calls are spans of the trace that they came with, and are measured', { ski
   assert.deepEqual(asked.map((headers) => headers.traceparent), models.map((span) => (
     `00-${TRACE}-${idOf(span)}-01`
   )))
+
+  const posts = named('POST')
+  assert.equal(posts.length > 0, true)
+  const sent = posted.map((headers) => headers.traceparent.slice(36, 52))
+  assert.deepEqual(posts.map(idOf).toSorted(), sent.toSorted())
+  for (const post of posts) {
+    assert.equal(post.spanContext().traceId, TRACE)
+    assert.equal(post.kind, api.SpanKind.CLIENT)
+    assert.equal(post.attributes['http.response.status_code'], 200)
+    assert.doesNotMatch(JSON.stringify(post.attributes), /secret/)
+  }
 
   const [add] = named('tools/call add')
   assert.equal(add.spanContext().traceId, TRACE)

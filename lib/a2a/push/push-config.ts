@@ -23,6 +23,8 @@ export interface KeptPushConfig extends PushConfig {
   readonly position: number
   /** New each time, so that a replacement is noticed. */
   readonly stamp: string
+  /** Of the request that it came with. */
+  readonly traceparent?: string | undefined
 }
 
 export interface OwnedTask { readonly owner: string; readonly id: string }
@@ -40,6 +42,8 @@ const OWN_BYTES = 512
 const MAX_ATTEMPTS = 16
 const none: readonly never[] = Object.freeze([])
 
+/** W3C Trace Context §3.2. */
+const TRACE_PARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/
 const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,64}$/
 /** What a header's value may be: RFC 9110 §5.5, without what is not ASCII. */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
@@ -122,14 +126,15 @@ export class PushConfigs {
    * one too many.
    */
   put(
-    task: OwnedTask, config: PushConfig, dialect: DialectName, keepMs: number,
+    task: OwnedTask, config: PushConfig, dialect: DialectName, keepMs: number, trace?: string,
   ): MaybePromise<KeptPushConfig> {
     const { id = randomUuid(), url, token, authentication } = config
     const stamp = randomUuid()
+    const traceparent = TRACE_PARENT.test(trace ?? '') ? trace : undefined
     const all = this.#change(task, keepMs, (configs) => {
       const at = configs.findIndex((known) => known.id === id)
       const position = configs[at]?.position ?? (configs.at(-1)?.position ?? 0) + 1
-      const kept = { id, taskId: task.id, url, token, authentication, dialect, position, stamp }
+      const kept = { id, taskId: task.id, url, token, authentication, dialect, position, stamp, traceparent }
       if (at >= 0) return configs.with(at, kept)
       if (configs.length >= MAX_PER_TASK) throw tooMany()
       return [...configs, kept]

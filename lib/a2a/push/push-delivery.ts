@@ -28,6 +28,7 @@ import type { PushConfig } from '../model/model.ts'
 import type { PushSettings } from '../model/push-address.ts'
 import type { TaskUpdate } from '../model/task-view.ts'
 import type { KeptPushConfig, OwnedTask } from './push-config.ts'
+import type { PushAnswer } from './push.ts'
 import type { LineContext } from './push-line.ts'
 import type { Lookup } from './push-lookups.ts'
 import type { TakenOver } from './push-outbox.ts'
@@ -108,9 +109,15 @@ export class PushDeliveries {
       log, outbox: this.#outbox,
       slots: new PushSlots('posts to webhooks', POSTS),
       retryDelaysMs: settings.retryDelaysMs,
-      post: (config, body, inquirer) => (
-        this.#courier.post(config, dialectOf(config.dialect).pushType, body, inquirer)
-      ),
+      post: (config, body, inquirer) => {
+        const { url, traceparent } = config
+        const { pushType } = dialectOf(config.dialect)
+        const post = (trace: Readonly<Record<string, string>>): Promise<PushAnswer> => (
+          this.#courier.post(config, pushType, body, inquirer, trace)
+        )
+        const trace = traceparent === undefined ? {} : { traceparent }
+        return service.traced?.({ url, trace }, post) ?? post(trace)
+      },
       taskBody: async ({ owner, id }, { dialect }) => {
         const task = await service.tasks.get(owner, id)
         return task && pushBodyOf(dialectOf(dialect), task)
@@ -138,9 +145,14 @@ export class PushDeliveries {
     return this.#courier.check(text, owner)
   }
 
-  /** Keeps a configuration, posts the task as it stands to it, and from then on each of its events. */
-  register(task: Task, config: PushConfig, dialect: DialectName): MaybePromise<KeptPushConfig> {
-    const kept = this.configs.put(task, config, dialect, this.#keepMs(task))
+  /**
+   * Keeps a configuration, posts the task as it stands to it, and from then on each of its events, all in the
+   * trace of the request that it came with.
+   */
+  register(
+    task: Task, config: PushConfig, dialect: DialectName, traceparent?: string,
+  ): MaybePromise<KeptPushConfig> {
+    const kept = this.configs.put(task, config, dialect, this.#keepMs(task), traceparent)
     return andThen(kept, (one) => this.#begin(task, one))
   }
 

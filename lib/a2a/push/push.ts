@@ -66,14 +66,15 @@ export class PushCourier {
   }
 
   /**
-   * One try, until the inquirer's `signal` aborts. Rejects with `Fault('invalid')` for an address that may
-   * not be posted to, else with why it failed.
+   * One try, until the inquirer's `signal` aborts; `trace` are headers of its trace. Rejects with
+   * `Fault('invalid')` for an address that may not be posted to, else with why it failed.
    */
   post(
     { url: text, token, authentication }: PushConfig, type: string, body: string, inquirer: Inquirer,
+    trace: Readonly<Record<string, string>> = {},
   ): Promise<PushAnswer> {
     const headers: Record<string, string | number> = {
-      'content-type': type, 'user-agent': 'triport', 'content-length': Buffer.byteLength(body),
+      ...trace, 'content-type': type, 'user-agent': 'triport', 'content-length': Buffer.byteLength(body),
     }
     const { schemes: [scheme] = [], credentials } = authentication ?? {}
     if (scheme !== undefined && credentials !== undefined) {

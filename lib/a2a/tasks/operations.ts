@@ -26,8 +26,9 @@ const pushOperations: Operations = {
     const push = requirePush(request)
     const task = await findTask(request, tenant, config.taskId)
     checkPushConfig(config)
-    await push.checkUrl(config.url, callerOf(request.exchange.origin))
-    return shownPushConfig(await push.register(task, config, request.dialect.name))
+    const { exchange: { origin }, dialect } = request
+    await push.checkUrl(config.url, callerOf(origin))
+    return shownPushConfig(await push.register(task, config, dialect.name, origin.header('traceparent')))
   },
   async 'push-get'(request, { tenant, taskId, id }) {
     return shownPushConfig(pushConfigOf(await configsOf(request, tenant, taskId), id))

@@ -127,7 +127,8 @@ export async function preparePush(
     await push.configs.requireRoom({ owner: origin.principal.id, id: taskId }, config.id ?? taskId)
   }
   await push.checkUrl(config.url, callerOf(origin))
-  return (task) => push.register(task, { ...config, id: config.id ?? task.id }, dialect.name)
+  const traceparent = origin.header('traceparent')
+  return (task) => push.register(task, { ...config, id: config.id ?? task.id }, dialect.name, traceparent)
 }
 
 function begin(request: A2aRequest, sent: SendRequest, isSeen: boolean): MaybePromise<TakenMessage> {
