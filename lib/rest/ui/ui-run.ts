@@ -59,8 +59,8 @@ class UiRun extends RunStream<Answer> implements UserMessage, PartWriter {
   #hasPiece = false
   readonly #streams: ChatStreams
   readonly #beginning: string
-  /** What was sent before it was known whether the run has to be waited for. */
-  #sent = ''
+  /** What was sent so far, until it is known whether the run has to be waited for. */
+  #sent: string | undefined = ''
   #stream: ChatStream | undefined
 
   constructor(
@@ -124,9 +124,9 @@ class UiRun extends RunStream<Answer> implements UserMessage, PartWriter {
     const { conversationId: id } = this
     if (id !== undefined && isPromised(answer)) {
       const chat = chatKey(this.#agent, id, this.call.principal)
-      this.sink = this.#stream = this.#streams.begin(chat, this.call, this.sink!, this.#sent)
-      this.#sent = ''
+      this.sink = this.#stream = this.#streams.begin(chat, this.call, this.sink!, this.#sent ?? '')
     }
+    this.#sent = undefined
     return answer
   }
 
@@ -205,7 +205,7 @@ class UiRun extends RunStream<Answer> implements UserMessage, PartWriter {
   #send(part: string): boolean { return this.#put(formatEvent(part)) }
 
   #put(text: string): boolean {
-    if (this.#stream === undefined) this.#sent += text
+    if (this.#sent !== undefined) this.#sent += text
     return this.sink!.write(text)
   }
 }
