@@ -204,6 +204,8 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['serve', 'fine.mjs', '--port', '65536'], 2, /--port 65536 is no port/],
   [['serve', 'fine.mjs', '--port', '80.5'], 2, /--port 80\.5 is no port/],
   [['serve', 'fine.mjs', '--port', ''], 2, /--port {2}is no port/],
+  [['vendor', ''], 2, /^triport: An argument is empty; write it, or leave it out\n$/],
+  [['help', 'mcp', 'check'], 2, /^triport: help explains a command by itself; write triport help check\n$/],
   [['serve', 'fine.mjs', '--protocol', 'soap'], 2,
     /^triport: protocol is "soap"; write 'http', 'mcp', 'a2a'/],
   [['serve', 'fine.mjs', '--port', '0', '--api-key', ''], 2, /^triport: The API key 1 is empty/],

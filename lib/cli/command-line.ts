@@ -48,7 +48,7 @@ export function parseCommandLine<Name extends string>(
     args: [...args], options, allowPositionals: true, strict: false, tokens: true,
   })
   for (const token of tokens) {
-    if (token.kind === 'positional') words.push(token.value)
+    if (token.kind === 'positional') words.push(wordOf(token.value))
     if (token.kind !== 'option') continue
     const flag = flags.find(({ name }) => name === token.name)
     if (flag === undefined) throw new UsageError(unknownFlag(token.rawName, flags, help))
@@ -70,6 +70,12 @@ export function parseCommandLine<Name extends string>(
   }
 }
 
+/** An empty one is mostly a variable of a shell that is not set, and would name the working directory. */
+function wordOf(value: string): string {
+  if (value !== '') return value
+  throw new UsageError('An argument is empty; write it, or leave it out')
+}
+
 interface OptionToken { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined }
 
 function valueOf({ name, value: what }: Flag, { value, inlineValue }: OptionToken): string | undefined {
@@ -77,6 +83,7 @@ function valueOf({ name, value: what }: Flag, { value, inlineValue }: OptionToke
     if (value === undefined) return undefined
     throw new UsageError(`--${name} takes no value; leave ${JSON.stringify(value)} out`)
   }
+  if (value === '' && what === 'LIST') throw new UsageError(`--${name} is empty; write it, or leave it out`)
   if (value !== undefined && (inlineValue === true || !value.startsWith('-'))) return value
   const dashed = value === undefined ? '' : `; where it begins with a dash, write --${name}=${value}`
   throw new UsageError(`--${name} needs a value: --${name} ${what}${dashed}`)

@@ -141,7 +141,10 @@ export async function execute(args: readonly string[]): Promise<void> {
 /** What `triport help` prints: the usage of a command, or chapters of the guide. */
 async function help(words: readonly string[]): Promise<string> {
   const [first = ''] = words
-  if (words.length !== 1) return readGuide(words, commands)
+  const command = words.find((word) => commands.includes(word))
+  if (command !== undefined && words.length > 1) {
+    throw new UsageError(`help explains a command by itself; write triport help ${command}`)
+  }
   if (first === 'serve') return HELP
   return (await later.get(first)?.())?.help ?? readGuide(words, commands)
 }
