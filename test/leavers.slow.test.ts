@@ -85,6 +85,7 @@ const doors: readonly Door[] = [
     body: (text, more) => ({
       id: 'chat-0001', messages: [{ ...asked, parts: [{ type: 'text', text }] }], ...more,
     }) },
+  { name: 'a chat that is read again', path: '/agents/slow/ui-stream/chat-0001/stream' },
   { name: 'a tool', path: '/tools/wait', body: (word, more) => ({ word, ...more }) },
   { name: 'a tool as a stream', path: '/tools/wait', headers: { accept: 'text/event-stream' },
     body: (word, more) => ({ word, ...more }) },
@@ -137,7 +138,8 @@ const options: ServerOptions = {
   protocol: 'all', metrics: true, log: false, graceMs: 0, maxObjects: 1_000_000, maxDepth: 32,
   // What is kept for those who come back goes soon.
   sessionIdleMs: KEPT_MS, conversationIdleMs: KEPT_MS, taskKeepMs: KEPT_MS, waitingTaskKeepMs: KEPT_MS,
-  replayMs: KEPT_MS, idempotencyKeepMs: KEPT_MS, heartbeatMs: 50, checkIntervalMs: 100, cancelWaitMs: 100,
+  replayMs: KEPT_MS, resumeMs: KEPT_MS, idempotencyKeepMs: KEPT_MS,
+  heartbeatMs: 50, checkIntervalMs: 100, cancelWaitMs: 100,
   headersTimeoutMs: 2_000, bodyTimeoutMs: 3_000, leaseMs: 1_000,
   agents: [
     { name: 'Quick', description: 'Answers at once.', run: (prompt) => `You said ${prompt}` },

@@ -90,7 +90,8 @@ export interface Limits {
   /** Bytes kept for clients that come back, in all: those of MCP, and those of the AI SDK's chats. */
   readonly maxReplayBytes: number
   /**
-   * A run of the AI SDK's chat goes on for so long without a client that reads it. 0: it ends with its last.
+   * A run of the AI SDK's chat goes on for so long without a client that reads it, and its end can be read
+   * for so long. 0: neither.
    */
   readonly resumeMs: number
   /** Silence on a stream before a comment is sent: half of the shortest common proxy limit. */

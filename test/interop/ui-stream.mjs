@@ -1,16 +1,32 @@
-/** The chat of the AI SDK, as `useChat` drives it: text, reasoning, tools, data, files, its end, errors. */
+/**
+ * The chat of the AI SDK, as `useChat` drives it: text, reasoning, tools, data, files, its end, errors, and
+ * pages that are loaded again while it answers.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { missing } from './start.mjs'
 
-const skip = missing('ai')
+const skip = missing('ai', '@ai-sdk/react', 'react', 'react-test-renderer')
 if (skip) console.log(`ui-stream: skipped: ${skip}`)
 const { AbstractChat, DefaultChatTransport, lastAssistantMessageIsCompleteWithToolCalls } = (
   skip ? { AbstractChat: Object } : await import('ai')
 )
+const { useChat } = skip ? {} : await import('@ai-sdk/react')
+const { act, createElement } = skip ? {} : await import('react')
+const { create } = skip ? {} : (await import('react-test-renderer')).default
 const { createServer } = await import('../../dist/index.js')
+globalThis.IS_REACT_ACT_ENVIRONMENT = true
 
 let aborted = 0
+let tellings = 0
+let abortedTellings = 0
+/** What the teller waits for. */
+let tell = gate()
+
+function gate() {
+  let open
+  return { promise: new Promise((resolve) => { open = resolve }), open }
+}
 const agents = [
   { name: 'Echo', run: (prompt, { history }) => `${history.length}: ${prompt}` },
   {
@@ -40,12 +56,25 @@ const agents = [
       aborted += 1
     },
   },
+  {
+    name: 'Teller',
+    async* run(_prompt, { signal }) {
+      tellings += 1
+      yield 'One '
+      const isAborted = new Promise((resolve) => { signal.addEventListener('abort', resolve) })
+      await Promise.race([tell.promise, isAborted])
+      if (signal.aborted) abortedTellings += 1
+      else yield 'two.'
+    },
+  },
   { name: 'Broken', run: () => { throw new Error('secret') } },
 ]
 
 const server = createServer({ agents, log: false })
 const { url } = await server.listen(0)
-test.after(() => server.close())
+const patient = createServer({ agents, log: false, resumeMs: 30_000 })
+const { url: patientUrl } = await patient.listen(0)
+test.after(() => Promise.all([server.close(), patient.close()]))
 
 /** The state of a chat, as each front end keeps it in its own way. */
 class State {
@@ -66,7 +95,7 @@ class Chat extends AbstractChat {
   }
 }
 
-const partsOf = (chat) => chat.messages.at(-1).parts.filter(({ type }) => type !== 'step-start')
+const partsOf = (chat) => (chat.messages.at(-1)?.parts ?? []).filter(({ type }) => type !== 'step-start')
 const textOf = (chat) => partsOf(chat).map(({ text = '' }) => text).join('')
 
 async function until(isSo) {
@@ -141,4 +170,123 @@ test('a message with a key that is sent again gets the same stream', { skip }, a
   // The ids of the parts are made for each run.
   assert.deepEqual(streams[1], streams[0])
   assert.ok(streams[0].some(({ type, delta }) => type === 'text-delta' && delta === 'Two '))
+})
+
+test('the transport reads a stream that goes on from its begin, or null', { skip }, async () => {
+  tell = gate()
+  const chat = new Chat('teller')
+  const sending = chat.sendMessage({ text: 'Go' })
+  await until(() => textOf(chat) === 'One ')
+  const transport = new DefaultChatTransport({ api: `${url}/agents/teller/ui-stream` })
+  const stream = await transport.reconnectToStream({ chatId: chat.id })
+  assert.equal(await transport.reconnectToStream({ chatId: 'chat-of-nobody' }), null)
+  tell.open()
+  let text = ''
+  const types = []
+  for await (const { type, delta = '' } of stream) {
+    types.push(type)
+    text += delta
+  }
+  await sending
+  assert.equal(text, 'One two.')
+  assert.deepEqual([types[0], types.at(-1), textOf(chat)], ['start', 'finish', 'One two.'])
+  assert.equal(await transport.reconnectToStream({ chatId: chat.id }), null)
+})
+
+/** A page with a chat of React. It is shown until it is closed, and what it has asked for is then aborted. */
+class Page {
+  static async open(options) {
+    const page = new Page()
+    const leaving = new AbortController()
+    page.leaving = leaving
+    const transport = new DefaultChatTransport({
+      api: `${patientUrl}/agents/teller/ui-stream`,
+      fetch: (address, init) => fetch(address, {
+        ...init, signal: AbortSignal.any([leaving.signal, ...init.signal ? [init.signal] : []]),
+      }),
+    })
+    const Shown = () => {
+      page.chat = useChat({ transport, ...options })
+      return null
+    }
+    await act(async () => { page.root = create(createElement(Shown)) })
+    return page
+  }
+
+  get texts() {
+    return this.chat.messages.map(({ role, parts }) => (
+      `${role}: ${parts.map(({ text = '' }) => text).join('')}`
+    ))
+  }
+
+  async shows(...texts) {
+    await act(() => until(() => this.texts.join() === texts.join()))
+    assert.deepEqual(this.texts, texts)
+  }
+
+  async is(status) {
+    await act(() => until(() => this.chat.status === status))
+    assert.equal(this.chat.status, status)
+  }
+
+  /** What a browser does when the page is loaded again. Returns the messages, as a page keeps them. */
+  async close() {
+    const messages = structuredClone(this.chat.messages)
+    await act(async () => {
+      this.leaving.abort()
+      this.root.unmount()
+    })
+    return messages
+  }
+}
+
+test('a page that is loaded again shows the answer that goes on, once', { skip }, async () => {
+  tell = gate()
+  const before = tellings
+  const first = await Page.open({ id: 'page-0001' })
+  await act(async () => { void first.chat.sendMessage({ text: 'Go' }) })
+  await first.shows('user: Go', 'assistant: One ')
+  const messages = await first.close()
+  const second = await Page.open({ id: 'page-0001', messages, resume: true })
+  await second.is('streaming')
+  tell.open()
+  await second.shows('user: Go', 'assistant: One two.')
+  await second.is('ready')
+  await second.close()
+  assert.equal(tellings, before + 1)
+})
+
+test('a page that is loaded when the answer has ended shows it, too', { skip }, async () => {
+  tell = gate()
+  const first = await Page.open({ id: 'page-0002' })
+  await act(async () => { void first.chat.sendMessage({ text: 'Go' }) })
+  await first.shows('user: Go', 'assistant: One ')
+  const messages = await first.close()
+  tell.open()
+  await until(() => patient.status().calls.running === 0)
+  const second = await Page.open({ id: 'page-0002', messages, resume: true })
+  await second.shows('user: Go', 'assistant: One two.')
+  await second.is('ready')
+  // The next has it already.
+  const third = await Page.open({ id: 'page-0002', messages: await second.close(), resume: true })
+  await third.is('ready')
+  await third.shows('user: Go', 'assistant: One two.')
+  await third.close()
+})
+
+test('a chat that only stops lets the run go on, and DELETE ends it', { skip }, async () => {
+  tell = gate()
+  const before = abortedTellings
+  const page = await Page.open({ id: 'page-0003' })
+  await act(async () => { void page.chat.sendMessage({ text: 'Go' }) })
+  await page.shows('user: Go', 'assistant: One ')
+  await act(async () => { await page.chat.stop() })
+  await page.is('ready')
+  assert.equal(abortedTellings, before)
+  const address = `${patientUrl}/agents/teller/ui-stream/page-0003/stream`
+  assert.equal((await fetch(address, { method: 'DELETE' })).status, 204)
+  await until(() => abortedTellings > before)
+  assert.equal(abortedTellings, before + 1)
+  assert.equal((await fetch(address)).status, 204)
+  await page.close()
 })

@@ -189,7 +189,6 @@ test('with resumeMs a run goes on without a reader, and who comes back gets all 
   runs[0]!.end()
   await second.ended()
   assert.equal(runs[0]!.isAborted, false)
-  assert.equal((await resume(server)).status, 204)
 })
 
 test('but no longer than that, counted from when the last reader left', async (t) => {
@@ -206,20 +205,23 @@ test('but no longer than that, counted from when the last reader left', async (t
   assert.equal((await resume(server)).status, 204)
 })
 
-test('an end that nobody has read is kept for that time', async (t) => {
-  const { server, runs } = serving(t, { resumeMs: 200 })
-  await (await ask(server)).leave()
-  runs[0]!.end()
-  await pause(20)
-  // Twice: what a page has not shown may be asked for again.
-  for (let times = 0; times < 2; times++) {
-    const reader = await resume(server)
-    await reader.ended()
-    assert.deepEqual(reader.parts('delta'), ['a'])
-    assert.ok(reader.text.endsWith('data: [DONE]\n\n'))
-  }
-  await eventually(async () => (await resume(server)).status === 204)
-})
+for (const isRead of [true, false]) {
+  test(`the end of a run that was ${isRead ? '' : 'not '}read is kept for that time`, async (t) => {
+    const { server, runs } = serving(t, { resumeMs: 200 })
+    const first = await ask(server)
+    if (!isRead) await first.leave()
+    runs[0]!.end()
+    if (isRead) await first.ended()
+    else await eventually(() => server.status().calls.running === 0)
+    for (let times = 0; times < 2; times++) {
+      const reader = await resume(server)
+      await reader.ended()
+      assert.deepEqual(reader.parts('delta'), ['a'])
+      assert.ok(reader.text.endsWith('data: [DONE]\n\n'))
+    }
+    await eventually(async () => (await resume(server)).status === 204)
+  })
+}
 
 test('the message has an id that stays, unless it goes on with one that the chat has', async (t) => {
   const { server, runs } = serving(t, { resumeMs: LONG_MS })
@@ -340,6 +342,31 @@ test('a reader who takes nothing holds the run up, and takes no memory', async (
   await eventually(() => server.status().calls.running === 0)
   assert.ok(said < 100)
   await assert.rejects(first.text())
+})
+
+test('of two readers the slower sets the pace, until it is dropped', async (t) => {
+  let said = 0
+  const begun = new Promise<void>((resolve) => { setTimeout(resolve, 50) })
+  const server = serve(t, {
+    writeTimeoutMs: 300,
+    agents: [{
+      name: 'Agent',
+      async* run() {
+        yield 'a'
+        await begun
+        for (; said < 60; said++) yield 'x'.repeat(10_000)
+      },
+    }],
+  })
+  const first = await ask(server)
+  await first.has('a')
+  const second = await server.fetch(request(STREAM))
+  await pause(150)
+  assert.ok(said < 40)
+  assert.ok(server.status().streams.queuedBytes < 200_000)
+  await first.ended()
+  assert.equal(first.parts('delta').length, 61)
+  await assert.rejects(second.text())
 })
 
 test('a server that closes keeps nothing of what was unread', async (t) => {

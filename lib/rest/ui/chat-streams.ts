@@ -1,6 +1,7 @@
 /**
  * The streams of chats whose runs go on. What was sent of one is kept, within bounds, so that a reader who
- * comes later gets all of it. Without a reader a run ends, at once or after `resumeMs`.
+ * comes later gets all of it. Without a reader a run ends, at once or after `resumeMs`; that long its end is
+ * kept, too.
  */
 import { timer } from '../../util/clock.ts'
 import { KeptStream, ReplayBudget } from '../../util/replay-budget.ts'
@@ -112,10 +113,14 @@ export class ChatStream implements Sink {
   end(text = ''): void {
     this.keep(text)
     this.#isEnded = true
-    // Where nobody has read the end, the client may still be on its way back.
-    if (this.#readers.size > 0 || this.#call.isDisconnected) this.forget()
-    else this.#pack()
-    if (this.#packs !== undefined) this.#streams.budget.ended(this.#packs)
+    const { budget, limits: { resumeMs } } = this.#streams
+    if (resumeMs === 0 || this.#call.isDisconnected) this.forget()
+    if (this.#isKept) this.#pack()
+    if (this.#packs !== undefined) {
+      // A client may have left unseen, and be on its way back.
+      budget.ended(this.#packs)
+      this.#wait(resumeMs)
+    }
     for (const reader of this.#readers) reader.end(text)
   }
 
@@ -141,8 +146,7 @@ export class ChatStream implements Sink {
       if (this.#readers.size > 0 || this.#isEnded) return
       const { resumeMs } = this.#streams.limits
       if (resumeMs === 0 || !this.#isKept) return this.stop('The client has left')
-      this.#timer = timer(resumeMs, () => this.stop('The client has not come back'))
-      this.#timer?.unref()
+      this.#wait(resumeMs)
     }
   }
 
@@ -171,6 +175,12 @@ export class ChatStream implements Sink {
     if (!this.#isKept) return
     this.#text += text
     if (this.#text.length >= this.#streams.packLength) this.#pack()
+  }
+
+  #wait(ms: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = timer(ms, () => this.stop('The client has not come back'))
+    this.#timer?.unref()
   }
 
   /** Counts what was sent since the last pack. */
