@@ -8,9 +8,10 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
+import { PassThrough, Readable, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { compile } from '../../dist/index.js'
 import { missing, node22, root } from './start.mjs'
 
 const skip = missing('@agentclientprotocol/sdk', 'acp-0.4')
@@ -68,6 +69,36 @@ export const agents = [
 ]
 `)
 
+/** Checks what both say against the schema of the protocol. Returns what is wrong with it. */
+function checked(toAgent, fromAgent) {
+  const file = new URL('node_modules/@agentclientprotocol/sdk/schema/v1/schema.json', import.meta.url)
+  const { $defs } = JSON.parse(readFileSync(file, 'utf8'))
+  const ofMethod = (method, ending) => Object.keys($defs).find((name) => (
+    $defs[name]['x-method'] === method && name.endsWith(ending)
+  ))
+  const wrong = []
+  const check = (name, value) => {
+    const result = compile({ $defs, $ref: `#/$defs/${name}` })(value)
+    if (!result.valid) wrong.push(`${name}: ${JSON.stringify(value)}: ${JSON.stringify(result.errors)}`)
+  }
+  const asked = new Map()
+  const read = (stream, take) => {
+    let text = ''
+    stream.on('data', (chunk) => {
+      const lines = (text + chunk).split('\n')
+      text = lines.pop()
+      lines.forEach((line) => take(JSON.parse(line)))
+    })
+  }
+  read(toAgent, ({ id, method }) => { if (method !== undefined) asked.set(id, method) })
+  read(fromAgent, ({ id, method, params, result, error }) => {
+    if (error !== undefined) check('Error', error)
+    else if (method === undefined) check(ofMethod(asked.get(id), 'Response'), result)
+    else check(ofMethod(method, id === undefined ? 'Notification' : 'Request'), params)
+  })
+  return wrong
+}
+
 /** Runs the command, and what the editor does with it. */
 async function edit(work, {
   file = module, args = [], env = {}, capabilities = {}, answer, node = process.execPath,
@@ -87,7 +118,11 @@ async function edit(work, {
     .onNotification(methods.client.session.update, ({ params }) => { updates.push(params.update) })
     .onRequest(methods.client.session.requestPermission, reply('permission'))
     .onRequest(methods.client.elicitation.create, reply('elicitation'))
-  const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout))
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  const wrong = checked(input, child.stdout)
+  input.pipe(child.stdin)
+  child.stdout.pipe(output)
+  const stream = ndJsonStream(Writable.toWeb(input), Readable.toWeb(output))
   const seen = await app.connectWith(stream, async (agent) => {
     const about = await agent.request(methods.agent.initialize, {
       protocolVersion: 1, clientCapabilities: capabilities, clientInfo: { name: 'editor', version: '1' },
@@ -97,6 +132,7 @@ async function edit(work, {
   child.stdin.end()
   if (child.exitCode === null) await once(child, 'exit')
   assert.equal(child.exitCode, 0)
+  assert.deepEqual(wrong, [])
   return { seen, log }
 }
 
