@@ -14,6 +14,7 @@ import {
 } from '../wire/jsonrpc.ts'
 import { randomUuid } from '../wire/random.ts'
 import { AskedQuestions } from './asked-questions.ts'
+import { commandsOf } from './commands.ts'
 import { decodePrompt, wrong } from './content.ts'
 import { errorOf } from './faults.ts'
 import { forgetSession, keepSession, listSessions, readSession } from './kept-sessions.ts'
@@ -133,14 +134,24 @@ class AcpLines implements LineProtocol, AcpClient {
 
   async #answer(id: Id, serve: Method, params: Params, length: number): Promise<void> {
     let text: string
+    let opened: string | undefined
     try {
-      text = formatResult(id, JSON.stringify(await serve(this, params, id, length)))
+      const result = await serve(this, params, id, length)
+      if (openers.has(serve)) opened = String(params['sessionId'] ?? Reflect.get(result, 'sessionId'))
+      text = formatResult(id, JSON.stringify(result))
     } catch (error) {
       const requestId = this.#running.get(id)?.call.requestId ?? randomUuid()
       text = formatError(id, errorOf(this.#service, error, requestId))
     }
     this.#running.delete(id)
     this.#client.send(text)
+    if (opened !== undefined) this.#showCommands(opened)
+  }
+
+  #showCommands(sessionId: string): void {
+    const availableCommands = commandsOf(this.#service.catalog)
+    if (availableCommands.length === 0) return
+    this.update(sessionId, { sessionUpdate: 'available_commands_update', availableCommands })
   }
 
   initialize({ protocolVersion, clientCapabilities, clientInfo }: Params): object {
@@ -263,7 +274,7 @@ class AcpLines implements LineProtocol, AcpClient {
     try {
       const answer = await run.answer()
       const isKept = answer.stopReason === 'end_turn' && this.#sessions.get(session.id) === session
-      if (isKept) await keepSession(this.#service, session, run.prompt)
+      if (isKept) await keepSession(this.#service, session, decoded.prompt)
       return answer
     } finally {
       session.run = undefined
@@ -285,14 +296,19 @@ function unknown(sessionId: unknown): Fault {
 /** `length`: of the line with the request, in characters. */
 type Method = (lines: AcpLines, params: Params, id: Id, length: number) => object | Promise<object>
 
+const newSession: Method = (lines, params) => lines.newSession(params)
+const loadSession: Method = (lines, params) => lines.openSession(params, true)
+const resumeSession: Method = (lines, params) => lines.openSession(params, false)
+
+/** After which a client can be told of a session. */
+const openers: ReadonlySet<Method> = new Set([newSession, loadSession, resumeSession])
+
 const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['initialize', (lines, params) => lines.initialize(params)],
   ['authenticate', () => {
     throw new Fault('invalid', 'There is nothing to authenticate with: authMethods is empty')
   }],
-  ['session/new', (lines, params) => lines.newSession(params)],
-  ['session/load', (lines, params) => lines.openSession(params, true)],
-  ['session/resume', (lines, params) => lines.openSession(params, false)],
+  ['session/new', newSession], ['session/load', loadSession], ['session/resume', resumeSession],
   ['session/list', (lines, params) => lines.listSessions(params)],
   ['session/close', (lines, params) => lines.closeSession(params)],
   ['session/delete', (lines, params) => lines.deleteSession(params)],

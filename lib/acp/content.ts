@@ -5,7 +5,7 @@ import { decodeBase64 } from '../wire/base64.ts'
 import type { Content } from '../define/content.ts'
 
 export interface PromptContent {
-  /** Texts as they are; of what is linked or embedded, a link at its place. */
+  /** As `promptTextOf` has it. */
   readonly prompt: string
   readonly message: readonly Content[]
 }
@@ -16,13 +16,18 @@ type Block = Readonly<Record<string, unknown>>
 export function decodePrompt(blocks: unknown): PromptContent {
   if (!Array.isArray(blocks) || blocks.length === 0) throw wrong('prompt', 'must be a list of content blocks')
   const message = blocks.map((block: unknown, index) => blockOf(block, `prompt[${index}]`))
+  return { prompt: promptTextOf(message), message }
+}
+
+/** The texts of a message; at the place of what is linked or embedded, a link. */
+export function promptTextOf(message: readonly Content[]): string {
   let prompt = ''
   for (const [index, block] of message.entries()) {
     // Editors cut a text where something is mentioned; two texts in a row are two.
     if (block.type === 'text' && message[index - 1]?.type === 'text') prompt += '\n'
     prompt += inline(block)
   }
-  return { prompt, message }
+  return prompt
 }
 
 function inline(block: Content): string {

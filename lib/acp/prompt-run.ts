@@ -5,7 +5,9 @@ import { asFault, Fault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { answerMessage, PlainChannel } from '../run/answer-message.ts'
 import { lineOrigin } from '../run/line-server.ts'
-import { encodeBlock } from './content.ts'
+import { getPrompt } from '../run/reading.ts'
+import { commandIn } from './commands.ts'
+import { encodeBlock, promptTextOf } from './content.ts'
 import { canAskOverAcp } from './questions.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { Answer } from '../define/answer.ts'
@@ -15,6 +17,7 @@ import type { CallEvent } from '../define/event.ts'
 import type { Ability, Question } from '../define/question.ts'
 import type { UserMessage } from '../run/answer-message.ts'
 import type { Service } from '../run/service.ts'
+import type { Command } from './commands.ts'
 import type { PromptContent } from './content.ts'
 import type { AcpAbilities } from './questions.ts'
 import type { AcpSession } from './session.ts'
@@ -35,7 +38,7 @@ export interface AcpClient {
 export interface PromptAnswer { readonly stopReason: 'end_turn' | 'refusal' | 'cancelled' }
 
 export class PromptRun extends PlainChannel implements UserMessage {
-  readonly prompt: string
+  prompt: string
   readonly conversationId: string
   readonly isNamed = true
   readonly readLength: number
@@ -48,6 +51,7 @@ export class PromptRun extends PlainChannel implements UserMessage {
   readonly #service: Service
   readonly #agent: Agent | Group
   readonly #client: AcpClient
+  #commandCall: LiveCall | undefined
   #hasPiece = false
 
   constructor(
@@ -70,6 +74,8 @@ export class PromptRun extends PlainChannel implements UserMessage {
   /** Runs once. Rejects with a `Fault`; a cancelled run and a rejected prompt are answers. */
   async answer(): Promise<PromptAnswer> {
     try {
+      const command = commandIn(this.#service.catalog, this.prompt)
+      if (command !== undefined) await this.#expand(command)
       return this.#finish(await answerMessage(
         this.#service, this.#agent, this, this.call, this.#emit.bind(this),
       ))
@@ -86,7 +92,16 @@ export class PromptRun extends PlainChannel implements UserMessage {
   }
 
   cancel(): void {
-    this.call.disconnect('The client has cancelled the prompt')
+    for (const call of [this.#commandCall, this.call]) call?.disconnect('The client has cancelled the prompt')
+  }
+
+  /** Puts what a prompt of the server says in place of the command. */
+  async #expand({ name, args }: Command): Promise<void> {
+    this.#commandCall = new LiveCall(this.origin, this, this)
+    const { messages } = await getPrompt(this.#service, name, args, this.#commandCall)
+    const written = messages.map(({ content }) => content)
+    this.prompt = promptTextOf(written)
+    this.message = [...written, ...this.message.filter(({ type }) => type !== 'text')]
   }
 
   can(what: Ability): boolean { return canAskOverAcp(this.#client.abilities, what) }

@@ -157,7 +157,7 @@ function accepted(answer: Answer, { name }: Agent | Group): Answer {
 export class PlainChannel implements CallFacts, CallChannel {
   readonly protocol: Protocol
   readonly sessionId: string | undefined
-  readonly message: readonly Content[]
+  message: readonly Content[]
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly origin: Origin
   readonly #service: Service

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
-import { defineAgent, Fault, memoryStore, serveStdio } from '../../lib/index.ts'
+import { defineAgent, definePrompt, Fault, memoryStore, serveStdio } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import type { Call, StdioOptions } from '../../lib/index.ts'
 
@@ -193,6 +193,54 @@ test('files of a prompt are links in its text, and blocks of the message', async
     { type: 'text', text: 'See ' }, { type: 'resource_link', uri: 'file:///a.js', name: 'a.js' },
     { type: 'resource', resource: blob }, { type: 'image', data: 'aGk=', mimeType: 'image/png' },
   ])
+  await editor.end()
+})
+
+test('prompts are slash commands', async () => {
+  const praise = definePrompt({
+    name: 'praise', description: 'Praises.', arguments: [{ name: 'what', required: true }, { name: 'how' }],
+    get: ({ what, how = 'much' }) => [
+      { role: 'user', content: `Praise ${what} ${how}.` },
+      { role: 'user', content: { type: 'resource_link', uri: 'file:///b', name: 'b' } },
+    ],
+  })
+  const stuck = definePrompt({
+    name: 'stuck', get: (_, { signal }) => (
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve('late')))
+    ),
+  })
+  const secret = definePrompt({ name: 'secret', scopes: ['admin'], get: () => 'secret' })
+  const reader = agentOf((prompt, { message }) => `${prompt} ${message.map(({ type }) => type).join()}`)
+  const editor = new Editor({ agents: [reader], prompts: [praise, stuck, secret] })
+  const sessionId = await editor.begin()
+  await eventually(() => editor.others.length > 0, 'commands')
+  const availableCommands = [
+    { name: 'praise', description: 'Praises.', input: { hint: 'what [how]' } },
+    { name: 'stuck', description: '' },
+  ]
+  const commands = [{ sessionUpdate: 'available_commands_update', availableCommands }]
+  assert.deepEqual(editor.updates(), commands)
+  await editor.prompt(sessionId, '/praise pears very much')
+  await editor.prompt(sessionId, '/praise  ', { type: 'resource_link', uri: 'file:///a', name: 'a' })
+  for (const text of ['/praise\napples', '/secret', '/praises x', '/etc/praise', 'a /praise b']) {
+    await editor.prompt(sessionId, text)
+  }
+  assert.deepEqual(editor.texts(), [
+    'Praise pears very much.[b](file:///b) text,resource_link',
+    'Praise [a](file:///a) much.[b](file:///b) text,resource_link,resource_link',
+    'Praise apples much.[b](file:///b) text,resource_link',
+    ...['/secret', '/praises x', '/etc/praise', 'a /praise b'].map((text) => `${text} text`),
+  ])
+  const { error } = await editor.prompt(sessionId, '/praise')
+  assert.deepEqual([error.code, error.message], [-32602, "The prompt 'praise' needs the argument 'what'"])
+  const cancelled = editor.prompt(sessionId, '/stuck')
+  await editor.ask('session/list', {})
+  editor.write({ method: 'session/cancel', params: { sessionId } })
+  assert.deepEqual((await cancelled)['result'], { stopReason: 'cancelled' })
+  assert.equal((await listed(editor))[0]?.['title'], '/praise pears very much')
+  await editor.ask('session/resume', { sessionId, cwd, mcpServers: [] })
+  await eventually(() => editor.others.length > 0, 'commands')
+  assert.deepEqual(editor.updates(), commands)
   await editor.end()
 })
 

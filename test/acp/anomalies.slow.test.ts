@@ -9,7 +9,7 @@ import diagnostics from 'node:diagnostics_channel'
 import { PassThrough, Writable } from 'node:stream'
 import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { defineAgent, memoryStore, serveStdio } from '../../lib/index.ts'
+import { defineAgent, definePrompt, memoryStore, serveStdio } from '../../lib/index.ts'
 import { failing, Fuse } from '../fixtures/fuse.ts'
 import type { Quota } from '../../lib/util/quota.ts'
 
@@ -39,6 +39,7 @@ const agents = [
   }),
   defineAgent({ name: 'Echo', run: (prompt) => { fail(); return prompt } }),
 ]
+const prompts = [definePrompt({ name: 'hello', get: async () => { fail(); await pause(1); return 'Hello' } })]
 
 const quotas = new Set<Quota>()
 diagnostics.subscribe('triport:quota', (quota) => quotas.add(quota as Quota))
@@ -65,7 +66,7 @@ async function edit(isShared: boolean): Promise<void> {
     if (message['id'] === undefined) return
     write({ id: message['id'], result: { outcome: { outcome: 'selected', optionId: '0' } } })
   }
-  const over = serveStdio({ agents }, {
+  const over = serveStdio({ agents, prompts }, {
     protocol: 'acp', input, output, log: false, graceMs: 0, askTimeoutMs: 200,
     ...isShared && {
       store: failing(memoryStore({ isShared }), fuses.store), secret: 'the secret of the editors',
@@ -92,6 +93,7 @@ async function edit(isShared: boolean): Promise<void> {
   await prompt('Go')
   await ask('session/set_mode', { sessionId, modeId: 'echo' })
   await Promise.all([prompt('Go'), ask('session/list', {}), ask('session/load', { sessionId, ...setup })])
+  await prompt('/hello')
   await ask('session/resume', { sessionId, ...setup })
   await ask('session/close', { sessionId })
   await ask('session/delete', { sessionId })

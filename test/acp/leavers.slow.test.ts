@@ -9,7 +9,7 @@ import diagnostics from 'node:diagnostics_channel'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { defineAgent, memoryStore, serveStdio } from '../../lib/index.ts'
+import { defineAgent, definePrompt, memoryStore, serveStdio } from '../../lib/index.ts'
 import { run } from '../fixtures/command.ts'
 import { heldBytes } from '../fixtures/heap.ts'
 import { modules } from '../fixtures/modules.ts'
@@ -62,6 +62,10 @@ const agents = [
   defineAgent({ name: 'Asker', run: (_prompt, call) => ask(call, 0) }),
   defineAgent({ name: 'Late asker', run: (_prompt, call) => ask(call, 15) }),
 ]
+const prompts = [definePrompt({
+  name: 'wait', arguments: [{ name: 'what', required: true }],
+  get: async ({ what }) => { await pause(10); return `Wait for ${what}` },
+})]
 const agentIds = ['quick', 'slow', 'deaf', 'busy', 'asker', 'late-asker', 'nobody']
 
 async function ask(call: Call, ms: number): Promise<string> {
@@ -126,7 +130,7 @@ class WildEditor {
   constructor(random: Random, options: Partial<StdioOptions>) {
     this.#random = random
     const { input, output } = this
-    this.over = serveStdio({ agents }, {
+    this.over = serveStdio({ agents, prompts }, {
       protocol: 'acp', input, output, log: false, graceMs: 30, askTimeoutMs: 60,
       maxBodyBytes: MAX_BODY_BYTES, ...options,
     })
@@ -214,7 +218,7 @@ class WildEditor {
 
   #prompt(sessionId: string): object {
     const blocks = [
-      { type: 'text', text: 'x'.repeat(this.#random(4_000)) },
+      { type: 'text', text: this.#one(['', '/wait ', '/wait']) + 'x'.repeat(this.#random(4_000)) },
       { type: 'image', data: 'aGk=', mimeType: 'a/b' },
       { type: 'resource_link', uri: 'file:///a', name: 'a' }, { type: 'text' }, 7,
     ]

@@ -317,6 +317,24 @@ test('threads are listed and deleted', { skip }, async () => {
   })
 })
 
+test('prompts are slash commands', { skip }, async () => {
+  const file = join(folder, 'praise.mjs')
+  writeFileSync(file, `export { agents } from './agents.mjs'
+    export const prompts = [{
+      name: 'praise', description: 'Praises.', arguments: [{ name: 'what', required: true }],
+      get: ({ what }) => 'Praise ' + what + '.',
+    }]`)
+  await edit(async ({ agent, updates }) => {
+    const { sessionId } = await begin(agent, 'echo')
+    const [{ availableCommands }] = updates.splice(0)
+    assert.deepEqual(availableCommands, [
+      { name: 'praise', description: 'Praises.', input: { hint: 'what' } },
+    ])
+    await ask(agent, sessionId, '/praise pears')
+    assert.deepEqual(said(updates), ['editor 0: Praise pears.'])
+  }, { file })
+})
+
 test('an agent is chosen as a mode, and gets the MCP servers of its session', { skip }, async () => {
   await edit(async ({ agent, updates }) => {
     const mcpServers = [{ name: 'files', command: '/bin/files', args: [], env: [] }]
