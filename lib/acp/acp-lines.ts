@@ -20,7 +20,7 @@ import { errorOf } from './faults.ts'
 import { forgetSession, keepSession, listSessions, readSession } from './kept-sessions.ts'
 import { PromptRun } from './prompt-run.ts'
 import { abilitiesIn, noAbilities } from './questions.ts'
-import { AcpSession, agentOf, agentsOf, choiceOf, chooseAgent, setOption, setupIn } from './session.ts'
+import { AcpSession, agentOf, agentsOf, choiceOf, chooseAgent, reads, setOption, setupIn } from './session.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientInfo } from '../define/call.ts'
 import type { Question } from '../define/question.ts'
@@ -104,7 +104,7 @@ class AcpLines implements LineProtocol, AcpClient {
   #takeNotice(method: string, params: unknown): void {
     const { sessionId, requestId } = isRecord(params) ? params : {}
     if (method === 'session/cancel' && typeof sessionId === 'string') {
-      this.#sessions.get(sessionId)?.run?.cancel()
+      this.#runOf(sessionId)?.cancel()
     } else if (method === '$/cancel_request') {
       this.#running.get(requestId as Id)?.cancel()
     }
@@ -137,7 +137,7 @@ class AcpLines implements LineProtocol, AcpClient {
     let opened: string | undefined
     try {
       const result = await serve(this, params, id, length)
-      if (openers.has(serve)) opened = String(params['sessionId'] ?? Reflect.get(result, 'sessionId'))
+      if (openers.has(serve)) opened = { ...params, ...result }['sessionId'] as string
       text = formatResult(id, JSON.stringify(result))
     } catch (error) {
       const requestId = this.#running.get(id)?.call.requestId ?? randomUuid()
@@ -162,13 +162,16 @@ class AcpLines implements LineProtocol, AcpClient {
     this.info = typeof name !== 'string' ? undefined : {
       name, version: typeof version === 'string' ? version : '', ...typeof title === 'string' && { title },
     }
-    const { name: ourName, version: ourVersion } = this.#service
+    const { name: ourName, version: ourVersion, catalog } = this.#service
+    const agents = agentsOf(catalog)
     return {
       protocolVersion: PROTOCOL_VERSION,
       agentInfo: { name: ourName, version: ourVersion },
       agentCapabilities: {
         loadSession: true,
-        promptCapabilities: { image: true, audio: true, embeddedContext: true },
+        promptCapabilities: {
+          image: reads(agents, 'image'), audio: reads(agents, 'audio'), embeddedContext: true,
+        },
         sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {}, additionalDirectories: {} },
       },
       authMethods: [],
@@ -228,7 +231,7 @@ class AcpLines implements LineProtocol, AcpClient {
 
   closeSession({ sessionId }: Params): object {
     const session = this.#sessionOf(sessionId)
-    session.run?.cancel()
+    this.#runOf(session.id)?.cancel()
     this.#sessions.delete(session.id)
     return {}
   }
@@ -236,7 +239,7 @@ class AcpLines implements LineProtocol, AcpClient {
   /** Forgets a session and its conversation; one that is not there is forgotten already. */
   async deleteSession({ sessionId }: Params): Promise<object> {
     if (typeof sessionId !== 'string') throw unknown(sessionId)
-    this.#sessions.get(sessionId)?.run?.cancel()
+    this.#runOf(sessionId)?.cancel()
     this.#sessions.delete(sessionId)
     await forgetSession(this.#service, sessionId)
     await this.#service.conversations.remove(anonymous.id, sessionId)
@@ -257,7 +260,7 @@ class AcpLines implements LineProtocol, AcpClient {
 
   async prompt({ sessionId, prompt, _meta: meta }: Params, id: Id, length: number): Promise<object> {
     const session = this.#sessionOf(sessionId)
-    if (session.run !== undefined) {
+    if (this.#runOf(session.id) !== undefined) {
       throw new Fault('conflict', 'This session answers a prompt already; send session/cancel first')
     }
     const agent = agentOf(this.#service.catalog, session)
@@ -270,15 +273,16 @@ class AcpLines implements LineProtocol, AcpClient {
     // It is the one that was used last.
     this.#sessions.set(session.id, session)
     this.#running.set(id, run)
-    session.run = run
-    try {
-      const answer = await run.answer()
-      const isKept = answer.stopReason === 'end_turn' && this.#sessions.get(session.id) === session
-      if (isKept) await keepSession(this.#service, session, decoded.prompt)
-      return answer
-    } finally {
-      session.run = undefined
-    }
+    const answer = await run.answer()
+    const isKept = answer.stopReason === 'end_turn' && this.#sessions.get(session.id) === session
+    if (isKept) await keepSession(this.#service, session, decoded.prompt)
+    return answer
+  }
+
+  /** The prompt that a session answers. */
+  #runOf(sessionId: string): PromptRun | undefined {
+    for (const run of this.#running.values()) if (run?.session.id === sessionId) return run
+    return undefined
   }
 
   #sessionOf(sessionId: unknown): AcpSession {

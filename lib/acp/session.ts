@@ -29,8 +29,6 @@ export class AcpSession {
   agentId: string | undefined
   /** The beginning of its first prompt; undefined: there was none. */
   title: string | undefined
-  /** The prompt that it answers. */
-  run: { cancel(): void } | undefined
 
   constructor(id: string, setup: SessionSetup) {
     this.id = id
@@ -70,6 +68,12 @@ export function absolutePath(path: unknown, at: string): string {
 export function agentsOf(catalog: Catalog): readonly (Agent | Group)[] {
   const { root, groups, agents } = catalog
   return allowed(anonymous, [...new Set([...root === undefined ? [] : [root], ...groups, ...agents])])
+}
+
+/** Whether something that answers may read pictures or sounds, by its `inputModes`. */
+export function reads(agents: readonly (Agent | Group)[], kind: 'image' | 'audio'): boolean {
+  return agents.some((agent) => agent.kind === 'group' ? reads(agent.agents, kind)
+    : agent.inputModes?.some((mode) => mode === '*/*' || mode.toLowerCase().startsWith(`${kind}/`)) ?? true)
 }
 
 /** Throws `Fault('not-found')` where it is not there any more. */

@@ -112,6 +112,21 @@ test('initialize says what the agent can, and comes first', async () => {
   await editor.end()
 })
 
+test('pictures and sounds are announced where an agent may read them', async () => {
+  const reader = (name: string, ...inputModes: readonly string[]) => (
+    defineAgent({ name, inputModes, run: () => '' })
+  )
+  for (const [agents, image, audio] of [
+    [[reader('a', 'text/plain')], false, false], [[reader('a', 'text/plain', 'image/*')], true, false],
+    [[reader('a', 'image/png'), reader('b', 'Audio/wav')], true, true], [[reader('a', '*/*')], true, true],
+  ] as const) {
+    const editor = new Editor({ agents })
+    const { result } = await editor.ask('initialize', { protocolVersion: 1 })
+    assert.deepEqual(result.agentCapabilities.promptCapabilities, { image, audio, embeddedContext: true })
+    await editor.end()
+  }
+})
+
 test('a session has a history; another has none', async () => {
   const editor = new Editor(echo)
   const sessionId = await editor.begin()
