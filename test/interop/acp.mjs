@@ -386,11 +386,7 @@ test('a thread is loaded, within a process and from a store', { skip }, async ()
 })
 
 test('an older client is answered, asked, and gets its thread again', { skip }, async () => {
-  const file = join(folder, 'asker.mjs')
-  // It knows no choice of agents.
-  writeFileSync(file, `import { agents } from './agents.mjs'
-    export default agents.find(({ name }) => name === 'Asker')`)
-  const child = spawn(process.execPath, [join(root, 'dist/cli.js'), 'serve', '--acp', file], {
+  const child = spawn(process.execPath, [join(root, 'dist/cli.js'), 'serve', '--acp', module], {
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   const seen = []
@@ -404,7 +400,10 @@ test('an older client is answered, asked, and gets its thread again', { skip }, 
   }), ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)))
   const { protocolVersion } = await connection.initialize({ protocolVersion: 1, clientCapabilities: {} })
   assert.equal(protocolVersion, 1)
-  const { sessionId } = await connection.newSession({ cwd: folder, mcpServers: [] })
+  // It knows no options of a session, and chooses an agent as a mode.
+  const { sessionId, modes } = await connection.newSession({ cwd: folder, mcpServers: [] })
+  assert.equal(modes.currentModeId, 'desk')
+  await connection.setSessionMode({ sessionId, modeId: 'asker' })
   const prompt = [{ type: 'text', text: JSON.stringify(yesOrNo) }]
   assert.deepEqual(await connection.prompt({ sessionId, prompt }), { stopReason: 'end_turn' })
   const answer = 'agent_message_chunk accept {"sure":true}'
