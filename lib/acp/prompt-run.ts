@@ -48,7 +48,6 @@ export class PromptRun extends PlainChannel implements UserMessage {
   readonly call: LiveCall
   /** Questions without an answer, each as the function that withdraws it. */
   readonly questions: Set<(reason: Fault) => void> = new Set()
-  readonly #service: Service
   readonly #agent: Agent | Group
   readonly #client: AcpClient
   #commandCall: LiveCall | undefined
@@ -66,7 +65,6 @@ export class PromptRun extends PlainChannel implements UserMessage {
     this.trace = traceIn(metadata)
     this.session = session
     this.call = new LiveCall(this.origin, this, this)
-    this.#service = service
     this.#agent = agent
     this.#client = client
   }
@@ -74,10 +72,10 @@ export class PromptRun extends PlainChannel implements UserMessage {
   /** Runs once. Rejects with a `Fault`; a cancelled run and a rejected prompt are answers. */
   async answer(): Promise<PromptAnswer> {
     try {
-      const command = commandIn(this.#service.catalog, this.prompt)
+      const command = commandIn(this.service.catalog, this.prompt)
       if (command !== undefined) await this.#expand(command)
       return this.#finish(await answerMessage(
-        this.#service, this.#agent, this, this.call, this.#emit.bind(this),
+        this.service, this.#agent, this, this.call, this.#emit.bind(this),
       ))
     } catch (error) {
       const { kind, message, detail } = asFault(error)
@@ -98,7 +96,7 @@ export class PromptRun extends PlainChannel implements UserMessage {
   /** Puts what a prompt of the server says in place of the command. */
   async #expand({ name, args }: Command): Promise<void> {
     this.#commandCall = new LiveCall(this.origin, this, this)
-    const { messages } = await getPrompt(this.#service, name, args, this.#commandCall)
+    const { messages } = await getPrompt(this.service, name, args, this.#commandCall)
     const written = messages.map(({ content }) => content)
     this.prompt = promptTextOf(written)
     this.message = [...written, ...this.message.filter(({ type }) => type !== 'text')]

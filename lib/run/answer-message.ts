@@ -153,20 +153,23 @@ function accepted(answer: Answer, { name }: Agent | Group): Answer {
   return answer
 }
 
-/** The channel of a protocol that carries only the answer: log lines go to the server's own log. */
+/**
+ * The channel of a protocol that carries only the answer: log lines go to the server's own log. Its fields are
+ * declared, not defined: in a class that many extend, each that is defined costs 80 ns.
+ */
 export class PlainChannel implements CallFacts, CallChannel {
-  readonly protocol: Protocol
-  readonly sessionId: string | undefined
-  message: readonly Content[]
-  readonly metadata: Readonly<Record<string, unknown>> | undefined
-  readonly origin: Origin
-  readonly #service: Service
+  declare readonly protocol: Protocol
+  declare readonly sessionId: string | undefined
+  declare message: readonly Content[]
+  declare readonly metadata: Readonly<Record<string, unknown>> | undefined
+  declare readonly origin: Origin
+  declare protected readonly service: Service
 
   constructor(
     service: Service, origin: Origin, protocol: Protocol, sessionId?: string,
     message: readonly Content[] = [], metadata?: Readonly<Record<string, unknown>>,
   ) {
-    this.#service = service
+    this.service = service
     this.origin = origin
     this.protocol = protocol
     this.sessionId = sessionId
@@ -175,6 +178,6 @@ export class PlainChannel implements CallFacts, CallChannel {
   }
 
   log(level: Severity, data: unknown, logger: string | undefined): void {
-    this.#service.log(logLevelOf(level), describe(data), { request: this.origin.requestId, logger })
+    this.service.log(logLevelOf(level), describe(data), { request: this.origin.requestId, logger })
   }
 }

@@ -14,22 +14,21 @@ import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 
-/** Runs once, by `open` or `start`. */
+/** Runs once, by `open` or `start`. Its fields are declared as those of its channel are. */
 export abstract class RunStream<R> extends PlainChannel implements Source {
-  protected readonly service: Service
-  readonly call: LiveCall
+  declare readonly call: LiveCall
   /** Of a request with a key: the run goes on when the client leaves, and its end settles the key. */
-  protected readonly hold: KeyHold | undefined
+  declare protected readonly hold: KeyHold | undefined
   /** Where events go. Undefined: the reply is whole. */
-  protected sink: Sink | undefined
+  declare protected sink: Sink | undefined
 
   constructor(
     service: Service, origin: Origin, hold?: KeyHold, sessionId?: string, message?: readonly Content[],
     metadata?: Readonly<Record<string, unknown>>,
   ) {
     super(service, origin, 'http', sessionId, message, metadata)
-    this.service = service
     this.hold = hold
+    this.sink = undefined
     this.call = new LiveCall(origin, this, this)
   }
 
