@@ -3,7 +3,7 @@
  * nothing of theirs is imported, and no member is called. An adapter is loaded with the first run.
  */
 import {
-  areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, readMember, membersOf,
+  areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, readMember, membersOf, wordIn,
 } from './shape.ts'
 import type { Call } from '../define/call.ts'
 import type { Adapter, Shown } from './adapter.ts'
@@ -221,8 +221,8 @@ export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
   }
   return {
     what,
-    name: textOf(how.name === undefined ? has('name') : how.name(has)),
-    description: textOf(how.description === undefined ? has('description') : how.description(has, thing)),
+    name: wordIn(how.name === undefined ? has('name') : how.name(has)),
+    description: wordIn(how.description === undefined ? has('description') : how.description(has, thing)),
     async* run(prompt, call) {
       const adapter = await how.load()
       yield* adapter.run(thing, prompt, call)
@@ -230,8 +230,4 @@ export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
       call.signal.throwIfAborted()
     },
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

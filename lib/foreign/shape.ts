@@ -57,6 +57,17 @@ export function hasMembers(thing: object, ...members: readonly string[]): boolea
 
 export type PlainMembers = Readonly<Record<string, unknown>>
 
+/** A text with something in it. */
+export function wordIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The text of a content that is a text, or a list of parts that have some. */
+export function textOfParts(content: unknown): string {
+  if (!Array.isArray(content)) return String(content)
+  return content.map((part) => String(readMember(part, 'text') ?? '')).join('')
+}
+
 /** The members of a plain object; none of anything else. */
 export function membersIn(value: unknown): PlainMembers {
   return typeof value === 'object' && value !== null ? { ...value } : {}

@@ -3,7 +3,7 @@
  * of theirs is imported, and no member is called before the tool is.
  */
 import {
-  areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, readMember, membersOf,
+  areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, readMember, membersOf, wordIn,
 } from './shape.ts'
 import { isAnySchema, isShape, schemaFrom, unchanged } from './tool-schemas.ts'
 import { isStandard } from '../schema/standard.ts'
@@ -333,9 +333,9 @@ export function adaptTool(thing: unknown): AdaptedTool | undefined {
   const schema = schemaFrom(how.input(has))
   return {
     what,
-    name: textOf((how.name ?? ((all) => all('name')))(has)),
-    title: textOf(has('title')),
-    description: textOf((how.description ?? ((all) => all('description')))(has)),
+    name: wordIn((how.name ?? ((all) => all('name')))(has)),
+    title: wordIn(has('title')),
+    description: wordIn((how.description ?? ((all) => all('description')))(has)),
     inputSchema: how.checks === true ? unchanged(schema) : schema,
     outputSchema: schemaFrom(how.output?.(has)),
     annotations: objectIn(how.annotations?.(has)),
@@ -343,10 +343,6 @@ export function adaptTool(thing: unknown): AdaptedTool | undefined {
     asks: (args, call) => how.approval?.(theirs, args, call, has),
     call: (args, call) => how.call(theirs, args, call, has),
   }
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 function objectIn(value: unknown): object | undefined {

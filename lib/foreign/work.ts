@@ -2,6 +2,7 @@
  * What agents of other frameworks say of their work, as events. What a model has left out, or has counted
  * wrongly, is passed over: the answer must not fail for it.
  */
+import { wordIn } from './shape.ts'
 import type { Call } from '../define/call.ts'
 import type { Usage } from '../define/event.ts'
 
@@ -40,8 +41,4 @@ export function sayUsage(call: Call, given: { readonly [N in keyof Usage]: unkno
 /** A count; zero for what is none. */
 export function countIn(value: unknown): number {
   return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0
-}
-
-function wordIn(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

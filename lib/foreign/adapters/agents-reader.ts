@@ -4,8 +4,7 @@ import { readJson, readMember } from '../shape.ts'
 import { countIn, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Read, Shown } from '../adapter.ts'
-
-type Members = Readonly<Record<string, unknown>>
+import type { PlainMembers } from '../shape.ts'
 
 /** Reads a whole result, or the events of one and the result behind them: its text is shown once. */
 export function makeAgentsReader(): Read {
@@ -14,24 +13,24 @@ export function makeAgentsReader(): Read {
   let hasEvents = false
   let hasText = false
   const read = (value: object, call: Call): Shown | undefined => {
-    const { type, data, name, item } = value as Members
+    const { type, data, name, item } = value as PlainMembers
     if (type === undefined) return readResult(value, call)
     hasEvents = true
     if (type === 'run_item_stream_event') readItem(name, item, call)
     if (type !== 'raw_model_stream_event') return undefined
-    const { type: what, delta, event, response } = data as Members
+    const { type: what, delta, event, response } = data as PlainMembers
     if (what === 'response_started') answers++
     if (what === 'response_done') readUsage(readMember(response, 'usage'), call)
     if (what === 'model') readModel(event, call)
     return what === 'output_text_delta' ? paragraphs.next(answers, String(delta)) : undefined
   }
   const readResult = (result: object, call: Call): Shown | undefined => {
-    const { interruptions } = result as Members
+    const { interruptions } = result as PlainMembers
     if (Array.isArray(interruptions) && interruptions.length > 0) {
       throw new TypeError('A run waits for an approval, and only its agent can go on from there; '
         + 'give the agent as it is, in agents: [agent]')
     }
-    const { finalOutput: output, newItems, runContext } = result as Members
+    const { finalOutput: output, newItems, runContext } = result as PlainMembers
     if (!hasEvents) {
       for (const one of newItems as readonly object[]) readItem(names.get(readMember(one, 'type')), one, call)
       readUsage(readMember(runContext, 'usage'), call)

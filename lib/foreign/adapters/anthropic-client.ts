@@ -3,17 +3,16 @@ import { readMember } from '../shape.ts'
 import { countIn, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Reader, Shown } from '../adapter.ts'
-
-type Members = Readonly<Record<string, unknown>>
+import type { PlainMembers } from '../shape.ts'
 
 export const anthropicClient: Reader = {
   makeReader() {
     /** Of the message that comes in pieces. */
     let usage: unknown
     return (value, call) => {
-      const { type, message, delta, content_block: block, error, usage: tokens } = value as Members
+      const { type, message, delta, content_block: block, error, usage: tokens } = value as PlainMembers
       switch (type) {
-        case 'message': return readMessage(value as Members, call)
+        case 'message': return readMessage(value as PlainMembers, call)
         case 'message_start':
           usage = readMember(message, 'usage')
           return undefined
@@ -29,7 +28,7 @@ export const anthropicClient: Reader = {
   },
 }
 
-function readMessage({ content, usage, parsed_output: data }: Members, call: Call): Shown {
+function readMessage({ content, usage, parsed_output: data }: PlainMembers, call: Call): Shown {
   readUsage(usage, call)
   const blocks: readonly unknown[] = Array.isArray(content) ? content : []
   const text = blocks.map((block) => readBlock(block, call) ?? '').join('')
@@ -38,7 +37,7 @@ function readMessage({ content, usage, parsed_output: data }: Members, call: Cal
 
 /** A block of a message, which may be only its beginning. */
 function readBlock(block: unknown, call: Call): string | undefined {
-  const { type, text, thinking, id, name, input, tool_use_id: toolId } = block as Members
+  const { type, text, thinking, id, name, input, tool_use_id: toolId } = block as PlainMembers
   if (type === 'text') return String(text)
   if (type === 'thinking') sayThought(call, thinking)
   if (type === 'tool_use' || type === 'server_tool_use' || type === 'mcp_tool_use') {
@@ -50,7 +49,7 @@ function readBlock(block: unknown, call: Call): string | undefined {
 }
 
 function readDelta(delta: unknown, call: Call): string | undefined {
-  const { type, text, thinking } = delta as Members
+  const { type, text, thinking } = delta as PlainMembers
   if (type === 'thinking_delta') sayThought(call, thinking)
   return type === 'text_delta' ? String(text) : undefined
 }

@@ -9,11 +9,10 @@ import { readMember } from '../shape.ts'
 import { sayThought } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Shown } from '../adapter.ts'
+import type { PlainMembers } from '../shape.ts'
 
 /** What a graph asks: `interrupt(value)`. */
 export interface GraphInterrupt { readonly id: string; readonly value: unknown }
-
-type Members = Readonly<Record<string, unknown>>
 
 export class GraphReader {
   /** Whether messages come in pieces: then their texts and tokens are not read from states and updates. */
@@ -59,10 +58,10 @@ export class GraphReader {
   }
 
   #readObject(value: object, call: Call): Shown | undefined {
-    const { messages, event, lc_kwargs: isMessage } = value as Members
+    const { messages, event, lc_kwargs: isMessage } = value as PlainMembers
     if (isMessage !== undefined) return this.#readPiece(value, undefined, call)
     if (Array.isArray(messages)) return this.#readState(value, call)
-    if (typeof event === 'string') return this.#readEvent(event, value as Members, call)
+    if (typeof event === 'string') return this.#readEvent(event, value as PlainMembers, call)
     return this.#readUpdates(value, call)
   }
 
@@ -139,7 +138,7 @@ export class GraphReader {
   }
 
   /** Events of a run (`streamEvents`). */
-  #readEvent(event: string, { run_id: id, data, metadata }: Members, call: Call): Shown | undefined {
+  #readEvent(event: string, { run_id: id, data, metadata }: PlainMembers, call: Call): Shown | undefined {
     if (event === 'on_chat_model_stream') {
       this.#seen.add(id)
       return this.#readPiece(readMember(data, 'chunk'), metadata ?? {}, call)

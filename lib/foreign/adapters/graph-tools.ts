@@ -3,8 +3,7 @@ import { textOfMessage } from './langchain-message.ts'
 import { readJson, readMember } from '../shape.ts'
 import { sayToolCall, sayToolResult } from '../work.ts'
 import type { Call } from '../../define/call.ts'
-
-type Members = Readonly<Record<string, unknown>>
+import type { PlainMembers } from '../shape.ts'
 
 /** A tool that only gives an answer its form. */
 const FORMS = /^extract-\d+$/
@@ -19,7 +18,7 @@ export class GraphTools {
   begin(message: unknown, call: Call): void {
     const calls = readMember(message, 'tool_calls')
     if (!Array.isArray(calls)) return
-    for (const { id, name, args } of calls as readonly Members[]) {
+    for (const { id, name, args } of calls as readonly PlainMembers[]) {
       this.#beginOne(String(id || name), String(name), args, call)
     }
   }
@@ -28,7 +27,7 @@ export class GraphTools {
   addPieces(message: unknown): boolean {
     const pieces = readMember(message, 'tool_call_chunks')
     if (!Array.isArray(pieces)) return false
-    for (const { id, name, args = '', index } of pieces as readonly Members[]) {
+    for (const { id, name, args = '', index } of pieces as readonly PlainMembers[]) {
       // Only the first has the id of the call.
       const key = `${readMember(message, 'id')} ${index}`
       const known = this.#pieces.get(key)
@@ -46,7 +45,7 @@ export class GraphTools {
    * has ended before.
    */
   end(message: unknown, call: Call): boolean | undefined {
-    const { tool_call_id: id, name, status } = message as Members
+    const { tool_call_id: id, name, status } = message as PlainMembers
     for (const one of this.#pieces.values()) {
       if (one.id === id) this.#beginOne(one.id, one.name, readJson(one.args) ?? one.args, call)
     }

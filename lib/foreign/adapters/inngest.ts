@@ -1,6 +1,6 @@
 /** Runs agents and networks of Inngest's AgentKit, and reads their results. */
 import { asOneText } from '../message.ts'
-import { readJson, readMember } from '../shape.ts'
+import { readJson, readMember, textOfParts } from '../shape.ts'
 import { sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Reader, Shown } from '../adapter.ts'
@@ -36,15 +36,10 @@ function* read(result: Result | NetworkRun, call: Call): Generator<Shown> {
   const results = 'state' in result ? result.state.results : [result]
   for (const { raw } of results) readUsage(raw, call)
   const text = results.flatMap(({ output }) => output).findLast(({ type }) => type === 'text')?.content
-  if (text !== undefined) return yield textOf(text)
+  if (text !== undefined) return yield textOfParts(text)
   const last = results.at(-1)?.toolCalls ?? []
   const returned = last.map(({ content }) => readMember(content, 'data') ?? content)
   if (returned.length > 0) yield { data: returned.length === 1 ? returned[0] : returned }
-}
-
-function textOf(content: unknown): string {
-  if (!Array.isArray(content)) return String(content)
-  return content.map((part) => String(readMember(part, 'text') ?? '')).join('')
 }
 
 /** Sends the calls of tools, which run one after the other. */

@@ -1,6 +1,6 @@
 /** Runs agents of LlamaIndex, and reads their events and results. */
 import { earlierMessages, presentMessage } from '../message.ts'
-import { readMember } from '../shape.ts'
+import { readMember, textOfParts } from '../shape.ts'
 import { sayToolCall, sayToolResult } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader } from '../adapter.ts'
@@ -104,12 +104,7 @@ function makeReader(): Read {
     const result = readMember(data, 'result')
     if (result === undefined) return undefined
     const object = readMember(data, 'object')
-    const text = isShown ? '' : textOf(result)
+    const text = isShown ? '' : textOfParts(result)
     return object === undefined ? text : { text, data: object }
   }
-}
-
-function textOf(content: unknown): string {
-  if (!Array.isArray(content)) return String(content)
-  return content.map((part) => String(readMember(part, 'text') ?? '')).join('')
 }

@@ -5,25 +5,24 @@ import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { ContentInput } from '../../define/content.ts'
 import type { Reader, Shown } from '../adapter.ts'
-
-type Members = Readonly<Record<string, unknown>>
+import type { PlainMembers } from '../shape.ts'
 
 export const openaiClient: Reader = {
   makeReader() {
     const paragraphs = new Paragraphs()
     return (value, call) => {
-      const { object, type, choices, sequence_number: number } = value as Members
-      if (typeof number === 'number') return readEvent(value as Members, paragraphs, call)
-      if (object === 'response') return readResponse(value as Members, call)
-      const [choice] = Array.isArray(choices) ? choices as readonly Members[] : []
-      if (object === 'chat.completion') return readChat(value as Members, choice, call)
+      const { object, type, choices, sequence_number: number } = value as PlainMembers
+      if (typeof number === 'number') return readEvent(value as PlainMembers, paragraphs, call)
+      if (object === 'response') return readResponse(value as PlainMembers, call)
+      const [choice] = Array.isArray(choices) ? choices as readonly PlainMembers[] : []
+      if (object === 'chat.completion') return readChat(value as PlainMembers, choice, call)
       if (type === 'error') throw errorOf(value)
-      return readChunk(value as Members, choice?.['delta'], call)
+      return readChunk(value as PlainMembers, choice?.['delta'], call)
     }
   },
 }
 
-function readChat({ usage }: Members, choice: unknown, call: Call): Shown {
+function readChat({ usage }: PlainMembers, choice: unknown, call: Call): Shown {
   const message = readMember(choice, 'message')
   readUsage(usage, call)
   sayThought(call, readMember(message, 'reasoning_content') ?? readMember(message, 'reasoning'))
@@ -35,19 +34,19 @@ function readChat({ usage }: Members, choice: unknown, call: Call): Shown {
   return shownOf(text, readMember(message, 'parsed'))
 }
 
-function readChunk({ usage, error }: Members, delta: unknown, call: Call): Shown | undefined {
+function readChunk({ usage, error }: PlainMembers, delta: unknown, call: Call): Shown | undefined {
   if (error !== undefined && error !== null) throw errorOf(error)
   readUsage(usage, call)
   sayThought(call, readMember(delta, 'reasoning_content') ?? readMember(delta, 'reasoning'))
   return textIn(readMember(delta, 'content')) || textIn(readMember(delta, 'refusal')) || undefined
 }
 
-function readResponse(response: Members, call: Call): Shown {
+function readResponse(response: PlainMembers, call: Call): Shown {
   const { usage, output, status, error, output_parsed: data } = response
   if (status === 'failed') throw errorOf(error)
   readUsage(usage, call)
-  const items = Array.isArray(output) ? output as readonly Members[] : []
-  const parts = items.flatMap(({ content }) => Array.isArray(content) ? content as readonly Members[] : [])
+  const items = Array.isArray(output) ? output as readonly PlainMembers[] : []
+  const parts: readonly PlainMembers[] = items.flatMap(({ content }) => Array.isArray(content) ? content : [])
   const text = parts.map(({ type, text, refusal }) => (
     type === 'output_text' ? textIn(text) : type === 'refusal' ? textIn(refusal) : ''
   )).join('')
@@ -58,7 +57,7 @@ function readResponse(response: Members, call: Call): Shown {
   return content.length === 0 ? shown : { ...typeof shown === 'string' ? { text: shown } : shown, content }
 }
 
-function readEvent(event: Members, paragraphs: Paragraphs, call: Call): Shown | undefined {
+function readEvent(event: PlainMembers, paragraphs: Paragraphs, call: Call): Shown | undefined {
   const { type, delta, item, item_id: id, response } = event
   switch (type) {
     case 'response.output_text.delta': case 'response.refusal.delta':
@@ -97,11 +96,11 @@ function endTool(item: unknown, call: Call): Shown | undefined {
   if (tool === undefined) return undefined
   const isError = readMember(item, 'status') === 'failed'
   sayToolResult(call, tool.id, tool.name, readMember(item, 'output'), isError)
-  const image = imageIn(item as Members)
+  const image = imageIn(item as PlainMembers)
   return image && { content: [image] }
 }
 
-function imageIn({ type, result, output_format: format = 'png' }: Members): ContentInput | undefined {
+function imageIn({ type, result, output_format: format = 'png' }: PlainMembers): ContentInput | undefined {
   if (type !== 'image_generation_call' || typeof result !== 'string') return undefined
   return { type: 'image', data: result, mimeType: `image/${String(format)}` }
 }

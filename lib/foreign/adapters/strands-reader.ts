@@ -4,8 +4,7 @@ import { readMember } from '../shape.ts'
 import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Read, Shown } from '../adapter.ts'
-
-type Members = Readonly<Record<string, unknown>>
+import type { PlainMembers } from '../shape.ts'
 
 /** A tool that only gives an answer its form. */
 const FORM = 'strands_structured_output'
@@ -18,7 +17,7 @@ export function makeStrandsReader(): Read {
   let [hasEvents, hasText] = [false, false]
 
   const readModel = (event: unknown, call: Call): string | undefined => {
-    const { type, delta, usage } = event as Members
+    const { type, delta, usage } = event as PlainMembers
     if (type === 'modelMessageStartEvent') answers++
     readUsage(usage, call)
     const kind = readMember(delta, 'type')
@@ -31,7 +30,7 @@ export function makeStrandsReader(): Read {
   }
 
   const beginTool = (tool: unknown, call: Call): void => {
-    const { toolUseId: id, name, input } = tool as Members
+    const { toolUseId: id, name, input } = tool as PlainMembers
     // One that was asked for begins again with its answer.
     if (calls.has(id) || name === FORM) return
     calls.add(id)
@@ -39,14 +38,14 @@ export function makeStrandsReader(): Read {
   }
 
   const endTool = (tool: unknown, result: unknown, call: Call): void => {
-    const { toolUseId: id, name } = tool as Members
+    const { toolUseId: id, name } = tool as PlainMembers
     if (name === FORM) return
     const isError = readMember(result, 'status') === 'error'
     sayToolResult(call, id, name, resultIn(readMember(result, 'content')), isError)
   }
 
   const readResult = (result: object, call: Call): Shown | undefined => {
-    const { stopReason, structuredOutput: data, metrics } = result as Members
+    const { stopReason, structuredOutput: data, metrics } = result as PlainMembers
     if (stopReason === 'cancelled') throw new Error('The run of an agent was cancelled')
     if (stopReason === 'interrupt') {
       throw new TypeError('An agent has asked something, and only itself can go on from there; '
@@ -63,7 +62,7 @@ export function makeStrandsReader(): Read {
 
   /** Of a graph or a swarm: what its last agent has said. */
   const readGroup = (group: object, call: Call): Shown | undefined => {
-    const { status, content, results, usage, error } = group as Members
+    const { status, content, results, usage, error } = group as PlainMembers
     if (status !== 'COMPLETED') {
       const errors = [error, ...Array.isArray(results) ? results.map((one) => readMember(one, 'error')) : []]
       throw errors.find((one) => one !== undefined) ?? new Error(`A group of agents has ended as ${status}`)
@@ -76,7 +75,7 @@ export function makeStrandsReader(): Read {
   }
 
   const read: Read = (value, call) => {
-    const { type, event, toolUse, result, inner } = value as Members
+    const { type, event, toolUse, result, inner } = value as PlainMembers
     if (type === 'agentResult') return readResult(value, call)
     if (type === 'agentResultEvent') return readResult(Object(result), call)
     if (type === 'multiAgentResult') return readGroup(value, call)
