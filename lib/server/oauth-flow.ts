@@ -5,6 +5,7 @@
  * Spec: OAuth 2.1; RFC 7591, RFC 7636, RFC 8414, RFC 8707, RFC 9207; MCP, Security Best Practices.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { bearerOf } from '../http/access/keys.ts'
 import { randomUuid } from '../wire/random.ts'
 import { askForObject, objectIn } from '../wire/remote-json.ts'
 import { isLoopbackName } from '../wire/secure-address.ts'
@@ -228,9 +229,15 @@ export class OauthFlow {
       grant_type: 'authorization_code', code, redirect_uri: `${this.#issuer}/oauth/callback`,
       code_verifier: verifier,
     })
-    const user = await this.#options.identify(tokens)
-    if (!user) return this.#sendBack(attempt, { error: 'access_denied' })
+    const user = await this.#userOf(tokens)
+    if (user === undefined) return this.#sendBack(attempt, { error: 'access_denied' })
     return this.#sendBack(attempt, { code: await this.#keep('code', { grant, user, refreshToken }, CODE_MS) })
+  }
+
+  /** Undefined for one who is not let in. Rejects for what tokens cannot be made of. */
+  async #userOf(tokens: ProviderTokens): Promise<TokenInfo | undefined> {
+    const user = await this.#options.identify(tokens)
+    return user && bearerOf(user, this.#issuer) ? user : undefined
   }
 
   readonly token: Handle = ({ body }) => (
@@ -269,8 +276,8 @@ export class OauthFlow {
         grant_type: 'refresh_token', refresh_token: session.refreshToken ?? '',
       })
       session = { ...session, refreshToken: next }
-      const user = await this.#options.identify(tokens)
-      if (!user) throw new Refused('invalid_grant', 'The user is not let in any more')
+      const user = await this.#userOf(tokens)
+      if (user === undefined) throw new Refused('invalid_grant', 'The user is not let in any more')
       return await this.#tokensFor({ ...session, user })
     } catch (error) {
       // A provider that is away for a while must not log the user out.

@@ -340,6 +340,18 @@ test('the client learns who is not let in, and that a provider has failed, but n
   assert.equal(why, 'The provider refused the user')
 })
 
+test('what identify must not return is a failure that the log explains, and makes no token', async (t) => {
+  const wrong = [{ subject: 'ann', expiresAt: 1_900_000_000 }, { subject: '' }, 'ann']
+  for (const user of wrong) {
+    const logged: unknown[] = []
+    const log = (_level: string, _message: string, fields?: object): void => { logged.push(fields) }
+    const server = serving(t, await providerFor(t), { identify: () => user as never }, { log })
+    assert.match(await codeFor(server, await registered(server)), /error=server_error/)
+    assert.match(JSON.stringify(logged.map((fields) => String(Reflect.get(Object(fields), 'cause')))),
+      /expiresAt in seconds|returned no subject/)
+  }
+})
+
 test('options that cannot work are refused with what to write', () => {
   const fine = {
     resource, authorizationEndpoint: 'https://a.example/authorize', tokenEndpoint: 'https://a.example/token',
