@@ -81,12 +81,13 @@ test('a folder may be a skill itself, and a skill may hold another, whose files 
 test('a skill may be written in the program', () => {
   const { skills: [skill], files } = defineSkills([{
     name: 'refunds', description: 'Says "no": always.', instructions: '# No', license: 'MIT',
-    metadata: { version: '1.0', 'a.b/c': 'é' }, files: { 'a/b.md': 'B', 'c.bin': new Uint8Array([0, 1]) },
+    metadata: { version: '1.0', 'a b/c': 'é\u2028', yes: '' },
+    files: { 'a/b.md': 'B', 'c.bin': new Uint8Array([0, 1]) },
     scopes: ['pay'],
   }])
   assert.deepEqual(skill?.frontmatter, {
     name: 'refunds', description: 'Says "no": always.', license: 'MIT',
-    metadata: { version: '1.0', 'a.b/c': 'é' },
+    metadata: { version: '1.0', 'a b/c': 'é\u2028', yes: '' },
   })
   assert.deepEqual([...files.keys()], ['refunds/SKILL.md', 'refunds/a/b.md', 'refunds/c.bin'])
   assert.deepEqual([...files.values()].map(({ scopes }) => scopes), [['pay'], ['pay'], ['pay']])
@@ -146,6 +147,8 @@ test('each mistake is named, with how to mend it', (t) => {
     [[{ ...fine, instructions: undefined }], /^The skill 'a' needs 'instructions'/],
     [[{ ...fine, body: '' }], /^The skill 'a' .*'body'/],
     [[{ ...fine, metadata: { a: 1 } }], /has metadata an object; write texts by name/],
+    [[{ ...fine, metadata: { 'a"b': '' } }], /has metadata an object; .* without quotes and line ends/],
+    [[{ ...fine, files: { b: '', 'b/c/d': '' } }], /has a file 'b\/c\/d' below another file; rename one/],
     [[{ ...fine, files: { '../b': '' } }], /has a file "..\/b"; write a path below its folder/],
     [[{ ...fine, files: { '/b': '' } }], /has a file "\/b"; write a path below/],
     [[{ ...fine, files: { 'SKILL.md': '' } }], /has a file "SKILL.md"; write a path below/],

@@ -21,7 +21,7 @@ export function parseFrontmatter(file: string, text: string): Readonly<Record<st
   return new FrontmatterReader(file, rest.slice(0, end)).read()
 }
 
-const KEY = /^(?:([A-Za-z_][\w./-]*)|"([^"\\]*)"|'([^']*)')[ \t]*:(?:[ \t]+(.*))?$/
+const KEY = /^(?:([A-Za-z_][\w./-]*)|"([^"\\]*)"|'([^']*)')[ \t]*:(?:[ \t]+(.*))?$/s
 
 class FrontmatterReader {
   readonly #file: string
@@ -219,7 +219,7 @@ function isItem({ text }: Line): boolean {
 }
 
 function withoutComment(text: string): string {
-  return text.replace(/[ \t]+#.*$/, '')
+  return text.replace(/[ \t]+#.*$/s, '')
 }
 
 /** What one version of YAML or another reads as a number, a date, a truth value or nothing. */

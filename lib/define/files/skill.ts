@@ -78,8 +78,9 @@ const MAX_DESCRIPTION = 1_024
 
 const definitionChecks: Checks<SkillDefinition> = {
   name: true, description: true, instructions: mustBeText, license: mustBeText, compatibility: mustBeText,
-  metadata: must((value) => isRecord(value) && isStrings(Object.values(value)),
-    `write texts by name, as in { author: 'Shop' }`),
+  metadata: must((value) => isRecord(value) && isStrings(Object.values(value))
+    && Object.keys(value).every((name) => /^[^"\\\p{C}]+$/u.test(name)),
+  `write texts by name, as in { author: 'Shop' }, without quotes and line ends in a name`),
   files: must(isRecord, `write texts or bytes by path, as in { 'references/forms.md': '…' }`), scopes: true,
 }
 
@@ -190,6 +191,12 @@ function sourceOfDefinition(given: object): SkillSource {
     bytes += held.length
     all.set(path, held)
   }
+  const inFile = [...all.keys()].find((path) => path.split('/').some((_part, at, parts) => (
+    at > 0 && all.has(parts.slice(0, at).join('/'))
+  )))
+  if (inFile !== undefined) {
+    throw new TypeError(`${owner} has a file '${inFile}' below another file; rename one of them`)
+  }
   if (all.size > MAX_FILES || bytes > MAX_BYTES) {
     throw new TypeError(`${owner} has more than ${MAX_FILES} files or ${MAX_BYTES} bytes, which hosts may `
       + 'refuse; make it smaller')
@@ -197,13 +204,13 @@ function sourceOfDefinition(given: object): SkillSource {
   return { path: name, label: `${owner}: its ${MANIFEST}`, scopes: scopesOf(owner, scopes), files: all }
 }
 
-/** Texts in double quotes, which JSON and YAML write alike. */
+/** Texts in double quotes, which JSON and YAML write alike; names too, which YAML may take for no text. */
 function linesOf(
   name: string, value: string | Readonly<Record<string, string>> | undefined,
 ): readonly string[] {
-  if (value === undefined) return []
   if (typeof value === 'string') return [`${name}: ${JSON.stringify(value)}`]
-  return [`${name}:`, ...Object.entries(value).map(([key, text]) => `  ${key}: ${JSON.stringify(text)}`)]
+  const lines = Object.entries(value ?? {}).map(([key, text]) => `  "${key}": ${JSON.stringify(text)}`)
+  return lines.length === 0 ? [] : [`${name}:`, ...lines]
 }
 
 function isFilePath(path: string): boolean {
