@@ -155,7 +155,10 @@ class AcpLines implements LineProtocol, AcpClient {
   }
 
   initialize({ protocolVersion, clientCapabilities, clientInfo }: Params): object {
-    if (!Number.isSafeInteger(protocolVersion)) throw wrong('protocolVersion', 'must be a whole number')
+    if (!Number.isSafeInteger(protocolVersion)) {
+      const remedy = 'as 1; for a host of MCP, start triport serve --stdio'
+      throw wrong('protocolVersion', `must be a whole number, ${remedy}`)
+    }
     this.#isInitialized = true
     this.abilities = abilitiesIn(clientCapabilities)
     const { name, title, version } = isRecord(clientInfo) ? clientInfo : {}

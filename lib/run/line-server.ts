@@ -115,7 +115,7 @@ export function serveLines(
     }
     const parsed = parseJson(line.text, limits.maxDepth, limits.maxObjects)
     if (parsed.ok) protocol.receive(parsed.value, line.text.length)
-    else protocol.refuse(parsed.why, PARSE_ERROR)
+    else protocol.refuse(parsed.why.replace('The body', 'A line'), PARSE_ERROR)
   }
 
   async function conclude(): Promise<void> {

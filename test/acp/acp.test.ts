@@ -108,7 +108,11 @@ test('initialize says what the agent can, and comes first', async () => {
     },
     authMethods: [],
   })
-  assert.equal((await editor.ask('initialize', {}))['error'].code, -32602)
+  for (const protocolVersion of [undefined, '2025-11-25']) {
+    const { error } = await editor.ask('initialize', { protocolVersion })
+    assert.deepEqual([error.code, error.message], [-32602,
+      'protocolVersion must be a whole number, as 1; for a host of MCP, start triport serve --stdio'])
+  }
   await editor.end()
 })
 
@@ -652,8 +656,11 @@ test('lines that are no messages are answered without an id, or not at all', asy
   editor.write({ id: 9, result: 1 })
   editor.write({ method: 'unknown/notice' })
   await editor.end()
-  assert.deepEqual(editor.others.map(({ id, error }) => [id, error.code]),
-    [[null, -32700], [null, -32600], [null, -32600], [null, -32600], [3, -32600]])
+  assert.deepEqual(editor.others.map(({ id, error }) => [id, error.code, error.message]), [
+    [null, -32700, 'A line is not JSON'], [null, -32600, 'A message is a JSON object'],
+    [null, -32600, 'A message is a JSON object'], [null, -32600, 'A line is longer than 200 bytes'],
+    [3, -32600, '"jsonrpc" must be "2.0"'],
+  ])
 })
 
 test('a client that reads slowly makes the agent wait', async () => {
@@ -689,6 +696,30 @@ test('the end of the input answers what came, and ends what takes longer than gr
   assert.deepEqual((await long)['result'], { stopReason: 'cancelled' })
   assert.deepEqual((await again)['result'], {})
   assert.ok(isAborted)
+})
+
+test('sessions are opened one at a time: each takes a whole history', async () => {
+  const store = memoryStore({ isShared: true })
+  let [reading, most] = [0, 0]
+  const editor = new Editor(echo, {
+    secret: 'the secret of the editors', deployment: 'editors', store: {
+      ...store, async read(key) {
+        most = Math.max(most, ++reading)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        reading--
+        return store.read(key)
+      },
+    },
+  })
+  const sessionId = await editor.begin()
+  await editor.prompt(sessionId, 'a')
+  const params = { sessionId, cwd, mcpServers: [] }
+  const missing = editor.ask('session/load', { ...params, sessionId: 'missing-1' })
+  const opened = Array.from({ length: 20 }, () => editor.ask('session/load', params))
+  for (const answer of await Promise.all(opened)) assert.deepEqual(answer['result'], {})
+  assert.equal((await missing)['error'].code, -32002)
+  assert.equal(most, 1)
+  await editor.end()
 })
 
 test('streams that fail before anything is read end the server', async () => {

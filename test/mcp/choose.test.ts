@@ -272,6 +272,12 @@ for (const [what, params] of badHandshakes) {
   })
 }
 
+test('an editor that speaks ACP is told how it is served', async () => {
+  const params = { protocolVersion: 1, clientCapabilities: {} }
+  const { error } = await answerOf(await post(server, message('initialize', params)))
+  assert.match(error.data.detail, /must be a string; for an editor with ACP, start triport serve --acp$/)
+})
+
 test('every refusal has a JSON-RPC body, so that no client takes this for an old server', async () => {
   for (const { message, headers, status } of rows.filter(({ status }) => status !== 200)) {
     const response = await post(server, message, headers)

@@ -220,6 +220,9 @@ function setLevel(request: McpRequest): Result {
 export function decodeInitialize(params: unknown): Handshake | string {
   if (!isRecord(params)) return 'params must be an object'
   const { protocolVersion, capabilities, clientInfo } = params
+  if (protocolVersion === 1) {
+    return 'params.protocolVersion must be a string; for an editor with ACP, start triport serve --acp'
+  }
   if (typeof protocolVersion !== 'string') return 'params.protocolVersion must be a string'
   if (capabilities !== undefined && !isRecord(capabilities)) return 'params.capabilities must be an object'
   if (clientInfo !== undefined && !isRecord(clientInfo)) return 'params.clientInfo must be an object'
