@@ -180,6 +180,28 @@ export class PeerChannels {
   }
 }
 
+/** Writes to the other side of a channel, which says when it has enough. */
+export class ChannelSink {
+  readonly closed: boolean = false
+  readonly #channel: PeerChannel
+
+  constructor(channel: PeerChannel) {
+    this.#channel = channel
+  }
+
+  write(text: string): boolean {
+    this.#channel.send(text)
+    return true
+  }
+
+  ready(): Promise<void> { return Promise.resolve() }
+
+  end(text = ''): void {
+    if (text !== '') this.#channel.send(text)
+    this.#channel.end()
+  }
+}
+
 function warn(error: unknown): void {
   process.emitWarning(error instanceof Error ? error : String(error))
 }

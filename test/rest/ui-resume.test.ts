@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually, request, serve } from '../fixtures/client.ts'
+import { fleetOf } from '../fixtures/fleet.ts'
 import type { TestContext } from 'node:test'
 import type { Call, ServerOptions, TriportServer } from '../../lib/index.ts'
 
@@ -38,10 +39,8 @@ class Run {
   #promise(): Promise<string | undefined> { return new Promise((resolve) => { this.#say = resolve }) }
 }
 
-function serving(t: TestContext, options: Partial<ServerOptions> = {}): {
-  readonly server: TriportServer
-  readonly runs: readonly Run[]
-} {
+/** Two agents, and what they are asked. */
+function speakers(): { readonly agents: ServerOptions['agents']; readonly runs: readonly Run[] } {
   const runs: Run[] = []
   const agents = ['Agent', 'Other'].map((name) => ({
     name,
@@ -52,7 +51,25 @@ function serving(t: TestContext, options: Partial<ServerOptions> = {}): {
       return run.pieces()
     },
   }))
+  return { agents, runs }
+}
+
+function serving(t: TestContext, options: Partial<ServerOptions> = {}): {
+  readonly server: TriportServer
+  readonly runs: readonly Run[]
+} {
+  const { agents, runs } = speakers()
   return { server: serve(t, { agents, ...options }), runs }
+}
+
+/** Processes that share a store. */
+async function several(t: TestContext, options: Partial<ServerOptions> = {}): Promise<{
+  readonly servers: readonly TriportServer[]
+  readonly runs: readonly Run[]
+}> {
+  const { agents, runs } = speakers()
+  const { servers } = await fleetOf(t, 3, { agents, resumeMs: LONG_MS, protocol: 'http', ...options })
+  return { servers, runs }
 }
 
 /** One who reads a stream. */
@@ -410,4 +427,73 @@ test('with an Idempotency-Key a run goes on without a reader, and is read or sto
   await reader.has('a')
   runs[2]!.end()
   await Promise.all([other.ended(), reader.ended()])
+})
+
+test('processes that share a store find the chats of each other', async (t) => {
+  const { servers: [one, two, three], runs } = await several(t)
+  const first = await ask(one!)
+  await first.has('a')
+  await first.leave()
+  let second!: Reader
+  await eventually(async () => (second = await resume(two!)).status === 200)
+  await second.has('a')
+  const third = await resume(three!)
+  runs[0]!.say('b')
+  for (const reader of [second, third]) await reader.has('a', 'b')
+  assert.deepEqual(second.parts('messageId'), first.parts('messageId'))
+  await second.leave()
+  runs[0]!.end()
+  await third.ended()
+  assert.ok(third.text.endsWith('data: [DONE]\n\n'))
+  const late = await resume(two!)
+  await late.ended()
+  assert.equal(late.text, third.text)
+  assert.equal((await resume(two!, '/ui-stream/chat-0002/stream')).status, 204)
+})
+
+test('a reader at another process is one whose leaving counts', async (t) => {
+  const { servers: [one, two], runs } = await several(t, { resumeMs: 300 })
+  await (await ask(one!)).leave()
+  let second!: Reader
+  await eventually(async () => (second = await resume(two!)).status === 200)
+  await pause(400)
+  assert.equal(runs[0]!.isAborted, false)
+  await second.leave()
+  await eventually(() => runs[0]!.isAborted)
+  assert.equal((await resume(two!)).status, 204)
+})
+
+test('a chat is stopped, and replaced, from another process', async (t) => {
+  const { servers: [one, two], runs } = await several(t)
+  const isFound = async (server: TriportServer): Promise<boolean> => {
+    const reader = await resume(server)
+    await reader.leave()
+    return reader.status === 200
+  }
+  await (await ask(one!)).leave()
+  await eventually(() => isFound(two!))
+  await (await ask(two!)).leave()
+  await eventually(() => runs[0]!.isAborted)
+  await eventually(() => isFound(one!))
+  assert.equal(runs[1]!.isAborted, false)
+  assert.equal((await one!.fetch(request(STREAM, undefined, {}, 'DELETE'))).status, 204)
+  await eventually(() => runs[1]!.isAborted)
+  await eventually(async () => !await isFound(one!))
+})
+
+test('of a process that has died a reader is told, and later ones find nothing', async (t) => {
+  const { agents } = speakers()
+  const { servers: [one, two], connections } = await fleetOf(t, 2, {
+    agents, resumeMs: LONG_MS, protocol: 'http', leaseMs: 300,
+  })
+  const first = await ask(one!)
+  await first.has('a')
+  let second!: Reader
+  await eventually(async () => (second = await resume(two!)).status === 200)
+  await second.has('a')
+  connections[0]!.isCut = true
+  await second.ended()
+  assert.match(second.text, /The process that ran the chat has ended/)
+  assert.equal((await resume(two!)).status, 204)
+  await first.leave()
 })

@@ -5,6 +5,7 @@
  */
 import { startDeadline } from '../../util/clock.ts'
 import { Fault } from '../../define/fault.ts'
+import { ChannelSink } from '../../state/peer-channels.ts'
 import { keyOf } from '../../state/store.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
 import { formatError, INTERNAL_ERROR, rpcError } from '../../wire/jsonrpc.ts'
@@ -12,7 +13,7 @@ import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { invalid, unavailable } from '../protocol/replies.ts'
 import type { Shared } from '../../run/service.ts'
 import type { StoreKey } from '../../state/store.ts'
-import type { Reply, Sink } from '../../http/message/exchange.ts'
+import type { Reply } from '../../http/message/exchange.ts'
 import type { McpContext } from '../request/context.ts'
 import type { EventPosition, Replayed, ReplayStream } from '../session/replay.ts'
 import type { Session } from '../session/session.ts'
@@ -99,19 +100,7 @@ export function serveResumes(mcp: McpContext): void {
     const stream = mcp.sessions.find(id, owner)?.streamOf(name)
     if (stream === undefined || stream.hasLost(after)) return void line.send(FORGOTTEN)
     line.send(KEPT)
-    const sink: Sink = {
-      closed: false,
-      write(text) {
-        line.send(text)
-        return true
-      },
-      ready: () => Promise.resolve(),
-      end(text = '') {
-        if (text !== '') line.send(text)
-        line.end()
-      },
-    }
-    const leave = stream.source(after).open(sink) ?? (() => {})
+    const leave = stream.source(after).open(new ChannelSink(line)) ?? (() => {})
     return { onEnd: leave, onLost: leave }
   })
 }

@@ -5,8 +5,10 @@
  */
 import { timer } from '../../util/clock.ts'
 import { KeptStream, ReplayBudget } from '../../util/replay-budget.ts'
+import type { Agent, Group } from '../../define/agent.ts'
 import type { LiveCall } from '../../define/live-call.ts'
 import type { Limits } from '../../define/limits.ts'
+import type { Principal } from '../../define/principal.ts'
 import type { Sink, Source } from '../../http/message/exchange.ts'
 
 type Left = () => void
@@ -72,6 +74,11 @@ class Packs extends KeptStream {
   }
 
   override forget(): void { this.#onForgotten() }
+}
+
+/** What makes a chat the same one. No principal sees that of another. */
+export function chatKey(agent: Agent | Group, chat: string, principal: Principal): string {
+  return `${agent.id}/${chat}/${principal.id}`
 }
 
 /** Where the run of a chat writes. */

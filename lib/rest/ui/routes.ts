@@ -5,15 +5,16 @@ import { requireAgent, runEndpoints } from '../native/run-endpoints.ts'
 import { caught } from '../reply/reply.ts'
 import type { Endpoint } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
-import type { UiChats } from './ui-run.ts'
+import type { Chats } from './chats.ts'
 
-const runs = new Later(() => import('./ui-run.ts'))
+const module = new Later(() => import('./chats.ts'))
 
 /** Endpoints, and what to do when the server has closed. */
 export function uiRoutes(service: Service): { readonly endpoints: readonly Endpoint[]; close(): void } {
-  let chats: UiChats | undefined
-  const posts = runEndpoints(service, 'ui-stream', runs.load, (agent, exchange) => (
-    (chats ??= new runs.loaded.UiChats(service)).answer(agent, exchange)
+  let made: Chats | undefined
+  const chats = (): Chats => made ??= new module.loaded.Chats(service)
+  const posts = runEndpoints(service, 'ui-stream', module.load, (agent, exchange) => (
+    chats().answer(agent, exchange)
   ))
   const streams = posts.map((post): Endpoint => ({
     path: `${post.path}/{chat}/stream`,
@@ -24,11 +25,11 @@ export function uiRoutes(service: Service): { readonly endpoints: readonly Endpo
     },
     isOffered: () => service.catalog.root !== undefined,
     refuse: problemReply,
+    load: module.load,
     handle: (exchange) => caught(service, exchange, () => {
-      const agent = requireAgent(service, exchange)
       const verb = exchange.method === 'DELETE' ? 'stop' : 'resume'
-      return chats?.[verb](agent, exchange) ?? { status: 204 }
+      return chats()[verb](requireAgent(service, exchange), exchange)
     }),
   }))
-  return { endpoints: [...posts, ...streams], close: () => chats?.close() }
+  return { endpoints: [...posts, ...streams], close: () => made?.close() }
 }

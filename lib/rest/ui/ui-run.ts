@@ -2,19 +2,16 @@
  * One run as the stream that the AI SDK's chat reads. A part that is open ends before something else begins.
  * Spec: AI SDK 5 to 7, UI message stream protocol v1.
  */
-import { Fault, publicMessage } from '../../define/fault.ts'
-import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
+import { publicMessage } from '../../define/fault.ts'
+import { answerMessage } from '../../run/answer-message.ts'
 import { isPromised } from '../../util/thenable.ts'
-import { parseJson, quote } from '../../wire/json.ts'
-import { problemReply } from '../../wire/problem.ts'
+import { quote } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
-import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
-import { replyOnce } from '../reply/idempotent-reply.ts'
+import { formatEvent } from '../../wire/sse.ts'
 import { OpenPart } from '../reply/open-part.ts'
 import { loggedFault } from '../reply/reply.ts'
 import { RunStream } from '../reply/run-stream.ts'
-import { decodeChatInput } from './chat-input.ts'
-import { ChatStreams } from './chat-streams.ts'
+import { chatKey } from './chat-streams.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { ArtifactInput } from '../../define/artifact.ts'
@@ -23,15 +20,14 @@ import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent } from '../../define/event.ts'
-import type { Principal } from '../../define/principal.ts'
-import type { Exchange, Reply, Sink } from '../../http/message/exchange.ts'
+import type { Sink } from '../../http/message/exchange.ts'
 import type { UserMessage } from '../../run/answer-message.ts'
 import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { PartKind, PartWriter } from '../reply/open-part.ts'
 import type { ChatInput } from './chat-input.ts'
-import type { ChatStream } from './chat-streams.ts'
+import type { ChatStream, ChatStreams } from './chat-streams.ts'
 
 const START_STEP = formatEvent('{"type":"start-step"}')
 
@@ -47,7 +43,7 @@ function namedBeginning(): string {
 const FINISH_STEP = formatEvent('{"type":"finish-step"}')
 const DONE = formatEvent('[DONE]')
 
-class UiRun extends RunStream<Answer> implements UserMessage, PartWriter {
+export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter {
   readonly prompt: string
   readonly conversationId: string | undefined
   readonly isNamed: boolean
@@ -207,68 +203,5 @@ class UiRun extends RunStream<Answer> implements UserMessage, PartWriter {
   #put(text: string): boolean {
     if (this.#sent !== undefined) this.#sent += text
     return this.sink!.write(text)
-  }
-}
-
-/** What makes a chat the same one. No principal sees that of another. */
-function chatKey({ id }: Agent | Group, chat: string, principal: Principal): string {
-  return `${id}/${chat}/${principal.id}`
-}
-
-const HEADERS = ['X-Vercel-AI-UI-Message-Stream', 'v1']
-
-/** The chats of one server. What its methods throw is a `Fault`. */
-export class UiChats {
-  readonly #service: Service
-  readonly #streams: ChatStreams
-
-  constructor(service: Service) {
-    this.#service = service
-    this.#streams = new ChatStreams(service.limits)
-  }
-
-  answer(agent: Agent | Group, { head, body, origin }: Exchange): MaybePromise<Reply> {
-    const { limits } = this.#service
-    const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
-    if (!parsed.ok) throw new Fault('invalid', parsed.why)
-    const input = decodeChatInput(parsed.value)
-    const { idempotencyKey: key } = head
-    if (key === undefined) return this.#begin(agent, input, origin)
-    return replyOnce(this.#service, key, origin, problemReply, {
-      identity: JSON.stringify({ ui: agent.id, body }),
-      timeoutMs: timeoutOf(this.#service, agent),
-      isStream: true,
-      headers: HEADERS,
-      begin: (hold) => this.#begin(agent, input, origin, hold),
-    })
-  }
-
-  #begin(agent: Agent | Group, input: ChatInput, origin: Origin, hold?: KeyHold): Reply {
-    const run = new UiRun(this.#service, agent, input, origin, this.#streams, hold)
-    this.#service.workload.check(origin)
-    const { chatId } = input
-    if (this.#streams.size > 0 && chatId !== undefined) {
-      this.#streams.replace(chatKey(agent, chatId, origin.principal))
-    }
-    return { status: 200, type: EVENT_STREAM, headers: HEADERS, body: run }
-  }
-
-  /** The stream of a chat from its begin, where there is one. */
-  resume(agent: Agent | Group, exchange: Exchange): Reply {
-    const stream = this.#find(agent, exchange)
-    if (stream === undefined) return { status: 204 }
-    return { status: 200, type: EVENT_STREAM, headers: HEADERS, body: stream.source() }
-  }
-
-  /** Ends the run of a chat, whoever reads it. */
-  stop(agent: Agent | Group, exchange: Exchange): Reply {
-    this.#find(agent, exchange)?.stop('The client has stopped the chat')
-    return { status: 204 }
-  }
-
-  close(): void { this.#streams.close() }
-
-  #find(agent: Agent | Group, { params, origin }: Exchange): ChatStream | undefined {
-    return this.#streams.find(chatKey(agent, params.get('chat') ?? '', origin.principal))
   }
 }

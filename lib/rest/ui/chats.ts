@@ -1,0 +1,92 @@
+/** The chats of one server: a message is answered, its stream read again, its run stopped. */
+import { Fault } from '../../define/fault.ts'
+import { timeoutOf } from '../../run/answer-message.ts'
+import { andThen } from '../../util/thenable.ts'
+import { parseJson } from '../../wire/json.ts'
+import { problemReply } from '../../wire/problem.ts'
+import { EVENT_STREAM } from '../../wire/sse.ts'
+import { replyOnce } from '../reply/idempotent-reply.ts'
+import { decodeChatInput } from './chat-input.ts'
+import { chatKey, ChatStreams } from './chat-streams.ts'
+import { PeerChats } from './peer-chats.ts'
+import { UiRun } from './ui-run.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Origin } from '../../define/call.ts'
+import type { Exchange, Reply, Source } from '../../http/message/exchange.ts'
+import type { Service } from '../../run/service.ts'
+import type { KeyHold } from '../../state/idempotency.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
+import type { ChatInput } from './chat-input.ts'
+
+const HEADERS = ['X-Vercel-AI-UI-Message-Stream', 'v1']
+
+/** Each of its methods throws, or rejects with, a `Fault`. */
+export class Chats {
+  readonly #service: Service
+  readonly #streams: ChatStreams
+  /** Undefined: there are none, or nobody could come back there. */
+  readonly #peers: PeerChats | undefined
+
+  constructor(service: Service) {
+    const { limits, shared } = service
+    this.#service = service
+    this.#streams = new ChatStreams(limits)
+    if (shared !== undefined && limits.resumeMs > 0) {
+      this.#peers = new PeerChats(service, shared, this.#streams)
+    }
+  }
+
+  answer(agent: Agent | Group, { head, body, origin }: Exchange): MaybePromise<Reply> {
+    const { limits } = this.#service
+    const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
+    if (!parsed.ok) throw new Fault('invalid', parsed.why)
+    const input = decodeChatInput(parsed.value)
+    const { idempotencyKey: key } = head
+    if (key === undefined) return this.#begin(agent, input, origin)
+    return replyOnce(this.#service, key, origin, problemReply, {
+      identity: JSON.stringify({ ui: agent.id, body }),
+      timeoutMs: timeoutOf(this.#service, agent),
+      isStream: true,
+      headers: HEADERS,
+      begin: (hold) => this.#begin(agent, input, origin, hold),
+    })
+  }
+
+  /** The stream of a chat from its begin, where there is one. It counts as a call. */
+  resume(agent: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
+    const { params, origin: { principal, requestId } } = exchange
+    const chat = chatKey(agent, params.get('chat') ?? '', principal)
+    return andThen(exchange.take('call', 1), (overuse): MaybePromise<Reply> => {
+      if (overuse !== undefined) return problemReply({ status: 429, ...overuse, requestId })
+      const source = this.#streams.find(chat)?.source() ?? this.#peers?.read(principal.id, chat)
+      return andThen(source, (found) => found === undefined ? { status: 204 } : streamed(found))
+    })
+  }
+
+  /** Ends the run of a chat, whoever reads it. */
+  stop(agent: Agent | Group, { params, origin: { principal } }: Exchange): MaybePromise<Reply> {
+    const chat = chatKey(agent, params.get('chat') ?? '', principal)
+    const stream = this.#streams.find(chat)
+    stream?.stop('The client has stopped the chat')
+    const stopped = stream === undefined ? this.#peers?.stop(principal.id, chat) : undefined
+    return andThen(stopped, () => ({ status: 204 }))
+  }
+
+  close(): void { this.#streams.close() }
+
+  #begin(agent: Agent | Group, input: ChatInput, origin: Origin, hold?: KeyHold): Reply {
+    const run = new UiRun(this.#service, agent, input, origin, this.#streams, hold)
+    this.#service.workload.check(origin)
+    const { chatId } = input
+    if (chatId !== undefined && (this.#streams.size > 0 || this.#peers !== undefined)) {
+      const chat = chatKey(agent, chatId, origin.principal)
+      this.#streams.replace(chat)
+      this.#peers?.begin(origin.principal.id, chat, agent)
+    }
+    return streamed(run)
+  }
+}
+
+function streamed(body: Source): Reply {
+  return { status: 200, type: EVENT_STREAM, headers: HEADERS, body }
+}
