@@ -154,8 +154,8 @@ function accepted(answer: Answer, { name }: Agent | Group): Answer {
 }
 
 /**
- * The channel of a protocol that carries only the answer: log lines go to the server's own log. Its fields are
- * declared, not defined: in a class that many extend, each that is defined costs 80 ns.
+ * The channel of a protocol that carries only the answer: log lines go to the server's own log. Its fields
+ * are declared, not defined: in a class that many extend, each that is defined costs 80 ns.
  */
 export class PlainChannel implements CallFacts, CallChannel {
   declare readonly protocol: Protocol
