@@ -13,6 +13,7 @@ import { mistake } from './fault.ts'
 import {
   ContentBuilder, foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, tooLargeFault,
 } from './output.ts'
+import { show } from './validate.ts'
 import type { Read, Reader } from '../foreign/adapter.ts'
 import type { ResultShape } from '../foreign/results.ts'
 import type { Later } from '../util/later.ts'
@@ -75,8 +76,8 @@ export interface Answer {
   readonly toolCalls?: readonly MadeToolCall[]
   /** Each agent's part, where a group answered. */
   readonly results?: readonly AgentResult[]
-  /** Members of what was returned that an answer does not have; left out where there are none. */
-  readonly unknown?: readonly string[]
+  /** What is probably a mistake in what was returned, for the log: with how to mend it. */
+  readonly flaw?: string
   /** What was given as artifacts where the channel has none; no part of `content`. */
   readonly artifacts?: readonly Artifact[]
 }
@@ -117,7 +118,8 @@ export function answerOf(
   const pieces = piecesIn(output, gathering)
   if (pieces !== undefined) {
     return readPieces(pieces, call, gathering).then(() => {
-      if (gathering.isSilent && isReadable(output)) throw mistake(SILENT)
+      if (gathering.isSilent && isReadable(output)) throw mistake(`an agent returned ${SILENT}`)
+      if (isOfAiSdk(output) && !gathering.isForeign) gathering.flaw = TEXT_STREAM
       return gathering.answer()
     })
   }
@@ -146,12 +148,19 @@ function piecesIn(
   return output[Symbol.iterator]()
 }
 
-const SILENT = 'an agent returned a stream that ended without a piece. A textStream of the AI SDK does so '
-  + 'where its model fails; return the result that it is of, as streamText({ … })'
+const REMEDY = 'return the result that it is of, as streamText({ … })'
+const SILENT = 'a stream that ended without a piece. A textStream of the AI SDK does so where its model '
+  + `fails; ${REMEDY}`
+const TEXT_STREAM = `a textStream of the AI SDK, which just ends where its model fails; ${REMEDY}`
 
 /** Whether it is a stream as browsers have it, and no generator of the author's. */
 function isReadable(output: unknown): boolean {
   return typeof output === 'object' && output !== null && 'getReader' in output
+}
+
+/** Whether it is a stream that the AI SDK has made iterable itself. */
+function isOfAiSdk(output: unknown): boolean {
+  return isReadable(output) && Object.hasOwn(output as object, Symbol.asyncIterator)
 }
 
 /** Whether it is one of the language's own, which says nothing of its pieces. */
@@ -177,7 +186,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   #state: AnswerState = 'completed'
   #isMessage = false
   #toolCalls: readonly MadeToolCall[] | undefined
-  #unknown: readonly string[] | undefined
+  flaw: string | undefined
   /** Of another framework whose pieces come. */
   #shape: ResultShape | undefined
   #reader: Later<Reader> | undefined
@@ -189,8 +198,10 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     this.#emit = emit
   }
 
-  /** Nothing came, of another framework neither. */
-  get isSilent(): boolean { return this.content.length === 0 && this.#shape === undefined }
+  /** Whether pieces of another framework have come. */
+  get isForeign(): boolean { return this.#shape !== undefined }
+
+  get isSilent(): boolean { return this.content.length === 0 && !this.isForeign }
 
   /** Takes one piece of many, and emits its blocks. */
   take(piece: unknown): void | Promise<void> {
@@ -261,7 +272,11 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     if (piece.data !== undefined) this.#data = jsonValue(piece.data)
     if (piece.toolCalls !== undefined) this.#callTools(piece.toolCalls)
     const unknown = Object.keys(piece).filter((name) => !answerMembers.has(name))
-    if (unknown.length > 0) this.#unknown = unknown
+    if (unknown.length > 0) {
+      const names = show(unknown.slice(0, 3).join(', '))
+      this.flaw = `an answer with ${names}, which callers do not get; write it into data, as in { text, `
+        + 'data: { sources } }'
+    }
     const fresh = piece.text === undefined || piece.text === '' ? [] : [this.addBlock(text(piece.text))]
     for (const item of piece.content ?? []) fresh.push(...this.#item(item))
     if (fresh.length === 0 && this.content.length === 0 && piece.data !== undefined) {
@@ -282,10 +297,10 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
 
   answer(): Answer {
     const answer = { text: this.text, content: this.content, state: this.#state, data: this.#data }
-    if (!this.#isMessage && this.#toolCalls === undefined && this.#unknown === undefined) return answer
+    if (!this.#isMessage && this.#toolCalls === undefined && this.flaw === undefined) return answer
     return {
       ...answer, ...this.#isMessage && { isMessage: true },
-      ...this.#unknown !== undefined && { unknown: this.#unknown },
+      ...this.flaw !== undefined && { flaw: this.flaw },
       ...this.#toolCalls !== undefined && { toolCalls: this.#toolCalls },
     }
   }

@@ -4,7 +4,6 @@
  */
 import { isAdapted, isBareFunction } from '../define/agent.ts'
 import { noAnswer } from '../define/answer.ts'
-import { show } from '../define/validate.ts'
 import type { Agent } from '../define/agent.ts'
 import type { Answer } from '../define/answer.ts'
 import type { Around } from '../define/around.ts'
@@ -73,15 +72,13 @@ export interface Service {
 
 const warned = new WeakMap<Log, WeakSet<object>>()
 
-/** An agent whose `run` has returned undefined, or what an answer does not have. */
+/** An agent whose `run` has returned undefined, or what is probably a mistake. */
 export function warnOfAnswer(log: Log, agent: Agent, answer: Answer, requestId: string): void {
   if (answer === noAnswer) {
     warnOnce(log, agent, `The agent '${agent.name}' returned undefined, so its answer is empty; return a `
       + 'text, and await what it is made of', { request: requestId })
-  } else if (answer.unknown !== undefined) {
-    const names = show(answer.unknown.slice(0, 3).join(', '))
-    warnOnce(log, agent, `The agent '${agent.name}' returned an answer with ${names}, which callers do not `
-      + 'get; write it into data, as in { text, data: { sources } }', { request: requestId })
+  } else if (answer.flaw !== undefined) {
+    warnOnce(log, agent, `The agent '${agent.name}' returned ${answer.flaw}`, { request: requestId })
   }
 }
 

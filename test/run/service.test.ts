@@ -41,6 +41,22 @@ test('an agent is told once of members that its answers lose', async () => {
   ])
 })
 
+test('an agent is told that a stream of texts of the AI SDK hides what fails', async () => {
+  const { service, logged } = serviceOf()
+  const plain = (): ReadableStream<string> => new Blob(['Tea']).stream().pipeThrough(new TextDecoderStream())
+  const textStream = (): object => Object.assign(plain(), {
+    async* [Symbol.asyncIterator]() { yield 'Tea' },
+  })
+  const told = defineAgent({ name: 'Told', run: () => textStream() as AsyncIterable<string> })
+  assert.equal((await ask(service, told, 'hi', callOf())).text, 'Tea')
+  const own = defineAgent(plain)
+  assert.equal((await ask(service, own, 'hi', callOf())).text, 'Tea')
+  assert.deepEqual(linesOf(logged), [
+    `warning The agent 'Told' returned a textStream of the AI SDK, which just ends where its model fails; `
+      + 'return the result that it is of, as streamText({ … })',
+  ])
+})
+
 test('an agent that means to say nothing is not told', async () => {
   const { service, logged } = serviceOf()
   const cancelled = callOf()
