@@ -144,7 +144,7 @@ function assemble(
     ...protocols.includes('http') ? [
       ...catalogEndpoints(service), ...skillEndpoints(service),
       ...conversationEndpoints(service, isKeyed), ...chatEndpoints(service),
-      ...responseEndpoints(service), ...aguiEndpoints(service, seal),
+      ...responseEndpoints(service, seal), ...aguiEndpoints(service, seal),
       ...ui.endpoints,
     ] : [],
     ...mcp?.endpoints ?? [],

@@ -140,7 +140,7 @@ const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hi' }] }
 function asked(document: Json, { path, method, said }: Operation, names: Json, model: string): Request {
   const content = (said['requestBody'] as Json | undefined)?.['content'] as Record<string, Json> | undefined
   const example = content?.['application/json']?.['example'] ?? bodies[path]
-  const body = path === '/v1/responses' ? { model, input: 'hi' }
+  const body = /^\/v1\/responses(?:\/compact)?$/.test(path) ? { model, input: 'hi' }
     : path === '/v1/chat/completions' ? { model, messages: [{ role: 'user', content: 'hi' }] }
     : path.endsWith('pushNotificationConfigs') ? { url: 'http://127.0.0.1:9/' }
     : example
@@ -220,7 +220,9 @@ test('every operation has a name of its own, and answers what it is asked as it 
       ids.add(operation.said['operationId'])
       const response = await server.fetch(asked(document, operation, names, model))
       await fits(document, operation, response, what)
-      if (isRefused.test(operation.path)) continue
+      const isForSockets = '101' in (operation.said['responses'] as Json)
+      if (isForSockets) assert.equal(response.status, 426)
+      if (isRefused.test(operation.path) || isForSockets) continue
       assert.ok(response.status < 400, `${what}: ${operation.method} ${operation.path} ${response.status}`)
     }
     assert.equal(ids.size, operations.length, what)

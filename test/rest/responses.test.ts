@@ -183,8 +183,8 @@ test('a response goes on from any before it, and is its owner\'s alone', async (
     server.fetch(request(path + more, undefined, headers, method))
   )
   const foreign = [ask(first['id'], two), at('', 'GET', two), at('', 'DELETE', two)]
-  for (const refused of await Promise.all(foreign)) {
-    assert.equal(refused.status, 404)
+  for (const [index, refused] of (await Promise.all(foreign)).entries()) {
+    assert.equal(refused.status, index === 0 ? 400 : 404)
     assert.match(await refused.text(), /You have no response 'resp_/)
   }
   const items = await jsonOf(await at('/input_items', 'GET'))
@@ -197,7 +197,8 @@ test('a response goes on from any before it, and is its owner\'s alone', async (
   })
   assert.equal((await at('', 'GET')).status, 404)
   const unstored = await jsonOf(await respond(server, { store: false }, one))
-  assert.equal((await ask(unstored['id'])).status, 404)
+  const { error } = await jsonOf(await ask(unstored['id'])) as { error: Json }
+  assert.deepEqual([error['code'], error['param']], ['previous_response_not_found', 'previous_response_id'])
 })
 
 test('a response in the background is read until it has ended, or cancelled', async (t) => {

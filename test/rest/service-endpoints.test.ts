@@ -4,7 +4,9 @@ import { memoryStore } from '../../lib/index.ts'
 import { echo, eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import type { ServerOptions, Store } from '../../lib/index.ts'
 
-const chat = ['/v1/models', '/v1/chat/completions', '/v1/responses', '/agui', '/ui-stream']
+const chat = [
+  '/v1/models', '/v1/chat/completions', '/v1/responses', '/v1/responses/compact', '/agui', '/ui-stream',
+]
 const common = ['/', '/health', '/healthz', '/ready', '/docs', '/llms.txt', '/openapi.json']
 
 test('the root welcomes, and names every path that has no name in it', async (t) => {

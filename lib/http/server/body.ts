@@ -181,6 +181,15 @@ export function readWebBody(
   return { cut: () => reading.fail('cut') }
 }
 
+/** The same for a message of a WebSocket, whose parts are given by `take` and `end`. */
+export function readByParts(
+  lease: Lease, budget: BodyBudget, limits: BodyLimits, taker: BodyTaker,
+): ReadingBody & Pick<BodyReading, 'take' | 'end'> {
+  const reading = new BodyReading(lease, budget, limits, taker)
+  reading.limit()
+  return reading
+}
+
 /**
  * A body that is being read. Its listeners are bound methods: five closures and what they share take half a
  * kilobyte more of each request, and a full collection that finds none in use drops their optimized code.

@@ -3,7 +3,7 @@
  * Makes a transaction of each request, of its own server or of a host's.
  */
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, ServerResponse } from 'node:http'
 import { IdleWaiters, MAX_TIMER_MS } from '../../util/clock.ts'
 import { LinkedList } from '../../util/linked-list.ts'
 import { inContext } from '../stream/loop-fairness.ts'
@@ -13,7 +13,7 @@ import { IdleSweep, PipelineQueue, responseOn } from './connection.ts'
 import { isOutside } from './node-request.ts'
 import { LATE } from './request.ts'
 import { Transaction } from './transaction.ts'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -78,15 +78,31 @@ export function createListener(options: ListenerOptions): Listener {
 
   function answer(
     incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
-    isTimed: boolean,
+    isTimed: boolean, first?: Buffer,
   ): void {
-    const transaction = new Transaction(incoming, response, bind, expects, isTimed, options)
+    const transaction = new Transaction(incoming, response, bind, expects, isTimed, options, first)
     if (isDraining) transaction.end()
     running.add(transaction)
     response.on('close', over.bind(undefined, transaction))
     // Without a listener an error of one socket would end the process.
     response.on('error', ignore)
     transaction.begin()
+  }
+
+  /** Node's parser has let go of a connection that asks for another protocol. */
+  function upgrade(incoming: IncomingMessage, first: Buffer, bind: Bind): void {
+    const { socket } = incoming
+    socket.on('error', ignore)
+    // An answer that is not whole could not be told from what follows.
+    if (responseOn(socket) !== undefined) return void socket.destroy()
+    if (!isWebSocket(incoming)) {
+      socket.unshift(withoutUpgrade(incoming, first))
+      return void server!.emit('connection', socket)
+    }
+    const response = new ServerResponse(incoming)
+    response.assignSocket(socket)
+    response.on('finish', () => socket.destroySoon())
+    answer(incoming, response, bind, 'nothing', false, first)
   }
 
   function over(transaction: Transaction): void {
@@ -124,6 +140,7 @@ export function createListener(options: ListenerOptions): Listener {
     opened.on('request', (incoming, response) => receive(incoming, response, bind, 'nothing'))
     opened.on('checkContinue', (incoming, response) => receive(incoming, response, bind, 'continue'))
     opened.on('checkExpectation', (incoming, response) => receive(incoming, response, bind, 'unknown'))
+    opened.on('upgrade', (incoming, _socket, first) => upgrade(incoming, first, bind))
     opened.on('clientError', giveUp)
     logDrops(opened, log)
     return new Promise((resolve, reject) => {
@@ -190,6 +207,24 @@ function limitedServer(limits: Limits): Server {
   })
   server.on('close', () => sweep.end())
   return server
+}
+
+/** Whether a request without a body asks for a WebSocket. */
+function isWebSocket({ headers, method }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
+    && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
+}
+
+/**
+ * A request that asks for a protocol that is not spoken here, as clients of Java do for HTTP/2, without that:
+ * it is answered as any other. RFC 9110 §7.8.
+ */
+function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage, rest: Buffer): Buffer {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]!.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
+  }
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), rest])
 }
 
 /** Logs at intervals that connections are refused. */

@@ -95,6 +95,13 @@ export class HttpRequest extends Lease implements Exchange, Origin {
     this.#options = options
   }
 
+  /** One more request of the same caller to the same endpoint: a message of its WebSocket. */
+  further(incoming: RequestHead): HttpRequest {
+    const further = new HttpRequest(incoming, this.#options)
+    const { endpoint, isIdentified, params, path, principal, query, hostIsListed } = this
+    return Object.assign(further, { endpoint, isIdentified, params, path, principal, query, hostIsListed })
+  }
+
   /** Whether its endpoint takes a body by this method. */
   get takesBody(): boolean {
     return this.endpoint?.accepts !== undefined && this.method !== 'GET' && this.method !== 'HEAD'

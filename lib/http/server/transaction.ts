@@ -4,6 +4,7 @@
  * dropped, and never thrown to an event or a timer.
  */
 import { Socket } from 'node:net'
+import { Later } from '../../util/later.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { discard, endingAt, headerLines, isSource, lengthOf } from '../message/reply.ts'
@@ -27,6 +28,9 @@ import type { BodyBudget, BodyFailure, BodyTaker, ReadingBody } from './body.ts'
 import type { Gate } from './gate.ts'
 import type { Observer } from './observer.ts'
 import type { HttpRequest } from './request.ts'
+import type { WebSocketConnection } from './web-socket.ts'
+
+const webSockets = new Later(() => import('./web-socket.ts'))
 
 /** What the requests of one server share. */
 export interface Means {
@@ -51,10 +55,13 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   readonly #expects: Expectation
   readonly #isOwn: boolean
   readonly #isTimed: boolean
+  /** What came behind a head that asks for a WebSocket. */
+  readonly #first: Buffer | undefined
   #request: HttpRequest | undefined
   #reading: ReadingBody | undefined
   #sink: StreamSink | undefined
-  #pipe: ResponsePipe | undefined
+  #pipe: ResponsePipe | WebSocketConnection | undefined
+  #webSocket: WebSocketConnection | undefined
   #unsent: QueuedReply | undefined
   /** No request follows on this connection. */
   #isLast = false
@@ -66,10 +73,10 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   /** Zero without an observer. */
   #beganAtMs = 0
 
-  /** `isTimed`: no other clock limits the body. */
+  /** `isTimed`: no other clock limits the body. `first`: it asks for a WebSocket. */
   constructor(
     incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
-    isTimed: boolean, means: Means,
+    isTimed: boolean, means: Means, first?: Buffer,
   ) {
     this.#incoming = incoming
     this.response = response
@@ -78,6 +85,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     this.#isOwn = bind !== undefined
     this.#isTimed = isTimed
     this.#means = means
+    this.#first = first
   }
 
   begin(): void {
@@ -117,6 +125,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   end(): void {
     if (this.#isLast) return
     this.#isLast = true
+    this.#webSocket?.goAway()
     if (!this.#isOwn || !this.response.headersSent) return
     // Its head does not say so. Before Node's own listener, which would start the next request.
     this.response.prependListener('finish', () => this.#incoming.socket.destroySoon())
@@ -171,12 +180,32 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     if (loading !== undefined) {
       return void loading.then(() => this.takeBody(request.body)).catch((error) => this.#broke(error))
     }
+    if (this.#first !== undefined && endpoint.connect !== undefined) return this.#connect(request)
     if (request.body.length > LARGE_LENGTH) markLoopBusy()
     try {
       const reply = endpoint.handle(request)
       request.body = ''
       if (!('then' in reply)) return this.#deliver(request, reply)
       reply.then(this.#deliverLate.bind(this, request), this.#broke.bind(this))
+    } catch (error) {
+      this.#broke(error)
+    }
+  }
+
+  #connect(request: HttpRequest): void {
+    const loading = webSockets.load()
+    if (loading !== undefined) {
+      return void loading.then(() => this.#run(request)).catch((error) => this.#broke(error))
+    }
+    const objection = webSockets.loaded.objectionTo(request)
+    if (objection !== undefined) return this.#refuse(request, ...objection)
+    try {
+      const { WebSocketConnection } = webSockets.loaded
+      const connection = new WebSocketConnection(request, this.response, this.#first!, this.#means)
+      this.#status = 101
+      this.#pipe = this.#webSocket = connection
+      this.#sink = connection.sink
+      if (this.#isLast) connection.goAway()
     } catch (error) {
       this.#broke(error)
     }
@@ -242,7 +271,8 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     }
     const lines = headerLines(request, reply)
     const isUnread = !this.#incoming.complete && mayNotBeRead(request)
-    if ((this.#isLast || isUnread) && !this.#head.isHttp2) lines.push('Connection', 'close')
+    const isLast = this.#isLast || this.#first !== undefined
+    if ((isLast || isUnread) && !this.#head.isHttp2) lines.push('Connection', 'close')
     this.#status = status
     if (isSource(body)) {
       if (request.method !== 'HEAD') return this.#open(request, body, status, lines, type === EVENT_STREAM)

@@ -26,6 +26,8 @@ export interface Pipe {
   readonly waiting: number
   /** Changes whenever some of them were taken. */
   readonly taken: number
+  /** What is written where all is silent. Left out: a comment of server-sent events. */
+  readonly heartbeat?: string
 }
 
 /** From here on a reader is slow: writers that can wait should. */
@@ -209,7 +211,7 @@ export class StreamSink extends Lease implements Sink {
   beat(): void {
     this.drained()
     if (!this.#isSilent) this.#isSilent = true
-    else if (this.#isEvents && this.#held === 0) this.write(HEARTBEAT)
+    else if (this.#isEvents && this.#held === 0) this.write(this.#pipe.heartbeat ?? HEARTBEAT)
   }
 
   flushNow(): void {

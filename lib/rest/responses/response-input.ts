@@ -15,6 +15,12 @@ import type { Conversation } from '../openai/chat-messages.ts'
 
 export type ResponseItem = Readonly<Record<string, unknown>>
 
+/** Reads compactions. */
+export interface CompactionOpener {
+  /** The items that one stands for; `at` says where it is. Throws `Fault('invalid')`. */
+  open(item: ResponseItem, at: string): readonly ResponseItem[]
+}
+
 export interface ResponseRequest {
   /** The body, of which some members are shown again. */
   readonly body: ResponseItem
@@ -37,21 +43,17 @@ const textParts: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 't
 const refused: readonly (readonly [name: string, why: string])[] = [
   ['conversation', 'write previous_response_id, the id of the response before'],
   ['prompt', 'no prompts are kept here; write the text as input'],
-  ['context_management', 'a conversation is cut to its limits as it is'],
+  ['context_management', 'POST /v1/responses/compact makes one item of a conversation'],
 ]
 
 export function decodeRequest(body: unknown): ResponseRequest {
   if (!isRecord(body)) throw wrong('The body', 'must be a JSON object with "model" and "input"')
-  const { model, input, instructions, previous_response_id: previous, metadata, text } = body
-  if (typeof model !== 'string' || model === '') {
-    throw wrong('model', 'must be the id of an agent; GET /v1/models lists them')
-  }
+  const { input, instructions, previous_response_id: previous, metadata, text } = body
+  const model = modelIn(body)
   for (const [name, why] of refused) {
     if (isGiven(body[name])) throw wrong(name, `cannot be used: ${why}`, 'unsupported_parameter')
   }
-  for (const name of ['instructions', 'previous_response_id']) {
-    if (isGiven(body[name]) && typeof body[name] !== 'string') throw wrong(name, 'must be a string')
-  }
+  requireTexts(body)
   if (isGiven(metadata) && !isRecord(metadata)) throw wrong('metadata', 'must be an object')
   if (isGiven(text) && !isRecord(text)) throw wrong('text', 'must be an object')
   const [isStream, isBackground] = [isTrue(body, 'stream'), isTrue(body, 'background')]
@@ -68,6 +70,29 @@ export function decodeRequest(body: unknown): ResponseRequest {
     clientTools: decodeFlatTools(body['tools'], body['tool_choice']),
     format: decodeFlatFormat(isRecord(text) ? text['format'] : undefined),
     metadata: isRecord(metadata) ? metadata : undefined,
+  }
+}
+
+/** What is to become one item: `input`, behind the items of a response before. */
+export function decodeCompaction(
+  body: unknown,
+): Pick<ResponseRequest, 'model' | 'input' | 'previousId'> {
+  if (!isRecord(body)) throw wrong('The body', 'must be a JSON object with "model" and "input"')
+  const { input, previous_response_id: previous } = body
+  const model = modelIn(body)
+  requireTexts(body)
+  if (typeof previous !== 'string') return { model, input: itemsOf(input), previousId: undefined }
+  return { model, input: isGiven(input) ? itemsOf(input) : [], previousId: previous }
+}
+
+function modelIn({ model }: ResponseItem): string {
+  if (typeof model === 'string' && model !== '') return model
+  throw wrong('model', 'must be the id of an agent; GET /v1/models lists them')
+}
+
+function requireTexts(body: ResponseItem): void {
+  for (const name of ['instructions', 'previous_response_id']) {
+    if (isGiven(body[name]) && typeof body[name] !== 'string') throw wrong(name, 'must be a string')
   }
 }
 
@@ -90,19 +115,43 @@ function itemsOf(input: unknown): readonly ResponseItem[] {
 
 /** What an agent gets of the items of the responses before, and of the present one. */
 export function conversationOf(
-  { instructions, input }: ResponseRequest, before: readonly ResponseItem[],
+  { instructions, input }: ResponseRequest, before: readonly ResponseItem[], reader: CompactionOpener,
 ): Conversation {
-  const items = [...withCalls(before), ...input]
-  const from = items.length - input.length
-  const nameOf = (index: number): string => (
-    index < from ? 'previous_response_id' : `input[${index - from}]`
-  )
+  const { items, nameOf } = openedItems(before, input, reader)
   requireResults(items, nameOf)
   const messages = items.map((item, index) => messageOf(item, nameOf(index)))
   const conversation = decodeMessages(messages, 'input', nameOf)
   if (instructions === undefined) return conversation
   const history = [{ role: 'system' as const, content: instructions }, ...conversation.history]
   return { ...conversation, history }
+}
+
+/** The items of a conversation that an agent can read. Throws `Fault('invalid')` for others. */
+export function readableItems(
+  before: readonly ResponseItem[], input: readonly ResponseItem[], reader: CompactionOpener,
+): readonly ResponseItem[] {
+  const { items, nameOf } = openedItems(before, input, reader)
+  return items.filter((item, index) => messageOf(item, nameOf(index)) !== undefined)
+}
+
+/** All items in order, with what compactions stand for, and where each comes from. */
+function openedItems(
+  before: readonly ResponseItem[], input: readonly ResponseItem[], reader: CompactionOpener,
+): { readonly items: readonly ResponseItem[]; readonly nameOf: (index: number) => string } {
+  const earlier = withCalls(before.flatMap((item) => (
+    item['type'] === 'compaction' ? reader.open(item, 'previous_response_id') : item
+  )))
+  const places: number[] = []
+  const later = input.flatMap((item, index) => {
+    const items = item['type'] === 'compaction' ? reader.open(item, `input[${index}]`) : [item]
+    for (const _ of items) places.push(index)
+    return items
+  })
+  const nameOf = (index: number): string => {
+    const place = places[index - earlier.length]
+    return place === undefined ? 'previous_response_id' : `input[${place}]`
+  }
+  return { items: [...earlier, ...later], nameOf }
 }
 
 /** Without the outputs whose calls are not kept any more. */

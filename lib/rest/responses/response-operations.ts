@@ -22,7 +22,7 @@ export const createOperation: DocumentPart = operation('OpenAI', 'Respond', {
   },
   ...failures('OpenAIError', {
     400: 'The body is not JSON, or a member of it is wrong or cannot be obeyed: `param` says which',
-    404: 'There is no such model, or no such response before',
+    404: 'There is no such model',
     409: `The response before has not been completed; or: ${KEY_IS_RUNNING}`,
     413: 'The body, or what came out, is too large',
     415: 'The body is not application/json',
@@ -35,6 +35,32 @@ export const createOperation: DocumentPart = operation('OpenAI', 'Respond', {
   parameters: [idempotencyParameter],
   requestBody: requestBody('ResponseRequest', undefined, true),
 })
+
+/** `GET` that opens a WebSocket. */
+export const connectOperation: DocumentPart = operation('OpenAI', 'Open a WebSocket', {
+  101: {
+    description: 'Each message `{ "type": "response.create", … }`, with the members of a `POST`, is '
+      + 'answered by messages: the events of its stream, or an `error` with `status` and `error`',
+  },
+  ...failures('OpenAIError', {
+    400: 'The handshake has no key',
+    403: 'A page of this Origin may not read answers',
+    426: 'No WebSocket is asked for, or none can be opened',
+    503: 'Too many streams are open; try again when Retry-After says',
+  }),
+})
+
+/** `POST` that makes one item of a conversation. */
+export const compactOperation: DocumentPart = operation('OpenAI', 'Make one item of a conversation', {
+  200: body('The item: send it as `input` instead of what it stands for', 'Compaction'),
+  ...failures('OpenAIError', {
+    400: 'The body is not JSON, or a member of it is wrong: `param` says which',
+    404: 'There is no such model',
+    409: 'The response before has not been completed',
+    413: 'The body is too large',
+    415: 'The body is not application/json',
+  }),
+}, { requestBody: requestBody('CompactionRequest', undefined, true) })
 
 /** `GET` of a response. */
 export const getOperation: DocumentPart = operation('OpenAI', 'Read a response', one)
@@ -71,6 +97,14 @@ const schemas: DocumentPart = {
     tools: described(objects, 'Functions that the client runs itself.'),
     text: { type: 'object', description: '`format`: what the answer must be.' },
     metadata: { type: 'object', description: 'Handed to the agent as it is.' },
+  }),
+  CompactionRequest: objectOf('model! input previous_response_id', {
+    model: described(TEXT, 'The id of an agent or a group.'),
+    input: { description: 'A text, or a list of items, behind those of the response before.' },
+    previous_response_id: described(TEXT, 'A response whose items belong to it.'),
+  }),
+  Compaction: objectOf('id! object! created_at!:integer output! usage!', {
+    object: { const: 'response.compaction' }, output: objects, usage: {},
   }),
   Response: objectOf('id! object! status! model! output! error usage', {
     object: { const: 'response' },

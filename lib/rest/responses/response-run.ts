@@ -12,6 +12,7 @@ import { openaiFailure } from '../openai/openai-errors.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { bounded } from '../reply/reply.ts'
 import { RunReply } from '../reply/run-stream.ts'
+import { CompactionReader } from './compaction.ts'
 import { keepResponse } from './kept-responses.ts'
 import { conversationOf } from './response-input.ts'
 import {
@@ -30,10 +31,21 @@ import type { OutputFormat } from '../../run/output-format.ts'
 import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
+import type { Seal } from '../../wire/seal.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { ResponseFacts } from './response-object.ts'
 
 type EndFacts = Omit<ResponseFacts, 'id' | 'request' | 'createdAt'>
+
+/** How events are written. */
+export interface EventForm {
+  /** An event of a type, as JSON, to what is sent. */
+  format(event: string, type: string): string
+  /** What follows the last one. */
+  readonly last: string | undefined
+}
+
+const serverSent: EventForm = { format: formatEvent, last: formatEvent('[DONE]') }
 
 /** Characters of reasoning that are shown. */
 const MAX_REASONING = 262_144
@@ -50,7 +62,9 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   readonly #agent: Agent | Group
   readonly #request: ResponseRequest
   readonly #before: readonly ResponseItem[]
-  /** Characters of what was read of the store, which count while it runs. */
+  readonly #form: EventForm
+  isCompleted = false
+  /** Characters of what was read of the store and of compactions, which count while it runs. */
   readonly readLength: number
   readonly #createdAt = secondsNow()
   /** The items that are done. */
@@ -64,10 +78,11 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
 
   /** `before`: the items of the conversation so far. Throws `Fault('invalid')` for wrong items. */
   constructor(
-    service: Service, agent: Agent | Group, request: ResponseRequest, before: readonly ResponseItem[],
-    origin: Origin, hold?: KeyHold,
+    service: Service, seal: Seal, agent: Agent | Group, request: ResponseRequest,
+    before: readonly ResponseItem[], origin: Origin, hold?: KeyHold, form: EventForm = serverSent,
   ) {
-    const { prompt, message, history, clientToolResults } = conversationOf(request, before)
+    const reader = new CompactionReader(seal, origin.principal.id, service.limits)
+    const { prompt, message, history, clientToolResults } = conversationOf(request, before, reader)
     super(service, origin, hold, undefined, message, request.metadata)
     this.prompt = prompt
     this.history = history
@@ -78,7 +93,8 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     this.#agent = agent
     this.#request = request
     this.#before = before
-    this.readLength = before.length === 0 ? 0 : JSON.stringify(before).length
+    this.#form = form
+    this.readLength = reader.length + (before.length === 0 ? 0 : JSON.stringify(before).length)
   }
 
   get runnable(): Agent | Group { return this.#agent }
@@ -137,7 +153,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
 
   #end(type: string, response: string): void {
     this.#sendResponse(type, response)
-    this.sink!.end(formatEvent('[DONE]'))
+    this.sink!.end(this.#form.last)
   }
 
   /** Makes the items that are left, and keeps the response. */
@@ -161,6 +177,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     const counts = usage !== undefined ? usageOf(usage) : usageOf({
       inputTokens: tokensRead(this), outputTokens: tokensIn(Buffer.byteLength(answer.text)),
     }, true)
+    this.isCompleted = true
     const facts = { status: 'completed', output: this.#output, usage: counts } as const
     return this.#request.isStored ? this.#keep(facts) : this.#response(facts)
   }
@@ -285,6 +302,6 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   #send(type: string, rest: string): boolean {
     const event = `{"type":"${type}","sequence_number":${this.#number},${rest}`
     this.#number += 1
-    return this.sink?.write(formatEvent(event, type)) ?? true
+    return this.sink?.write(this.#form.format(event, type)) ?? true
   }
 }

@@ -14,8 +14,10 @@ import { EVENT_STREAM } from '../../wire/sse.ts'
 import { openaiRefusal } from '../openai/openai-errors.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { json } from '../reply/reply.ts'
+import { CompactionReader, sealItems } from './compaction.ts'
 import { keepResponse, readResponse, removeResponse } from './kept-responses.ts'
-import { decodeRequest } from './response-input.ts'
+import { decodeCompaction, decodeRequest, readableItems } from './response-input.ts'
+import { idFor, secondsNow, usageOf } from './response-object.ts'
 import { ResponseRun } from './response-run.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Origin } from '../../define/call.ts'
@@ -24,36 +26,37 @@ import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { Task } from '../../tasks/task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
+import type { Seal } from '../../wire/seal.ts'
 import type { KeptResponse } from './kept-responses.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
-type Resolve = (name: string) => Agent | Group
+export type Resolve = (name: string) => Agent | Group
 
 /** Answers a request for a response. Throws, or rejects with, a `Fault`. */
-export function createResponse(service: Service, resolve: Resolve, exchange: Exchange): MaybePromise<Reply> {
-  const { body, head, origin } = exchange
-  const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
-  if (!parsed.ok) throw new Fault('invalid', parsed.why)
-  const request = decodeRequest(parsed.value)
+export function createResponse(
+  service: Service, seal: Seal, resolve: Resolve, { body, head, origin }: Exchange,
+): MaybePromise<Reply> {
+  const request = decodeRequest(valueIn(body, service))
   const agent = resolve(request.model)
   const { idempotencyKey: key } = head
-  if (key === undefined) return begin(service, agent, request, origin)
+  if (key === undefined) return begin(service, seal, agent, request, origin)
   return replyOnce(service, key, origin, openaiRefusal, {
     identity: JSON.stringify({ responses: body }),
     timeoutMs: timeoutOf(service, agent),
     isStream: request.isStream,
-    begin: (hold) => begin(service, agent, request, origin, hold),
+    begin: (hold) => begin(service, seal, agent, request, origin, hold),
   })
 }
 
 function begin(
-  service: Service, agent: Agent | Group, request: ResponseRequest, origin: Origin, hold?: KeyHold,
+  service: Service, seal: Seal, agent: Agent | Group, request: ResponseRequest, origin: Origin,
+  hold?: KeyHold,
 ): MaybePromise<Reply> {
   return andThen(itemsBefore(service, origin.principal.id, request), (before): MaybePromise<Reply> => {
-    const run = new ResponseRun(service, agent, request, before, origin, hold)
+    const run = new ResponseRun(service, seal, agent, request, before, origin, hold)
     if (request.isBackground) return beginTask(service, run)
     if (!request.isStream) return run.reply()
     service.workload.check(origin)
@@ -61,13 +64,39 @@ function begin(
   })
 }
 
+function valueIn(body: string, { limits }: Service): unknown {
+  const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
+  if (parsed.ok) return parsed.value
+  throw new Fault('invalid', parsed.why)
+}
+
+/** Answers with a conversation as one item. No model is asked. Rejects with a `Fault`. */
+export async function compactResponse(
+  service: Service, seal: Seal, resolve: Resolve, { body, origin }: Exchange,
+): Promise<Reply> {
+  const request = decodeCompaction(valueIn(body, service))
+  resolve(request.model)
+  const owner = origin.principal.id
+  const before = await itemsBefore(service, owner, request)
+  const items = readableItems(before, request.input, new CompactionReader(seal, owner, service.limits))
+  const sealed = await sealItems(seal, owner, items)
+  return json({
+    id: idFor('resp'), object: 'response.compaction', created_at: secondsNow(),
+    output: [{ type: 'compaction', id: idFor('cmp'), encrypted_content: sealed }],
+    usage: usageOf({ inputTokens: 0, outputTokens: 0 }),
+  })
+}
+
 /** The items of the conversation that a request goes on with. */
-function itemsBefore(
-  service: Service, owner: string, { previousId }: ResponseRequest,
+export function itemsBefore(
+  service: Service, owner: string, { previousId }: Pick<ResponseRequest, 'previousId'>,
 ): MaybePromise<readonly ResponseItem[]> {
   if (previousId === undefined) return []
   return andThen(readResponse(service, owner, previousId), (kept) => {
-    if (kept === undefined) throw missing(previousId, 'previous_response_id')
+    if (kept === undefined) {
+      const detail = { param: 'previous_response_id', code: 'previous_response_not_found' }
+      throw new Fault('invalid', absence(previousId), detail)
+    }
     if (kept.response['status'] === 'completed') return kept.items
     throw new Fault('conflict', `The response '${previousId}' has not been completed`, {
       param: 'previous_response_id', code: null,
@@ -187,7 +216,9 @@ function withResponse(
 ): MaybePromise<Reply> {
   const id = idIn(exchange)
   return andThen(readResponse(service, exchange.origin.principal.id, id), (kept) => {
-    if (kept === undefined) throw missing(id, null)
+    if (kept === undefined) {
+      throw new Fault('not-found', absence(id), { param: null, code: 'response_not_found' })
+    }
     return act(kept)
   })
 }
@@ -233,7 +264,6 @@ function wrong(param: string, demand: string): Fault {
   return new Fault('invalid', `${param} ${demand}`, { param, code: null })
 }
 
-function missing(id: string, param: string | null): Fault {
-  const message = `You have no response '${id.slice(0, 60)}': it was not stored, or was kept long enough`
-  return new Fault('not-found', message, { param, code: 'response_not_found' })
+function absence(id: string): string {
+  return `You have no response '${id.slice(0, 60)}': it was not stored, or was kept long enough`
 }

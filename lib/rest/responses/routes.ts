@@ -4,11 +4,15 @@ import { JSON_TYPE } from '../../wire/media.ts'
 import { requireModel } from '../openai/chat-completions.ts'
 import { openaiFault, openaiRefusal } from '../openai/openai-errors.ts'
 import { caught } from '../reply/reply.ts'
+import type { Agent, Group } from '../../define/agent.ts'
 import type { Description, Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
+import type { Seal } from '../../wire/seal.ts'
+import type { ResponseSockets } from './response-socket.ts'
 
 const responses = new Later(() => import('./responses.ts'))
+const sockets = new Later(() => import('./response-socket.ts'))
 
 type Operations = typeof import('./response-operations.ts')
 type OperationName = Exclude<keyof Operations, 'responseComponents'>
@@ -21,7 +25,20 @@ function describedBy(method: string, name: OperationName): () => Promise<Descrip
   }
 }
 
-export function responseEndpoints(service: Service): readonly Endpoint[] {
+/** A GET that opens no WebSocket. */
+function noWebSocket(exchange: Exchange): Reply {
+  const wantsOne = exchange.header('sec-websocket-key') !== undefined
+  const detail = wantsOne ? 'Within another server, or without one, no WebSocket is opened: POST instead'
+    : 'POST a response, or open a WebSocket'
+  const { requestId } = exchange.origin
+  return openaiRefusal({ status: 426, detail, requestId, headers: ['Upgrade', 'websocket'] })
+}
+
+export function responseEndpoints(service: Service, seal: Seal): readonly Endpoint[] {
+  let shared: ResponseSockets | undefined
+  const resolveFor = ({ origin }: Exchange) => (model: string): Agent | Group => (
+    requireModel(service, model, origin)
+  )
   const isOffered = (): boolean => service.catalog.root !== undefined
   const at = (
     method: 'GET' | 'POST' | 'DELETE', path: string, name: OperationName,
@@ -34,9 +51,21 @@ export function responseEndpoints(service: Service): readonly Endpoint[] {
   return [
     {
       ...at('POST', '/v1/responses', 'createOperation', (exchange) => (
-        responses.loaded.createResponse(
-          service, (model) => requireModel(service, model, exchange.origin), exchange,
-        )
+        responses.loaded.createResponse(service, seal, resolveFor(exchange), exchange)
+      )),
+      accepts: [JSON_TYPE],
+    },
+    {
+      ...at('GET', '/v1/responses', 'connectOperation', noWebSocket),
+      load: sockets.load,
+      connect: (exchange) => {
+        shared ??= new sockets.loaded.ResponseSockets(service, seal)
+        return shared.connect(resolveFor(exchange), exchange)
+      },
+    },
+    {
+      ...at('POST', '/v1/responses/compact', 'compactOperation', (exchange) => (
+        responses.loaded.compactResponse(service, seal, resolveFor(exchange), exchange)
       )),
       accepts: [JSON_TYPE],
     },

@@ -1,0 +1,320 @@
+/**
+ * One WebSocket on the socket of its request, from the handshake to its end. Each message of the client is a
+ * request to the endpoint, one after another; each line that the endpoint writes is a message to the client.
+ * Loaded when the first one is opened. Spec: RFC 6455.
+ */
+import { closeCodes, closeFrame, encodeFrame, FrameReader, opcodes } from '../websocket/frames.ts'
+import { handshakeLines, handshakeObjection } from '../websocket/handshake.ts'
+import { endingAt, headerLines, isSource } from '../message/reply.ts'
+import { LARGE_LENGTH, markLoopBusy, turn as loopTurn, whenLoopIsFree } from '../stream/loop-fairness.ts'
+import { takenOf } from '../stream/response-pipe.ts'
+import { readByParts, refuseBody } from './body.ts'
+import { NO_STREAM } from './request.ts'
+import type { ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Limits } from '../../define/limits.ts'
+import type { Log } from '../../define/log.ts'
+import type { MessageChannel, Source } from '../message/exchange.ts'
+import type { Pipe, Streams, StreamSink } from '../stream/sink.ts'
+import type { FrameTaker } from '../websocket/frames.ts'
+import type { BodyBudget, BodyFailure, BodyTaker } from './body.ts'
+import type { HttpRequest, RequestHead } from './request.ts'
+
+/** What connections share with requests. */
+export interface SocketMeans {
+  readonly streams: Streams
+  readonly budget: BodyBudget
+  readonly limits: Limits
+  readonly log: Log
+}
+
+/** Messages of one connection that may wait, the one that is answered among them. */
+const MAX_WAITING = 8
+/** How long a client may take to close its side. */
+const CLOSE_MS = 2_000
+/** Pings in a row that a client may leave without any sign of life. */
+const MAX_UNANSWERED = 2
+/** A client that does not read gets no pong either. */
+const MAX_UNREAD = 16 * 1024
+/** An empty line: a ping. */
+const PING_LINE = '\n'
+const nothing = Buffer.alloc(0)
+const failureCodes: ReadonlyMap<BodyFailure, number> = new Map([
+  ['too-large', closeCodes.tooLarge], ['no-room', closeCodes.tryLater], ['not-utf8', closeCodes.notUtf8],
+])
+
+/** Why a request may not open one: status, sentence, headers. */
+export function objectionTo(
+  request: HttpRequest,
+): readonly [status: number, detail: string, headers?: readonly string[]] | undefined {
+  const { corsHeaders, head: { host, origin } } = request
+  // There is no CORS here: a page that may call could read the answers, too.
+  if (origin !== undefined && !corsHeaders.includes('Access-Control-Allow-Origin') && !isOwn(origin, host)) {
+    return [403, "Pages of this Origin may not read this server's answers; its operator can add it to cors"]
+  }
+  const objection = handshakeObjection((name) => request.header(name))
+  if (objection !== undefined) return objection
+  return request.streamObjection === undefined ? undefined : [503, NO_STREAM, ['Retry-After', '5']]
+}
+
+/** Whether a page is of this server itself, which the guard has checked. */
+function isOwn(origin: string, host: string | undefined): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase()
+}
+
+export class WebSocketConnection implements Pipe, FrameTaker {
+  /** Of all messages that were sent. */
+  bytes = 0
+  readonly sink: StreamSink
+  readonly heartbeat: string = PING_LINE
+  readonly #response: ServerResponse
+  readonly #socket: Duplex
+  readonly #request: HttpRequest
+  readonly #channel: MessageChannel
+  readonly #means: SocketMeans
+  readonly #reader: FrameReader
+  /** The last one may still arrive. */
+  readonly #messages: Message[] = []
+  #isAnswering = false
+  #closeCode: number = closeCodes.normal
+  #isClosing = false
+  #unanswered = 0
+  #isOver = false
+
+  /** `first`: what came behind the head. */
+  constructor(request: HttpRequest, response: ServerResponse, first: Buffer, means: SocketMeans) {
+    const channel = request.endpoint!.connect!(request)
+    this.#request = request
+    this.#response = response
+    this.#socket = response.socket!
+    this.#channel = channel
+    this.#means = means
+    this.#reader = new FrameReader(this, means.limits.maxBodyBytes)
+    const source: Source = {
+      open: (sink) => {
+        const onOver = channel.open(sink)
+        return () => {
+          this.#end()
+          onOver?.()
+        }
+      },
+    }
+    const { body = source } = endingAt({ status: 101, body: source }, request.principal.expiresAt)
+    this.sink = means.streams.open(isSource(body) ? body : source, this, true, request.caller)
+    this.#listen(first)
+  }
+
+  get waiting(): number { return this.#socket.writableLength }
+  get taken(): number { return takenOf(this.#response) }
+
+  /** The server closes: no message is answered after the present one. */
+  goAway(): void {
+    this.#closeCode = closeCodes.goingAway
+    if (!this.#isAnswering) this.sink.end()
+  }
+
+  begin(text: string): void {
+    const request = this.#request
+    const lines = headerLines(request, { status: 101 })
+    this.#response.writeHead(101, [...lines, ...handshakeLines(request.header('sec-websocket-key') ?? '')])
+    this.#response.flushHeaders()
+    this.push(text)
+  }
+
+  push(text: string): void {
+    const lines = text.split('\n')
+    lines.pop()
+    if (lines.length > 0) this.#socket.write(Buffer.concat(lines.map((line) => this.#frameOf(line))))
+  }
+
+  finish(): void { this.#close(this.#closeCode) }
+  destroy(): void { this.#socket.destroy() }
+
+  part(bytes: Buffer): void {
+    const message = this.#messages.at(-1)
+    if (message?.isArriving === true) message.reading.take(bytes)
+    else this.#beginMessage()?.reading.take(bytes)
+  }
+
+  end(): void {
+    const message = this.#messages.at(-1)
+    if (message?.isArriving === true) message.end()
+    else this.#beginMessage()?.end()
+  }
+
+  ping(payload: Buffer): void {
+    if (this.#socket.writableLength < MAX_UNREAD) this.#socket.write(encodeFrame(opcodes.pong, payload))
+  }
+
+  close(code: number): void {
+    // What is running is not waited for.
+    this.sink.gone()
+    this.#close(code === closeCodes.none ? closeCodes.normal : code)
+  }
+
+  fail(code: number, why: string): void {
+    if (code === closeCodes.tooLarge) return this.refuse('too-large')
+    this.sink.gone()
+    this.#close(code, why)
+  }
+
+  /** Says why a message cannot be read, and closes the connection: the rest of it may not come. */
+  refuse(failure: BodyFailure): void {
+    if (this.#isOver) return
+    this.#reader.stop()
+    this.#closeCode = failureCodes.get(failure) ?? closeCodes.refused
+    this.#channel.refuse(refuseBody(this.#request, failure, this.#means.limits))
+    this.sink.end()
+  }
+
+  /** Answers the oldest message, where it is whole and none is being answered. */
+  next(): void {
+    const message = this.#messages[0]
+    if (this.#isOver || this.#isAnswering || message?.isWhole !== true) return
+    if (loopTurn.isTaken && message.isLarge) return whenLoopIsFree(() => this.next())
+    if (message.isLarge) markLoopBusy()
+    this.#isAnswering = true
+    void this.#answer(message).catch((cause) => {
+      this.#means.log('error', 'A message could not be answered', { cause })
+      this.#socket.destroy()
+    })
+  }
+
+  async #answer(message: Message): Promise<void> {
+    const answered = this.#channel.answer(message.request)
+    message.request.body = ''
+    await answered
+    message.request.close()
+    if (this.#isOver) return
+    this.#messages.shift()
+    this.#isAnswering = false
+    if (this.#closeCode === closeCodes.goingAway) this.sink.end()
+    else this.next()
+  }
+
+  #listen(first: Buffer): void {
+    const socket = this.#socket
+    socket.on('data', (chunk: Buffer) => {
+      this.#unanswered = 0
+      this.#reader.take(chunk)
+    })
+    socket.on('drain', () => this.sink.drained())
+    // Half of a connection is of no use.
+    socket.on('end', () => socket.destroy())
+    if (first.length > 0) this.#reader.take(first)
+    socket.resume()
+  }
+
+  #frameOf(line: string): Buffer {
+    if (line !== '') {
+      const payload = Buffer.from(line)
+      this.bytes += payload.length
+      return encodeFrame(opcodes.text, payload)
+    }
+    if (++this.#unanswered > MAX_UNANSWERED) this.#socket.destroy()
+    return encodeFrame(opcodes.ping, nothing)
+  }
+
+  #beginMessage(): Message | undefined {
+    if (this.#messages.length >= MAX_WAITING) {
+      const why = `More than ${MAX_WAITING} messages wait; send one when the one before it is answered`
+      this.fail(closeCodes.refused, why)
+      this.#reader.stop()
+      return undefined
+    }
+    const { budget, limits } = this.#means
+    const message = new Message(this.#request, this, budget, limits)
+    this.#messages.push(message)
+    return message
+  }
+
+  /** Sends the last frame. The client closes the connection, or it is closed here. */
+  #close(code: number, why?: string): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    const timer = setTimeout(() => this.#socket.destroy(), CLOSE_MS).unref()
+    this.#socket.once('close', () => clearTimeout(timer))
+    this.#socket.end(closeFrame(code, why))
+  }
+
+  /** Nothing is sent any more, and nothing is answered. */
+  #end(): void {
+    this.#isOver = true
+    this.#reader.stop()
+    for (const message of this.#messages) message.drop()
+    this.#messages.length = 0
+  }
+}
+
+/** One message, while it arrives, waits and is answered. */
+class Message implements BodyTaker {
+  readonly request: HttpRequest
+  readonly reading: ReturnType<typeof readByParts>
+  isArriving = true
+  isWhole = false
+  readonly #head: MessageHead
+  readonly #connection: WebSocketConnection
+
+  constructor(
+    handshake: HttpRequest, connection: WebSocketConnection, budget: BodyBudget, limits: Limits,
+  ) {
+    this.#connection = connection
+    this.#head = new MessageHead(handshake.incoming)
+    this.request = handshake.further(this.#head)
+    this.reading = readByParts(this.request, budget, limits, this)
+  }
+
+  get isLarge(): boolean { return this.request.body.length > LARGE_LENGTH }
+
+  end(): void {
+    this.isArriving = false
+    this.reading.end()
+  }
+
+  takeBody(text: string, failure?: BodyFailure): void {
+    if (failure !== undefined) return this.#connection.refuse(failure)
+    this.request.body = text
+    this.isWhole = true
+    this.#connection.next()
+  }
+
+  /** The client has left before it was answered. */
+  drop(): void {
+    this.reading.stop()
+    this.request.close()
+    this.#head.disconnect()
+  }
+}
+
+/** The head of the handshake, for one message. */
+class MessageHead implements RequestHead {
+  readonly method: string
+  readonly target: string
+  readonly httpVersion: string
+  readonly rawHeaders: readonly string[]
+  readonly bind: RequestHead['bind']
+  readonly secure: boolean
+  readonly remoteAddress: string | undefined
+  #listeners: (() => void)[] | undefined = []
+
+  constructor({ method, target, httpVersion, rawHeaders, bind, secure, remoteAddress }: RequestHead) {
+    this.method = method
+    this.target = target
+    this.httpVersion = httpVersion
+    this.rawHeaders = rawHeaders
+    this.bind = bind
+    this.secure = secure
+    this.remoteAddress = remoteAddress
+  }
+
+  onDisconnect(listener: () => void): void {
+    if (this.#listeners === undefined) listener()
+    else this.#listeners.push(listener)
+  }
+
+  disconnect(): void {
+    const listeners = this.#listeners ?? []
+    this.#listeners = undefined
+    for (const listener of listeners) listener()
+  }
+}

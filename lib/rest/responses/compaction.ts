@@ -1,0 +1,65 @@
+/**
+ * Compaction: the items of a conversation as one, which a client can send instead of them. It holds what an
+ * agent reads of them, packed and sealed, so nothing is kept here, and only who has it made can send it.
+ * Spec: Open Responses 2026-04-24, `POST /v1/responses/compact`.
+ */
+import { Fault } from '../../define/fault.ts'
+import type { Limits } from '../../define/limits.ts'
+import type { Seal } from '../../wire/seal.ts'
+import type { CompactionOpener, ResponseItem } from './response-input.ts'
+
+const PURPOSE = 'compaction'
+
+/** Most servers never need it. */
+const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zlib')
+
+/** The sealed items. `owner`: whose they are. */
+export function sealItems(seal: Seal, owner: string, items: readonly ResponseItem[]): Promise<string> {
+  const kept = items.filter(({ type }) => type !== 'reasoning').map(withoutMarks)
+  return new Promise((resolve, reject) => {
+    zlib().deflateRaw(JSON.stringify(kept), (error, packed) => {
+      if (error !== null) reject(error)
+      else resolve(seal.seal(PURPOSE, packed.toString('base64'), Infinity, owner))
+    })
+  })
+}
+
+/** An item without what says nothing to an agent. */
+function withoutMarks({ id: _id, status: _status, content, ...item }: ResponseItem): ResponseItem {
+  if (!Array.isArray(content)) return { ...item, content }
+  return { ...item, content: content.map(({ annotations: _, logprobs: __, ...part }: ResponseItem) => part) }
+}
+
+/** Reads the compactions of one request. */
+export class CompactionReader implements CompactionOpener {
+  /** Characters that were read. */
+  length = 0
+  readonly #seal: Seal
+  readonly #owner: string
+  readonly #maxBytes: number
+
+  constructor(seal: Seal, owner: string, { maxBodyBytes }: Pick<Limits, 'maxBodyBytes'>) {
+    this.#seal = seal
+    this.#owner = owner
+    this.#maxBytes = maxBodyBytes
+  }
+
+  open({ encrypted_content: sealed }: ResponseItem, at: string): readonly ResponseItem[] {
+    const packed = typeof sealed === 'string' ? this.#seal.open(PURPOSE, sealed, this.#owner) : undefined
+    const param = `${at}.encrypted_content`
+    if (typeof packed !== 'string') {
+      const why = 'is not what POST /v1/responses/compact gave you here; send the whole conversation'
+      throw new Fault('invalid', `${param} ${why}`, { param, code: 'invalid_encrypted_content' })
+    }
+    const maxOutputLength = this.#maxBytes - this.length
+    try {
+      if (maxOutputLength <= 0) throw new RangeError('Nothing is left')
+      const text = zlib().inflateRawSync(Buffer.from(packed, 'base64'), { maxOutputLength }).toString()
+      this.length += text.length
+      const items: readonly ResponseItem[] = JSON.parse(text)
+      return items
+    } catch {
+      throw new Fault('too-large', `The compactions hold more than ${this.#maxBytes} bytes together`)
+    }
+  }
+}

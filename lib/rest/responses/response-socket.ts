@@ -1,0 +1,196 @@
+/**
+ * Responses over a WebSocket: each message begins one, whose events are messages. One runs at a time. What
+ * was not stored is gone on with on the same connection alone, which keeps the last one.
+ * Spec: Open Responses 2026-04-24, WebSocket Transport.
+ */
+import { isRecord } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
+import { timer } from '../../util/clock.ts'
+import { PlainLease, Quota } from '../../util/quota.ts'
+import { parseJson } from '../../wire/json.ts'
+import { openaiFault, openaiRefusal } from '../openai/openai-errors.ts'
+import { decodeRequest } from './response-input.ts'
+import { ResponseRun } from './response-run.ts'
+import { itemsBefore } from './responses.ts'
+import type { Exchange, MessageChannel, Reply, Sink } from '../../http/message/exchange.ts'
+import type { Service } from '../../run/service.ts'
+import type { Seal } from '../../wire/seal.ts'
+import type { ResponseItem, ResponseRequest } from './response-input.ts'
+import type { EventForm } from './response-run.ts'
+import type { Resolve } from './responses.ts'
+
+/** After that no response begins any more: the specification's 60 minutes. */
+const MAX_MS = 60 * 60_000
+/** A character takes two bytes in memory at most. */
+const CHARACTER_BYTES = 2
+
+/** One line is one message. */
+const messages: EventForm = { format: (event) => `${event}\n`, last: undefined }
+
+/** The last response of a connection, where it is not stored. */
+interface Unstored {
+  readonly id: string
+  readonly items: readonly ResponseItem[]
+}
+
+/** What the connections of a server share. */
+export class ResponseSockets {
+  readonly #service: Service
+  readonly #seal: Seal
+  readonly #kept: Quota
+
+  constructor(service: Service, seal: Seal) {
+    this.#service = service
+    this.#seal = seal
+    this.#kept = new Quota('bytes of open responses', service.limits.maxConversationsBytes)
+  }
+
+  /** Opens one for a caller. */
+  connect(resolve: Resolve, { origin }: Exchange): MessageChannel {
+    const { principal, caller = principal.id } = origin
+    return new ResponseSocket(this.#service, this.#seal, resolve, this.#kept, new PlainLease(caller))
+  }
+}
+
+class ResponseSocket implements MessageChannel {
+  readonly #service: Service
+  readonly #seal: Seal
+  readonly #resolve: Resolve
+  readonly #quota: Quota
+  /** Holds what `#last` takes. */
+  readonly #lease: PlainLease
+  #last: Unstored | undefined
+  #sink: Sink | undefined
+  /** Ends the run of the present response. */
+  #abort: (() => void) | undefined
+  #isRunning = false
+  #isAged = false
+
+  constructor(service: Service, seal: Seal, resolve: Resolve, quota: Quota, lease: PlainLease) {
+    this.#service = service
+    this.#seal = seal
+    this.#resolve = resolve
+    this.#quota = quota
+    this.#lease = lease
+  }
+
+  open(sink: Sink): () => void {
+    this.#sink = sink
+    const aging = timer(MAX_MS, () => {
+      this.#isAged = true
+      if (!this.#isRunning) this.#endAged()
+    })?.unref()
+    return () => {
+      clearTimeout(aging)
+      this.#last = undefined
+      this.#lease.close()
+      this.#abort?.()
+    }
+  }
+
+  async answer(exchange: Exchange): Promise<void> {
+    const { limits } = this.#service
+    const { body, origin } = exchange
+    this.#isRunning = true
+    let previous: unknown
+    try {
+      const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
+      if (!parsed.ok) throw new Fault('invalid', parsed.why)
+      previous = isRecord(parsed.value) ? parsed.value['previous_response_id'] : undefined
+      const overuse = await exchange.take('call', 1)
+      if (overuse === undefined) {
+        await this.#respond(decodeCreate(parsed.value), exchange, previous)
+      } else {
+        const { requestId } = origin
+        this.#fail(openaiRefusal({ status: 429, detail: overuse.detail, requestId }), previous)
+      }
+    } catch (error) {
+      this.#fail(openaiFault(this.#service, error, origin.requestId), previous)
+    }
+    this.#isRunning = false
+    if (this.#isAged) this.#endAged()
+  }
+
+  /** The error of a message, in the form of this transport. */
+  refuse({ status, body }: Reply): void {
+    const { error } = JSON.parse(String(body)) as { readonly error: ResponseItem }
+    const code = error['code'] ?? error['type']
+    this.#sink!.write(`${JSON.stringify({ type: 'error', status, error: { ...error, code } })}\n`)
+  }
+
+  async #respond(request: ResponseRequest, { origin }: Exchange, previous: unknown): Promise<void> {
+    const service = this.#service
+    const agent = this.#resolve(request.model)
+    const last = this.#last
+    const before = last !== undefined && last.id === request.previousId ? last.items
+      : await itemsBefore(service, origin.principal.id, request)
+    const run = new ResponseRun(service, this.#seal, agent, request, before, origin, undefined, messages)
+    service.workload.check(origin)
+    await this.#run(run)
+    if (!run.isCompleted) this.#forget(previous)
+    else this.#keep(request.isStored ? undefined : { id: run.id, items: run.itemsSoFar })
+  }
+
+  /** Resolves when the run has ended; its events are those of a stream over HTTP. */
+  #run(run: ResponseRun): Promise<void> {
+    const sink = this.#sink!
+    return new Promise((resolve) => {
+      let isEnded = false
+      const leave = run.open({
+        get closed() { return isEnded || sink.closed },
+        write: (text) => sink.write(text),
+        ready: () => sink.ready(),
+        end: () => {
+          isEnded = true
+          this.#abort = undefined
+          resolve()
+        },
+      })
+      if (!isEnded) this.#abort = leave
+      if (leave === undefined || sink.closed) resolve()
+    })
+  }
+
+  #keep(last: Unstored | undefined): void {
+    const { conversationBytes } = this.#service.limits
+    const bytes = last === undefined ? 0 : JSON.stringify(last.items).length * CHARACTER_BYTES
+    const isKept = bytes <= conversationBytes && this.#quota.take(this.#lease, bytes - this.#lease.amount)
+    if (!isKept) this.#quota.add(this.#lease, -this.#lease.amount)
+    this.#last = isKept ? last : undefined
+  }
+
+  /** What failed is not gone on with from the same place. */
+  #forget(id: unknown): void {
+    if (this.#last?.id === id) this.#keep(undefined)
+  }
+
+  #fail(reply: Reply, previous: unknown): void {
+    this.#forget(previous)
+    this.refuse(reply)
+  }
+
+  #endAged(): void {
+    this.#sink!.write(`${JSON.stringify({
+      type: 'error', status: 400, error: {
+        type: 'invalid_request_error', code: 'websocket_connection_limit_reached', param: null,
+        message: 'A connection lasts 60 minutes; open a new one',
+      },
+    })}\n`)
+    this.#sink!.end()
+  }
+}
+
+/** Decodes a message. Throws `Fault('invalid')`. */
+function decodeCreate(message: unknown): ResponseRequest {
+  if (!isRecord(message) || message['type'] !== 'response.create') {
+    throw wrong('type', 'must be response.create, beside the members of a response')
+  }
+  const { stream, background } = message
+  if (stream === false) throw wrong('stream', 'must be left out: events are all that is sent here')
+  if (background === true) throw wrong('background', 'must be left out; POST to /v1/responses for that')
+  return decodeRequest({ ...message, stream: true })
+}
+
+function wrong(param: string, demand: string): Fault {
+  return new Fault('invalid', `${param} ${demand}`, { param, code: null })
+}
