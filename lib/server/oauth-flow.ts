@@ -58,7 +58,8 @@ interface Client { readonly name: string; readonly redirectUris: readonly string
 
 /** What a client asks for, from its authorization request to its code. */
 interface Grant {
-  readonly clientId: string
+  /** The digest of its id, which is long, and the grant stands in addresses. */
+  readonly client: string
   readonly redirectUri: string
   readonly challenge: string
   readonly state: string | undefined
@@ -85,6 +86,8 @@ const NAME = /^[\w-]{43}\.[\w-]{72}$/
 const READ_TIMEOUT_MS = 10_000
 const MAX_REDIRECTS = 20
 const MAX_NAME = 100
+/** Of what a client gets back, which stands in the address of the provider. */
+const MAX_PARAMETER = 2_048
 const TOKEN_S = 3_600
 const REFRESH_S = 30 * 86_400
 /** Schemes with which a page would run, and not open. */
@@ -163,7 +166,7 @@ export class OauthFlow {
     }
     const challenge = asked.get('code_challenge') ?? ''
     const grant: Grant = {
-      clientId, redirectUri, challenge, state: asked.get('state') ?? undefined,
+      client: digest(clientId), redirectUri, challenge, state: asked.get('state') ?? undefined,
       scope: asked.get('scope') ?? undefined,
     }
     const objection = this.#objection(asked, challenge)
@@ -192,7 +195,9 @@ export class OauthFlow {
     if (!/^[\w-]{43}$/.test(challenge) || asked.get('code_challenge_method') !== 'S256') {
       return new Refused('invalid_request', 'A code_challenge of the method S256 is needed')
     }
-    return this.#resourceObjection(asked)
+    const long = ['state', 'scope'].find((name) => (asked.get(name) ?? '').length > MAX_PARAMETER)
+    if (long === undefined) return this.#resourceObjection(asked)
+    return new Refused('invalid_request', `${long} has more than ${MAX_PARAMETER} characters`)
   }
 
   /** The user has decided; who agrees logs in at the provider. */
@@ -258,7 +263,7 @@ export class OauthFlow {
     const session = await this.#take('code', form.get('code'))
     const { grant } = session
     const uri = form.get('redirect_uri')
-    const isGood = grant.clientId === form.get('client_id') && (uri === null || uri === grant.redirectUri)
+    const isGood = grant.client === digest(form.get('client_id') ?? '') && (uri === null || uri === grant.redirectUri)
       && digest(form.get('code_verifier') ?? '') === grant.challenge
     if (!isGood) throw new Refused('invalid_grant', 'The code was given for another request')
     return this.#tokensFor(session)
@@ -268,7 +273,7 @@ export class OauthFlow {
   async #refresh(form: URLSearchParams): Promise<Reply> {
     const id = form.get('refresh_token')
     let session = await this.#take('refresh', id)
-    if (session.grant.clientId !== form.get('client_id')) {
+    if (session.grant.client !== digest(form.get('client_id') ?? '')) {
       throw new Refused('invalid_grant', 'The token was given to another client')
     }
     try {

@@ -192,6 +192,7 @@ test('nothing is sent on for a client that is not known, or to an address that i
     [{ response_type: 'token' }, 'unsupported_response_type'], [{ code_challenge: 'x' }, 'invalid_request'],
     [{ code_challenge_method: 'plain' }, 'invalid_request'],
     [{ resource: 'https://other.example' }, 'invalid_target'],
+    [{ scope: 'x'.repeat(2_049) }, 'invalid_request'],
   ]
   const evil = ' HTTPS://evil.example/'
   const elsewhereId = await registered(server, evil)
@@ -257,6 +258,19 @@ test('two logins at the same time in one browser both go on', async (t) => {
   await browser.go(authorizePath(clientId))
   const sealed = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? ''
   locationOf(await browser.go('/oauth/consent', { request: sealed, decision: 'allow' }))
+})
+
+test('the address of the provider stays short, however much a client has registered', async (t) => {
+  const server = serving(t, await providerFor(t))
+  const redirect_uris = Array.from({ length: 20 }, (_, at) => `https://a.example/${'a'.repeat(200)}/${at}`)
+  const { client_id: id } = await jsonOf(await server.fetch(request('/oauth/register', { redirect_uris })))
+  const browser = new Browser(server)
+  const [redirect_uri = ''] = redirect_uris
+  const page = await (await browser.go(authorizePath(String(id), { redirect_uri }))).text()
+  const [, sealed = ''] = /name="request" value="([^"]+)"/.exec(page) ?? []
+  const { href } = locationOf(await browser.go('/oauth/consent', { request: sealed, decision: 'allow' }))
+  assert.match(href, /\/authorize\?response_type=code/)
+  assert.equal(String(id).length > 5_000 && href.length < 2_000, true)
 })
 
 test('a token has no scope that its client did not ask for', async (t) => {
