@@ -22,6 +22,7 @@ export class AskedQuestions {
   readonly #send: (message: string) => void
   readonly #waiting = new Map<Id, Waiting>()
   #count = 0
+  #isClosed = false
 
   constructor(limits: Limits, send: (message: string) => void) {
     this.#limits = limits
@@ -32,6 +33,7 @@ export class AskedQuestions {
   async ask(run: PromptRun, question: Question, abilities: AcpAbilities): Promise<unknown> {
     const { askTimeoutMs, maxCheckSteps } = this.#limits
     const { call } = run
+    if (this.#isClosed) throw clientIsGone()
     const asking = encodeAcpQuestion(question, abilities, maxCheckSteps)
     const id = ++this.#count
     const { toolCall, finish } = show(run, asking.title, id)
@@ -78,9 +80,8 @@ export class AskedQuestions {
 
   /** No answer will come any more. */
   close(): void {
-    for (const id of [...this.#waiting.keys()]) {
-      this.#settle(id)?.reject(new Fault('cancelled', 'The client has closed its end'))
-    }
+    this.#isClosed = true
+    for (const id of [...this.#waiting.keys()]) this.#settle(id)?.reject(clientIsGone())
   }
 
   #settle(id: Id): Waiting | undefined {
@@ -88,6 +89,10 @@ export class AskedQuestions {
     this.#waiting.delete(id)
     return waiting
   }
+}
+
+function clientIsGone(): Fault {
+  return new Fault('cancelled', 'The client has closed its end')
 }
 
 /** Shows what a permission is asked for, as the call of a tool. `finish` says once how that ended. */

@@ -5,10 +5,13 @@
  */
 import { Fault } from '../define/fault.ts'
 import { callerOf } from '../define/call.ts'
-import { IdleWaiters } from '../util/clock.ts'
+import { IdleWaiters, monotonic } from '../util/clock.ts'
 import { Lease, PlainLease, Quota } from '../util/quota.ts'
 import type { Origin } from '../define/call.ts'
 import type { CallBytes, LiveCall } from '../define/live-call.ts'
+
+/** How often a closing server looks for calls that are not waited for any more. */
+const LOOK_MS = 100
 
 /** A running call, and the lease of its place in one workload. */
 export class RunLease extends Lease {
@@ -105,9 +108,14 @@ export class Workload implements CallBytes {
   }
 
   /** Resolves when no call is waited for any more, or after `ms`. */
-  idle(ms: number): Promise<void> {
-    if (!this.#isAwaited()) return Promise.resolve()
-    return (this.#idle ??= new IdleWaiters()).wait(ms)
+  async idle(ms: number): Promise<void> {
+    const end = monotonic() + ms
+    while (this.#isAwaited()) {
+      const left = end - monotonic()
+      if (left <= 0) return
+      // Again after a while: nothing tells of a call that begins to ask its client.
+      await (this.#idle ??= new IdleWaiters()).wait(Math.min(left, LOOK_MS))
+    }
   }
 
   cancelAll(reason: Fault): void {

@@ -698,6 +698,23 @@ test('the end of the input answers what came, and ends what takes longer than gr
   assert.ok(isAborted)
 })
 
+test('what is asked after the end of the input is not waited for', async () => {
+  const agent = agentOf(async (prompt, call) => {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    const asked = call.elicit({ message: 'Sure?', schema: yesOrNo as never })
+    return prompt === 'ask' ? (await asked).action : asked.catch(({ message }) => `Nobody: ${message}`)
+  })
+  const editor = new Editor(agent, { graceMs: 30_000 })
+  const [one, other] = [await editor.begin(), await editor.begin()]
+  const [asking, going] = [editor.prompt(one, 'ask'), editor.prompt(other, 'go on')]
+  const begun = performance.now()
+  await editor.end()
+  assert.ok(performance.now() - begun < 5_000)
+  assert.deepEqual((await asking)['result'], { stopReason: 'cancelled' })
+  assert.deepEqual((await going)['result'], { stopReason: 'end_turn' })
+  assert.deepEqual(editor.texts(), ['Nobody: The client has closed its end'])
+})
+
 test('sessions are opened one at a time: each takes a whole history', async () => {
   const store = memoryStore({ isShared: true })
   let [reading, most] = [0, 0]

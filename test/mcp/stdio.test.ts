@@ -33,6 +33,10 @@ const tools = [
   ) => (
     JSON.stringify(await call.roots({ key: 'roots' }))
   ) },
+  { name: 'late', inputSchema: { type: 'object' }, run: async (_args: unknown, call: Json) => {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await call.roots()
+  } },
   { name: 'wait', inputSchema: { type: 'object' }, run: () => {
     begun++
     return new Promise((resolve) => release.push(() => resolve('at last')))
@@ -214,6 +218,15 @@ test('the client is asked, by a request and by rounds', async () => {
   )
   assert.match(said(done.result), /file:\/\/\/b/)
   await host.end()
+})
+
+test('what is asked after the end of the input is not waited for', async () => {
+  const host = new Host({ graceMs: 30_000 })
+  await host.initialize('2025-11-25', { roots: {} })
+  host.write({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'late' } })
+  const begun = performance.now()
+  await host.end()
+  assert.ok(performance.now() - begun < 5_000)
 })
 
 test('a second handshake holds from then on, and what runs goes on', async () => {
