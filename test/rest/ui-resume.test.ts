@@ -4,6 +4,7 @@ import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually, request, serve } from '../fixtures/client.ts'
 import { fleetOf } from '../fixtures/fleet.ts'
+import { heldBytes } from '../fixtures/heap.ts'
 import type { TestContext } from 'node:test'
 import type { Call, ServerOptions, TriportServer } from '../../lib/index.ts'
 
@@ -384,6 +385,21 @@ test('of two readers the slower sets the pace, until it is dropped', async (t) =
   await first.ended()
   assert.equal(first.parts('delta').length, 61)
   await assert.rejects(second.text())
+})
+
+test('of a chat that has ended its stream alone is kept', async (t) => {
+  const { server, runs } = serving(t, { resumeMs: LONG_MS })
+  const one = async (n: number): Promise<void> => {
+    const reader = await ask(server, { id: `chat-of-${n}`, note: `${n}`.repeat(500_000) })
+    runs.at(-1)!.end()
+    await reader.ended()
+    ;(runs as Run[]).length = 0
+  }
+  await one(1)
+  const before = heldBytes()
+  for (let n = 2; n < 10; n++) await one(n)
+  assert.ok(heldBytes() - before < 1_000_000, `${heldBytes() - before} bytes are held`)
+  assert.equal((await resume(server, '/ui-stream/chat-of-2/stream')).status, 200)
 })
 
 test('a server that closes keeps nothing of what was unread', async (t) => {

@@ -15,6 +15,8 @@ type Left = () => void
 
 /** Most runs say less: a lease for each would cost a fifth of it. */
 const PACK_LENGTH = 8 * 1024
+/** What a stream takes besides its text. */
+const OWN_BYTES = 1024
 
 /** The streams of one server, by the key of their chats: what says whose chat it is, and with which agent. */
 export class ChatStreams {
@@ -85,7 +87,8 @@ export function chatKey(agent: Agent | Group, chat: string, principal: Principal
 export class ChatStream implements Sink {
   readonly #streams: ChatStreams
   readonly #chat: string
-  readonly #call: LiveCall
+  /** Undefined after the end: it has the whole chat. */
+  #call: LiveCall | undefined
   /** A list: a set would cost each run of one reader a twentieth. */
   #readers: readonly Sink[]
   #packs: Packs | undefined
@@ -123,14 +126,17 @@ export class ChatStream implements Sink {
     this.keep(text)
     this.#isEnded = true
     const { budget, limits: { resumeMs } } = this.#streams
-    if (resumeMs === 0 || this.#call.isDisconnected) this.forget()
+    if (resumeMs === 0 || this.#call?.isDisconnected === true) this.forget()
     if (this.#isKept) this.#pack()
     if (this.#packs !== undefined) {
       // A client may have left unseen, and be on its way back.
       budget.ended(this.#packs)
       this.#wait(resumeMs)
     }
-    for (const reader of this.#readers) reader.end(text)
+    const readers = this.#readers
+    this.#readers = []
+    this.#call = undefined
+    for (const reader of readers) reader.end(text)
   }
 
   /** A further reader, who gets the whole. */
@@ -162,7 +168,7 @@ export class ChatStream implements Sink {
 
   /** Ends the run, which has been left or stopped. */
   stop(why: string): void {
-    this.#call.disconnect(why)
+    this.#call?.disconnect(why)
     this.forget()
   }
 
@@ -178,7 +184,7 @@ export class ChatStream implements Sink {
       this.#streams.budget.forgotten(packs)
       packs.close()
     }
-    if (this.#readers.length === 0) this.#call.disconnect()
+    if (this.#readers.length === 0) this.#call?.disconnect()
   }
 
   keep(text: string): void {
@@ -198,9 +204,9 @@ export class ChatStream implements Sink {
     const { budget, limits } = this.#streams
     const bytes = Buffer.from(this.#text)
     this.#text = ''
-    const packs = this.#packs ??= new Packs(this.#call.caller, this.forget.bind(this))
+    const packs = this.#packs ??= new Packs(this.#call?.caller ?? '', this.forget.bind(this))
     packs.all.push(bytes)
-    budget.take(packs, bytes.length)
+    budget.take(packs, packs.all.length === 1 ? OWN_BYTES + bytes.length : bytes.length)
     if (packs.amount > limits.replayBytes || budget.isTooMuch(packs)) this.forget()
   }
 }
