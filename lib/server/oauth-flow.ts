@@ -263,7 +263,8 @@ export class OauthFlow {
     const session = await this.#take('code', form.get('code'))
     const { grant } = session
     const uri = form.get('redirect_uri')
-    const isGood = grant.client === digest(form.get('client_id') ?? '') && (uri === null || uri === grant.redirectUri)
+    const isGood = grant.client === digest(form.get('client_id') ?? '')
+      && (uri === null || uri === grant.redirectUri)
       && digest(form.get('code_verifier') ?? '') === grant.challenge
     if (!isGood) throw new Refused('invalid_grant', 'The code was given for another request')
     return this.#tokensFor(session)
