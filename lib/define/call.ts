@@ -193,6 +193,11 @@ export function setOutgoing(call: object, headers: Readonly<Record<string, strin
   outgoing.set(call, headers)
 }
 
+/** Whether it runs in a span of the server's, itself or by the call that it is part of. */
+export function hasOutgoing(call: object): boolean {
+  return outgoing.has(call)
+}
+
 export function outgoingOf(call: object): Readonly<Record<string, string>> {
   return outgoing.get(call) ?? none
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { runTool } from '../run/call-tool.ts'
 import { show } from '../define/validate.ts'
 import { asFault, Fault } from '../define/fault.ts'
+import { hasOutgoing, outgoingOf, setOutgoing } from '../define/call.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { requireScopes } from '../define/principal.ts'
 import type { Call } from '../define/call.ts'
@@ -108,6 +109,7 @@ export class ToolCalls {
     if (call instanceof LiveCall) {
       inner.limits = call.limits
       inner.around = call.around
+      if (hasOutgoing(call)) setOutgoing(inner, outgoingOf(call))
     }
     return inner
   }

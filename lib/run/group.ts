@@ -108,9 +108,10 @@ async function attempt(
   listener: GroupListener | undefined,
 ): Promise<Attempt> {
   try {
+    const own = agent.kind === 'agent' && (listener ?? call.around) !== undefined ? callOf(agent, call) : call
     const answer = agent.kind === 'group' || listener === undefined
-      ? await runMember(service, agent, input, call, emit, listener)
-      : await runWithListener(service, agent, input, call, listener)
+      ? await runMember(service, agent, input, own, emit, listener)
+      : await runWithListener(service, agent, input, own, listener)
     if (agent.kind === 'agent') warnOfAnswer(service.log, agent, answer, call.requestId)
     if (answer.state === 'failed' || answer.state === 'rejected') {
       return { result: { agent: agent.name, error: answer.text || `The agent ${answer.state}` } }
@@ -155,7 +156,7 @@ function runCode(
   return answerOf(member.run(input, call), call, service.limits.maxResultBytes, emit)
 }
 
-/** The call as a member has it: its events have its name. */
+/** The call as a member has it: its events have its name, and what runs around it knows it from others. */
 function callOf(agent: Agent, call: LiveCall): LiveCall {
   return new Proxy(call, {
     get(target, member) {
@@ -172,7 +173,7 @@ async function runWithListener(
 ): Promise<Answer> {
   listener.begin(agent)
   let hasPieces = false
-  const answer = await runMember(service, agent, input, callOf(agent, call), (piece) => {
+  const answer = await runMember(service, agent, input, call, (piece) => {
     hasPieces = true
     return listener.say(agent, piece)
   }, undefined)

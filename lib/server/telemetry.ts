@@ -4,7 +4,7 @@
  */
 import { asFault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
-import { setOutgoing } from '../define/call.ts'
+import { hasOutgoing, outgoingOf, setOutgoing } from '../define/call.ts'
 import type { Around, AroundCall } from '../define/around.ts'
 import type { Call, Trace } from '../define/call.ts'
 import type { Usage } from '../define/event.ts'
@@ -78,20 +78,19 @@ export function telemetryOf(api: OpenTelemetry, version: string): Around {
     description: 'Tokens that were used', unit: '{token}',
     advice: { explicitBucketBoundaries: TOKEN_BUCKETS },
   })
-  /** The span of what runs in a call, for agents of a group where no context is kept. */
-  const contexts = new WeakMap<Call, unknown>()
-
-  const parentOf = (call: Call): unknown => parentIn(api, call.trace, contexts.get(call))
+  /** The spans of groups: their members have calls of their own, and share the signal. */
+  const contexts = new WeakMap<AbortSignal, unknown>()
 
   return async (called, next) => {
     const { call, kind } = called
-    const isInner = contexts.has(call)
-    const parent = parentOf(call)
+    const outer = contexts.get(call.signal)
+    const isInner = outer !== undefined || hasOutgoing(call)
+    const parent = parentIn(api, hasOutgoing(call) ? outgoingOf(call) : call.trace, outer)
     const attributes = attributesOf(called)
     const spanKind = isInner ? INTERNAL : SERVER
     const span = tracer.startSpan(spanName(called), { kind: spanKind, attributes }, parent)
     const within = trace.setSpan(parent as never, span as never)
-    if (!isInner) contexts.set(call, within)
+    if (!isInner) contexts.set(call.signal, within)
     setOutgoing(call, headersOf(api, within))
     const before = usageOf(call)
     const begunAt = performance.now()
