@@ -1,11 +1,13 @@
 /**
  * The server that triport is compared with: node:http as one would write it by hand for these requests, and
- * nothing else. It reads `request.headers`, checks the media type, takes the body as one buffer, parses it,
- * and sends the status, the header lines and the bytes that triport sends, ids included, framed alike.
+ * nothing else. It reads `request.headers`, checks the media type, takes a body of at most 4 MB as one buffer,
+ * parses it, looks whether what it needs of a chat is there, and sends the status, the header lines and the
+ * bytes that triport sends, ids included, framed alike. An agent can see that its client has left, and one
+ * that answers in pieces is stopped then, and waits for a client that reads slowly.
  *
- * It has no limits, no guards and no memory of what was said; it asks nobody for a key, and knows no session
- * but the HTTP+SSE pairs that are open. What triport may send the same every time (health) is kept here too;
- * what it has to put together is put together.
+ * It has no other limits, no guards and no memory of what was said; it asks nobody for a key, and knows no
+ * session but the HTTP+SSE pairs that are open. What triport may send the same every time (health) is kept
+ * here too; what it has to put together is put together.
  */
 import { createServer } from 'node:http'
 import { a2a } from './bare/a2a.js'
@@ -14,6 +16,8 @@ import { health, query, tool } from './bare/http.js'
 import { end, mcp } from './bare/mcp.js'
 import { openLegacySse, postMessage } from './bare/pair.js'
 import { report } from './child.js'
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024
 
 const routes = new Map([
   ['GET /health', health],
@@ -38,8 +42,14 @@ const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) =>
   if (method !== 'POST') return route(response, undefined, headers, url)
   if (headers['content-type'] !== 'application/json') return response.writeHead(415).end()
   const chunks = []
-  request.on('data', (chunk) => chunks.push(chunk))
+  let length = 0
+  request.on('data', (chunk) => {
+    length += chunk.length
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk)
+    else if (!response.headersSent) response.writeHead(413, { 'Connection': 'close' }).end()
+  })
   request.on('end', () => {
+    if (response.headersSent) return
     let message
     try {
       const [first] = chunks

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { run } from '../author.js'
 import { resultOf } from './mcp.js'
-import { EventStream, requestId, send } from './reply.js'
+import { Call, eachPiece, EventStream, requestId, send } from './reply.js'
 
 /** `POST /a2a`. */
 export function a2a(response, { id, method, params: { message } }) {
@@ -49,14 +49,14 @@ const older = {
 
 function sendMessage(response, id, message) {
   const reply = {
-    role: 'agent', parts: [{ type: 'text', text: run(message.parts[0].text) }],
+    role: 'agent', parts: [{ type: 'text', text: run(message.parts[0].text, new Call(response)) }],
     messageId: randomUUID(), contextId: randomUUID(),
   }
   send(response, requestId(), resultOf(id, { message: reply }))
 }
 
 function sendTask(response, id, message, version) {
-  const text = run(message.parts[0].text)
+  const text = run(message.parts[0].text, new Call(response))
   const [taskId, contextId] = [randomUUID(), randomUUID()]
   const task = {
     id: taskId, contextId, status: statusOf(version.completed),
@@ -76,10 +76,10 @@ async function streamTask(response, id, message, version) {
     history: [version.said(message, { contextId, taskId })],
   })))
   let isFirst = true
-  for await (const piece of run(message.parts[0].text)) {
+  await eachPiece(response, run(message.parts[0].text, new Call(response)), (piece) => {
     events.write(event(version.piece(ids, artifactId, piece, isFirst, false)))
     isFirst = false
-  }
+  })
   events.write(event(version.piece(ids, artifactId, '', isFirst, true)))
   events.end(event(version.ended(ids, statusOf(version.completed))))
 }

@@ -3,13 +3,14 @@
  */
 import { randomUUID } from 'node:crypto'
 import { run } from '../author.js'
-import { EventStream, requestId, send } from './reply.js'
+import { Call, eachPiece, EventStream, refuse, requestId, send } from './reply.js'
 
 /** `POST /v1/chat/completions`. */
 export function chat(response, { model, messages }) {
+  const question = lastOf(messages)?.content
+  if (typeof model !== 'string' || typeof question !== 'string') return refuse(response)
   const id = requestId()
-  const question = messages.at(-1).content
-  const content = run(question)
+  const content = run(question, new Call(response))
   const usage = tokens(question, content)
   send(response, id, JSON.stringify({
     id: `chatcmpl-${id}`, object: 'chat.completion', created: now(), model,
@@ -25,8 +26,9 @@ export function chat(response, { model, messages }) {
 
 /** `POST /v1/responses`. */
 export function responses(response, { model, input, store = true }) {
+  if (typeof model !== 'string' || typeof input !== 'string') return refuse(response)
   const createdAt = now()
-  const text = run(input)
+  const text = run(input, new Call(response))
   const usage = tokens(input, text)
   send(response, requestId(), JSON.stringify({
     id: idFor('resp'), object: 'response', created_at: createdAt, completed_at: now(),
@@ -50,11 +52,15 @@ export function responses(response, { model, input, store = true }) {
 
 /** `POST /agui`. */
 export async function agui(response, { threadId, runId, messages }) {
+  const question = lastOf(messages)?.content
+  if (typeof threadId !== 'string' || typeof runId !== 'string' || typeof question !== 'string') {
+    return refuse(response)
+  }
   const events = new EventStream(response, requestId())
   const messageId = randomUUID()
   write(events, { type: 'RUN_STARTED', threadId, runId })
   let isOpen = false
-  await each(messages.at(-1).content, (delta) => {
+  await each(response, question, (delta) => {
     if (!isOpen) write(events, { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
     isOpen = true
     write(events, { type: 'TEXT_MESSAGE_CONTENT', messageId, delta })
@@ -65,12 +71,14 @@ export async function agui(response, { threadId, runId, messages }) {
 
 /** `POST /ui-stream`. */
 export async function ui(response, { messages }) {
+  const question = lastOf(messages)?.parts?.find(({ type }) => type === 'text')?.text
+  if (typeof question !== 'string') return refuse(response)
   const events = new EventStream(response, requestId(), { 'X-Vercel-AI-UI-Message-Stream': 'v1' })
   const id = randomUUID()
   write(events, { type: 'start' })
   write(events, { type: 'start-step' })
   let isOpen = false
-  await each(messages.at(-1).parts[0].text, (delta) => {
+  await each(response, question, (delta) => {
     if (!isOpen) write(events, { type: 'text-start', id })
     isOpen = true
     write(events, { type: 'text-delta', id, delta })
@@ -81,11 +89,16 @@ export async function ui(response, { messages }) {
   events.end('data: [DONE]\n\n')
 }
 
+/** The last message of the user; undefined where there is none. */
+function lastOf(messages) {
+  return Array.isArray(messages) ? messages.findLast((one) => one?.role === 'user') : undefined
+}
+
 /** Each piece of what the agent says. */
-async function each(query, take) {
-  const said = run(query)
+async function each(response, query, take) {
+  const said = run(query, new Call(response))
   if (typeof said === 'string') return take(said)
-  for await (const piece of said) take(piece)
+  await eachPiece(response, said, take)
 }
 
 function write(events, members) {

@@ -3,7 +3,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { agent, run, tools } from '../author.js'
-import { EventStream, requestId, send } from './reply.js'
+import { Call, eachPiece, EventStream, refuse, requestId, send } from './reply.js'
 
 const healthText = process.env.BENCH_HEALTH ?? '{}'
 const [add] = tools
@@ -21,10 +21,11 @@ export function tool(response, args) {
 
 /** `POST /`. */
 export function query(response, message, headers) {
+  if (typeof message?.query !== 'string') return refuse(response)
   const id = requestId()
   if (headers.accept === 'text/event-stream') return stream(response, message, id)
   const reply = (text) => send(response, id, JSON.stringify(replyTo(message.query, text, id)))
-  const text = run(message.query)
+  const text = run(message.query, new Call(response))
   if (text instanceof Promise) text.then(reply)
   else reply(text)
 }
@@ -33,10 +34,10 @@ async function stream(response, message, id) {
   const events = new EventStream(response, id)
   let text = ''
   let count = 0
-  for await (const piece of run(message.query)) {
+  await eachPiece(response, run(message.query, new Call(response)), (piece) => {
     text += piece
     events.write(`id: ${++count}\nevent: delta\ndata: ${JSON.stringify({ text: piece })}\n\n`)
-  }
+  })
   const done = JSON.stringify(replyTo(message.query, text, id))
   events.end(`id: ${++count}\nevent: done\ndata: ${done}\n\n`)
 }

@@ -1,6 +1,7 @@
 /**
- * How the hand-written server answers: ids, a whole reply, and a stream of events.
+ * How the hand-written server runs an agent and answers: ids, a whole reply, and a stream of events.
  */
+import { once } from 'node:events'
 import { randomBytes, randomFillSync } from 'node:crypto'
 
 export const JSON_TYPE = 'application/json'
@@ -25,6 +26,38 @@ export function randomId(bytes) {
   }
   used += bytes
   return pool.base64urlSlice(used - bytes, used)
+}
+
+/** What an agent gets besides its query. Its signal is made when it is asked for. */
+export class Call {
+  #response
+  #controller
+
+  constructor(response) {
+    this.#response = response
+  }
+
+  get signal() {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      this.#response.on('close', () => this.#controller.abort())
+    }
+    return this.#controller.signal
+  }
+}
+
+/** Takes each piece of an answer, until the client has left, and no faster than it reads. */
+export async function eachPiece(response, pieces, take) {
+  for await (const piece of pieces) {
+    if (response.closed) return
+    take(piece)
+    if (response.writableNeedDrain) await Promise.race([once(response, 'drain'), once(response, 'close')])
+  }
+}
+
+/** Refuses a body. */
+export function refuse(response) {
+  response.writeHead(400).end()
 }
 
 /** Sends a whole reply. `more` are header lines besides. */
