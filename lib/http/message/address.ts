@@ -48,6 +48,8 @@ const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/
 /** What counts as one client: an IPv4 address, or the /64 of an IPv6 address. Undefined for anything else. */
 export function networkOf(address: string | undefined): string | undefined {
   if (address === undefined) return undefined
+  // Most are, and each stream has one.
+  if (isIP(address) === 4) return address
   const [, bracketed, dotted] = WITH_PORT.exec(address) ?? []
   const bare = (bracketed ?? dotted ?? address).replace(/%.*$/s, '').toLowerCase()
   const version = isIP(bare)
