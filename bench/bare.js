@@ -1,9 +1,9 @@
 /**
  * The server that triport is compared with: node:http as one would write it by hand for these requests, and
- * nothing else. It reads `request.headers`, checks the media type, takes a body of at most 4 MB as one buffer,
- * parses it, looks whether what it needs of a chat is there, and sends the status, the header lines and the
- * bytes that triport sends, ids included, framed alike. An agent can see that its client has left, and one
- * that answers in pieces is stopped then, and waits for a client that reads slowly.
+ * nothing else. It reads `request.headers`, checks the media type, takes a body of at most 4 MB as one
+ * buffer, parses it, looks whether what it needs of a chat is there, and sends the status, the header lines
+ * and the bytes that triport sends, ids included, framed alike. An agent can see that its client has left,
+ * and one that answers in pieces is stopped then, and waits for a client that reads slowly.
  *
  * It has no other limits, no guards and no memory of what was said; it asks nobody for a key, and knows no
  * session but the HTTP+SSE pairs that are open. What triport may send the same every time (health) is kept
