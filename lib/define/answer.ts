@@ -11,7 +11,7 @@ import { blockOf, contentOf, copyOfJson, isContent, isRecord, isTyped, text } fr
 import { toolCallsOf } from './client-tool.ts'
 import { mistake } from './fault.ts'
 import {
-  ContentBuilder, foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, tooLargeFault,
+  ContentBuilder, foreignTo, hasPromises, isAsyncIterable, isIterable, jsonOf, readPieces, tooLargeFault,
 } from './output.ts'
 import { show } from './validate.ts'
 import type { Read, Reader } from '../foreign/adapter.ts'
@@ -253,6 +253,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     if (typeof piece === 'string') return [this.addBlock(text(piece))]
     if (isContent(piece)) return [this.addBlock(contentOf(piece))]
     if (Array.isArray(piece)) {
+      if (hasPromises(piece)) throw mistake('an agent returned a promise within a list; await it first')
       // Among blocks, what names a type is meant as one.
       const isContentList = piece.some(isContent)
       return piece.flatMap((item) => isContentList && isTyped(item) ? this.#item(item) : this.add(item))
@@ -261,7 +262,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
       const forms = 'strings, content blocks or { text, data, content, state }'
       throw mistake(`an agent answers with ${forms}, not ${typeof piece}`)
     }
-    const what = isThenable(piece) ? 'a promise within a list; await it first' : foreignTo(piece)
+    const what = foreignTo(piece)
     if (what !== undefined) throw mistake(`an agent returned ${what}`)
     if (!isAnswerInput(piece)) {
       this.#data = piece

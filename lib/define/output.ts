@@ -135,6 +135,13 @@ export function foreignTo(value: unknown): string | undefined {
   return known && `${known[0]}; return ${known[1]}`
 }
 
+/** Whether some are promises: these may reject when nobody looks any more, and must not end the process. */
+export function hasPromises(values: readonly unknown[]): boolean {
+  const promises = values.filter(isThenable)
+  for (const one of promises) Promise.resolve(one).catch(() => {})
+  return promises.length > 0
+}
+
 function tagOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1)
 }
@@ -148,6 +155,7 @@ export function jsonOf(owner: string, value: unknown): string {
   // What is lost leaves an empty object behind, so most values need not be walked.
   const lost = json.includes('{}') ? lostIn(value) : undefined
   if (lost !== undefined) {
+    hasPromises(Object.values(value as object))
     throw new TypeError(`${owner} returned what holds ${lost[0]}; write ${lost[1]} in its place`)
   }
   return json
