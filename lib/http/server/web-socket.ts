@@ -174,10 +174,7 @@ export class WebSocketConnection implements Pipe, FrameTaker {
     if (loopTurn.isTaken && message.isLarge) return whenLoopIsFree(() => this.next())
     if (message.isLarge) markLoopBusy()
     this.#isAnswering = true
-    void this.#answer(message).catch((cause) => {
-      this.#means.log('error', 'A message could not be answered', { cause })
-      this.#socket.destroy()
-    })
+    void this.#answer(message).catch((error) => this.#broke(error))
   }
 
   async #answer(message: Message): Promise<void> {
@@ -196,13 +193,22 @@ export class WebSocketConnection implements Pipe, FrameTaker {
     const socket = this.#socket
     socket.on('data', (chunk: Buffer) => {
       this.#unanswered = 0
-      this.#reader.take(chunk)
+      try {
+        this.#reader.take(chunk)
+      } catch (error) {
+        this.#broke(error)
+      }
     })
     socket.on('drain', () => this.sink.drained())
     // Half of a connection is of no use.
     socket.on('end', () => socket.destroy())
     if (first.length > 0) this.#reader.take(first)
     socket.resume()
+  }
+
+  #broke(cause: unknown): void {
+    this.#means.log('error', 'A message could not be answered', { cause })
+    this.#socket.destroy()
   }
 
   #frameOf(line: string): Buffer {
