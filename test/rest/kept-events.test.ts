@@ -308,7 +308,7 @@ test('after a response before it is missed, the key is free', async (t) => {
   const send = (): Response | Promise<Response> => server.fetch(request(
     '/v1/responses', { model, input: 'now', previous_response_id: 'resp_none' }, { 'idempotency-key': 'k' },
   ))
-  for (let time = 0; time < 2; time++) assert.equal((await send()).status, 404)
+  for (let time = 0; time < 2; time++) assert.equal((await send()).status, 400)
   assert.equal(count(), 0)
 })
 
