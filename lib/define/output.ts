@@ -2,7 +2,7 @@
  * What an author's code returned, before anybody knows what it means: pieces, read one after the other, and
  * JSON text. What JSON would lose (a map, a promise, a web response) is refused with what to return instead.
  */
-import { isThenable } from '../util/thenable.ts'
+import { isThenable, letEnd } from '../util/thenable.ts'
 import { isPlainText, isRecord } from './content.ts'
 import { Fault } from './fault.ts'
 import { isPlain, show } from './validate.ts'
@@ -99,7 +99,7 @@ export async function readPieces(
     thrown = error
   }
   const reason = call.over ? call.reason ?? new Fault('cancelled', 'Cancelled') : thrown
-  new Promise((resolve) => resolve(iterator.return?.())).catch(() => {})
+  letEnd(() => iterator.return?.())
   throw reason
 }
 
@@ -138,7 +138,7 @@ export function foreignTo(value: unknown): string | undefined {
 /** Whether some are promises: these may reject when nobody looks any more, and must not end the process. */
 export function hasPromises(values: readonly unknown[]): boolean {
   const promises = values.filter(isThenable)
-  for (const one of promises) Promise.resolve(one).catch(() => {})
+  for (const one of promises) letEnd(() => one)
   return promises.length > 0
 }
 

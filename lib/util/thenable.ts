@@ -17,6 +17,11 @@ export function isPromised<T>(value: T | Promise<T>): value is Promise<T> {
   return isThenable(value)
 }
 
+/** Lets other people's code end something. It is not waited for, and how it fails harms nobody. */
+export function letEnd(end: () => unknown): void {
+  new Promise((resolve) => resolve(end())).catch(() => {})
+}
+
 /** What `next` makes of a value, at once where it is there. */
 export function andThen<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return isThenable(value) ? value.then(next) : next(value)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { defineAgent } from '../../lib/define/agent.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { AgentOutput, ForeignAgent } from '../../lib/index.ts'
@@ -100,4 +101,18 @@ test('an error of AG-UI is one, and what runAgent gives may be returned', async 
   assert.equal((await ask(service, whole, 'hi', callOf())).text, 'Said.')
   const failed = returning({ result: undefined, newMessages: [] })
   await assert.rejects(async () => ask(service, failed, 'hi', callOf()), { kind: 'internal' })
+})
+
+test('an agent of AG-UI that cannot be aborted does not end the process', async () => {
+  const { service } = serviceOf()
+  class Stuck extends Agent {
+    override abortRun(): never { throw new Error('Not here') }
+    override runAgent(): Promise<void> { return new Promise(() => {}) }
+  }
+  const agent = defineAgent(new Stuck([]) as unknown as ForeignAgent)
+  const call = callOf()
+  const answer = Promise.resolve(ask(service, agent, 'hi', call))
+  await sleep(5)
+  call.disconnect()
+  await assert.rejects(answer, { kind: 'cancelled' })
 })

@@ -143,7 +143,13 @@ function graphOf(turns: readonly (readonly unknown[])[], more: object = {}): {
     readonly lg_is_pregel = true
     readonly name = 'Graph'
     readonly channels = { messages: {} }
-    readonly checkpointer = { deleteThread: async (id: string) => void deleted.push(id) }
+    readonly checkpointer = {
+      // What it does with a thread that has ended is its own matter.
+      deleteThread(id: string): never {
+        deleted.push(id)
+        throw new Error('It is busy')
+      },
+    }
     invoke(): void {}
     async stream(input: never, config: never): Promise<object> {
       return readable(turns[given.push({ input, config }) - 1]!)

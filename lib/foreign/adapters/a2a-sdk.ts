@@ -2,6 +2,7 @@
 import { asOneText, fileBlock, presentMessage } from '../message.ts'
 import { readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
+import { letEnd } from '../../util/thenable.ts'
 import type { Call } from '../../define/call.ts'
 import type { ContentInput } from '../../define/content.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
@@ -68,7 +69,7 @@ export const a2aSdk: Adapter & Reader = {
         }
       } finally {
         const isLeft = call.signal.aborted && !ended.has(state) && task !== undefined
-        if (isLeft) client.cancelTask({ id: task!.taskId }).catch(() => {})
+        if (isLeft) letEnd(() => client.cancelTask({ id: task!.taskId }))
       }
       if (question === '' || task === undefined) return undefined
       return { ...task, question, round: (asking?.round ?? 0) + 1 }

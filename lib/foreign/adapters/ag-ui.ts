@@ -3,6 +3,7 @@ import { earlierMessages, presentMessage } from '../message.ts'
 import { readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { sayThought, sayToolCall, sayToolResult } from '../work.ts'
+import { letEnd } from '../../util/thenable.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
 import type { AgentStep } from '../steps.ts'
@@ -70,7 +71,7 @@ async function* eventsOf(one: Theirs, resume: Resume | undefined, call: Call): A
   const abortController = new AbortController()
   const abort = (): void => {
     abortController.abort(call.signal.reason)
-    one.abortRun()
+    letEnd(() => one.abortRun())
     wake()
   }
   call.signal.addEventListener('abort', abort, { once: true })

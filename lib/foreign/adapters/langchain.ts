@@ -5,6 +5,7 @@ import { GraphReader } from './graph-reader.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
 import { readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
+import { letEnd } from '../../util/thenable.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Reader, Shown } from '../adapter.ts'
 import type { GraphInterrupt } from './graph-reader.ts'
@@ -121,8 +122,7 @@ class Threads {
     this.#waiting.delete(thread)
     const { checkpointer } = this.#graph
     if (typeof checkpointer !== 'object' || thread === '') return
-    // Nobody waits for it, and what it leaves behind harms nobody.
-    Promise.resolve(checkpointer.deleteThread?.(thread)).catch(() => {})
+    letEnd(() => checkpointer.deleteThread?.(thread))
   }
 }
 
