@@ -2,8 +2,10 @@
  * Artifacts: named pieces of output, as an author gives them and in their normal form. Giving an id again
  * replaces its artifact, or adds to it; in a protocol without artifacts their parts follow the answer.
  */
-import { blockOf, isPlainText } from './content.ts'
-import { checkMembers, requireDefinition, show } from './validate.ts'
+import { blockOf, isPlainText, isRecord } from './content.ts'
+import {
+  checkMembers, must, mustBeFlag, mustBeText, mustBeTexts, requireDefinition, show,
+} from './validate.ts'
 import { randomUuid } from '../wire/random.ts'
 import type { Content, ContentInput } from './content.ts'
 import type { Checks } from './validate.ts'
@@ -34,13 +36,15 @@ export interface Artifact extends Pick<ArtifactInput, 'name' | 'description' | '
 export type ArtifactChange = Pick<ArtifactInput, 'append' | 'last'>
 
 const artifactChecks: Checks<ArtifactInput> = {
-  id: true, name: true, description: true, parts: true, append: true, last: true, metadata: true,
-  extensions: true,
+  id: must((value) => typeof value === 'string' && value !== '', `write a text, as in 'report'`),
+  name: mustBeText, description: mustBeText, parts: true, append: mustBeFlag, last: mustBeFlag,
+  metadata: must(isRecord, 'write an object, or leave it out'),
+  extensions: mustBeTexts(`['https://example.com/ext/report']`),
 }
 
 /**
  * The normal form of an artifact. Throws `Fault('internal')` for a part that is no content, `TypeError` for a
- * member that is not known.
+ * member that is not known, or cannot be what it is.
  */
 export function artifactOf(input: ArtifactInput): Artifact {
   requireDefinition('call.artifact', input, `{ name: 'Report', parts: ['Done.'] }`)

@@ -7,7 +7,7 @@ import { compileWithin, summarize } from '../schema/compile.ts'
 import { isStrings } from '../wire/json.ts'
 import { isRecord, isTyped } from './content.ts'
 import { clientFormats } from './form.ts'
-import { checkMembers, must, show } from './validate.ts'
+import { checkMembers, must, mustBeText, show } from './validate.ts'
 import type { ValidateWithin } from '../schema/compile.ts'
 import type { StandardSchema } from '../schema/standard.ts'
 import type { FormSchema } from './form.ts'
@@ -130,9 +130,11 @@ const mustBeKey = must((value) => typeof value === 'string', `write a string, as
 const mustBeMessage = must((message) => typeof message === 'string', 'write a string, as in '
   + `call.elicit({ message: 'Your name?', schema: { type: 'object', properties: { … } } })`)
 
-const formChecks: Checks<FormQuestion> = { key: mustBeKey, message: true, schema: true, task: true }
+const mustBeTask = must(isRecord, 'write { ttlMs: 60_000 }, or leave it out')
+
+const formChecks: Checks<FormQuestion> = { key: mustBeKey, message: true, schema: true, task: mustBeTask }
 const urlChecks: Checks<UrlQuestion> = {
-  key: mustBeKey, message: true, url: true, elicitationId: true, task: true,
+  key: mustBeKey, message: true, url: true, elicitationId: mustBeText, task: mustBeTask,
 }
 
 /** Of a question to a model, further members are passed on. */

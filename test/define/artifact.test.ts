@@ -20,6 +20,18 @@ test('an artifact has an id, its own or one that nobody else has, and parts in t
   assert.throws(() => artifactOf(broken), { kind: 'internal' })
 })
 
+test('a member of an artifact that cannot be what it is is refused, and not sent', () => {
+  const wrong: readonly (readonly [more: object, message: RegExp])[] = [
+    [{ id: 5 }, /^call\.artifact has id 5; write a text, as in 'report'$/], [{ id: '' }, /has id "";/],
+    [{ name: {} }, /has name an object; write a string/], [{ append: 1 }, /write true or false/],
+    [{ extensions: 'a' }, /has extensions "a"; write a list of strings/],
+    [{ metadata: 'a' }, /has metadata "a"; write an object/],
+  ]
+  for (const [more, message] of wrong) {
+    assert.throws(() => artifactOf({ parts: [], ...more } as never), { name: 'TypeError', message })
+  }
+})
+
 const rows: readonly (readonly [what: string, given: readonly ArtifactInput[], list: readonly object[]])[] = [
   ['two ids are two', [{ id: 'a', parts: ['1'] }, { id: 'b', parts: ['2'] }],
     [{ id: 'a', parts: [text('1')] }, { id: 'b', parts: [text('2')] }]],

@@ -53,6 +53,8 @@ const alone = /call\.sample has a message with a tool_result and something else;
 
 const refused: readonly (readonly [what: string, question: Loose, sentence: RegExp])[] = [
   ['an object in a form', field({ type: 'object', properties: {} }), flat],
+  ['a task that is none', { ...form({}), task: 60 }, /^call\.elicit has task 60; write \{ ttlMs: 60_000 \}/],
+  ['an id that is no text', { ...address('https://a.example'), elicitationId: 5 }, /elicitationId 5; write/],
   ['a list in a form', field({ type: 'array', items: { type: 'string' } }), flat],
   ['a list of objects in a form', field({ type: 'array', items: { type: 'object' } }), flat],
   ['a choice without a type', field({ enum: ['a', 'b'] }), texts],
