@@ -138,6 +138,9 @@ export function readableItems(
 function openedItems(
   before: readonly ResponseItem[], input: readonly ResponseItem[], reader: CompactionOpener,
 ): { readonly items: readonly ResponseItem[]; readonly nameOf: (index: number) => string } {
+  if (before.length === 0 && !input.some(({ type }) => type === 'compaction')) {
+    return { items: input, nameOf: (index) => `input[${index}]` }
+  }
   const earlier = withCalls(before.flatMap((item) => (
     item['type'] === 'compaction' ? reader.open(item, 'previous_response_id') : item
   )))
@@ -162,6 +165,7 @@ function withCalls(items: readonly ResponseItem[]): readonly ResponseItem[] {
 
 /** The agent cannot go on with calls whose results are missing, unless the user has said something since. */
 function requireResults(items: readonly ResponseItem[], nameOf: (index: number) => string): void {
+  if (!items.some(({ type }) => type === 'function_call')) return
   const last = items.findLastIndex(({ role }) => role === 'user')
   const outputs = items.filter(({ type }) => type === 'function_call_output')
   const done = new Set(outputs.map((item) => item['call_id']))

@@ -10,12 +10,8 @@ import type { ResponseItem, ResponseRequest } from './response-input.ts'
 
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled'
 
-/** What is known of a response: from its beginning, and at its end. */
+/** How a response stands. */
 export interface ResponseFacts {
-  readonly id: string
-  readonly request: ResponseRequest
-  /** Seconds since 1970. */
-  readonly createdAt: number
   readonly status: ResponseStatus
   readonly output?: readonly ResponseItem[] | undefined
   readonly error?: { readonly code: string; readonly message: string } | undefined
@@ -31,9 +27,11 @@ export function idFor(prefix: string): string {
   return `${prefix}_${randomHex(ID_BYTES)}`
 }
 
-/** Written by hand: `JSON.stringify` of its thirty members takes a tenth of a request. */
-export function formatResponse(facts: ResponseFacts): string {
-  const { id, request, createdAt, status, output = [], error, usage, isStored = request.isStored } = facts
+/** `createdAt`: seconds since 1970. Written by hand: `JSON.stringify` of its thirty members takes a tenth of a request. */
+export function formatResponse(
+  id: string, request: ResponseRequest, createdAt: number, facts: ResponseFacts,
+): string {
+  const { status, output = [], error, usage, isStored = request.isStored } = facts
   const { body, isBackground, metadata, model, previousId, instructions } = request
   const [settings, labels] = isPlain(body) ? noSettings : settingsIn(body)
   return `{"id":"${id}","object":"response","created_at":${createdAt},`

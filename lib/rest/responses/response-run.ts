@@ -35,8 +35,6 @@ import type { Seal } from '../../wire/seal.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { ResponseFacts } from './response-object.ts'
 
-type EndFacts = Omit<ResponseFacts, 'id' | 'request' | 'createdAt'>
-
 /** How events are written. */
 export interface EventForm {
   /** An event of a type, as JSON, to what is sent. */
@@ -183,7 +181,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   }
 
   /** A response that cannot be kept says so. */
-  #keep(facts: EndFacts): MaybePromise<string> {
+  #keep(facts: ResponseFacts): MaybePromise<string> {
     const response = this.#response(facts)
     const unkept = (cause: unknown): string => {
       this.service.log('warning', 'A response could not be kept', { request: this.call.requestId, cause })
@@ -198,8 +196,8 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     }
   }
 
-  #response(facts: EndFacts): string {
-    return formatResponse({ id: this.id, request: this.#request, createdAt: this.#createdAt, ...facts })
+  #response(facts: ResponseFacts): string {
+    return formatResponse(this.id, this.#request, this.#createdAt, facts)
   }
 
   #emit(piece: Content): void | Promise<void> {
