@@ -27,7 +27,10 @@ export function idFor(prefix: string): string {
   return `${prefix}_${randomHex(ID_BYTES)}`
 }
 
-/** `createdAt`: seconds since 1970. Written by hand: `JSON.stringify` of its thirty members takes a tenth of a request. */
+/**
+ * `createdAt`: seconds since 1970. Written by hand: `JSON.stringify` of its thirty members takes a tenth of a
+ * request.
+ */
 export function formatResponse(
   id: string, request: ResponseRequest, createdAt: number, facts: ResponseFacts,
 ): string {
