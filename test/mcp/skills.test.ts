@@ -1,6 +1,9 @@
 /** Skills. Spec: https://modelcontextprotocol.io/seps/2640-skills-extension */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test from 'node:test'
 import { allRevisions, ask, begin, serveMcp } from './client.ts'
 import type { TriportServer } from '../../lib/index.ts'
@@ -62,6 +65,24 @@ test('a SKILL.md is a resource with the name and the description of its skill', 
     { uri, name: 'refunds', description: 'Refunds.', mimeType: 'text/markdown', size: 54 },
     { uri: 'skill://refunds/docs/mail.md', name: 'mail.md', mimeType: 'text/markdown', size: 8 },
   ])
+})
+
+test('an empty folder of the disk is one too', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'skills-'))
+  t.after(() => rmSync(root, { recursive: true }))
+  mkdirSync(join(root, 'mail/out/sent'), { recursive: true })
+  mkdirSync(join(root, 'elsewhere'))
+  writeFileSync(join(root, 'mail/SKILL.md'), '---\nname: mail\ndescription: Mails.\n---\n')
+  const server = serveMcp(t, { skills: root })
+  for (const [folder, uris] of [
+    ['skill://mail', ['skill://mail/SKILL.md', 'skill://mail/out']],
+    ['skill://mail/out', ['skill://mail/out/sent']], ['skill://mail/out/sent', []],
+  ] as const) {
+    const { result } = await ask(server, 'resources/directory/read', { uri: folder })
+    assert.deepEqual(result.resources.map((one: Json) => one.uri), uris, folder)
+  }
+  const outside = await ask(server, 'resources/directory/read', { uri: 'skill://elsewhere' })
+  assert.equal(outside.error.code, -32602)
 })
 
 test('a folder lists what lies in it, page by page', async (t) => {

@@ -15,6 +15,8 @@ export interface SkillSource {
   readonly label: string
   readonly scopes: readonly string[]
   readonly files: ReadonlyMap<string, Uint8Array>
+  /** Those with nothing in them, by their paths in it. */
+  readonly emptyFolders: readonly string[]
 }
 
 /** The file that makes a folder a skill. */
@@ -37,7 +39,8 @@ export function* readSkillFolder(
     throw new TypeError(`The folder of skills is a file: ${path}; name the folder that holds the skills`)
   }
   const files = new Map<string, Found>()
-  collect(files, root, root, '', 0)
+  const empty: string[] = []
+  collect(files, empty, root, root, '', 0)
   const places = placesIn(files)
   if (places.size === 0) {
     throw new TypeError(`The folder of skills has no ${MANIFEST} in it: ${path}; write one in a folder of `
@@ -63,7 +66,8 @@ export function* readSkillFolder(
     })
     const at = (top + place).slice(0, -1)
     requirePrefix(label, at)
-    yield { path: at, label, scopes: [], files: new Map(held) }
+    const emptyFolders = empty.filter((one) => one.startsWith(place)).map((one) => one.slice(place.length))
+    yield { path: at, label, scopes: [], files: new Map(held), emptyFolders }
   }
 }
 
@@ -91,18 +95,19 @@ function requirePrefix(label: string, path: string): void {
 }
 
 function collect(
-  files: Map<string, Found>, root: string, folder: string, prefix: string, depth: number,
+  files: Map<string, Found>, empty: string[], root: string, folder: string, prefix: string, depth: number,
 ): void {
   if (depth > MAX_DEPTH) {
     throw new TypeError(`The folder of skills goes deeper than ${MAX_DEPTH} levels: ${folder}; move it up`)
   }
   statSource('A folder of a skill', folder)
-  for (const name of readdirSync(folder).toSorted()) {
-    if (name.startsWith('.')) continue
+  const names = readdirSync(folder).filter((name) => !name.startsWith('.')).toSorted()
+  if (names.length === 0 && empty.length < MAX_ENTRIES) empty.push(prefix.slice(0, -1))
+  for (const name of names) {
     const path = join(folder, name)
     const stat = statSource('A file of a skill', path)
     if (stat.isDirectory()) {
-      collect(files, root, path, `${prefix}${name}/`, depth + 1)
+      collect(files, empty, root, path, `${prefix}${name}/`, depth + 1)
       continue
     }
     if (files.size >= MAX_ENTRIES) {

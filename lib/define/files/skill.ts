@@ -97,10 +97,12 @@ export function defineSkills(given: SkillsInput | undefined): SkillSet {
   const files = new Map<string, Resource>()
   const inputs: readonly unknown[] = given === undefined ? [] : [given].flat()
   const known = new Set<string>()
+  const empty: string[] = []
   let bytes = 0
   for (const source of sourcesOf(inputs)) {
     if (known.has(source.path)) throw new TypeError(`Two skills are at '${source.path}'; rename one of them`)
     known.add(source.path)
+    for (const folder of source.emptyFolders) empty.push(`${source.path}/${folder}`)
     const frontmatter = frontmatterOf(source)
     const resources: SkillFile[] = []
     for (const [name, content] of source.files) {
@@ -125,7 +127,7 @@ export function defineSkills(given: SkillsInput | undefined): SkillSet {
     skills.push({ path, uri, name, description, frontmatter, resources, scopes })
   }
   if (inputs.length > 1) requireWhole(skills, files)
-  return { skills, files, folders: foldersOf(files) }
+  return { skills, files, folders: foldersOf([...files.keys()], empty) }
 }
 
 /** One after the other, so that not all are read before there are too many. */
@@ -151,9 +153,9 @@ function requireWhole(skills: readonly ServedSkill[], files: SkillSet['files']):
   }
 }
 
-function foldersOf(files: SkillSet['files']): SkillSet['folders'] {
-  const folders = new Map<string, Set<string>>()
-  for (const file of files.keys()) {
+function foldersOf(files: readonly string[], empty: readonly string[]): SkillSet['folders'] {
+  const folders = new Map(empty.map((folder): [string, Set<string>] => [normalUri(uriOf(folder)), new Set()]))
+  for (const file of [...files, ...empty]) {
     for (let path = file, at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/')) {
       const folder = path.slice(0, at)
       const key = normalUri(uriOf(folder))
@@ -201,7 +203,10 @@ function sourceOfDefinition(given: object): SkillSource {
     throw new TypeError(`${owner} has more than ${MAX_FILES} files or ${MAX_BYTES} bytes, which hosts may `
       + 'refuse; make it smaller')
   }
-  return { path: name, label: `${owner}: its ${MANIFEST}`, scopes: scopesOf(owner, scopes), files: all }
+  return {
+    path: name, label: `${owner}: its ${MANIFEST}`, scopes: scopesOf(owner, scopes), files: all,
+    emptyFolders: [],
+  }
 }
 
 /** Texts in double quotes, which JSON and YAML write alike; names too, which YAML may take for no text. */

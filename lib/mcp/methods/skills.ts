@@ -40,13 +40,15 @@ export function readDirectory(request: McpRequest): string {
   const isAllowed = (path: string): boolean => {
     const file = files.get(path)
     if (file !== undefined) return hasScopes(principal, file.scopes)
-    return [...folders.get(normalUri(uriOf(path))) ?? []].some(isAllowed)
+    const inside = folders.get(normalUri(uriOf(path)))
+    return inside?.size === 0 || [...inside ?? []].some(isAllowed)
   }
-  const items = [...folders.get(normalUri(uri)) ?? []].filter(isAllowed).map((path): Item => {
+  const folder = folders.get(normalUri(uri))
+  const items = [...folder ?? []].filter(isAllowed).map((path): Item => {
     const shown = files.get(path) ?? { uri: uriOf(path), name: nameOf(path), mimeType: FOLDER_TYPE }
     return { name: shown.uri, shown: pick('resource', { ...shown }, revision) }
   })
-  if (items.length > 0) return pageOf(request, 'resources', items)
+  if (items.length > 0 || folder?.size === 0) return pageOf(request, 'resources', items)
   throw new Fault('invalid', `${sentenceWithin(uri)} is no folder of a skill here`)
 }
 
