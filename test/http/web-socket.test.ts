@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { createServer as createNode } from 'node:http'
+import { connect } from 'node:net'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { opcodes } from '../../lib/http/websocket/frames.ts'
 import { dial, eventually, jsonOf, listen, parseAnswers, request, serve } from '../fixtures/client.ts'
 import { portOf } from '../fixtures/listening.ts'
-import { clientFrame, openWebSocket } from '../fixtures/web-socket.ts'
+import { clientFrame, KEY, openWebSocket, WebSocketClient } from '../fixtures/web-socket.ts'
 import type { TestContext } from 'node:test'
 import type { Call, ServerOptions, TriportServer } from '../../lib/index.ts'
-import type { WebSocketClient } from '../fixtures/web-socket.ts'
 
 const { text, continuation, binary, close, ping, pong } = opcodes
 const PATH = '/v1/responses'
@@ -202,6 +202,44 @@ test('a ping is answered, also within a message, and a flood of them fills nothi
   assert.ok(served.server.status().streams.queuedBytes < 100_000)
   client.socket.resume()
   assert.equal((await client.turn(create)).at(-1)!['type'], 'response.completed')
+})
+
+test('what comes behind the head at once is read, whatever it is', async (t) => {
+  const served = await serving(t)
+  const head = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: websocket\r\n`
+    + `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${KEY}\r\n\r\n`
+  const isDone = ({ messages }: WebSocketClient): boolean => (
+    messages.at(-1)?.['type'] === 'response.completed'
+  )
+  const isRefused = (client: WebSocketClient): boolean => client.closeCode === 1002
+  for (const [bytes, isEnd] of [
+    [clientFrame(text, JSON.stringify(create)), isDone], [clientFrame(3), isRefused],
+  ] as const) {
+    const client = new WebSocketClient(connect(served.port, '127.0.0.1'))
+    t.after(() => client.socket.destroy())
+    client.socket.write(Buffer.concat([Buffer.from(head), bytes]))
+    await client.until(() => isEnd(client))
+    client.socket.destroy()
+    await atRest(served)
+  }
+})
+
+test('a flood of empty frames lets others in between', async (t) => {
+  const served = await serving(t, { bodyTimeoutMs: 400 })
+  const client = await served.open()
+  const frame = clientFrame(continuation, '', { fin: false })
+  const flood = Buffer.concat(Array.from({ length: 20_000 }, () => frame))
+  client.socket.write(clientFrame(text, '', { fin: false }))
+  const more = (): void => { if (client.closeCode === undefined) client.socket.write(flood, more) }
+  more()
+  let answered = 0
+  while (client.closeCode === undefined && !client.socket.destroyed) {
+    assert.equal((await fetch(`http://127.0.0.1:${served.port}/health`)).status, 200)
+    answered++
+  }
+  assert.equal(client.closeCode ?? 1008, 1008)
+  assert.ok(answered > 5, `${answered} requests were answered`)
+  await atRest(served)
 })
 
 test('a client that gives no sign of life is closed', async (t) => {

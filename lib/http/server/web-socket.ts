@@ -6,12 +6,14 @@
 import { closeCodes, closeFrame, encodeFrame, FrameReader, opcodes } from '../websocket/frames.ts'
 import { handshakeLines, handshakeObjection } from '../websocket/handshake.ts'
 import { endingAt, headerLines, isSource } from '../message/reply.ts'
-import { LARGE_LENGTH, markLoopBusy, turn as loopTurn, whenLoopIsFree } from '../stream/loop-fairness.ts'
+import {
+  LARGE_LENGTH, MANY_CHUNKS, markLoopBusy, pauseUntilLoopFree, turn as loopTurn, whenLoopIsFree,
+} from '../stream/loop-fairness.ts'
 import { takenOf } from '../stream/response-pipe.ts'
 import { readByParts, refuseBody } from './body.ts'
 import { NO_STREAM } from './request.ts'
 import type { ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { MessageChannel, Source } from '../message/exchange.ts'
@@ -68,7 +70,7 @@ export class WebSocketConnection implements Pipe, FrameTaker {
   readonly sink: StreamSink
   readonly heartbeat: string = PING_LINE
   readonly #response: ServerResponse
-  readonly #socket: Duplex
+  readonly #socket: Socket
   readonly #request: HttpRequest
   readonly #channel: MessageChannel
   readonly #means: SocketMeans
@@ -99,6 +101,9 @@ export class WebSocketConnection implements Pipe, FrameTaker {
         }
       },
     }
+    const lines = headerLines(request, { status: 101 })
+    response.writeHead(101, [...lines, ...handshakeLines(request.header('sec-websocket-key') ?? '')])
+    response.flushHeaders()
     const { body = source } = endingAt({ status: 101, body: source }, request.principal.expiresAt)
     this.sink = means.streams.open(isSource(body) ? body : source, this, true, request.caller)
     this.#listen(first)
@@ -113,13 +118,8 @@ export class WebSocketConnection implements Pipe, FrameTaker {
     if (!this.#isAnswering) this.sink.end()
   }
 
-  begin(text: string): void {
-    const request = this.#request
-    const lines = headerLines(request, { status: 101 })
-    this.#response.writeHead(101, [...lines, ...handshakeLines(request.header('sec-websocket-key') ?? '')])
-    this.#response.flushHeaders()
-    this.push(text)
-  }
+  /** The head is sent already. */
+  begin(text: string): void { this.push(text) }
 
   push(text: string): void {
     const lines = text.split('\n')
@@ -131,16 +131,12 @@ export class WebSocketConnection implements Pipe, FrameTaker {
   destroy(): void { this.#socket.destroy() }
 
   part(bytes: Buffer): void {
-    const message = this.#messages.at(-1)
-    if (message?.isArriving === true) message.reading.take(bytes)
-    else this.#beginMessage()?.reading.take(bytes)
+    const last = this.#messages.at(-1)
+    const message = last?.isArriving === true ? last : this.#beginMessage()
+    if (bytes.length > 0) message?.reading.take(bytes)
   }
 
-  end(): void {
-    const message = this.#messages.at(-1)
-    if (message?.isArriving === true) message.end()
-    else this.#beginMessage()?.end()
-  }
+  end(): void { this.#messages.at(-1)?.end() }
 
   ping(payload: Buffer): void {
     if (this.#socket.writableLength < MAX_UNREAD) this.#socket.write(encodeFrame(opcodes.pong, payload))
@@ -170,7 +166,8 @@ export class WebSocketConnection implements Pipe, FrameTaker {
   /** Answers the oldest message, where it is whole and none is being answered. */
   next(): void {
     const message = this.#messages[0]
-    if (this.#isOver || this.#isAnswering || message?.isWhole !== true) return
+    const isEnding = this.#isOver || this.#isClosing || this.#closeCode !== closeCodes.normal
+    if (isEnding || this.#isAnswering || message?.isWhole !== true) return
     if (loopTurn.isTaken && message.isLarge) return whenLoopIsFree(() => this.next())
     if (message.isLarge) markLoopBusy()
     this.#isAnswering = true
@@ -194,7 +191,7 @@ export class WebSocketConnection implements Pipe, FrameTaker {
     socket.on('data', (chunk: Buffer) => {
       this.#unanswered = 0
       try {
-        this.#reader.take(chunk)
+        if (this.#reader.take(chunk) > MANY_CHUNKS) pauseUntilLoopFree({ socket })
       } catch (error) {
         this.#broke(error)
       }

@@ -24,7 +24,7 @@ const EIGHT_BYTES = 127
 
 /** What a client has sent. */
 export interface FrameTaker {
-  /** A part of a text message. The bytes may be kept. */
+  /** A part of a text message, maybe an empty one. The bytes may be kept. */
   part(bytes: Buffer): void
   /** The message is whole. */
   end(): void
@@ -85,12 +85,13 @@ export class FrameReader {
     this.#maxBytes = maxBytes
   }
 
-  /** Takes what a client has sent, and changes it in place. */
-  take(chunk: Buffer): void {
-    let at = 0
-    while (!this.#isOver && (at < chunk.length || this.#left === 0)) {
+  /** Takes what a client has sent, and changes it in place. Returns of how many heads and payloads it was. */
+  take(chunk: Buffer): number {
+    let count = 0
+    for (let at = 0; !this.#isOver && (at < chunk.length || this.#left === 0); count++) {
       at = this.#left === undefined ? this.#takeHead(chunk, at) : this.#takePayload(chunk, at, this.#left)
     }
+    return count
   }
 
   /** What follows is dropped. */
@@ -169,7 +170,7 @@ export class FrameReader {
     }
     const part = chunk.subarray(at, end)
     if (this.#control !== undefined) this.#control.set(part, this.#passed)
-    else if (part.length > 0) this.#taker.part(part)
+    else this.#taker.part(part)
     this.#passed += part.length
     this.#left = left - part.length
     if (this.#left === 0 && !this.#isOver) this.#endFrame()

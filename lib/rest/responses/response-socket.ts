@@ -89,6 +89,7 @@ class ResponseSocket implements MessageChannel {
   }
 
   async answer(exchange: Exchange): Promise<void> {
+    if (this.#isAged) return
     const { limits } = this.#service
     const { body, origin } = exchange
     this.#isRunning = true
