@@ -73,6 +73,7 @@ const refusals: readonly (readonly [
   ['nobody known', KEYED, {}, PATH, 401],
   ['a wrong key', KEYED, { authorization: 'Bearer wrong' }, PATH, 401],
   ['a key', KEYED, { authorization: 'Bearer the key of one' }, PATH, 101],
+  ['a length of zero, as clients of Java have it', {}, { 'content-length': '0' }, PATH, 101],
   ['a page of another origin', {}, { origin: 'https://evil.example' }, PATH, 403],
   ['a page that may call and not read', { allowedOrigins: ['https://app.example'] },
     { origin: 'https://app.example' }, PATH, 403],
@@ -337,9 +338,9 @@ test('a host keeps its own WebSockets; without any, one is refused with a senten
   const port = await portOf(t, host)
   const refused = await openWebSocket(port, PATH)
   t.after(() => refused.socket.destroy())
-  assert.match(refused.head, /^HTTP\/1\.1 426 /)
+  assert.match(refused.head, /^HTTP\/1\.1 405 /)
   const answer = await server.fetch(request(PATH, undefined, { 'sec-websocket-key': 'a' }))
-  assert.deepEqual([answer.status, answer.headers.get('upgrade')], [426, 'websocket'])
+  assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST'])
   const { message } = (await jsonOf(answer))['error'] as Record<string, string>
   assert.match(message!, /Within another server.*POST instead/)
   const plain = await jsonOf(await server.fetch(request(PATH)))

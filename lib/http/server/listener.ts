@@ -211,8 +211,10 @@ function limitedServer(limits: Limits): Server {
 
 /** Whether a request without a body asks for a WebSocket. */
 function isWebSocket({ headers, method }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
-    && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
+  const { 'content-length': length = '0', 'transfer-encoding': coding, upgrade } = headers
+  // Clients of Java send a length of zero.
+  const hasBody = length !== '0' || coding !== undefined
+  return method === 'GET' && upgrade?.toLowerCase() === 'websocket' && !hasBody
 }
 
 /**

@@ -45,7 +45,8 @@ export const connectOperation: DocumentPart = operation('OpenAI', 'Open a WebSoc
   ...failures('OpenAIError', {
     400: 'The handshake has no key',
     403: 'A page of this Origin may not read answers',
-    426: 'No WebSocket is asked for, or none can be opened',
+    405: 'No WebSocket is asked for, or none can be opened',
+    426: 'The version of the handshake is not 13',
     503: 'Too many streams are open; try again when Retry-After says',
   }),
 })

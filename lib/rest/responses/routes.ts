@@ -31,7 +31,7 @@ function noWebSocket(exchange: Exchange): Reply {
   const detail = wantsOne ? 'Within another server, or without one, no WebSocket is opened: POST instead'
     : 'POST a response, or open a WebSocket'
   const { requestId } = exchange.origin
-  return openaiRefusal({ status: 426, detail, requestId, headers: ['Upgrade', 'websocket'] })
+  return openaiRefusal({ status: 405, detail, requestId, headers: ['Allow', 'POST'] })
 }
 
 export function responseEndpoints(service: Service, seal: Seal): readonly Endpoint[] {
