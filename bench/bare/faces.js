@@ -6,10 +6,11 @@ import { run } from '../author.js'
 import { Call, eachPiece, EventStream, refuse, requestId, send } from './reply.js'
 
 /** `POST /v1/chat/completions`. */
-export function chat(response, { model, messages }) {
+export function chat(response, { model, messages, stream }) {
   const question = lastOf(messages)?.content
   if (typeof model !== 'string' || typeof question !== 'string') return refuse(response)
   const id = requestId()
+  if (stream === true) return streamChat(response, id, model, question)
   const content = run(question, new Call(response))
   const usage = tokens(question, content)
   send(response, id, JSON.stringify({
@@ -24,30 +25,88 @@ export function chat(response, { model, messages }) {
   }))
 }
 
+async function streamChat(response, id, model, question) {
+  const events = new EventStream(response, id)
+  const created = now()
+  const chunk = (delta, reason = null) => event({
+    id: `chatcmpl-${id}`, object: 'chat.completion.chunk', created, model,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }],
+  })
+  events.write(chunk({ role: 'assistant', content: '' }))
+  await each(response, question, (content) => events.write(chunk({ content })))
+  events.end(`${chunk({}, 'stop')}data: [DONE]\n\n`)
+}
+
 /** `POST /v1/responses`. */
-export function responses(response, { model, input, store = true }) {
+export function responses(response, { model, input, store = true, stream }) {
   if (typeof model !== 'string' || typeof input !== 'string') return refuse(response)
-  const createdAt = now()
+  const made = { id: idFor('resp'), createdAt: now(), model, store }
+  if (stream === true) return streamResponse(response, made, input)
   const text = run(input, new Call(response))
+  send(response, requestId(), JSON.stringify(ended(made, messageOf(idFor('msg'), text), input, text)))
+}
+
+async function streamResponse(response, made, input) {
+  const events = new EventStream(response, requestId())
+  let count = 0
+  const emit = (event) => events.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  const write = (type, members) => emit({ type, sequence_number: count++, ...members })
+  const writeIn = (type, members) => write(type, { output_index: 0, ...members })
+  const begun = responseOf(made, 'in_progress', null, [], null)
+  write('response.created', { response: begun })
+  write('response.in_progress', { response: begun })
+  const id = idFor('msg')
+  const place = { item_id: id, content_index: 0 }
+  let text = ''
+  await each(response, input, (delta) => {
+    if (text === '') {
+      writeIn('response.output_item.added', {
+        item: { type: 'message', id, status: 'in_progress', role: 'assistant', content: [] },
+      })
+      writeIn('response.content_part.added', { ...place, part: partOf('') })
+    }
+    text += delta
+    emit({
+      type: 'response.output_text.delta', sequence_number: count++, output_index: 0, item_id: id,
+      content_index: 0, delta, logprobs: [],
+    })
+  })
+  const item = messageOf(id, text)
+  writeIn('response.output_text.done', { ...place, text, logprobs: [] })
+  writeIn('response.content_part.done', { ...place, part: partOf(text) })
+  writeIn('response.output_item.done', { item })
+  write('response.completed', { response: ended(made, item, input, text) })
+  events.end('data: [DONE]\n\n')
+}
+
+function partOf(text) {
+  return { type: 'output_text', text, annotations: [], logprobs: [] }
+}
+
+function messageOf(id, text) {
+  return { type: 'message', id, status: 'completed', role: 'assistant', content: [partOf(text)] }
+}
+
+function ended(made, item, input, text) {
   const usage = tokens(input, text)
-  send(response, requestId(), JSON.stringify({
-    id: idFor('resp'), object: 'response', created_at: createdAt, completed_at: now(),
-    status: 'completed', incomplete_details: null, model, previous_response_id: null, instructions: null,
-    output: [{
-      type: 'message', id: idFor('msg'), status: 'completed', role: 'assistant',
-      content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
-    }],
+  return responseOf(made, 'completed', now(), [item], {
+    input_tokens: usage.read, output_tokens: usage.written, total_tokens: usage.read + usage.written,
+    input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 },
+    estimated: true,
+  })
+}
+
+function responseOf({ id, createdAt, model, store }, status, completedAt, output, usage) {
+  return {
+    id, object: 'response', created_at: createdAt, completed_at: completedAt,
+    status, incomplete_details: null, model, previous_response_id: null, instructions: null,
+    output,
     error: null, tools: [], tool_choice: 'auto', truncation: 'disabled', parallel_tool_calls: true,
     text: { format: { type: 'text' } }, top_p: 1, temperature: 1, presence_penalty: 0, frequency_penalty: 0,
     top_logprobs: 0, max_output_tokens: null, max_tool_calls: null, reasoning: null, user: null,
-    usage: {
-      input_tokens: usage.read, output_tokens: usage.written, total_tokens: usage.read + usage.written,
-      input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 },
-      estimated: true,
-    },
-    store, background: false, service_tier: 'default', metadata: {}, safety_identifier: null,
+    usage, store, background: false, service_tier: 'default', metadata: {}, safety_identifier: null,
     prompt_cache_key: null,
-  }))
+  }
 }
 
 /** `POST /agui`. */

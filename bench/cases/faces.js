@@ -10,6 +10,7 @@ const search = {
   parameters: { type: 'object', properties: { words: { type: 'string' } }, required: ['words'] },
 }
 const answer = `You said: ${QUESTION}`
+const inPieces = `, ${FEW_PIECES} pieces`
 
 export const faceCases = [
   posted({
@@ -23,9 +24,25 @@ export const faceCases = [
       assert.equal(JSON.parse(body).choices[0].message.content, answer)
     },
   }),
+  posted({
+    name: 'chat-20', title: `\`POST /v1/chat/completions\`${inPieces}`, aim: 0.9, path: '/v1/chat/completions',
+    body: { model: 'assistant', messages: [{ role: 'user', content: SHORT_STORY }], stream: true },
+    requests: 400,
+    check(given) {
+      assert.equal(messagesOf(given).filter(({ choices: [{ delta }] }) => delta.content).length, FEW_PIECES)
+    },
+  }),
   responded('responses', '`POST /v1/responses`', 0.9, { store: false }),
   // The bare server keeps nothing, so there is nothing to aim at.
   responded('responses-kept', '`POST /v1/responses`, which is kept', undefined, {}),
+  posted({
+    name: 'responses-20', title: `\`POST /v1/responses\`${inPieces}`, aim: 0.9, path: '/v1/responses',
+    body: { model: 'assistant', input: SHORT_STORY, store: false, stream: true },
+    requests: 400,
+    check(given) {
+      assert.equal(messagesOf(given).flatMap(({ delta = [] }) => delta).length, FEW_PIECES)
+    },
+  }),
   ...streamed('agui', '`POST /agui`', aguiBody),
   ...streamed('ui', '`POST /ui-stream`', uiBody),
 ]
@@ -51,7 +68,7 @@ function streamed(name, title, bodyOf) {
     },
   })
   return [
-    one('', '', QUESTION, 1, 3000), one('-20', `, ${FEW_PIECES} pieces`, SHORT_STORY, FEW_PIECES, 400),
+    one('', '', QUESTION, 1, 3000), one('-20', inPieces, SHORT_STORY, FEW_PIECES, 400),
   ]
 }
 
