@@ -25,7 +25,8 @@ export const faceCases = [
     },
   }),
   posted({
-    name: 'chat-20', title: `\`POST /v1/chat/completions\`${inPieces}`, aim: 0.9, path: '/v1/chat/completions',
+    name: 'chat-20', title: `\`POST /v1/chat/completions\`${inPieces}`, aim: 0.9,
+    path: '/v1/chat/completions',
     body: { model: 'assistant', messages: [{ role: 'user', content: SHORT_STORY }], stream: true },
     requests: 400,
     check(given) {
