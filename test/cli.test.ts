@@ -4,34 +4,29 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import test from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { UsageError } from '../lib/cli/command-line.ts'
-import { execute } from '../lib/cli/command.ts'
 import { endpoint, reply } from './adapters/endpoint.ts'
 import { answersIn, call, linesFor, linesOf, opening } from './fixtures/command-lines.ts'
-import { ask, initialize, run, serve } from './fixtures/command.ts'
+import { ask, initialize, run, runInThread, runWhole, serve, serveInThread } from './fixtures/command.ts'
 import { portOf } from './fixtures/listening.ts'
 import { modules } from './fixtures/modules.ts'
-
-/** Processes that are started at one time: each takes a core to itself until it has loaded. */
-const AT_ONCE = 4
 
 const tool = `{ name: 'add', inputSchema: { type: 'object' }, run: () => 3 }`
 
 test('tools alone are served over MCP', async (t) => {
   const folder = modules(t, { 'tools.mjs': `export const tools = [${tool}]` })
-  const { url, said } = await serve(t, [join(folder, 'tools.mjs')])
-  assert.match(said(), /MCP {2,}http/)
-  assert.doesNotMatch(said(), /HTTP {2,}http|A2A {2,}http/)
+  const { url, said } = await serveInThread([join(folder, 'tools.mjs')])
+  assert.match(said, /MCP {2,}http/)
+  assert.doesNotMatch(said, /HTTP {2,}http|A2A {2,}http/)
   assert.equal((await fetch(`${url}/agents`)).status, 404)
 })
 
 test('a protocol that no client could use is not announced, and the reason is printed', async (t) => {
   const folder = modules(t, { 'tools.mjs': `export const tools = [${tool}]` })
   for (const protocol of ['all', 'http', 'http,mcp']) {
-    const { said } = await serve(t, [join(folder, 'tools.mjs'), '--protocol', protocol])
-    assert.match(said(), /^ {2}HTTP {2}http:\S+\/tools$/m)
-    assert.equal(/^ {2}A2A {3}http/m.test(said()), protocol === 'all')
-    assert.equal(linesOf(said()).length, ['', 'http', 'http,mcp', 'all'].indexOf(protocol))
+    const { said } = await serveInThread([join(folder, 'tools.mjs'), '--protocol', protocol])
+    assert.match(said, /^ {2}HTTP {2}http:\S+\/tools$/m)
+    assert.equal(/^ {2}A2A {3}http/m.test(said), protocol === 'all')
+    assert.equal(linesOf(said).length, ['', 'http', 'http,mcp', 'all'].indexOf(protocol))
   }
 })
 
@@ -44,7 +39,7 @@ test('without a module the built-in assistant answers', async (t) => {
 test('without a module a model answers, where the environment names one', async (t) => {
   const said = { choices: [{ message: { role: 'assistant', content: 'I am a model' } }] }
   const { baseUrl, received } = await endpoint(t, reply(200, JSON.stringify(said)))
-  const { url } = await serve(t, [], {
+  const { url } = await serveInThread([], {
     OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: 'sk', OPENAI_MODEL: 'small',
   })
   assert.equal((await ask(url))['response'], 'I am a model')
@@ -62,33 +57,36 @@ test('help and version are printed, and nothing else', async (t) => {
     [['serve', '--help'], /^Usage: /],
   ]
   for (const [args, printed] of rows) {
-    const help = run(t, args)
-    assert.equal(await help.ended, 0, args.join(' '))
-    assert.match(help.printed(), printed)
-    assert.equal(help.said(), '')
-    for (const line of help.printed().split('\n')) assert.ok(line.length <= 100, line)
+    const help = await runInThread(args)
+    assert.equal(help.code, 0, args.join(' '))
+    assert.match(help.printed, printed)
+    assert.equal(help.said, '')
+    for (const line of help.printed.split('\n')) assert.ok(line.length <= 100, line)
   }
+  const inProcess = run(t, ['--help'])
+  assert.equal(await inProcess.ended, 0)
+  assert.deepEqual([inProcess.printed(), inProcess.said()], [(await runInThread(['--help'])).printed, ''])
 })
 
-test('the guide is printed by the chapter, and without one as a list', async (t) => {
-  const list = run(t, ['help'])
-  assert.equal(await list.ended, 0)
+test('the guide is printed by the chapter, and without one as a list', async () => {
+  const list = await runInThread(['help'])
+  assert.equal(list.code, 0)
   const lines = `( {2}[\\w-]+ {2,}[A-Z\`].*\\.\\n){${readdirSync('lib/guide').length}}`
   const usage = 'Usage: triport help \\[chapter\\|command\\]'
   const commands = 'Commands: serve, help, check, new, vendor, install, manifest'
-  assert.match(list.printed(), new RegExp(`^${usage}\\n\\n${lines}\\n${commands}\\n$`))
-  const chapter = run(t, ['help', 'mcp'])
-  assert.equal(await chapter.ended, 0)
-  assert.equal(chapter.printed(), readFileSync('lib/guide/mcp.md', 'utf8'))
+  assert.match(list.printed, new RegExp(`^${usage}\\n\\n${lines}\\n${commands}\\n$`))
+  const chapter = await runInThread(['help', 'mcp'])
+  assert.equal(chapter.code, 0)
+  assert.equal(chapter.printed, readFileSync('lib/guide/mcp.md', 'utf8'))
 })
 
-test('each command prints its usage, by help and by its flag', async (t) => {
+test('each command prints its usage, by help and by its flag', async () => {
   for (const name of ['serve', 'check', 'new', 'vendor', 'install', 'manifest']) {
-    const [help, flag] = [run(t, ['help', name]), run(t, [name, '--help'])]
-    assert.deepEqual([await help.ended, await flag.ended], [0, 0], name)
-    assert.match(help.printed(), new RegExp(`^Usage: triport ${name} `))
-    assert.equal(flag.printed(), help.printed())
-    for (const line of help.printed().split('\n')) assert.ok(line.length <= 100, line)
+    const [help, flag] = [await runInThread(['help', name]), await runInThread([name, '--help'])]
+    assert.deepEqual([help.code, flag.code], [0, 0], name)
+    assert.match(help.printed, new RegExp(`^Usage: triport ${name} `))
+    assert.equal(flag.printed, help.printed)
+    for (const line of help.printed.split('\n')) assert.ok(line.length <= 100, line)
   }
 })
 
@@ -108,13 +106,13 @@ test('a module may export what createServer takes, or the server itself; flags w
   })
   for (const module of ['options.mjs', 'server.mjs']) {
     const path = join(folder, module)
-    const { url, said } = await serve(t, [module === 'server.mjs' ? pathToFileURL(path).href : path])
-    assert.match(said(), /^Shop 2\.1\.0 at http/m, module)
+    const { url, said } = await serveInThread([module === 'server.mjs' ? pathToFileURL(path).href : path])
+    assert.match(said, /^Shop 2\.1\.0 at http/m, module)
     assert.equal((await ask(url))['response'], 'mine', 'the first agent answers')
     const handshake = await initialize(url)
     assert.match(await handshake.text(), /"name":"Shop".*"version":"2\.1\.0".*"instructions":"Ask first\."/)
   }
-  const { url } = await serve(t, [join(folder, 'options.mjs'), '--protocol', 'http'])
+  const { url } = await serveInThread([join(folder, 'options.mjs'), '--protocol', 'http'])
   assert.equal((await fetch(`${url}/mcp`, { method: 'POST', body: '{}' })).status, 404)
   const host = run(t, [join(folder, 'options.mjs'), '--stdio'])
   host.child.stdin!.end(linesFor(opening))
@@ -128,16 +126,16 @@ test('exports and flags name and configure the server; flags win', async (t) => 
       export const agents = [{ name: 'Clerk', run: (prompt) => prompt }, { name: 'Other', run: (p) => p }]`,
   })
   const shop = join(folder, 'shop.mjs')
-  const { url, said } = await serve(t, [shop])
-  assert.match(said(), /^Shop 2\.1\.0 at http\S+ /m)
-  assert.match(said(), /^ {2}HTTP {2}http:\S+\/ {2}asks Shop: Clerk, then Other$/m)
+  const { url, said } = await serveInThread([shop])
+  assert.match(said, /^Shop 2\.1\.0 at http\S+ /m)
+  assert.match(said, /^ {2}HTTP {2}http:\S+\/ {2}asks Shop: Clerk, then Other$/m)
   assert.equal((await fetch(`${url}/metrics`)).status, 200)
-  const named = await serve(t, [
+  const named = await serveInThread([
     shop, '--name', 'Store', '--mount-path', '/store', '--cors', 'https://a.example, https://b.example',
     '--protocol', 'all', '--instructions', 'Be brief.',
   ])
-  assert.match(named.said(), /^Store 2\.1\.0 at http\S+\/store /m)
-  assert.match(named.said(), / asks Store: Clerk, then Other$/m)
+  assert.match(named.said, /^Store 2\.1\.0 at http\S+\/store /m)
+  assert.match(named.said, / asks Store: Clerk, then Other$/m)
   const health = await fetch(`${named.url}/health`, { headers: { origin: 'https://b.example' } })
   assert.equal(health.headers.get('access-control-allow-origin'), 'https://b.example')
   assert.match(await (await initialize(named.url)).text(), /"name":"Store".*"instructions":"Be brief\."/)
@@ -160,7 +158,9 @@ test('--acp serves an editor, and nothing else is printed', async (t) => {
   assert.match(host.said(), /loud/)
 })
 
-const mistakes: readonly (readonly [args: readonly string[], code: number, sentence: RegExp])[] = [
+type Mistake = readonly [args: readonly string[], code: number, sentence: RegExp]
+
+const mistakes: readonly Mistake[] = [
   [['start'], 2, /^triport: There is no command 'start'; write triport serve\n$/],
   [['server', 'fine.mjs'], 2, /^triport: There is no command 'server'; did you mean serve\?\n$/],
   [['helo'], 2, /^triport: There is no command 'helo'; did you mean help\?\n$/],
@@ -255,53 +255,37 @@ test('what cannot be done is reported in one sentence and by the exit code', asy
     'throws.mjs': `throw new Error('on purpose')`,
     'needs.mjs': `import 'no-such-package'`,
   })
-  const left = [...mistakes]
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-    for (let mistake = left.shift(); mistake !== undefined; mistake = left.shift()) {
-      const [names, code, sentence] = mistake
-      const args = names.map((one) => (
-        /^[\w-]+\.mjs$/.test(one) && one !== 'other.mjs' ? join(folder, one) : one
-      ))
-      const failing = names.some((one) => OF_A_PROCESS.has(one)) ? run(t, args) : undefined
-      const [ended, said] = failing === undefined ? await failureOf(args)
-        : [await failing.ended, failing.said()]
-      assert.equal(ended, code, args.join(' '))
-      assert.match(said, sentence)
-      assert.doesNotMatch(said, /node:|cli\.[jt]s/)
-      assert.equal(failing?.printed() ?? '', '')
-    }
-  }))
+  const check = async ([names, code, sentence]: Mistake, isProcess: boolean): Promise<void> => {
+    const args = names.map((one) => (
+      /^[\w-]+\.mjs$/.test(one) && one !== 'other.mjs' ? join(folder, one) : one
+    ))
+    const failed = await (isProcess ? runWhole(t, args) : runInThread(args))
+    assert.equal(failed.code, code, args.join(' '))
+    assert.match(failed.said, sentence)
+    assert.doesNotMatch(failed.said, /node:|cli\.[jt]s/)
+    assert.equal(failed.printed, '')
+  }
+  const isProcess = ([names]: Mistake): boolean => OF_A_PROCESS.test(names.join(' '))
+  await Promise.all(mistakes.filter(isProcess).map((mistake) => check(mistake, true)))
+  for (const mistake of mistakes) if (!isProcess(mistake)) await check(mistake, false)
 })
 
-/** Command lines with these run in a process of their own, the first two for the exit codes. */
-const OF_A_PROCESS: ReadonlySet<string> = new Set([
-  'start', 'missing.mjs', '--stdio', '--acp', '--watch', 'stuck.mjs',
-])
+/** Command lines that end by themselves, or by a process that they start; the first two for their codes. */
+const OF_A_PROCESS = /^start$|missing|stuck|--watch --protocol/
 
-/** The exit code of a command line that fails, and what it prints. */
-async function failureOf(args: readonly string[]): Promise<readonly [code: number, said: string]> {
-  try {
-    await execute(args)
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    return [error instanceof UsageError ? 2 : 1, `triport: ${message}\n`]
-  }
-  return [0, '']
-}
-
-test('a port of the environment is checked like one of a flag', async (t) => {
+test('a port of the environment is checked like one of a flag', async () => {
   for (const args of [['serve'], ['serve', '--watch', 'agent.js']]) {
-    const failing = run(t, args, { PORT: 'web' })
-    assert.equal(await failing.ended, 2)
-    assert.equal(failing.said(), 'triport: PORT web is no port; write a number from 0 to 65535\n')
+    const failing = await runInThread(args, { PORT: 'web' })
+    assert.equal(failing.code, 2)
+    assert.equal(failing.said, 'triport: PORT web is no port; write a number from 0 to 65535\n')
   }
 })
 
 test('a port in use is one sentence with a way out', async (t) => {
   const port = await portOf(t, createServer())
-  const failing = run(t, ['serve', '--port', String(port)])
-  assert.equal(await failing.ended, 1)
-  assert.equal(failing.said(), `triport: Port ${port} is in use; stop what uses it, or choose another port\n`)
+  const failing = await runInThread(['serve', '--port', String(port)])
+  assert.equal(failing.code, 1)
+  assert.equal(failing.said, `triport: Port ${port} is in use; stop what uses it, or choose another port\n`)
 })
 
 test('what an agent leaves lying about does not end the process', async (t) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { findingsOf } from '../../lib/cli/check-rules.ts'
 import { createServer } from '../../lib/index.ts'
-import { run, serve } from '../fixtures/command.ts'
+import { runInThread, runWhole, serveInThread } from '../fixtures/command.ts'
 import { programs } from '../fixtures/documents.ts'
 import { modules } from '../fixtures/modules.ts'
 import type { Finding } from '../../lib/cli/check-rules.ts'
@@ -155,10 +155,10 @@ const WRONG = `export const name = 'Shop'
 test('the example of the guide is served under its name, and nothing in it is to be mended', async (t) => {
   const [example] = programs.filter(({ document }) => document.endsWith('command.md'))
   const module = join(modules(t, { 'shop.mjs': example!.text }), 'shop.mjs')
-  const checked = run(t, ['check', module, '--strict'])
-  assert.equal(await checked.ended, 0, checked.printed())
-  const { url, said } = await serve(t, [module])
-  assert.match(said(), /^Shop 2\.0\.0 at /m)
+  const checked = await runInThread(['check', module, '--strict'])
+  assert.equal(checked.code, 0, checked.printed)
+  const { url, said } = await serveInThread([module])
+  assert.match(said, /^Shop 2\.0\.0 at /m)
   assert.equal((await fetch(`${url}/metrics`)).status, 200)
 })
 
@@ -186,16 +186,22 @@ test('the exit code and the report say whether anything is wrong', async (t) => 
     [['twins.mjs'], 1, /^error {4}the module\n {4}Two tools are named 'a'; rename one of them\n/],
     [['stuck.mjs'], 13, /^$/],
   ]
-  for (const [[file = '', ...more], code, printed] of rows) {
-    const checked = run(t, ['check', join(folder, file), ...more])
-    assert.equal(await checked.ended, code, file)
-    assert.match(checked.printed(), printed)
+  const check = async (
+    [[file = '', ...more], code, printed]: typeof rows[number], start: typeof runInThread,
+  ): Promise<void> => {
+    const checked = await start(['check', join(folder, file), ...more])
+    assert.equal(checked.code, code, file)
+    assert.match(checked.printed, printed)
   }
+  for (const row of rows) if (row[1] !== 13) await check(row, runInThread)
+  // The exit codes once more, of processes, and the one that only a process comes to.
+  const first = (code: number): typeof rows[number] => rows.find((row) => row[1] === code)!
+  await Promise.all([0, 1, 13].map((code) => check(first(code), (args) => runWhole(t, args))))
   for (const [file, ok] of [['fine.mjs', true], ['wrong.mjs', false], ['broken.mjs', false]] as const) {
     const module = join(folder, file)
-    const checked = run(t, ['check', '--json', module])
-    assert.equal(await checked.ended, ok ? 0 : 1)
-    const report = JSON.parse(checked.printed())
+    const checked = await runInThread(['check', '--json', module])
+    assert.equal(checked.code, ok ? 0 : 1)
+    const report = JSON.parse(checked.printed)
     assert.deepEqual({ ...report, importMs: 0, findings: 0 }, { module, ok, importMs: 0, findings: 0 })
     assert.equal(typeof report.importMs, 'number')
     assert.equal(report.findings.length, ok ? 0 : 1)

@@ -6,9 +6,9 @@ import test from 'node:test'
 import { userFile } from '../../lib/cli/install.ts'
 import { mcpHosts } from '../../lib/wire/mcp-hosts.ts'
 import { answersIn, linesFor, opening } from '../fixtures/command-lines.ts'
-import { environment, program } from '../fixtures/command.ts'
+import { environment, program, runInThread, runWhole } from '../fixtures/command.ts'
 import { modules } from '../fixtures/modules.ts'
-import type { Run } from '../fixtures/command.ts'
+import type { Ended, Run } from '../fixtures/command.ts'
 import type { TestContext } from 'node:test'
 
 const SHOP = `console.log('noise')
@@ -17,25 +17,19 @@ const SHOP = `console.log('noise')
   const run = () => process.env.ADDEND ?? 3
   export const tools = [{ name: 'add', description: 'Adds two numbers.', run }]`
 
-interface Result { readonly code: number | null; readonly printed: string; readonly said: string }
-
 /** A home of its own, with a module in it, and what runs the command there. */
 function homeOf(t: TestContext, files: Readonly<Record<string, string>> = {}): {
   readonly home: string
-  install(...args: readonly string[]): Result
+  install(...args: readonly string[]): Promise<Ended>
+  installInProcess(...args: readonly string[]): Promise<Ended>
   read(path: string): string
 } {
   const home = modules(t, { 'shop.mjs': SHOP, ...files })
-  const { XDG_CONFIG_HOME: _config, ...env } = environment
+  const env = { HOME: home, USERPROFILE: home, APPDATA: join(home, 'app'), XDG_CONFIG_HOME: '' }
   return {
     home,
-    install(...args) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'install', ...args], {
-        cwd: home, encoding: 'utf8',
-        env: { ...env, HOME: home, USERPROFILE: home, APPDATA: join(home, 'app') },
-      })
-      return { code: status, printed: stdout, said: stderr }
-    },
+    install: (...args) => runInThread(['install', ...args], env, home),
+    installInProcess: (...args) => runWhole(t, ['install', ...args], env, home),
     read: (path) => readFileSync(join(home, path), 'utf8'),
   }
 }
@@ -46,8 +40,8 @@ const CLAUDE = process.platform === 'darwin' ? 'Library/Application Support/Clau
   : '.config/Claude/claude_desktop_config.json'
 
 test('what is written starts the server, as the host does', async (t) => {
-  const { home, install, read } = homeOf(t, { '.env': 'ADDEND=41\n' })
-  const { code, printed, said } = install('claude', 'shop.mjs', '--yes', '--dotenv', '.env')
+  const { home, installInProcess, read } = homeOf(t, { '.env': 'ADDEND=41\n' })
+  const { code, printed, said } = await installInProcess('claude', 'shop.mjs', '--yes', '--dotenv', '.env')
   assert.equal(code, 0, said)
   assert.match(printed, /^Claude Desktop: .*\n\n\+ \{\n[^]*\n\nWritten\.\nQuit Claude Desktop and start it /)
   const { mcpServers } = JSON.parse(read(CLAUDE))
@@ -67,7 +61,7 @@ test('what is written starts the server, as the host does', async (t) => {
 
 test('an editor gets an agent, and no address', async (t) => {
   const { install, read } = homeOf(t, { 'agent.mjs': `export default { name: 'Desk', run: (text) => text }` })
-  const { code, printed, said } = install('jetbrains', 'agent.mjs', '--yes')
+  const { code, printed, said } = await install('jetbrains', 'agent.mjs', '--yes')
   assert.equal(code, 0, said)
   assert.match(printed, /It is in the list of agents of AI Chat\.\n$/)
   const { command, args } = JSON.parse(read('.jetbrains/acp.json')).agent_servers.desk
@@ -78,51 +72,52 @@ test('an editor gets an agent, and no address', async (t) => {
   child.stdin.end(linesFor([{ id: 1, method: 'initialize', params: { protocolVersion: 1 } }]))
   await new Promise((done) => child.on('close', done))
   assert.match(answers, /"agentInfo":\{"name":"Desk"/)
-  const refused = install('zed-agent', 'http://localhost:8000')
+  const refused = await install('zed-agent', 'http://localhost:8000')
   assert.equal(refused.code, 2)
   assert.match(refused.said, /^triport: Zed \(ACP\) only starts agents; install a module: triport inst/)
 })
 
-test('the file keeps everything else, is kept as it was, and is written once', (t) => {
+test('the file keeps everything else, is kept as it was, and is written once', async (t) => {
   const servers = '    "my-shop": { "command": "old" }, // ours\n    "b": {}\n'
   const old = `// mine\n{\n  "mcpServers": {\n${servers}  }\n}\n`
   const { home, install, read } = homeOf(t, { [CLAUDE]: old })
   const folder = dirname(join(home, CLAUDE))
-  const shown = install('claude', 'shop.mjs', '--dry-run')
+  const shown = await install('claude', 'shop.mjs', '--dry-run')
   assert.match(shown.printed, /^- {5}"my-shop": \{ "command": "old" \}, \/\/ ours$/m)
   assert.match(shown.printed, /^\+ {7}"command": .*$/m)
   assert.match(shown.printed, /\nNothing was written\.\n$/)
   assert.equal(read(CLAUDE), old)
-  const asked = install('claude', 'shop.mjs')
+  const asked = await install('claude', 'shop.mjs')
   assert.equal(asked.code, 2)
   assert.equal(asked.said.replace('noise\n', ''),
     'triport: There is no terminal to ask on; write --yes, or --dry-run to see only\n')
   assert.equal(read(CLAUDE), old)
-  const done = install('claude', 'shop.mjs', '-y')
+  const done = await install('claude', 'shop.mjs', '-y')
   assert.equal(done.code, 0)
   assert.match(read(CLAUDE), /^\/\/ mine\n[^]*\}, \/\/ ours\n {4}"b": \{\}\n {2}\}\n\}\n$/)
   const [, kept = ''] = /The file as it was: (.*)$/m.exec(done.printed) ?? []
   assert.equal(readFileSync(kept, 'utf8'), old)
-  const again = install('claude', 'shop.mjs', '-y')
+  const again = await install('claude', 'shop.mjs', '-y')
   assert.match(again.printed, /^Claude Desktop has 'my-shop' already, as it would be written to .*\n$/)
   assert.equal(readdirSync(folder).length, 2, 'one file and one copy')
 })
 
-test('addresses, projects, names and links are written where the host looks', (t) => {
+test('addresses, projects, names and links are written where the host looks', async (t) => {
   const { home, install, read } = homeOf(t)
-  assert.equal(install('cursor', 'http://localhost:8000', '--yes', '--key-variable', 'SHOP_KEY').code, 0)
+  const local = ['http://localhost:8000', '--key-variable', 'SHOP_KEY']
+  assert.equal((await install('cursor', ...local, '--yes')).code, 0)
   assert.deepEqual(JSON.parse(read('.cursor/mcp.json')), { mcpServers: { localhost: {
     url: 'http://localhost:8000/mcp', headers: { Authorization: 'Bearer ${env:SHOP_KEY}' },
   } } })
   const team = ['https://a.example/team/mcp', '--name', 'Team_1']
-  assert.equal(install('vscode', ...team, '--yes', '--project').code, 0)
+  assert.equal((await install('vscode', ...team, '--yes', '--project')).code, 0)
   assert.deepEqual(JSON.parse(read('.vscode/mcp.json')), {
     servers: { Team_1: { type: 'http', url: 'https://a.example/team/mcp' } },
   })
   mkdirSync(join(home, '.codex'))
   writeFileSync(join(home, 'real.toml'), 'model = "m"\n')
   symlinkSync(join(home, 'real.toml'), join(home, '.codex', 'config.toml'))
-  assert.equal(install('codex', 'https://a.example/mcp', '--yes', '--name', 'shop').code, 0)
+  assert.equal((await install('codex', 'https://a.example/mcp', '--yes', '--name', 'shop')).code, 0)
   assert.equal(read('real.toml'), 'model = "m"\n\n[mcp_servers.shop]\nurl = "https://a.example/mcp"\n')
 })
 
@@ -182,13 +177,13 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
     /^triport: \S+mcp\.json cannot be changed: line 2 is no JSON at 'oops'\. Mend it, or write by hand /],
 ]
 
-test('what cannot be installed is said, and no file is touched', (t) => {
+test('what cannot be installed is said, and no file is touched', async (t) => {
   const broken = '{\n  oops\n}\n'
   const { install, read } = homeOf(t, {
     '.cursor/mcp.json': broken, 'broken.mjs': `throw new Error('on purpose')`,
   })
   for (const [args, code, sentence] of mistakes) {
-    const failed = install(...args)
+    const failed = await install(...args)
     assert.equal(failed.code, code, args.join(' '))
     assert.match(failed.said, sentence)
     assert.doesNotMatch(failed.said, /sk-1/)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { compile } from '../../lib/schema/compile.ts'
-import { environment, program } from '../fixtures/command.ts'
+import { runInThread, runWhole } from '../fixtures/command.ts'
 import { modules } from '../fixtures/modules.ts'
 import { registrySchemas } from '../fixtures/optional.ts'
 import type { JsonSchema } from '../../lib/index.ts'
+import type { Ended } from '../fixtures/command.ts'
 import type { TestContext } from 'node:test'
 
 const SHOP = `console.log('noise')
@@ -52,19 +52,15 @@ const schema = closed({
   },
 }, ['$schema', 'name', 'description', 'version'])
 
-interface Made { readonly code: number | null; readonly printed: string; readonly said: string }
-
 /** Runs the command in a folder with these files. */
-function manifest(t: TestContext, files: Readonly<Record<string, string>>, ...args: readonly string[]): Made {
-  const cwd = modules(t, files)
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'manifest', ...args], {
-    cwd, encoding: 'utf8', env: environment,
-  })
-  return { code: status, printed: stdout, said: stderr }
+function manifest(
+  t: TestContext, files: Readonly<Record<string, string>>, ...args: readonly string[]
+): Promise<Ended> {
+  return runInThread(['manifest', ...args], {}, modules(t, files))
 }
 
 /** The document that it prints, which the registry would take. */
-function documentIn({ code, printed, said }: Made): Readonly<Record<string, unknown>> {
+function documentIn({ code, printed, said }: Ended): Readonly<Record<string, unknown>> {
   assert.equal(code, 0, said)
   const document = JSON.parse(printed)
   assert.deepEqual(compile(schema)(document).errors, [])
@@ -73,10 +69,10 @@ function documentIn({ code, printed, said }: Made): Readonly<Record<string, unkn
 
 const packed = (members: object = {}): string => JSON.stringify({ ...PACKAGE, ...members })
 
-test('an npm package and an address are listed as the registry writes them', (t) => {
+test('an npm package and an address are listed as the registry writes them', async (t) => {
   const files = { 'package.json': packed(), 'lib/shop.mjs': SHOP }
-  const made = manifest(t, files, 'lib/shop.mjs', '--url', 'https://shop.acme.example', '--key',
-    '--variables', 'SHOP_KEY,OPENAI_API_KEY')
+  const made = await runWhole(t, ['manifest', 'lib/shop.mjs', '--url', 'https://shop.acme.example', '--key',
+    '--variables', 'SHOP_KEY,OPENAI_API_KEY'], {}, modules(t, files))
   const key = { description: 'The key of this server', isRequired: true, isSecret: true }
   assert.deepEqual(documentIn(made), {
     $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
@@ -101,22 +97,25 @@ test('an npm package and an address are listed as the registry writes them', (t)
   assert.match(made.said, /noise/)
 })
 
-test('the schema of the registry takes what is printed', { skip: registrySchemas.absent }, (t) => {
+test('the schema of the registry takes what is printed', { skip: registrySchemas.absent }, async (t) => {
   const official = JSON.parse(readFileSync(join(registrySchemas.folder, 'server.schema.json'), 'utf8'))
   const files = { 'package.json': packed(), 'shop.mjs': SHOP }
-  const made = manifest(t, files, 'shop.mjs', '--url', 'https://acme.example', '--key', '--variables', 'A')
+  const args = ['--url', 'https://acme.example', '--key', '--variables', 'A']
+  const made = await manifest(t, files, 'shop.mjs', ...args)
   assert.deepEqual(compile(official)(documentIn(made)).errors, [])
   assert.notDeepEqual(compile(official)({ name: 'shop' }).errors, [])
 })
 
-test('without a module it says what package.json says; without a package what the module says', (t) => {
-  const own = documentIn(manifest(t, { 'package.json': packed({ bin: 'a.js', repository: 'acme/shop' }) }))
+test('without a module it says what package.json says; without a package what the module says', async (t) => {
+  const own = documentIn(await manifest(t, {
+    'package.json': packed({ bin: 'a.js', repository: 'acme/shop' }),
+  }))
   assert.equal(own['description'], 'A shop.')
   assert.equal(own['title'], undefined)
   assert.deepEqual(own['repository'], { url: 'https://github.com/acme/shop', source: 'github' })
   assert.equal(own['remotes'], undefined)
   const shop = `${SHOP}\n export const version = '3.0.0', mountPath = '/a', apiKey = 'hidden'`
-  const made = manifest(t, { 'shop.mjs': shop, 'package.json': '{ "private": true }' }, 'shop.mjs',
+  const made = await manifest(t, { 'shop.mjs': shop, 'package.json': '{ "private": true }' }, 'shop.mjs',
     '--name', 'io.github.acme/shop', '--url', 'https://acme.example/')
   const served = documentIn(made)
   assert.equal(served['packages'], undefined)
@@ -125,7 +124,7 @@ test('without a module it says what package.json says; without a package what th
   assert.doesNotMatch(made.printed, /hidden/)
 })
 
-test('a repository is named however package.json names it, where the registry knows its forge', (t) => {
+test('a repository is named however package.json names it, where the registry knows its forge', async (t) => {
   const cases: readonly (readonly [written: unknown, url: string | undefined])[] = [
     ['gitlab:a/b', 'https://gitlab.com/a/b'],
     ['git@github.com:a/b.git', 'https://github.com/a/b'],
@@ -133,7 +132,7 @@ test('a repository is named however package.json names it, where the registry kn
     [{ url: 'https://code.example/a/b' }, undefined],
   ]
   for (const [repository, expected] of cases) {
-    const found = documentIn(manifest(t, { 'package.json': packed({ repository }) }))['repository']
+    const found = documentIn(await manifest(t, { 'package.json': packed({ repository }) }))['repository']
     assert.equal((found as { readonly url: string } | undefined)?.url, expected)
   }
 })
@@ -165,9 +164,10 @@ const mistakes: readonly Mistake[] = [
 ]
 
 for (const [members, args, sentence] of mistakes) {
-  test(`manifest says what is missing: ${JSON.stringify(members)?.slice(0, 40)} ${args.join(' ')}`, (t) => {
+  const given = `${JSON.stringify(members)?.slice(0, 40)} ${args.join(' ')}`
+  test(`manifest says what is missing: ${given}`, async (t) => {
     const files = members === undefined ? { 'a.txt': '' } : { 'package.json': packed(members) }
-    const { code, printed, said } = manifest(t, files, ...args)
+    const { code, printed, said } = await manifest(t, files, ...args)
     assert.match(said, sentence)
     assert.notEqual(code, 0)
     assert.equal(printed, '')
