@@ -32,20 +32,23 @@ interface Issuer {
   /** Paths that were asked for. */
   readonly asked: string[]
   status: number
+  /** Where its keys are. */
+  path: string
 }
 
 async function issuerFor(t: TestContext): Promise<Issuer> {
   const asked: string[] = []
   const server = createServer((req, res) => {
     asked.push(req.url ?? '')
-    const metadata = { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }
-    const document = req.url === '/keys' ? { keys: issuer.keys } : metadata
-    res.writeHead(req.url === '/keys' ? issuer.status : 200).end(JSON.stringify(document))
+    const metadata = { issuer: issuer.url, jwks_uri: `${issuer.url}${issuer.path}` }
+    const isMetadata = req.url?.startsWith('/.well-known/') === true
+    const status = isMetadata ? 200 : req.url === issuer.path ? issuer.status : 404
+    res.writeHead(status).end(JSON.stringify(isMetadata ? metadata : { keys: issuer.keys }))
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   t.after(() => server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const issuer: Issuer = { url, asked, status: 200, keys: [
+  const issuer: Issuer = { url, asked, status: 200, path: '/keys', keys: [
     jwkOf(rsa, 'rsa'), jwkOf(ec, 'ec'), jwkOf(ed, 'ed'), jwkOf(weak, 'weak'),
     { kty: 'oct', k: 'AAAA', kid: 'rsa' }, { kty: 'EC', kid: 'broken' },
   ] }
@@ -153,6 +156,23 @@ test('keys in use are read again before they are old, so an issuer may be away f
   }
   clock.mock.mockImplementation(() => start + 960_000)
   await assert.rejects(verify(tokenOf(claimsOf(issuer))), /keys of the issuer cannot be read/)
+})
+
+test('keys that have moved are found again by the metadata', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const issuer = await issuerFor(t)
+  const verify = verifierOf(issuer)
+  assert.ok(await verify(tokenOf(claimsOf(issuer))))
+  issuer.path = '/moved'
+  const clock = t.mock.method(performance, 'now')
+  const start = performance.now()
+  clock.mock.mockImplementation(() => start + 700_000)
+  await assert.rejects(verify(tokenOf(claimsOf(issuer))), /cannot be read/)
+  clock.mock.mockImplementation(() => start + 702_000)
+  assert.ok(await verify(tokenOf(claimsOf(issuer))))
+  assert.deepEqual(issuer.asked, [
+    '/.well-known/openid-configuration', '/keys', '/keys', '/.well-known/openid-configuration', '/moved',
+  ])
 })
 
 test('while keys cannot be read callers get 503, and then they are let in', async (t) => {

@@ -163,6 +163,7 @@ interface IssuerKey { readonly kid: unknown; readonly alg: unknown; readonly key
 /** The keys of one issuer. */
 class IssuerKeys {
   readonly #issuer: string
+  readonly #givenUri: string | undefined
   #uri: string | undefined
   #keys: readonly IssuerKey[] = []
   /** Monotonic milliseconds; keys that were never read are as old as can be. */
@@ -172,7 +173,7 @@ class IssuerKeys {
 
   constructor(issuer: string, uri: string | undefined) {
     this.#issuer = issuer
-    this.#uri = uri
+    this.#uri = this.#givenUri = uri
   }
 
   /** Rejects with `Unavailable` where there are none and they cannot be read. */
@@ -212,7 +213,8 @@ class IssuerKeys {
       this.#keys = keys.slice(0, MAX_KEYS).flatMap(keyOf)
       this.#readAt = performance.now()
     } catch {
-      // The caller gets 503, and the next token tries again.
+      // The caller gets 503, and the next token tries again. The keys may have moved.
+      this.#uri = this.#givenUri
     }
   }
 
