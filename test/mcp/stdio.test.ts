@@ -172,6 +172,25 @@ test('2026-07-28 is served beside it, without a handshake', async () => {
   await host.end()
 })
 
+test('requests without an answer hold no more bytes than all calls may', async () => {
+  const host = new Host({ maxCallsBytes: 100_000 })
+  await host.initialize()
+  const filler = 'x'.repeat(20_000)
+  const call = (id: number): object => (
+    { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'wait', arguments: { filler } } }
+  )
+  host.write(call(1), call(2), call(3))
+  const refused = await host.next()
+  assert.equal(refused.id, 3)
+  assert.match(refused.error.data.detail, /hold 100000 bytes together already; try again later/)
+  for (const end of release.splice(0)) end()
+  const ended = [await host.next(), await host.next()]
+  assert.deepEqual(ended.map(({ id, result }) => [id, said(result)]), [[1, 'at last'], [2, 'at last']])
+  const echoed = await host.ask('tools/call', { name: 'echo', arguments: { text: filler } }, 4)
+  assert.equal(said(echoed.result), filler)
+  await host.end()
+})
+
 test('progress and logs come before the answer', async () => {
   const host = new Host()
   await host.initialize()

@@ -5,6 +5,7 @@
 import { Fault } from '../../define/fault.ts'
 import { anonymous } from '../../define/principal.ts'
 import { lineOrigin, serveLines } from '../../run/line-server.ts'
+import { Lease, Quota } from '../../util/quota.ts'
 import { formatError, formatNotification, INTERNAL_ERROR } from '../../wire/jsonrpc.ts'
 import { NO_BATCHES, readBatch, BatchAnswer, owesAnswer, refusal, partObjection } from './batch.ts'
 import { claimsModern, modernPeer } from './choose.ts'
@@ -34,16 +35,26 @@ export function serveMcp(mcp: McpContext, input: Readable, output: Writable): Li
   return serveLines(service, input, output, (client) => new McpLines(mcp, client))
 }
 
+/** A request without an answer so far, and the lease of its bytes. */
+class OpenRequest extends Lease {
+  readonly caller = anonymous.id
+  request: McpRequest | undefined = undefined
+}
+
+const CHARACTER_BYTES = 2
+
 class McpLines implements LineProtocol {
   readonly #mcp: McpContext
   readonly #client: LineClient
   readonly #session: Session
-  /** Requests without an answer so far, by id; undefined until one has begun. */
-  readonly #open = new Map<unknown, { request: McpRequest | undefined }>()
+  /** Requests without an answer so far, by id. */
+  readonly #open = new Map<unknown, OpenRequest>()
+  readonly #bytes: Quota
 
   constructor(mcp: McpContext, client: LineClient) {
     this.#mcp = mcp
     this.#client = client
+    this.#bytes = new Quota('bytes of open requests', mcp.service.limits.maxCallsBytes)
     this.#session = mcp.sessions.open(anonymous.id, oldest)
     // The session is bound to the process, so it is never idle, however silent its client is.
     this.#session.outlet = { send: this.#send, end() {} }
@@ -60,9 +71,9 @@ class McpLines implements LineProtocol {
     this.#send(refusal(undefined, why, code))
   }
 
-  receive(value: unknown): void {
-    if (Array.isArray(value)) return this.#receiveBatch(value)
-    this.#accept(readMessage(value, this.#mcp.service.limits.maxNameBytes), this.#send)
+  receive(value: unknown, length: number): void {
+    if (Array.isArray(value)) return this.#receiveBatch(value, length)
+    this.#accept(readMessage(value, this.#mcp.service.limits.maxNameBytes), length, this.#send)
   }
 
   endInput(): void {
@@ -76,7 +87,7 @@ class McpLines implements LineProtocol {
   cancel(): void { this.#mcp.cancel() }
   close(): void { this.#mcp.close() }
 
-  #receiveBatch(values: readonly unknown[]): void {
+  #receiveBatch(values: readonly unknown[], length: number): void {
     const { limits } = this.#mcp.service
     const messages = this.#session.revision.batches ? readBatch(values, limits) : NO_BATCHES
     if (typeof messages === 'string') return this.#send(refusal(undefined, messages))
@@ -84,12 +95,12 @@ class McpLines implements LineProtocol {
     for (const message of messages) {
       const answer: Respond = (text) => batch.answer(message, text)
       const objection = partObjection(message)
-      if (objection === undefined) this.#accept(message, answer)
+      if (objection === undefined) this.#accept(message, Math.ceil(length / messages.length), answer)
       else answer(refusal(message, objection))
     }
   }
 
-  #accept(message: RpcMessage, answer: Respond): void {
+  #accept(message: RpcMessage, length: number, answer: Respond): void {
     const { maxCalls } = this.#mcp.service.limits
     if (message.kind === 'malformed') {
       return message.isNoRequest === true ? undefined : answer(refusal(message, message.why))
@@ -106,18 +117,23 @@ class McpLines implements LineProtocol {
       return answer(refusal(message, why, INTERNAL_ERROR))
     }
     if (!claimsModern(message)) {
-      if (message.method !== 'initialize') return this.#run(message, this.#session, answer)
+      if (message.method !== 'initialize') return this.#run(message, this.#session, length, answer)
       return answer(initialize(this.#mcp, message, true, this.#session))
     }
     const peer = modernPeer(message)
     if ('error' in peer) answer(formatError(message.id, peer.error))
-    else this.#run(message, peer, answer)
+    else this.#run(message, peer, length, answer)
   }
 
-  #run(message: RequestMessage, peer: Peer, answer: Respond): void {
+  #run(message: RequestMessage, peer: Peer, length: number, answer: Respond): void {
     const { id } = message
-    const entry: { request: McpRequest | undefined } = { request: undefined }
+    const entry = new OpenRequest()
+    if (!this.#bytes.take(entry, length * CHARACTER_BYTES)) {
+      const why = `The requests that are open hold ${this.#bytes.max} bytes together already; try again later`
+      return answer(refusal(message, why, INTERNAL_ERROR))
+    }
     const close: Respond = (text) => {
+      entry.close()
       // A request that was cancelled may end after another has taken its id.
       if (this.#open.get(id) === entry) this.#open.delete(id)
       answer(text)
