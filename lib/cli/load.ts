@@ -231,7 +231,10 @@ function nothingIn(exported: Exports, path: string): string {
   const known = kinds.flat()
   const [meant] = Object.keys(exported)
     .flatMap((name) => namesLike(name, known).map((one) => ({ name, one })))
-  if (meant !== undefined) return `exports '${meant.name}'; did you mean '${meant.one}'?`
+  if (meant !== undefined) {
+    return Object.hasOwn(exported, meant.one) ? `exports '${meant.one}', and nothing is in it`
+      : `exports '${meant.name}'; did you mean '${meant.one}'?`
+  }
   if (STARTS.test(sourceOf(path))) {
     return `starts its server itself, and exports nothing; run it with: node ${path}`
   }

@@ -200,6 +200,7 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
     + 'agent, group or tools'],
   ['starts.mjs', 'const launch = () => {}\nlaunch((prompt) => prompt)',
     'starts.mjs starts its server itself, and exports nothing; run it with: node starts.mjs'],
+  ['none.mjs', 'export const agents = []', `none.mjs exports 'agents', and nothing is in it`],
   ['misspelt.mjs', 'export const toolss = []', `misspelt.mjs exports 'toolss'; did you mean 'tools'?`],
   ['signals.mjs', `export default { agents: [${ANN}], sekret: 'secret' }`,
     `signals.mjs: The default export has no option 'sekret'; did you mean 'secret'?`],
