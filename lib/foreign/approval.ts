@@ -9,7 +9,7 @@ const schema = {
   required: ['approve'],
 }
 
-/** Characters of the arguments that are shown; a model may write any number. */
+/** Characters of a value that are shown; a model may write any number. */
 const MAX_SHOWN = 4_000
 
 /**
@@ -20,10 +20,8 @@ const MAX_SHOWN = 4_000
 export async function askApproval(
   call: Call, key: string | undefined, tool: string, args: unknown,
 ): Promise<boolean> {
-  const whole = typeof args === 'string' ? args : JSON.stringify(args) ?? 'no arguments'
-  const left = whole.length - MAX_SHOWN
-  const shown = left > 0 ? `${whole.slice(0, MAX_SHOWN)}… (${left} more characters)` : whole
-  const message = `May the tool '${tool.slice(0, MAX_SHOWN)}' run with ${shown}?`
+  const shown = typeof args === 'string' ? cut(args) : shownOf(args) ?? 'no arguments'
+  const message = `May the tool '${cut(tool)}' run with ${shown}?`
   const { action, content } = await call.elicit({ ...key !== undefined && { key }, message, schema })
   return action === 'accept' && content['approve'] === true
 }
@@ -35,13 +33,23 @@ export async function askApproval(
  */
 export async function askFreely(call: Call, key: string, asked: unknown): Promise<unknown> {
   const named = ['message', 'question', 'reason'].map((name) => readMember(asked, name))
-  const message = [asked, ...named].find((one) => typeof one === 'string') ?? JSON.stringify(asked)
+  const text = [asked, ...named].find((one) => typeof one === 'string')
+  const message = String(text ?? shownOf(asked) ?? 'What is the answer?')
   const answer = readMember(asked, 'schema') ?? { type: 'string', title: 'Answer' }
   const isForm = readMember(answer, 'properties') !== undefined
   const form = isForm ? answer : { type: 'object', properties: { answer }, required: ['answer'] }
-  const { action, content } = await call.elicit({
-    key, message: String(message), schema: form as FormQuestion['schema'],
-  })
+  const { action, content } = await call.elicit({ key, message, schema: form as FormQuestion['schema'] })
   if (action !== 'accept') return null
   return isForm ? content : readMember(content, 'answer')
+}
+
+function cut(text: string): string {
+  const left = text.length - MAX_SHOWN
+  return left > 0 ? `${text.slice(0, MAX_SHOWN)}… (${left} more characters)` : text
+}
+
+/** Undefined for what JSON has nothing of. */
+function shownOf(value: unknown): string | undefined {
+  const json: string | undefined = JSON.stringify(value)
+  return json && cut(json)
 }

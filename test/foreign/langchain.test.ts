@@ -199,6 +199,20 @@ test('what a graph asks is asked, the answer goes to its thread, and that ends w
   }
 })
 
+test('of a value without words that a graph asks about a user is shown the beginning', async () => {
+  const { service } = serviceOf()
+  for (const [value, message] of [
+    [{ rows: 'x'.repeat(9_000) }, /^\{"rows":"x{3991}… \(5011 more characters\)$/],
+    [undefined, /^What is the answer\?$/],
+  ] as const) {
+    const { graph } = graphOf([[asking(value)], [saying('Done.')]])
+    const questions: { message: string }[] = []
+    const call = answering({ action: 'decline' }, questions)
+    await ask(service, defineAgent(graph), 'hi', call)
+    assert.match(questions[0]!.message, message)
+  }
+})
+
 test('threads that wait for an answer are kept, so many at most', async () => {
   const { service } = serviceOf()
   const many = 1_002
