@@ -120,6 +120,27 @@ test('what asks for another protocol is answered as if it did not', async (t) =>
   }
   wire.send('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
   assert.equal((await wire.answers(3))[2]!.status, 200)
+  // As often as it likes.
+  const warnings: Error[] = []
+  const warn = (warning: Error): void => { warnings.push(warning) }
+  process.on('warning', warn)
+  t.after(() => process.off('warning', warn))
+  for (let count = 4; count < 30; count++) {
+    wire.send(head + body)
+    assert.equal((await wire.answers(count)).at(-1)!.status, 200)
+  }
+  assert.deepEqual(warnings.map(String), [])
+})
+
+test('a stream that is no WebSocket ends when its client leaves, though it asks for one', async (t) => {
+  const served = await serving(t, { protocol: 'all', heartbeatMs: 60_000 })
+  for (const leave of ['end', 'destroy', 'resetAndDestroy'] as const) {
+    const client = await served.open({ accept: 'text/event-stream' }, '/sse')
+    assert.match(client.head, /^HTTP\/1\.1 200/)
+    assert.equal(served.server.status().streams.open, 1)
+    client.socket[leave]()
+    await atRest(served)
+  }
 })
 
 test('a WebSocket that is asked for behind another request ends the connection', async (t) => {

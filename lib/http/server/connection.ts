@@ -103,6 +103,8 @@ export class IdleSweep {
    * callback: Node's server passes none.
    */
   watch(socket: Socket): void {
+    // A server may be given a connection again.
+    if (idle in socket) return
     const watched = Object.assign(socket, { [idle]: { limitMs: 0, bytes: 0, looks: 0 }, setTimeout: wait })
     this.#open.add(watched)
     watched.on('close', this.#forget)

@@ -92,7 +92,8 @@ export function createListener(options: ListenerOptions): Listener {
   /** Node's parser has let go of a connection that asks for another protocol. */
   function upgrade(incoming: IncomingMessage, first: Buffer, bind: Bind): void {
     const { socket } = incoming
-    socket.on('error', ignore)
+    // The same connection may come again.
+    socket.off('error', ignore).on('error', ignore)
     // An answer that is not whole could not be told from what follows.
     if (responseOn(socket) !== undefined) return void socket.destroy()
     if (!isWebSocket(incoming)) {

@@ -180,7 +180,12 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     if (loading !== undefined) {
       return void loading.then(() => this.takeBody(request.body)).catch((error) => this.#broke(error))
     }
-    if (this.#first !== undefined && endpoint.connect !== undefined) return this.#connect(request)
+    if (this.#first !== undefined) {
+      if (endpoint.connect !== undefined) return this.#connect(request)
+      const { socket } = this.#incoming
+      // Node reads it no more, and would not see that the client leaves.
+      socket.on('end', () => socket.destroy()).resume()
+    }
     if (request.body.length > LARGE_LENGTH) markLoopBusy()
     try {
       const reply = endpoint.handle(request)
