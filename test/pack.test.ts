@@ -3,8 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import * as triport from '../lib/index.ts'
 import type { TestContext } from 'node:test'
 
@@ -30,14 +32,14 @@ function folderOf(t: TestContext, texts: Texts): string {
   return folder
 }
 
-/** What a program tells, or else exports, in a process of its own that began with `path`. */
-function outcome(folder: string, path: string): string {
-  const script = `const all = await import(process.argv[1])
-    console.log(JSON.stringify(await all.told?.() ?? all))`
-  const { stdout, stderr } = spawnSync(process.execPath, [
-    '--input-type=module', '--eval', script, pathToFileURL(join(folder, path)).href,
-  ], { encoding: 'utf8' })
-  return stdout + stderr
+/** What a program tells, or else exports, in a thread of its own that began with `path`. */
+async function outcome(folder: string, path: string): Promise<string> {
+  const script = `import(process.argv[2])
+    .then(async (all) => console.log(JSON.stringify(await all.told?.() ?? all)))`
+  const { stdout, stderr } = new Worker(script, {
+    eval: true, argv: [pathToFileURL(join(folder, path)).href], stdout: true, stderr: true,
+  })
+  return (await Promise.all([text(stdout), text(stderr)])).join('')
 }
 
 /** Texts without the spaces that begin their lines here. */
@@ -231,12 +233,12 @@ const programs: readonly (readonly [behaviour: string, texts: Texts])[] = [
 ]
 
 for (const [behaviour, given] of programs) {
-  test(`packed modules mean what they meant: ${behaviour}`, (t) => {
+  test(`packed modules mean what they meant: ${behaviour}`, async (t) => {
     const texts = flat(given)
-    const expected = outcome(folderOf(t, texts), 'index.js')
+    const expected = await outcome(folderOf(t, texts), 'index.js')
     assert.match(expected, /^\[.+\]\n$/)
     for (const isOpen of [false, true]) {
-      assert.equal(outcome(folderOf(t, packed(texts, isOpen)), 'index.js'), expected)
+      assert.equal(await outcome(folderOf(t, packed(texts, isOpen)), 'index.js'), expected)
     }
   })
 }
@@ -257,7 +259,7 @@ test('a second entry begins with its own first line, and shares what the first h
   assert.equal(stdout, 'true 2\n')
 })
 
-test('what Node has is loaded when it is first used', (t) => {
+test('what Node has is loaded when it is first used', async (t) => {
   const files = packed(flat({
     'index.js': `
       import { deflateSync } from 'node:zlib';
@@ -270,11 +272,11 @@ test('what Node has is loaded when it is first used', (t) => {
         return [...log, deflateSync('').length > 0, deflateSync('').length > 0, ...log];
       }`,
   }))
-  const [sep, told, , , , , zlib] = JSON.parse(outcome(folderOf(t, files), 'index.js'))
+  const [sep, told, , , , , zlib] = JSON.parse(await outcome(folderOf(t, files), 'index.js'))
   assert.deepEqual([sep === '/' || sep === '\\', told, zlib], [true, 'told', 'node:zlib'])
 })
 
-test('what is imported later stands with what else is, where it is small', (t) => {
+test('what is imported later stands with what else is, where it is small', async (t) => {
   const large = `export const large = '${'x'.repeat(20_000)}';\n`
   const texts = flat({
     'index.js': `
@@ -292,10 +294,10 @@ test('what is imported later stands with what else is, where it is small', (t) =
   })
   const files = packed(texts)
   assert.deepEqual(Object.keys(files).toSorted(), ['c.js', 'index.js', 'later.js', 'triport.js'])
-  assert.equal(outcome(folderOf(t, files), 'index.js'), '[2,3,20000]\n')
+  assert.equal(await outcome(folderOf(t, files), 'index.js'), '[2,3,20000]\n')
 })
 
-test('what a program never comes to stands in no file that it loads', (t) => {
+test('what a program never comes to stands in no file that it loads', async (t) => {
   const files = packed({
     'index.js': `export const load = async () => (await import('./a.js')).a;\n`,
     'cli.js': `import { load } from './index.js';
@@ -309,10 +311,10 @@ test('what a program never comes to stands in no file that it loads', (t) => {
     'cli.js', 'index.js', 'later-of-command.js', 'later.js', 'triport.js',
   ])
   assert.doesNotMatch(String(files['later.js']), /\bb\b/)
-  assert.equal(outcome(folderOf(t, files), 'cli.js'), '{}\n1 2\n')
+  assert.equal(await outcome(folderOf(t, files), 'cli.js'), '{}\n1 2\n')
 })
 
-test('for tests every module can be imported where it was', (t) => {
+test('for tests every module can be imported where it was', async (t) => {
   const folder = folderOf(t, packed(flat({
     'index.js': `export { one } from './deep/one.js';\n`,
     'deep/one.js': `
@@ -322,8 +324,8 @@ test('for tests every module can be imported where it was', (t) => {
       export { three } from './three.js';`,
     'deep/three.js': 'export const three = 3;\n',
   }), true))
-  assert.equal(outcome(folder, 'index.js'), '{"one":1}\n')
-  assert.equal(outcome(folder, 'deep/one.js'), '{"enum":2,"one":1,"three":3}\n')
+  assert.equal(await outcome(folder, 'index.js'), '{"one":1}\n')
+  assert.equal(await outcome(folder, 'deep/one.js'), '{"enum":2,"one":1,"three":3}\n')
 })
 
 const refused: readonly (readonly [texts: Texts, sentence: RegExp])[] = [
