@@ -288,7 +288,7 @@ const dialects: readonly (readonly string[])[] = [
     '--noUncheckedIndexedAccess', '--skipLibCheck'],
 ]
 
-/** What the compiler says, of programs as strict as can be. Several threads of it would do some work twice. */
+/** What the compiler says. Several threads of it would each check the types of Node. */
 function compile(...args: readonly string[]): string {
   const { stdout, stderr } = spawnSync('node_modules/.bin/tsc', [
     '--ignoreConfig', '--singleThreaded', '--strict', '--target', 'es2023', '--types', 'node',

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import test from 'node:test'
 import { blocks } from '../fixtures/documents.ts'
-import { ask, environment } from '../fixtures/command.ts'
+import { ask, environment, runInThread, shipped } from '../fixtures/command.ts'
 import { freePort } from '../fixtures/listening.ts'
 import { modules } from '../fixtures/modules.ts'
 
@@ -21,9 +21,7 @@ test('the image of the guide starts without a package install, is healthy, and e
     'agent.js': 'export default (prompt) => `You said ${prompt}`', 'package.json': '{ "type": "module" }',
     'secret.txt': '',
   }), modules(t, {})]
-  assert.equal(spawnSync(process.execPath, [resolve('dist/cli.js'), 'vendor', 'vendor/triport'], {
-    cwd: context, env: environment,
-  }).status, 0)
+  assert.equal((await runInThread(['vendor', 'vendor/triport'], {}, context, shipped)).code, 0)
   for (const line of linesOf('COPY')) {
     const words = line.split(' ')
     const to = words.pop() ?? ''

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import test from 'node:test'
 import { templates } from '../../lib/cli/templates.ts'
-import { ask, environment } from '../fixtures/command.ts'
+import { ask, environment, nodeIn, runInThread, shipped } from '../fixtures/command.ts'
 import { modules } from '../fixtures/modules.ts'
+import type { Ended } from '../fixtures/command.ts'
 import type { TestContext } from 'node:test'
 
-const DIST = resolve('dist/cli.js')
-
-interface Result { readonly code: number | null; readonly printed: string; readonly said: string }
-
-function node(cwd: string, ...args: readonly string[]): Result {
-  const options = { cwd, encoding: 'utf8', env: environment } as const
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, options)
-  return { code: status, printed: stdout, said: stderr }
+/** Runs the command that is shipped. */
+function command(cwd: string, ...args: readonly string[]): Promise<Ended> {
+  return runInThread(args, {}, cwd, shipped)
 }
 
 /** Runs a script of package.json, as npm does, until the test is over; resolves to its address. */
@@ -38,7 +34,7 @@ function start(t: TestContext, folder: string, script: string): Promise<string> 
 
 test('a new project runs at once, without an install, and has nothing to be mended', async (t) => {
   const folder = modules(t, {})
-  const plain = node(folder, DIST, 'new', 'My Agent')
+  const plain = nodeIn(folder, shipped, 'new', 'My Agent')
   assert.equal(plain.code, 0, plain.said)
   assert.match(plain.printed, /^Made My Agent\/agent\.js, .*\n\nNext:\n {2}cd "My Agent"\n {2}npm start\n\n/)
   const project = join(folder, 'My Agent')
@@ -46,7 +42,7 @@ test('a new project runs at once, without an install, and has nothing to be mend
   assert.deepEqual(readdirSync(project).toSorted(), ['.gitignore', 'agent.js', 'package.json', 'vendor'])
   const url = await start(t, project, 'start')
   assert.equal((await ask(url, 'good day'))['response'], 'good day ')
-  const tools = node(folder, DIST, 'new', '--from', 'tools', 'shop')
+  const tools = await command(folder, 'new', '--from', 'tools', 'shop')
   assert.match(tools.printed, /^ {2}curl http:\S+\/tools\/stock -H \S+ \S+ -d '\{"article":"apple"\}'$/m)
   const shop = await start(t, join(folder, 'shop'), 'start')
   const response = await fetch(`${shop}/tools/stock`, {
@@ -54,18 +50,18 @@ test('a new project runs at once, without an install, and has nothing to be mend
   })
   assert.match(await response.text(), /"result":\{"article":"apple","count":3\}/)
   for (const [name, file] of [['My Agent', 'agent.js'], ['shop', 'tools.js']] as const) {
-    const checked = node(join(folder, name), 'vendor/triport/cli.js', 'check', file, '--strict')
+    const checked = nodeIn(join(folder, name), 'vendor/triport/cli.js', 'check', file, '--strict')
     assert.equal(checked.code, 0, checked.printed)
   }
 })
 
-test('an empty folder becomes a project, and one that is not stays as it is', (t) => {
+test('an empty folder becomes a project, and one that is not stays as it is', async (t) => {
   const folder = modules(t, { 'full/note.txt': '', 'file': '' })
   for (const path of ['empty', 'here', 'repository/.git']) mkdirSync(join(folder, path), { recursive: true })
-  assert.equal(node(folder, DIST, 'new', 'empty').code, 0)
-  const here = node(join(folder, 'here'), DIST, 'new')
+  assert.equal((await command(folder, 'new', 'empty')).code, 0)
+  const here = await command(join(folder, 'here'), 'new')
   assert.match(here.printed, /^Made agent\.js, .*\n\nNext:\n {2}npm start\n/)
-  assert.equal(node(folder, DIST, 'new', 'repository').code, 0)
+  assert.equal((await command(folder, 'new', 'repository')).code, 0)
   const rows: readonly (readonly [args: readonly string[], code: number, sentence: RegExp])[] = [
     [['full'], 1, /^triport: full is not empty, it has note\.txt; name a new folder: triport new demo\n$/],
     [['empty'], 1, /^triport: empty is not empty, it has \.gitignore; name a new folder: /],
@@ -77,7 +73,7 @@ test('an empty folder becomes a project, and one that is not stays as it is', (t
       /^triport: There is no kind 'x'; write plain, tools, ai-sdk, .*openai\n$/],
   ]
   for (const [args, code, sentence] of rows) {
-    const failed = node(folder, DIST, 'new', ...args)
+    const failed = await command(folder, 'new', ...args)
     assert.equal(failed.code, code)
     assert.match(failed.said, sentence)
   }
@@ -85,18 +81,24 @@ test('an empty folder becomes a project, and one that is not stays as it is', (t
   assert.ok(!existsSync(join(folder, 'a')))
 })
 
-test('each kind has a program that parses, and names the packages that it imports', (t) => {
+test('each kind has a program that parses, and names the packages that it imports', async (t) => {
   const folder = modules(t, {})
+  for (const [kind, { text }] of templates) writeFileSync(join(folder, `${kind}.mjs`), text)
+  // As `node --check`, which takes one file.
+  const { code, said } = nodeIn(folder, '--experimental-vm-modules', '--eval', `
+    const { SourceTextModule } = require('node:vm')
+    const { readFileSync } = require('node:fs')
+    for (const identifier of process.argv.slice(1)) {
+      new SourceTextModule(readFileSync(identifier, 'utf8'), { identifier })
+    }`, ...[...templates.keys()].map((kind) => `${kind}.mjs`))
+  assert.equal(code, 0, said)
   for (const [kind, { file, text, dependencies }] of templates) {
-    writeFileSync(join(folder, `${kind}.mjs`), text)
-    const { code, said } = node(folder, '--check', `${kind}.mjs`)
-    assert.equal(code, 0, said)
     assert.match(file, /^\w+\.js$/)
     for (const [, name = ''] of text.matchAll(/^import .* from '(@[^'/]+\/[^'/]+|[^.'/][^'/]*)/gm)) {
       assert.ok(Object.hasOwn(dependencies, name), `${kind} imports ${name}`)
     }
     for (const line of text.split('\n')) assert.ok(line.length <= 110, line)
   }
-  const help = node(folder, DIST, 'help', 'new').printed
+  const help = (await command(folder, 'help', 'new')).printed
   for (const [kind, { meaning }] of templates) assert.match(help, new RegExp(`^  ${kind} +${meaning}$`, 'm'))
 })

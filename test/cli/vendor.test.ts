@@ -1,27 +1,22 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import test from 'node:test'
+import { nodeIn, runInThread, shipped } from '../fixtures/command.ts'
 import { modules } from '../fixtures/modules.ts'
+import type { Ended } from '../fixtures/command.ts'
 import type { TestContext } from 'node:test'
 
-const DIST = resolve('dist/cli.js')
-
-interface Result { readonly code: number | null; readonly printed: string; readonly said: string }
-
-/** Runs Node in a folder that lies outside of every `node_modules`. */
-function node(cwd: string, ...args: readonly string[]): Result {
-  const { NODE_OPTIONS: _options, ...env } = process.env
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', env })
-  return { code: status, printed: stdout, said: stderr }
+/** Runs `vendor` of what is shipped, in a folder that lies outside of every `node_modules`. */
+function vendor(cwd: string, ...args: readonly string[]): Promise<Ended> {
+  return runInThread(['vendor', ...args], {}, cwd, shipped)
 }
 
 /** A folder with a copy in `vendor/triport`. */
-function vendored(t: TestContext, files: Readonly<Record<string, string>> = {}): string {
+async function vendored(t: TestContext, files: Readonly<Record<string, string>> = {}): Promise<string> {
   const folder = modules(t, files)
-  const { code, said } = node(folder, DIST, 'vendor', 'vendor/triport')
+  const { code, said } = await vendor(folder, 'vendor/triport')
   assert.equal(code, 0, said)
   return folder
 }
@@ -55,20 +50,21 @@ function readingOnly(folder: string): readonly string[] {
   return major < 25 ? flags : [...flags, '--allow-net']
 }
 
-test('a copy runs without any package, without code from strings, and reads its own folder only', (t) => {
-  const folder = vendored(t, { 'program.mjs': PROGRAM, 'agent.mjs': 'export default (prompt) => prompt' })
+test('a copy runs without packages, without code from strings, and reads its own folder only', async (t) => {
+  const agent = 'export default (prompt) => prompt'
+  const folder = await vendored(t, { 'program.mjs': PROGRAM, 'agent.mjs': agent })
   assert.deepEqual(readdirSync(folder).toSorted(), ['agent.mjs', 'program.mjs', 'vendor'])
   for (const flags of [[], ['--disallow-code-generation-from-strings', ...readingOnly(folder)]]) {
-    const { code, printed, said } = node(folder, ...flags, 'program.mjs')
+    const { code, printed, said } = nodeIn(folder, ...flags, 'program.mjs')
     assert.equal(code, 0, said)
     const [query, call, message, page, openapi] = JSON.parse(printed) as readonly string[]
     assert.match(query!, /^\{"response":"hi",/)
     assert.match(call!, /a: must be a number|"isError":true/)
     assert.match(message!, /"text":"hi"/)
     assert.deepEqual([page, openapi], ['<!doctype html>', '3.1.1'])
-    const checked = node(folder, ...flags, 'vendor/triport/cli.js', 'check', 'agent.mjs')
+    const checked = nodeIn(folder, ...flags, 'vendor/triport/cli.js', 'check', 'agent.mjs')
     assert.match(checked.printed, /agent\.mjs: no errors, 1 warning /)
-    const help = node(folder, ...flags, 'vendor/triport/cli.js', 'help', 'schemas')
+    const help = nodeIn(folder, ...flags, 'vendor/triport/cli.js', 'help', 'schemas')
     assert.equal(help.printed, readFileSync('lib/guide/schemas.md', 'utf8'))
   }
 })
@@ -76,13 +72,13 @@ test('a copy runs without any package, without code from strings, and reads its 
 test('what is read elsewhere is refused under these flags, so that they prove something', (t) => {
   const text = `import { readFileSync } from 'node:fs'\nreadFileSync('/etc/hostname')`
   const folder = modules(t, { 'read.mjs': text })
-  const { code, said } = node(folder, ...readingOnly(folder), 'read.mjs')
+  const { code, said } = nodeIn(folder, ...readingOnly(folder), 'read.mjs')
   assert.equal(code, 1)
   assert.match(said, /ERR_ACCESS_DENIED/)
 })
 
-test('a copy lists the SHA-256 of every file, and holds the licence and the types', (t) => {
-  const folder = join(vendored(t), 'vendor', 'triport')
+test('a copy lists the SHA-256 of every file, and holds the licence and the types', async (t) => {
+  const folder = join(await vendored(t), 'vendor', 'triport')
   const lines = readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trimEnd().split('\n')
   const listed = lines.map((line) => {
     const [, sum, path = ''] = /^([\da-f]{64})  (\S+)$/.exec(line) ?? []
@@ -100,14 +96,14 @@ test('a copy lists the SHA-256 of every file, and holds the licence and the type
   assert.equal(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version, version)
 })
 
-test('a copy makes a copy, and replaces one that nobody has changed', (t) => {
-  const folder = vendored(t)
+test('a copy makes a copy, and replaces one that nobody has changed', async (t) => {
+  const folder = await vendored(t)
   const first = readFileSync(join(folder, 'vendor/triport/SHA256SUMS'), 'utf8')
-  const again = node(folder, 'vendor/triport/cli.js', 'vendor', 'second')
+  const again = nodeIn(folder, 'vendor/triport/cli.js', 'vendor', 'second')
   assert.equal(again.code, 0, again.said)
   assert.equal(readFileSync(join(folder, 'second/SHA256SUMS'), 'utf8'), first)
   rmSync(join(folder, 'second/index.js'))
-  assert.equal(node(folder, DIST, 'vendor', 'second').code, 0)
+  assert.equal(nodeIn(folder, shipped, 'vendor', 'second').code, 0)
   assert.equal(readFileSync(join(folder, 'second/SHA256SUMS'), 'utf8'), first)
   writeFileSync(join(folder, 'second/index.js'), '')
   writeFileSync(join(folder, 'vendor/triport/mine.js'), '')
@@ -118,15 +114,15 @@ test('a copy makes a copy, and replaces one that nobody has changed', (t) => {
     ['second/LICENSE', /^triport: second\/LICENSE is a file; name a folder\n$/],
   ]
   for (const [target, sentence] of rows) {
-    const { code, said } = node(folder, DIST, 'vendor', target)
+    const { code, said } = await vendor(folder, target)
     assert.equal(code, 1, target)
     assert.match(said, sentence)
   }
-  const itself = node(folder, 'second/cli.js', 'vendor', 'second')
+  const itself = nodeIn(folder, 'second/cli.js', 'vendor', 'second')
   assert.match(itself.said, /^triport: second is this copy itself; name another folder\n$/)
 })
 
-test('what the sources cannot do, and a wrong command line, is said', (t) => {
+test('what the sources cannot do, and a wrong command line, is said', async (t) => {
   const folder = modules(t, {})
   const rows: readonly (readonly [args: readonly string[], sentence: RegExp])[] = [
     [[], /^triport: vendor needs a folder: triport vendor vendor\/triport\n$/],
@@ -134,7 +130,7 @@ test('what the sources cannot do, and a wrong command line, is said', (t) => {
     [['a', '--force'], /^triport: Unknown option '--force'; triport help vendor lists them\n$/],
   ]
   for (const [args, sentence] of rows) {
-    const { code, said } = node(folder, DIST, 'vendor', ...args)
+    const { code, said } = await vendor(folder, ...args)
     assert.equal(code, 2)
     assert.match(said, sentence)
   }
