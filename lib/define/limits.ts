@@ -58,7 +58,7 @@ export interface Limits {
    * still get in, up to half as many again; the same holds for `maxBodiesBytes` and `maxCallsBytes`.
    */
   readonly maxCalls: number
-  /** Pieces of results that running calls keep, and histories that they read in a store, in all. */
+  /** What running calls keep: results so far, histories that they read in a store, requests over stdio. */
   readonly maxCallsBytes: number
   /** Calls that run at one time in one session. */
   readonly maxCallsPerSession: number
