@@ -225,6 +225,7 @@ const mistakes: readonly Mistake[] = [
   [['serve', 'https://a.example/fine.mjs'], 2, /^triport: https:\S+ is no file of this machine; write a /],
   [['serve', 'file://host/fine.mjs'], 2, /^triport: file:\S+ is no file of this machine; write a path, /],
   [['serve', 'wrong.mjs'], 1, /^triport: mountPath is "x"; write /],
+  [['serve', 'port.mjs'], 1, /^triport: port is "x"; write a whole number/],
   [['serve', 'missing.mjs'], 1, /^triport: Cannot load .*missing\.mjs: there is no such file\n$/],
   [['serve', 'empty.mjs'], 1,
     /^triport: .*empty\.mjs exports nothing to serve; export default \(prompt\) => answer/],
@@ -245,7 +246,7 @@ const mistakes: readonly Mistake[] = [
 test('what cannot be done is reported in one sentence and by the exit code', async (t) => {
   const folder = modules(t, {
     'fine.mjs': 'export default () => 1', 'empty.mjs': 'export const nothing = 1',
-    'number.mjs': 'export default 7',
+    'number.mjs': 'export default 7', 'port.mjs': `export const port = 'x'; export default () => 1`,
     'wrong.mjs': `export default { tools: [${tool}], mountPath: 'x', log: false }`,
     'made.mjs': `import { createServer } from '${new URL('../lib/index.js', import.meta.url).href}'
       export default createServer({ tools: [${tool}], log: false })`,

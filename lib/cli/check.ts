@@ -1,15 +1,12 @@
 /** `triport check`: loads a module as `serve` does, and prints what is wrong with what it defines. */
 import { claimStdout } from '../server/claim-stdout.ts'
-import { createServer } from '../server/server.ts'
 import { findingsOf } from './check-rules.ts'
 import { UsageError } from './command-line.ts'
-import { loadModule } from './load.ts'
+import { loadModule, serverOf } from './load.ts'
 import { subcommand } from './subcommand.ts'
 import type { Finding } from './check-rules.ts'
 import type { CommandLine } from './command-line.ts'
-import type { Loaded } from './load.ts'
 import type { Subcommand } from './subcommand.ts'
-import type { TriportServer } from '../server/server.ts'
 
 const flags = [
   { name: 'json', meaning: '{ module, ok, importMs, findings: [{ level, rule, where, message }] }' },
@@ -58,13 +55,6 @@ async function reportOn(module: string): Promise<Report> {
     const message = error instanceof Error ? error.message : String(error)
     return { importMs: since(), findings: [{ level: 'error', rule: 'load', where: 'the module', message }] }
   }
-}
-
-/** The server that `serve` would make. Throws where it could make none. */
-function serverOf({ server, subject, options }: Loaded): TriportServer {
-  if (server !== undefined) return server
-  const { port: _port, host: _host, quiet: _quiet, signals: _signals, ...rest } = options
-  return createServer({ ...rest, ...subject, log: false, store: undefined })
 }
 
 function format(module: string, importMs: number, findings: readonly Finding[]): string {

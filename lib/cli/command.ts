@@ -10,12 +10,12 @@ import { formatLine } from '../define/log.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { isLoopback } from '../http/access/guard.ts'
 import { launch, launchServer } from '../server/launch.ts'
-import { createServer, GENERATED_KEY } from '../server/server.ts'
+import { GENERATED_KEY } from '../server/server.ts'
 import { claimStdout } from '../server/claim-stdout.ts'
 import { ofSockets, serveStdio } from '../server/stdio.ts'
 import { didYouMean, formatFlags, parseCommandLine, UsageError } from './command-line.ts'
 import { readGuide } from './guide.ts'
-import { loadModule } from './load.ts'
+import { loadModule, serverOf } from './load.ts'
 import { VERSION } from './subcommand.ts'
 import { endWithWatcher, watchModule } from './watch.ts'
 import type { Writable } from 'node:stream'
@@ -251,14 +251,13 @@ async function serve({ subject, options: own }: Loaded, given: LaunchOptions): P
   } catch (error) {
     const isMistake = error instanceof TypeError || error instanceof RangeError
     // A mistake without any flag is the module's.
-    throw isMistake && isServable(subject, own) ? new UsageError(error.message) : error
+    throw isMistake && isServable({ subject, options: own }) ? new UsageError(error.message) : error
   }
 }
 
-function isServable(subject: Loaded['subject'], own: LaunchOptions): boolean {
-  const { port: _port, host: _host, quiet: _quiet, ...options } = own
+function isServable(loaded: Loaded): boolean {
   try {
-    return createServer({ ...options, ...subject, log: false, store: undefined }) !== undefined
+    return serverOf(loaded) !== undefined
   } catch {
     return false
   }

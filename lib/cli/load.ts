@@ -13,7 +13,8 @@ import { defaults } from '../define/limits.ts'
 import { describe } from '../define/log.ts'
 import { areNamedTools, normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { rejectUnknown } from '../define/validate.ts'
-import { serverOptions } from '../server/options.ts'
+import { checkAddress, serverOptions } from '../server/options.ts'
+import { createServer } from '../server/server.ts'
 import { isThenable } from '../util/thenable.ts'
 import { namesLike } from './command-line.ts'
 import { localFiles, sourceOf } from './files.ts'
@@ -88,6 +89,13 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
   const stray = Object.keys(read.exported).find((name) => !isKnown(name))
   if (stray !== undefined) throw new Error(`${path} exports '${stray}'${explain(stray)}`)
   return { subject, options }
+}
+
+/** The server that `serve` makes without a flag, without its log and its store. Throws where it makes none. */
+export function serverOf({ server, subject, options }: Loaded): TriportServer {
+  const { port = 0, host = '127.0.0.1', quiet: _quiet, signals: _signals, ...rest } = options
+  checkAddress([], port, host)
+  return server ?? createServer({ ...rest, ...subject, log: false, store: undefined })
 }
 
 /** The end of a sentence about a file that is not there, where one is of another ending. */
