@@ -102,3 +102,31 @@ test('a handshake has a key and the version', () => {
     assert.equal(asked(key, '13'), 400, key)
   }
 })
+
+test('whatever comes, the reading ends at most once', () => {
+  // The generator of Lehmer: the same numbers each time.
+  let state = 1
+  const random = (below: number): number => {
+    state = state * 48_271 % 2_147_483_647
+    return state % below
+  }
+  const kinds = new Set<string>()
+  for (let count = 0; count < 3_000; count++) {
+    const frames = Array.from({ length: 1 + random(4) }, () => {
+      const opcode = [0, 1, 1, 1, 8, 9, 10, 2, 5][random(9)]!
+      const payload = opcode === close ? Uint8Array.of(3, 232, random(256)) : 'x'.repeat(random(130))
+      return clientFrame(opcode, payload, { fin: random(3) > 0 })
+    })
+    const bytes = Buffer.concat(frames)
+    if (random(2) === 0) bytes[random(bytes.length)] = random(256)
+    const at = random(bytes.length)
+    const said = read([bytes.subarray(0, at), bytes.subarray(at)], 200)
+    assert.deepEqual(said, read([bytes], 200))
+    const ends = said.findIndex((line) => /^(?:fail|close)/.test(line))
+    assert.ok(ends < 0 || ends === said.length - 1, said.join())
+    for (const line of said) kinds.add(/^(?:fail \d+|\w+)/.exec(line)![0])
+  }
+  assert.deepEqual([...kinds].toSorted(), [
+    'close', 'fail 1002', 'fail 1003', 'fail 1007', 'fail 1009', 'ping', 'text',
+  ])
+})

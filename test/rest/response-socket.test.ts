@@ -121,6 +121,7 @@ const wrongs: readonly (readonly [what: string, message: unknown, param: string 
   ['no model', { type: 'response.create', input: 'a' }, 'model'],
   ['a whole answer', create('a', { stream: false }), 'stream'],
   ['the background', create('a', { background: true }), 'background'],
+  ['a response without an answer', create('a', { generate: false }), 'generate'],
   ['no input', create(undefined), 'input'],
 ]
 

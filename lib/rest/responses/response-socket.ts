@@ -186,9 +186,11 @@ function decodeCreate(message: unknown): ResponseRequest {
   if (!isRecord(message) || message['type'] !== 'response.create') {
     throw wrong('type', 'must be response.create, beside the members of a response')
   }
-  const { stream, background } = message
+  const { stream, background, generate } = message
   if (stream === false) throw wrong('stream', 'must be left out: events are all that is sent here')
   if (background === true) throw wrong('background', 'must be left out; POST to /v1/responses for that')
+  // OpenAI's, for what a model can prepare.
+  if (generate === false) throw wrong('generate', 'must be left out: an agent prepares nothing')
   return decodeRequest({ ...message, stream: true })
 }
 
