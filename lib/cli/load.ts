@@ -91,7 +91,7 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
   return { subject, options }
 }
 
-/** The server that `serve` makes without a flag, without its log and its store. Throws where it makes none. */
+/** The server that `serve` makes without a flag, without its log and store. Throws where it makes none. */
 export function serverOf({ server, subject, options }: Loaded): TriportServer {
   const { port = 0, host = '127.0.0.1', quiet: _quiet, signals: _signals, ...rest } = options
   checkAddress([], port, host)
