@@ -3,10 +3,11 @@
  * was not stored is gone on with on the same connection alone, which keeps the last one.
  * Spec: Open Responses 2026-04-24, WebSocket Transport.
  */
+import { callerOf } from '../../define/call.ts'
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { timer } from '../../util/clock.ts'
-import { PlainLease, Quota } from '../../util/quota.ts'
+import { PlainLease } from '../../util/quota.ts'
 import { parseJson } from '../../wire/json.ts'
 import { openaiFault, openaiRefusal } from '../openai/openai-errors.ts'
 import { decodeRequest } from './response-input.ts'
@@ -14,6 +15,7 @@ import { ResponseRun } from './response-run.ts'
 import { itemsBefore } from './responses.ts'
 import type { Exchange, MessageChannel, Reply, Sink } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
+import type { Quota } from '../../util/quota.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { EventForm } from './response-run.ts'
@@ -33,26 +35,7 @@ interface Unstored {
   readonly items: readonly ResponseItem[]
 }
 
-/** What the connections of a server share. */
-export class ResponseSockets {
-  readonly #service: Service
-  readonly #seal: Seal
-  readonly #kept: Quota
-
-  constructor(service: Service, seal: Seal) {
-    this.#service = service
-    this.#seal = seal
-    this.#kept = new Quota('bytes of open responses', service.limits.maxConversationsBytes)
-  }
-
-  /** Opens one for a caller. */
-  connect(resolve: Resolve, { origin }: Exchange): MessageChannel {
-    const { principal, caller = principal.id } = origin
-    return new ResponseSocket(this.#service, this.#seal, resolve, this.#kept, new PlainLease(caller))
-  }
-}
-
-class ResponseSocket implements MessageChannel {
+export class ResponseSocket implements MessageChannel {
   readonly #service: Service
   readonly #seal: Seal
   readonly #resolve: Resolve
@@ -66,12 +49,13 @@ class ResponseSocket implements MessageChannel {
   #isRunning = false
   #isAged = false
 
-  constructor(service: Service, seal: Seal, resolve: Resolve, quota: Quota, lease: PlainLease) {
+  /** `quota`: of the bytes that all connections keep. */
+  constructor(service: Service, seal: Seal, resolve: Resolve, quota: Quota, { origin }: Exchange) {
     this.#service = service
     this.#seal = seal
     this.#resolve = resolve
     this.#quota = quota
-    this.#lease = lease
+    this.#lease = new PlainLease(callerOf(origin))
   }
 
   open(sink: Sink): () => void {
@@ -102,11 +86,12 @@ class ResponseSocket implements MessageChannel {
       if (overuse === undefined) {
         await this.#respond(decodeCreate(parsed.value), exchange, previous)
       } else {
-        const { requestId } = origin
-        this.#fail(openaiRefusal({ status: 429, detail: overuse.detail, requestId }), previous)
+        this.#forget(previous)
+        this.refuse(openaiRefusal({ status: 429, detail: overuse.detail, requestId: origin.requestId }))
       }
     } catch (error) {
-      this.#fail(openaiFault(this.#service, error, origin.requestId), previous)
+      this.#forget(previous)
+      this.refuse(openaiFault(this.#service, error, origin.requestId))
     }
     this.#isRunning = false
     if (this.#isAged) this.#endAged()
@@ -115,8 +100,11 @@ class ResponseSocket implements MessageChannel {
   /** The error of a message, in the form of this transport. */
   refuse({ status, body }: Reply): void {
     const { error } = JSON.parse(String(body)) as { readonly error: ResponseItem }
-    const code = error['code'] ?? error['type']
-    this.#sink!.write(`${JSON.stringify({ type: 'error', status, error: { ...error, code } })}\n`)
+    this.#refuse(status, { ...error, code: error['code'] ?? error['type'] })
+  }
+
+  #refuse(status: number, error: ResponseItem): void {
+    this.#sink!.write(`${JSON.stringify({ type: 'error', status, error })}\n`)
   }
 
   async #respond(request: ResponseRequest, { origin }: Exchange, previous: unknown): Promise<void> {
@@ -165,18 +153,11 @@ class ResponseSocket implements MessageChannel {
     if (this.#last?.id === id) this.#keep(undefined)
   }
 
-  #fail(reply: Reply, previous: unknown): void {
-    this.#forget(previous)
-    this.refuse(reply)
-  }
-
   #endAged(): void {
-    this.#sink!.write(`${JSON.stringify({
-      type: 'error', status: 400, error: {
-        type: 'invalid_request_error', code: 'websocket_connection_limit_reached', param: null,
-        message: 'A connection lasts 60 minutes; open a new one',
-      },
-    })}\n`)
+    this.#refuse(400, {
+      type: 'invalid_request_error', code: 'websocket_connection_limit_reached', param: null,
+      message: 'A connection lasts 60 minutes; open a new one',
+    })
     this.#sink!.end()
   }
 }

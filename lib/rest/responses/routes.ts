@@ -1,5 +1,6 @@
 /** The paths of Responses, beside those of chat completions. */
 import { Later } from '../../util/later.ts'
+import { Quota } from '../../util/quota.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { requireModel } from '../openai/chat-completions.ts'
 import { openaiFault, openaiRefusal } from '../openai/openai-errors.ts'
@@ -9,7 +10,6 @@ import type { Description, Endpoint, Exchange, Reply } from '../../http/message/
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
-import type { ResponseSockets } from './response-socket.ts'
 
 const responses = new Later(() => import('./responses.ts'))
 const sockets = new Later(() => import('./response-socket.ts'))
@@ -35,7 +35,7 @@ function noWebSocket(exchange: Exchange): Reply {
 }
 
 export function responseEndpoints(service: Service, seal: Seal): readonly Endpoint[] {
-  let shared: ResponseSockets | undefined
+  const kept = new Quota('bytes of open responses', service.limits.maxConversationsBytes)
   const resolveFor = ({ origin }: Exchange) => (model: string): Agent | Group => (
     requireModel(service, model, origin)
   )
@@ -58,10 +58,9 @@ export function responseEndpoints(service: Service, seal: Seal): readonly Endpoi
     {
       ...at('GET', '/v1/responses', 'connectOperation', noWebSocket),
       load: sockets.load,
-      connect: (exchange) => {
-        shared ??= new sockets.loaded.ResponseSockets(service, seal)
-        return shared.connect(resolveFor(exchange), exchange)
-      },
+      connect: (exchange) => (
+        new sockets.loaded.ResponseSocket(service, seal, resolveFor(exchange), kept, exchange)
+      ),
     },
     {
       ...at('POST', '/v1/responses/compact', 'compactOperation', (exchange) => (
