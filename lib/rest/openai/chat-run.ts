@@ -193,7 +193,7 @@ export class ChatRun extends RunReply<Answer> implements UserMessage {
 
   /** What every object of this reply begins with; the rest is to follow. */
   #head(object: string): string {
-    const id = JSON.stringify(`chatcmpl-${this.call.requestId}`)
+    const id = quote(`chatcmpl-${this.call.requestId}`)
     const created = Math.floor(Date.now() / 1000)
     return `{"id":${id},"object":"${object}","created":${created},"model":"${this.#who.id}"`
   }
