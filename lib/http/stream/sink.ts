@@ -142,7 +142,10 @@ export class StreamSink extends Lease implements Sink {
 
   /** Opens the source. If it writes nothing in this tick, the head is sent alone. */
   start(source: Source): void {
+    // Scheduled once it is known whether it has ended: then nothing more has to be waited for.
+    this.#flushing = true
     const onOver = source.open(this)
+    this.#flushing = false
     if (this.closed) {
       onOver?.()
       return
