@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import test from 'node:test'
+import { test } from '../fixtures/at-once.ts'
 import { serve } from '../fixtures/client.ts'
 import type { ServerOptions } from '../../lib/index.ts'
 import type { TriportServer } from '../../lib/server/server.ts'

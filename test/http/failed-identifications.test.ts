@@ -121,15 +121,17 @@ test('what a function throws for a key or token is a guess like any other', asyn
 })
 
 test('who guesses slowly and often at once shuts nobody out', async (t) => {
-  const apiKey = (key: string): Promise<Principal | undefined> => new Promise((resolve) => {
-    if (key === 'right') resolve({ id: 'me', scopes: [] })
-    else setTimeout(() => resolve(undefined), 300)
-  })
+  let refuse: (value: undefined) => void = () => {}
+  const refused = new Promise<undefined>((resolve) => { refuse = resolve })
+  const apiKey = (key: string): Promise<Principal | undefined> => (
+    key === 'right' ? Promise.resolve({ id: 'me', scopes: [] }) : refused
+  )
   const server = serve(t, { agents, apiKey, trustProxy: true, maxCalls: 8 })
   const ask = (key: string, address: string): Promise<Response> => (
     server.fetch(request('/agents', undefined, { ...behind(address), 'x-api-key': key }))
   )
   const guesses = Array.from({ length: 20 }, (_, nth) => ask(`wrong ${nth}`, '192.0.2.1'))
   assert.equal((await ask('right', '192.0.2.2')).status, 200)
+  refuse(undefined)
   await Promise.all(guesses)
 })

@@ -254,12 +254,12 @@ const behind: readonly (readonly [what: string, bytes: string])[] = [
 ]
 
 test('what is bad behind a request does not spoil its answer', async (t) => {
-  const late = async (): Promise<string> => { await sleep(600); return 'late' }
+  const late = async (): Promise<string> => { await sleep(250); return 'late' }
   const streamed = async function* (): AsyncGenerator<string> { yield 'early '; yield await late() }
   const runs = [[late, QUERY], [streamed, '{"query":"hello","stream":true}']] as const
   await Promise.all(behind.flatMap(([what, bytes]) => runs.map(async ([run, query]) => {
     const { port } = await listen(
-      t, { agents: [run], headersTimeoutMs: 200, bodyTimeoutMs: 200, checkIntervalMs: 20 },
+      t, { agents: [run], headersTimeoutMs: 100, bodyTimeoutMs: 100, checkIntervalMs: 20 },
     )
     const wire = await dial(t, port)
     wire.send(`${POST}Content-Length: ${query.length}\r\n\r\n${query}${bytes}`)
@@ -274,12 +274,12 @@ test('what waits behind a request that is the last one is not run', async (t) =>
   const run = async function* (prompt: string): AsyncGenerator<string> {
     ran.push(prompt)
     yield 'early '
-    await sleep(600)
+    await sleep(250)
     yield 'late'
   }
   for (const stream of [false, true]) {
     const { port } = await listen(
-      t, { agents: [run], headersTimeoutMs: 200, bodyTimeoutMs: 200, checkIntervalMs: 20 },
+      t, { agents: [run], headersTimeoutMs: 100, bodyTimeoutMs: 100, checkIntervalMs: 20 },
     )
     const asked = ['first', 'second'].map((query) => {
       const body = JSON.stringify({ query, stream })

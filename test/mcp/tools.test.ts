@@ -350,7 +350,7 @@ test('a tool that takes too long is a failed call; what it says later goes nowhe
   let signal: AbortSignal | undefined
   const server = serveMcp(t, { toolTimeoutMs: 20, tools: [{ name: 't', async run(_args, call) {
     signal = call.signal
-    await sleep(60)
+    await sleep(40)
     call.progress(1)
     return 'late'
   } }] })
@@ -359,7 +359,7 @@ test('a tool that takes too long is a failed call; what it says later goes nowhe
   assert.equal(result.isError, true)
   assert.match(said(result), /t: No result within 20 ms/)
   assert.equal(signal!.aborted, true)
-  await sleep(60)
+  await sleep(40)
   assert.equal((await session.send('ping')).status, 200)
 })
 

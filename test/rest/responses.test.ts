@@ -243,7 +243,7 @@ test('how a response in the background ended is known as long as it is kept', as
         return new Promise(() => {})
       },
     }],
-    taskKeepMs: 40,
+    taskKeepMs: 15,
   })
   const read = async (id: unknown): Promise<Json> => (
     jsonOf(await server.fetch(request(`/v1/responses/${String(id)}`)))
@@ -255,7 +255,7 @@ test('how a response in the background ended is known as long as it is kept', as
   const remove = request(`/v1/responses/${removed['id']}`, undefined, {}, 'DELETE')
   assert.equal((await server.fetch(remove)).status, 200)
   // Tasks that have ended are forgotten, for which another may be needed.
-  await sleep(120)
+  await sleep(50)
   await responded(server, { background: true })
   assert.equal((await read(cancelled['id']))['status'], 'cancelled')
   assert.deepEqual((await read(failed['id']))['error'], { code: 'server_error', message: 'No tea' })
@@ -266,11 +266,11 @@ test('a response that runs for longer than it would be kept can be read meanwhil
   let end: (said: string) => void = () => {}
   const server = serve(t, {
     agents: [{ name: 'Agent', run: () => new Promise<string>((resolve) => { end = resolve }) }],
-    conversationIdleMs: 50,
+    conversationIdleMs: 15,
   })
   const { id } = await responded(server, { background: true })
   const read = (): Promise<Response> => server.fetch(request(`/v1/responses/${String(id)}`))
-  await sleep(150)
+  await sleep(50)
   assert.equal((await jsonOf(await read()))['status'], 'in_progress')
   end('Done.')
   await eventually(async () => (await read()).status === 404)

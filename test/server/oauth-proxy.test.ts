@@ -4,7 +4,7 @@ import { createServer as createHttp } from 'node:http'
 import test from 'node:test'
 import { memoryStore, oauthProxy } from '../../lib/index.ts'
 import { jsonOf, request, serve } from '../fixtures/client.ts'
-import type { AddressInfo } from 'node:net'
+import { portOf } from '../fixtures/listening.ts'
 import type { TestContext } from 'node:test'
 import type { OauthProxyOptions, ServerOptions, TriportServer } from '../../lib/index.ts'
 
@@ -28,11 +28,9 @@ async function providerFor(t: TestContext): Promise<Provider> {
     for await (const chunk of req) text += String(chunk)
     asked.push(new URLSearchParams(text))
     res.writeHead(provider.answer.status).end(JSON.stringify(provider.answer.body))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  t.after(() => server.close())
+  })
   const provider: Provider = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked,
+    url: `http://127.0.0.1:${await portOf(t, server)}`, asked,
     answer: { status: 200, body: { access_token: 'at-1', refresh_token: 'rt-1', scope: 'openid' } },
   }
   return provider
