@@ -234,6 +234,11 @@ export function base64(data: string | Uint8Array): string | undefined {
 
 export const BYTES = "a Uint8Array, or base64 alone, without 'data:' before it"
 
+/** Whether a member is there: many clients send null for what they leave out. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
 /** Whether a value is an object with named members: no array, no null. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

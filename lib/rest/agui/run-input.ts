@@ -4,7 +4,7 @@
  * Spec: AG-UI 1.0, RunAgentInput.
  */
 import { createHash } from 'node:crypto'
-import { isRecord, linesOf, text } from '../../define/content.ts'
+import { isGiven, isRecord, linesOf, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
@@ -172,10 +172,6 @@ function listIn(value: unknown, at: string): readonly unknown[] {
   if (!isGiven(value)) return []
   if (Array.isArray(value)) return value
   throw wrong(at, 'must be a list')
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null
 }
 
 function wrong(at: string, demand: string): Fault {

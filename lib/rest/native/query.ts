@@ -1,7 +1,7 @@
 /**
  * Decodes the body of a query, or lists every member that is wrong. Never guesses.
  */
-import { isRecord } from '../../define/content.ts'
+import { isGiven, isRecord } from '../../define/content.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { nearest } from '../../define/validate.ts'
 import { FaultList } from '../../wire/bounded.ts'
@@ -63,10 +63,6 @@ export function decodeQuery(body: unknown, headerSession: string | undefined): Q
 function failed(errors: Errors, path: string, message: string): Errors {
   errors.add({ path, message })
   return errors
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null
 }
 
 /** A misspelled `session_id` would silently begin a new conversation. */

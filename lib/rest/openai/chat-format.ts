@@ -3,8 +3,8 @@
  * Spec: https://platform.openai.com/docs/guides/structured-outputs
  */
 import { isRecord } from '../../define/content.ts'
-import { Fault } from '../../define/fault.ts'
 import { OutputFormat } from '../../run/output-format.ts'
+import { wrongParam } from './openai-errors.ts'
 
 /** Undefined: any text. Throws a `Fault` for a format that is not known, or a schema that is none. */
 export function decodeFormat(format: unknown): OutputFormat | undefined {
@@ -23,16 +23,12 @@ function formatOf(format: unknown, schema: unknown, at: string, path: string): O
   const type = isRecord(format) ? format['type'] : undefined
   if (type === 'text') return undefined
   if (type === 'json_object') return new OutputFormat({ type: 'object' })
-  if (type !== 'json_schema') throw wrong(`${at}.type`, 'must be text, json_object or json_schema')
-  if (!isRecord(schema)) throw wrong(`${at}${path}`, 'must be a JSON Schema, an object')
+  if (type !== 'json_schema') throw wrongParam(`${at}.type`, 'must be text, json_object or json_schema')
+  if (!isRecord(schema)) throw wrongParam(`${at}${path}`, 'must be a JSON Schema, an object')
   try {
     return new OutputFormat(schema)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw wrong(`${at}${path}`, `is no JSON Schema that can be used: ${why}`)
+    throw wrongParam(`${at}${path}`, `is no JSON Schema that can be used: ${why}`)
   }
-}
-
-function wrong(param: string, demand: string): Fault {
-  return new Fault('invalid', `${param} ${demand}`, { param, code: null })
 }

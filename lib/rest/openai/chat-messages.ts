@@ -4,12 +4,13 @@
  * refused, because the client would miss them. A `Fault` has OpenAI's `param` and `code`.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
-import { isRecord, linesOf, text } from '../../define/content.ts'
+import { isGiven, isRecord, linesOf, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { decodeFormat } from './chat-format.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
 import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
+import { wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
@@ -54,11 +55,11 @@ export function decodeChat(body: unknown): ChatRequest {
   }
   const { model, messages, metadata, stream, stream_options: options, stop, tools } = body
   if (typeof model !== 'string' || model === '') {
-    throw wrong('model', 'must be the id of an agent; GET /v1/models lists them')
+    throw wrongParam('model', 'must be the id of an agent; GET /v1/models lists them')
   }
-  if (isGiven(stream) && typeof stream !== 'boolean') throw wrong('stream', 'must be true or false')
-  if (isGiven(options) && !isRecord(options)) throw wrong('stream_options', 'must be an object')
-  if (isGiven(metadata) && !isRecord(metadata)) throw wrong('metadata', 'must be an object')
+  if (isGiven(stream) && typeof stream !== 'boolean') throw wrongParam('stream', 'must be true or false')
+  if (isGiven(options) && !isRecord(options)) throw wrongParam('stream_options', 'must be an object')
+  if (isGiven(metadata) && !isRecord(metadata)) throw wrongParam('metadata', 'must be an object')
   refuseForeign(body)
   const { prompt, message, history, clientToolResults } = conversationOf(messages)
   return {
@@ -78,7 +79,8 @@ function stopsIn(stop: unknown): readonly string[] {
     typeof one === 'string' && one !== '' && one.length <= MAX_STOP_LENGTH
   )
   if (stops.length <= MAX_STOPS && stops.every(isStop)) return stops
-  throw wrong('stop', `must be a string of 1 to ${MAX_STOP_LENGTH} characters, or up to ${MAX_STOPS} of them`)
+  const one = `a string of 1 to ${MAX_STOP_LENGTH} characters`
+  throw wrongParam('stop', `must be ${one}, or up to ${MAX_STOPS} of them`)
 }
 
 const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0
@@ -110,8 +112,8 @@ function refuseForeign(body: Members): void {
   for (const [name, asksNothing, why, only] of foreign) {
     const value = body[name]
     if (!isGiven(value) || asksNothing(value)) continue
-    if (only === undefined) throw wrong(name, `cannot be used: ${why}`, 'unsupported_parameter')
-    throw wrong(name, `must be ${only}, or left out: ${why}`, 'unsupported_value')
+    if (only === undefined) throw wrongParam(name, `cannot be used: ${why}`, 'unsupported_parameter')
+    throw wrongParam(name, `must be ${only}, or left out: ${why}`, 'unsupported_value')
   }
 }
 
@@ -120,7 +122,7 @@ export type Conversation = Pick<ChatRequest, 'prompt' | 'message' | 'history' | 
 
 function conversationOf(messages: unknown): Conversation {
   if (!Array.isArray(messages) || messages.length === 0) {
-    throw wrong('messages', 'must be a list of at least one { "role", "content" }')
+    throw wrongParam('messages', 'must be a list of at least one { "role", "content" }')
   }
   return decodeMessages(messages, 'messages', (index) => `messages[${index}]`)
 }
@@ -130,7 +132,7 @@ export function decodeMessages(
   messages: readonly unknown[], list: string, nameOf: (index: number) => string,
 ): Conversation {
   const last = messages.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
-  if (last < 0) throw wrong(list, 'needs a message of the role user')
+  if (last < 0) throw wrongParam(list, 'needs a message of the role user')
   const history: ChatMessage[] = []
   const clientToolResults: ClientToolResult[] = []
   let exchange = new ToolExchange()
@@ -155,7 +157,7 @@ export function decodeMessages(
   const at = `${nameOf(last)}.content`
   const message = blocksOf(isRecord(messages[last]) ? messages[last]['content'] : undefined, at)
   const prompt = linesOf(message)
-  if (prompt.trim() === '' && message.every(({ type }) => type === 'text')) throw wrong(at, 'is empty')
+  if (prompt.trim() === '' && message.every(({ type }) => type === 'text')) throw wrongParam(at, 'is empty')
   return { prompt, message, history, clientToolResults }
 }
 
@@ -163,11 +165,11 @@ export function decodeMessages(
 function messageOf(
   message: unknown, exchange: ToolExchange, at: string, isLater: boolean,
 ): ChatMessage | ClientToolResult {
-  if (!isRecord(message)) throw wrong(at, 'must be an object')
+  if (!isRecord(message)) throw wrongParam(at, 'must be an object')
   const role = roles.get(message['role'])
   const content = textIn(message, at)
   if (message['role'] === 'tool') return exchange.result(message, content, at)
-  if (role === undefined) throw wrong(`${at}.role`, 'must be user, assistant, system, developer or tool')
+  if (role === undefined) throw wrongParam(`${at}.role`, 'must be user, assistant, system, developer or tool')
   const calls = role === 'assistant' ? exchange.calls(message['tool_calls'], `${at}.tool_calls`) : ''
   // Those of the present answer are in `clientToolResults`.
   if (isLater) return { role, content }
@@ -177,9 +179,9 @@ function messageOf(
 function textIn({ content, refusal, role }: Members, at: string): string {
   if (typeof content === 'string') return content
   if (!isGiven(content) && role === 'assistant') return typeof refusal === 'string' ? refusal : ''
-  if (!Array.isArray(content)) throw wrong(`${at}.content`, 'must be a string or a list of parts')
+  if (!Array.isArray(content)) throw wrongParam(`${at}.content`, 'must be a string or a list of parts')
   const texts = content.flatMap((part: unknown, index) => {
-    if (!isRecord(part)) throw wrong(`${at}.content[${index}]`, 'must be an object')
+    if (!isRecord(part)) throw wrongParam(`${at}.content[${index}]`, 'must be an object')
     const content = part['type'] === 'refusal' ? part['refusal'] : part['text']
     return typeof content === 'string' ? [content] : []
   })
@@ -188,7 +190,7 @@ function textIn({ content, refusal, role }: Members, at: string): string {
 
 function blocksOf(content: unknown, at: string): readonly Content[] {
   if (typeof content === 'string') return [text(content)]
-  if (!Array.isArray(content)) throw wrong(at, 'must be a string or a list of parts')
+  if (!Array.isArray(content)) throw wrongParam(at, 'must be a string or a list of parts')
   return content.map((part: unknown, index) => blockOfPart(part, `${at}[${index}]`))
 }
 
@@ -197,35 +199,35 @@ function blockOfPart(part: unknown, at: string): Content {
   const value = isRecord(part) && typeof type === 'string' ? part[type] : undefined
   switch (type) {
     case 'text':
-      if (typeof value !== 'string') throw wrong(`${at}.text`, 'must be a string')
+      if (typeof value !== 'string') throw wrongParam(`${at}.text`, 'must be a string')
       return text(value)
     case 'image_url': return imageOf(membersOf(value, `${at}.image_url`)['url'], `${at}.image_url.url`)
     case 'input_audio': return audioOf(membersOf(value, `${at}.input_audio`), `${at}.input_audio`)
     case 'file': return fileOfPart(membersOf(value, `${at}.file`), `${at}.file`)
-    default: throw wrong(`${at}.type`, 'must be text, image_url, input_audio or file')
+    default: throw wrongParam(`${at}.type`, 'must be text, image_url, input_audio or file')
   }
 }
 
 function imageOf(url: unknown, at: string): Content {
-  if (typeof url !== 'string') throw wrong(at, 'must be a string')
+  if (typeof url !== 'string') throw wrongParam(at, 'must be a string')
   if (/^https?:\/\//i.test(url) && URL.canParse(url)) {
     // The agent decides whether to fetch it.
     const name = new URL(url).pathname.split('/').at(-1) ?? ''
     return { type: 'resource_link', uri: url, name: name === '' ? 'image' : name }
   }
   const { mimeType, data } = dataIn(url, at)
-  if (!mimeType.startsWith('image/')) throw wrong(at, 'must be a picture, as in data:image/png;base64,…')
+  if (!mimeType.startsWith('image/')) throw wrongParam(at, 'must be a picture, as in data:image/png;base64,…')
   return { type: 'image', data, mimeType }
 }
 
 function audioOf({ data, format }: Members, at: string): Content {
   const mimeType = audioTypes.get(format)
-  if (mimeType === undefined) throw wrong(`${at}.format`, 'must be wav or mp3')
+  if (mimeType === undefined) throw wrongParam(`${at}.format`, 'must be wav or mp3')
   return { type: 'audio', data: base64In(data, `${at}.data`), mimeType }
 }
 
 function fileOfPart({ file_data: data, filename }: Members, at: string): Content {
-  if (data === undefined) throw wrong(`${at}.file_data`, 'is missing: no files are kept here')
+  if (data === undefined) throw wrongParam(`${at}.file_data`, 'is missing: no files are kept here')
   const { mimeType, data: blob } = dataIn(data, `${at}.file_data`)
   if (mimeType.startsWith('image/')) return { type: 'image', data: blob, mimeType }
   // Half a surrogate pair has no percent-encoding; as bytes it is a replacement character.
@@ -238,27 +240,19 @@ function fileOfPart({ file_data: data, filename }: Members, at: string): Content
 function dataIn(uri: unknown, at: string): { readonly mimeType: string; readonly data: string } {
   const head = typeof uri === 'string' ? /^data:([^;,]+)[^,]*;base64,/i.exec(uri.slice(0, MAX_HEAD)) : null
   if (head === null || typeof uri !== 'string') {
-    throw wrong(at, 'must be a data URI with base64, as in data:image/png;base64,…')
+    throw wrongParam(at, 'must be a data URI with base64, as in data:image/png;base64,…')
   }
   return { mimeType: head[1]!.toLowerCase(), data: base64In(uri.slice(head[0].length), at) }
 }
 
 function base64In(data: unknown, at: string): string {
   if (typeof data !== 'string' || data === '' || decodeBase64(data) === undefined) {
-    throw wrong(at, 'must hold base64, standard and padded')
+    throw wrongParam(at, 'must hold base64, standard and padded')
   }
   return data
 }
 
 function membersOf(value: unknown, at: string): Members {
   if (isRecord(value)) return value
-  throw wrong(at, 'must be an object')
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null
-}
-
-function wrong(param: string, demand: string, code: string | null = null): Fault {
-  return new Fault('invalid', `${param} ${demand}`, { param, code })
+  throw wrongParam(at, 'must be an object')
 }

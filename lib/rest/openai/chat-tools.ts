@@ -4,9 +4,9 @@
  * Spec: https://platform.openai.com/docs/guides/function-calling
  */
 import { isRecord } from '../../define/content.ts'
-import { Fault } from '../../define/fault.ts'
 import { show } from '../../define/validate.ts'
 import { parseJson } from '../../wire/json.ts'
+import { wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientTool, ClientToolResult, MadeToolCall } from '../../define/client-tool.ts'
 
@@ -28,14 +28,14 @@ type ReadTool = (tool: Readonly<Record<string, unknown>>, at: string) => ClientT
 
 function toolsIn(tools: unknown, choice: unknown, read: ReadTool): readonly ClientTool[] {
   if (choice !== undefined && choice !== null && choice !== 'auto' && choice !== 'none') {
-    throw wrong('tool_choice', `must be "auto" or "none", or left out: ${CHOICE}`, 'unsupported_value')
+    throw wrongParam('tool_choice', `must be "auto" or "none", or left out: ${CHOICE}`, 'unsupported_value')
   }
   if (tools === undefined || tools === null) return []
-  if (!Array.isArray(tools)) throw wrong('tools', 'must be a list of objects with "type": "function"')
+  if (!Array.isArray(tools)) throw wrongParam('tools', 'must be a list of objects with "type": "function"')
   const all = tools.map((tool: unknown, index) => {
     const at = `tools[${index}]`
     if (isRecord(tool) && tool['type'] === 'function') return read(tool, at)
-    throw wrong(`${at}.type`, 'must be function: no other tools are known here', 'unsupported_value')
+    throw wrongParam(`${at}.type`, 'must be function: no other tools are known here', 'unsupported_value')
   })
   return choice === 'none' ? [] : all
 }
@@ -43,10 +43,10 @@ function toolsIn(tools: unknown, choice: unknown, read: ReadTool): readonly Clie
 function functionOf(given: unknown, at: string): ClientTool {
   const { name, description, parameters } = isRecord(given) ? given : {}
   if (typeof name !== 'string' || !NAME.test(name)) {
-    throw wrong(`${at}.name`, 'must be 1 to 128 letters, digits, dots, dashes or underscores')
+    throw wrongParam(`${at}.name`, 'must be 1 to 128 letters, digits, dots, dashes or underscores')
   }
   if (parameters !== undefined && parameters !== null && !isRecord(parameters)) {
-    throw wrong(`${at}.parameters`, 'must be a JSON Schema, an object')
+    throw wrongParam(`${at}.parameters`, 'must be a JSON Schema, an object')
   }
   return {
     name,
@@ -62,7 +62,7 @@ export class ToolExchange {
   /** An assistant's calls as text, one a line; '' where it has none. */
   calls(calls: unknown, at: string): string {
     if (calls === undefined || calls === null) return ''
-    if (!Array.isArray(calls)) throw wrong(at, 'must be a list')
+    if (!Array.isArray(calls)) throw wrongParam(at, 'must be a list')
     const known = this.#calls ??= new Map()
     return calls.map((call: unknown, index) => {
       const { id, name, args } = callOf(call, `${at}[${index}]`)
@@ -76,7 +76,8 @@ export class ToolExchange {
     const id = message['tool_call_id']
     const call = typeof id === 'string' ? this.#calls?.get(id) : undefined
     if (call === undefined) {
-      throw wrong(`${at}.tool_call_id`, 'must be the id of a call in the "tool_calls" of a message before it')
+      const demand = 'must be the id of a call in the "tool_calls" of a message before it'
+      throw wrongParam(`${at}.tool_call_id`, demand)
     }
     call.isDone = true
     return { id: call.id, name: call.name, args: call.args, result: content }
@@ -86,7 +87,7 @@ export class ToolExchange {
   end(): void {
     for (const { isDone, at, id } of this.#calls?.values() ?? []) {
       if (isDone) continue
-      throw wrong(at, `has no result; add { "role": "tool", "tool_call_id": ${show(id)} }`)
+      throw wrongParam(at, `has no result; add { "role": "tool", "tool_call_id": ${show(id)} }`)
     }
   }
 }
@@ -98,16 +99,12 @@ export function resultMessage({ name, result }: ClientToolResult): ChatMessage {
 
 function callOf(call: unknown, at: string): MadeToolCall {
   const { id, function: called } = isRecord(call) ? call : {}
-  if (typeof id !== 'string' || id === '') throw wrong(`${at}.id`, 'must be a string')
+  if (typeof id !== 'string' || id === '') throw wrongParam(`${at}.id`, 'must be a string')
   const { name, arguments: written } = isRecord(called) ? called : {}
-  if (typeof name !== 'string') throw wrong(`${at}.function.name`, 'must be a string')
+  if (typeof name !== 'string') throw wrongParam(`${at}.function.name`, 'must be a string')
   const parsed = parseJson(written === '' ? '{}' : String(written), MAX_ARGUMENTS_DEPTH)
   if (typeof written !== 'string' || !parsed.ok || !isRecord(parsed.value)) {
-    throw wrong(`${at}.function.arguments`, 'must be the text of a JSON object')
+    throw wrongParam(`${at}.function.arguments`, 'must be the text of a JSON object')
   }
   return { id, name, args: parsed.value }
-}
-
-function wrong(param: string, demand: string, code: string | null = null): Fault {
-  return new Fault('invalid', `${param} ${demand}`, { param, code })
 }

@@ -6,7 +6,7 @@
  * Spec: https://platform.openai.com/docs/guides/error-codes
  */
 import { isRecord } from '../../define/content.ts'
-import { publicMessage, retryAfter } from '../../define/fault.ts'
+import { Fault, publicMessage, retryAfter } from '../../define/fault.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { headersOf, httpStatusOf, loggedFault } from '../reply/reply.ts'
@@ -28,6 +28,11 @@ const codes: ReadonlyMap<number, string> = new Map([
   [504, 'timeout'],
 ])
 const DO_NOT_RETRY = { headers: ['x-should-retry', 'false'] }
+
+/** What is wrong with a member of a body. */
+export function wrongParam(param: string, demand: string, code: string | null = null): Fault {
+  return new Fault('invalid', `${param} ${demand}`, { param, code })
+}
 
 export function openaiRefusal({ status, detail, headers }: Refusal): Reply {
   const body = errorText(status, detail, undefined)

@@ -3,12 +3,12 @@
  * conversation in one way. Throws `Fault('invalid')` with `param` and `code`.
  * Spec: Open Responses 2026-04-24, Items; https://platform.openai.com/docs/api-reference/responses/create
  */
-import { isRecord } from '../../define/content.ts'
-import { Fault } from '../../define/fault.ts'
+import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
 import { decodeMessages } from '../openai/chat-messages.ts'
 import { decodeFlatFormat } from '../openai/chat-format.ts'
 import { decodeFlatTools } from '../openai/chat-tools.ts'
+import { wrongParam } from '../openai/openai-errors.ts'
 import type { ClientTool } from '../../define/client-tool.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
 import type { Conversation } from '../openai/chat-messages.ts'
@@ -47,21 +47,21 @@ const refused: readonly (readonly [name: string, why: string])[] = [
 ]
 
 export function decodeRequest(body: unknown): ResponseRequest {
-  if (!isRecord(body)) throw wrong('The body', 'must be a JSON object with "model" and "input"')
+  if (!isRecord(body)) throw wrongParam('The body', 'must be a JSON object with "model" and "input"')
   const { input, instructions, previous_response_id: previous, metadata, text } = body
   const model = modelIn(body)
   for (const [name, why] of refused) {
-    if (isGiven(body[name])) throw wrong(name, `cannot be used: ${why}`, 'unsupported_parameter')
+    if (isGiven(body[name])) throw wrongParam(name, `cannot be used: ${why}`, 'unsupported_parameter')
   }
   requireTexts(body)
-  if (isGiven(metadata) && !isRecord(metadata)) throw wrong('metadata', 'must be an object')
-  if (isGiven(text) && !isRecord(text)) throw wrong('text', 'must be an object')
+  if (isGiven(metadata) && !isRecord(metadata)) throw wrongParam('metadata', 'must be an object')
+  if (isGiven(text) && !isRecord(text)) throw wrongParam('text', 'must be an object')
   const [isStream, isBackground] = [isTrue(body, 'stream'), isTrue(body, 'background')]
   const isStored = body['store'] !== false
   if (isBackground && isStream) {
-    throw wrong('stream', 'must be false in the background; GET the response until it has ended')
+    throw wrongParam('stream', 'must be false in the background; GET the response until it has ended')
   }
-  if (isBackground && !isStored) throw wrong('store', 'must be true in the background')
+  if (isBackground && !isStored) throw wrongParam('store', 'must be true in the background')
   return {
     body, model, isStream, isStored, isBackground,
     input: itemsOf(input),
@@ -77,7 +77,7 @@ export function decodeRequest(body: unknown): ResponseRequest {
 export function decodeCompaction(
   body: unknown,
 ): Pick<ResponseRequest, 'model' | 'input' | 'previousId'> {
-  if (!isRecord(body)) throw wrong('The body', 'must be a JSON object with "model" and "input"')
+  if (!isRecord(body)) throw wrongParam('The body', 'must be a JSON object with "model" and "input"')
   const { input, previous_response_id: previous } = body
   const model = modelIn(body)
   requireTexts(body)
@@ -87,29 +87,29 @@ export function decodeCompaction(
 
 function modelIn({ model }: ResponseItem): string {
   if (typeof model === 'string' && model !== '') return model
-  throw wrong('model', 'must be the id of an agent; GET /v1/models lists them')
+  throw wrongParam('model', 'must be the id of an agent; GET /v1/models lists them')
 }
 
 function requireTexts(body: ResponseItem): void {
   for (const name of ['instructions', 'previous_response_id']) {
-    if (isGiven(body[name]) && typeof body[name] !== 'string') throw wrong(name, 'must be a string')
+    if (isGiven(body[name]) && typeof body[name] !== 'string') throw wrongParam(name, 'must be a string')
   }
 }
 
 function isTrue(body: ResponseItem, name: string): boolean {
   const value = body[name]
-  if (isGiven(value) && typeof value !== 'boolean') throw wrong(name, 'must be true or false')
+  if (isGiven(value) && typeof value !== 'boolean') throw wrongParam(name, 'must be true or false')
   return value === true
 }
 
 function itemsOf(input: unknown): readonly ResponseItem[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
   if (!Array.isArray(input) || input.length === 0) {
-    throw wrong('input', 'must be a string, or a list of at least one item')
+    throw wrongParam('input', 'must be a string, or a list of at least one item')
   }
   return input.map((item: unknown, index) => {
     if (isRecord(item)) return item
-    throw wrong(`input[${index}]`, 'must be an object')
+    throw wrongParam(`input[${index}]`, 'must be an object')
   })
 }
 
@@ -171,8 +171,8 @@ function requireResults(items: readonly ResponseItem[], nameOf: (index: number) 
   const done = new Set(outputs.map((item) => item['call_id']))
   for (const [index, { type, call_id: id }] of items.entries()) {
     if (type !== 'function_call' || index < last || typeof id !== 'string' || done.has(id)) continue
-    throw wrong(nameOf(index), `has a function_call without an output; add { "type": "function_call_output", `
-      + `"call_id": ${show(id)}, "output": "…" } to the input`)
+    throw wrongParam(nameOf(index), 'has a function_call without an output; add '
+      + `{ "type": "function_call_output", "call_id": ${show(id)}, "output": "…" } to the input`)
   }
 }
 
@@ -191,15 +191,15 @@ function messageOf(item: ResponseItem, at: string): ResponseItem | undefined {
       return { role: 'tool', tool_call_id: id, content: contentOf(item['output'], `${at}.output`) }
     }
     case 'reasoning': return undefined
-    default: throw wrong(`${at}.type`, 'must be message, function_call, function_call_output or reasoning: '
-      + 'what else there was, previous_response_id knows')
+    default: throw wrongParam(`${at}.type`, 'must be message, function_call, function_call_output, reasoning '
+      + 'or compaction: what else there was, previous_response_id knows')
   }
 }
 
 function textIn(item: ResponseItem, member: string, at: string): string {
   const value = item[member]
   if (typeof value === 'string') return value
-  throw wrong(`${at}.${member}`, 'must be a string')
+  throw wrongParam(`${at}.${member}`, 'must be a string')
 }
 
 function contentOf(content: unknown, at: string): unknown {
@@ -208,23 +208,15 @@ function contentOf(content: unknown, at: string): unknown {
 }
 
 function partOf(part: unknown, at: string): unknown {
-  if (!isRecord(part)) throw wrong(at, 'must be an object')
+  if (!isRecord(part)) throw wrongParam(at, 'must be an object')
   const { type, text, image_url: url, file_data: data, file_url: address, filename } = part
   if (textParts.has(type)) return { type: 'text', text }
   if (type === 'refusal') return part
-  if (isGiven(part['file_id'])) throw wrong(`${at}.file_id`, 'cannot be used: no files are kept here')
+  if (isGiven(part['file_id'])) throw wrongParam(`${at}.file_id`, 'cannot be used: no files are kept here')
   if (type === 'input_image') return { type: 'image_url', image_url: { url } }
   if (type !== 'input_file') {
-    throw wrong(`${at}.type`, 'must be input_text, input_image or input_file')
+    throw wrongParam(`${at}.type`, 'must be input_text, input_image or input_file')
   }
   return isGiven(address) ? { type: 'image_url', image_url: { url: address } }
     : { type: 'file', file: { file_data: data, filename } }
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null
-}
-
-function wrong(param: string, demand: string, code: string | null = null): Fault {
-  return new Fault('invalid', `${param} ${demand}`, { param, code })
 }

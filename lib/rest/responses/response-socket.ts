@@ -9,7 +9,7 @@ import { Fault } from '../../define/fault.ts'
 import { timer } from '../../util/clock.ts'
 import { PlainLease } from '../../util/quota.ts'
 import { parseJson } from '../../wire/json.ts'
-import { openaiFault, openaiRefusal } from '../openai/openai-errors.ts'
+import { openaiFault, openaiRefusal, wrongParam } from '../openai/openai-errors.ts'
 import { decodeRequest } from './response-input.ts'
 import { ResponseRun } from './response-run.ts'
 import { itemsBefore } from './responses.ts'
@@ -165,16 +165,12 @@ export class ResponseSocket implements MessageChannel {
 /** Decodes a message. Throws `Fault('invalid')`. */
 function decodeCreate(message: unknown): ResponseRequest {
   if (!isRecord(message) || message['type'] !== 'response.create') {
-    throw wrong('type', 'must be response.create, beside the members of a response')
+    throw wrongParam('type', 'must be response.create, beside the members of a response')
   }
   const { stream, background, generate } = message
-  if (stream === false) throw wrong('stream', 'must be left out: events are all that is sent here')
-  if (background === true) throw wrong('background', 'must be left out; POST to /v1/responses for that')
+  if (stream === false) throw wrongParam('stream', 'must be left out: events are all that is sent here')
+  if (background === true) throw wrongParam('background', 'must be left out; POST to /v1/responses for that')
   // OpenAI's, for what a model can prepare.
-  if (generate === false) throw wrong('generate', 'must be left out: an agent prepares nothing')
+  if (generate === false) throw wrongParam('generate', 'must be left out: an agent prepares nothing')
   return decodeRequest({ ...message, stream: true })
-}
-
-function wrong(param: string, demand: string): Fault {
-  return new Fault('invalid', `${param} ${demand}`, { param, code: null })
 }

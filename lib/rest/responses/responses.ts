@@ -11,7 +11,7 @@ import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { openaiRefusal } from '../openai/openai-errors.ts'
+import { openaiRefusal, wrongParam } from '../openai/openai-errors.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { json } from '../reply/reply.ts'
 import { CompactionReader, sealItems } from './compaction.ts'
@@ -187,14 +187,14 @@ export function listInputItems(service: Service, exchange: Exchange): MaybePromi
   const asked = new URLSearchParams(exchange.query)
   const limit = limitIn(asked.get('limit'))
   const order = asked.get('order') ?? 'desc'
-  if (order !== 'asc' && order !== 'desc') throw wrong('order', 'must be asc or desc')
+  if (order !== 'asc' && order !== 'desc') throw wrongParam('order', 'must be asc or desc')
   return withResponse(service, exchange, ({ input }) => {
     // Those of the client need not differ, and a page ends with one.
     const items = input.map((item, index) => ({ ...asItem(item), id: `${idIn(exchange)}_${index}` }))
     if (order === 'desc') items.reverse()
     const after = asked.get('after')
     const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
-    if (after !== null && from === 0) throw wrong('after', 'must be the last_id of a page')
+    if (after !== null && from === 0) throw wrongParam('after', 'must be the last_id of a page')
     const data = items.slice(from, from + limit)
     return json({
       object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null,
@@ -257,11 +257,7 @@ function idIn({ params }: Exchange): string {
 function limitIn(text: string | null): number {
   const limit = text === null ? DEFAULT_LIMIT : Number(text)
   if (Number.isSafeInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw wrong('limit', `must be a whole number from 1 to ${MAX_LIMIT}`)
-}
-
-function wrong(param: string, demand: string): Fault {
-  return new Fault('invalid', `${param} ${demand}`, { param, code: null })
+  throw wrongParam('limit', `must be a whole number from 1 to ${MAX_LIMIT}`)
 }
 
 function absence(id: string): string {
