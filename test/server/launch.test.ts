@@ -103,7 +103,7 @@ const TWO = `
   const options = { port: 0, quiet: true }
   const [idle, busy] = [await launch((prompt) => prompt, options), await launch(async (prompt) => {
     setTimeout(() => process.kill(process.pid, 'SIGTERM'))
-    await new Promise((resolve) => process.once('SIGTERM', () => setTimeout(resolve, 300)))
+    await new Promise((resolve) => process.once('SIGTERM', () => setTimeout(resolve, 50)))
     return prompt + ' in time'
   }, options)]
   process.on('exit', (code) => console.log(code))
