@@ -2,9 +2,13 @@
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 
+/** V8's limit has room for new objects in it, which what is held leaves soon: from Node 22 on so much. */
+const NEW_BYTES = 192 * 1024 * 1024
+
 /** Bytes that this process may have. */
 function memoryBytes(): number {
-  const bounds = [getHeapStatistics().heap_size_limit, process.constrainedMemory?.(), totalmem()]
+  const heap = getHeapStatistics().heap_size_limit
+  const bounds = [Math.max(heap - NEW_BYTES, heap / 2), process.constrainedMemory?.(), totalmem()]
   // Where there is no such bound it is 0, or more than there is; runtimes besides Node lack one or the other.
   return Math.min(...bounds.map((bytes) => Number(bytes) > 0 ? Number(bytes) : Infinity))
 }
