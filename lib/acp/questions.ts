@@ -101,7 +101,7 @@ function permission(
       const { outcome: given } = isRecord(result) ? result : {}
       const { outcome, optionId } = isRecord(given) ? given : {}
       if (outcome === 'cancelled') return { action: 'cancel' }
-      const chosen = outcome === 'selected' ? options[Number(optionId)] : undefined
+      const chosen = outcome === 'selected' ? options.find((_, at) => optionId === String(at)) : undefined
       if (chosen === undefined) throw new Fault('invalid', `The client's answer is none of the options`)
       return fit(chosen.answer)
     },

@@ -304,10 +304,14 @@ test('a yes or no and a choice are asked as a permission', async () => {
       assert.equal(updates[2]?.['content'].text, expected)
     }
   }
-  const answer = editor.prompt(sessionId, JSON.stringify(yesOrNo))
-  const { id } = await editor.asked()
-  editor.write({ id, result: { outcome: { outcome: 'selected', optionId: '7' } } })
-  assert.match((await answer)['error'].message, /none of the options/)
+  // The first option is a yes: nothing may be taken for it.
+  for (const optionId of ['7', '', ' 0', '0.0', null, 0, false, [], { toString: 0 }, undefined]) {
+    const answer = editor.prompt(sessionId, JSON.stringify(yesOrNo))
+    const { id } = await editor.asked()
+    editor.write({ id, result: { outcome: { outcome: 'selected', optionId } } })
+    assert.match((await answer)['error'].message, /none of the options/, JSON.stringify(optionId))
+    editor.updates()
+  }
   await editor.end()
 })
 

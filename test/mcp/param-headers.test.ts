@@ -35,6 +35,7 @@ const rows: readonly (readonly [string, object, Record<string, string>, boolean]
   ['other letters', { region: 'eu' }, { Region: 'EU' }, false],
   ['no header', { region: 'eu' }, {}, false],
   ['no argument', {}, { Region: 'eu' }, false],
+  ['an argument that has no text', { region: { toString: 1 } }, { Region: 'eu' }, false],
   ['null and a header', { region: null }, { Region: 'null' }, false],
   ['Base64', { region: 'Zürich ' }, { Region: b64('Zürich ') }, true],
   ['Base64 of something else', { region: 'Zürich' }, { Region: b64('Zurich') }, false],

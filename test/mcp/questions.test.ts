@@ -264,6 +264,7 @@ test('what a model said is as the revision of its client has it, or is refused',
     [{ ...words, text: 7 }, {}, /needs 'text'/], [{ ...image, data: null }, {}, /needs 'data'/],
     [{ type: 'image', data: 'AA==' }, {}, /needs 'mimeType'/],
     [words, { stopReason: 7 }, /has the stopReason 7, which is no string/],
+    [words, { content: { type: { toString: 1 }, text: 'a' } }, /has a block of type an object as content/],
     [words, { stopReason: null }, /stopReason null/],
   ] as const) {
     for (const revision of all) {

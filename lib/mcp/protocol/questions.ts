@@ -182,7 +182,7 @@ function samplingFault(result: Readonly<Record<string, unknown>>, peer: PeerInfo
   if (!hasAll && Array.isArray(content)) return `has a list as content, which is one block in MCP ${name}`
   for (const block of [content].flat()) {
     const { type, ...members } = isRecord(block) ? block : {}
-    const needed = hasAll || sampled.has(String(type)) ? texts.get(type) : undefined
+    const needed = hasAll || (typeof type === 'string' && sampled.has(type)) ? texts.get(type) : undefined
     if (needed === undefined) {
       const what = isRecord(block) ? `a block of type ${show(type)}` : show(block)
       return `has ${what} as content, which MCP ${name} does not know`

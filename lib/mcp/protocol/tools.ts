@@ -230,5 +230,5 @@ function agrees(value: unknown, header: string | undefined, type: string): boole
   if (type === 'integer' && typeof value === 'number') {
     return /^-?\d+(?:\.0+)?$/.test(text) && Number(text) === value && Number.isSafeInteger(Number(text))
   }
-  return text === (typeof value === 'string' ? value : String(value))
+  return typeof value !== 'object' && text === String(value)
 }

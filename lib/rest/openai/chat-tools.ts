@@ -102,8 +102,8 @@ function callOf(call: unknown, at: string): MadeToolCall {
   if (typeof id !== 'string' || id === '') throw wrongParam(`${at}.id`, 'must be a string')
   const { name, arguments: written } = isRecord(called) ? called : {}
   if (typeof name !== 'string') throw wrongParam(`${at}.function.name`, 'must be a string')
-  const parsed = parseJson(written === '' ? '{}' : String(written), MAX_ARGUMENTS_DEPTH)
-  if (typeof written !== 'string' || !parsed.ok || !isRecord(parsed.value)) {
+  const parsed = typeof written === 'string' ? parseJson(written || '{}', MAX_ARGUMENTS_DEPTH) : undefined
+  if (parsed?.ok !== true || !isRecord(parsed.value)) {
     throw wrongParam(`${at}.function.arguments`, 'must be the text of a JSON object')
   }
   return { id, name, args: parsed.value }

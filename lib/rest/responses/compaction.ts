@@ -3,6 +3,7 @@
  * agent reads of them, packed and sealed, so nothing is kept here, and only who has it made can send it.
  * Spec: Open Responses 2026-04-24, `POST /v1/responses/compact`.
  */
+import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Seal } from '../../wire/seal.ts'
@@ -27,7 +28,9 @@ export function sealItems(seal: Seal, owner: string, items: readonly ResponseIte
 /** An item without what says nothing to an agent. */
 function withoutMarks({ id: _id, status: _status, content, ...item }: ResponseItem): ResponseItem {
   if (!Array.isArray(content)) return { ...item, content }
-  return { ...item, content: content.map(({ annotations: _, logprobs: __, ...part }: ResponseItem) => part) }
+  // What is no part is of an item without content.
+  const parts = content.filter(isRecord).map(({ annotations: _, logprobs: __, ...part }) => part)
+  return { ...item, content: parts }
 }
 
 /** Reads the compactions of one request. */

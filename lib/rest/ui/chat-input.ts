@@ -80,8 +80,9 @@ function resultIn(part: unknown): readonly (ClientToolResult & { readonly isOurs
   const { type, toolName, toolCallId: id, state, input, output, errorText, providerExecuted } = (
     isRecord(part) ? part : {}
   )
-  const name = type === 'dynamic-tool' ? toolName : /^tool-(.+)$/s.exec(String(type))?.[1]
-  if (typeof name !== 'string' || typeof id !== 'string') return []
+  if (typeof type !== 'string' || typeof id !== 'string') return []
+  const name = type === 'dynamic-tool' ? toolName : /^tool-(.+)$/s.exec(type)?.[1]
+  if (typeof name !== 'string') return []
   if (state !== 'output-available' && state !== 'output-error') return []
   const value = state === 'output-error' ? errorText : output
   const result = typeof value === 'string' ? value : JSON.stringify(value) ?? ''
