@@ -226,6 +226,22 @@ test('a ping is answered, also within a message, and a flood of them fills nothi
   assert.equal((await client.turn(create)).at(-1)!['type'], 'response.completed')
 })
 
+test('of pings that come together the last one is answered', async (t) => {
+  const served = await serving(t)
+  const client = await served.open()
+  // A write for each would take the time of all others.
+  client.socket.write(Buffer.concat(Array.from({ length: 9_000 }, (_, at) => clientFrame(ping, String(at)))))
+  const pongs = (): readonly string[] => (
+    client.frames.filter(({ opcode }) => opcode === pong).map(({ payload }) => String(payload))
+  )
+  await client.until(() => pongs().at(-1) === '8999')
+  assert.ok(pongs().length < 1_000, `${pongs().length} pongs`)
+  // None follows the end.
+  client.socket.write(Buffer.concat([clientFrame(ping, 'more'), clientFrame(8)]))
+  await client.until(() => client.closeCode !== undefined)
+  await atRest(served)
+})
+
 test('what comes behind the head at once is read, whatever it is', async (t) => {
   const served = await serving(t)
   const head = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: websocket\r\n`

@@ -81,6 +81,8 @@ export class WebSocketConnection implements Pipe, FrameTaker {
   #closeCode: number = closeCodes.normal
   #isClosing = false
   #unanswered = 0
+  /** The last ping of those that came together, until it is answered. */
+  #pinged: Buffer | undefined
   #isOver = false
 
   /** `first`: what came behind the head. */
@@ -138,9 +140,7 @@ export class WebSocketConnection implements Pipe, FrameTaker {
 
   end(): void { this.#messages.at(-1)?.end() }
 
-  ping(payload: Buffer): void {
-    if (this.#socket.writableLength < MAX_UNREAD) this.#socket.write(encodeFrame(opcodes.pong, payload))
-  }
+  ping(payload: Buffer): void { this.#pinged = payload }
 
   close(code: number): void {
     // What is running is not waited for.
@@ -188,19 +188,26 @@ export class WebSocketConnection implements Pipe, FrameTaker {
 
   #listen(first: Buffer): void {
     const socket = this.#socket
-    socket.on('data', (chunk: Buffer) => {
-      this.#unanswered = 0
-      try {
-        if (this.#reader.take(chunk) > MANY_CHUNKS) pauseUntilLoopFree({ socket })
-      } catch (error) {
-        this.#broke(error)
-      }
-    })
+    socket.on('data', this.#take.bind(this))
     socket.on('drain', () => this.sink.drained())
     // Half of a connection is of no use.
     socket.on('end', () => socket.destroy())
-    if (first.length > 0) this.#reader.take(first)
+    if (first.length > 0) this.#take(first)
     socket.resume()
+  }
+
+  #take(chunk: Buffer): void {
+    const socket = this.#socket
+    this.#unanswered = 0
+    try {
+      if (this.#reader.take(chunk) > MANY_CHUNKS) pauseUntilLoopFree({ socket })
+      const ping = this.#pinged
+      this.#pinged = undefined
+      if (ping === undefined || this.#isClosing || socket.writableLength >= MAX_UNREAD) return
+      socket.write(encodeFrame(opcodes.pong, ping))
+    } catch (error) {
+      this.#broke(error)
+    }
   }
 
   #broke(cause: unknown): void {
