@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { eventually, request, serve } from '../fixtures/client.ts'
-import { fleetOf } from '../fixtures/fleet.ts'
+import { fleetOf, sharedMemory } from '../fixtures/fleet.ts'
 import { heldBytes } from '../fixtures/heap.ts'
 import type { TestContext } from 'node:test'
 import type { Call, ServerOptions, TriportServer } from '../../lib/index.ts'
@@ -495,6 +495,24 @@ test('a chat is stopped, and replaced, from another process', async (t) => {
   assert.equal((await one!.fetch(request(STREAM, undefined, {}, 'DELETE'))).status, 204)
   await eventually(() => runs[1]!.isAborted)
   await eventually(async () => !await isFound(one!))
+})
+
+test('what processes know of a chat makes room, however long its run may take', async (t) => {
+  const shared = sharedMemory()
+  const { memory } = shared
+  const times: number[] = []
+  const { write } = memory
+  memory.write = (id, value, keepMs, expected) => {
+    if (id.collection.endsWith('chats')) times.push(keepMs)
+    return write(id, value, keepMs, expected)
+  }
+  const { agents } = speakers()
+  const { servers: [one] } = await fleetOf(t, 1, {
+    agents, resumeMs: LONG_MS, agentTimeoutMs: Infinity, protocol: 'http',
+  }, shared)
+  await (await ask(one!, { messages: [saying('Now')] })).ended()
+  await eventually(() => times.length === 1)
+  assert.ok(times[0]! > LONG_MS && times[0]! < Infinity, String(times))
 })
 
 test('of a process that has died a reader is told, and later ones find nothing', async (t) => {

@@ -6,7 +6,7 @@ import { timeoutOf } from '../../run/answer-message.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
 import { keyOf } from '../../state/store.ts'
 import { ChannelSink } from '../../state/peer-channels.ts'
-import { startDeadline } from '../../util/clock.ts'
+import { MAX_TIMER_MS, startDeadline } from '../../util/clock.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Source } from '../../http/message/exchange.ts'
@@ -42,7 +42,8 @@ export class PeerChats {
   /** This process has it from now on. Another that had it is told, and where that fails nobody is. */
   begin(owner: string, chat: string, agent: Agent | Group): void {
     const { store, cluster } = this.#shared
-    const keepMs = timeoutOf(this.#service, agent) + this.#service.limits.resumeMs
+    // Not for ever, even where the run may take that long: what a client makes us keep makes room.
+    const keepMs = Math.min(timeoutOf(this.#service, agent) + this.#service.limits.resumeMs, MAX_TIMER_MS)
     void (async () => {
       await this.#notify(owner, chat, 'replace')
       await store.write(keyFor(owner, chat), cluster.id, keepMs, 'any')
