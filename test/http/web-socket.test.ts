@@ -120,6 +120,10 @@ test('what asks for another protocol is answered as if it did not', async (t) =>
   }
   wire.send('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
   assert.equal((await wire.answers(3))[2]!.status, 200)
+  const old = await dial(t, port)
+  old.send(`GET ${PATH} HTTP/1.0\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`
+    + `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${KEY}\r\n\r\n`)
+  assert.equal((await old.answers(1))[0]!.status, 405)
   // As often as it likes.
   const warnings: Error[] = []
   const warn = (warning: Error): void => { warnings.push(warning) }

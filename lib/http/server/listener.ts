@@ -210,12 +210,12 @@ function limitedServer(limits: Limits): Server {
   return server
 }
 
-/** Whether a request without a body asks for a WebSocket. */
-function isWebSocket({ headers, method }: IncomingMessage): boolean {
+/** Whether a request without a body asks for a WebSocket. In HTTP/1.0 nobody can: RFC 9110 §7.8. */
+function isWebSocket({ headers, method, httpVersion }: IncomingMessage): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': coding, upgrade } = headers
   // Clients of Java send a length of zero.
   const hasBody = length !== '0' || coding !== undefined
-  return method === 'GET' && upgrade?.toLowerCase() === 'websocket' && !hasBody
+  return method === 'GET' && httpVersion !== '1.0' && upgrade?.toLowerCase() === 'websocket' && !hasBody
 }
 
 /**
