@@ -175,6 +175,26 @@ test('keys that have moved are found again by the metadata', async (t) => {
   ])
 })
 
+test('an issuer sends nobody elsewhere for its keys, by a redirect or to the machine that asks', async (t) => {
+  const asked: string[] = []
+  const login = 'https://login.example.com'
+  const documents: Readonly<Record<string, Json>> = {
+    [`${login}/.well-known/openid-configuration`]: { issuer: login, jwks_uri: 'http://127.0.0.1:1/keys' },
+    [`${login}/.well-known/oauth-authorization-server`]: { issuer: login, jwks_uri: `${login}/keys` },
+    [`${login}/keys`]: { keys: [jwkOf(rsa, 'rsa')] },
+  }
+  t.mock.method(globalThis, 'fetch', (url: string, { redirect }: RequestInit) => {
+    asked.push(url)
+    assert.equal(redirect, 'error')
+    return Promise.resolve(Response.json(documents[url]))
+  })
+  const verify = jwksVerifier({ issuer: login, audience })
+  const now = Math.floor(Date.now() / 1_000)
+  const info = await verify(tokenOf({ iss: login, aud: audience, sub: 'ann', exp: now + 60 }))
+  assert.equal(info?.subject, 'ann')
+  assert.deepEqual(asked, Object.keys(documents))
+})
+
 test('while keys cannot be read callers get 503, and then they are let in', async (t) => {
   const issuer = await issuerFor(t)
   issuer.status = 500

@@ -220,7 +220,7 @@ class IssuerKeys {
 
   /** Where the issuer's metadata says that its keys are. */
   async #discover(): Promise<string> {
-    const { origin, pathname } = new URL(this.#issuer)
+    const { origin, pathname, protocol } = new URL(this.#issuer)
     const path = pathname.replace(/\/$/, '')
     const places = [
       `${origin}${path}/.well-known/openid-configuration`,
@@ -229,7 +229,9 @@ class IssuerKeys {
     for (const place of places) {
       const { issuer, jwks_uri: uri } = await documentAt(place).catch((): Claims => ({}))
       // The metadata of another issuer must not be taken for that of this one (RFC 8414 §3.3).
-      if (issuer === this.#issuer && isSecureAddress(uri)) return uri
+      if (issuer !== this.#issuer || !isSecureAddress(uri)) continue
+      // One that is elsewhere must not have this machine ask itself.
+      if ([protocol, 'https:'].includes(new URL(uri).protocol)) return uri
     }
     throw new Error('The issuer has no metadata that names its keys')
   }
