@@ -175,7 +175,7 @@ test('keys that have moved are found again by the metadata', async (t) => {
   ])
 })
 
-test('an issuer sends nobody elsewhere for its keys, by a redirect or to the machine that asks', async (t) => {
+test('an issuer sends nobody elsewhere for keys, by a redirect or to the machine that asks', async (t) => {
   const asked: string[] = []
   const login = 'https://login.example.com'
   const documents: Readonly<Record<string, Json>> = {
