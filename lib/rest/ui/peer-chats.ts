@@ -17,8 +17,8 @@ import type { ChatStreams } from './chat-streams.ts'
 type Verb = 'read' | 'stop' | 'replace'
 
 const KIND = 'chat'
-const LOST = formatEvent('{"type":"error","errorText":"The process that ran the chat has ended"}')
-  + formatEvent('[DONE]')
+const WHY_LOST = 'The process that ran the chat has ended, or a part of it is lost'
+const LOST = formatEvent(`{"type":"error","errorText":"${WHY_LOST}"}`) + formatEvent('[DONE]')
 
 export class PeerChats {
   readonly #service: Service
