@@ -87,7 +87,7 @@ export interface Limits {
   readonly replayBytes: number
   /** How long an event is kept for a client that comes back. */
   readonly replayMs: number
-  /** Bytes kept for clients that come back, in all: those of MCP, and those of the AI SDK's chats. */
+  /** Bytes kept for clients that come back, in all; as many for those of MCP as for the AI SDK's chats. */
   readonly maxReplayBytes: number
   /**
    * A run of the AI SDK's chat goes on for so long without a client that reads it, and its end can be read

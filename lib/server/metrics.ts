@@ -259,7 +259,7 @@ function figures(type: 'counter' | 'gauge', all: readonly Figure[]): string {
 }
 
 function statusText(
-  { calls, streams, bodies, conversations, tasks, webhooks, store, mcp }: ServerStatus,
+  { calls, streams, bodies, conversations, tasks, webhooks, store, mcp, chats }: ServerStatus,
 ): string {
   const states: readonly Sample[] = [
     { labels: ['running'], value: tasks.running }, { labels: ['finished'], value: tasks.finished },
@@ -287,6 +287,10 @@ function statusText(
       ['triport_mcp_sessions', 'MCP sessions.', mcp.sessions],
       ['triport_mcp_subscribers', 'Subscribers of MCP notifications.', mcp.subscribers],
       ['triport_mcp_replay_bytes', 'What is kept for MCP clients that come back.', mcp.replayBytes],
+    ] satisfies readonly Figure[],
+    ...chats === undefined ? [] : [
+      ['triport_chats', 'Chats of the AI SDK that can be read again.', chats.count],
+      ['triport_chat_bytes', 'What is kept of the long ones.', chats.bytes],
     ] satisfies readonly Figure[],
   ]) + formatSamples({ name: 'triport_tasks', help: 'Tasks that are kept.' }, 'gauge', ['state'], states)
 }
@@ -347,6 +351,8 @@ export interface ServerStatus {
     readonly subscribers: number
     readonly replayBytes: number
   } | undefined
+  /** Chats of the AI SDK that can be read again, with the bytes of the long ones; undefined without HTTP. */
+  readonly chats: { readonly count: number; readonly bytes: number } | undefined
 }
 
 const PERIOD_MS = 20

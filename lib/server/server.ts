@@ -196,6 +196,7 @@ function assemble(
       store: service.shared && (service.shared.store.isUnavailable ? 'away' : 'reached'),
       webhooks: push?.status,
       mcp: mcp?.status(),
+      chats: protocols.includes('http') ? ui.status() : undefined,
     }
   }
 

@@ -338,6 +338,9 @@ test('chats that have ended make room for those that go on, within maxReplayByte
   assert.equal((await resume(server)).status, 204)
   const third = await resume(server, '/ui-stream/chat-0002/stream')
   await third.has('a', long)
+  const { count, bytes } = server.status().chats!
+  assert.equal(count, 1)
+  assert.ok(bytes > 15_000 && bytes < 20_000, String(bytes))
 })
 
 test('a reader who takes nothing holds the run up, and takes no memory', async (t) => {

@@ -36,6 +36,11 @@ export class Chats {
     }
   }
 
+  /** Streams that can be read again, and the bytes of the long ones. */
+  get status(): { readonly count: number; readonly bytes: number } {
+    return { count: this.#streams.size, bytes: this.#streams.budget.held }
+  }
+
   answer(agent: Agent | Group, { head, body, origin }: Exchange): MaybePromise<Reply> {
     const { limits } = this.#service
     const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)

@@ -9,8 +9,14 @@ import type { Chats } from './chats.ts'
 
 const module = new Later(() => import('./chats.ts'))
 
-/** Endpoints, and what to do when the server has closed. */
-export function uiRoutes(service: Service): { readonly endpoints: readonly Endpoint[]; close(): void } {
+export interface UiRoutes {
+  readonly endpoints: readonly Endpoint[]
+  status(): Chats['status']
+  /** For a server that has closed. */
+  close(): void
+}
+
+export function uiRoutes(service: Service): UiRoutes {
   let made: Chats | undefined
   const chats = (): Chats => made ??= new module.loaded.Chats(service)
   const posts = runEndpoints(service, 'ui-stream', module.load, (agent, exchange) => (
@@ -31,5 +37,9 @@ export function uiRoutes(service: Service): { readonly endpoints: readonly Endpo
       return chats()[verb](requireAgent(service, exchange), exchange)
     }),
   }))
-  return { endpoints: [...posts, ...streams], close: () => made?.close() }
+  return {
+    endpoints: [...posts, ...streams],
+    status: () => made?.status ?? { count: 0, bytes: 0 },
+    close: () => made?.close(),
+  }
 }
