@@ -83,7 +83,7 @@ export async function serveStdio(
   const closed = lines.over.then(async () => {
     await service.shared?.cluster.close(await service.tasks.ownership?.written() ?? true)
     await service.store.close?.()
-  })
+  }).finally(() => service.timers.close())
   const forget = signals ? endOnSignals({
     running: () => lines.running,
     close() {

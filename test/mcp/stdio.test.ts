@@ -191,6 +191,29 @@ test('requests without an answer hold no more bytes than all calls may', async (
   await host.end()
 })
 
+test('a server that has ended leaves no timer behind', async (t) => {
+  const { setTimeout: set, clearTimeout: clear } = globalThis
+  const left = new Set<unknown>()
+  t.mock.method(globalThis, 'setTimeout', (act: () => void, ms: number, ...more: []) => {
+    const timer = set(act, ms, ...more)
+    if (ms > 10_000) left.add(timer)
+    return timer
+  })
+  t.mock.method(globalThis, 'clearTimeout', (timer: NodeJS.Timeout) => {
+    left.delete(timer)
+    clear(timer)
+  })
+  const host = new Host()
+  await host.initialize()
+  host.write({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait', arguments: {} } })
+  await eventually(() => release.length > 0)
+  assert.equal(left.size, 1)
+  for (const end of release.splice(0)) end()
+  assert.equal(said((await host.next()).result), 'at last')
+  await host.end()
+  assert.equal(left.size, 0)
+})
+
 test('progress and logs come before the answer', async () => {
   const host = new Host()
   await host.initialize()
