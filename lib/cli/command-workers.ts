@@ -22,6 +22,7 @@ interface WorkerMessage {
   readonly running?: number
   /** A file that it reads: this process may be watched. */
   readonly source?: string
+  readonly readAt?: number
 }
 
 /** Marks these messages among all others on the same channel. */
@@ -58,8 +59,8 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
   function start(deaths: number): void {
     const worker = cluster.fork(variables)
     worker.on('message', (message: unknown) => {
-      const { listens, source } = contentOf(message) ?? {}
-      if (source !== undefined) noteSource(source)
+      const { listens, source, readAt } = contentOf(message) ?? {}
+      if (source !== undefined) noteSource(source, readAt)
       if (listens !== true) return
       // The first signal came before it handled any.
       if (isEnding) return void worker.process.kill('SIGTERM')
@@ -162,7 +163,7 @@ function send(content: WorkerMessage): void {
 
 /** Sends the primary the files that this worker's definitions are read from. */
 export function reportSources(): void {
-  onSource((source) => { send({ source }) })
+  onSource((source, readAt) => { send({ source, readAt }) })
 }
 
 /** Whether this worker reports for all. */

@@ -7,7 +7,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { unwatchFile, watchFile } from 'node:fs'
+import { stat, unwatchFile, watchFile } from 'node:fs'
 import { relative } from 'node:path'
 import { isRecord } from '../define/content.ts'
 import { onSource } from '../util/source-files.ts'
@@ -19,8 +19,9 @@ const INTERVAL_MS = 500
 /** Marks a process as watched; its value does not count. */
 const WATCHED = 'TRIPORT_WATCHED'
 
-/** The member of a message of the child that names a file which it reads. */
+/** The members of a message of the child that name a file which it reads, and say when. */
 const SOURCE = 'triportSource'
+const READ_AT = 'readAt'
 
 /** Running calls may take this long to end at a restart. */
 const RESTART_MS = 2_000
@@ -47,7 +48,9 @@ export function watchModule(
       detached: process.platform !== 'win32',
     })
     started.on('message', (message) => {
-      if (isRecord(message) && typeof message[SOURCE] === 'string') follow(message[SOURCE])
+      if (isRecord(message) && typeof message[SOURCE] === 'string') {
+        follow(message[SOURCE], Number(message[READ_AT]))
+      }
     })
     started.on('exit', (code, signal) => {
       // No file mends a wrong command line. A child that died of the signal had nothing to close.
@@ -58,11 +61,17 @@ export function watchModule(
     return started
   }
 
-  function follow(file: string): void {
+  /** `readAt`: what has changed since then has changed for the child. */
+  function follow(file: string, readAt?: number): void {
     if (isChanging || endedBy !== undefined || watched.has(file) || watched.size >= MAX_LOCAL_FILES) return
     watched.add(file)
     watchFile(file, { interval: INTERVAL_MS }, (now, before) => {
       if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino) void restart(file)
+    })
+    if (readAt === undefined) return
+    const reader = child
+    stat(file, (error, found) => {
+      if (error === null && child === reader && found.mtimeMs > readAt) void restart(file)
     })
   }
 
@@ -107,7 +116,9 @@ export function endWithWatcher(): void {
   // No event comes if the watcher is gone already. Without a channel the variable is only inherited.
   if (process.connected === false) return end()
   process.once('disconnect', end)
-  onSource((path) => { if (process.connected) process.send?.({ [SOURCE]: path }) })
+  onSource((path, readAt) => {
+    if (process.connected) process.send?.({ [SOURCE]: path, [READ_AT]: readAt })
+  })
   // The channel alone must not keep the process alive.
   process.channel?.unref()
 }

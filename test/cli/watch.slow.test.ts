@@ -80,6 +80,30 @@ test('a file that a definition names is watched too, also while it is wrong', as
   assert.equal(await ended, 0)
 })
 
+test('a file that changes after it was read, and before it is watched, has changed', async (t) => {
+  const folder = modules(t, {
+    // Its watcher is told late, and meanwhile the skill gets a file.
+    'late.mjs': `import { existsSync, writeFileSync } from 'node:fs'
+      const more = new URL('./skills/pay/more.md', import.meta.url)
+      const send = process.send
+      if (!existsSync(more)) {
+        process.send = (...message) => setTimeout(() => send.apply(process, message), 300)
+        setTimeout(() => writeFileSync(more, 'More'), 150)
+      }
+      export default () => 'hi'
+      export const skills = new URL('./skills/', import.meta.url)`,
+    'skills/pay/SKILL.md': '---\nname: pay\ndescription: Pays.\n---\n',
+  })
+  const { url, child, ended, said } = await serve(
+    t, [join(folder, 'late.mjs'), '--watch'], {}, await freePort(),
+  )
+  const more = async (): Promise<boolean> => (await fetch(`${url}/skills/pay/more.md`)).status === 200
+  await eventually(() => more().catch(() => false), 'the file')
+  assert.equal(said().match(/has changed; starting again/g)?.length, 1)
+  child.kill('SIGTERM')
+  assert.equal(await ended, 0)
+})
+
 test('where a key has to be made, what is watched keeps it from start to start', async (t) => {
   const fine = (word: string): string => FINE.replace('You said', word)
   const library = new URL('../../lib/index.js', import.meta.url).href
