@@ -493,13 +493,19 @@ for (const [what, hasKey, isShared] of houses) {
       for (const door of doors.filter(({ body }) => body !== undefined)) {
         const body = JSON.stringify(door.body!('hi', { rows: rows(30_000) }))
         assert.ok(body.length > 900_000)
-        const answer = await ask(door.path, {
+        const send = async (): Promise<Response> => ask(door.path, {
           method: 'POST', body,
           headers: {
             'content-type': 'application/json', ...hasKey && { 'x-api-key': KEY },
             ...door.isInSession && await inSession(server, hasKey), ...door.headers,
           },
         })
+        let answer = await send()
+        // Where the machine had no time for this process, the store takes it for dead, and it says so.
+        const isSilent = async (): Promise<boolean> => (
+          answer.status === 503 && /silent for too long/.test(await answer.clone().text())
+        )
+        for (let tries = 0; tries < 20 && await isSilent(); tries++) answer = await send()
         const isEndless = door.name === 'changes of 2026' && answer.status === 200
         const text = isEndless ? await answer.body?.cancel() ?? '' : await answer.text()
         assert.equal(answer.status, 200, `${door.name} by way ${way}: ${answer.status} ${text.slice(0, 300)}`)
