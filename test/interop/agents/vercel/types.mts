@@ -8,6 +8,7 @@ import { Agent as OldMastra } from 'mastra-0/agent'
 import { Agent as Volt } from '@voltagent/core'
 import { adapt, createServer, launch } from '../../../../dist/index.js'
 
+/** A model, of which each version of the AI SDK and the older Mastra have a type of their own. */
 declare const model: any
 
 const seven = new Seven({ model: openai('a') })
