@@ -78,14 +78,18 @@ function wordOf(value: string): string {
 
 interface OptionToken { readonly value?: string | undefined; readonly inlineValue?: boolean | undefined }
 
-function valueOf({ name, value: what }: Flag, { value, inlineValue }: OptionToken): string | undefined {
+function valueOf(
+  { name, value: what, isSecret }: Flag, { value, inlineValue }: OptionToken,
+): string | undefined {
   if (what === undefined) {
     if (value === undefined) return undefined
     throw new UsageError(`--${name} takes no value; leave ${JSON.stringify(value)} out`)
   }
-  if (value === '' && what === 'LIST') throw new UsageError(`--${name} is empty; write it, or leave it out`)
+  const isEmpty = what === 'LIST' && value !== undefined && /^[\s,]*$/.test(value)
+  if (isEmpty) throw new UsageError(`--${name} is empty; write it, or leave it out`)
   if (value !== undefined && (inlineValue === true || !value.startsWith('-'))) return value
-  const dashed = value === undefined ? '' : `; where it begins with a dash, write --${name}=${value}`
+  const written = `--${name}=${isSecret === true ? '…' : value}`
+  const dashed = value === undefined ? '' : `; where it begins with a dash, write ${written}`
   throw new UsageError(`--${name} needs a value: --${name} ${what}${dashed}`)
 }
 

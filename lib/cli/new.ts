@@ -5,7 +5,7 @@ import { slug } from '../define/agent.ts'
 import { didYouMean, UsageError } from './command-line.ts'
 import { subcommand } from './subcommand.ts'
 import { templates } from './templates.ts'
-import { copyLibrary } from './vendor.ts'
+import { copyLibrary, quoted } from './vendor.ts'
 import type { CommandLine } from './command-line.ts'
 import type { Subcommand } from './subcommand.ts'
 import type { Template } from './templates.ts'
@@ -91,7 +91,7 @@ function nextSteps(folder: string, { file, dependencies, node = 0 }: Template): 
   const needsPackages = Object.keys(dependencies).length > 0
   const [major = 0] = process.versions.node.split('.').map(Number)
   const steps = [
-    ...path === '' ? [] : [`cd ${/\s/.test(path) ? JSON.stringify(path) : path}`],
+    ...path === '' ? [] : [`cd ${quoted(path)}`],
     ...needsPackages ? ['npm install', `export OPENAI_API_KEY=…    (Windows: set OPENAI_API_KEY=…)`] : [],
     'npm start',
   ]

@@ -1,7 +1,7 @@
 /** `triport vendor`: copies what is shipped into a folder, with a licence and the SHA-256 of each file. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, isAbsolute, join, posix, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from './command-line.ts'
 import { subcommand, VERSION } from './subcommand.ts'
@@ -32,14 +32,19 @@ the folder is read. A copy that is there already is replaced, unless one of its 
   if (more.length > 0) throw new UsageError(`vendor takes one folder, not also ${more.join(' ')}`)
   const count = copyLibrary(folder)
   const here = relative('', folder).replaceAll('\\', '/')
-  const path = here.startsWith('..') ? folder : here
+  const path = here.startsWith('..') ? folder : here || '.'
   process.stdout.write(`Copied triport ${VERSION} to ${path}: ${count} files
 
-  Import it:  import { launch } from './${path}/index.js'
-  Run it:     node ${path}/cli.js serve agent.js
-  Check it:   cd ${path} && sha256sum -c ${SUMS}
+  Import it:  import { launch } from '${isAbsolute(path) ? '' : './'}${posix.join(path, 'index.js')}'
+  Run it:     node ${quoted(posix.join(path, 'cli.js'))} serve agent.js
+  Check it:   cd ${quoted(path)} && sha256sum -c ${SUMS}
 `)
 })
+
+/** A path as a shell takes it. */
+export function quoted(path: string): string {
+  return /\s/.test(path) ? JSON.stringify(path) : path
+}
 
 /**
  * Copies the library, and returns how many files that were. Throws an `Error` where the folder holds

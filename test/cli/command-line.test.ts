@@ -71,8 +71,10 @@ const mistakes: readonly (readonly [args: string, sentence: string])[] = [
   ['--colour', `Unknown option '--colour'; triport --help lists them`],
   ['--port', '--port needs a value: --port N'],
   ['--port --watch', '--port needs a value: --port N; where it begins with a dash, write --port=--watch'],
+  ['--key -secret', '--key needs a value: --key KEY; where it begins with a dash, write --key=…'],
   ['serve ', 'An argument is empty; write it, or leave it out'],
   ['--protocol ', '--protocol is empty; write it, or leave it out'],
+  ['--protocol ,', '--protocol is empty; write it, or leave it out'],
   ['--watch=yes', '--watch takes no value; leave "yes" out'],
 ]
 

@@ -77,6 +77,19 @@ test('what is read elsewhere is refused under these flags, so that they prove so
   assert.match(said, /ERR_ACCESS_DENIED/)
 })
 
+test('what is printed of a copy runs as it is, wherever the copy is', async (t) => {
+  const elsewhere = join(modules(t, {}), 'copy')
+  for (const [folder, imported, program] of [
+    ['.', './index.js', 'cli.js'], ['a copy', './a copy/index.js', '"a copy/cli.js"'],
+    [elsewhere, `${elsewhere}/index.js`, `${elsewhere}/cli.js`],
+  ] as const) {
+    const { printed, said } = await vendor(modules(t, {}), folder)
+    assert.ok(printed.includes(`from '${imported}'`), printed + said)
+    assert.ok(printed.includes(`node ${program} serve`), printed)
+    assert.doesNotMatch(printed, /cd  |to :/)
+  }
+})
+
 test('a copy lists the SHA-256 of every file, and holds the licence and the types', async (t) => {
   const folder = join(await vendored(t), 'vendor', 'triport')
   const lines = readFileSync(join(folder, 'SHA256SUMS'), 'utf8').trimEnd().split('\n')
