@@ -1,6 +1,7 @@
 /** Runs agents of Google's Agent Development Kit by their Runner, and reads its events. */
 import { askApproval } from '../approval.ts'
 import { earlierMessages, fileBlock, presentMessage } from '../message.ts'
+import { Paragraphs } from '../paragraphs.ts'
 import { readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { countIn, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
@@ -159,6 +160,8 @@ function messageOf(prompt: string, call: Call): Message {
 function makeReader(): Read {
   /** Whether pieces have come: then the whole that follows them is no news. */
   let isShown = false
+  const paragraphs = new Paragraphs()
+  let messages = 0
   return (value, call) => {
     const { content, partial, errorCode, errorMessage, usageMetadata } = value as Event
     if (errorCode !== undefined) {
@@ -171,11 +174,14 @@ function makeReader(): Read {
       sayUsage(call, { inputTokens, outputTokens, reasoningTokens })
     }
     const isRepeated = isShown && partial !== true
+    const message = messages
     if (content !== undefined) isShown = partial === true
+    if (content !== undefined && partial !== true) messages++
     const parts = content?.parts ?? []
     for (const part of parts) emitEvents(part, isRepeated, call)
     if (isRepeated) return undefined
-    const text = parts.map((part) => part.thought === true ? '' : part.text ?? '').join('')
+    const said = parts.map((part) => part.thought === true ? '' : part.text ?? '').join('')
+    const text = paragraphs.next(message, said)
     const files = parts.flatMap(({ inlineData }) => (
       inlineData === undefined ? [] : [fileBlock({ ...inlineData, mediaType: inlineData.mimeType })]
     ))

@@ -1,5 +1,6 @@
 /** Runs agents of AG-UI, which are mostly elsewhere, and reads their events. */
-import { earlierMessages, presentMessage } from '../message.ts'
+import { presentMessage } from '../message.ts'
+import { Paragraphs } from '../paragraphs.ts'
 import { readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { sayThought, sayToolCall, sayToolResult } from '../work.ts'
@@ -109,8 +110,7 @@ function messagesOf(prompt: string, call: Call): readonly object[] {
       source: { type: 'data', value: data, mimeType: mediaType },
     })),
   ]
-  const earlier = earlierMessages(call, false)
-  const all: readonly object[] = [...earlier, { role: 'user', content }]
+  const all: readonly object[] = [...call.history, { role: 'user', content }]
   return all.map((one, at) => ({ id: `message-${at + 1}`, ...one }))
 }
 
@@ -138,11 +138,12 @@ async function answersTo(interrupts: readonly Interrupt[], call: Call): Promise<
 }
 
 function makeReader(): Read {
+  const paragraphs = new Paragraphs()
   /** The arguments of calls that are not whole, by id. */
   const calls = new Map<string, { readonly name: string; args: string }>()
   return (value, call): Shown | undefined => {
     if (Array.isArray(readMember(value, 'newMessages'))) return lastText(value)
-    const { type, delta, message, toolCallId, toolCallName, content, result } = value as Event
+    const { type, delta, message, messageId, toolCallId, toolCallName, content, result } = value as Event
     const id = String(toolCallId)
     const open = calls.get(id)
     switch (type) {
@@ -150,7 +151,7 @@ function makeReader(): Read {
         throw new Error(`The agent has failed: ${String(message)}`)
       case 'TEXT_MESSAGE_CONTENT':
       case 'TEXT_MESSAGE_CHUNK':
-        return typeof delta === 'string' ? delta : undefined
+        return typeof delta === 'string' ? paragraphs.next(messageId, delta) : undefined
       case 'REASONING_MESSAGE_CONTENT':
       case 'THINKING_TEXT_MESSAGE_CONTENT':
         sayThought(call, delta)

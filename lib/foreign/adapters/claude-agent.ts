@@ -1,4 +1,5 @@
 /** Reads the messages that `query` of the Claude Agent SDK gives. */
+import { Paragraphs } from '../paragraphs.ts'
 import { readMember } from '../shape.ts'
 import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
@@ -9,14 +10,18 @@ export const claudeAgent: Reader = { makeReader }
 function makeReader(): Read {
   /** Whether the text of the present message has come in pieces. */
   let isShown = false
+  const paragraphs = new Paragraphs()
+  let id: unknown
   return (message, call): Shown | undefined => {
     const type = readMember(message, 'type')
     if (type === 'stream_event') {
-      const delta = readMember(readMember(message, 'event'), 'delta')
+      const event = readMember(message, 'event')
+      id = readMember(readMember(event, 'message'), 'id') ?? id
+      const delta = readMember(event, 'delta')
       const text = readMember(delta, 'text')
       if (readMember(delta, 'type') !== 'text_delta' || typeof text !== 'string') return undefined
       isShown = true
-      return text
+      return paragraphs.next(id, text)
     }
     if (type === 'result') return resultOf(message, call)
     const content = readMember(readMember(message, 'message'), 'content')
@@ -25,7 +30,7 @@ function makeReader(): Read {
     if (type !== 'assistant') return undefined
     const text = isShown ? '' : blocks.map((block) => textIn(block)).join('')
     isShown = false
-    return text === '' ? undefined : text
+    return paragraphs.next(readMember(readMember(message, 'message'), 'id'), text) || undefined
   }
 }
 

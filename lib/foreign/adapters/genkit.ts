@@ -1,5 +1,6 @@
 /** Runs flows of Genkit, and reads what flows and `generate` give. */
 import { presentMessage } from '../message.ts'
+import { Paragraphs } from '../paragraphs.ts'
 import { readJson, readMember } from '../shape.ts'
 import { sayThought, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
@@ -78,6 +79,7 @@ function isResponse(value: object): boolean {
 function makeReader(): Read {
   /** Whether the text has come in pieces. */
   let isShown = false
+  const paragraphs = new Paragraphs()
   const calls = new ToolCalls()
   return (value, call) => {
     const isWhole = isResponse(value)
@@ -87,7 +89,7 @@ function makeReader(): Read {
     if (!isWhole) {
       if (typeof text !== 'string' || text === '') return undefined
       isShown = true
-      return text
+      return paragraphs.next(readMember(value, 'index'), text)
     }
     const usage = readMember(value, 'usage')
     sayUsage(call, {

@@ -1,5 +1,6 @@
 /** Runs agents of LlamaIndex, and reads their events and results. */
 import { earlierMessages, presentMessage } from '../message.ts'
+import { Paragraphs } from '../paragraphs.ts'
 import { readMember, textOfParts } from '../shape.ts'
 import { sayToolCall, sayToolResult } from '../work.ts'
 import type { Call } from '../../define/call.ts'
@@ -86,20 +87,27 @@ function fileOf({ data, mediaType }: { readonly data: string; readonly mediaType
 function makeReader(): Read {
   /** Whether the text has come in pieces. */
   let isShown = false
+  const paragraphs = new Paragraphs()
+  /** How many tools have ended: an agent speaks anew behind each. */
+  let ended = 0
   return (value, call) => {
     const data = readMember(value, 'data')
     const delta = readMember(data, 'delta')
     if (typeof delta === 'string') {
       if (delta !== '') isShown = true
-      return delta
+      return paragraphs.next(ended, delta)
     }
     const id = readMember(data, 'toolId')
     const name = readMember(data, 'toolName')
     if (typeof id === 'string' && typeof name === 'string') {
       const output = readMember(data, 'toolOutput')
       const isError = readMember(output, 'isError') === true
-      if (output === undefined) sayToolCall(call, id, name, readMember(data, 'toolKwargs'))
-      else sayToolResult(call, id, name, readMember(output, 'result'), isError)
+      if (output === undefined) {
+        sayToolCall(call, id, name, readMember(data, 'toolKwargs'))
+      } else {
+        ended++
+        sayToolResult(call, id, name, readMember(output, 'result'), isError)
+      }
     }
     const result = readMember(data, 'result')
     if (result === undefined) return undefined

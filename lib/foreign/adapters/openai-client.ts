@@ -1,6 +1,6 @@
 /** Reads what OpenAI's client returns: chat completions and responses, whole and in pieces. */
 import { Paragraphs } from '../paragraphs.ts'
-import { readMember } from '../shape.ts'
+import { readMember, wordIn } from '../shape.ts'
 import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { ContentInput } from '../../define/content.ts'
@@ -10,6 +10,7 @@ import type { PlainMembers } from '../shape.ts'
 export const openaiClient: Reader = {
   makeReader() {
     const paragraphs = new Paragraphs()
+    let completions = 0
     return (value, call) => {
       const { object, type, choices, sequence_number: number } = value as PlainMembers
       if (typeof number === 'number') return readEvent(value as PlainMembers, paragraphs, call)
@@ -17,7 +18,9 @@ export const openaiClient: Reader = {
       const [choice] = Array.isArray(choices) ? choices as readonly PlainMembers[] : []
       if (object === 'chat.completion') return readChat(value as PlainMembers, choice, call)
       if (type === 'error') throw errorOf(value)
-      return readChunk(value as PlainMembers, choice?.['delta'], call)
+      const text = paragraphs.next(completions, readChunk(value as PlainMembers, choice?.['delta'], call))
+      if (wordIn(choice?.['finish_reason']) !== undefined) completions++
+      return text || undefined
     }
   },
 }
@@ -34,11 +37,11 @@ function readChat({ usage }: PlainMembers, choice: unknown, call: Call): Shown {
   return shownOf(text, readMember(message, 'parsed'))
 }
 
-function readChunk({ usage, error }: PlainMembers, delta: unknown, call: Call): Shown | undefined {
+function readChunk({ usage, error }: PlainMembers, delta: unknown, call: Call): string {
   if (error !== undefined && error !== null) throw errorOf(error)
   readUsage(usage, call)
   sayThought(call, readMember(delta, 'reasoning_content') ?? readMember(delta, 'reasoning'))
-  return textIn(readMember(delta, 'content')) || textIn(readMember(delta, 'refusal')) || undefined
+  return textIn(readMember(delta, 'content')) || textIn(readMember(delta, 'refusal'))
 }
 
 function readResponse(response: PlainMembers, call: Call): Shown {
