@@ -82,6 +82,8 @@ test('each mistake is named, with how to mend it', () => {
     [{}, /has a ui without a page; write ui: \{ file/],
     [{ html, file }, /has ui.html and ui.file; leave one of them out/],
     [{ html: '<b>a</b>' }, /has a ui.html that is no whole document; begin it with <!doctype html>/],
+    // Each further comment must not double the time.
+    [{ html: '<!-- a -->'.repeat(1_000) }, /is no whole document/],
     [{ html: 1 }, /has ui.html 1; write a document/],
     [{ html: html + ' '.repeat(8 * 1024 * 1024) }, /has a ui.html of more than 8388608 bytes/],
     [{ file: '' }, /its ui.file is ""; write a path, or .* new URL\('.\/name', import.meta.url\)/],

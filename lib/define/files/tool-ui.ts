@@ -159,7 +159,7 @@ function documentOf(owner: string, html: unknown, file: unknown): string {
     throw new TypeError(`${owner} has a ${member} of more than ${MAX_PAGE_BYTES} bytes; make it smaller`)
   }
   // Hosts refuse fragments.
-  if (/^\uFEFF?\s*(?:<!--[^]*?-->\s*)*(?:<!doctype html[\s>]|<html[\s>])/i.test(text)) return text
+  if (/^\uFEFF?\s*(?:<!--(?:(?!-->)[^])*-->\s*)*(?:<!doctype html[\s>]|<html[\s>])/i.test(text)) return text
   throw new TypeError(`${owner} has a ${member} that is no whole document; begin it with <!doctype html>`)
 }
 
