@@ -83,7 +83,7 @@ class AwaitedRun<T> {
     this.#sessionLease = this.#session?.enter(this.#call)
     this.#call.origin.retain?.()
     try {
-      this.#call.clock.limitAmong(timers, this.#timeoutMs, this.#timeIsUp.bind(this))
+      this.#call.clock.limit(this.#timeoutMs, this.#timeIsUp.bind(this), false, timers)
     } catch (error) {
       // Nothing else would give back what it holds.
       this.#settle()

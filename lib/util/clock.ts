@@ -32,15 +32,19 @@ export class Clock implements Timed {
 
   /**
    * Calls `onEnd` once when the time is over; replaces an earlier limit. `Infinity` never does.
-   * `isBackground`: no reason for the process to live on.
+   * `isBackground`: no reason for the process to live on. With `timers` it is counted among others of its
+   * length.
    */
-  limit(ms: number, onEnd: () => void, isBackground = false): void {
-    this.#limit(ms, onEnd, isBackground, undefined)
-  }
-
-  /** The same limit, counted among others of its length. */
-  limitAmong(timers: Timers, ms: number, onEnd: () => void): void {
-    this.#limit(ms, onEnd, false, ms > MAX_TIMER_MS ? undefined : timers.of(ms))
+  limit(ms: number, onEnd: () => void, isBackground = false, timers?: Timers): void {
+    this.clear()
+    this.#leftMs = ms
+    this.#isBackground = isBackground
+    this.#onEnd = onEnd
+    this.#queue = ms > MAX_TIMER_MS ? undefined : timers?.of(ms)
+    if (this.#waits > 0) return
+    if (this.#queue === undefined) return this.#run()
+    this.#queue.add(this)
+    this.#since = this.dueAtMs - ms
   }
 
   get isStopped(): boolean { return this.#waits > 0 }
@@ -65,18 +69,6 @@ export class Clock implements Timed {
     const onEnd = this.#onEnd
     this.clear()
     onEnd?.()
-  }
-
-  #limit(ms: number, onEnd: () => void, isBackground: boolean, queue: TimerQueue | undefined): void {
-    this.clear()
-    this.#leftMs = ms
-    this.#isBackground = isBackground
-    this.#onEnd = onEnd
-    this.#queue = queue
-    if (this.#waits > 0) return
-    if (queue === undefined) return this.#run()
-    queue.add(this)
-    this.#since = this.dueAtMs - ms
   }
 
   #unset(): void {

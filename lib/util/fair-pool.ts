@@ -18,17 +18,11 @@ export interface Slot<T> extends LinkedMember<Slot<T>> {
   bytes: number
 }
 
-/** Kept texts: under which id, since when, and of which kind. */
-export interface KeptTexts<Tag> {
-  readonly id: string
-  readonly at: number
-  readonly tag: Tag
-  readonly texts: readonly string[]
-  text(which: number): string
-}
-
-/** The same, read on demand: as long as nothing is added or removed. */
-class SlotTexts<Tag> implements KeptTexts<Tag> {
+/**
+ * Kept texts: under which id, since when, and of which kind. Read on demand, as long as nothing is added or
+ * removed.
+ */
+export class KeptTexts<Tag> {
   readonly #slots: TextSlots<SlotHolder, Tag>
   readonly #slot: number
 
@@ -132,7 +126,7 @@ export class FairPool<T, Tag = undefined> {
   * textsOf(owner: string): Generator<KeptTexts<Tag>> {
     const holding = this.#holdings.get(owner)
     if (holding === undefined) return
-    for (const slot of this.#texts.of(holding)) yield new SlotTexts(this.#texts, slot)
+    for (const slot of this.#texts.of(holding)) yield new KeptTexts(this.#texts, slot)
   }
 
   /** Removes all texts that were added at that time or before. */

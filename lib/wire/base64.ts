@@ -4,19 +4,12 @@
  * again and compared. Spec: RFC 4648 §3.5, §4, §5; MCP 2026-07-28, header values.
  */
 
-/** Reads standard, padded base64. Undefined where it is not canonical. */
-export function decodeBase64(text: string): Uint8Array | undefined {
-  return decode(text, 'base64')
-}
-
-/** Reads URL-safe base64 without padding. Undefined where it is not canonical. */
-export function decodeBase64Url(text: string): Uint8Array | undefined {
-  return decode(text, 'base64url')
-}
-
-/** Writes URL-safe base64 without padding. */
-export function encodeBase64Url(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url')
+/** Reads base64: standard and padded, or URL-safe without padding. Undefined where it is not canonical. */
+export function decodeBase64(
+  text: string, encoding: 'base64' | 'base64url' = 'base64',
+): Uint8Array | undefined {
+  const bytes = Buffer.from(text, encoding)
+  return bytes.toString(encoding) === text ? bytes : undefined
 }
 
 /** Base64 of either alphabet, padded or not, in the standard spelling. Undefined where it is none. */
@@ -28,11 +21,6 @@ export function standardBase64(text: string): string | undefined {
   if (!/^[A-Za-z\d+/_-]*$/.test(digits)) return undefined
   const standard = digits.replaceAll('-', '+').replaceAll('_', '/')
   return standard.padEnd(Math.ceil(standard.length / 4) * 4, '=')
-}
-
-function decode(text: string, encoding: 'base64' | 'base64url'): Uint8Array | undefined {
-  const bytes = Buffer.from(text, encoding)
-  return bytes.toString(encoding) === text ? bytes : undefined
 }
 
 const OPENING = '=?base64?'

@@ -55,11 +55,9 @@ export function decodeMessage(value: unknown, maxBytes: number): RpcMessage {
     return { kind: 'malformed', id: undefined, why: 'A message is a JSON object' }
   }
   const { jsonrpc, id, method, params, result, error } = value as Readonly<Record<string, unknown>>
-  const hasId = id !== undefined
-  const isReadable = !hasId || isId(id, maxBytes)
-  const known = hasId && isId(id, maxBytes) ? id : undefined
+  const known = id === undefined || isId(id, maxBytes) ? id : undefined
   if (jsonrpc !== '2.0') return { kind: 'malformed', id: known, why: '"jsonrpc" must be "2.0"' }
-  if (!isReadable) {
+  if (known !== id) {
     const why = `"id" must be a string or an integer of at most ${maxBytes} bytes`
     return { kind: 'malformed', id: undefined, why }
   }

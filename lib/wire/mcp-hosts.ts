@@ -141,12 +141,6 @@ export function hostEntry(host: McpHost, server: HostedProcess | HostedUrl): Ent
   return 'command' in server ? host.process(server) : host.address?.(server)
 }
 
-/** The text of a whole file with one server in it, to be copied. */
-export function hostText({ member, format }: McpHost, name: string, entry: Entry): string {
-  if (format === 'json') return `${JSON.stringify({ [member]: { [name]: entry } }, null, 2)}\n`
-  return tomlTable(`${member}.${name}`, entry)
-}
-
 /** A table of TOML. The values are strings and lists of strings, which TOML writes as JSON does. */
 export function tomlTable(name: string, entry: Entry): string {
   const lines = Object.entries(entry).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)

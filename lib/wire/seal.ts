@@ -7,7 +7,7 @@
  * 2³² seals under one key. Spec: NIST SP 800-38D, RFC 5869.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { decodeBase64Url, encodeBase64Url } from './base64.ts'
+import { decodeBase64 } from './base64.ts'
 
 export interface Seal {
   /** Whether its secret was made here, so that nothing opens in another process. */
@@ -65,15 +65,15 @@ export function createSeal(secret: string | readonly string[] | undefined, servi
       const [first] = rings()
       const cipher = createCipheriv(CIPHER, first.key(purpose), nonce, { authTagLength: TAG })
       if (bound !== undefined) cipher.setAAD(Buffer.from(bound))
-      return encodeBase64Url(Buffer.concat([
+      return Buffer.concat([
         first.id, nonce,
         cipher.update(expiry), cipher.update(json, 'utf8'), cipher.final(),
         cipher.getAuthTag(),
-      ]))
+      ]).toString('base64url')
     },
 
     open(purpose, text, bound) {
-      const bytes = decodeBase64Url(text)
+      const bytes = decodeBase64(text, 'base64url')
       if (bytes === undefined || bytes.length <= ID + NONCE + EXPIRY + TAG) return undefined
       const ring = rings().find(({ id }) => id.equals(bytes.subarray(0, ID)))
       const plain = ring && decrypt(ring.key(purpose), bytes.subarray(ID), bound)

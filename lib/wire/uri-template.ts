@@ -30,7 +30,6 @@ export interface UriTemplate {
 
 /** RFC 6570 appendix A: what an operator does. */
 interface Operator {
-  readonly sign: string
   readonly first: string
   readonly separator: string
   readonly isNamed: boolean
@@ -49,20 +48,21 @@ interface Variable { readonly name: string; readonly max: number; readonly isExp
 type Part = string | { readonly operator: Operator; readonly variables: readonly Variable[] }
 
 const simple: Operator = {
-  sign: '', first: '', separator: ',', isNamed: false, isBare: false, isReserved: false, stops: '/?#',
+  first: '', separator: ',', isNamed: false, isBare: false, isReserved: false, stops: '/?#',
 }
-const reserved: Operator = { ...simple, sign: '+', isReserved: true, stops: '' }
-const query: Operator = { ...simple, sign: '?', first: '?', separator: '&', isNamed: true, stops: '&#' }
+const reserved: Operator = { ...simple, isReserved: true, stops: '' }
+const query: Operator = { ...simple, first: '?', separator: '&', isNamed: true, stops: '&#' }
 
+/** By their signs. */
 const operators: ReadonlyMap<string, Operator> = new Map([
-  reserved,
-  { ...reserved, sign: '#', first: '#' },
-  { ...simple, sign: '.', first: '.', separator: '.' },
-  { ...simple, sign: '/', first: '/', separator: '/' },
-  { ...simple, sign: ';', first: ';', separator: ';', isNamed: true, isBare: true, stops: ';/?#' },
-  query,
-  { ...query, sign: '&', first: '&' },
-].map((operator) => [operator.sign, operator]))
+  ['+', reserved],
+  ['#', { ...reserved, first: '#' }],
+  ['.', { ...simple, first: '.', separator: '.' }],
+  ['/', { ...simple, first: '/', separator: '/' }],
+  [';', { ...simple, first: ';', separator: ';', isNamed: true, isBare: true, stops: ';/?#' }],
+  ['?', query],
+  ['&', { ...query, first: '&' }],
+])
 
 /** Parses a template. Throws `TypeError` with a sentence: what is wrong, and at which character. */
 export function parseTemplate(template: string): UriTemplate {
@@ -106,7 +106,7 @@ function expressionOf(template: string, from: number, to: number): Part {
   }
   const operator = operators.get(sign) ?? simple
   const variables: Variable[] = []
-  let at = from + operator.sign.length
+  let at = operator === simple ? from : from + 1
   for (const text of template.slice(at, to).split(',')) {
     const found = VARIABLE.exec(text)
     if (found === null) {

@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { Browser, absent } from '../fixtures/browser.ts'
 import { eventually, listen, serve } from '../fixtures/client.ts'
 import { Gate, showcase } from '../fixtures/showcase.ts'
-import { hostEntry, hostFlag, hostText, mcpHosts } from '../../lib/wire/mcp-hosts.ts'
+import { hostEntry, hostFlag, mcpHosts, tomlTable } from '../../lib/wire/mcp-hosts.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Page, View } from '../fixtures/browser.ts'
@@ -187,8 +187,11 @@ test('what clients need names this server, a click or a copy away, and makes a c
     const module = { command: 'npx', args: ['triport', 'serve', '/path/to/agent.js', hostFlag(host)] }
     for (const server of [module, { url: `${url}/mcp` }]) {
       const entry = hostEntry(host, server)
-      const whole = entry === undefined ? undefined : hostText(host, 'travel-office', entry).trim()
-      if (whole !== undefined) assert.ok(texts.includes(whole), `${host.title}: ${whole}`)
+      if (entry === undefined) continue
+      const { member, format } = host
+      const whole = format === 'json' ? JSON.stringify({ [member]: { 'travel-office': entry } }, null, 2)
+        : tomlTable(`${member}.travel-office`, entry).trim()
+      assert.ok(texts.includes(whole), `${host.title}: ${whole}`)
     }
     const install = `npx triport install ${host.id} ${url}/mcp`
     assert.equal(texts.includes(install), host.address !== undefined, host.title)

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { costOf } from '../fixtures/time.ts'
-import {
-  decodeBase64, decodeBase64Url, decodeHeaderValue, encodeBase64Url, standardBase64,
-} from '../../lib/wire/base64.ts'
+import { decodeBase64, decodeHeaderValue, standardBase64 } from '../../lib/wire/base64.ts'
 
 function text(bytes: Uint8Array | undefined): string | undefined {
   return bytes && Buffer.from(bytes).toString('latin1')
@@ -33,15 +31,12 @@ test('base64 of either alphabet, padded or not, has one standard spelling', () =
   for (const [given, standard] of rows) assert.equal(standardBase64(given), standard, given)
 })
 
-test('URL-safe base64 is written and read without padding', () => {
-  for (const plain of ['', 'f', 'fo', 'foo', '\xfb\xff\xfe']) {
-    const encoded = encodeBase64Url(Buffer.from(plain, 'latin1'))
-    assert.match(encoded, /^[\w-]*$/)
-    assert.equal(text(decodeBase64Url(encoded)), plain)
+test('URL-safe base64 is read without padding', () => {
+  for (const [plain, encoded] of [['', ''], ['f', 'Zg'], ['foo', 'Zm9v'], ['\xfb\xff\xfe', '-__-']] as const) {
+    assert.equal(text(decodeBase64(encoded, 'base64url')), plain)
   }
-  assert.equal(encodeBase64Url(new Uint8Array([1, 2, 3, 4]).subarray(1, 3)), 'AgM')
   for (const value of ['Zg==', 'Zh', '+/8', 'Zm9v-TAMPERED', 'Zm9v.', 'Z', 'Zg\n']) {
-    assert.equal(decodeBase64Url(value), undefined, value)
+    assert.equal(decodeBase64(value, 'base64url'), undefined, value)
   }
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { hostEntry, hostText, mcpHosts } from '../../lib/wire/mcp-hosts.ts'
+import { hostEntry, mcpHosts, tomlTable } from '../../lib/wire/mcp-hosts.ts'
 
 const process = { command: 'node', args: ['cli.js', 'serve', 'a.js', '--stdio'] }
 const address = { url: 'https://a.example/mcp', keyVariable: 'SHOP_KEY' }
@@ -34,9 +34,7 @@ test('each host has its own form of an address and of a process', () => {
   }
 })
 
-test('the text to be copied is a whole file', () => {
-  const [claude, codex] = ['claude', 'codex'].map((id) => mcpHosts.find((host) => host.id === id)!)
-  assert.deepEqual(JSON.parse(hostText(claude!, 'shop', process)), { mcpServers: { shop: process } })
-  assert.equal(hostText(codex!, 'shop', { url: address.url }),
-    '[mcp_servers.shop]\nurl = "https://a.example/mcp"\n')
+test('an entry is written as a table of TOML', () => {
+  assert.equal(tomlTable('mcp_servers.shop', { url: address.url, args: ['a', '"'] }),
+    '[mcp_servers.shop]\nurl = "https://a.example/mcp"\nargs = ["a","\\""]\n')
 })

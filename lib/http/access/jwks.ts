@@ -4,7 +4,7 @@
  * Spec: RFC 7519, RFC 7515, RFC 7517, RFC 7518 §3, RFC 9068, RFC 8725.
  */
 import { constants, createPublicKey, verify } from 'node:crypto'
-import { decodeBase64Url } from '../../wire/base64.ts'
+import { decodeBase64 } from '../../wire/base64.ts'
 import { isStrings } from '../../wire/json.ts'
 import { askForObject, objectIn } from '../../wire/remote-json.ts'
 import { isSecureAddress } from '../../wire/secure-address.ts'
@@ -79,7 +79,7 @@ export function jwksVerifier(options: JwksOptions): TokenVerifier {
     const [head = '', body = '', signed = ''] = parts
     const header = jsonIn(head)
     const claims = jsonIn(body)
-    const signature = decodeBase64Url(signed)
+    const signature = decodeBase64(signed, 'base64url')
     if (header === undefined || claims === undefined || signature === undefined) return undefined
     const { alg, kid, crit, typ } = header
     const algorithm = allowed.find((one) => one === alg)
@@ -147,7 +147,7 @@ function infoOf(
 }
 
 function jsonIn(part: string): Claims | undefined {
-  const bytes = decodeBase64Url(part)
+  const bytes = decodeBase64(part, 'base64url')
   return bytes === undefined ? undefined : objectIn(Buffer.from(bytes).toString())
 }
 
