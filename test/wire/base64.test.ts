@@ -32,7 +32,8 @@ test('base64 of either alphabet, padded or not, has one standard spelling', () =
 })
 
 test('URL-safe base64 is read without padding', () => {
-  for (const [plain, encoded] of [['', ''], ['f', 'Zg'], ['foo', 'Zm9v'], ['\xfb\xff\xfe', '-__-']] as const) {
+  const rows = [['', ''], ['f', 'Zg'], ['foo', 'Zm9v'], ['\xfb\xff\xfe', '-__-']] as const
+  for (const [plain, encoded] of rows) {
     assert.equal(text(decodeBase64(encoded, 'base64url')), plain)
   }
   for (const value of ['Zg==', 'Zh', '+/8', 'Zm9v-TAMPERED', 'Zm9v.', 'Z', 'Zg\n']) {
