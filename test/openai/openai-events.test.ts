@@ -7,7 +7,7 @@ import { openaiAgent } from '../../lib/openai/openai.ts'
 import { callOf } from '../fixtures/house.ts'
 import {
   ask, calls, data, delta, DONE, endpoint, faultOf, inTurn, reply, stream,
-} from '../adapters/endpoint.ts'
+} from './endpoint.ts'
 import type { OpenaiOptions } from '../../lib/openai/openai.ts'
 import type { CallEvent } from '../../lib/index.ts'
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineTool } from '../../lib/define/tool.ts'
-import { ask, data, delta, DONE, endpoint, EVENTS, faultOf, JSON_TYPE } from '../adapters/endpoint.ts'
+import { ask, data, delta, DONE, endpoint, EVENTS, faultOf, JSON_TYPE } from './endpoint.ts'
 import { part } from './stream-parts.ts'
-import type { Respond } from '../adapters/endpoint.ts'
+import type { Respond } from './endpoint.ts'
 
 const echo = defineTool({
   name: 'echo', inputSchema: { type: 'object', properties: { n: { type: 'number' } } }, run: ({ n }) => n,

@@ -7,9 +7,9 @@ import { defineTool } from '../../lib/define/tool.ts'
 import { callOf } from '../fixtures/house.ts'
 import {
   calls, delta, DONE, endpoint, EVENTS, faultOf, inTurn, JSON_TYPE, stream,
-} from '../adapters/endpoint.ts'
+} from './endpoint.ts'
 import { part } from './stream-parts.ts'
-import type { Respond } from '../adapters/endpoint.ts'
+import type { Respond } from './endpoint.ts'
 
 const never = new Promise<never>(() => {})
 

@@ -13,9 +13,9 @@ import { freePort } from '../fixtures/listening.ts'
 import { ask as rpc, begin, messagesOf, modern, said, serveMcp } from '../mcp/client.ts'
 import {
   ask, calls, data, delta, DONE, endpoint, EVENTS, faultOf, HTML_TYPE, inTurn, JSON_TYPE, reply, stream,
-} from '../adapters/endpoint.ts'
+} from './endpoint.ts'
 import type { FaultKind } from '../../lib/define/fault.ts'
-import type { Received, Respond } from '../adapters/endpoint.ts'
+import type { Received, Respond } from './endpoint.ts'
 
 test('each piece is told when it arrives, before the next is sent', async (t) => {
   let proceed = (): void => {}
