@@ -22,6 +22,11 @@ const LATER = 'later.js'
 /** The same of what the first entry never comes to: where a command cannot run, programs do not load it. */
 const LATER_OF_OTHERS = 'later-of-command.js'
 const SMALL_LENGTH = 4_096
+/**
+ * The object in the main file that has what files take of it that are loaded later. Were these exports, V8 would
+ * go through all of them for each name of a global thing in each function that it compiles.
+ */
+const MEMBERS = '$main'
 
 const TARGET = String.raw`'(?<target>[^']+)'`
 const IMPORT = new RegExp(
@@ -179,6 +184,7 @@ function link(modules, files, entries) {
   const outside = new Map()
   const taken = new Map([...files.keys()].map((file) => [file, new Map()]))
   const exported = new Map([...files.keys()].map((file) => [file, new Set()]))
+  const members = new Set()
   /** Makes `name` stand outside of the module that it is defined in, for the use of a file. */
   const take = (name, path, file) => {
     const other = outside.get(name) ?? path
@@ -188,7 +194,10 @@ function link(modules, files, entries) {
     outside.set(name, path)
     const from = fileOf.get(path)
     if (from === file) return
-    exported.get(from).add(name)
+    if (from === MAIN && !entries.includes(file)) {
+      exported.get(MAIN).add(MEMBERS)
+      members.add(name)
+    } else exported.get(from).add(name)
     taken.get(file).set(from, (taken.get(file).get(from) ?? new Set()).add(name))
   }
   for (const { path, imports } of modules.values()) {
@@ -210,7 +219,7 @@ function link(modules, files, entries) {
       exported.get(file).add(name)
     }
   }
-  return { fileOf, outside, taken, exported }
+  return { entries, fileOf, outside, taken, exported, members }
 }
 
 /** Where a name comes from that a module may only pass on. */
@@ -231,7 +240,7 @@ function pathFrom(file, target) {
 }
 
 function formatFile(file, own, places, isOpen) {
-  const { taken, exported } = places
+  const { entries, taken, exported, members } = places
   const imports = own.flatMap((module) => module.imports)
   const builtins = new Set(imports.flatMap(({ path, target }) => path === undefined ? target : []))
   const ids = isOpen ? own.filter(isMade).map(({ path }) => idOf(path)) : []
@@ -244,10 +253,14 @@ function formatFile(file, own, places, isOpen) {
       const id = idOf(target)
       return `let ${id}$;\nconst ${id} = () => ${id}$ ??= process.getBuiltinModule('${target}');\n`
     }),
-    ...[...taken.get(file)].map(([from, names]) => (
-      `import { ${[...names].join(', ')} } from '${pathFrom(file, from)}';\n`
-    )),
+    ...[...taken.get(file)].map(([from, names]) => {
+      const list = `{ ${[...names].join(', ')} }`
+      const target = pathFrom(file, from)
+      if (from !== MAIN || entries.includes(file)) return `import ${list} from '${target}';\n`
+      return `import { ${MEMBERS} } from '${target}';\nconst ${list} = ${MEMBERS};\n`
+    }),
     ...own.map((module) => formatModule(module, file, places, used, isOpen)),
+    names.has(MEMBERS) ? `const ${MEMBERS} = { ${[...members].toSorted().join(', ')} };\n` : '',
     names.size > 0 ? `export { ${[...names].toSorted().join(', ')} };\n` : '',
   ].join('')
 }

@@ -376,6 +376,9 @@ test('what is shipped is a few files, that point to nothing else', () => {
   // One for the start, and one for each thing that is loaded when it is needed.
   assert.ok(programs.length < 40 && programs.every((path) => path.endsWith('.js')), programs.join(' '))
   assert.deepEqual(files.filter((path) => !programs.includes(path)), ['index.d.ts'])
+  const [, exported = ''] = /^export \{ ([^}]*) \}/m.exec(readFileSync('dist/triport.js', 'utf8')) ?? []
+  // What programs import, and one object with what is taken later.
+  assert.ok(exported.split(', ').includes('$main') && exported.split(', ').length < 40, exported)
   for (const path of ['triport.js', 'later.js']) {
     // Bundlers would look for a file there, and in workers' runtimes modules have no address.
     assert.doesNotMatch(readFileSync(`dist/${path}`, 'utf8'), /import\.meta/, path)
