@@ -31,8 +31,8 @@ export interface Validation extends Findings {
 /** Checks a value. Never throws, and leaves the value as it is. */
 export type Validate = (value: unknown) => Validation
 
-/** The same, within so many steps for this value. */
-export type ValidateWithin = (value: unknown, maxSteps: number) => Validation
+/** The same, within so many steps for this value. Left out: those of the options. */
+export type ValidateWithin = (value: unknown, maxSteps?: number) => Validation
 
 const CHANGING: Failure = { keyword: '', message: 'changes while it is checked' }
 const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([]), more: false })
@@ -44,12 +44,11 @@ const VALID: Validation = Object.freeze({ valid: true, errors: Object.freeze([])
  * bounds; its message has where, why, and what to write instead. Nothing is fetched or remembered.
  */
 export function compile(schema: JsonSchema, options: CompileOptions = {}): Validate {
-  const { maxSteps } = compileLimits(options)
   const validate = compileWithin(schema, options)
-  return (value) => validate(value, maxSteps)
+  return (value) => validate(value)
 }
 
-/** The same for a function that gets with each value how many steps it may take. */
+/** The same for a function that may get with each value how many steps it may take. */
 export function compileWithin(schema: JsonSchema, options: CompileOptions = {}): ValidateWithin {
   const bounds = compileLimits(options)
   if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
@@ -62,7 +61,7 @@ function validator(root: SchemaLocation, registry: Registry, bounds: CompileLimi
   const plan = bounds.defaults && hasDefaults ? planFor(root, registry, bounds) : undefined
   let idle: ValidationRun | undefined
 
-  return (input, maxSteps) => {
+  return (input, maxSteps = bounds.maxSteps) => {
     // One run is kept for the next value; a value whose getters come back here gets another.
     const run = idle ?? new ValidationRun(bounds, root.resource)
     idle = undefined
@@ -105,12 +104,11 @@ function boundIn(error: unknown): Failure {
 /** The plan of a schema's defaults, if it has any. Throws the mistake where one does not fit its schema. */
 function planFor(root: SchemaLocation, registry: Registry, bounds: CompileLimits): Plan | undefined {
   const { plan, found } = planOf(root, registry)
-  const { maxSteps } = bounds
   for (const part of found) {
     const run = new ValidationRun(bounds, root.resource)
-    run.begin(maxSteps)
+    run.begin(bounds.maxSteps)
     const value = newDefault(part, run)
-    const validation = validator(part.location, registry, { ...bounds, defaults: false })(value, maxSteps)
+    const validation = validator(part.location, registry, { ...bounds, defaults: false })(value)
     const why = `the default does not fit its schema: ${summarize(validation)}`
     if (!validation.valid) throw broken(`${part.location.at}/default`, why)
   }

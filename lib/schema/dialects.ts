@@ -4,7 +4,6 @@
  * Spec: https://json-schema.org/draft/2020-12/schema, http://json-schema.org/draft-07/schema
  */
 import * as array from './keywords/array.ts'
-import * as bound from './keywords/bound.ts'
 import * as logic from './keywords/logic.ts'
 import * as object from './keywords/object.ts'
 import * as value from './keywords/value.ts'
@@ -15,9 +14,10 @@ import type { JsonObject, Rule, SchemaDialect, Vocabulary } from './rule.ts'
 
 type Rules = Readonly<Record<string, Rule>>
 
-const rules: Rules = { ...array, ...bound, ...logic, ...object, ...value }
+const rules: Rules = { ...array, ...logic, ...object, ...value }
 
-const values = `type enum const pattern ${Object.keys(bound).join(' ')} uniqueItems required`
+const values = 'type enum const pattern exclusiveMaximum exclusiveMinimum maxItems maxLength maxProperties '
+  + 'maximum minItems minLength minProperties minimum multipleOf uniqueItems required'
 const objects = 'patternProperties properties additionalProperties propertyNames'
 const logics = 'contains allOf anyOf oneOf not if then else'
 const notes = 'title description default readOnly writeOnly examples $comment'

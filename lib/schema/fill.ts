@@ -21,9 +21,6 @@ export interface Plan {
   readonly also: Plan[]
 }
 
-/** What was found in a schema: its plan, and the properties that have a default. */
-export interface Planned { readonly plan: Plan; readonly found: readonly PropertyPlan[] }
-
 /** A property that has a default, or something inside that has. */
 export interface PropertyPlan extends Property {
   readonly location: SchemaLocation
@@ -32,8 +29,13 @@ export interface PropertyPlan extends Property {
   readonly plan: Plan
 }
 
-/** Plans the defaults of a schema that has been compiled. Throws the mistake where one is no JSON value. */
-export function planOf(root: SchemaLocation, registry: Registry): Planned {
+/**
+ * Plans the defaults of a schema that has been compiled, and finds the properties that have one. Throws the
+ * mistake where one is no JSON value.
+ */
+export function planOf(
+  root: SchemaLocation, registry: Registry,
+): { readonly plan: Plan; readonly found: readonly PropertyPlan[] } {
   const plans = new Map<string, Plan>()
   const waiting: (() => void)[] = []
   const found: PropertyPlan[] = []

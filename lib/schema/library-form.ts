@@ -26,8 +26,7 @@ type Reader = (schema: object, side: Side) => Part | undefined
 /** The JSON Schema of an object's schema; undefined where it is none, or of another library. */
 export function libraryForm(schema: object, side: Side): JsonObject | undefined {
   const read = readerOf(schema)
-  const type = read?.(schema, side)?.type
-  return read === undefined || type === undefined ? undefined : jsonOf(schema, read, side, new Set())
+  return read?.(schema, side) && jsonOf(schema, read, side, new Set())
 }
 
 function readerOf(schema: object): Reader | undefined {

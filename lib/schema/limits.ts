@@ -53,8 +53,7 @@ const compileDefaults: CompileLimits = {
   maxErrors: 20,
 }
 
-const usual = new Map<string, boolean | number>(Object.entries(compileDefaults))
-const known = [...usual.keys(), 'schemas']
+const known = [...Object.keys(compileDefaults), 'schemas']
 
 /** The options with the defaults. Throws a TypeError for one that is not known, or not of its type. */
 export function compileLimits(options: CompileOptions): CompileLimits {
@@ -65,7 +64,7 @@ export function compileLimits(options: CompileOptions): CompileLimits {
   const limits = { ...compileDefaults }
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || name === 'schemas') continue
-    const isFlag = typeof usual.get(name) === 'boolean'
+    const isFlag = typeof Reflect.get(compileDefaults, name) === 'boolean'
     const isRight = isFlag ? typeof value === 'boolean' : typeof value === 'number' && value > 0
     const remedy = isFlag ? 'true or false' : 'a number above zero, or Infinity for no bound'
     if (!isRight) throw new TypeError(`compile has ${name} ${phraseOf(value)}; write ${remedy}`)

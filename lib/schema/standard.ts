@@ -78,11 +78,10 @@ export function contract(
     return standard(schema, json, options)
   }
   if (isObject(schema)) refuseShape(schema)
-  const { maxSteps: usual } = compileLimits(options)
   const validate = compileWithin(schema, options)
   return {
     json: published(schema),
-    check(value, maxSteps = usual) {
+    check(value, maxSteps) {
       const { errors, more, value: filled = value } = validate(value, maxSteps)
       return { value: filled, errors, more }
     },
