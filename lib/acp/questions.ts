@@ -5,8 +5,7 @@
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { formFault } from '../define/question.ts'
-import type { FormSchema } from '../define/form.ts'
-import type { Ability, ElicitAnswer, Question } from '../define/question.ts'
+import type { Ability, ElicitAnswer, FormSchema, Question } from '../define/question.ts'
 
 /** What a client has declared. */
 export interface AcpAbilities { readonly forms: boolean; readonly urls: boolean }

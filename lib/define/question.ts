@@ -4,13 +4,14 @@
  * Spec: MCP 2026-07-28, Elicitation, Sampling, Roots.
  */
 import { compileWithin, summarize } from '../schema/compile.ts'
+import { contract } from '../schema/standard.ts'
+import { BoundedMap } from '../util/bounded-map.ts'
 import { isStrings } from '../wire/json.ts'
 import { isRecord, isTyped } from './content.ts'
-import { clientFormats } from './form.ts'
+import { Fault } from './fault.ts'
 import { checkMembers, must, mustBeText, show } from './validate.ts'
 import type { ValidateWithin } from '../schema/compile.ts'
-import type { StandardSchema } from '../schema/standard.ts'
-import type { FormSchema } from './form.ts'
+import type { Contract, StandardSchema } from '../schema/standard.ts'
 import type { Checks } from './validate.ts'
 
 /** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
@@ -31,6 +32,9 @@ export interface Keyed {
    */
   readonly key?: string
 }
+
+/** A JSON Schema of a flat object. */
+export type FormSchema = Readonly<Record<string, unknown>>
 
 /** A form to fill in (MCP `ElicitRequestFormParams`). `S` is the type of its schema. */
 export interface FormQuestion<S = unknown> extends Keyed, AnswerTask {
@@ -140,6 +144,9 @@ const urlChecks: Checks<UrlQuestion> = {
 /** Of a question to a model, further members are passed on. */
 const questionChecks = { 'elicit': formChecks, 'elicit-url': urlChecks, 'roots': { key: mustBeKey } }
 
+/** Formats of a text that clients ask for (MCP `StringSchema`). */
+const clientFormats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time'])
+
 const primitives: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
 
 /**
@@ -196,9 +203,13 @@ function checkForm(schema: FormSchema): void {
   try {
     compileForm(schema)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new TypeError(`call.elicit: schema: ${why}`, { cause })
+    throw brokenSchema(cause)
   }
+}
+
+function brokenSchema(cause: unknown): TypeError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new TypeError(`call.elicit: schema: ${why}`, { cause })
 }
 
 /** Clients show choices that are texts and declared so; others become a line to write in, or nothing. */
@@ -238,9 +249,8 @@ function blocksOf(content: unknown, type: string): readonly Readonly<Record<stri
 }
 
 // Handlers ask with the same few forms again and again.
-const MAX_REMEMBERED = 64
 const MAX_REMEMBERED_CHARS = 8 * 1024
-const remembered = new Map<string, ValidateWithin>()
+const remembered = new BoundedMap<ValidateWithin>(64)
 
 /** The check of a form. Throws `TypeError` where its schema is broken. */
 export function compileForm(schema: FormSchema): ValidateWithin {
@@ -249,7 +259,6 @@ export function compileForm(schema: FormSchema): ValidateWithin {
   let validate = remembered.get(text)
   if (validate === undefined) {
     validate = compileWithin(schema, { formats: true })
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
     if (text.length <= MAX_REMEMBERED_CHARS) remembered.set(text, validate)
   }
   return validate
@@ -259,4 +268,56 @@ export function compileForm(schema: FormSchema): ValidateWithin {
 export function formFault(schema: FormSchema, content: unknown, maxSteps: number): string | undefined {
   const validation = compileForm(schema)(content, maxSteps)
   return validation.valid ? undefined : summarize(validation)
+}
+
+// Handlers ask with the same schema again and again.
+const known = new WeakMap<object, Contract>()
+
+/** The check by a library's schema, and its form as `json`. */
+function contractOf(schema: StandardSchema): Contract {
+  let form = known.get(schema)
+  if (form === undefined) {
+    const made = contract(schema, { member: 'schema' })
+    known.set(schema, form = { ...made, json: formIn(made.json) })
+  }
+  return form
+}
+
+/** The form of a Standard Schema. Throws `TypeError` where that has no JSON Schema. */
+export function formOf(schema: StandardSchema): FormSchema {
+  try {
+    return contractOf(schema).json
+  } catch (cause) {
+    throw brokenSchema(cause)
+  }
+}
+
+/** What the library makes of an answer that fits the form. Throws `Fault('invalid')` for what it refuses. */
+export async function checkedAnswer(
+  schema: StandardSchema, content: unknown,
+): Promise<Readonly<Record<string, unknown>>> {
+  const checked = await contractOf(schema).check(content)
+  if (checked.errors.length === 0) return checked.value as Readonly<Record<string, unknown>>
+  throw new Fault('invalid', `The client's answer does not fit the form: ${summarize(checked)}`)
+}
+
+/** What clients know of an object's schema: their forms have no more keywords. */
+function formIn({ type, properties, required }: FormSchema): FormSchema {
+  const fields = isRecord(properties) ? Object.entries(properties) : []
+  return {
+    type, properties: Object.fromEntries(fields.map(([name, field]) => [name, fieldIn(field)])),
+    ...Array.isArray(required) && required.length > 0 && { required },
+  }
+}
+
+/**
+ * Libraries leave out that choices are texts, write patterns beside formats, and have formats that clients do
+ * not know, and which they check themselves.
+ */
+function fieldIn(field: unknown): unknown {
+  if (!isRecord(field)) return field
+  const { format, pattern, ...rest } = field
+  const type = rest['type'] ?? (isStrings(rest['enum']) ? 'string' : undefined)
+  if (clientFormats.has(format)) return { ...rest, type, format }
+  return { ...rest, ...type !== undefined && { type }, ...pattern !== undefined && { pattern } }
 }
