@@ -87,7 +87,7 @@ const mustBeModes = mustBeTexts(`['text/plain']`)
 
 /** What an agent's members may be. */
 export const agentChecks: Checks<Agent> = {
-  name: true, id: true, description: mustBeText, version: mustBeText, run: true, skills: checkSkills,
+  name: true, id: true, description: mustBeText, version: mustBeText, run: true, skills: requireSkills,
   timeoutMs: mustBeTimeout, inputModes: mustBeModes, outputModes: mustBeModes,
   replies: mustBeOneOf('task', 'message', 'either'), recover: mustBeRecover, scopes: true, kind: true,
 }
@@ -368,13 +368,8 @@ export function slug(name: string): string {
   return id
 }
 
-function checkSkills(owner: string, skills: unknown): void {
-  requireSkills(owner, owner.replace(/^The agent /, ''), skills)
-}
-
-/** A list of skills or nothing, or a `TypeError`; `short` names in messages what has one of them. */
-export function requireSkills(owner: string, short: string, skills: unknown): void {
-  if (skills === undefined) return
+/** A list of skills, or a `TypeError`. */
+export function requireSkills(owner: string, skills: unknown): void {
   const list: readonly unknown[] = Array.isArray(skills) ? skills : [undefined]
   const ids = new Set<unknown>()
   for (const one of list) {
@@ -384,7 +379,7 @@ export function requireSkills(owner: string, short: string, skills: unknown): vo
       throw new TypeError(`${owner} has skills without id, name or description; `
         + `write skills: [{ id: 'sum', name: 'Sum', description: 'Adds numbers.', tags: ['math'] }]`)
     }
-    const which = `The skill '${String(one['id'])}' of ${short}`
+    const which = `The skill '${String(one['id'])}' of ${owner.replace(/^The agent /, '')}`
     if (ids.has(one['id'])) throw new TypeError(`${which} is there twice; give each skill an id of its own`)
     ids.add(one['id'])
     checkMembers(which, one, skillChecks)

@@ -4,7 +4,7 @@
  */
 import { isStrings } from '../wire/json.ts'
 import { isRecord } from './content.ts'
-import { show } from './validate.ts'
+import { isOfKind, show } from './validate.ts'
 import type { Call } from './call.ts'
 
 /** The arguments that were settled before, by name. */
@@ -53,6 +53,11 @@ export function completionOf(output: unknown): Completion {
     ...Number.isSafeInteger(total) ? { total: Number(total) } : isCut && { total: values.length },
     ...isCut ? { hasMore: true } : typeof hasMore === 'boolean' && { hasMore },
   }
+}
+
+/** Whether a definition was made here, or copied from one that was. */
+export function hasCompleters(definition: object, kind: 'prompt' | 'resource-template'): boolean {
+  return isOfKind(definition, kind) && 'completers' in definition && definition.completers instanceof Map
 }
 
 /**

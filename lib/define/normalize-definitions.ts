@@ -4,7 +4,9 @@
 import { describeUnknown } from '../foreign/unknown.ts'
 import { agentChecks, defineAgent, defineGroup, groupChecks, isAdaptable } from './agent.ts'
 import { isRecord } from './content.ts'
-import { isPlain, nearest, rejectPromise, rejectUnknown, show, strayFunction } from './validate.ts'
+import {
+  isPlain, isServedKind, nearest, rejectPromise, rejectUnknown, show, strayFunction,
+} from './validate.ts'
 import { definePrompt, promptChecks } from './prompt.ts'
 import { defineResource, defineResourceTemplate, resourceChecks, templateChecks } from './resource.ts'
 import { foreignToolKind } from '../foreign/tools.ts'
@@ -148,10 +150,6 @@ export function defineThing(thing: unknown): Agent | Group | Tool | Resource | R
   }
 }
 
-const kinds: ReadonlySet<unknown> = new Set<ServedKind>([
-  'agent', 'group', 'tool', 'resource', 'resource-template', 'prompt',
-])
-
 /** What only a tool has, besides its schema. */
 const tooling: ReadonlySet<string> = new Set(['outputSchema', 'annotations', 'task', 'ui'])
 
@@ -187,10 +185,6 @@ function isTooling(members: readonly string[]): boolean {
   return members.some((member) => tooling.has(member) || nearest(member, ['inputSchema']) !== undefined)
 }
 
-function isServedKind(kind: unknown): kind is ServedKind {
-  return kinds.has(kind)
-}
-
 export const offered: Members<Offer> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
 }
@@ -211,15 +205,11 @@ export function defineTools(tools: Offer['tools'] | ForeignTools): readonly Tool
   if (!areNamedTools(tools)) {
     return listOf('tools', tools as readonly ToolLike[]).map((tool) => defineTool(tool))
   }
-  return Object.entries<unknown>(tools).map(([name, tool]) => {
-    if (isObjectLike(tool)) return defineNamedTool(name, tool)
+  return Object.entries(tools as Readonly<Record<string, ToolLike>>).map(([name, tool]) => {
+    if (isRecord(tool) || typeof tool === 'function') return defineNamedTool(name, tool)
     throw new TypeError(`'tools' has '${name}', which is ${show(tool)} and no tool; write tools: [tool], or `
       + 'tools: { name: tool }')
   })
-}
-
-function isObjectLike(tool: unknown): tool is ToolLike {
-  return isRecord(tool) || typeof tool === 'function'
 }
 
 /** Whether it is tools by their names, and not one tool. */

@@ -4,11 +4,11 @@
  *
  * Spec: MCP 2026-07-28, `prompts/get`.
  */
-import { completersOf } from './completion.ts'
+import { completersOf, hasCompleters } from './completion.ts'
 import { contentOf, isRecord, isTyped, text } from './content.ts'
 import {
-  checkDefinition, checkMembers, describedChecks, isOfKind, mustBeFlag, mustBeText,
-  requireDefinition, requireName, requireString, scopesOf, show,
+  checkDefinition, checkMembers, describedChecks, mustBeFlag, mustBeText, requireDefinition, requireName,
+  requireString, scopesOf, show,
 } from './validate.ts'
 import type { Call } from './call.ts'
 import type { Completer, Completers } from './completion.ts'
@@ -113,7 +113,7 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
   definition: PromptDefinition<A> | Prompt,
 ): Prompt {
   requireDefinition('definePrompt', definition, EXAMPLE, arguments)
-  const copied = isPrompt(definition) ? definition : undefined
+  const copied = hasCompleters(definition, 'prompt') ? definition as Prompt : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as PromptDefinition
   const name = requireString('A prompt', 'name', given.name)
@@ -132,10 +132,6 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
     completers: allCompleters(owner, inputs, complete),
     get: (args, call) => given.get(args, call),
   })
-}
-
-function isPrompt(definition: object): definition is Prompt {
-  return isOfKind(definition, 'prompt') && 'completers' in definition && definition.completers instanceof Map
 }
 
 function argumentsOf(prompt: string, owner: string, inputs: unknown): readonly PromptArgumentInput[] {

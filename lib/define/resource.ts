@@ -7,7 +7,7 @@
  */
 import { isUint8Array } from 'node:util/types'
 import { parseTemplate } from '../wire/uri-template.ts'
-import { completersOf } from './completion.ts'
+import { completersOf, hasCompleters } from './completion.ts'
 import { base64, BYTES, isRecord } from './content.ts'
 import {
   checkDefinition, describedChecks, isOfKind, must, mustBeOneOf, mustBeText, mustBeTexts, mustHave,
@@ -169,7 +169,7 @@ export function defineResourceTemplate(
   definition: ResourceTemplateDefinition | ResourceTemplate,
 ): ResourceTemplate {
   requireDefinition('defineResourceTemplate', definition, TEMPLATE_EXAMPLE, arguments)
-  const copied = isTemplate(definition) ? definition : undefined
+  const copied = hasCompleters(definition, 'resource-template') ? definition as ResourceTemplate : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as ResourceTemplateDefinition
   const uriTemplate = requireString('A resource template', 'uriTemplate', given.uriTemplate)
@@ -192,11 +192,6 @@ export function defineResourceTemplate(
     completers: completersOf(owner, complete, matcher.variables),
     read: (variables, call) => given.read(variables, call),
   })
-}
-
-function isTemplate(definition: object): definition is ResourceTemplate {
-  return isOfKind(definition, 'resource-template')
-    && 'completers' in definition && definition.completers instanceof Map
 }
 
 /** What the contents have of their definition, unless they have it themselves. */

@@ -9,17 +9,13 @@ import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text, te
 import {
   ContentBuilder, foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, withoutToJson,
 } from './output.ts'
+import { isBareResult, resultMembers } from './tool.ts'
 import { isPlain, rejectUnknown, show } from './validate.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Checked, Contract } from '../schema/standard.ts'
 import type { ContentInput } from './content.ts'
 import type { LiveCall } from './live-call.ts'
-import type { Members } from './validate.ts'
 import type { Tool, ToolResult, ToolResultInput } from './tool.ts'
-
-const resultMembers: Members<ToolResultInput> = {
-  content: true, structuredContent: true, isError: true, _meta: true,
-}
 
 /** The normal form of what `run` returned. Throws for what JSON cannot represent, or an unknown block. */
 export function toolResultOf(output: unknown): ToolResult {
@@ -56,15 +52,11 @@ function isWhole(output: unknown): output is ToolResultInput {
   const { content } = output
   if (Object.hasOwn(output, 'structuredContent')) return true
   if (!Array.isArray(content)) return false
-  return content.some(isContent) || (content.every(isPart) && isBare(output))
-}
-
-function isBare(output: object): boolean {
-  return Object.keys(output).every((name) => Object.hasOwn(resultMembers, name))
+  return content.some(isContent) || (content.every(isPart) && isBareResult(output))
 }
 
 function wholeOf(output: ToolResultInput): ToolResult {
-  if (!isBare(output) && isPlain(output)) {
+  if (!isBareResult(output) && isPlain(output)) {
     rejectUnknown('The result of a tool', output, Object.keys(resultMembers))
   }
   const { content, structuredContent, isError, _meta } = output

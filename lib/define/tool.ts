@@ -22,7 +22,7 @@ import type { AdaptedTool, ForeignTool } from '../foreign/tools.ts'
 import type { Call } from './call.ts'
 import type { Content, ContentInput } from './content.ts'
 import type { ToolUi, ToolUiDefinition } from './files/tool-ui.ts'
-import type { Checks, Described } from './validate.ts'
+import type { Checks, Described, Members } from './validate.ts'
 
 /** Hints about what a tool does, for the client's judgement (MCP `ToolAnnotations`). */
 export interface ToolAnnotations {
@@ -53,6 +53,15 @@ export interface ToolResultInput {
   readonly isError?: boolean | undefined
   /** Anything for the client's program (MCP). */
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
+}
+
+export const resultMembers: Members<ToolResultInput> = {
+  content: true, structuredContent: true, isError: true, _meta: true,
+}
+
+/** Whether an object has nothing but the members of a result. */
+export function isBareResult(output: object): boolean {
+  return Object.keys(output).every((name) => Object.hasOwn(resultMembers, name))
 }
 
 /** A result in its normal form. `structuredContent` is undefined where there is none. */
@@ -271,12 +280,8 @@ function hintsIn(annotations: object): ToolAnnotations {
 /** Any object is data, but for content and for a whole result. */
 function resultOf(result: unknown): unknown {
   if (!isRecord(result) || isContent(result)) return result
-  const isWhole = Array.isArray(result['content'])
-    && Object.keys(result).every((name) => resultNames.has(name))
-  return isWhole ? result : { structuredContent: result }
+  return Array.isArray(result['content']) && isBareResult(result) ? result : { structuredContent: result }
 }
-
-const resultNames: ReadonlySet<string> = new Set(['content', 'structuredContent', 'isError', '_meta'])
 
 function isCopy(definition: object): definition is Tool {
   return isOfKind(definition, 'tool')
@@ -320,9 +325,8 @@ function schemaOf(
   owner: string, member: string, schema: SchemaInput, side: 'input' | 'output', beside?: SchemaInput,
 ): Contract {
   try {
-    const made = contract(isStandard(schema) ? schema : jsonSchemaOf(schema), {
-      formats: true, defaults: side === 'input', side,
-      beside: beside === undefined ? undefined : jsonSchemaOf(beside),
+    const made = contract(schema as Schema, {
+      formats: true, defaults: side === 'input', side, beside: beside as JsonSchema | undefined,
     })
     // What JSON cannot represent here would break the list of all tools.
     JSON.stringify(made.json)
@@ -331,9 +335,4 @@ function schemaOf(
     const why = error instanceof Error ? error.message : String(error)
     throw new TypeError(`${owner}: ${member}: ${why}`, { cause: error })
   }
-}
-
-function jsonSchemaOf(schema: SchemaInput): JsonSchema {
-  if (typeof schema === 'boolean' || isRecord(schema)) return schema
-  throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
 }

@@ -225,6 +225,10 @@ const lists: ReadonlyMap<unknown, string> = new Map<ServedKind, string>([
   ['resource-template', 'resourceTemplates'], ['prompt', 'prompts'],
 ])
 
+export function isServedKind(kind: unknown): kind is ServedKind {
+  return lists.has(kind)
+}
+
 /** Throws `TypeError` where what is defined as one kind is of another, and names the list for it. */
 export function requireKind(owner: string, kind: ServedKind, definition: object): void {
   const given: unknown = Reflect.get(definition, 'kind')

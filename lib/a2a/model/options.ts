@@ -110,7 +110,7 @@ const extensionChecks: Checks<CardExtension> = {
 
 const extendedChecks: Checks<ExtendedCard> = {
   name: mustBeText, description: mustBeText, documentationUrl: mustBeAddress, iconUrl: mustBeAddress,
-  skills: (owner, value) => requireSkills(owner, owner, value),
+  skills: requireSkills,
   inputModes: mustBeModes, outputModes: mustBeModes,
 }
 
