@@ -17,21 +17,6 @@ export function sentenceWithin(text: string): string {
   return `${kept}…`
 }
 
-/** The text of a response. Rejects where it has more bytes; the rest is not read. */
-export async function textWithin({ body }: Response, maxBytes: number): Promise<string> {
-  const reader = body?.getReader()
-  if (reader === undefined) return ''
-  const decoder = new TextDecoder()
-  let text = ''
-  for (let size = 0; ;) {
-    const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
-    size += value.byteLength
-    if (size > maxBytes) throw new Error(`The response is larger than ${maxBytes} bytes`)
-    text += decoder.decode(value, { stream: true })
-  }
-}
-
 /** What is wrong with one input: the first 20 faults are kept. */
 export class FaultList<T> {
   readonly items: T[] = []

@@ -1,4 +1,5 @@
 /** Media types and the `Accept` header. RFC 9110 §8.3 and §12.5.1. */
+import { BoundedMap } from '../util/bounded-map.ts'
 
 export const JSON_TYPE = 'application/json'
 
@@ -42,19 +43,15 @@ export function acceptance(accept: string | undefined, type: string): number {
   if (accept === undefined || accept === '' || accept === '*/*') return 1
   if (accept.length > MAX_REMEMBERED_CHARS) return read(accept, type)
   let wanted = remembered.get(accept)
-  if (wanted === undefined) {
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-    remembered.set(accept, wanted = new Map())
-  }
+  if (wanted === undefined) remembered.set(accept, wanted = new Map())
   let quality = wanted.get(type)
   if (quality === undefined) wanted.set(type, quality = read(accept, type))
   return quality
 }
 
 // Clients send the same few values again and again.
-const MAX_REMEMBERED = 256
 const MAX_REMEMBERED_CHARS = 256
-const remembered = new Map<string, Map<string, number>>()
+const remembered = new BoundedMap<Map<string, number>>(256)
 
 function read(accept: string, type: string): number {
   const [main] = type.split('/')

@@ -1,6 +1,5 @@
 /** JSON objects that others send, within bounds of size, depth and time. */
 import { timer } from '../util/clock.ts'
-import { textWithin } from './bounded.ts'
 import { parseJson } from './json.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -31,5 +30,20 @@ export async function askForObject(
   } finally {
     clearTimeout(running)
     ending.abort()
+  }
+}
+
+/** The text of a response. Rejects where it has more bytes; the rest is not read. */
+async function textWithin({ body }: Response, maxBytes: number): Promise<string> {
+  const reader = body?.getReader()
+  if (reader === undefined) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let size = 0; ;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    size += value.byteLength
+    if (size > maxBytes) throw new Error(`The response is larger than ${maxBytes} bytes`)
+    text += decoder.decode(value, { stream: true })
   }
 }
