@@ -36,7 +36,7 @@ export async function askFreely(call: Call, key: string, asked: unknown): Promis
   const text = [asked, ...named].find((one) => typeof one === 'string')
   const message = String(text ?? shownOf(asked) ?? 'What is the answer?')
   const answer = readMember(asked, 'schema') ?? { type: 'string', title: 'Answer' }
-  const isForm = readMember(answer, 'properties') !== undefined
+  const isForm = readMember(answer, 'type') === 'object' || readMember(answer, 'properties') !== undefined
   const form = isForm ? answer : { type: 'object', properties: { answer }, required: ['answer'] }
   const { action, content } = await call.elicit({ key, message, schema: form as FormQuestion['schema'] })
   if (action !== 'accept') return null

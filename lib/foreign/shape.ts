@@ -6,13 +6,6 @@ export type Fn = (...args: never[]) => unknown
 /** Reads a member, of its prototype too. A getter that throws is no member. */
 export type Has = (member: PropertyKey) => unknown
 
-/** What an object is, and how to know one. */
-export interface Shape {
-  /** With its article, as in `an agent of Mastra`. */
-  readonly what: string
-  is(has: Has): boolean
-}
-
 /** No object has it. */
 const NOTHING = '\0'
 

@@ -1,6 +1,6 @@
 /**
- * What agents of other frameworks say of their work, as events. What a model has left out, or has counted
- * wrongly, is passed over: the answer must not fail for it.
+ * What agents of other frameworks say: of their work, as events, and their texts as one. What a model has
+ * left out, or has counted wrongly, is passed over: the answer must not fail for it.
  */
 import { wordIn } from './shape.ts'
 import type { Call } from '../define/call.ts'
@@ -41,4 +41,19 @@ export function sayUsage(call: Call, given: { readonly [N in keyof Usage]: unkno
 /** A count; zero for what is none. */
 export function countIn(value: unknown): number {
   return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0
+}
+
+/** The texts of several messages as one: between two of them stands a blank line. */
+export class Paragraphs {
+  #last: unknown
+  #isBegun = false
+
+  /** A piece of the message `id`, with what stands between it and the message before. */
+  next(id: unknown, text: string): string {
+    if (text === '') return ''
+    const isNext = this.#isBegun && id !== this.#last
+    this.#isBegun = true
+    this.#last = id
+    return isNext ? `\n\n${text}` : text
+  }
 }

@@ -1,4 +1,5 @@
 /** Runs agents elsewhere by a client of the A2A SDK, versions 0.3 and 1, and reads its events and results. */
+import { askFreely } from '../approval.ts'
 import { asOneText, fileBlock, presentMessage } from '../message.ts'
 import { readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
@@ -24,8 +25,6 @@ interface Asking {
   readonly round: number
 }
 
-type Answer = { readonly text: string } | 'none'
-
 /** An event, its state in the words of version 0.3. */
 interface Update {
   /** Whether its parts belong to the answer: they are of an artifact or a message. */
@@ -47,13 +46,13 @@ export const a2aSdk: Adapter & Reader = {
   async* run(agent, prompt, call) {
     const client = agent as Client
     const read = makeReader()
-    const step = async function* (asking?: Asking, answer?: Answer): AgentStep<Asking> {
-      if (asking !== undefined && answer === 'none') {
+    const step = async function* (asking?: Asking, answer?: string | null): AgentStep<Asking> {
+      if (asking !== undefined && answer === null) {
         await client.cancelTask({ id: asking.taskId })
         yield 'The question was not answered.'
         return undefined
       }
-      const text = typeof answer === 'object' ? answer.text : asOneText(prompt, call)
+      const text = answer ?? asOneText(prompt, call)
       const message = messageFor(client, asking, text, call)
       let task: Update['task']
       let state: string | undefined
@@ -74,12 +73,9 @@ export const a2aSdk: Adapter & Reader = {
       if (question === '' || task === undefined) return undefined
       return { ...task, question, round: (asking?.round ?? 0) + 1 }
     }
-    yield* runSteps(call, 'a2a', step, async ({ taskId, question, round }): Promise<Answer> => {
-      const { action, content } = await call.elicit({
-        key: `a2a-${taskId}-${round}`, message: question,
-        schema: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
-      })
-      return action === 'accept' ? { text: String(content['answer']) } : 'none'
+    yield* runSteps(call, 'a2a', step, async ({ taskId, question, round }) => {
+      const answer = await askFreely(call, `a2a-${taskId}-${round}`, question)
+      return answer === null ? null : String(answer)
     })
   },
   makeReader,

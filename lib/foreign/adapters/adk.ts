@@ -1,10 +1,9 @@
 /** Runs agents of Google's Agent Development Kit by their Runner, and reads its events. */
-import { askApproval } from '../approval.ts'
+import { askApproval, askFreely } from '../approval.ts'
 import { earlierMessages, fileBlock, presentMessage } from '../message.ts'
-import { Paragraphs } from '../paragraphs.ts'
-import { readJson, readMember } from '../shape.ts'
+import { readJson, readMember, wordIn } from '../shape.ts'
 import { runSteps } from '../steps.ts'
-import { countIn, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
+import { countIn, Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader } from '../adapter.ts'
 import type { AgentStep } from '../steps.ts'
@@ -142,13 +141,8 @@ async function confirm(call: Call, id: string, args: unknown): Promise<boolean> 
 }
 
 async function ask(call: Call, id: string, args: unknown): Promise<string> {
-  const message = readMember(args, 'message')
-  const { action, content } = await call.elicit({
-    key: `adk-${id}`,
-    message: typeof message === 'string' && message !== '' ? message : 'What is the answer?',
-    schema: { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] },
-  })
-  return action === 'accept' ? String(content['answer']) : 'The user gave no answer.'
+  const message = wordIn(readMember(args, 'message')) ?? 'What is the answer?'
+  return String(await askFreely(call, `adk-${id}`, message) ?? 'The user gave no answer.')
 }
 
 function messageOf(prompt: string, call: Call): Message {

@@ -1,9 +1,9 @@
 /** Runs agents of AG-UI, which are mostly elsewhere, and reads their events. */
+import { askFreely } from '../approval.ts'
 import { presentMessage } from '../message.ts'
-import { Paragraphs } from '../paragraphs.ts'
 import { readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
-import { sayThought, sayToolCall, sayToolResult } from '../work.ts'
+import { Paragraphs, sayThought, sayToolCall, sayToolResult } from '../work.ts'
 import { letEnd } from '../../util/thenable.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
@@ -122,17 +122,12 @@ function interruptsIn({ outcome, interrupts }: Event): readonly Interrupt[] {
 async function answersTo(interrupts: readonly Interrupt[], call: Call): Promise<Resume> {
   const answers = []
   for (const { id, reason, message, responseSchema } of interrupts) {
-    const isForm = responseSchema?.['type'] === 'object'
-    const { action, content } = await call.elicit({
-      key: `ag-ui-${id}`,
+    const payload = await askFreely(call, `ag-ui-${id}`, {
       message: message ?? `It waits for an answer: ${reason ?? 'interrupt'}`,
-      schema: isForm ? responseSchema : {
-        type: 'object', properties: { answer: responseSchema ?? { type: 'string' } }, required: ['answer'],
-      },
+      schema: responseSchema,
     })
-    answers.push(action === 'accept'
-      ? { interruptId: id, status: 'resolved', payload: isForm ? content : content['answer'] }
-      : { interruptId: id, status: 'cancelled' })
+    answers.push(payload === null ? { interruptId: id, status: 'cancelled' }
+      : { interruptId: id, status: 'resolved', payload })
   }
   return answers
 }

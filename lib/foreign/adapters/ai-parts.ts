@@ -2,6 +2,7 @@
  * Reads what the AI SDK, and what is built on it, streams and returns: the parts of a stream, those for user
  * interfaces too, and whole results.
  */
+import { fileBlock } from '../message.ts'
 import { membersIn, readMember } from '../shape.ts'
 import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
@@ -101,11 +102,9 @@ function readUsage(usage: unknown, call: Call): void {
 /** A file that a model has made. */
 function fileIn({ file }: PlainMembers): { readonly content: readonly ContentInput[] } | undefined {
   const data = stringIn(file, 'base64')
-  const mimeType = stringIn(file, 'mediaType')
-  if (data === undefined || mimeType === undefined) return undefined
-  const [kind] = mimeType.split('/')
-  if (kind === 'image' || kind === 'audio') return { content: [{ type: kind, data, mimeType }] }
-  return { content: [{ type: 'resource', resource: { uri: 'file:///answer', mimeType, blob: data } }] }
+  const mediaType = stringIn(file, 'mediaType')
+  if (data === undefined || mediaType === undefined) return undefined
+  return { content: [fileBlock({ data, mediaType, name: 'answer' })] }
 }
 
 /** The first of some members that is a string. */

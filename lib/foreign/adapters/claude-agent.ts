@@ -1,7 +1,6 @@
 /** Reads the messages that `query` of the Claude Agent SDK gives. */
-import { Paragraphs } from '../paragraphs.ts'
 import { readMember } from '../shape.ts'
-import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
+import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Read, Reader, Shown } from '../adapter.ts'
 

@@ -1,8 +1,7 @@
 /** Runs flows of Genkit, and reads what flows and `generate` give. */
 import { presentMessage } from '../message.ts'
-import { Paragraphs } from '../paragraphs.ts'
 import { readJson, readMember } from '../shape.ts'
-import { sayThought, sayToolResult, sayUsage } from '../work.ts'
+import { Paragraphs, sayThought, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { CallEvent } from '../../define/event.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'

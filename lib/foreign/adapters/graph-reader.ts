@@ -2,14 +2,14 @@
  * Reads what agents of LangChain and graphs of LangGraph return and stream: messages, pieces of them, states,
  * updates, events, in every mode and in several at once. The text of a message is shown once.
  */
-import { GraphTools } from './graph-tools.ts'
-import { isOfLangchain, readUsage, reasoningIn, textOfMessage, typeOfMessage } from './langchain-message.ts'
-import { Paragraphs } from '../paragraphs.ts'
-import { readMember } from '../shape.ts'
-import { sayThought } from '../work.ts'
+import { readJson, readMember } from '../shape.ts'
+import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Shown } from '../adapter.ts'
 import type { PlainMembers } from '../shape.ts'
+
+/** A tool that only gives an answer its form. */
+const FORMS = /^extract-\d+$/
 
 /** What a graph asks: `interrupt(value)`. */
 export interface GraphInterrupt { readonly id: string; readonly value: unknown }
@@ -171,4 +171,99 @@ function shownOf(text: string | undefined, state: unknown): Shown | undefined {
   const data = readMember(state, 'structuredResponse')
   if (data === undefined) return text || undefined
   return { ...text !== '' && { text }, data }
+}
+
+/** The calls of tools in messages, whole or in pieces: each begins once and ends once. */
+class GraphTools {
+  readonly #begun = new Set<string>()
+  readonly #ended = new Set<unknown>()
+  /** Calls that come in pieces. */
+  readonly #pieces = new Map<string, { readonly id: string; readonly name: string; args: string }>()
+
+  /** The calls in a whole message. */
+  begin(message: unknown, call: Call): void {
+    const calls = readMember(message, 'tool_calls')
+    if (!Array.isArray(calls)) return
+    for (const { id, name, args } of calls as readonly PlainMembers[]) {
+      this.#beginOne(String(id || name), String(name), args, call)
+    }
+  }
+
+  /** Adds what is in a piece of a message. Whether it is one. */
+  addPieces(message: unknown): boolean {
+    const pieces = readMember(message, 'tool_call_chunks')
+    if (!Array.isArray(pieces)) return false
+    for (const { id, name, args = '', index } of pieces as readonly PlainMembers[]) {
+      // Only the first has the id of the call.
+      const key = `${readMember(message, 'id')} ${index}`
+      const known = this.#pieces.get(key)
+      if (typeof id === 'string' && known?.id !== id) {
+        this.#pieces.set(key, { id, name: String(name), args: String(args) })
+      } else if (known !== undefined) {
+        known.args += String(args)
+      }
+    }
+    return true
+  }
+
+  /**
+   * The end of a call, by the message of the tool: whether that only gives the answer its form. Undefined: it
+   * has ended before.
+   */
+  end(message: unknown, call: Call): boolean | undefined {
+    const { tool_call_id: id, name, status } = message as PlainMembers
+    for (const one of this.#pieces.values()) {
+      if (one.id === id) this.#beginOne(one.id, one.name, readJson(one.args) ?? one.args, call)
+    }
+    if (this.#ended.has(id)) return undefined
+    this.#ended.add(id)
+    if (FORMS.test(String(name))) return true
+    sayToolResult(call, id || name, name, textOfMessage(message), status === 'error')
+    return false
+  }
+
+  #beginOne(id: string, name: string, args: unknown, call: Call): void {
+    if (this.#begun.has(id)) return
+    this.#begun.add(id)
+    if (!FORMS.test(name)) sayToolCall(call, id, name, args)
+  }
+}
+
+/** Whether it is an object of theirs, and none that says its role. */
+function isOfLangchain(value: unknown): boolean {
+  return readMember(value, 'lc_kwargs') !== undefined
+}
+
+const roles: Readonly<Record<string, string>> = { assistant: 'ai', user: 'human' }
+
+/** `human`, `ai`, `tool` or another; of plain objects too. */
+function typeOfMessage(message: unknown): unknown {
+  const role = readMember(message, 'role')
+  if (typeof role === 'string') return roles[role] ?? role
+  const type = readMember(message, 'type') ?? readMember(message, '_getType')
+  return typeof type === 'function' ? type.call(message) as unknown : type
+}
+
+function textOfMessage(message: unknown): string {
+  const text = readMember(message, 'text')
+  if (typeof text === 'string') return text
+  const content = readMember(message, 'content')
+  if (!Array.isArray(content)) return typeof content === 'string' ? content : ''
+  return content.map((block) => readMember(block, 'text') ?? '').join('')
+}
+
+function reasoningIn(message: unknown): string {
+  const content = readMember(message, 'content')
+  const thought = readMember(readMember(message, 'additional_kwargs'), 'reasoning_content')
+  if (!Array.isArray(content)) return typeof thought === 'string' ? thought : ''
+  const texts = content.map((block) => readMember(block, 'reasoning') ?? readMember(block, 'thinking'))
+  return texts.map((one) => one ?? '').join('')
+}
+
+function readUsage(usage: unknown, call: Call): void {
+  sayUsage(call, {
+    inputTokens: readMember(usage, 'input_tokens'), outputTokens: readMember(usage, 'output_tokens'),
+    cachedInputTokens: readMember(readMember(usage, 'input_token_details'), 'cache_read'),
+    reasoningTokens: readMember(readMember(usage, 'output_token_details'), 'reasoning'),
+  })
 }

@@ -1,8 +1,7 @@
 /** Runs agents of LlamaIndex, and reads their events and results. */
 import { earlierMessages, presentMessage } from '../message.ts'
-import { Paragraphs } from '../paragraphs.ts'
 import { readMember, textOfParts } from '../shape.ts'
-import { sayToolCall, sayToolResult } from '../work.ts'
+import { Paragraphs, sayToolCall, sayToolResult } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader } from '../adapter.ts'
 

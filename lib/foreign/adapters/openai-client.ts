@@ -1,7 +1,6 @@
 /** Reads what OpenAI's client returns: chat completions and responses, whole and in pieces. */
-import { Paragraphs } from '../paragraphs.ts'
 import { readMember, wordIn } from '../shape.ts'
-import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
+import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { ContentInput } from '../../define/content.ts'
 import type { Reader, Shown } from '../adapter.ts'
