@@ -5,8 +5,8 @@
 import { isAdapted } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
 import { isStrings } from '../wire/json.ts'
-import { blockedOrigins } from './page-origins.ts'
 import type { Agent, Group } from '../define/agent.ts'
+import type { ToolUi } from '../define/files/tool-ui.ts'
 import type { Prompt } from '../define/prompt.ts'
 import type { Resource, ResourceTemplate } from '../define/resource.ts'
 import type { Tool } from '../define/tool.ts'
@@ -245,4 +245,41 @@ function isBlank(description: unknown): boolean {
 
 function plain(name: string): string {
   return name.toLowerCase().replace(/[.-]/g, '_').replace(/_+$/, '')
+}
+
+/** The element of a page that loads from an origin, and the member of `csp` that would allow it. */
+interface BlockedOrigin { readonly element: string; readonly origin: string; readonly member: string }
+
+const COMMENT = /<!--[^]*?-->/g
+const ELEMENT = /<(script|img|audio|video|source|iframe|link)\b([^>]*)>/gi
+const ADDRESS = /\s(?:src|href)\s*=\s*["']?(https?:\/\/[^\s"'>]+)/i
+/** Of links only these load something. */
+const LOADS = /\srel\s*=\s*["']?(?:stylesheet|icon|modulepreload|preload)\b/i
+
+/**
+ * What the page of a tool loads, and hosts block because its `csp` does not list it: each once, in the order
+ * of the page. Read from its text: what a script loads later is not seen.
+ */
+function blockedOrigins({ html = '', page }: ToolUi): readonly BlockedOrigin[] {
+  const ui = page?._meta?.['ui']
+  const csp = isRecord(ui) && isRecord(ui['csp']) ? ui['csp'] : {}
+  const found = new Map<string, BlockedOrigin>()
+  for (const [, name = '', attributes = ''] of html.replace(COMMENT, '').matchAll(ELEMENT)) {
+    const element = name.toLowerCase()
+    const [, address = ''] = ADDRESS.exec(attributes) ?? []
+    if (!URL.canParse(address) || (element === 'link' && !LOADS.test(attributes))) continue
+    const { origin } = new URL(address)
+    const member = element === 'iframe' ? 'frameDomains' : 'resourceDomains'
+    const listed = csp[member]
+    if (isStrings(listed) && listed.some((one) => covers(one, origin))) continue
+    found.set(`${member} ${origin}`, { element, origin, member })
+  }
+  return [...found.values()]
+}
+
+/** Whether an entry of `csp` allows an origin; `https://*.example.com` does all names below. */
+function covers(entry: string, origin: string): boolean {
+  const [scheme, rest = ''] = entry.toLowerCase().split('://')
+  if (!rest.startsWith('*.')) return `${scheme}://${rest}` === origin
+  return origin.startsWith(`${scheme}://`) && origin.endsWith(rest.slice(1))
 }

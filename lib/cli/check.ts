@@ -1,12 +1,10 @@
 /** `triport check`: loads a module as `serve` does, and prints what is wrong with what it defines. */
 import { claimStdout } from '../server/claim-stdout.ts'
 import { findingsOf } from './check-rules.ts'
-import { UsageError } from './command-line.ts'
+import { subcommand, UsageError } from './command-line.ts'
 import { loadModule, serverOf } from './load.ts'
-import { subcommand } from './subcommand.ts'
 import type { Finding } from './check-rules.ts'
-import type { CommandLine } from './command-line.ts'
-import type { Subcommand } from './subcommand.ts'
+import type { CommandLine, Subcommand } from './command-line.ts'
 
 const flags = [
   { name: 'json', meaning: '{ module, ok, importMs, findings: [{ level, rule, where, message }] }' },

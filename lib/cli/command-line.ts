@@ -1,6 +1,9 @@
-/** The grammar of a command line: a table of flags and arguments in; values, help and errors out. */
+/** The grammar of command lines: a table of flags and arguments in; values, help and errors out. */
 import { parseArgs } from 'node:util'
 import { slipsBetween } from '../schema/options.ts'
+
+/** As in package.json, which a copied dist/ does not have beside it. */
+export const VERSION = '0.1.0'
 
 /** One flag. */
 export interface Flag<Name extends string = string> {
@@ -141,4 +144,30 @@ export function formatFlags(flags: readonly Flag[]): string {
     const notes = otherwise.filter((note) => note !== undefined).join('; ')
     return `  ${names[at]!.padEnd(width)}  ${meaning}${notes === '' ? '' : `  (${notes})`}\n`
   }).join('')
+}
+
+/** A command that is loaded when it is asked for. */
+export interface Subcommand {
+  readonly help: string
+  /** Rejects with `UsageError` for a wrong command line, with `Error` for what cannot be done. */
+  run(args: readonly string[]): Promise<void>
+}
+
+const helpFlag = { name: 'help', short: 'h', meaning: 'prints this' } as const
+
+/** Makes a command of its name, its usage, its flags and what it does. */
+export function subcommand<Name extends string>(
+  name: string, usage: string, flags: readonly Flag<Name>[],
+  act: (line: CommandLine<Name>) => void | Promise<void>,
+): Subcommand {
+  const all: readonly Flag<Name | 'help'>[] = [...flags, helpFlag]
+  const help = `${usage}\n${formatFlags(all)}`
+  return {
+    help,
+    async run(args) {
+      const line = parseCommandLine(args, all, process.env, `triport help ${name}`)
+      if (line.has('help')) process.stdout.write(help)
+      else await act(line)
+    },
+  }
 }

@@ -8,14 +8,12 @@ import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { claimStdout } from '../server/claim-stdout.ts'
 import { hostEntry, hostFlag, mcpHosts } from '../wire/mcp-hosts.ts'
-import { didYouMean, UsageError } from './command-line.ts'
+import { didYouMean, subcommand, UsageError } from './command-line.ts'
 import { setMember } from './edit-json.ts'
 import { setTable } from './edit-toml.ts'
 import { loadModule } from './load.ts'
-import { subcommand } from './subcommand.ts'
 import type { HostedProcess, HostedUrl, HostFiles, McpHost } from '../wire/mcp-hosts.ts'
-import type { CommandLine } from './command-line.ts'
-import type { Subcommand } from './subcommand.ts'
+import type { CommandLine, Subcommand } from './command-line.ts'
 
 const flags = [
   { name: 'name', value: 'NAME', fallback: `the server's own`, meaning: 'what the host calls it' },

@@ -9,11 +9,9 @@ import { claimStdout } from '../server/claim-stdout.ts'
 import { ipKindOf } from '../wire/ip.ts'
 import { isRegistryName, MAX_REGISTRY_TEXT, remoteOf } from '../wire/mcp-registry.ts'
 import { isLoopbackName, isSecureAddress } from '../wire/secure-address.ts'
-import { UsageError } from './command-line.ts'
+import { subcommand, UsageError } from './command-line.ts'
 import { loadModule } from './load.ts'
-import { subcommand } from './subcommand.ts'
-import type { CommandLine } from './command-line.ts'
-import type { Subcommand } from './subcommand.ts'
+import type { CommandLine, Subcommand } from './command-line.ts'
 
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 

@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, posix, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { UsageError } from './command-line.ts'
-import { subcommand, VERSION } from './subcommand.ts'
-import type { Subcommand } from './subcommand.ts'
+import { subcommand, UsageError, VERSION } from './command-line.ts'
+import type { Subcommand } from './command-line.ts'
 
 /** Where this copy of the library is. */
 const HERE = fileURLToPath(new URL('../', import.meta.url))
