@@ -144,6 +144,14 @@ test('the one that was given no id is called default too, unless another is', as
   assert.equal(pushConfigOf(await configs.of(task), 'default').id, 'default')
 })
 
+test('what is read as default is removed as default', async () => {
+  const configs = new PushConfigs(memoryStore())
+  await configs.put(task, config(task.id), '0.3', Infinity)
+  const read = pushConfigOf(await configs.of(task), 'default')
+  assert.deepEqual(await configs.remove(task, 'default', Infinity), read)
+  assert.deepEqual(await configs.of(task), [])
+})
+
 test('pages follow each other without a gap, even where what they stood behind is gone', async () => {
   const configs = new PushConfigs(memoryStore())
   for (const id of ['a', 'b', 'c', 'd', 'e']) await configs.put(task, config(id), '1.0', Infinity)

@@ -83,12 +83,17 @@ export function shownPushConfig({ id, taskId, url, authentication }: KeptPushCon
 
 /**
  * The one of that id, or the first where none is named; `default` is also the one that was given no id, as
- * clients of 0.3 call it. Throws `TASK_NOT_FOUND` where there is none.
+ * clients of 0.3 call it. Undefined where there is none.
  */
+function find(configs: readonly KeptPushConfig[], id: string | undefined): KeptPushConfig | undefined {
+  if (id === undefined) return configs[0]
+  const named = configs.find((config) => config.id === id)
+  return named ?? (id === DEFAULT_ID ? configs.find((config) => config.id === config.taskId) : undefined)
+}
+
+/** The same. Throws `TASK_NOT_FOUND` where there is none. */
 export function pushConfigOf(configs: readonly KeptPushConfig[], id: string | undefined): KeptPushConfig {
-  const named = id === undefined ? configs[0] : configs.find((config) => config.id === id)
-  const unnamed = id === DEFAULT_ID ? configs.find((config) => config.id === config.taskId) : undefined
-  const found = named ?? unnamed
+  const found = find(configs, id)
   if (found !== undefined) return found
   throw new A2aFault('TASK_NOT_FOUND', id === undefined ? 'The task has no push configuration'
     : 'The task has no push configuration of that id; list them to see which it has')
@@ -152,7 +157,7 @@ export class PushConfigs {
   async remove(task: OwnedTask, id: string | undefined, keepMs: number): Promise<KeptPushConfig | undefined> {
     let gone: KeptPushConfig | undefined
     await this.#change(task, keepMs, (configs) => {
-      gone = id === undefined ? configs[0] : configs.find((config) => config.id === id)
+      gone = find(configs, id)
       return gone === undefined ? configs : configs.filter((config) => config !== gone)
     })
     return gone
