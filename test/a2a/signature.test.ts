@@ -3,14 +3,15 @@ import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { formatSigned, signerOf } from '../../lib/a2a/model/signature.ts'
-import { isSignedBy } from '../fixtures/card-signature.ts'
+import { isSignedBy, signedText } from '../fixtures/card-signature.ts'
 import type { SigningKey } from '../../lib/a2a/model/signature.ts'
 
 const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const jwk = pair.privateKey.export({ format: 'jwk' })
 const pem = pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
 
-const card = {
+/** Of any server. */
+const foreign = {
   name: 'Bot', description: '', version: '1.0.0', documentationUrl: '', provider: undefined,
   supportedInterfaces: [
     { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0', tenant: '' },
@@ -36,17 +37,23 @@ const card = {
   signatures: [{ protected: 'x', signature: 'y' }],
 }
 
+/** As they are written here. */
+const cards: readonly Record<string, unknown>[] = ['1.0-whole', '1.0-bare'].map((name) => (
+  JSON.parse(readFileSync(`test/fixtures/a2a/cards/${name}.json`, 'utf8'))
+))
+const card = cards[0]!
+
 test('the example of the specification comes out as it stands there', () => {
   const fragment = {
     name: 'Example Agent', description: '',
     capabilities: { streaming: false, pushNotifications: false, extensions: [] }, skills: [],
   }
-  assert.equal(formatSigned(fragment), '{"capabilities":{"pushNotifications":false,"streaming":false},'
+  assert.equal(signedText(fragment), '{"capabilities":{"pushNotifications":false,"streaming":false},'
     + '"description":"","name":"Example Agent","skills":[]}')
 })
 
 test('what is required or was set is signed, and nothing else', () => {
-  assert.deepEqual(JSON.parse(formatSigned(card)), {
+  assert.deepEqual(JSON.parse(signedText(foreign)), {
     name: 'Bot', description: '', version: '1.0.0', documentationUrl: '',
     supportedInterfaces: [
       { url: 'https://a.example/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
@@ -64,7 +71,14 @@ test('what is required or was set is signed, and nothing else', () => {
     defaultInputModes: [], defaultOutputModes: ['text/plain'],
     skills: [{ id: '', name: 'Chat', description: '', tags: [], inputModes: ['text/plain'] }],
   })
-  assert.equal(formatSigned({ provider: {}, securitySchemes: {}, iconUrl: null }), '{"provider":{}}')
+  assert.equal(signedText({ provider: {}, securitySchemes: {}, iconUrl: null }), '{"provider":{}}')
+})
+
+test('of each card here the same is signed as of any', () => {
+  for (const one of cards) {
+    assert.equal(formatSigned({ ...one, signatures: [{ protected: 'x', signature: 'y' }] }), signedText(one))
+  }
+  assert.match(formatSigned(card), /\{"schemes":\{"apiKey":\{\}\}\}/)
 })
 
 test('a signed card is good under its key, in whatever order it arrives, and under no other', () => {

@@ -1,7 +1,6 @@
 /**
- * Signatures of agent cards: the members of a card of 1.0 and a key in, a signature out. What is signed is
- * the canonical JSON of the card as Protocol Buffers see it: without `signatures`, and without what has its
- * default value and is neither required nor marked optional. The operator publishes the public key.
+ * Signatures of agent cards: the members of a card of 1.0 and a key in, a signature out. The operator
+ * publishes the public key.
  * Spec: A2A 1.0 §8.4; RFC 7515, RFC 7518 §3.4, RFC 7638.
  */
 import { createHash, createPrivateKey, createPublicKey, KeyObject, sign } from 'node:crypto'
@@ -77,71 +76,14 @@ function encode(text: string): string {
   return Buffer.from(text).toString('base64url')
 }
 
-/** The text that is signed. Members that 1.0 does not know are signed as they are. */
-export function formatSigned(card: JsonMembers): string {
-  const { signatures: _, ...rest } = card
-  return formatCanonicalJson(explicit(rest, cardShape))
-}
-
-/** Which members of a message of Protocol Buffers are signed. */
-interface Shape {
-  /** Signed whatever they hold: they are required, or marked optional. */
-  readonly kept: readonly string[]
-  /** Members that are messages, lists of messages or maps to them. All others are taken as they are. */
-  readonly inner: ReadonlyMap<string, Shape>
-  /** It is a map: its names are the author's, its values are these. */
-  readonly values: Shape | undefined
-}
-
-function shapeOf(
-  kept: readonly string[] = [], inner: Readonly<Record<string, Shape>> = {}, values?: Shape,
-): Shape {
-  return { kept, inner: new Map(Object.entries(inner)), values }
-}
-
-const requirement = shapeOf([], { schemes: shapeOf([], {}, shapeOf()) })
-const scheme = shapeOf([], {
-  apiKeySecurityScheme: shapeOf(['location', 'name']),
-  httpAuthSecurityScheme: shapeOf(['scheme']),
-  oauth2SecurityScheme: shapeOf(['flows'], {
-    flows: shapeOf([], {
-      authorizationCode: shapeOf(['authorizationUrl', 'tokenUrl', 'scopes']),
-      clientCredentials: shapeOf(['tokenUrl', 'scopes']),
-      deviceCode: shapeOf(['deviceAuthorizationUrl', 'tokenUrl', 'scopes']),
-    }),
-  }),
-  openIdConnectSecurityScheme: shapeOf(['openIdConnectUrl']),
-  mtlsSecurityScheme: shapeOf(),
-})
-const cardShape = shapeOf([
-  'name', 'description', 'supportedInterfaces', 'version', 'documentationUrl', 'capabilities',
-  'defaultInputModes', 'defaultOutputModes', 'skills', 'iconUrl',
-], {
-  supportedInterfaces: shapeOf(['url', 'protocolBinding', 'protocolVersion']),
-  provider: shapeOf(['url', 'organization']),
-  capabilities: shapeOf(['streaming', 'pushNotifications', 'extendedAgentCard'], { extensions: shapeOf() }),
-  securitySchemes: shapeOf([], {}, scheme),
-  securityRequirements: requirement,
-  skills: shapeOf(['id', 'name', 'description', 'tags'], { securityRequirements: requirement }),
-})
-
-/** Without members that hold the default of their type. */
-function explicit(value: unknown, shape: Shape): unknown {
-  if (Array.isArray(value)) return value.map((one) => explicit(one, shape))
-  if (!isRecord(value)) return value
-  const members: [name: string, member: unknown][] = []
-  for (const [name, member] of Object.entries(value)) {
-    const inner = shape.values ?? shape.inner.get(name)
-    const isKept = shape.values !== undefined || shape.kept.includes(name)
-    if (member === null || (!isKept && isUnset(member, inner))) continue
-    members.push([name, inner === undefined ? member : explicit(member, inner)])
-  }
-  return Object.fromEntries(members)
-}
-
-/** Whether a value is the default of its type. A message that is there, empty or not, was set. */
-function isUnset(value: unknown, shape: Shape | undefined): boolean {
-  if (Array.isArray(value)) return value.length === 0
-  if (isRecord(value)) return shape?.values !== undefined && Object.keys(value).length === 0
-  return value === '' || value === 0 || value === false
+/**
+ * The text that is signed, §8.4.1. Of members that hold the default of their type, which are not signed, a
+ * card is written with one alone: the list of a scheme that asks for no scopes.
+ */
+export function formatSigned({ signatures: _, ...card }: JsonMembers): string {
+  const requirements = JSON.stringify(card['securityRequirements'] ?? [])
+  const signed: unknown = JSON.parse(requirements, (_name, value: unknown) => (
+    Array.isArray(value) && value.length === 0 ? undefined : value
+  ))
+  return formatCanonicalJson({ ...card, securityRequirements: signed })
 }
