@@ -47,7 +47,8 @@ function onlySet(members: JsonMembers): JsonMembers {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
 
-function unlessEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefined {
+/** A list that is left out where it is empty. */
+export function unlessEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefined {
   return list !== undefined && list.length > 0 ? list : undefined
 }
 

@@ -5,7 +5,7 @@
 import { quote } from '../../wire/json.ts'
 import type { Artifact } from '../../define/artifact.ts'
 import type { Content } from '../../define/content.ts'
-import type { TaskMessage, TaskStatus } from '../../tasks/task.ts'
+import type { TaskMessage, TaskState, TaskStatus } from '../../tasks/task.ts'
 import type { StreamEvent } from '../model/model.ts'
 
 /** Whether a result has nothing but texts. */
@@ -41,12 +41,6 @@ function isTextPart(part: Content): boolean {
   return part.type === 'text' && part._meta === undefined
 }
 
-/** A list as JSON text. `format` writes an item. */
-export function formatList<T>(items: readonly T[], format: (item: T) => string): string {
-  if (items.length === 1) return `[${format(items[0]!)}]`
-  return `[${items.map(format).join()}]`
-}
-
 /** Parts that are texts. `open` is how such a part begins, up to its text. */
 export function formatTexts(parts: readonly Content[], open: string): string {
   let all = ''
@@ -55,4 +49,54 @@ export function formatTexts(parts: readonly Content[], open: string): string {
     all += `${at === 0 ? '' : ','}${open}${quote(part.type === 'text' ? part.text : '')}}`
   }
   return `[${all}]`
+}
+
+/** How a dialect with tasks writes such results; what is in them is JSON text already. */
+interface TextForm {
+  /** How a part begins, up to its text. */
+  readonly part: string
+  state(state: TaskState): string
+  task(members: string): string
+  status(ids: string, status: string, isLast: boolean): string
+  artifact(ids: string, artifact: string, append: boolean, isLast: boolean): string
+  message(id: string, role: TaskMessage['role'], parts: string, ids: string): string
+}
+
+/** Makes what writes an event as JSON text; it gives undefined for one that has more than texts. */
+export function textFormatter(form: TextForm): (event: StreamEvent) => string | undefined {
+  const formatMessage = ({ id, role, parts }: TaskMessage, ids: string): string => (
+    form.message(quote(id), role, formatTexts(parts, form.part), ids)
+  )
+  const formatArtifact = ({ id, parts }: Artifact): string => (
+    `{"artifactId":${quote(id)},"parts":${formatTexts(parts, form.part)}}`
+  )
+  const formatStatus = ({ state, at, message }: TaskStatus, ids: string): string => {
+    const beside = message === undefined ? '' : `"message":${formatMessage(message, ids)},`
+    return `{"state":"${form.state(state)}",${beside}"timestamp":"${at}"}`
+  }
+  return (event) => {
+    if (event.what === 'message' || !isOfTexts(event)) return undefined
+    if (event.what === 'task') {
+      const { id, contextId, status, artifacts, history } = event.task
+      const task = quote(id)
+      const context = `"contextId":${quote(contextId)}`
+      const ids = `${context},"taskId":${task}`
+      const made = artifacts === undefined ? '' : `,"artifacts":${formatList(artifacts, formatArtifact)}`
+      const past = history === undefined ? ''
+        : `,"history":${formatList(history, (one) => formatMessage(one, ids))}`
+      return form.task(`"id":${task},${context},"status":${formatStatus(status, ids)}${made}${past}`)
+    }
+    const task = `"taskId":${quote(event.taskId)}`
+    const context = `"contextId":${quote(event.contextId)}`
+    const ids = `${task},${context}`
+    if (event.what === 'status') {
+      return form.status(ids, formatStatus(event.status, `${context},${task}`), event.isLast)
+    }
+    return form.artifact(ids, formatArtifact(event.artifact), event.append, event.last)
+  }
+}
+
+function formatList<T>(items: readonly T[], format: (item: T) => string): string {
+  if (items.length === 1) return `[${format(items[0]!)}]`
+  return `[${items.map(format).join()}]`
 }

@@ -4,7 +4,6 @@
  * Spec: A2A 0.3 §6, §7, §8; A2A 0.2.6.
  */
 import { isRecord, text } from '../../define/content.ts'
-import { quote } from '../../wire/json.ts'
 import { rpcError } from '../../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import {
@@ -15,7 +14,7 @@ import { encodeV03Card } from './card-codecs.ts'
 import { encodeRpcFault } from './errors.ts'
 import { bytesBlock, dataBlock, fileOf, linkBlock, metadataOf, readBytes, textBlock } from './parts.ts'
 import { AT, MAX_PAGE_SIZE, readHistoryLength, readListRequest, readMessageMembers } from './requests.ts'
-import { formatList, formatTexts, isOfTexts } from './texts.ts'
+import { textFormatter } from './texts.ts'
 import type { Artifact } from '../../define/artifact.ts'
 import type { Content, DataContent } from '../../define/content.ts'
 import type { TaskMessage, TaskState, TaskStatus } from '../../tasks/task.ts'
@@ -41,15 +40,25 @@ const states: ReadonlyMap<unknown, TaskState> = new Map<string, TaskState>([
 /** Parts must not be empty, and a client reads parts[0].text without looking. */
 const NOTHING: readonly Content[] = [text('')]
 
-/** How a part that is a text begins. */
-const TEXT = '{"kind":"text","text":'
-
 /** Official libraries mark a value with it that is wrapped as `{ value }`. */
 const WRAPPED = 'data_part_compat'
 /** The media type of a value in metadata: a part has no member for it. */
 const MEDIA_TYPE = 'mediaType'
 
 const roles: ReadonlyMap<unknown, 'user' | 'agent'> = new Map([['user', 'user'], ['agent', 'agent']])
+
+const formatResult = textFormatter({
+  part: '{"kind":"text","text":',
+  state: (state) => state,
+  task: (members) => `{"kind":"task",${members}}`,
+  status: (ids, status, isLast) => `{"kind":"status-update",${ids},"status":${status},"final":${isLast}}`,
+  artifact: (ids, artifact, append, isLast) => (
+    `{"kind":"artifact-update",${ids},"artifact":${artifact},"append":${append},"lastChunk":${isLast}}`
+  ),
+  message: (id, role, parts, ids) => (
+    `{"kind":"message","messageId":${id},"role":"${role}","parts":${parts},${ids}}`
+  ),
+})
 
 const send = { decodeRequest: decodeSend, encodeResult: encodeEvent, formatResult }
 
@@ -322,43 +331,4 @@ function encodeFile(block: FileBlock): JsonMembers {
   if (text === undefined) return { kind: 'file', file: { bytes, name, mimeType: mediaType }, metadata }
   const file = { bytes: Buffer.from(text).toString('base64'), name, mimeType: mediaType ?? 'text/plain' }
   return { kind: 'file', file, metadata }
-}
-
-/** The JSON text of an event that is made of texts; undefined for any other. */
-function formatResult(result: StreamEvent): string | undefined {
-  if (result.what === 'message' || !isOfTexts(result)) return undefined
-  if (result.what !== 'task') {
-    const task = quote(result.taskId)
-    const context = quote(result.contextId)
-    const ids = `"taskId":${task},"contextId":${context}`
-    if (result.what === 'status') {
-      const status = formatStatus(result.status, `"contextId":${context},"taskId":${task}`)
-      return `{"kind":"status-update",${ids},"status":${status},"final":${result.isLast}}`
-    }
-    const { artifact, append, last } = result
-    return `{"kind":"artifact-update",${ids},"artifact":${formatArtifact(artifact)},`
-      + `"append":${append},"lastChunk":${last}}`
-  }
-  const { status, artifacts, history } = result.task
-  const id = quote(result.task.id)
-  const context = `"contextId":${quote(result.task.contextId)}`
-  const ids = `${context},"taskId":${id}`
-  const made = artifacts === undefined ? '' : `,"artifacts":${formatList(artifacts, formatArtifact)}`
-  const past = history === undefined ? ''
-    : `,"history":${formatList(history, (one) => formatMessage(one, ids))}`
-  return `{"kind":"task","id":${id},${context},"status":${formatStatus(status, ids)}${made}${past}}`
-}
-
-function formatStatus({ state, at, message }: TaskStatus, ids: string): string {
-  const beside = message === undefined ? '' : `"message":${formatMessage(message, ids)},`
-  return `{"state":"${state}",${beside}"timestamp":"${at}"}`
-}
-
-function formatMessage({ id, role, parts }: TaskMessage, ids: string): string {
-  const texts = formatTexts(parts, TEXT)
-  return `{"kind":"message","messageId":${quote(id)},"role":"${role}","parts":${texts},${ids}}`
-}
-
-function formatArtifact({ id, parts }: Artifact): string {
-  return `{"artifactId":${quote(id)},"parts":${formatTexts(parts, TEXT)}}`
 }

@@ -5,19 +5,18 @@
  * definition's JSON.
  * Spec: A2A 1.0 §3.1, §3.2, §4.1 to §4.3, §5.3, §5.5, §9.4.
  */
-import { quote } from '../../wire/json.ts'
 import { A2A_JSON_TYPE } from '../../wire/media.ts'
 import {
   FieldFault, isUnset, needList, needName, needObject, needText, readBoolean, readChoice, readInteger,
   readMembers, readName, readText, readTexts, wrongField,
 } from '../model/fields.ts'
-import { encodeV1Card } from './card-codecs.ts'
+import { encodeV1Card, unlessEmpty } from './card-codecs.ts'
 import { encodeV1Error, encodeV1Fault } from './errors.ts'
 import {
   bytesBlock, dataBlock, filenameOf, fileOf, linkBlock, mediaTypeOf, metadataOf, readBytes, textBlock,
 } from './parts.ts'
 import { AT, MAX_INTEGER, readHistoryLength, readListRequest, readMessageMembers } from './requests.ts'
-import { formatList, formatTexts, isOfTexts } from './texts.ts'
+import { textFormatter } from './texts.ts'
 import type { Artifact } from '../../define/artifact.ts'
 import type { Content } from '../../define/content.ts'
 import type { TaskMessage, TaskState, TaskStatus } from '../../tasks/task.ts'
@@ -32,9 +31,6 @@ const LIST_DEFAULTS = { pageSize: 50, withArtifacts: false }
 const NONE: JsonMembers = Object.freeze({})
 /** Bytes of an address, and of a secret: more than any that is in use. */
 const MAX_VALUE_BYTES = 8_192
-
-/** How a part that is a text begins. */
-const TEXT = '{"text":'
 
 /** The names of states in the order of their numbers, from 1. */
 const stateNames: readonly (readonly [name: string, state: TaskState])[] = [
@@ -57,6 +53,20 @@ const filters: ReadonlyMap<unknown, TaskState | 'any'> = new Map<unknown, TaskSt
   ...stateNames, ...stateNames.map(([, state], index): [number, TaskState] => [index + 1, state]),
   ['TASK_STATE_UNSPECIFIED', 'any'], [0, 'any'],
 ])
+
+const formatResult = textFormatter({
+  part: '{"text":',
+  state: (state) => byState.get(state)!,
+  task: (members) => `{"task":{${members}}}`,
+  status: (ids, status) => `{"statusUpdate":{${ids},"status":${status}}}`,
+  artifact: (ids, artifact, append, isLast) => (
+    `{"artifactUpdate":{${ids},"artifact":${artifact}`
+      + `${append ? ',"append":true' : ''}${isLast ? ',"lastChunk":true}}' : '}}'}`
+  ),
+  message: (id, role, parts, ids) => (
+    `{"messageId":${id},${ids},"role":"${nameOf(role)}","parts":${parts}}`
+  ),
+})
 
 const send = { decodeRequest: decodeSend, encodeResult: encodeEvent, formatResult }
 
@@ -305,12 +315,16 @@ function encodeMessage(
     messageId: message.id,
     contextId: contextId || undefined,
     taskId,
-    role: message.role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT',
+    role: nameOf(message.role),
     parts: encodeParts(message.parts),
     metadata: message.metadata,
     extensions: unlessEmpty(message.extensions),
     referenceTaskIds: unlessEmpty(message.referenceTaskIds),
   }
+}
+
+function nameOf(role: TaskMessage['role']): string {
+  return role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT'
 }
 
 function encodeArtifact(artifact: Artifact): JsonMembers {
@@ -337,48 +351,4 @@ function encodePart(block: Content): JsonMembers {
   if (block.type === 'data') return { data: block.data, metadata, filename: filenameOf(block), mediaType }
   const { uri, bytes, text, name } = fileOf(block)
   return { text, raw: bytes, url: uri, metadata, filename: name, mediaType }
-}
-
-/** A list that is left out where it is empty. */
-function unlessEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefined {
-  return list !== undefined && list.length > 0 ? list : undefined
-}
-
-/** The JSON text of an event that is made of texts; undefined for any other. */
-function formatResult(result: StreamEvent): string | undefined {
-  if (result.what === 'message' || !isOfTexts(result)) return undefined
-  if (result.what !== 'task') {
-    const task = quote(result.taskId)
-    const context = quote(result.contextId)
-    const ids = `"taskId":${task},"contextId":${context}`
-    if (result.what === 'status') {
-      return `{"statusUpdate":{${ids},"status":${formatStatus(result.status, context, task)}}}`
-    }
-    const { artifact, append, last } = result
-    return `{"artifactUpdate":{${ids},"artifact":${formatArtifact(artifact)}`
-      + `${append ? ',"append":true' : ''}${last ? ',"lastChunk":true}}' : '}}'}`
-  }
-  const { id, contextId, status, artifacts, history } = result.task
-  const task = quote(id)
-  const context = quote(contextId)
-  const made = artifacts === undefined ? '' : `,"artifacts":${formatList(artifacts, formatArtifact)}`
-  const past = history === undefined ? ''
-    : `,"history":${formatList(history, (one) => formatMessage(one, context, task))}`
-  return `{"task":{"id":${task},"contextId":${context},`
-    + `"status":${formatStatus(status, context, task)}${made}${past}}}`
-}
-
-function formatStatus({ state, at, message }: TaskStatus, contextId: string, taskId: string): string {
-  const beside = message === undefined ? '' : `"message":${formatMessage(message, contextId, taskId)},`
-  return `{"state":"${byState.get(state)!}",${beside}"timestamp":"${at}"}`
-}
-
-/** The ids are JSON text already. */
-function formatMessage({ id, role, parts }: TaskMessage, contextId: string, taskId: string): string {
-  return `{"messageId":${quote(id)},"contextId":${contextId},"taskId":${taskId},`
-    + `"role":"${role === 'user' ? 'ROLE_USER' : 'ROLE_AGENT'}","parts":${formatTexts(parts, TEXT)}}`
-}
-
-function formatArtifact({ id, parts }: Artifact): string {
-  return `{"artifactId":${quote(id)},"parts":${formatTexts(parts, TEXT)}}`
 }
