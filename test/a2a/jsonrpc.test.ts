@@ -232,6 +232,29 @@ test('what is wrong before a method is known is spelled as the version of its cl
   }
 })
 
+test('a method is of the version that its client asks for, or the refusal says of which it is', async (t) => {
+  const server = serveBot(t, echo)
+  const refused = async (method: string, version: string): Promise<RpcError> => {
+    const body = { jsonrpc: '2.0', id: 1, method, params: {} }
+    const response = await server.fetch(request('/a2a', body, { 'a2a-version': version }))
+    assert.equal(response.status, 200)
+    return (await response.json() as { error: RpcError }).error
+  }
+  const rows: readonly (readonly [method: string, version: string, code: number, said: string])[] = [
+    ['SendMessage', '0.3', -32601, `A2A 0.3 has no method 'SendMessage'; it is of A2A 1.0: `],
+    ['tasks/get', '1.0', -32601, `A2A 1.0 has no method 'tasks/get'; it is of A2A 0.3: `],
+    ['Nothing', '1.0', -32601, `There is no method 'Nothing' here; `],
+    ['Nothing', '2.0', -32009, 'A2A 2.0 is not spoken here; '],
+    ['SendMessage', 'new', -32009, 'A2A new is not spoken here; '],
+    ['tasks/get', '2.1.7', -32009, 'A2A 2.1 is not spoken here; '],
+  ]
+  for (const [method, version, code, said] of rows) {
+    const error = await refused(method, version)
+    assert.equal(error.code, code, `${method} ${version}`)
+    assert(JSON.stringify(error.data).includes(said), `${method} ${version}: ${JSON.stringify(error)}`)
+  }
+})
+
 test('more calls than allowed are 503, with the id of the message', async (t) => {
   let release = (): void => {}
   const done = new Promise<string>((resolve) => { release = () => resolve('done') })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { isPlainParams } from '../../lib/a2a/codec/plain.ts'
 import { plain } from '../fixtures/a2a-client/plain.ts'
 import type { Card } from '../../lib/a2a/model/model.ts'
 
@@ -14,7 +15,7 @@ test('plain is what has no kind, on the message and on each part', () => {
     [{ message: { parts: [text, { kind: 'text', text: 'hello' }] } }, false],
     [{ message: { parts: [{ kind: '' }] } }, false],
   ]
-  for (const [params, isPlain] of rows) assert.equal(plain.matches(params), isPlain, JSON.stringify(params))
+  for (const [params, isPlain] of rows) assert.equal(isPlainParams(params), isPlain, JSON.stringify(params))
 })
 
 test('a card tells a plain client all that it looks for', () => {

@@ -48,7 +48,6 @@ test('all eleven operations have their methods, and no other dialect has these',
     'DeleteTaskPushNotificationConfig', 'GetExtendedAgentCard',
   ])
   assert.equal(v1.hasTasks, true)
-  assert.equal(v1.matches(undefined), true)
 })
 
 const none = { metadata: undefined, extensions: undefined, referenceTaskIds: undefined }

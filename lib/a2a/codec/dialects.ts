@@ -1,35 +1,32 @@
 /**
- * The table of dialects, and how a request picks its row: by its method, then by the shape of its params. All
+ * The table of dialects, and how a request picks its row: by its method, and a message by its shape too. All
  * dialects share one `POST /a2a`.
  */
-import { plain } from './plain.ts'
+import { isPlainParams, plain } from './plain.ts'
 import { v03 } from './v03.ts'
 import { v1 } from './v1.ts'
 import type { Dialect, DialectName, Version } from '../model/dialect.ts'
 import type { OperationName } from '../model/model.ts'
 
-/** Every dialect, in the order in which they are tried. */
+/** Every dialect. */
 export const dialects: readonly Dialect[] = [plain, v03, v1]
 
 /** What a method is in one dialect. */
 export interface Row { readonly dialect: Dialect; readonly operation: OperationName }
 
-const rows = rowsOf(dialects)
+/** By method. The one that plain has is also of 0.3, which takes its place. */
+const rows: ReadonlyMap<string, Row> = new Map(dialects.flatMap((dialect) => (
+  Object.entries(dialect.operations).map(([operation, { method }]) => (
+    [method, { dialect, operation: operation as OperationName }] as const
+  ))
+)))
+const plainRow: Row = { dialect: plain, operation: 'send' }
 
-/** Every method that some dialect has. */
-export const methodNames: readonly string[] = [...rows.keys()]
-
-/**
- * The dialect and operation of a request; undefined where no dialect of that version has it in that shape.
- */
+/** The dialect and operation of a request; undefined where no dialect of that version has the method. */
 export function rowOf(method: string, params: unknown, version: Version = undefined): Row | undefined {
-  const candidates = rows.get(method)
-  if (candidates === undefined) return undefined
-  for (const row of candidates) {
-    if (version !== undefined && row.dialect.version !== version) continue
-    if (row.dialect.matches(params)) return row
-  }
-  return undefined
+  const row = rows.get(method)
+  if (row === undefined || (version !== undefined && row.dialect.version !== version)) return undefined
+  return method === plain.operations.send?.method && isPlainParams(params) ? plainRow : row
 }
 
 /** Whether some dialect is of that version. */
@@ -45,17 +42,4 @@ export function dialectFor(version: Version): Dialect {
 /** The dialect of that name, which a task keeps. */
 export function dialectNamed(name: DialectName): Dialect {
   return dialects.find((one) => one.name === name)!
-}
-
-function rowsOf(all: readonly Dialect[]): ReadonlyMap<string, readonly Row[]> {
-  const byMethod = new Map<string, Row[]>()
-  for (const dialect of all) {
-    for (const [operation, codec] of Object.entries(dialect.operations)) {
-      const row = { dialect, operation: operation as OperationName }
-      const known = byMethod.get(codec.method)
-      if (known === undefined) byMethod.set(codec.method, [row])
-      else known.push(row)
-    }
-  }
-  return byMethod
 }

@@ -30,7 +30,6 @@ export const plain: Dialect = {
   operations: { send: { method: 'message/send', decodeRequest, encodeResult, formatResult } },
   hasTasks: false,
   streamsErrors: false,
-  matches: isPlain,
   encodeFault: encodeRpcFault,
   encodeError: rpcError,
   encodePush,
@@ -40,7 +39,7 @@ export const plain: Dialect = {
 }
 
 /** Whether neither the message nor any of its parts has the `kind` that marks A2A 0.2 and 0.3. */
-function isPlain(params: unknown): boolean {
+export function isPlainParams(params: unknown): boolean {
   if (!isRecord(params) || !isRecord(params['message'])) return true
   const { kind, parts } = params['message']
   if (!isUnset(kind)) return false

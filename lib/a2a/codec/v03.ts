@@ -88,7 +88,7 @@ const operations: OperationCodecs = {
   },
 }
 
-/** The row of the table: it comes after plain, and takes what plain does not. */
+/** The row of the table. */
 export const v03: Dialect = {
   name: '0.3',
   version: '0.3',
@@ -96,7 +96,6 @@ export const v03: Dialect = {
   hasTasks: true,
   streamsErrors: true,
   undeclaredCard: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
-  matches: () => true,
   encodeFault: encodeRpcFault,
   encodeError: rpcError,
   encodePush: (_event, task) => encodeTask(task),

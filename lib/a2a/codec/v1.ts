@@ -101,7 +101,6 @@ export const v1: Dialect = {
   operations,
   hasTasks: true,
   streamsErrors: false,
-  matches: () => true,
   encodeFault: encodeV1Fault,
   encodeError: encodeV1Error,
   encodePush: encodeEvent,

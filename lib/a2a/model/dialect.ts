@@ -44,8 +44,6 @@ export interface Dialect {
   readonly undeclaredCard?: A2aReason
   /** Whether an error instead of a stream is written as an event: its clients read nothing else there. */
   readonly streamsErrors: boolean
-  /** Whether params of a method that several dialects have are in this one's shape, right or wrong. */
-  matches(params: unknown): boolean
   /** The error of an answer. `sentence` is what the caller may read. */
   encodeFault(fault: Fault, sentence: string): RpcError
   /** The error of a request that is none of this dialect's, by its number in JSON-RPC. */

@@ -5,11 +5,10 @@
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { parseJson } from '../../wire/json.ts'
 import {
-  decodeMessage, errorReply, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
-  rpcError,
+  decodeMessage, errorReply, formatResult, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
 } from '../../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { dialectFor, isSupported, methodNames, rowOf } from '../codec/dialects.ts'
+import { dialectFor, isSupported, rowOf } from '../codec/dialects.ts'
 import { A2aFault } from '../model/faults.ts'
 import { OperationCall } from './operation-call.ts'
 import { versionOf } from '../model/dialect.ts'
@@ -49,9 +48,7 @@ export function answerJsonRpc(
   const { method, params } = message
   const version = versionOf(exchange)
   const row = rowOf(method, params, version)
-  if (row === undefined || !row.dialect.operations[row.operation]) {
-    return errorReply(id, unknownMethod(method, params, version), 200)
-  }
+  if (row === undefined) return errorReply(id, unknownMethod(method, params, version), 200)
   return new JsonRpcCall(context, agent, exchange, row, id, params).reply()
 }
 
@@ -93,7 +90,7 @@ class JsonRpcCall extends OperationCall {
   }
 }
 
-/** Why there is no row for a method: its version, its shape, or there is no such method. */
+/** Why there is no row for a method: it is of another version, or there is no such method. */
 function unknownMethod(method: string, params: unknown, version: Version): RpcError {
   const other = rowOf(method, params)
   if (version !== undefined && !isSupported(version)) {
@@ -105,10 +102,6 @@ function unknownMethod(method: string, params: unknown, version: Version): RpcEr
   if (other !== undefined) {
     return dialect.encodeError(METHOD_NOT_FOUND, `A2A ${dialect.version} has no method '${method}'; `
       + `it is of A2A ${other.dialect.version}: send that as A2A-Version, or leave the header out`)
-  }
-  if (methodNames.includes(method)) {
-    return rpcError(INVALID_PARAMS, `The params of ${method} are in a form of A2A that is not spoken here; `
-      + `send { "message": { "role": "user", "parts": [{ "type": "text", "text": "hello" }] } }`)
   }
   return dialect.encodeError(METHOD_NOT_FOUND, `There is no method '${method}' here; `
     + 'a message is sent with SendMessage (A2A 1.0) or message/send (before)')
