@@ -292,7 +292,7 @@ test('once the door is loaded, an agent that answers at once is answered without
   const origin = {
     requestId: 'r', principal, onDisconnect: () => assert.fail('nobody waits'), header: () => undefined,
   }
-  const exchange = { body: JSON.stringify(message('hello')), origin, head: {}, query: '' }
+  const exchange = { body: JSON.stringify(message('hello')), origin, head: {}, query: '', params: new Map() }
   await endpoint.load?.()
   assert.equal(endpoint.load?.(), undefined)
   const reply = endpoint.handle(exchange as unknown as Exchange)

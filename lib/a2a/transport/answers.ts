@@ -3,7 +3,7 @@
  * with it most of the room, when a first request or a webhook needs it.
  */
 import { createCards } from '../card/card-replies.ts'
-import { answerRoute } from './http-json.ts'
+import { HttpJsonCall } from './http-json.ts'
 import { answerJsonRpc } from './jsonrpc.ts'
 import { oldExtendedCard } from '../card/extended-card.ts'
 import { PushDeliveries } from '../push/push-delivery.ts'
@@ -18,7 +18,7 @@ import type { A2aContext } from '../tasks/request.ts'
 
 export class A2aAnswers {
   readonly #context: A2aContext
-  readonly #cards: Cards
+  readonly card: Cards
   /** Posts the events of tasks. Undefined: nothing does. */
   readonly push: PushDeliveries | undefined
 
@@ -26,7 +26,7 @@ export class A2aAnswers {
     const { service, options, signer } = context
     this.push = settings && new PushDeliveries(service, settings)
     this.#context = { ...context, push: this.push }
-    this.#cards = createCards(service, options, signer)
+    this.card = createCards(service, options, signer)
     service.shared?.recovery.register('a2a', a2aRunner(service))
   }
 
@@ -35,12 +35,7 @@ export class A2aAnswers {
   }
 
   route(exchange: Exchange, agent: Agent | Group, route: Route): MaybePromise<Reply> {
-    return answerRoute(this.#context, agent, route, exchange)
-  }
-
-  /** `at`: the path of the agent, '' or `/agents/<id>`. */
-  card(exchange: Exchange, agent: Agent | Group, at: string): Reply {
-    return this.#cards(exchange, agent, at)
+    return new HttpJsonCall(this.#context, agent, route, exchange).reply()
   }
 
   oldCard(exchange: Exchange, agent: Agent | Group): MaybePromise<Reply> {

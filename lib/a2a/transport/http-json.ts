@@ -14,7 +14,6 @@ import { OperationCall } from './operation-call.ts'
 import { v1 } from '../codec/v1.ts'
 import { encodeHttpFault } from '../codec/errors.ts'
 import { versionOf } from '../model/dialect.ts'
-import type { MaybePromise } from '../../util/thenable.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Exchange, KnownHeaders, Reply } from '../../http/message/exchange.ts'
 import type { Route } from './http-json-routes.ts'
@@ -24,14 +23,8 @@ import type { A2aContext } from '../tasks/request.ts'
 // An answer is for its caller alone.
 const unkept: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
 
-export function answerRoute(
-  context: A2aContext, agent: Agent | Group, route: Route, exchange: Exchange,
-): MaybePromise<Reply> {
-  return new HttpJsonCall(context, agent, route, exchange).reply()
-}
-
 /** A request whose params stand in its path, query and body. */
-class HttpJsonCall extends OperationCall {
+export class HttpJsonCall extends OperationCall {
   readonly #route: Route
 
   constructor(context: A2aContext, agent: Agent | Group, route: Route, exchange: Exchange) {

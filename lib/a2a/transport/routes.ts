@@ -20,7 +20,9 @@ import type { RpcError } from '../../wire/jsonrpc.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { A2aOptions } from '../model/options.ts'
+import type { PushSettings } from '../model/push-address.ts'
 import type { PushDeliveries, PushStatus } from '../push/push-delivery.ts'
+import type { A2aContext } from '../tasks/request.ts'
 import type { A2aAnswers } from './answers.ts'
 
 /** Paths of a card: since A2A 0.3, and before. */
@@ -29,8 +31,6 @@ const OLD_CARD = '/.well-known/agent.json'
 
 /** Below the address of an agent: where clients of A2A 0.2 get the extended card. */
 const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
-
-type AgentResolver = (exchange: Exchange) => Agent | Group | undefined
 
 /** One endpoint of an agent, before its paths are known. */
 interface AgentEndpoint extends Omit<Endpoint, 'path' | 'handle' | 'load' | 'describe'> {
@@ -54,35 +54,25 @@ type Webhooks = Pick<PushDeliveries, 'status' | 'idle' | 'close'>
 export function a2aRoutes(service: Service, options: A2aOptions, seal: Seal): A2aRoutes {
   const signer = options.signingKey === undefined ? undefined : signerOf(options.signingKey)
   const settings = pushSettingsOf(options.pushNotifications)
-  let answers: A2aAnswers | undefined
-  const load = async (): Promise<A2aAnswers> => {
-    const { A2aAnswers } = await import('./answers.ts')
-    return answers ??= new A2aAnswers({ service, options, seal, signer }, settings)
-  }
-  const paths = new Paths(service, load)
-  const bases: readonly (readonly [base: string, resolveAgent: AgentResolver])[] = [
-    ['', () => rootOf(service)],
-    ['/agents/{agent}', (exchange) => agentNamed(service, exchange.params.get('agent') ?? '')],
-  ]
+  const paths = new Paths({ service, options, seal, signer }, settings)
+  const bases = ['', '/agents/{agent}']
   const hasTenants = options.tenants !== undefined && options.tenants.length > 0
   const endpoints = [
-    ...bases.flatMap(([base, resolveAgent]) => paths.of(base, resolveAgent, options)),
+    ...bases.flatMap((base) => paths.of(base)),
     // Last, because a tenant's segment takes any name: those of other paths are no tenants.
-    ...hasTenants
-      ? bases.flatMap(([base, resolveAgent]) => paths.httpJson(`${base}/{tenant}`, resolveAgent)) : [],
+    ...hasTenants ? bases.flatMap((base) => paths.httpJson(`${base}/{tenant}`)) : [],
   ]
   if (settings === undefined && service.shared === undefined) return { endpoints, push: undefined }
   // What another process has left, and what is registered there, does not wait for a request.
-  const loading = load().catch((cause: unknown) => {
+  const loading = paths.load().catch((cause: unknown) => {
     service.log('error', 'What answers A2A could not be loaded', { cause })
-    return undefined
   })
   return settings === undefined ? { endpoints, push: undefined } : {
     endpoints,
     push: {
-      get status() { return answers?.push?.status ?? idleStatus },
-      idle: async (ms) => (await loading)?.push?.idle(ms),
-      close: async () => (await loading)?.push?.close(),
+      get status() { return paths.answers?.push?.status ?? idleStatus },
+      idle: (ms) => loading.then(() => paths.answers?.push?.idle(ms)),
+      close: () => loading.then(() => paths.answers?.push?.close()),
     },
   }
 }
@@ -96,22 +86,26 @@ export function requireAnswerer(service: Service): void {
 
 class Paths {
   readonly #service: Service
-  readonly #load: () => Promise<A2aAnswers>
-  #answers: A2aAnswers | undefined
+  readonly #context: A2aContext
+  readonly #settings: PushSettings | undefined
+  answers: A2aAnswers | undefined
 
-  constructor(service: Service, load: () => Promise<A2aAnswers>) {
-    this.#service = service
-    this.#load = load
+  constructor(context: A2aContext, settings: PushSettings | undefined) {
+    this.#service = context.service
+    this.#context = context
+    this.#settings = settings
   }
 
-  readonly #loaded = (): Promise<void> | undefined => (
-    this.#answers === undefined ? this.#load().then((answers) => { this.#answers = answers }) : undefined
-  )
+  async load(): Promise<void> {
+    const { A2aAnswers } = await import('./answers.ts')
+    this.answers ??= new A2aAnswers(this.#context, this.#settings)
+  }
 
-  /** `base` is '' or has the `{agent}` that `resolveAgent` looks for. */
-  of(base: string, resolveAgent: AgentResolver, { extendedCard }: A2aOptions): readonly Endpoint[] {
+  /** `base` is '' or has an `{agent}`. */
+  of(base: string): readonly Endpoint[] {
+    const { service: { catalog }, options: { extendedCard } } = this.#context
     const at = (endpoint: AgentEndpoint, ...paths: readonly string[]): readonly Endpoint[] => (
-      paths.map((path) => this.#endpoint(base + path, resolveAgent, endpoint))
+      paths.map((path) => this.#endpoint(base + path, endpoint))
     )
     const card: AgentEndpoint = {
       methods: ['GET'],
@@ -131,19 +125,19 @@ class Paths {
         answer: (answers, exchange, agent) => answers.message(exchange, agent),
       }, '/a2a', '/a2a/'),
       ...at(card, '/a2a', '/a2a/', CARD, OLD_CARD, `/a2a${CARD}`, `/a2a${OLD_CARD}`),
-      ...this.httpJson(base, resolveAgent),
+      ...this.httpJson(base),
       ...at({
         methods: ['GET'], refuse: problemReply,
-        isOffered: () => extendedCard !== undefined || this.#service.catalog.scopes.length > 0,
+        isOffered: () => extendedCard !== undefined || catalog.scopes.length > 0,
         operations: ({ oldExtendedCardOperation: get }) => ({ get }),
         answer: (answers, exchange, agent) => answers.oldCard(exchange, agent),
       }, OLD_EXTENDED_CARD),
-      this.#status(base, resolveAgent),
+      this.#status(base),
     ]
   }
 
-  httpJson(base: string, resolveAgent: AgentResolver): readonly Endpoint[] {
-    return routes.map((route) => this.#endpoint(base + route.path, resolveAgent, {
+  httpJson(base: string): readonly Endpoint[] {
+    return routes.map((route) => this.#endpoint(base + route.path, {
       methods: route.methods,
       ...route.body !== undefined && { accepts: bodyTypes, bodyIsOptional: route.body === 'optional' },
       refuse: refuseHttpJson,
@@ -154,7 +148,7 @@ class Paths {
     }))
   }
 
-  #status(base: string, resolveAgent: AgentResolver): Endpoint {
+  #status(base: string): Endpoint {
     const { version: ours } = this.#service
     return {
       path: `${base}/status`,
@@ -163,7 +157,7 @@ class Paths {
       refuse: problemReply,
       describe: this.#described(base, ({ statusOperation: get }) => ({ get })),
       handle: (exchange) => {
-        const agent = resolveAgent(exchange)
+        const agent = this.#agentFor(exchange)
         if (agent === undefined) return refuseUnknown(problemReply, exchange)
         const { name, version = ours } = agent
         return { status: 200, type: JSON_TYPE, body: JSON.stringify({ status: 'ok', name, version }) }
@@ -171,18 +165,21 @@ class Paths {
     }
   }
 
-  #endpoint(
-    path: string, resolveAgent: AgentResolver, { operations, answer, ...rest }: AgentEndpoint,
-  ): Endpoint {
+  #agentFor({ params }: Exchange): Agent | Group | undefined {
+    const id = params.get('agent')
+    return id === undefined ? rootOf(this.#service) : agentNamed(this.#service, id)
+  }
+
+  #endpoint(path: string, { operations, answer, ...rest }: AgentEndpoint): Endpoint {
     return {
       ...rest,
       path,
       describe: this.#described(path, operations),
-      load: this.#loaded,
+      load: () => this.answers === undefined ? this.load() : undefined,
       handle: (exchange) => {
-        const agent = resolveAgent(exchange)
+        const agent = this.#agentFor(exchange)
         if (agent === undefined) return refuseUnknown(rest.refuse, exchange)
-        return answer(this.#answers!, exchange, agent)
+        return answer(this.answers!, exchange, agent)
       },
     }
   }
