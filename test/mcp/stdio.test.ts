@@ -312,6 +312,18 @@ test('a listener is told of changes, and leaves by its notification', async () =
   await host.end()
 })
 
+test('a listener that has left holds no bytes', async () => {
+  const host = new Host({ maxCallsBytes: 5_000 })
+  for (let id = 1; id <= 20; id++) {
+    const told = await host.ask(
+      'subscriptions/listen', withMeta({ notifications: { toolsListChanged: true } }), id,
+    )
+    assert.equal(told.method, 'notifications/subscriptions/acknowledged', JSON.stringify(told))
+    host.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } })
+  }
+  await host.end()
+})
+
 test('the end of the server is told to who listens: by the result, and by a notification', async () => {
   const host = new Host()
   await host.ask('subscriptions/listen', withMeta({ notifications: { toolsListChanged: true } }), 9)

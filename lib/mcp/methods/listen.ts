@@ -71,6 +71,7 @@ function subscribe(
   request.onLeave = () => {
     tasks?.stop()
     remove()
+    channel.abandon()
   }
   subscriber.notify('notifications/subscriptions/acknowledged', { notifications: honoured })
   tasks?.begin((task) => subscriber.notify('notifications/tasks', task))
