@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
-import { begin, EventStream, gate, said } from './client.ts'
+import { answerOf, begin, EventStream, gate, post, said } from './client.ts'
 import { form, serveWork } from './task-client.ts'
 import type { Call } from '../../lib/index.ts'
 import type { Json, LegacySession } from './client.ts'
@@ -53,6 +53,12 @@ test('the client decides, and the tool has its say', async (t) => {
   for (const task of [7, 'x', null, { ttl: 0 }, { ttl: 'long' }]) {
     assert.equal((await optional.ask('tools/call', { name: 'work', task })).error.code, -32602)
   }
+})
+
+test('a time to live that is null is one of the server', async (t) => {
+  const session = await begin(serveWork(t, 'optional', () => 'done', { taskKeepMs: 60_000 }))
+  const { ttl } = await started(session, { task: { ttl: null } })
+  assert.ok(ttl >= 60_000)
 })
 
 test('a call is answered with a task at once, and its result is there later for whoever waits', async (t) => {
@@ -278,6 +284,41 @@ test('whoever waits may cancel the waiting, and the task goes on', async (t) => 
   await reaches(session, taskId, 'completed')
 })
 
+test('what waits for a task is bounded, with its body, also where its client has left', async (t) => {
+  const { promise, open } = gate<string>()
+  const server = serveWork(t, 'optional', () => promise, { maxStreams: 3 })
+  const { url } = await server.listen(0)
+  const { taskId } = await started(await begin(server))
+  const filler = 'x'.repeat(60_000)
+  const message = (id: number, more: object = {}): object => (
+    { jsonrpc: '2.0', id, method: 'tasks/result', params: { taskId, ...more } }
+  )
+  const headers = { 'MCP-Protocol-Version': '2025-11-25', 'Accept': 'application/json' }
+  const wait = (id: number): Promise<Response> => post(server, message(id), headers)
+  const leaver = new AbortController()
+  const left = fetch(`${url}/mcp`, {
+    method: 'POST', body: JSON.stringify(message(1, { filler })), signal: leaver.signal,
+    headers: { ...headers, 'Content-Type': 'application/json' },
+  })
+  await eventually(() => server.status().bodies.bytes > filler.length, 'the body has come')
+  leaver.abort()
+  await assert.rejects(left)
+  for (let count = 0; count < 5; count++) await (await fetch(`${url}/health`)).text()
+  assert.ok(server.status().bodies.bytes > filler.length)
+  const second = wait(2)
+  const third = wait(3)
+  await new Promise((resolve) => setImmediate(resolve))
+  const refused = await wait(4)
+  assert.equal(refused.status, 503)
+  assert.match((await refused.json() as Json).error.data.detail, /wait for their tasks already; try again/)
+  open('done')
+  for (const response of await Promise.all([second, third])) {
+    assert.equal(said((await answerOf(response)).result), 'done')
+  }
+  assert.equal((await wait(5)).status, 200)
+  await eventually(() => server.status().bodies.bytes === 0, 'no body is held')
+})
+
 test('what refuses a call refuses the task', async (t) => {
   const server = serveWork(t, 'optional', () => 'done')
   const session = await begin(server)
@@ -309,6 +350,29 @@ test('a client that works on a question as a task of its own is asked for the re
   await session.answer(wish.id, sampled)
   assert.equal(said((await stream.next()).result), 'Paris')
 })
+
+for (const cancel of [{}, undefined]) {
+  const how = cancel === undefined ? 'is not asked for the result any more' : 'is asked to cancel it'
+  test(`a client whose own task is not needed any more ${how}`, async (t) => {
+    const tasks = { ...abilities.tasks, ...cancel !== undefined && { cancel } }
+    const server = serveWork(t, 'forbidden', (call: Call) => (
+      call.sample({ messages: [], maxTokens: 1, task: {} })
+    ), { askTimeoutMs: 50 })
+    const session = await begin(server, '2025-11-25', { ...abilities, tasks })
+    const stream = await session.stream('work')
+    const question = await stream.next()
+    await session.answer(question.id, { task: { taskId: 'theirs', status: 'working' } })
+    const wish = await stream.next()
+    const end = await stream.next()
+    if (cancel === undefined) {
+      assert.deepEqual([end.method, end.params.requestId], ['notifications/cancelled', wish.id])
+    } else {
+      assert.deepEqual([end.method, end.params], ['tasks/cancel', { taskId: 'theirs' }])
+      assert.equal((await session.answer(end.id, { taskId: 'theirs', status: 'cancelled' })).status, 202)
+    }
+    assert.match(said((await stream.next()).result), /did not answer within 50 ms/)
+  })
+}
 
 test('a client that knows no tasks is asked without one', async (t) => {
   const server = serveWork(t, 'forbidden', async (call: Call) => (

@@ -16,6 +16,8 @@ export interface ClientAbilities {
   /** It answers samplings, or elicitations, as tasks of its own (2025-11-25). */
   readonly samplingTasks: boolean
   readonly elicitationTasks: boolean
+  /** It can be asked to cancel such a task. */
+  readonly cancelsTasks: boolean
   /** Extensions by name, with their settings. */
   readonly extensions: Readonly<Record<string, unknown>>
 }
@@ -38,7 +40,7 @@ const noExtensions: Extensions = Object.freeze({})
 /** In the order of their bits, which session ids carry: a new one goes to the end. */
 const abilityNames = [
   'forms', 'urls', 'sampling', 'samplingTools', 'samplingContext', 'roots', 'samplingTasks',
-  'elicitationTasks',
+  'elicitationTasks', 'cancelsTasks',
 ] as const satisfies readonly (keyof ClientAbilities)[]
 
 export function bitsOf(abilities: ClientAbilities): number {
@@ -49,7 +51,7 @@ export function abilitiesOf(bits: number, extensions: Extensions | string): Clie
   const has = (at: number): boolean => (bits >> at & 1) === 1
   return Object.freeze({
     forms: has(0), urls: has(1), sampling: has(2), samplingTools: has(3), samplingContext: has(4),
-    roots: has(5), samplingTasks: has(6), elicitationTasks: has(7),
+    roots: has(5), samplingTasks: has(6), elicitationTasks: has(7), cancelsTasks: has(8),
     get extensions() { return typeof extensions === 'string' ? valuesOf(extensions) : extensions },
   })
 }
@@ -69,7 +71,7 @@ export function decodeAbilities(capabilities: unknown): ClientAbilities {
   const bits = Number(asksForms) | Number(has(elicitation, 'url')) << 1 | Number(isRecord(sampling)) << 2
     | Number(has(sampling, 'tools')) << 3 | Number(has(sampling, 'context')) << 4
     | Number(isRecord(roots)) << 5 | Number(has(requests?.['sampling'], 'createMessage')) << 6
-    | Number(has(requests?.['elicitation'], 'create')) << 7
+    | Number(has(requests?.['elicitation'], 'create')) << 7 | Number(has(tasks, 'cancel')) << 8
   if (isRecord(extensions)) return abilitiesOf(bits, bounded(extensions))
   return plain[bits] ??= abilitiesOf(bits, noExtensions)
 }

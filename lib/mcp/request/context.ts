@@ -8,6 +8,7 @@ import { Sessions } from '../session/session.ts'
 import { pick } from '../protocol/shape.ts'
 import { toolTable } from '../protocol/tools.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
+import { Quota } from '../../util/quota.ts'
 import type { Offering } from '../../define/catalog.ts'
 import type { Icon } from '../../define/validate.ts'
 import type { Service } from '../../run/service.ts'
@@ -65,6 +66,8 @@ export class McpContext {
   readonly migration: SessionMigration | undefined
   /** JSON texts of lists; emptied when the catalog changes. */
   readonly texts: BoundedMap<string> = new BoundedMap(MAX_TEXTS, ({ length }) => length)
+  /** Requests that wait for the end of a task: each is a stream after a while. */
+  readonly waiting: Quota
   readonly #stamps = new Map<Revision, Stamp>()
   /** Only written here. */
   tools: ToolTable
@@ -79,6 +82,7 @@ export class McpContext {
     this.seal = seal
     this.replay = new ReplayBudget(service.limits.maxReplayBytes)
     this.sessions = new Sessions(service.limits, this.replay, service.shared?.cluster.id)
+    this.waiting = new Quota('requests that wait for tasks', service.limits.maxStreams)
     this.tools = toolTable(service)
     this.#noteOffers()
     service.catalog.onCheck(() => { toolTable(service) })

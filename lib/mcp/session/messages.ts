@@ -75,6 +75,7 @@ export function sendQuestion(
   // Handled from the start: a handler that does not await it must not end the process.
   answer.catch(() => {})
   let id = session.nextQuestion()
+  let taskId: string | undefined
 
   const post = (method: string, params: object): void => {
     const all = { ...params, ...meta !== undefined && { _meta: meta } }
@@ -93,7 +94,7 @@ export function sendQuestion(
     }
   }
   onResult((result) => {
-    const taskId = task === undefined ? undefined : taskIdIn(result)
+    taskId = task === undefined ? undefined : taskIdIn(result)
     if (taskId === undefined) return settle(result)
     // The client works on it as a task of its own, and answers when that has ended.
     id = session.nextQuestion()
@@ -105,8 +106,13 @@ export function sendQuestion(
     answer,
     withdraw(reason) {
       if (!session.asked.delete(id)) return
-      const params = { requestId: id, reason: reason.message, ...meta !== undefined && { _meta: meta } }
-      send(formatNotification('notifications/cancelled', JSON.stringify(params)))
+      if (taskId !== undefined && peer.abilities.cancelsTasks) {
+        id = session.nextQuestion()
+        post('tasks/cancel', { taskId })
+      } else {
+        const params = { requestId: id, reason: reason.message, ...meta !== undefined && { _meta: meta } }
+        send(formatNotification('notifications/cancelled', JSON.stringify(params)))
+      }
       reject(reason)
     },
   }

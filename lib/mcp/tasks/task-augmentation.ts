@@ -50,7 +50,8 @@ export function wantsTask({ mcp, params }: McpRequest, tool: Tool): boolean {
 /** Makes a call a task, answers with it, and runs the tool. Throws where no task can be promised. */
 export function runAugmented(request: McpRequest, tool: Tool, work: ToolWork): MaybePromise<undefined> {
   const { mcp: { service }, origin, params: { task: wanted }, peer: { session } } = request
-  const ttl = isRecord(wanted) ? wanted['ttl'] : undefined
+  // Some clients send null for a time that the server chooses.
+  const ttl = isRecord(wanted) ? wanted['ttl'] ?? undefined : undefined
   if (!isRecord(wanted) || (ttl !== undefined && !(typeof ttl === 'number' && ttl > 0))) {
     throw new Fault('invalid', 'params.task must be an object, its ttl milliseconds above zero')
   }
@@ -219,13 +220,13 @@ export function resultOfAugmented(request: McpRequest): MaybePromise<object> {
 
 function wait(request: McpRequest, task: Task): Promise<object> {
   const { id, owner } = task
-  const { tasks, shared, limits } = request.mcp.service
-  const { session } = request.peer
-  if (session !== undefined && session.running.size >= limits.maxCallsPerSession) {
-    throw new Fault('busy', 'Too many requests of this session are waiting; try again later')
-  }
+  const { mcp: { waiting, service: { tasks, shared } }, origin } = request
   // Nothing runs for it, but the client may cancel it like a call.
   const call = openCall(request)
+  if (!waiting.take(call, 1)) {
+    throw new Fault('busy', `${waiting.max} requests wait for their tasks already; try again later`)
+  }
+  origin.retain?.()
   const stream = streamOf(request, id, request.channel.sends ? request.channel : undefined)
   const asking = stream && new TaskStream(request, task, stream, (other) => {
     const run = tasks.runOf(other)
@@ -235,7 +236,10 @@ function wait(request: McpRequest, task: Task): Promise<object> {
     let stop: (() => void) | undefined
     let isOver = false
     const end = (act: () => void): void => {
+      if (isOver) return
       isOver = true
+      call.close()
+      origin.release?.()
       stop?.()
       asking?.leave()
       act()
