@@ -3,7 +3,8 @@ import test from 'node:test'
 import { defaults } from '../../lib/index.ts'
 import { readMessage, takeMessage } from '../../lib/mcp/session/messages.ts'
 import { ReplayBudget } from '../../lib/util/replay-budget.ts'
-import { Session, watchedBytes } from '../../lib/mcp/session/session.ts'
+import { Session } from '../../lib/mcp/session/session.ts'
+import { Quota } from '../../lib/util/quota.ts'
 import { oldest } from '../../lib/mcp/protocol/revisions.ts'
 import { callOf } from '../fixtures/house.ts'
 import type { Fault } from '../../lib/index.ts'
@@ -37,7 +38,7 @@ test('a message is what MCP lets be one, and an id is kept where it could be rea
 })
 
 const budget = new ReplayBudget(defaults.maxReplayBytes)
-const terms = { limits: defaults, budget, watched: watchedBytes(), mark: '' }
+const terms = { limits: defaults, budget, watched: new Quota('addresses', 1_000_000), mark: '' }
 const session = (): Session => new Session('me', oldest, terms)
 const cancelled = (requestId: unknown): RpcMessage => (
   { kind: 'notification', method: 'notifications/cancelled', params: { requestId } }

@@ -213,7 +213,7 @@ const members: readonly (readonly [
   ['tools/call', 'arguments', { name: 'work' }, noObject, /^params\.arguments must be an object$/],
   ['tools/call', 'inputResponses', { name: 'work' }, noObject, /^params\.inputResponses must be an object$/],
   ['tools/call', 'requestState', { name: 'work' }, [...noText, 'x'], /^params\.requestState is not one that/],
-  ['tools/call', 'task', { name: 'work' }, [...noObject, { ttl: null }],
+  ['tools/call', 'task', { name: 'work' }, [...noObject, { ttl: '1' }],
     /^params\.task must be an object, its/],
   ['resources/read', 'uri', {}, noText, /^params\.uri must be a string$/],
   ['resources/subscribe', 'uri', {}, noText, /^params\.uri must be a string$/],

@@ -10,9 +10,8 @@ import { isStrings } from '../../wire/json.ts'
 import { formatNotification, formatResult } from '../../wire/jsonrpc.ts'
 import { META } from '../protocol/revisions.ts'
 import { MAX_ADDRESS_BYTES, MAX_ADDRESSES_BYTES, MAX_SUBSCRIPTIONS } from '../session/session.ts'
-import { isThenable } from '../../util/thenable.ts'
 import { requireTasks, shapeOf } from '../tasks/task-extension.ts'
-import { isOurs } from '../tasks/mcp-task.ts'
+import { isOurs, observeTask } from '../tasks/mcp-task.ts'
 import type { Subscriber, ListName } from '../session/notifications.ts'
 import type { McpRequest } from '../request/request.ts'
 import type { Task } from '../../tasks/task.ts'
@@ -111,15 +110,15 @@ interface FollowedTasks {
 
 /** Finds the tasks that a client wants to follow, in whichever process they run. */
 async function followTasks(request: McpRequest, wanted: readonly string[]): Promise<FollowedTasks> {
-  const { mcp: { service: { tasks, shared } }, origin: { principal: { id: owner } } } = request
-  const found = (await Promise.all(wanted.map((id) => tasks.get(owner, id)))).filter(isOurs)
+  const { mcp: { service }, origin: { principal: { id: owner } } } = request
+  const found = (await Promise.all(wanted.map((id) => service.tasks.get(owner, id)))).filter(isOurs)
   const stops: (() => void)[] = []
   let isStopped = false
   return {
     ids: found.map(({ id }) => id),
     begin(send) {
-      const sendTask = (task: Task | undefined): void => {
-        if (task === undefined || isStopped) return
+      const sendTask = (task: Task, isGone: boolean): void => {
+        if (isGone || isStopped) return
         let shape
         try {
           shape = shapeOf(request, task)
@@ -129,20 +128,7 @@ async function followTasks(request: McpRequest, wanted: readonly string[]): Prom
         }
         send(shape)
       }
-      for (const task of found) {
-        if (shared !== undefined) {
-          stops.push(shared.remoteTasks.follow(task, sendTask, (event, after) => {
-            if (event.what !== 'forgotten') sendTask(after.task)
-          }))
-          continue
-        }
-        const watched = tasks.watch(owner, task.id, (_event, after) => sendTask(after.task))
-        if (watched !== undefined) stops.push(watched.stop)
-        const now = watched === undefined ? tasks.get(owner, task.id) : watched.task
-        // A failure of the store is reported where the task is asked for.
-        if (isThenable(now)) now.then(sendTask, () => {})
-        else sendTask(now)
-      }
+      for (const task of found) stops.push(observeTask(service, task, sendTask))
     },
     stop() {
       isStopped = true

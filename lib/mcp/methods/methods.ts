@@ -1,34 +1,38 @@
-/** The methods that clients call, as one table: a message and its peer in, the answer to a channel. */
+/**
+ * The methods that clients call, as one table: a message and its peer in, the answer to a channel.
+ * Spec of skills: https://modelcontextprotocol.io/seps/2640-skills-extension.
+ */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
+import { skillEntry, uriOf } from '../../define/files/skill.ts'
 import { isSeverity } from '../../define/log.ts'
-import { requireScopes } from '../../define/principal.ts'
+import { allowed, hasScopes, requireScopes } from '../../define/principal.ts'
 import { complete, getPrompt, locateResource, readResource } from '../../run/reading.ts'
 import { andThen, isPromised, isThenable } from '../../util/thenable.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import {
   formatError, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../../wire/jsonrpc.ts'
+import { normalUri } from '../../wire/uri.ts'
 import { openCall } from '../request/call-channel.ts'
 import { listen } from './listen.ts'
-import { cacheHints, page } from '../request/lists.ts'
-import { McpRequest } from '../request/request.ts'
+import { cacheHints, page, pageOf } from '../request/lists.ts'
+import { McpRequest, stringParam } from '../request/request.ts'
 import { subscribed } from '../session/session-migration.ts'
 import { promptResult, pick } from '../protocol/shape.ts'
 import {
   cancelAugmented, getAugmented, listAugmented, resultOfAugmented,
 } from '../tasks/task-augmentation.ts'
 import { cancelTask, getTask, updateTask, TASKS } from '../tasks/task-extension.ts'
-import { getSkill, readDirectory, SKILLS } from './skills.ts'
 import { callToolMethod } from './tools-call.ts'
-import { APPS, hasMeta } from '../protocol/apps.ts'
-import { decodeAbilities, decodeClient } from '../protocol/client.ts'
-import { newestNegotiated, revisionByName, revisions } from '../protocol/revisions.ts'
+import { APPS, decodeAbilities, decodeClient, hasMeta } from '../protocol/client.ts'
+import { META, newestNegotiated, revisionByName, revisions } from '../protocol/revisions.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Offering } from '../../define/catalog.ts'
 import type { ResponseChannel, Peer, Handshake, Session } from '../session/session.ts'
 import type { McpContext } from '../request/context.ts'
+import type { Item } from '../request/lists.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { StateChange } from '../session/session-migration.ts'
 import type { Revision } from '../protocol/revisions.ts'
@@ -45,6 +49,9 @@ interface Method {
   /** It answers with a stream only. */
   readonly isStream?: boolean
 }
+
+const SKILLS = `${META}skills`
+const FOLDER_TYPE = 'inode/directory'
 
 const empty = '{}'
 const noParams: Readonly<Record<string, unknown>> = Object.freeze({})
@@ -142,12 +149,6 @@ function checkMetadata(metadata: unknown, maxBytes: number): void {
   throw new Fault('invalid', `params._meta.progressToken ${rule}`)
 }
 
-function stringParam(request: McpRequest, name: string): string {
-  const value = request.params[name]
-  if (typeof value === 'string') return value
-  throw new Fault('invalid', `params.${name} must be a string`)
-}
-
 function read(request: McpRequest): Result {
   const uri = stringParam(request, 'uri')
   const { mcp, peer } = request
@@ -191,6 +192,41 @@ function unsubscribe(request: McpRequest): Result {
 function kept({ mcp: { migration }, peer: { session } }: McpRequest, change: StateChange): Result {
   if (migration === undefined || session === undefined) return empty
   return migration.keep(session, change).then(() => empty)
+}
+
+/** `skills/get` */
+function getSkill(request: McpRequest): Result {
+  const uri = stringParam(request, 'uri')
+  const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
+  const skill = allowed(principal, skillSet.skills).find((one) => normalUri(one.uri) === normalUri(uri))
+  if (skill === undefined) {
+    throw new Fault('invalid', `No skill is served at ${sentenceWithin(uri)}; skills/list has those that are`)
+  }
+  return { skill: skillEntry(skill), ...revision.stamps ? cacheHints(request) : {} }
+}
+
+/** `resources/directory/read`: what lies directly in a folder. */
+function readDirectory(request: McpRequest): Result {
+  const uri = stringParam(request, 'uri')
+  const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
+  const { files, folders } = skillSet
+  const isAllowed = (path: string): boolean => {
+    const file = files.get(path)
+    if (file !== undefined) return hasScopes(principal, file.scopes)
+    const inside = folders.get(normalUri(uriOf(path)))
+    return inside?.size === 0 || [...inside ?? []].some(isAllowed)
+  }
+  const folder = folders.get(normalUri(uri))
+  const items = [...folder ?? []].filter(isAllowed).map((path): Item => {
+    const shown = files.get(path) ?? { uri: uriOf(path), name: nameOf(path), mimeType: FOLDER_TYPE }
+    return { name: shown.uri, shown: pick('resource', { ...shown }, revision) }
+  })
+  if (items.length > 0 || folder?.size === 0) return pageOf(request, 'resources', items)
+  throw new Fault('invalid', `${sentenceWithin(uri)} is no folder of a skill here`)
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
 }
 
 function prompt(request: McpRequest): Result {

@@ -7,6 +7,7 @@ import { isInterrupted } from '../../tasks/task.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
 import { openCall } from '../request/call-channel.ts'
+import { stringParam } from '../request/request.ts'
 import { keptRequestOf } from '../tasks/mcp-task.ts'
 import { toolResult } from '../protocol/shape.ts'
 import { rerunAugmented, runAugmented, wantsTask } from '../tasks/task-augmentation.ts'
@@ -24,9 +25,8 @@ import type { McpRequest } from '../request/request.ts'
 const protocolErrors: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'forbidden', 'busy', 'cancelled'])
 
 export function callToolMethod(request: McpRequest): MaybePromise<object | string | undefined> {
-  const { mcp, params, peer } = request
-  const { name, arguments: args = {} } = params
-  if (typeof name !== 'string') throw new Fault('invalid', 'params.name must be a string')
+  const { mcp, params: { arguments: args = {} }, peer } = request
+  const name = stringParam(request, 'name')
   if (!isRecord(args)) throw new Fault('invalid', 'params.arguments must be an object')
   const tool = mcp.tools.byName.get(name)
   if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)

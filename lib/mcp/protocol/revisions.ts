@@ -16,7 +16,7 @@ export interface Revision {
   /** Methods that a client may call; all others are unknown. */
   readonly methods: ReadonlySet<string>
   /** The members of each kind of definition; others are dropped. */
-  readonly members: Readonly<Record<Entity, readonly Member[]>>
+  readonly members: Readonly<Record<Entity, readonly string[]>>
   /** Content blocks; any other is converted to one of these. */
   readonly blocks: ReadonlySet<string>
   readonly structured: 'never' | 'objects' | 'any'
@@ -43,9 +43,6 @@ export interface Revision {
   readonly unknownMethodStatus: number
   readonly missingCapabilityStatus: number
 }
-
-/** A member by its name; a pair where a definition has another name for it than the wire. */
-export type Member = string | readonly [onTheWire: string, inTheDefinition: string]
 
 /** Kinds of definitions that revisions shape differently. */
 export type Entity =

@@ -12,8 +12,7 @@ export function pick(
 ): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
   for (const member of row.members[entity]) {
-    const [onTheWire, inTheDefinition] = typeof member === 'string' ? [member, member] : member
-    if (source[inTheDefinition] !== undefined) picked[onTheWire] = source[inTheDefinition]
+    if (source[member] !== undefined) picked[member] = source[member]
   }
   return picked
 }
@@ -101,12 +100,14 @@ function blocks(content: readonly Content[], row: Revision): readonly Content[] 
 /** What an old client gets instead of a block that it does not know. */
 function down(block: Content, row: Revision): Content {
   if (row.blocks.has(block.type)) return block
-  if (block.type === 'audio') {
-    return { type: 'resource', resource: { uri: 'audio:inline', mimeType: block.mimeType, blob: block.data } }
+  switch (block.type) {
+    case 'audio': return {
+      type: 'resource', resource: { uri: 'audio:inline', mimeType: block.mimeType, blob: block.data },
+    }
+    case 'data': return text(JSON.stringify(block.data))
+    case 'resource_link': return text(`${block.title ?? block.name} (${block.uri})`)
+    default: return block
   }
-  if (block.type === 'data') return text(JSON.stringify(block.data))
-  if (block.type === 'resource_link') return text(`${block.title ?? block.name} (${block.uri})`)
-  return text(`[${block.type}]`)
 }
 
 export function promptResult(result: PromptResult, row: Revision): Record<string, unknown> {

@@ -9,7 +9,6 @@ import { isRecord } from '../../define/content.ts'
 import { runConversationTurn, timeoutOf } from '../../run/answer-message.ts'
 import { locateResource } from '../../run/reading.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
-import { LiveCall } from '../../define/live-call.ts'
 import { allowed } from '../../define/principal.ts'
 import { defineTool } from '../../define/tool.ts'
 import { andThen } from '../../util/thenable.ts'
@@ -19,6 +18,7 @@ import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { Call } from '../../define/call.ts'
 import type { Content } from '../../define/content.ts'
+import type { LiveCall } from '../../define/live-call.ts'
 import type { Service } from '../../run/service.ts'
 import type { Tool, ToolResultInput } from '../../define/tool.ts'
 import type { Exchange } from '../../http/message/exchange.ts'
@@ -74,7 +74,7 @@ function runTool(service: Service, agent: Agent | Group, name: string, argument:
     inputSchema: { type: 'object', properties: { [argument]: { type: 'string' } }, required: [argument] },
     timeoutMs: timeoutOf(service, agent),
     scopes: agent.scopes,
-    run: (args, call) => runAgent(service, agent, textIn(args, argument), undefined, live(call)),
+    run: (args, call) => runAgent(service, agent, textIn(args, argument), undefined, call),
   }))
 }
 
@@ -94,7 +94,7 @@ function askTool(service: Service, agent: Agent | Group): Tool {
     },
     timeoutMs: timeoutOf(service, agent),
     scopes: agent.scopes,
-    run: ({ message, session_id: id }, call) => runAgent(service, agent, message, id, live(call)),
+    run: ({ message, session_id: id }, call) => runAgent(service, agent, message, id, call),
   }))
 }
 
@@ -112,14 +112,14 @@ function listTool(service: Service): Tool {
 
 /** Runs the agent; pieces of its answer become progress where the client asked for that. */
 function runAgent(
-  service: Service, agent: Agent | Group, prompt: string, conversationId: string | undefined, call: LiveCall,
+  service: Service, agent: Agent | Group, prompt: string, conversationId: string | undefined, call: Call,
 ): MaybePromise<ToolResultInput> {
   let pieces = 0
   const emit = call.metadata['progressToken'] === undefined ? undefined : (piece: Content): void => {
     if (piece.type === 'text') call.progress(++pieces, undefined, piece.text)
   }
   const message = { prompt, conversationId, isNamed: conversationId !== undefined }
-  return andThen(runConversationTurn(service, agent, message, call, emit), resultOf)
+  return andThen(runConversationTurn(service, agent, message, call as LiveCall, emit), resultOf)
 }
 
 function resultOf({ content, data, state, artifacts = [] }: Answer): ToolResultInput {
@@ -130,12 +130,6 @@ function resultOf({ content, data, state, artifacts = [] }: Answer): ToolResultI
 
 function textIn(args: unknown, name: string): string {
   return isRecord(args) ? String(args[name]) : ''
-}
-
-// Every call is a `LiveCall`; the public type shows less of it.
-function live(call: Call): LiveCall {
-  if (call instanceof LiveCall) return call
-  throw new TypeError('An agent runs only within a call')
 }
 
 /**

@@ -1,19 +1,22 @@
 /**
  * The channel of a call to an MCP client while its request is open: progress, logs, questions. Questions are
- * requests on the running stream, or end the call, as the revision has it.
+ * requests on the running stream, or the result of the call, whose state is sealed, as the revision has it.
+ * Spec: MCP 2026-07-28, Multi Round-Trip Requests.
  */
+import { isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { isSeverity, reaches } from '../../define/log.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
 import { startDeadline } from '../../util/clock.ts'
+import { digestOf, isRoundState, QuestionRounds } from '../../run/question-rounds.ts'
 import { sendQuestion } from '../session/messages.ts'
-import { canAsk } from '../protocol/questions.ts'
-import { InputRequiredFlow } from './input-required.ts'
+import { canAsk, decodeAnswer, encodeQuestion } from '../protocol/questions.ts'
 import type { CallChannel } from '../../define/call.ts'
 import type { Severity } from '../../define/log.ts'
 import type { Ability, Question } from '../../define/question.ts'
+import type { PendingQuestion, RoundState } from '../../run/question-rounds.ts'
 import type { EarlierRounds, McpRequest } from './request.ts'
 
 export class RequestChannel implements CallChannel {
@@ -137,4 +140,65 @@ export class RequestChannel implements CallChannel {
 
 export function openCall(request: McpRequest, subject?: readonly unknown[]): LiveCall {
   return new RequestChannel(request, subject).live
+}
+
+const PURPOSE = 'mcp state'
+/** A year: no state is valid for ever. */
+const MAX_STATE_MS = 365 * 86_400_000
+
+class InputRequiredFlow extends QuestionRounds {
+  readonly earlier: EarlierRounds
+  readonly #request: McpRequest
+
+  /**
+   * `subject`: the method, name and arguments that the state is bound to. Throws `Fault('invalid')` for a
+   * state that is not this call's own, or malformed responses.
+   */
+  constructor(request: McpRequest, call: LiveCall, subject: readonly unknown[]) {
+    const digest = digestOf([request.origin.principal.id, ...subject])
+    const earlier = request.earlierRounds ?? earlierRoundsOf(request, digest)
+    super(call, digest, earlier.state)
+    this.#request = request
+    this.earlier = earlier
+  }
+
+  protected override encode(question: Question): unknown {
+    return encodeQuestion(question, this.#request.peer)
+  }
+
+  protected override response(key: string): unknown {
+    const { responses } = this.earlier
+    return Object.hasOwn(responses, key) ? responses[key] ?? null : undefined
+  }
+
+  protected override decode(question: Question, response: unknown): unknown {
+    const { peer, mcp: { service } } = this.#request
+    return decodeAnswer(question, response, peer, service.limits.maxCheckSteps)
+  }
+
+  protected override send(pending: readonly PendingQuestion[], state: RoundState): Fault | undefined {
+    const { mcp: { seal, service: { limits } } } = this.#request
+    const expiresAt = Date.now() + Math.min(limits.askTimeoutMs, MAX_STATE_MS)
+    const requestState = seal.seal(PURPOSE, state, expiresAt)
+    if (requestState.length > limits.maxStateBytes) {
+      const why = `The state between two rounds is larger than ${limits.maxStateBytes} bytes`
+      return new Fault('too-large', why)
+    }
+    const inputRequests = Object.fromEntries(pending.map(({ key, question }) => [key, this.encode(question)]))
+    this.#request.succeed({ resultType: 'input_required', inputRequests, requestState })
+    return undefined
+  }
+}
+
+function earlierRoundsOf(
+  { mcp, params: { inputResponses: responses = {}, requestState } }: McpRequest, subject: string,
+): EarlierRounds {
+  if (!isRecord(responses)) throw new Fault('invalid', 'params.inputResponses must be an object')
+  if (requestState === undefined) return { state: undefined, responses }
+  const state = typeof requestState === 'string' ? mcp.seal.open(PURPOSE, requestState) : undefined
+  if (!isRoundState(state) || state.subject !== subject) {
+    const why = 'params.requestState is not one that this server gave for this call, or it has expired'
+    throw new Fault('invalid', why)
+  }
+  return { state, responses }
 }

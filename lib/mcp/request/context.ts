@@ -100,7 +100,7 @@ export class McpContext {
   /** Ends what only waits, and lets calls go on to their end. May be called again. */
   closeIdle(): void {
     this.notifications.close()
-    for (const session of this.sessions.all) {
+    for (const session of this.sessions.all()) {
       session.standalone?.finishIdle()
       if (session.workload.running === 0 && session.running.size === 0) this.sessions.close(session)
     }

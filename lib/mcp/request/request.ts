@@ -58,6 +58,13 @@ function scopesIn(detail: unknown): readonly unknown[] | undefined {
   }
 }
 
+/** A param that must be a string. Throws `Fault('invalid')` for anything else. */
+export function stringParam({ params }: McpRequest, name: string): string {
+  const value = params[name]
+  if (typeof value === 'string') return value
+  throw new Fault('invalid', `params.${name} must be a string`)
+}
+
 export interface EarlierRounds {
   readonly state: RoundState | undefined
   readonly responses: Readonly<Record<string, unknown>>

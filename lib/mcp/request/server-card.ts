@@ -19,61 +19,45 @@ const MAX_TAGS = 64
 /** What is given to clients that have it not yet, and to those that have. */
 interface Made { readonly etag: string; readonly whole: Reply; readonly unchanged: Reply }
 
-/** The card and the catalog of one server. A stranger can ask under any name, so those of one are kept. */
-export class ServerCards {
-  readonly #service: Service
-  readonly #options: McpSetup
-  #madeFor = ''
-  #card: Made | undefined
-  #catalog: Made | undefined
+type Read = (exchange: Exchange) => Reply
 
-  constructor(service: Service, options: McpSetup) {
-    this.#service = service
-    this.#options = options
-  }
+export interface ServerCards { readonly card: Read; readonly catalog: Read }
 
-  readCard(exchange: Exchange): Reply {
-    this.#forget(exchange)
-    return chosen(exchange, this.#card ??= made(this.#cardAt(exchange.baseUrl), CARD_TYPE, exchange))
-  }
+export function serverCards({ name, version, description }: Service, options: McpSetup): ServerCards {
+  const { serverCard = '', title = name, websiteUrl, icons, takesKeys } = options
+  const [namespace = '', own] = serverCard.split('/')
+  const publisher = namespace.split('.').reverse().join('.')
+  // A key may be made when the server listens.
+  const hasKeys = (): boolean => takesKeys?.() === true
+  const card = (baseUrl: string): object => ({
+    $schema: SCHEMA, name: serverCard, version, description: shortened(description),
+    title: shortened(title), websiteUrl, icons,
+    remotes: [{
+      ...remoteOf(`${baseUrl}/mcp`, hasKeys()),
+      supportedProtocolVersions: revisions.map((revision) => revision.name),
+    }],
+  })
+  const catalog = (baseUrl: string): object => ({
+    specVersion: '1.0',
+    entries: [{
+      identifier: `urn:air:${publisher}:mcp:${own}`, type: CARD_TYPE, url: `${baseUrl}/mcp/server-card`,
+    }],
+  })
+  return { card: reader(card, CARD_TYPE, hasKeys), catalog: reader(catalog, CATALOG_TYPE, hasKeys) }
+}
 
-  readCatalog(exchange: Exchange): Reply {
-    this.#forget(exchange)
-    return chosen(exchange, this.#catalog ??= made(this.#catalogAt(exchange.baseUrl), CATALOG_TYPE, exchange))
-  }
-
-  /** Forgets what was made for another address. A key may be made when the server listens. */
-  #forget({ baseUrl, baseUrlIsTrusted }: Exchange): void {
-    const key = `${baseUrl} ${baseUrlIsTrusted} ${this.#takesKeys}`
-    if (key === this.#madeFor) return
-    this.#madeFor = key
-    this.#card = this.#catalog = undefined
-  }
-
-  get #takesKeys(): boolean { return this.#options.takesKeys?.() === true }
-
-  #cardAt(baseUrl: string): object {
-    const { name, version, description } = this.#service
-    const { serverCard, title = name, websiteUrl, icons } = this.#options
-    return {
-      $schema: SCHEMA, name: serverCard, version, description: shortened(description),
-      title: shortened(title), websiteUrl, icons,
-      remotes: [{
-        ...remoteOf(`${baseUrl}/mcp`, this.#takesKeys),
-        supportedProtocolVersions: revisions.map((revision) => revision.name),
-      }],
+/** Keeps what was made for the last address: a stranger can ask under any name. */
+function reader(document: (baseUrl: string) => object, type: string, hasKeys: () => boolean): Read {
+  let madeFor = ''
+  let kept: Made | undefined
+  return (exchange) => {
+    const { baseUrl, baseUrlIsTrusted } = exchange
+    const key = `${baseUrl} ${baseUrlIsTrusted} ${hasKeys()}`
+    if (kept === undefined || key !== madeFor) {
+      madeFor = key
+      kept = made(document(baseUrl), type, baseUrlIsTrusted)
     }
-  }
-
-  #catalogAt(baseUrl: string): object {
-    const [namespace = '', name] = (this.#options.serverCard ?? '').split('/')
-    const publisher = namespace.split('.').reverse().join('.')
-    return {
-      specVersion: '1.0',
-      entries: [{
-        identifier: `urn:air:${publisher}:mcp:${name}`, type: CARD_TYPE, url: `${baseUrl}/mcp/server-card`,
-      }],
-    }
+    return chosen(exchange, kept)
   }
 }
 
@@ -81,7 +65,7 @@ function shortened(text: string): string {
   return text.length <= MAX_REGISTRY_TEXT ? text : `${text.slice(0, MAX_REGISTRY_TEXT - 1).trimEnd()}…`
 }
 
-function made(document: object, type: string, { baseUrlIsTrusted }: Exchange): Made {
+function made(document: object, type: string, baseUrlIsTrusted: boolean): Made {
   const body = JSON.stringify(document)
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
   const headers = Object.freeze([

@@ -3,7 +3,6 @@
  * one list in one iteration of the event loop are one notification; those of a resource go only to clients
  * with its scopes.
  */
-import { Fault } from '../../define/fault.ts'
 import { locateResource } from '../../run/reading.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
@@ -30,8 +29,6 @@ export interface Subscriber {
   end(): void
 }
 
-const MAX_SUBSCRIBERS = 10_000
-
 export class Notifications {
   readonly #catalog: Catalog
   readonly #sessions: Sessions
@@ -47,11 +44,8 @@ export class Notifications {
 
   get count(): number { return this.#subscribers.size }
 
-  /** Adds a subscriber; the returned function removes it. Throws `Fault('busy')` where there are too many. */
+  /** Adds a subscriber; the returned function removes it. Throws `Fault('busy')` where there is no room. */
   add(subscriber: Subscriber): () => void {
-    if (this.#subscribers.size >= MAX_SUBSCRIBERS) {
-      throw new Fault('busy', 'Too many clients are listening; try again later')
-    }
     const lease = new PlainLease(subscriber.owner)
     watch(this.#sessions.watched, lease, subscriber.uris)
     this.#subscribers.set(subscriber, lease)
@@ -74,7 +68,7 @@ export class Notifications {
   everything(): void {
     for (const list of ['tools', 'prompts', 'resources'] as const) this.#noteList(list)
     const watched = new Set<string>()
-    for (const { subscriptions } of this.#sessions.all) for (const uri of subscriptions) watched.add(uri)
+    for (const { subscriptions } of this.#sessions.all()) for (const uri of subscriptions) watched.add(uri)
     for (const { uris } of this.#subscribers.keys()) for (const uri of uris) watched.add(uri)
     for (const uri of watched) this.updated(uri)
   }
@@ -95,7 +89,7 @@ export class Notifications {
     for (const list of lists) {
       const method = `notifications/${list}/list_changed`
       const message = formatNotification(method)
-      for (const session of this.#sessions.all) session.outlet?.send(message)
+      for (const session of this.#sessions.all()) session.outlet?.send(message)
       for (const subscriber of this.#subscribers.keys()) {
         if (subscriber.lists.has(list)) subscriber.notify(method, {})
       }
@@ -108,7 +102,7 @@ export class Notifications {
     const message = formatNotification(method, JSON.stringify({ uri }))
     const needed = locateResource(this.#catalog, uri)?.scopes ?? []
     const mayRead = (scopes: readonly string[]): boolean => needed.every((scope) => scopes.includes(scope))
-    for (const { subscriptions, scopes, outlet } of this.#sessions.all) {
+    for (const { subscriptions, scopes, outlet } of this.#sessions.all()) {
       if (outlet !== undefined && isWatched(subscriptions, uri) && mayRead(scopes)) outlet.send(message)
     }
     for (const { uris, scopes, notify } of this.#subscribers.keys()) {

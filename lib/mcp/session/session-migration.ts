@@ -9,7 +9,6 @@ import { Fault } from '../../define/fault.ts'
 import { cancelledBy, cancelRequest, takeAnswer } from './messages.ts'
 import { noLegacySse, unavailable } from '../protocol/replies.ts'
 import { isRecord } from '../../define/content.ts'
-import { isSeverity } from '../../define/log.ts'
 import { keyOf } from '../../state/store.ts'
 import { andThen } from '../../util/thenable.ts'
 import { abilitiesOf, bitsOf, decodeClient, unable } from '../protocol/client.ts'
@@ -32,17 +31,6 @@ const SESSION_MS = 24 * 60 * 60_000
 const PURPOSE = 'session'
 /** Characters of the longest id: clients put them into a header. */
 const MAX_LENGTH = 256
-
-/** The id of a session that begins now. The client's own members are shortened until the id fits. */
-function sealSessionId(seal: Seal, owner: string, { revision, abilities, client }: Handshake): string {
-  const bits = bitsOf(abilities)
-  const until = Date.now() + SESSION_MS
-  for (const shown of shorter(client)) {
-    const id = seal.seal(PURPOSE, [revision.name, bits, ...shown], until, owner)
-    if (id.length <= MAX_LENGTH) return id
-  }
-  return seal.seal(PURPOSE, [revision.name, bits], until, owner)
-}
 
 /** What an id carries; undefined where it is invalid, is not the owner's, or is too old. */
 function openSessionId(seal: Seal, owner: string, id: string): Handshake | undefined {
@@ -93,18 +81,8 @@ function storeKeyOf(owner: string, id: string): StoreKey {
 }
 
 function decode(entry: Entry | undefined): SessionState | undefined {
-  if (entry === undefined) return undefined
-  const value: unknown = JSON.parse(entry.value)
-  if (!isRecord(value)) return undefined
-  const { logLevel, subscriptions, scopes, isOver } = value
-  return {
-    logLevel: isSeverity(logLevel) ? logLevel : undefined,
-    subscriptions: texts(subscriptions), scopes: texts(scopes), isOver: isOver === true,
-  }
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+  // It was written by the same code.
+  return entry && { ...initial, ...JSON.parse(entry.value) as Partial<SessionState> }
 }
 
 export class SessionMigration {
@@ -123,8 +101,15 @@ export class SessionMigration {
     if (service.shared !== undefined) this.#listen(service.shared)
   }
 
-  sessionId(owner: string, handshake: Handshake): string {
-    return sealSessionId(this.#seal, owner, handshake)
+  /** The id of a session that begins now. The client's own members are shortened until the id fits. */
+  sessionId(owner: string, { revision, abilities, client }: Handshake): string {
+    const bits = bitsOf(abilities)
+    const until = Date.now() + SESSION_MS
+    for (const shown of shorter(client)) {
+      const id = this.#seal.seal(PURPOSE, [revision.name, bits, ...shown], until, owner)
+      if (id.length <= MAX_LENGTH) return id
+    }
+    return this.#seal.seal(PURPOSE, [revision.name, bits], until, owner)
   }
 
   /** The id of a session that lives as long as its stream, so in this process; undefined without others. */
@@ -272,7 +257,7 @@ export class SessionMigration {
     })
     cluster.onLost((isFirst) => {
       if (!isFirst) this.#notifications.everything()
-      for (const session of this.#sessions.all) void this.#refresh(session)
+      for (const session of this.#sessions.all()) void this.#refresh(session)
     })
     this.#service.catalog.onChange((change) => this.#noteUpdate(change, cluster))
   }

@@ -56,10 +56,6 @@ export const MAX_ADDRESSES_BYTES: number = 256 * 1024
 /** An address besides its text, in bytes. */
 const ENTRY_BYTES = 64
 
-export function watchedBytes(): Quota {
-  return new Quota('bytes of watched addresses', total(64 * 1024 * 1024))
-}
-
 /** Takes room for addresses. Throws `Fault('busy')` where there is not enough for all of them. */
 export function watch(watched: Quota, lease: Lease, uris: Iterable<string>): void {
   let bytes = 0
@@ -108,17 +104,13 @@ class Subscriptions extends Lease {
   }
 }
 
-export interface Peer extends PeerInfo {
-  readonly client: ClientInfo | undefined
+/** What `initialize` settles. */
+export interface Handshake extends PeerInfo { readonly client: ClientInfo | undefined }
+
+export interface Peer extends Handshake {
   /** The least severity of logs that it wants; undefined: no logs. */
   readonly logLevel: Severity | undefined
   readonly session: Session | undefined
-}
-
-export interface Handshake {
-  readonly revision: Revision
-  readonly abilities: ClientAbilities
-  readonly client: ClientInfo | undefined
 }
 
 export interface Asked {
@@ -276,7 +268,7 @@ export class Session implements Peer {
 
 export class Sessions {
   /** Addresses that clients watch, with and without a session. */
-  readonly watched: Quota = watchedBytes()
+  readonly watched: Quota = new Quota('bytes of watched addresses', total(64 * 1024 * 1024))
   readonly #limits: Limits
   readonly #terms: SessionTerms
   readonly #byId = new Map<string, Slot<Session>>()
@@ -328,16 +320,14 @@ export class Sessions {
   }
 
   cancelAll(why: Fault): void {
-    for (const session of [...this.#each()]) session.cancel(why)
+    for (const session of [...this.all()]) session.cancel(why)
   }
 
   closeAll(): void {
-    for (const session of [...this.#each()]) this.close(session)
+    for (const session of [...this.all()]) this.close(session)
   }
 
-  get all(): Iterable<Session> { return this.#each() }
-
-  * #each(): Generator<Session> {
+  * all(): Generator<Session> {
     for (const { value } of this.#byId.values()) yield value
   }
 
@@ -354,7 +344,7 @@ export class Sessions {
     if (this.#timer !== undefined || sessionIdleMs > MAX_TIMER_MS) return
     this.#timer = setInterval(() => {
       const oldest = performance.now() - sessionIdleMs
-      for (const session of this.#each()) {
+      for (const session of this.all()) {
         if (session.isBusy) session.usedAt = monotonic()
         else if (session.usedAt < oldest) this.close(session)
       }

@@ -11,13 +11,14 @@ import { originOf, requestOf, RunMemory, TaskRun } from '../../run/task-run.ts'
 import { unable } from '../protocol/client.ts'
 import { encodeQuestion } from '../protocol/questions.ts'
 import { RequestChannel } from '../request/call-channel.ts'
-import { McpRequest } from '../request/request.ts'
+import { McpRequest, stringParam } from '../request/request.ts'
 import { revisionByName } from '../protocol/revisions.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { LiveCall } from '../../define/live-call.ts'
 import type { Question } from '../../define/question.ts'
-import type { Task, TaskState, TurnRequest, TaskTurn } from '../../tasks/task.ts'
+import type { Task, TaskState, TaskTurn, TurnRequest, Watcher } from '../../tasks/task.ts'
+import type { Service } from '../../run/service.ts'
 import type { TaskClient } from '../../run/task-run.ts'
 import type { ToolResult, Tool } from '../../define/tool.ts'
 import type { ClientInfo } from '../../define/call.ts'
@@ -58,8 +59,8 @@ export function lifeOf({ createdAt, status, ttlMs }: Task, { taskKeepMs }: Limit
 
 /** Does something with the task that the request names. Throws `Fault('invalid')` where there is none. */
 export function onTask<T>(request: McpRequest, act: (task: Task) => T): MaybePromise<T> {
-  const { mcp, origin, params: { taskId } } = request
-  if (typeof taskId !== 'string') throw new Fault('invalid', 'params.taskId must be a string')
+  const { mcp, origin } = request
+  const taskId = stringParam(request, 'taskId')
   return andThen(mcp.service.tasks.get(origin.principal.id, taskId), (task) => {
     if (!isOurs(task)) throw new Fault('invalid', `Unknown task: ${taskId}`)
     return act(task)
@@ -81,6 +82,20 @@ export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): R
   }
   // What is kept is what `callTool` gave, as JSON.
   return toolResult(result as unknown as ToolResult, revision, mcp.tools.byName.get(runnable.name))
+}
+
+/** Gives a task as it stands, and at each change, wherever it runs. The returned function ends it. */
+export function observeTask(
+  { tasks, shared }: Service, task: Task, update: (now: Task, isGone: boolean) => void,
+): () => void {
+  const watcher: Watcher = (event, after) => { update(after.task, event.what === 'forgotten') }
+  if (shared !== undefined) return shared.remoteTasks.follow(task, (now) => update(now, false), watcher)
+  const { owner, id } = task
+  const watched = tasks.watch(owner, id, watcher)
+  // Without a store nothing has to be waited for.
+  const now = watched?.task ?? tasks.get(owner, id) as Task | undefined
+  if (now !== undefined) update(now, false)
+  return () => watched?.stop()
 }
 
 export type ToolWork = (call: LiveCall) => MaybePromise<ToolResult>

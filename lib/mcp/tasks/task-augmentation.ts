@@ -16,7 +16,7 @@ import { pageOf } from '../request/lists.ts'
 import { canAsk } from '../protocol/questions.ts'
 import { logLost, related, serveQuestions, streamOf, TaskAsking, TaskStream } from './task-asking.ts'
 import {
-  isOurs, lifeOf, onTask, POLL_MS, resultOf, statuses, TaskChannel, taskMembers,
+  isOurs, lifeOf, observeTask, onTask, POLL_MS, resultOf, statuses, TaskChannel, taskMembers,
 } from './mcp-task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Ability } from '../../define/question.ts'
@@ -219,8 +219,8 @@ export function resultOfAugmented(request: McpRequest): MaybePromise<object> {
 }
 
 function wait(request: McpRequest, task: Task): Promise<object> {
-  const { id, owner } = task
-  const { mcp: { waiting, service: { tasks, shared } }, origin } = request
+  const { id } = task
+  const { mcp: { waiting, service }, origin } = request
   // Nothing runs for it, but the client may cancel it like a call.
   const call = openCall(request)
   if (!waiting.take(call, 1)) {
@@ -229,7 +229,7 @@ function wait(request: McpRequest, task: Task): Promise<object> {
   origin.retain?.()
   const stream = streamOf(request, id, request.channel.sends ? request.channel : undefined)
   const asking = stream && new TaskStream(request, task, stream, (other) => {
-    const run = tasks.runOf(other)
+    const run = service.tasks.runOf(other)
     return run && augmented.get(run)?.asking
   })
   return new Promise((resolve, reject) => {
@@ -244,20 +244,13 @@ function wait(request: McpRequest, task: Task): Promise<object> {
       asking?.leave()
       act()
     }
-    const update = (now: Task, isGone = false): void => {
+    const update = (now: Task, isGone: boolean): void => {
       if (isGone) return end(() => reject(new Fault('invalid', `Unknown task: ${id}`)))
       if (!isTerminal(now.status.state)) return asking?.update(now)
       end(() => resolve(Promise.resolve(now).then((last) => finalResult(request, last))))
     }
-    if (shared === undefined) {
-      asking?.update(task)
-      stop = tasks.watch(owner, id, (event, after) => update(after.task, event.what === 'forgotten'))?.stop
-    } else {
-      stop = shared.remoteTasks.follow(task, update, (event, after) => (
-        update(after.task, event.what === 'forgotten')
-      ))
-    }
-    if (isOver) stop?.()
+    stop = observeTask(service, task, update)
+    if (isOver) stop()
     call.onCancel((reason) => end(() => reject(reason)))
   })
 }

@@ -7,7 +7,6 @@ import { readMessage } from '../session/messages.ts'
 import { claimsModern } from './choose.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { RpcMessage } from '../../wire/jsonrpc.ts'
-import type { ResponseChannel } from '../session/session.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
@@ -37,68 +36,28 @@ export function requestsIn(messages: readonly RpcMessage[]): readonly RequestMes
   return messages.filter((message) => message.kind === 'request')
 }
 
-export type Respond = (text: string | undefined) => void
-
-export class BatchBytes {
-  readonly #max: number
-  #taken = 0
-
-  constructor(max: number) {
-    this.#max = max
-  }
-
-  /** The answer to a message; where there is no room for it, an error instead. */
-  fit(message: RpcMessage, text: string): string {
+/** Gives the answer to each message of one batch; where there is no room for it, an error instead. */
+export function withinBytes(max: number): (message: RpcMessage, text: string) => string {
+  let taken = 0
+  return (message, text) => {
     const bytes = Buffer.byteLength(text)
-    if (this.#taken + bytes > this.#max) {
-      return refusal(message, `The answers of this batch are larger than ${this.#max} bytes`)
-    }
-    this.#taken += bytes
+    if (taken + bytes > max) return refusal(message, `The answers of this batch are larger than ${max} bytes`)
+    taken += bytes
     return text
   }
 }
 
 /** Collects the answers to one batch, at most `maxBytes` together, and sends them when the last is there. */
-export class BatchAnswer {
-  readonly #send: Respond
-  readonly #answers: string[] = []
-  readonly #bytes: BatchBytes
-  #owed: number
-
-  constructor(owed: number, maxBytes: number, send: Respond) {
-    this.#owed = owed
-    this.#bytes = new BatchBytes(maxBytes)
-    this.#send = send
-  }
-
-  answer(message: RpcMessage, text: string | undefined): void {
-    if (text !== undefined) this.#answers.push(this.#bytes.fit(message, text))
-    this.#owed--
-    if (this.#owed === 0 && this.#answers.length > 0) this.#send(`[${this.#answers.join(',')}]`)
-  }
-}
-
-/** The channel of one request of a batch; its answer leaves with those of the others. */
-export class BatchPart implements ResponseChannel {
-  readonly #whole: ResponseChannel
-  readonly #message: RpcMessage
-  readonly #bytes: BatchBytes
-
-  constructor(whole: ResponseChannel, message: RpcMessage, bytes: BatchBytes) {
-    this.#whole = whole
-    this.#message = message
-    this.#bytes = bytes
-  }
-
-  get sends(): boolean { return this.#whole.sends }
-  get isConnected(): boolean { return this.#whole.isConnected ?? true }
-
-  send(message: string): void { this.#whole.send(message) }
-  abandon(): void { this.#whole.abandon() }
-  detach(retryMs: number | undefined): void { this.#whole.detach?.(retryMs) }
-
-  finish(message: string, status?: number, headers?: readonly string[]): void {
-    this.#whole.finish(this.#bytes.fit(this.#message, message), status, headers)
+export function collectAnswers(
+  owed: number, maxBytes: number, send: (text: string) => void,
+): (message: RpcMessage, text: string | undefined) => void {
+  const fit = withinBytes(maxBytes)
+  const answers: string[] = []
+  let left = owed
+  return (message, text) => {
+    if (text !== undefined) answers.push(fit(message, text))
+    left--
+    if (left === 0 && answers.length > 0) send(`[${answers.join(',')}]`)
   }
 }
 

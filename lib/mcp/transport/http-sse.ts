@@ -10,7 +10,7 @@ import { parseJson } from '../../wire/json.ts'
 import { errorReply, PARSE_ERROR, rpcError } from '../../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM, FAREWELL, formatEvent } from '../../wire/sse.ts'
-import { BatchAnswer, batchObjection, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
+import { batchObjection, collectAnswers, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
 import { anonymousPeer } from './choose.ts'
 import { dispatch, initialize } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
@@ -132,15 +132,13 @@ function take(
   for (const message of requests) if (session.isRunning(message.id)) return duplicate(message.id)
   for (const message of posted) if (message.kind !== 'request') takeMessage(session, message)
   const { maxResultBytes } = mcp.service.limits
-  const batch = new BatchAnswer(requests.length, maxResultBytes, (text) => {
-    if (text !== undefined) stream.finish(text)
-  })
+  const answer = collectAnswers(requests.length, maxResultBytes, (text) => stream.finish(text))
   for (const message of requests) {
     dispatch(mcp, message, session, origin, {
       sends: true,
       send: (text) => stream.send(text),
-      finish: (text) => batch.answer(message, text),
-      abandon: () => batch.answer(message, undefined),
+      finish: (text) => answer(message, text),
+      abandon: () => answer(message, undefined),
     })
   }
   return accepted

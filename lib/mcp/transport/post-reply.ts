@@ -7,7 +7,7 @@ import { DeferredStream } from '../../http/stream/deferred-stream.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../../wire/sse.ts'
 import { dispatch } from '../methods/methods.ts'
-import { BatchBytes, BatchPart } from './batch.ts'
+import { withinBytes } from './batch.ts'
 import type { Timed } from '../../util/timers.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Reply } from '../../http/message/exchange.ts'
@@ -78,10 +78,25 @@ export class PostReply implements ResponseChannel, Timed {
     if ('kind' in requests) {
       this.#dispatch(requests, origin, this)
     } else {
-      const bytes = new BatchBytes(this.#mcp.service.limits.maxResultBytes)
-      for (const message of requests) this.#dispatch(message, origin, new BatchPart(this, message, bytes))
+      const fit = withinBytes(this.#mcp.service.limits.maxResultBytes)
+      for (const message of requests) {
+        this.#dispatch(message, origin, this.#part((text) => fit(message, text)))
+      }
     }
     return this.#reply ?? this.#wait(origin, cancels)
+  }
+
+  /** The channel of one request of a batch; its answer leaves with those of the others. */
+  #part(fit: (text: string) => string): ResponseChannel {
+    const isConnected = (): boolean => this.isConnected
+    return {
+      sends: this.sends,
+      get isConnected() { return isConnected() },
+      send: (message) => this.send(message),
+      finish: (message, status, headers) => this.finish(fit(message), status, headers),
+      abandon: () => this.abandon(),
+      detach: (retryMs) => this.detach(retryMs),
+    }
   }
 
   #dispatch(message: RequestMessage, origin: Origin, channel: ResponseChannel): void {

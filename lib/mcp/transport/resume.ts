@@ -119,7 +119,7 @@ export class HandOver {
   take(): void {
     const { shared, limits: { replayMs } } = this.#mcp.service
     if (shared === undefined) return
-    for (const session of this.#mcp.sessions.all) {
+    for (const session of this.#mcp.sessions.all()) {
       for (const stream of session.streams) {
         if (!stream.isUnread || this.#seen.has(stream)) continue
         this.#seen.add(stream)

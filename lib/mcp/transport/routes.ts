@@ -36,7 +36,7 @@ function described(
   }
 }
 
-const serverCards = new Later(() => import('../request/server-card.ts'))
+const later = new Later(() => import('../request/server-card.ts'))
 
 /** The server card, and the catalog that leads to it. Throws `TypeError` where it would describe nothing. */
 function cardEndpoints(service: Service, options: McpSetup): readonly Endpoint[] {
@@ -44,16 +44,15 @@ function cardEndpoints(service: Service, options: McpSetup): readonly Endpoint[]
   if (service.description === '') {
     throw new TypeError(`mcp.serverCard needs a description of the server; write description: 'Sells tea.'`)
   }
-  let cards: ServerCards | undefined
-  const made = (): ServerCards => cards ??= new serverCards.loaded.ServerCards(service, options)
+  let made: ServerCards | undefined
+  const cards = (): ServerCards => made ??= later.loaded.serverCards(service, options)
   const at = (path: string, outsideMount: boolean, handle: Endpoint['handle']): Endpoint => ({
-    path, outsideMount, methods: ['GET'], open: 'public', refuse: problemReply, load: serverCards.load,
-    handle,
+    path, outsideMount, methods: ['GET'], open: 'public', refuse: problemReply, load: later.load, handle,
     describe: described(({ serverCardOperation: get }) => ({ get })),
   })
   return [
-    at('/mcp/server-card', false, (exchange) => made().readCard(exchange)),
-    at('/.well-known/ai-catalog.json', true, (exchange) => made().readCatalog(exchange)),
+    at('/mcp/server-card', false, (exchange) => cards().card(exchange)),
+    at('/.well-known/ai-catalog.json', true, (exchange) => cards().catalog(exchange)),
   ]
 }
 

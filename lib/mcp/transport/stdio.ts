@@ -7,7 +7,7 @@ import { anonymous } from '../../define/principal.ts'
 import { lineOrigin, serveLines } from '../../run/line-server.ts'
 import { Lease, Quota } from '../../util/quota.ts'
 import { formatError, formatNotification, INTERNAL_ERROR } from '../../wire/jsonrpc.ts'
-import { NO_BATCHES, readBatch, BatchAnswer, owesAnswer, refusal, partObjection } from './batch.ts'
+import { collectAnswers, NO_BATCHES, owesAnswer, partObjection, readBatch, refusal } from './batch.ts'
 import { claimsModern, modernPeer } from './choose.ts'
 import { dispatch, initialize } from '../methods/methods.ts'
 import { cancelledBy, readMessage, takeMessage } from '../session/messages.ts'
@@ -16,7 +16,6 @@ import type { Readable, Writable } from 'node:stream'
 import type { LineClient, LineProtocol, LineServer } from '../../run/line-server.ts'
 import type { RpcMessage } from '../../wire/jsonrpc.ts'
 import type { LineKind } from '../../wire/line-outlet.ts'
-import type { Respond } from './batch.ts'
 import type { McpContext } from '../request/context.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Peer, Session } from '../session/session.ts'
@@ -42,6 +41,8 @@ class OpenRequest extends Lease {
 }
 
 const CHARACTER_BYTES = 2
+
+type Respond = (text: string | undefined) => void
 
 class McpLines implements LineProtocol {
   readonly #mcp: McpContext
@@ -91,9 +92,9 @@ class McpLines implements LineProtocol {
     const { limits } = this.#mcp.service
     const messages = this.#session.revision.batches ? readBatch(values, limits) : NO_BATCHES
     if (typeof messages === 'string') return this.#send(refusal(undefined, messages))
-    const batch = new BatchAnswer(messages.filter(owesAnswer).length, limits.maxResultBytes, this.#send)
+    const take = collectAnswers(messages.filter(owesAnswer).length, limits.maxResultBytes, this.#send)
     for (const message of messages) {
-      const answer: Respond = (text) => batch.answer(message, text)
+      const answer: Respond = (text) => take(message, text)
       const objection = partObjection(message)
       if (objection === undefined) this.#accept(message, Math.ceil(length / messages.length), answer)
       else answer(refusal(message, objection))
