@@ -92,6 +92,8 @@ test('a WebSocket passes the same gate as a request, and is refused in the form 
     assert.equal(client.head.slice(9, 12), String(status), `${what}: ${client.head}`)
     if (status === 101) client.socket.destroy()
     else assert.match(client.head, /\r\nconnection: close/i, what)
+    // Upgrade is of this connection alone: RFC 9110 §7.8.
+    if (status === 426) assert.match(client.head, /\r\nconnection: upgrade\r\n/i)
     await client.closed()
     await atRest(served)
   }

@@ -15,7 +15,7 @@ export function handshakeObjection(
 ): readonly [status: number, detail: string, headers?: readonly string[]] | undefined {
   if (header('sec-websocket-version') !== VERSION) {
     return [426, `Sec-WebSocket-Version must be ${VERSION}`,
-      ['Upgrade', 'websocket', 'Sec-WebSocket-Version', VERSION]]
+      ['Connection', 'Upgrade', 'Upgrade', 'websocket', 'Sec-WebSocket-Version', VERSION]]
   }
   if (KEY.test(header('sec-websocket-key') ?? '')) return undefined
   return [400, 'Sec-WebSocket-Key must be 16 bytes as base64, another one for each connection']
