@@ -6,29 +6,17 @@ import type { Origin } from '../../define/call.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 
+/** The headers that nearly every request needs. */
+export type KnownHeader =
+  | 'host' | 'origin' | 'accept' | 'contentType' | 'contentLength' | 'contentEncoding' | 'transferEncoding'
+  | 'authorization' | 'apiKey' | 'requestId' | 'sessionId' | 'idempotencyKey'
+  | 'mcpProtocolVersion' | 'mcpSessionId' | 'mcpMethod' | 'mcpName' | 'a2aVersion'
+
 /**
- * The headers that nearly every request needs, from one scan; others are found by `Exchange.header`. A
- * repeated header is joined by `, ` (RFC 9110 §5.3).
+ * Their values, from one scan; others are found by `Exchange.header`. A repeated header is joined by `, ` (RFC
+ * 9110 §5.3).
  */
-export interface KnownHeaders {
-  readonly host: string | undefined
-  readonly origin: string | undefined
-  readonly accept: string | undefined
-  readonly contentType: string | undefined
-  readonly contentLength: string | undefined
-  readonly contentEncoding: string | undefined
-  readonly transferEncoding: string | undefined
-  readonly authorization: string | undefined
-  readonly apiKey: string | undefined
-  readonly requestId: string | undefined
-  readonly sessionId: string | undefined
-  readonly idempotencyKey: string | undefined
-  readonly mcpProtocolVersion: string | undefined
-  readonly mcpSessionId: string | undefined
-  readonly mcpMethod: string | undefined
-  readonly mcpName: string | undefined
-  readonly a2aVersion: string | undefined
-}
+export type KnownHeaders = Readonly<Record<KnownHeader, string | undefined>>
 
 export interface Exchange {
   /** Upper case. A HEAD goes to the endpoint of GET, which starts nothing for it. */
@@ -153,6 +141,11 @@ export interface Endpoint {
   /** A refusal before, or instead of, `handle`, in the protocol's form. */
   refuse(refusal: Refusal): Reply
 }
+
+/** Why a request is refused, as `Refusal` has it. */
+export type Objection = readonly [
+  status: number, detail: string, headers?: readonly string[] | undefined, unparsable?: boolean,
+]
 
 export interface Refusal {
   readonly status: number

@@ -2,12 +2,9 @@
  * A request's raw header lines to `KnownHeaders`, in one scan. Clients send few names in their own spelling,
  * so each spelling is looked up in lower case once and cached, within a bound.
  */
-import type { KnownHeaders } from './exchange.ts'
+import type { KnownHeader, KnownHeaders } from './exchange.ts'
 
-type Field = keyof KnownHeaders
-
-/** Header name to member of `KnownHeaders`. */
-const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
+const fields: ReadonlyMap<string, KnownHeader> = new Map<string, KnownHeader>([
   ['host', 'host'],
   ['origin', 'origin'],
   ['accept', 'accept'],
@@ -29,12 +26,12 @@ const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
 
 /** Strangers can invent names. */
 const MAX_SPELLINGS = 512
-const spellings = new Map<string, Field | null>()
+const spellings = new Map<string, KnownHeader | null>()
 
 /** `rawHeaders` is name, value, name, value. */
 export function readHead(rawHeaders: readonly string[]): KnownHeaders {
   // All members at once: every head has one shape.
-  const head: { -readonly [name in Field]: string | undefined } = {
+  const head: Record<KnownHeader, string | undefined> = {
     host: undefined, origin: undefined, accept: undefined, contentType: undefined, contentLength: undefined,
     contentEncoding: undefined, transferEncoding: undefined, authorization: undefined, apiKey: undefined,
     requestId: undefined, sessionId: undefined, idempotencyKey: undefined, mcpProtocolVersion: undefined,
@@ -49,7 +46,7 @@ export function readHead(rawHeaders: readonly string[]): KnownHeaders {
   return head
 }
 
-function fieldOf(name: string): Field | null {
+function fieldOf(name: string): KnownHeader | null {
   const known = spellings.get(name)
   if (known !== undefined) return known
   const field = fields.get(name.toLowerCase()) ?? null

@@ -10,12 +10,12 @@ import { BodyParts, bytesTaken } from './body-parts.ts'
 import {
   LARGE_LENGTH, MANY_CHUNKS, pauseUntilLoopFree, turn, whenLoopIsFree,
 } from '../stream/loop-fairness.ts'
-import { LATE, refusalOf } from './request.ts'
+import { LATE } from './request.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Limits } from '../../define/limits.ts'
+import type { Log } from '../../define/log.ts'
 import type { Asker, Lease } from '../../util/quota.ts'
-import type { Reply } from '../message/exchange.ts'
-import type { HttpRequest } from './request.ts'
+import type { Objection } from '../message/exchange.ts'
 
 /**
  * Why there is no body. `taken`, and of a web request `used`: other code has read it; `cut`: it ended before
@@ -31,29 +31,33 @@ export interface BodyTaker {
   takeBody(text: string, failure?: BodyFailure): void
 }
 
-/** A mistake of the operator's: said to clients too, since they are the first to meet it. */
-export const takenBodies: Readonly<Record<'taken' | 'used', string>> = {
+/** Mistakes of the operator's: said to clients too, since they are the first to meet them. */
+const takenBodies: Readonly<Record<'taken' | 'used', string>> = {
   taken: 'The body was read before the handler got it; mount the handler before body parsers, or put what '
     + 'they have read into request.body',
   used: 'The body was read before fetch got it; call fetch first, or give it request.clone()',
 }
 
-export const NO_ROOM = 'Too many bodies are being read; try again later'
+export const NO_ROOM: Objection = [
+  503, 'Too many bodies are being read; try again later', ['Retry-After', '1'],
+]
 
-export function tooLarge({ maxBodyBytes }: BodyLimits): string {
-  return `The body is larger than ${maxBodyBytes} bytes`
+export function tooLarge({ maxBodyBytes }: BodyLimits): Objection {
+  return [413, `The body is larger than ${maxBodyBytes} bytes`]
 }
 
-/** The refusal of a request without its body, in the form of its endpoint. */
-export function refuseBody(request: HttpRequest, why: BodyFailure, limits: BodyLimits): Reply {
+/** Why a request without its body is refused. */
+export function objectionToBody(why: BodyFailure, limits: BodyLimits, log: Log): Objection {
   switch (why) {
-    case 'too-large': return refusalOf(request, 413, tooLarge(limits))
-    case 'no-room': return refusalOf(request, 503, NO_ROOM, ['Retry-After', '1'])
-    case 'not-utf8': return refusalOf(request, 400, 'The body is not valid UTF-8', undefined, true)
-    case 'cut': return refusalOf(request, 400, 'The body ended before it was whole')
-    case 'late': return refusalOf(request, 408, LATE)
+    case 'too-large': return tooLarge(limits)
+    case 'no-room': return NO_ROOM
+    case 'not-utf8': return [400, 'The body is not valid UTF-8', undefined, true]
+    case 'cut': return [400, 'The body ended before it was whole']
+    case 'late': return [408, LATE]
     case 'taken':
-    case 'used': return refusalOf(request, 500, takenBodies[why])
+    case 'used':
+      log('error', takenBodies[why])
+      return [500, takenBodies[why]]
   }
 }
 
@@ -127,11 +131,6 @@ export function costOf(bytes: Uint8Array): number {
 /** Longer copies are put outside of V8's heap, which then collects three times as often, and in full. */
 const COPIED_BYTES = 1_000_000
 
-export interface ReadingBody {
-  /** Its request is over: the taker is not called, and what was read is dropped. */
-  stop(): void
-}
-
 /**
  * Reads a body of node:http within `limits` and calls `taker` exactly once. `lease` holds it from then on.
  * `isTimed`: no other clock looks at how long it takes.
@@ -139,7 +138,7 @@ export interface ReadingBody {
 export function readBody(
   incoming: IncomingMessage, lease: Lease, budget: BodyBudget, limits: BodyLimits, isTimed: boolean,
   taker: BodyTaker,
-): ReadingBody {
+): BodyReading {
   const reading = new BodyReading(lease, budget, limits, taker, incoming)
   if (incoming.readableEnded) {
     reading.takeLeftOver(leftOver(incoming))
@@ -181,20 +180,11 @@ export function readWebBody(
   return { cut: () => reading.fail('cut') }
 }
 
-/** The same for a message of a WebSocket, whose parts are given by `take` and `end`. */
-export function readByParts(
-  lease: Lease, budget: BodyBudget, limits: BodyLimits, taker: BodyTaker,
-): ReadingBody & Pick<BodyReading, 'take' | 'end'> {
-  const reading = new BodyReading(lease, budget, limits, taker)
-  reading.limit()
-  return reading
-}
-
 /**
  * A body that is being read. Its listeners are bound methods: five closures and what they share take half a
  * kilobyte more of each request, and a full collection that finds none in use drops their optimized code.
  */
-class BodyReading implements ReadingBody {
+export class BodyReading {
   readonly #lease: Lease
   readonly #budget: BodyBudget
   readonly #limits: BodyLimits
@@ -222,6 +212,7 @@ class BodyReading implements ReadingBody {
     this.#timer = timer(this.#limits.bodyTimeoutMs, () => this.fail('late'))
   }
 
+  /** Its request is over: the taker is not called, and what was read is dropped. */
   stop(): void {
     if (!this.isOver) this.#finish()
   }

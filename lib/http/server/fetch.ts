@@ -3,14 +3,14 @@
  */
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { discard, endingAt, headerLines, isSource, lengthOf } from '../message/reply.ts'
-import { readWebBody, refuseBody, takenBodies } from './body.ts'
+import { objectionToBody, readWebBody } from './body.ts'
 import { requestChannel } from './observer.ts'
 import { NO_STREAM, refusalOf } from './request.ts'
 import type { Reply, Source } from '../message/exchange.ts'
 import type { Pipe, StreamSink } from '../stream/sink.ts'
 import type { BodyFailure } from './body.ts'
+import type { Means } from './gate.ts'
 import type { HttpRequest, RequestHead } from './request.ts'
-import type { Means } from './transaction.ts'
 
 /** Makes the function. It never rejects: failures are answered. */
 export function createFetch(means: Means): (incoming: Request) => Promise<Response> {
@@ -96,8 +96,7 @@ function readInto(
   return new Promise((resolve) => {
     const done = (text: string, failure?: BodyFailure): void => {
       request.body = text
-      if (failure === 'used') log('error', takenBodies[failure])
-      resolve(failure === undefined ? undefined : refuseBody(request, failure, limits))
+      resolve(failure && refusalOf(request, ...objectionToBody(failure, limits, log)))
     }
     const reading = readWebBody(incoming, request, budget, limits, { takeBody: done })
     head.onDisconnect(() => reading.cut())
@@ -124,7 +123,7 @@ class FetchTransaction {
     const { body, status, type } = reply
     if (isSource(body) && !this.#means.streams.hasRoomFor(request)) {
       discard(body)
-      return this.answer(refusalOf(request, 503, NO_STREAM, ['Retry-After', '5']))
+      return this.answer(refusalOf(request, ...NO_STREAM))
     }
     const lines = headerLines(request, reply)
     const length = isSource(body) ? undefined : lengthOf(status, body)

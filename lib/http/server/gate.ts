@@ -17,10 +17,12 @@ import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { Authenticate } from '../access/auth.ts'
-import type { Endpoint, Overuse } from '../message/exchange.ts'
+import type { Endpoint, Objection, Overuse } from '../message/exchange.ts'
 import type { Guard } from '../access/guard.ts'
 import type { Match, RouteTable } from '../message/router.ts'
+import type { Streams } from '../stream/sink.ts'
 import type { BodyBudget } from './body.ts'
+import type { Observer } from './observer.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
 
 /** What changes while a server runs. */
@@ -43,11 +45,18 @@ export interface GateOptions extends RequestOptions {
   readonly log: Log
 }
 
+/** What the requests of one server share. */
+export interface Means {
+  readonly gate: Gate
+  readonly streams: Streams
+  readonly budget: BodyBudget
+  readonly limits: Limits
+  readonly observer: Observer
+  readonly log: Log
+}
+
 /** Returns at once unless the principal needs a promise. */
 export type Gate = (incoming: RequestHead) => HttpRequest | Promise<HttpRequest>
-
-/** Why a request is refused: status, sentence, headers. */
-type Objection = readonly [status: number, detail: string, headers?: readonly string[]]
 
 /** RFC 8615: at the host, whatever the mount path is. */
 const WELL_KNOWN = '/.well-known/'
@@ -216,8 +225,8 @@ function bodyObjection(
     return [400, 'The transfer coding must be chunked alone']
   }
   if (contentLength === undefined) return undefined
-  if (Number(contentLength) > limits.maxBodyBytes) return [413, tooLarge(limits)]
-  return budget.fits(request, Number(contentLength)) ? undefined : [503, NO_ROOM, ['Retry-After', '1']]
+  if (Number(contentLength) > limits.maxBodyBytes) return tooLarge(limits)
+  return budget.fits(request, Number(contentLength)) ? undefined : NO_ROOM
 }
 
 /** Whether no key is needed; also for unknown well-known paths (RFC 8615). */

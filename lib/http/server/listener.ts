@@ -20,7 +20,8 @@ import type { Duplex } from 'node:stream'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { Bind } from '../access/guard.ts'
-import type { Expectation, Means } from './transaction.ts'
+import type { Means } from './gate.ts'
+import type { Expectation } from './transaction.ts'
 
 export interface ListenerOptions extends Means {
   /** '' or a path with a leading and no final `/`. */
@@ -124,11 +125,11 @@ export function createListener(options: ListenerOptions): Listener {
    */
   function giveUp(error: NodeJS.ErrnoException, socket: Duplex): void {
     log('debug', 'A connection sent no readable request', { code: error.code })
-    const { status, detail } = unreadOf(error.code)
+    const why = reasons.get(error.code ?? '') ?? NOT_HTTP
     const response = responseOn(socket)
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-    if (response === undefined) return answerUnread(socket, { status, detail })
-    if (transactionOf(response)?.giveUp(status, detail) !== true) socket.destroy()
+    if (response === undefined) return answerUnread(socket, ...why)
+    if (transactionOf(response)?.giveUp(...why) !== true) socket.destroy()
   }
 
   function open(port: number, host: string): Promise<AddressInfo> {
@@ -279,21 +280,18 @@ function connectionLimit(wanted: number): number {
 /** How long a client may take to read its answer. */
 const UNREAD_MS = 1_000
 
-interface Unread { readonly status: number; readonly detail: string }
+type Unread = readonly [status: number, detail: string]
 
+/** By the error codes of Node, which has rejected it before there was a request. */
 const reasons: ReadonlyMap<string, Unread> = new Map([
-  ['HPE_HEADER_OVERFLOW', { status: 431, detail: 'The header lines are too large' }],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', { status: 413, detail: 'The chunk extensions are too large' }],
-  ['ERR_HTTP_REQUEST_TIMEOUT', { status: 408, detail: LATE }],
+  ['HPE_HEADER_OVERFLOW', [431, 'The header lines are too large']],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'The chunk extensions are too large']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, LATE]],
 ])
-
-/** The refusal of what Node rejected before there was a request, for an error code of Node's. */
-function unreadOf(code: string | undefined): Unread {
-  return reasons.get(code ?? '') ?? { status: 400, detail: 'The request is not HTTP' }
-}
+const NOT_HTTP: Unread = [400, 'The request is not HTTP']
 
 /** Answers on a socket without a response, and closes it. */
-function answerUnread(socket: Duplex, { status, detail }: Unread): void {
+function answerUnread(socket: Duplex, ...[status, detail]: Unread): void {
   const document = problem(status, detail, 'none')
   const body = JSON.stringify(document)
   socket.end(`HTTP/1.1 ${status} ${document.title}\r\nContent-Type: ${PROBLEM_JSON}\r\n`

@@ -10,7 +10,7 @@ import { findHeader, handlerHeaders, readHead } from '../message/headers.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { Asker } from '../../util/quota.ts'
-import type { Endpoint, Exchange, KnownHeaders, Overuse, Refusal, Reply } from '../message/exchange.ts'
+import type { Endpoint, Exchange, KnownHeaders, Objection, Overuse, Refusal, Reply } from '../message/exchange.ts'
 import type { Bind, Guard } from '../access/guard.ts'
 import type { Count, Counted, RateLimits } from '../access/rate.ts'
 
@@ -44,7 +44,9 @@ export interface RequestOptions {
 
 export interface StreamRoom { hasRoomFor(asker: Asker): boolean }
 
-export const NO_STREAM = 'Too many streams are open; try again later'
+export const NO_STREAM: Objection = [
+  503, 'Too many streams are open; try again later', ['Retry-After', '5'],
+]
 export const LATE = 'The request took too long to arrive'
 
 // Ids are unique, not secret: a random prefix per process and a count, so that `node:crypto` is not loaded at
@@ -153,7 +155,7 @@ export class HttpRequest extends Lease implements Exchange, Origin {
   }
 
   get streamObjection(): string | undefined {
-    return this.#options.streams.hasRoomFor(this) ? undefined : NO_STREAM
+    return this.#options.streams.hasRoomFor(this) ? undefined : NO_STREAM[1]
   }
 
   #counted(what: Counted, count: Count): Overuse | undefined {
@@ -188,16 +190,14 @@ export class HttpRequest extends Lease implements Exchange, Origin {
 }
 
 /** Refuses a request in the form of its endpoint's protocol; without one, as a problem document. */
-export function refuseRequest(
-  request: HttpRequest, status: number, detail: string, headers?: readonly string[], unparsable = false,
-): HttpRequest {
-  request.refusal = refusalOf(request, status, detail, headers, unparsable)
+export function refuseRequest(request: HttpRequest, ...why: Objection): HttpRequest {
+  request.refusal = refusalOf(request, ...why)
   return request
 }
 
 /** The same refusal, as a reply. */
 export function refusalOf(
-  request: HttpRequest, status: number, detail: string, headers?: readonly string[], unparsable = false,
+  request: HttpRequest, ...[status, detail, headers, unparsable = false]: Objection
 ): Reply {
   const { endpoint, requestId } = request
   const refusal: Refusal = {

@@ -12,35 +12,22 @@ import {
   inContext, LARGE_LENGTH, MANY_CHUNKS, markLoopBusy, pauseUntilLoopFree, turn, whenLoopIsFree,
 } from '../stream/loop-fairness.ts'
 import { endAtOnce, LargeReply, ResponsePipe, UnsentReply } from '../stream/response-pipe.ts'
-import { readBody, refuseBody, takenBodies } from './body.ts'
+import { objectionToBody, readBody } from './body.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
 import { LATE, NO_STREAM, refusalOf } from './request.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Limits } from '../../define/limits.ts'
-import type { Log } from '../../define/log.ts'
 import type { LinkedMember } from '../../util/linked-list.ts'
 import type { Bind } from '../access/guard.ts'
-import type { Reply, Source } from '../message/exchange.ts'
+import type { Objection, Reply, Source } from '../message/exchange.ts'
 import type { QueuedReply } from '../stream/backlog.ts'
-import type { Streams, StreamSink } from '../stream/sink.ts'
-import type { BodyBudget, BodyFailure, BodyTaker, ReadingBody } from './body.ts'
-import type { Gate } from './gate.ts'
-import type { Observer } from './observer.ts'
+import type { StreamSink } from '../stream/sink.ts'
+import type { BodyFailure, BodyReading, BodyTaker } from './body.ts'
+import type { Means } from './gate.ts'
 import type { HttpRequest } from './request.ts'
 import type { WebSocketConnection } from './web-socket.ts'
 
 const webSockets = new Later(() => import('./web-socket.ts'))
-
-/** What the requests of one server share. */
-export interface Means {
-  readonly gate: Gate
-  readonly streams: Streams
-  readonly budget: BodyBudget
-  readonly limits: Limits
-  readonly observer: Observer
-  readonly log: Log
-}
 
 /** The value of `Expect`. */
 export type Expectation = 'nothing' | 'continue' | 'unknown'
@@ -58,7 +45,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   /** What came behind a head that asks for a WebSocket. */
   readonly #first: Buffer | undefined
   #request: HttpRequest | undefined
-  #reading: ReadingBody | undefined
+  #reading: BodyReading | undefined
   #sink: StreamSink | undefined
   #pipe: ResponsePipe | WebSocketConnection | undefined
   #webSocket: WebSocketConnection | undefined
@@ -166,7 +153,11 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   takeBody(text: string, failure?: BodyFailure): void {
     const request = this.#request!
     this.#reading = undefined
-    if (failure !== undefined) return this.#refuseBody(request, failure)
+    if (failure !== undefined) {
+      if (failure === 'late') this.end()
+      const { limits, log } = this.#means
+      return this.#refuse(request, ...objectionToBody(failure, limits, log))
+    }
     request.body = text
     if (turn.isTaken) whenLoopIsFree(() => this.#run(request))
     else this.#run(request)
@@ -216,20 +207,9 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     }
   }
 
-  #refuse(request: HttpRequest, status: number, detail: string, headers?: readonly string[]): void {
+  #refuse(request: HttpRequest, ...why: Objection): void {
     try {
-      this.#deliver(request, refusalOf(request, status, detail, headers))
-    } catch (error) {
-      this.#broke(error)
-    }
-  }
-
-  #refuseBody(request: HttpRequest, failure: BodyFailure): void {
-    const { limits, log } = this.#means
-    if (failure === 'late') this.end()
-    if (failure === 'taken') log('error', takenBodies[failure])
-    try {
-      this.#deliver(request, refuseBody(request, failure, limits))
+      this.#deliver(request, refusalOf(request, ...why))
     } catch (error) {
       this.#broke(error)
     }
@@ -272,7 +252,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     }
     if (isSource(body) && !this.#means.streams.hasRoomFor(request)) {
       discard(body)
-      return this.#refuse(request, 503, NO_STREAM, ['Retry-After', '5'])
+      return this.#refuse(request, ...NO_STREAM)
     }
     const lines = headerLines(request, reply)
     const isUnread = !this.#incoming.complete && mayNotBeRead(request)

@@ -3,33 +3,29 @@
  * request to the endpoint, one after another; each line that the endpoint writes is a message to the client.
  * Loaded when the first one is opened. Spec: RFC 6455.
  */
+import { createHash } from 'node:crypto'
 import { closeCodes, closeFrame, encodeFrame, FrameReader, opcodes } from '../websocket/frames.ts'
-import { handshakeLines, handshakeObjection } from '../websocket/handshake.ts'
 import { endingAt, headerLines, isSource } from '../message/reply.ts'
 import {
   LARGE_LENGTH, MANY_CHUNKS, markLoopBusy, pauseUntilLoopFree, turn as loopTurn, whenLoopIsFree,
 } from '../stream/loop-fairness.ts'
 import { takenOf } from '../stream/response-pipe.ts'
-import { readByParts, refuseBody } from './body.ts'
-import { NO_STREAM } from './request.ts'
+import { BodyReading, objectionToBody } from './body.ts'
+import { NO_STREAM, refusalOf } from './request.ts'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Limits } from '../../define/limits.ts'
-import type { Log } from '../../define/log.ts'
-import type { MessageChannel, Source } from '../message/exchange.ts'
-import type { Pipe, Streams, StreamSink } from '../stream/sink.ts'
+import type { MessageChannel, Objection, Source } from '../message/exchange.ts'
+import type { Pipe, StreamSink } from '../stream/sink.ts'
 import type { FrameTaker } from '../websocket/frames.ts'
-import type { BodyBudget, BodyFailure, BodyTaker } from './body.ts'
-import type { HttpRequest, RequestHead } from './request.ts'
+import type { BodyFailure, BodyTaker } from './body.ts'
+import type { Means } from './gate.ts'
+import type { HttpRequest } from './request.ts'
 
-/** What connections share with requests. */
-export interface SocketMeans {
-  readonly streams: Streams
-  readonly budget: BodyBudget
-  readonly limits: Limits
-  readonly log: Log
-}
-
+const VERSION = '13'
+/** Sixteen bytes as base64. */
+const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/
+/** A client has its digest with the key to see that this is no other protocol: RFC 6455 §1.3. */
+const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 /** Messages of one connection that may wait, the one that is answered among them. */
 const MAX_WAITING = 8
 /** How long a client may take to close its side. */
@@ -45,10 +41,8 @@ const failureCodes: ReadonlyMap<BodyFailure, number> = new Map([
   ['too-large', closeCodes.tooLarge], ['no-room', closeCodes.tryLater], ['not-utf8', closeCodes.notUtf8],
 ])
 
-/** Why a request may not open one: status, sentence, headers. */
-export function objectionTo(
-  request: HttpRequest,
-): readonly [status: number, detail: string, headers?: readonly string[]] | undefined {
+/** Why a request may not open one. */
+export function objectionTo(request: HttpRequest): Objection | undefined {
   const { corsHeaders, head: { host, origin } } = request
   // There is no CORS here: a page that may call could read the answers, too.
   if (origin !== undefined && !corsHeaders.includes('Access-Control-Allow-Origin') && !isOwn(origin, host)) {
@@ -56,7 +50,17 @@ export function objectionTo(
   }
   const objection = handshakeObjection((name) => request.header(name))
   if (objection !== undefined) return objection
-  return request.streamObjection === undefined ? undefined : [503, NO_STREAM, ['Retry-After', '5']]
+  return request.streamObjection === undefined ? undefined : NO_STREAM
+}
+
+/** What is wrong with the opening handshake: RFC 6455 §4.2. */
+export function handshakeObjection(header: (name: string) => string | undefined): Objection | undefined {
+  if (header('sec-websocket-version') !== VERSION) {
+    return [426, `Sec-WebSocket-Version must be ${VERSION}`,
+      ['Connection', 'Upgrade', 'Upgrade', 'websocket', 'Sec-WebSocket-Version', VERSION]]
+  }
+  if (KEY.test(header('sec-websocket-key') ?? '')) return undefined
+  return [400, 'Sec-WebSocket-Key must be 16 bytes as base64, another one for each connection']
 }
 
 /** Whether a page is of this server itself, which the guard has checked. */
@@ -73,7 +77,7 @@ export class WebSocketConnection implements Pipe, FrameTaker {
   readonly #socket: Socket
   readonly #request: HttpRequest
   readonly #channel: MessageChannel
-  readonly #means: SocketMeans
+  readonly #means: Means
   readonly #reader: FrameReader
   /** The last one may still arrive. */
   readonly #messages: Message[] = []
@@ -86,7 +90,7 @@ export class WebSocketConnection implements Pipe, FrameTaker {
   #isOver = false
 
   /** `first`: what came behind the head. */
-  constructor(request: HttpRequest, response: ServerResponse, first: Buffer, means: SocketMeans) {
+  constructor(request: HttpRequest, response: ServerResponse, first: Buffer, means: Means) {
     const channel = request.endpoint!.connect!(request)
     this.#request = request
     this.#response = response
@@ -103,8 +107,9 @@ export class WebSocketConnection implements Pipe, FrameTaker {
         }
       },
     }
-    const lines = headerLines(request, { status: 101 })
-    response.writeHead(101, [...lines, ...handshakeLines(request.header('sec-websocket-key') ?? '')])
+    const accept = createHash('sha1').update(request.header('sec-websocket-key') + GUID).digest('base64')
+    const headers = ['Upgrade', 'websocket', 'Connection', 'Upgrade', 'Sec-WebSocket-Accept', accept]
+    response.writeHead(101, headerLines(request, { status: 101, headers }))
     response.flushHeaders()
     const { body = source } = endingAt({ status: 101, body: source }, request.principal.expiresAt)
     this.sink = means.streams.open(isSource(body) ? body : source, this, true, request.caller)
@@ -159,7 +164,8 @@ export class WebSocketConnection implements Pipe, FrameTaker {
     if (this.#isOver) return
     this.#reader.stop()
     this.#closeCode = failureCodes.get(failure) ?? closeCodes.refused
-    this.#channel.refuse(refuseBody(this.#request, failure, this.#means.limits))
+    const { limits, log } = this.#means
+    this.#channel.refuse(refusalOf(this.#request, ...objectionToBody(failure, limits, log)))
     this.sink.end()
   }
 
@@ -232,8 +238,7 @@ export class WebSocketConnection implements Pipe, FrameTaker {
       this.#reader.stop()
       return undefined
     }
-    const { budget, limits } = this.#means
-    const message = new Message(this.#request, this, budget, limits)
+    const message = new Message(this.#request, this, this.#means)
     this.#messages.push(message)
     return message
   }
@@ -259,19 +264,25 @@ export class WebSocketConnection implements Pipe, FrameTaker {
 /** One message, while it arrives, waits and is answered. */
 class Message implements BodyTaker {
   readonly request: HttpRequest
-  readonly reading: ReturnType<typeof readByParts>
+  readonly reading: BodyReading
   isArriving = true
   isWhole = false
-  readonly #head: MessageHead
   readonly #connection: WebSocketConnection
+  /** Called when the client leaves. Undefined: it has. */
+  #listeners: (() => void)[] | undefined = []
 
-  constructor(
-    handshake: HttpRequest, connection: WebSocketConnection, budget: BodyBudget, limits: Limits,
-  ) {
+  constructor(handshake: HttpRequest, connection: WebSocketConnection, { budget, limits }: Means) {
     this.#connection = connection
-    this.#head = new MessageHead(handshake.incoming)
-    this.request = handshake.further(this.#head)
-    this.reading = readByParts(this.request, budget, limits, this)
+    const { method, target, httpVersion, rawHeaders, bind, secure, remoteAddress } = handshake.incoming
+    this.request = handshake.further({
+      method, target, httpVersion, rawHeaders, bind, secure, remoteAddress,
+      onDisconnect: (listener) => {
+        if (this.#listeners === undefined) listener()
+        else this.#listeners.push(listener)
+      },
+    })
+    this.reading = new BodyReading(this.request, budget, limits, this)
+    this.reading.limit()
   }
 
   get isLarge(): boolean { return this.request.body.length > LARGE_LENGTH }
@@ -292,37 +303,6 @@ class Message implements BodyTaker {
   drop(): void {
     this.reading.stop()
     this.request.close()
-    this.#head.disconnect()
-  }
-}
-
-/** The head of the handshake, for one message. */
-class MessageHead implements RequestHead {
-  readonly method: string
-  readonly target: string
-  readonly httpVersion: string
-  readonly rawHeaders: readonly string[]
-  readonly bind: RequestHead['bind']
-  readonly secure: boolean
-  readonly remoteAddress: string | undefined
-  #listeners: (() => void)[] | undefined = []
-
-  constructor({ method, target, httpVersion, rawHeaders, bind, secure, remoteAddress }: RequestHead) {
-    this.method = method
-    this.target = target
-    this.httpVersion = httpVersion
-    this.rawHeaders = rawHeaders
-    this.bind = bind
-    this.secure = secure
-    this.remoteAddress = remoteAddress
-  }
-
-  onDisconnect(listener: () => void): void {
-    if (this.#listeners === undefined) listener()
-    else this.#listeners.push(listener)
-  }
-
-  disconnect(): void {
     const listeners = this.#listeners ?? []
     this.#listeners = undefined
     for (const listener of listeners) listener()
