@@ -1,6 +1,6 @@
 /**
- * Method and path to an endpoint. Paths without names are one look-up in a map; others are compared segment
- * by segment, in their given order.
+ * Method and path to an endpoint. Paths without names are one look-up in a map; others are tried one after the
+ * other, in their given order.
  */
 import type { Endpoint } from './exchange.ts'
 
@@ -17,21 +17,11 @@ export interface Match {
 }
 
 interface Pattern {
-  readonly path: string
-  readonly shape: string
-  segments: readonly Segment[]
-  readonly methods: Map<string, Endpoint>
+  /** Matches the path; its groups are the values of `names`. */
+  readonly expression: RegExp
+  readonly names: readonly string[]
+  readonly methods: ReadonlyMap<string, Endpoint>
 }
-
-/**
- * A fixed segment, or a name with a fixed end. One without an end does not match the end of another path's
- * name there: `/tasks/{id}` must not take the verb of `/tasks/{id}:cancel`. The last may be `{name*}`: all
- * that is left.
- */
-type Segment =
-  | { readonly fixed: string }
-  | { readonly name: string; readonly end: string; readonly others: readonly string[] }
-  | { readonly rest: string }
 
 const noParams: ReadonlyMap<string, string> = new Map()
 const unknown: Match = { endpoint: undefined, neighbor: undefined, allowed: [], params: noParams }
@@ -55,26 +45,31 @@ export function createRouteTable(endpoints: readonly Endpoint[], mountPath = '')
 }
 
 function lookIn(endpoints: readonly Endpoint[]): Look {
-  const fixed = new Map<string, Map<string, Endpoint>>()
-  const patterns: Pattern[] = []
+  const all = new Map<string, Map<string, Endpoint>>()
+  const taken = new Set<string>()
   for (const endpoint of endpoints) {
     const { path, methods } = endpoint
+    const known = all.get(path) ?? new Map<string, Endpoint>()
+    all.set(path, known)
     const served = methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'] : methods
-    const known = path.includes('{') ? patternFor(patterns, path).methods : methodsAt(fixed, path)
-    // `/tasks/{id}` and `/tasks/{agent}` are one path.
-    const shape = shapeOf(path)
-    const rivals = patterns.filter((other) => other.shape === shape && other.path !== path)
     for (const method of served) {
-      if (known.has(method) || rivals.some((rival) => rival.methods.has(method))) throw meeting(method, path)
+      // `/tasks/{id}` and `/tasks/{agent}` are one path.
+      const place = `${method} ${shapeOf(path)}`
+      if (taken.has(place)) {
+        throw new TypeError(`Two routes meet at ${method} ${path}; change 'path' or an agent's id`)
+      }
+      taken.add(place)
       known.set(method, endpoint)
     }
   }
-  const ends = endsIn(patterns)
-  for (const pattern of patterns) pattern.segments = segmentsOf(pattern, ends)
+  const named = [...all].filter(([path]) => path.includes('{'))
+  const shapes = named.map(([path]) => shapeOf(path))
+  const patterns = named.map(([path, methods]) => patternOf(path, methods, shapes))
   // The answers of fixed paths are made once.
   const answers = new Map<string, Map<string, Match>>()
   const others = new Map<string, Match>()
-  for (const [path, methods] of fixed) {
+  for (const [path, methods] of all) {
+    if (path.includes('{')) continue
     const allowed = [...methods.keys()]
     const [neighbor] = methods.values()
     const answer = (endpoint?: Endpoint): Match => ({ endpoint, neighbor, allowed, params: noParams })
@@ -96,74 +91,48 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
   }
 }
 
-function methodsAt(fixed: Map<string, Map<string, Endpoint>>, path: string): Map<string, Endpoint> {
-  let methods = fixed.get(path)
-  if (methods === undefined) fixed.set(path, methods = new Map())
-  return methods
+function shapeOf(path: string): string {
+  return path.includes('{') ? path.replace(/\{\w+\}/g, '{}') : path
 }
 
-function patternFor(patterns: Pattern[], path: string): Pattern {
-  let pattern = patterns.find((known) => known.path === path)
-  if (pattern === undefined) {
-    patterns.push(pattern = { path, shape: shapeOf(path), segments: [], methods: new Map() })
-  }
-  return pattern
-}
-
-const NAMED = /^\{(\w+)\}(.*)$/
-const REST = /^\{(\w+)\*\}$/
-
-/** The ends of names at one position, by the shape of the path before it. */
-type Ends = ReadonlyMap<string, ReadonlySet<string>>
-
-function segmentsOf({ path, shape }: Pattern, ends: Ends): readonly Segment[] {
-  const shapes = shape.split('/')
-  return path.split('/').map((part, at) => {
-    const [, rest] = REST.exec(part) ?? []
-    if (rest !== undefined) return { rest }
-    const [, name, end = ''] = NAMED.exec(part) ?? []
-    if (name === undefined) return { fixed: part }
-    const others = end === '' ? ends.get(before(shapes, at)) ?? [] : []
-    return { name, end, others: [...others] }
-  })
-}
-
-function endsIn(patterns: readonly Pattern[]): Ends {
-  const ends = new Map<string, Set<string>>()
-  for (const { shape } of patterns) {
-    const shapes = shape.split('/')
-    for (const [at, part] of shapes.entries()) {
-      if (!part.startsWith(NAME) || part === NAME) continue
-      const place = before(shapes, at)
-      ends.set(place, (ends.get(place) ?? new Set()).add(part.slice(NAME.length)))
+/**
+ * A `{name}` is one segment, or what stands before a fixed end of it; a `{name*}` is all that is left. A name
+ * does not end as that of another path: `/tasks/{id}` must not take the verb of `/tasks/{id}:cancel`.
+ */
+function patternOf(path: string, methods: Pattern['methods'], shapes: readonly string[]): Pattern {
+  const names: string[] = []
+  let source = ''
+  let from = 0
+  for (const found of path.matchAll(/\{(\w+)(\*?)\}/g)) {
+    const [whole, name = '', star] = found
+    const before = shapeOf(path.slice(0, found.index)) + '{}'
+    names.push(name)
+    source += literal(path.slice(from, found.index)) + (star === '*' ? '(.*)' : '([^/]+)')
+    from = found.index + whole.length
+    if (star === '*' || (from < path.length && path[from] !== '/')) continue
+    for (const shape of shapes) {
+      const end = shape.startsWith(before) ? /^[^/]*/.exec(shape.slice(before.length))?.[0] : undefined
+      if (end) source += `(?<!${literal(end)})`
     }
   }
-  return ends
+  return { expression: new RegExp(`^${source}${literal(path.slice(from))}$`, 's'), names, methods }
 }
 
-function before(shapes: readonly string[], at: number): string {
-  return shapes.slice(0, at).join('/')
-}
-
-const NAME = '{}'
-
-function shapeOf(path: string): string {
-  return path.includes('{') ? path.replace(/\{\w+\}/g, NAME) : path
-}
-
-function meeting(method: string, path: string): TypeError {
-  return new TypeError(`Two routes meet at ${method} ${path}; change 'path' or an agent's id`)
+function literal(text: string): string {
+  return text.replace(/[^\w/]/g, '\\$&')
 }
 
 function matchPattern(patterns: readonly Pattern[], method: string, path: string): Match {
-  const given = path.split('/')
   const allowed = new Set<string>()
   let neighbor: Endpoint | undefined
-  for (const { segments, methods } of patterns) {
-    const params = paramsOf(segments, given)
-    if (params === undefined) continue
+  for (const { expression, names, methods } of patterns) {
+    const values = expression.exec(path)
+    if (values === null) continue
     const endpoint = methods.get(method)
-    if (endpoint !== undefined) return { endpoint, neighbor, allowed: [...methods.keys()], params }
+    if (endpoint !== undefined) {
+      const params = new Map(names.map((name, at) => [name, values[at + 1]!]))
+      return { endpoint, neighbor, allowed: [...methods.keys()], params }
+    }
     for (const [known, other] of methods) {
       allowed.add(known)
       neighbor ??= other
@@ -171,35 +140,6 @@ function matchPattern(patterns: readonly Pattern[], method: string, path: string
   }
   return neighbor === undefined ? unknown
     : { endpoint: undefined, neighbor, allowed: [...allowed], params: noParams }
-}
-
-/** Whether a path has more segments than a pattern, whose last takes them all. */
-function isOpen(segments: readonly Segment[], given: readonly string[]): boolean {
-  return segments.length < given.length && 'rest' in segments[segments.length - 1]!
-}
-
-/** The values of the names; undefined where the segments do not fit. */
-function paramsOf(segments: readonly Segment[], given: readonly string[]): Match['params'] | undefined {
-  if (segments.length !== given.length && !isOpen(segments, given)) return undefined
-  // Most candidates differ here, before anything is allocated.
-  for (let at = 0; at < segments.length; at += 1) {
-    const segment = segments[at]!
-    if ('fixed' in segment && segment.fixed !== given[at]) return undefined
-  }
-  const params = new Map<string, string>()
-  for (const [index, segment] of segments.entries()) {
-    if ('fixed' in segment) continue
-    if ('rest' in segment) {
-      params.set(segment.rest, given.slice(index).join('/'))
-      continue
-    }
-    const value = given[index]!
-    if (!value.endsWith(segment.end) || value.length === segment.end.length) return undefined
-    const name = value.slice(0, value.length - segment.end.length)
-    if (segment.others.some((other) => name.endsWith(other))) return undefined
-    params.set(segment.name, name)
-  }
-  return params
 }
 
 /**
