@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
-import type { Store, StoreKey } from '../../state/store.ts'
-import type { MaybePromise } from '../../util/thenable.ts'
-
 /**
  * Token buckets, one for each caller, that fill at a steady rate.
  *
- * A bucket is one number, the time at which it is full again; a full one is not kept.
+ * A bucket is one number, the time at which it is full again.
  */
+import { createHash } from 'node:crypto'
+import { BoundedMap } from '../../util/bounded-map.ts'
+import type { Store, StoreKey } from '../../state/store.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 
 export interface Taken {
   readonly allowed: boolean
@@ -24,7 +24,7 @@ export interface Counter {
 
 export interface BucketSize { readonly burst: number; readonly perMinute: number }
 
-/** Bytes of all keys. */
+/** Bytes of all keys; the one that was asked for longest ago goes first. */
 const MAX_BYTES = 8 * 1024 * 1024
 const ENTRY_BYTES = 128
 /** Tolerance for the rounding of clocks. */
@@ -54,44 +54,17 @@ class Filling {
   }
 }
 
-/** A value for each key, in so many bytes of keys. The key that was asked for longest ago goes first. */
-class RecentKeys<T> {
-  readonly #maxBytes: number
-  readonly #byKey = new Map<string, T>()
-  #bytes = 0
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
-  }
-
-  get size(): number { return this.#byKey.size }
-
-  get(key: string): T | undefined { return this.#byKey.get(key) }
-
-  /** The most recent key is last. */
-  set(key: string, value: T): void {
-    if (!this.#byKey.delete(key)) this.#bytes += bytesOf(key)
-    this.#byKey.set(key, value)
-    if (this.#bytes <= this.#maxBytes) return
-    for (const oldest of this.#byKey.keys()) {
-      if (this.#bytes <= this.#maxBytes || oldest === key) return
-      this.#byKey.delete(oldest)
-      this.#bytes -= bytesOf(oldest)
-    }
-  }
-}
-
-function bytesOf(key: string): number {
+function bytesOf(_value: unknown, key: string): number {
   return key.length * 2 + ENTRY_BYTES
 }
 
 export class Buckets implements Counter {
   readonly #filling: Filling
-  readonly #fullAt: RecentKeys<number>
+  readonly #fullAt: BoundedMap<number>
 
   constructor(size: BucketSize, maxBytes: number = MAX_BYTES) {
     this.#filling = new Filling(size)
-    this.#fullAt = new RecentKeys(maxBytes)
+    this.#fullAt = new BoundedMap<number>(maxBytes, bytesOf)
   }
 
   /** Buckets that may not be full. */
@@ -161,7 +134,7 @@ export class SharedBuckets implements Counter {
   readonly #filling: Filling
   readonly #store: SharedPlace
   readonly #wall: () => number
-  readonly #shares: RecentKeys<Share>
+  readonly #shares: BoundedMap<Share>
   /** What this process has allowed, for the time without the store. */
   readonly #own: Buckets
 
@@ -172,7 +145,7 @@ export class SharedBuckets implements Counter {
     this.#filling = new Filling(quota)
     this.#store = store
     this.#wall = wall
-    this.#shares = new RecentKeys(maxBytes)
+    this.#shares = new BoundedMap<Share>(maxBytes, bytesOf)
     this.#own = new Buckets(quota, maxBytes)
   }
 
