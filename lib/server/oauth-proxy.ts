@@ -2,7 +2,6 @@
  * An authorization server for MCP clients in front of a provider where they cannot register. Its tokens are
  * its own: those of the provider never reach a client.
  */
-import { Fault } from '../define/fault.ts'
 import { checkMembers, must } from '../define/validate.ts'
 import { Later } from '../util/later.ts'
 import { isStrings } from '../wire/json.ts'
@@ -37,30 +36,12 @@ type Flow = import('./oauth-flow.ts').OauthFlow
 
 const flows = new Later(() => import('./oauth-flow.ts'))
 
-class OauthProxy {
+interface OauthProxy {
   readonly options: OauthProxyOptions
   readonly issuer: string
-  flow: Flow | undefined
-  #context: readonly [Service, Seal] | undefined
-
-  constructor(options: OauthProxyOptions) {
-    this.options = options
-    this.issuer = new URL(options.resource).origin
-  }
-
-  /** Its server, once. */
-  attach(service: Service, seal: Seal): void { this.#context = [service, seal] }
-
-  readonly load = (): Promise<void> | undefined => {
-    if (this.flow !== undefined) return undefined
-    return Promise.resolve(flows.load()).then(() => { this.#make() })
-  }
-
-  #make(): void {
-    const context = this.#context
-    if (context === undefined) throw new Fault('internal', 'Internal error')
-    this.flow ??= new flows.loaded.OauthFlow(this.options, this.issuer, ...context)
-  }
+  /** Makes the flow; undefined before it has a server. */
+  load?: () => Promise<void> | undefined
+  flow?: Flow
 }
 
 const proxies = new WeakMap<Authorization, OauthProxy>()
@@ -77,13 +58,13 @@ export function oauthProxy(options: OauthProxyOptions): Authorization {
   for (const name of required) {
     if (options[name] === undefined) throw new TypeError(`oauthProxy needs '${name}'`)
   }
-  const proxy = new OauthProxy(options)
   const { resource, scopes, name } = options
+  const proxy: OauthProxy = { options, issuer: new URL(resource).origin }
   const auth: Authorization = {
     resource, authorizationServers: [proxy.issuer],
     ...scopes !== undefined && { scopes }, ...name !== undefined && { name },
     async verify(token) {
-      await proxy.load()
+      await proxy.load?.()
       return proxy.flow?.verify(token)
     },
   }
@@ -97,11 +78,17 @@ export function oauthEndpoints(
 ): readonly Endpoint[] {
   const proxy = auth === undefined ? undefined : proxies.get(auth)
   if (proxy === undefined) return []
-  proxy.attach(service, seal)
+  const load = (): Promise<void> | undefined => {
+    if (proxy.flow !== undefined) return undefined
+    return Promise.resolve(flows.load()).then(() => {
+      proxy.flow ??= new flows.loaded.OauthFlow(proxy.options, proxy.issuer, service, seal)
+    })
+  }
+  proxy.load = load
   const at = (
     path: string, method: 'GET' | 'POST', answer: (flow: Flow) => Endpoint['handle'], accepts?: string,
   ): Endpoint => ({
-    path, methods: [method], outsideMount: true, open: 'public', refuse: problemReply, load: proxy.load,
+    path, methods: [method], outsideMount: true, open: 'public', refuse: problemReply, load,
     ...accepts !== undefined && { accepts: [accepts] },
     handle: (exchange) => answer(proxy.flow!)(exchange),
   })
