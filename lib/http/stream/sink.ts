@@ -39,18 +39,18 @@ export type StreamLimits = Pick<
 
 export class Streams {
   readonly backlog: Backlog
-  readonly #maxStreamBytes: number
+  readonly maxStreamBytes: number
+  readonly log: Log
   readonly #heartbeatMs: number
-  readonly #log: Log
   readonly #open: Quota
   #timer: NodeJS.Timeout | undefined
 
   constructor(limits: StreamLimits, log: Log) {
     this.backlog = new Backlog(limits)
     this.#open = new Quota('streams', limits.maxStreams)
-    this.#maxStreamBytes = limits.maxStreamBytes
+    this.maxStreamBytes = limits.maxStreamBytes
+    this.log = log
     this.#heartbeatMs = limits.heartbeatMs
-    this.#log = log
   }
 
   get count(): number { return this.#open.used }
@@ -74,16 +74,6 @@ export class Streams {
       throw error
     }
     return sink
-  }
-
-  /** Whether a reader must be dropped. */
-  isTooMuch(bytes: number): boolean {
-    return bytes > this.#maxStreamBytes
-  }
-
-  /** Errors outside of a request are logged. */
-  failed(what: string, cause: unknown): void {
-    this.#log('error', what, { cause })
   }
 
   #beat(): void {
@@ -157,7 +147,7 @@ export class StreamSink extends Lease implements Sink {
   write(text: string): boolean {
     if (this.closed || this.#ended) return false
     // The present write is not counted: one large message to a fast reader is fine.
-    if (this.#held > 0 && this.#streams.isTooMuch(this.#pipe.waiting + this.#pending.length)) {
+    if (this.#held > 0 && this.#pipe.waiting + this.#pending.length > this.#streams.maxStreamBytes) {
       this.drop()
       return false
     }
@@ -200,7 +190,7 @@ export class StreamSink extends Lease implements Sink {
     try {
       onOver?.()
     } catch (error) {
-      this.#streams.failed('A stream could not be ended', error)
+      this.#streams.log('error', 'A stream could not be ended', { cause: error })
     }
   }
 
@@ -223,7 +213,7 @@ export class StreamSink extends Lease implements Sink {
     try {
       this.#flush()
     } catch (error) {
-      this.#streams.failed('A stream could not be written', error)
+      this.#streams.log('error', 'A stream could not be written', { cause: error })
       this.drop()
     }
   }
