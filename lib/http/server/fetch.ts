@@ -7,34 +7,41 @@ import { objectionToBody, readWebBody } from './body.ts'
 import { requestChannel } from './observer.ts'
 import { NO_STREAM, refusalOf } from './request.ts'
 import type { Reply, Source } from '../message/exchange.ts'
-import type { Pipe, StreamSink } from '../stream/sink.ts'
+import type { Pipe, Streams, StreamSink } from '../stream/sink.ts'
 import type { BodyFailure } from './body.ts'
 import type { Means } from './gate.ts'
 import type { HttpRequest, RequestHead } from './request.ts'
 
 /** Makes the function. It never rejects: failures are answered. */
 export function createFetch(means: Means): (incoming: Request) => Promise<Response> {
-  const { gate, log, observer } = means
+  const { gate, log, observer, streams } = means
   return async (incoming) => {
     const beganAtMs = observer.isAlwaysWanted || requestChannel.hasSubscribers ? performance.now() : 0
     const head = new WebRequestHead(incoming)
     const request = await gate(head)
-    const transaction = new FetchTransaction(request, head, means, beganAtMs)
-    if (request.refusal !== undefined) return transaction.answer(request.refusal)
+    const onDone: Done = (status, bytes) => {
+      request.close()
+      if (beganAtMs > 0) observer.onDone(request, status, bytes, performance.now() - beganAtMs)
+    }
+    const answer = (reply: Reply): Response => responseOf(reply, request, head, streams, onDone)
+    if (request.refusal !== undefined) return answer(request.refusal)
     const endpoint = request.endpoint!
     try {
       const refusal = request.takesBody ? await readInto(request, incoming, head, means) : undefined
-      if (refusal !== undefined) return transaction.answer(refusal)
+      if (refusal !== undefined) return answer(refusal)
       await endpoint.load?.()
       const reply = endpoint.handle(request)
       request.body = ''
-      return transaction.answer(await reply)
+      return answer(await reply)
     } catch (error) {
       log('error', 'An endpoint failed', { request: request.requestId, path: request.path, cause: error })
-      return transaction.answer(refusalOf(request, 500, `Internal error (request ${request.requestId})`))
+      return answer(refusalOf(request, 500, `Internal error (request ${request.requestId})`))
     }
   }
 }
+
+/** Called when the request is over: with the status, and how many bytes its body had. */
+type Done = (status: number, bytes: number) => void
 
 /** The head, and the client's end: it aborted its request, or stopped reading the response. */
 class WebRequestHead implements RequestHead {
@@ -103,66 +110,43 @@ function readInto(
   })
 }
 
-/** One request and its response. */
-class FetchTransaction {
-  readonly #request: HttpRequest
-  readonly #head: WebRequestHead
-  readonly #means: Means
-  readonly #beganAtMs: number
-
-  constructor(request: HttpRequest, head: WebRequestHead, means: Means, beganAtMs: number) {
-    this.#request = request
-    this.#head = head
-    this.#means = means
-    this.#beganAtMs = beganAtMs
+function responseOf(
+  wanted: Reply, request: HttpRequest, head: WebRequestHead, streams: Streams, onDone: Done,
+): Response {
+  const reply = endingAt(wanted, request.principal.expiresAt)
+  const { body, status, type } = reply
+  if (isSource(body) && !streams.hasRoomFor(request)) {
+    discard(body)
+    return responseOf(refusalOf(request, ...NO_STREAM), request, head, streams, onDone)
   }
-
-  answer(wanted: Reply): Response {
-    const request = this.#request
-    const reply = endingAt(wanted, request.principal.expiresAt)
-    const { body, status, type } = reply
-    if (isSource(body) && !this.#means.streams.hasRoomFor(request)) {
-      discard(body)
-      return this.answer(refusalOf(request, ...NO_STREAM))
-    }
-    const lines = headerLines(request, reply)
-    const length = isSource(body) ? undefined : lengthOf(status, body)
-    if (length !== undefined) lines.push('Content-Length', String(length))
-    const init = { status, headers: headersOf(lines) }
-    const isHead = request.method === 'HEAD'
-    if (isSource(body)) {
-      if (!isHead) return new Response(this.#stream(body, status, type === EVENT_STREAM), init)
-      discard(body)
-      this.#done(status, 0)
-      return new Response(null, init)
-    }
+  const lines = headerLines(request, reply)
+  const length = isSource(body) ? undefined : lengthOf(status, body)
+  if (length !== undefined) lines.push('Content-Length', String(length))
+  const init = { status, headers: headersOf(lines) }
+  const isHead = request.method === 'HEAD'
+  if (!isSource(body)) {
     const isEmpty = isHead || length === undefined
-    this.#done(this.#head.isDisconnected ? 0 : status, isEmpty ? 0 : length)
+    onDone(head.isDisconnected ? 0 : status, isEmpty ? 0 : length)
     return new Response(isEmpty ? null : bodyOf(body), init)
   }
-
-  #stream(source: Source, status: number, isEvents: boolean): ReadableStream<Uint8Array> {
-    const head = this.#head
-    const pipe = new WebPipe(() => head.disconnect())
-    const observed: Source = {
-      open: (sink) => {
-        const onOver = source.open(sink)
-        return () => {
-          this.#done(status, pipe.bytes)
-          onOver?.()
-        }
-      },
-    }
-    pipe.sink = this.#means.streams.open(observed, pipe, isEvents, this.#request.caller)
-    head.onDisconnect(() => pipe.finish())
-    return pipe.stream
+  if (isHead) {
+    discard(body)
+    onDone(status, 0)
+    return new Response(null, init)
   }
-
-  #done(status: number, bytes: number): void {
-    this.#request.close()
-    if (this.#beganAtMs === 0) return
-    this.#means.observer.onDone(this.#request, status, bytes, performance.now() - this.#beganAtMs)
+  const pipe = new WebPipe(() => head.disconnect())
+  const observed: Source = {
+    open: (sink) => {
+      const onOver = body.open(sink)
+      return () => {
+        onDone(status, pipe.bytes)
+        onOver?.()
+      }
+    },
   }
+  pipe.sink = streams.open(observed, pipe, type === EVENT_STREAM, request.caller)
+  head.onDisconnect(() => pipe.finish())
+  return new Response(pipe.stream, init)
 }
 
 function bodyOf(body: string | Uint8Array | undefined): string | Uint8Array<ArrayBuffer> | null {
