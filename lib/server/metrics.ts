@@ -5,6 +5,7 @@
 import { createHistogram } from 'node:perf_hooks'
 import { requestChannel } from '../http/server/observer.ts'
 import { problemReply } from '../wire/problem.ts'
+import type { PushStatus } from '../a2a/push/push-delivery.ts'
 import type { Description, Endpoint } from '../http/message/exchange.ts'
 import type { Observer } from '../http/server/observer.ts'
 import type { OnCall } from '../run/call-observer.ts'
@@ -332,17 +333,8 @@ export interface ServerStatus {
   readonly conversations: { readonly count: number; readonly bytes: number }
   /** Those in this process. `finished`: all that do not run, those that wait for a client too. */
   readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
-  /**
-   * Webhooks of A2A; undefined without them. `waiting`: webhooks with undelivered events; `posting`: posts in
-   * progress; `lookups`: look-ups of names in progress, also of callers that have left; `bytes`: held for
-   * all.
-   */
-  readonly webhooks: {
-    readonly waiting: number
-    readonly posting: number
-    readonly lookups: number
-    readonly bytes: number
-  } | undefined
+  /** Webhooks of A2A; undefined without them. */
+  readonly webhooks: PushStatus | undefined
   /** Whether the shared store answers; undefined where none is shared. */
   readonly store: 'reached' | 'away' | undefined
   /** Sessions, subscribers, and what is kept for clients that come back; undefined without MCP. */

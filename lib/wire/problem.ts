@@ -58,15 +58,18 @@ export interface TextReply {
   readonly headers?: readonly string[]
 }
 
-interface Refused {
+/** Why a request is refused. */
+export interface RefusalFacts {
   readonly status: number
+  /** A sentence for the caller. */
   readonly detail: string
   readonly requestId: string
+  /** Name, value, name, value. */
   readonly headers?: readonly string[]
 }
 
 /** A refusal as a whole answer: status, media type, document, and the headers that the status asks for. */
-export function problemReply({ status, detail, requestId, headers }: Refused): TextReply {
+export function problemReply({ status, detail, requestId, headers }: RefusalFacts): TextReply {
   const body = JSON.stringify(problem(status, detail, requestId))
   return { status, type: PROBLEM_JSON, body, ...headers !== undefined && { headers } }
 }

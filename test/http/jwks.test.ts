@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
+import { constants, createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { createServer } from 'node:http'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -67,7 +67,9 @@ function tokenOf(claims: Json, header: Json = usual, { privateKey: key }: Pair =
   const data = `${encode(header)}.${encode(claims)}`
   const hash = String(header['alg']) === 'EdDSA' ? null : 'sha256'
   const isEllipse = header['alg'] === 'ES256'
-  const signature = sign(hash, Buffer.from(data), isEllipse ? { key, dsaEncoding: 'ieee-p1363' } : key)
+  const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants
+  const signature = sign(hash, Buffer.from(data), isEllipse ? { key, dsaEncoding: 'ieee-p1363' }
+    : header['alg'] === 'PS256' ? { key, padding, saltLength } : key)
   return `${data}.${signature.toString('base64url')}`
 }
 
@@ -88,6 +90,7 @@ test('a token of the issuer names its subject, scopes, time and claims', async (
       { alg: 'ES256', kid: 'ec', typ: 'at+jwt' }, ec],
     [{ exp: Number(claims['exp']) - 80 }, { alg: 'EdDSA', kid: 'ed', typ: 'JWT' }, ed],
     [{}, { alg: 'RS256' }, rsa],
+    [{}, { alg: 'PS256', kid: 'rsa' }, rsa],
   ]
   for (const [more, header, pair] of good) {
     assert.equal((await verify(tokenOf(claimsOf(issuer, more), header, pair)))?.subject, 'ann')

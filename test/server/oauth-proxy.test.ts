@@ -302,6 +302,11 @@ test('a code is good once, for its client, its proof and this resource', async (
   const code = await codeFor(server, clientId)
   const both = await Promise.all([1, 2].map(() => tokenFor(server, exchange(clientId, code))))
   assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 400])
+  const { refresh_token: refresh } = await jsonOf(await tokenFor(server, exchange(
+    clientId, await codeFor(server, clientId),
+  )))
+  const stolen = { grant_type: 'refresh_token', client_id: otherId, refresh_token: String(refresh) }
+  assert.equal((await jsonOf(await tokenFor(server, stolen)))['error'], 'invalid_grant')
   // A token of another server is none.
   const foreign = await tokenFor(serving(t, await providerFor(t)), exchange(clientId, randomUUID()))
   assert.equal(foreign.status, 400)

@@ -127,6 +127,8 @@ const wrong: readonly (readonly [options: object, sentence: RegExp])[] = [
   [{ insecure: 'false' }, /^insecure is "false"; write true or false$/],
   [{ exposeErrors: 'false' }, /^exposeErrors is "false"; write true or false$/],
   [{ a2a: true }, /^a2a is true; write an object, as in \{ card: '1\.0' \}$/],
+  [{ instructions: 'Ask.', mcp: { instructions: 'Ask.' } },
+    /^The instructions stand in the options and in mcp/],
   [{ a2a: { extendedCard: {} } }, /^a2a\.extendedCard is for callers .* write apiKey or auth too$/],
   [{ protocol: 'all', a2a: { tenants: ['health'] } }, /^a2a\.tenants has "health", and \/health is a path/],
   [{ protocol: 'a2a', a2a: { tenants: ['a', 'tasks'] } }, /^a2a\.tenants has "tasks", and \/tasks is a path/],

@@ -40,12 +40,13 @@ export interface PushMeans {
   readonly dialectOf?: (name: DialectName) => Dialect
 }
 
+/** What is done for webhooks now. */
 export interface PushStatus {
-  /** Configurations for which something waits. */
+  /** Webhooks with undelivered events. */
   readonly waiting: number
-  /** Posts on their way. */
+  /** Posts in progress. */
   readonly posting: number
-  /** Look-ups of names that have not ended yet. */
+  /** Look-ups of names in progress, also of callers that have left. */
   readonly lookups: number
   /** What waits, what is on its way to the store, and the configurations of running tasks. */
   readonly bytes: number

@@ -5,6 +5,7 @@
 import type { Origin } from '../../define/call.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
+import type { RefusalFacts } from '../../wire/problem.ts'
 
 /** The headers that nearly every request needs. */
 export type KnownHeader =
@@ -13,8 +14,8 @@ export type KnownHeader =
   | 'mcpProtocolVersion' | 'mcpSessionId' | 'mcpMethod' | 'mcpName' | 'a2aVersion'
 
 /**
- * Their values, from one scan; others are found by `Exchange.header`. A repeated header is joined by `, ` (RFC
- * 9110 §5.3).
+ * Their values, from one scan; others are found by `Exchange.header`. A repeated header is joined by `, `
+ * (RFC 9110 §5.3).
  */
 export type KnownHeaders = Readonly<Record<KnownHeader, string | undefined>>
 
@@ -147,13 +148,7 @@ export type Objection = readonly [
   status: number, detail: string, headers?: readonly string[] | undefined, unparsable?: boolean,
 ]
 
-export interface Refusal {
-  readonly status: number
-  /** A sentence for the caller. */
-  readonly detail: string
-  readonly requestId: string
-  /** Name, value, name, value. */
-  readonly headers?: readonly string[]
+export interface Refusal extends RefusalFacts {
   /** The body could be read, but is not JSON. */
   readonly unparsable?: boolean
   /** What the form of the answer may depend on. Left out: unknown. */

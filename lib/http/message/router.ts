@@ -1,6 +1,6 @@
 /**
- * Method and path to an endpoint. Paths without names are one look-up in a map; others are tried one after the
- * other, in their given order.
+ * Method and path to an endpoint. Paths without names are one look-up in a map; others are tried one after
+ * the other, in their given order.
  */
 import type { Endpoint } from './exchange.ts'
 

@@ -113,12 +113,6 @@ export function createListener(options: ListenerOptions): Listener {
     if (running.first === undefined) idle.notify()
   }
 
-  /** Looked for only where a connection fails. */
-  function transactionOf(response: ServerResponse): Transaction | undefined {
-    for (const transaction of running) if (transaction.response === response) return transaction
-    return undefined
-  }
-
   /**
    * Node's parser or its clock has given a connection up. A running request answers that itself; one that has
    * arrived whole is answered first, and what follows it is dropped.
@@ -129,7 +123,10 @@ export function createListener(options: ListenerOptions): Listener {
     const response = responseOn(socket)
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     if (response === undefined) return answerUnread(socket, ...why)
-    if (transactionOf(response)?.giveUp(...why) !== true) socket.destroy()
+    for (const transaction of running) {
+      if (transaction.response === response && transaction.giveUp(...why)) return
+    }
+    socket.destroy()
   }
 
   function open(port: number, host: string): Promise<AddressInfo> {

@@ -10,7 +10,9 @@ import { findHeader, handlerHeaders, readHead } from '../message/headers.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { Asker } from '../../util/quota.ts'
-import type { Endpoint, Exchange, KnownHeaders, Objection, Overuse, Refusal, Reply } from '../message/exchange.ts'
+import type {
+  Endpoint, Exchange, KnownHeaders, Objection, Overuse, Refusal, Reply,
+} from '../message/exchange.ts'
 import type { Bind, Guard } from '../access/guard.ts'
 import type { Count, Counted, RateLimits } from '../access/rate.ts'
 

@@ -182,7 +182,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
       const reply = endpoint.handle(request)
       request.body = ''
       if (!('then' in reply)) return this.#deliver(request, reply)
-      reply.then(this.#deliverLate.bind(this, request), this.#broke.bind(this))
+      reply.then(this.#deliver.bind(this, request), this.#broke.bind(this))
     } catch (error) {
       this.#broke(error)
     }
@@ -209,7 +209,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
 
   #refuse(request: HttpRequest, ...why: Objection): void {
     try {
-      this.#deliver(request, refusalOf(request, ...why))
+      this.#send(request, refusalOf(request, ...why))
     } catch (error) {
       this.#broke(error)
     }
@@ -226,22 +226,22 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     this.#means.log('error', 'An endpoint failed', { request: requestId, path, cause: error })
     try {
       if (this.response.headersSent) this.response.destroy()
-      else this.#deliver(request, refusalOf(request, 500, `Internal error (request ${requestId})`))
+      else this.#send(request, refusalOf(request, 500, `Internal error (request ${requestId})`))
     } catch {
       this.response.destroy()
     }
   }
 
-  #deliverLate(request: HttpRequest, reply: Reply): void {
+  #deliver(request: HttpRequest, reply: Reply): void {
     try {
-      this.#deliver(request, reply)
+      this.#send(request, reply)
     } catch (error) {
       this.#broke(error)
     }
   }
 
   /** Sends a reply. May throw. */
-  #deliver(request: HttpRequest, wanted: Reply): void {
+  #send(request: HttpRequest, wanted: Reply): void {
     const response = this.response
     const { expiresAt } = request.principal
     const reply = expiresAt === undefined ? wanted : endingAt(wanted, expiresAt)
