@@ -86,17 +86,19 @@ test('an agent sees the chat, its files, and what the client\'s tools gave', asy
   })
   const tools = [{ name: 'find', parameters: { type: 'object' } }]
   assert.deepEqual((await chat(server, { tools })).slice(2), [
-    { type: 'tool-input-available', toolCallId: 'c', toolName: 'find', input: { of: 'tea' }, dynamic: true },
+    // The client knows it: what it shows of a tool of its own, and runs, is a part `tool-find`.
+    { type: 'tool-input-available', toolCallId: 'c', toolName: 'find', input: { of: 'tea' } },
     { type: 'finish-step' }, { type: 'finish', finishReason: 'tool-calls' },
   ])
   const found = { toolCallId: 'c', state: 'output-available', input: { of: 'tea' }, output: 'Sencha' }
   const own = { ...found, type: 'tool-search', toolCallId: 'd', providerExecuted: true }
+  const ownPart = { ...own, type: 'dynamic-tool', toolName: 'search' }
   const file = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' }
   await chat(server, { tools, mood: 'calm', messages: [
     { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] }, hello,
-    { role: 'assistant', parts: [{ type: 'step-start' }, { type: 'text', text: 'So.' }, own] },
+    { role: 'assistant', parts: [{ type: 'step-start' }, { type: 'text', text: 'So.' }, ownPart] },
     { ...hello, parts: [...hello.parts, file] },
-    { role: 'assistant', parts: [{ ...found, type: 'dynamic-tool', toolName: 'find' }, own] },
+    { role: 'assistant', parts: [{ ...found, type: 'tool-find' }, own] },
   ] })
   assert.deepEqual(seen, {
     prompt: 'Hello', sessionId: 'chat-0001', metadata: { mood: 'calm' },

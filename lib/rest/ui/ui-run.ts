@@ -43,6 +43,9 @@ function namedBeginning(): string {
 const FINISH_STEP = formatEvent('{"type":"finish-step"}')
 const DONE = formatEvent('[DONE]')
 
+/** The marks of a tool that the agent runs itself, and the client does not know. */
+const ours = { providerExecuted: true, dynamic: true }
+
 export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter {
   readonly prompt: string
   readonly conversationId: string | undefined
@@ -89,10 +92,10 @@ export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter 
         if (event.text !== '') this.#delta('reasoning', event.text)
         return
       }
-      case 'tool-call': return this.#callTool(event.id, event.name, event.args, true)
+      case 'tool-call': return this.#callTool(event.id, event.name, event.args ?? {}, ours)
       case 'tool-result': {
         const { id: toolCallId, result = null, isError } = event
-        const members = { toolCallId, providerExecuted: true, dynamic: true }
+        const members = { toolCallId, ...ours }
         const done = { type: 'tool-output-available', output: result, ...members }
         if (isError !== true) return this.#write(done)
         const errorText = typeof result === 'string' ? result : JSON.stringify(result)
@@ -130,7 +133,7 @@ export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter 
     // An answer that came whole is one piece.
     if (!this.#hasPiece) for (const block of content) this.#show(block)
     if (data !== undefined) this.#write({ type: 'data-answer', data })
-    for (const { id, name, args } of toolCalls) this.#callTool(id, name, args, false)
+    for (const { id, name, args } of toolCalls) this.#callTool(id, name, args)
     this.#open.close()
     const { usage } = this.call
     const reason = toolCalls.length === 0 ? 'stop' : 'tool-calls'
@@ -151,10 +154,8 @@ export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter 
     this.sink!.end(DONE)
   }
 
-  /** `isOurs`: the agent runs it itself. */
-  #callTool(toolCallId: string, toolName: string, input: unknown = {}, isOurs: boolean): void {
-    const more = { dynamic: true, ...isOurs && { providerExecuted: true } }
-    this.#write({ type: 'tool-input-available', toolCallId, toolName, input, ...more })
+  #callTool(toolCallId: string, toolName: string, input: unknown, marks?: typeof ours): void {
+    this.#write({ type: 'tool-input-available', toolCallId, toolName, input, ...marks })
   }
 
   #emit(piece: Content): void | Promise<void> {
