@@ -363,6 +363,10 @@ test('an answer fits the format, or is a refusal', async (t) => {
 
 test('what is wrong is said with the member that it is in, and a failure ends the stream', async (t) => {
   const server = serving(t, () => { throw new Error('secret') })
+  const called = (id: string, args: string): Json => (
+    { type: 'function_call', call_id: id, name: 'f', arguments: args }
+  )
+  const output = { type: 'function_call_output', call_id: 'c', output: 'b' }
   const wrong: readonly (readonly [more: object, param: string | null, message: RegExp])[] = [
     [{ model: 'none' }, 'model', /does not exist/], [{ input: [] }, 'input', /at least one item/],
     [{ input: [{ role: 'system', content: 'a' }] }, 'input', /role user/],
@@ -373,6 +377,10 @@ test('what is wrong is said with the member that it is in, and a failure ends th
       'input[1]', /add \{ "type": "function_call_output", "call_id": "c"/],
     [{ input: [{ role: 'user', content: 'a' }, { type: 'function_call', name: 'f', arguments: '{}' }] },
       'input[1].call_id', /must be/],
+    [{ input: [{ role: 'user', content: 'a' }, { type: 'function_call_output', call_id: 'c', output: 'b' }] },
+      'input[1].call_id', /must be the call_id of a function_call before it/],
+    [{ input: [called('c', '[]'), output, { role: 'user', content: 'a' }] }, 'input[0].arguments', /JSON object/],
+    [{ input: [called('', '{}'), { role: 'user', content: 'a' }] }, 'input[0].call_id', /must be a string/],
     [{ tools: [{ type: 'web_search' }] }, 'tools[0].type', /must be function/],
     [{ tool_choice: 'required' }, 'tool_choice', /decides by itself/],
     [{ text: { format: { type: 'xml' } } }, 'text.format.type', /json_schema/],

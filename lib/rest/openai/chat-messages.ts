@@ -5,30 +5,34 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { isGiven, isRecord, linesOf, text } from '../../define/content.ts'
-import { Fault } from '../../define/fault.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { decodeFormat } from './chat-format.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
 import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
-import { wrongParam } from './openai-errors.ts'
+import { wrongBody, wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
+import type { CallSpelling } from './chat-tools.ts'
 
-export interface ChatRequest {
-  /** The id of an agent or a group. */
-  readonly model: string
+/** What an agent gets of a whole conversation. */
+export interface Conversation {
   /** The texts of the last user message, one below the other. Empty where it has only files. */
   readonly prompt: string
   /** The last user message, its files among it. */
   readonly message: readonly Content[]
   /** All other messages, as text, but for the results of tools after the last user message. */
   readonly history: readonly ChatMessage[]
+  /** What came of the calls of the client's tools since the last user message. */
+  readonly clientToolResults: readonly ClientToolResult[]
+}
+
+export interface ChatRequest extends Conversation {
+  /** The id of an agent or a group. */
+  readonly model: string
   /** The tools that the client runs, none where it wants no call. */
   readonly clientTools: readonly ClientTool[]
-  /** What came of their calls since the last user message. */
-  readonly clientToolResults: readonly ClientToolResult[]
   /** What the answer must be; undefined: any text. */
   readonly format: OutputFormat | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
@@ -50,9 +54,7 @@ const MAX_HEAD = 256
 
 /** Reads a parsed body. Throws `Fault('invalid')` for the first thing that is wrong. */
 export function decodeChat(body: unknown): ChatRequest {
-  if (!isRecord(body)) {
-    throw new Fault('invalid', 'The body must be a JSON object with "model" and "messages"')
-  }
+  if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "messages"')
   const { model, messages, metadata, stream, stream_options: options, stop, tools } = body
   if (typeof model !== 'string' || model === '') {
     throw wrongParam('model', 'must be the id of an agent; GET /v1/models lists them')
@@ -61,9 +63,9 @@ export function decodeChat(body: unknown): ChatRequest {
   if (isGiven(options) && !isRecord(options)) throw wrongParam('stream_options', 'must be an object')
   if (isGiven(metadata) && !isRecord(metadata)) throw wrongParam('metadata', 'must be an object')
   refuseForeign(body)
-  const { prompt, message, history, clientToolResults } = conversationOf(messages)
   return {
-    model, prompt, message, history, clientToolResults,
+    ...conversationOf(messages),
+    model,
     clientTools: decodeTools(tools, body['tool_choice']),
     format: decodeFormat(body['response_format']),
     metadata: isRecord(metadata) ? metadata : undefined,
@@ -117,35 +119,50 @@ function refuseForeign(body: Members): void {
   }
 }
 
-/** What an agent gets of a whole conversation. */
-export type Conversation = Pick<ChatRequest, 'prompt' | 'message' | 'history' | 'clientToolResults'>
-
 function conversationOf(messages: unknown): Conversation {
   if (!Array.isArray(messages) || messages.length === 0) {
     throw wrongParam('messages', 'must be a list of at least one { "role", "content" }')
   }
-  return decodeMessages(messages, 'messages', (index) => `messages[${index}]`)
+  return decodeMessages(messages, completions)
 }
 
-/** `list` and `nameOf` say in errors what is wrong. Throws `Fault('invalid')`. */
+/** How a protocol writes a conversation. */
+export interface Dialect extends CallSpelling {
+  /** The member of a body that has the messages. */
+  readonly list: string
+  /** The roles that there are, for errors. */
+  readonly roles: string
+  /** Whether calls of the present answer must have results. */
+  readonly needsResults: boolean
+  /** A part of the last user message. Throws `Fault('invalid')`. */
+  blockOf(part: unknown, at: string): Content
+}
+
+const completions: Dialect = {
+  list: 'messages', roles: 'user, assistant, system, developer or tool', needsResults: true,
+  calls: 'tool_calls', callId: 'tool_call_id', blockOf: blockOfPart,
+}
+
+/** The same for items that were made messages of chat completions. */
+export const flat: Dialect = { ...completions, list: 'input', isFlat: true }
+
+/** `nameOf` says in errors where a message is; an undefined one says nothing. Throws `Fault('invalid')`. */
 export function decodeMessages(
-  messages: readonly unknown[], list: string, nameOf: (index: number) => string,
+  messages: readonly unknown[], dialect: Dialect, nameOf = (index: number) => `${dialect.list}[${index}]`,
 ): Conversation {
   const last = messages.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
-  if (last < 0) throw wrongParam(list, 'needs a message of the role user')
+  if (last < 0) throw wrongParam(dialect.list, 'needs a message of the role user')
   const history: ChatMessage[] = []
   const clientToolResults: ClientToolResult[] = []
-  let exchange = new ToolExchange()
+  const exchange = new ToolExchange(dialect)
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index]
-    // Responses have items that are no message.
     if (message === undefined) continue
     if (index === last) {
-      // Calls of before need no result any more.
-      exchange = new ToolExchange()
+      exchange.forget()
       continue
     }
-    const read = messageOf(message, exchange, nameOf(index), index > last)
+    const read = messageOf(message, exchange, dialect, nameOf(index), index > last)
     if (!('role' in read)) {
       if (index > last) clientToolResults.push(read)
       else history.push(resultMessage(read))
@@ -153,9 +170,9 @@ export function decodeMessages(
       history.push(read)
     }
   }
-  exchange.end()
+  if (dialect.needsResults) exchange.end()
   const at = `${nameOf(last)}.content`
-  const message = blocksOf(isRecord(messages[last]) ? messages[last]['content'] : undefined, at)
+  const message = blocksOf(isRecord(messages[last]) ? messages[last]['content'] : undefined, at, dialect)
   const prompt = linesOf(message)
   if (prompt.trim() === '' && message.every(({ type }) => type === 'text')) throw wrongParam(at, 'is empty')
   return { prompt, message, history, clientToolResults }
@@ -163,14 +180,15 @@ export function decodeMessages(
 
 /** A message that is not the present one. Its files are left out: a history is text. */
 function messageOf(
-  message: unknown, exchange: ToolExchange, at: string, isLater: boolean,
+  message: unknown, exchange: ToolExchange, { roles: known }: Dialect, at: string, isLater: boolean,
 ): ChatMessage | ClientToolResult {
   if (!isRecord(message)) throw wrongParam(at, 'must be an object')
-  const role = roles.get(message['role'])
+  const { role: name } = message
+  const role = roles.get(name)
+  if (role === undefined && name !== 'tool') throw wrongParam(`${at}.role`, `must be ${known}`)
   const content = textIn(message, at)
-  if (message['role'] === 'tool') return exchange.result(message, content, at)
-  if (role === undefined) throw wrongParam(`${at}.role`, 'must be user, assistant, system, developer or tool')
-  const calls = role === 'assistant' ? exchange.calls(message['tool_calls'], `${at}.tool_calls`) : ''
+  if (role === undefined) return exchange.result(message, content, at)
+  const calls = role === 'assistant' ? exchange.calls(message, at) : ''
   // Those of the present answer are in `clientToolResults`.
   if (isLater) return { role, content }
   return { role, content: content === '' || calls === '' ? content + calls : `${content}\n${calls}` }
@@ -188,10 +206,10 @@ function textIn({ content, refusal, role }: Members, at: string): string {
   return texts.join('\n')
 }
 
-function blocksOf(content: unknown, at: string): readonly Content[] {
+function blocksOf(content: unknown, at: string, dialect: Dialect): readonly Content[] {
   if (typeof content === 'string') return [text(content)]
   if (!Array.isArray(content)) throw wrongParam(at, 'must be a string or a list of parts')
-  return content.map((part: unknown, index) => blockOfPart(part, `${at}[${index}]`))
+  return content.map((part: unknown, index) => dialect.blockOf(part, `${at}[${index}]`))
 }
 
 function blockOfPart(part: unknown, at: string): Content {

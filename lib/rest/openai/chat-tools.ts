@@ -3,12 +3,14 @@
  * last user message. In earlier messages calls and results are text.
  * Spec: https://platform.openai.com/docs/guides/function-calling
  */
-import { isRecord } from '../../define/content.ts'
+import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
 import { parseJson } from '../../wire/json.ts'
 import { wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientTool, ClientToolResult, MadeToolCall } from '../../define/client-tool.ts'
+
+type Members = Readonly<Record<string, unknown>>
 
 const MAX_ARGUMENTS_DEPTH = 64
 const NAME = /^[\w.-]{1,128}$/
@@ -24,13 +26,13 @@ export function decodeFlatTools(tools: unknown, choice: unknown): readonly Clien
   return toolsIn(tools, choice, functionOf)
 }
 
-type ReadTool = (tool: Readonly<Record<string, unknown>>, at: string) => ClientTool
+type ReadTool = (tool: Members, at: string) => ClientTool
 
 function toolsIn(tools: unknown, choice: unknown, read: ReadTool): readonly ClientTool[] {
-  if (choice !== undefined && choice !== null && choice !== 'auto' && choice !== 'none') {
+  if (isGiven(choice) && choice !== 'auto' && choice !== 'none') {
     throw wrongParam('tool_choice', `must be "auto" or "none", or left out: ${CHOICE}`, 'unsupported_value')
   }
-  if (tools === undefined || tools === null) return []
+  if (!isGiven(tools)) return []
   if (!Array.isArray(tools)) throw wrongParam('tools', 'must be a list of objects with "type": "function"')
   const all = tools.map((tool: unknown, index) => {
     const at = `tools[${index}]`
@@ -41,11 +43,20 @@ function toolsIn(tools: unknown, choice: unknown, read: ReadTool): readonly Clie
 }
 
 function functionOf(given: unknown, at: string): ClientTool {
+  const name = isRecord(given) ? given['name'] : undefined
+  if (typeof name === 'string' && NAME.test(name)) return clientToolOf(given, at)
+  throw wrongParam(`${at}.name`, 'must be 1 to 128 letters, digits, dots, dashes or underscores')
+}
+
+/** Tools as the clients of AG-UI and of the AI SDK offer them. */
+export function clientToolsIn(tools: unknown): readonly ClientTool[] {
+  return listIn(tools, 'tools').map((tool, index) => clientToolOf(tool, `tools[${index}]`))
+}
+
+function clientToolOf(given: unknown, at: string): ClientTool {
   const { name, description, parameters } = isRecord(given) ? given : {}
-  if (typeof name !== 'string' || !NAME.test(name)) {
-    throw wrongParam(`${at}.name`, 'must be 1 to 128 letters, digits, dots, dashes or underscores')
-  }
-  if (parameters !== undefined && parameters !== null && !isRecord(parameters)) {
+  if (typeof name !== 'string' || name === '') throw wrongParam(`${at}.name`, 'must be a string')
+  if (isGiven(parameters) && !isRecord(parameters)) {
     throw wrongParam(`${at}.parameters`, 'must be a JSON Schema, an object')
   }
   return {
@@ -55,33 +66,61 @@ function functionOf(given: unknown, at: string): ClientTool {
   }
 }
 
+/** A list that may be left out. */
+export function listIn(value: unknown, at: string): readonly unknown[] {
+  if (!isGiven(value)) return []
+  if (Array.isArray(value)) return value
+  throw wrongParam(at, 'must be a list')
+}
+
+/** How a protocol spells calls and results. */
+export interface CallSpelling {
+  /** The member of an assistant's message that has its calls. */
+  readonly calls: string
+  /** The member of a result that names its call. */
+  readonly callId: string
+  /** Each call and each result is an item of its own, and its members stand beside its type. */
+  readonly isFlat?: true
+}
+
+type MadeCall = MadeToolCall & { readonly at: string; isDone: boolean }
+
 /** Reads the messages of a chat in which tools were called, in order. */
 export class ToolExchange {
-  #calls: Map<string, MadeToolCall & { isDone: boolean; readonly at: string }> | undefined
+  readonly #spelling: CallSpelling
+  #calls: Map<string, MadeCall> | undefined
+
+  constructor(spelling: CallSpelling) {
+    this.#spelling = spelling
+  }
 
   /** An assistant's calls as text, one a line; '' where it has none. */
-  calls(calls: unknown, at: string): string {
-    if (calls === undefined || calls === null) return ''
-    if (!Array.isArray(calls)) throw wrongParam(at, 'must be a list')
+  calls(message: Members, at: string): string {
+    const { calls: list, isFlat = false } = this.#spelling
+    if (!isGiven(message[list])) return ''
     const known = this.#calls ??= new Map()
-    return calls.map((call: unknown, index) => {
-      const { id, name, args } = callOf(call, `${at}[${index}]`)
-      known.set(id, { id, name, args, isDone: false, at: `${at}[${index}]` })
-      return `${name}(${JSON.stringify(args)})`
+    return listIn(message[list], `${at}.${list}`).map((given, index) => {
+      const call = callOf(given, isFlat ? at : `${at}.${list}[${index}]`, isFlat)
+      known.set(call.id, call)
+      return `${call.name}(${JSON.stringify(call.args)})`
     }).join('\n')
   }
 
   /** A message of the role `tool`. */
-  result(message: Readonly<Record<string, unknown>>, content: string, at: string): ClientToolResult {
-    const id = message['tool_call_id']
+  result(message: Members, content: string, at: string): ClientToolResult {
+    const { calls, callId, isFlat } = this.#spelling
+    const id = message[callId]
     const call = typeof id === 'string' ? this.#calls?.get(id) : undefined
     if (call === undefined) {
-      const demand = 'must be the id of a call in the "tool_calls" of a message before it'
-      throw wrongParam(`${at}.tool_call_id`, demand)
+      throw isFlat ? wrongParam(`${at}.call_id`, 'must be the call_id of a function_call before it')
+        : wrongParam(`${at}.${callId}`, `must be the id of a call in the "${calls}" of a message before it`)
     }
     call.isDone = true
     return { id: call.id, name: call.name, args: call.args, result: content }
   }
+
+  /** Calls of before need no result any more. */
+  forget(): void { this.#calls = undefined }
 
   /** Throws a `Fault` where a call has no result, and the agent is to go on with it. */
   end(): void {
@@ -97,14 +136,17 @@ export function resultMessage({ name, result }: ClientToolResult): ChatMessage {
   return { role: 'assistant', content: `${name} returned: ${result}` }
 }
 
-function callOf(call: unknown, at: string): MadeToolCall {
+function callOf(call: unknown, at: string, isFlat: boolean): MadeCall {
   const { id, function: called } = isRecord(call) ? call : {}
-  if (typeof id !== 'string' || id === '') throw wrongParam(`${at}.id`, 'must be a string')
+  const within = isFlat ? at : `${at}.function`
+  if (typeof id !== 'string' || id === '') {
+    throw wrongParam(`${at}.${isFlat ? 'call_id' : 'id'}`, 'must be a string')
+  }
   const { name, arguments: written } = isRecord(called) ? called : {}
-  if (typeof name !== 'string') throw wrongParam(`${at}.function.name`, 'must be a string')
+  if (typeof name !== 'string') throw wrongParam(`${within}.name`, 'must be a string')
   const parsed = typeof written === 'string' ? parseJson(written || '{}', MAX_ARGUMENTS_DEPTH) : undefined
   if (parsed?.ok !== true || !isRecord(parsed.value)) {
-    throw wrongParam(`${at}.function.arguments`, 'must be the text of a JSON object')
+    throw wrongParam(`${within}.arguments`, 'must be the text of a JSON object')
   }
-  return { id, name, args: parsed.value }
+  return { id, name, args: parsed.value, isDone: false, at }
 }

@@ -34,6 +34,11 @@ export function wrongParam(param: string, demand: string, code: string | null = 
   return new Fault('invalid', `${param} ${demand}`, { param, code })
 }
 
+/** What is wrong with a body as a whole. */
+export function wrongBody(demand: string): Fault {
+  return new Fault('invalid', `The body ${demand}`)
+}
+
 export function openaiRefusal({ status, detail, headers }: Refusal): Reply {
   const body = errorText(status, detail, undefined)
   const isFinal = status === 409 && headers === undefined

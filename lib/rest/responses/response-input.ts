@@ -5,10 +5,10 @@
  */
 import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
-import { decodeMessages } from '../openai/chat-messages.ts'
+import { decodeMessages, flat } from '../openai/chat-messages.ts'
 import { decodeFlatFormat } from '../openai/chat-format.ts'
 import { decodeFlatTools } from '../openai/chat-tools.ts'
-import { wrongParam } from '../openai/openai-errors.ts'
+import { wrongBody, wrongParam } from '../openai/openai-errors.ts'
 import type { ClientTool } from '../../define/client-tool.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
 import type { Conversation } from '../openai/chat-messages.ts'
@@ -47,7 +47,7 @@ const refused: readonly (readonly [name: string, why: string])[] = [
 ]
 
 export function decodeRequest(body: unknown): ResponseRequest {
-  if (!isRecord(body)) throw wrongParam('The body', 'must be a JSON object with "model" and "input"')
+  if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "input"')
   const { input, instructions, previous_response_id: previous, metadata, text } = body
   const model = modelIn(body)
   for (const [name, why] of refused) {
@@ -77,7 +77,7 @@ export function decodeRequest(body: unknown): ResponseRequest {
 export function decodeCompaction(
   body: unknown,
 ): Pick<ResponseRequest, 'model' | 'input' | 'previousId'> {
-  if (!isRecord(body)) throw wrongParam('The body', 'must be a JSON object with "model" and "input"')
+  if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "input"')
   const { input, previous_response_id: previous } = body
   const model = modelIn(body)
   requireTexts(body)
@@ -120,7 +120,7 @@ export function conversationOf(
   const { items, nameOf } = openedItems(before, input, reader)
   requireResults(items, nameOf)
   const messages = items.map((item, index) => messageOf(item, nameOf(index)))
-  const conversation = decodeMessages(messages, 'input', nameOf)
+  const conversation = decodeMessages(messages, flat, nameOf)
   if (instructions === undefined) return conversation
   const history = [{ role: 'system' as const, content: instructions }, ...conversation.history]
   return { ...conversation, history }

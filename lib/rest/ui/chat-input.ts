@@ -4,24 +4,21 @@
  * Spec: AI SDK 5 to 7, UIMessage and ChatTransport.
  */
 import { isRecord, linesOf, text } from '../../define/content.ts'
-import { Fault } from '../../define/fault.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
-import { resultMessage } from '../openai/chat-tools.ts'
+import { clientToolsIn, resultMessage } from '../openai/chat-tools.ts'
+import { wrongBody, wrongParam } from '../openai/openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
+import type { Conversation } from '../openai/chat-messages.ts'
 
-export interface ChatInput {
+export interface ChatInput extends Conversation {
   /** The chat, where its id can name a conversation. */
   readonly chatId: string | undefined
   /** Whether the answer goes on with a message that the chat has. */
   readonly isContinued: boolean
-  readonly prompt: string
-  readonly message: readonly Content[]
-  readonly history: readonly ChatMessage[]
   readonly clientTools: readonly ClientTool[]
-  readonly clientToolResults: readonly ClientToolResult[]
   /** What else the client has sent. */
   readonly metadata: Members
 }
@@ -34,12 +31,12 @@ const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
 
 export function decodeChatInput(body: unknown): ChatInput {
   if (!isRecord(body) || !Array.isArray(body['messages'])) {
-    throw new Fault('invalid', 'The body must be a JSON object with "messages", each with "role" and "parts"')
+    throw wrongBody('must be a JSON object with "messages", each with "role" and "parts"')
   }
-  const { id, messages, tools = [], trigger: _trigger, messageId: _messageId, ...metadata } = body
+  const { id, messages, tools, trigger: _trigger, messageId: _messageId, ...metadata } = body
   const all: readonly unknown[] = Array.isArray(messages) ? messages : []
   const last = all.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
-  if (last < 0) throw wrong('messages', 'needs a message of the role user')
+  if (last < 0) throw wrongParam('messages', 'needs a message of the role user')
   const history: ChatMessage[] = []
   const clientToolResults: ClientToolResult[] = []
   for (let index = 0; index < all.length; index++) {
@@ -47,8 +44,8 @@ export function decodeChatInput(body: unknown): ChatInput {
     const message = all[index]
     const { role: name, parts } = isRecord(message) ? message : {}
     const role = roles.get(name)
-    if (role === undefined) throw wrong(`${at}.role`, 'must be user, assistant or system')
-    if (!Array.isArray(parts)) throw wrong(`${at}.parts`, 'must be a list')
+    if (role === undefined) throw wrongParam(`${at}.role`, 'must be user, assistant or system')
+    if (!Array.isArray(parts)) throw wrongParam(`${at}.parts`, 'must be a list')
     if (index === last) continue
     const results = parts.flatMap(resultIn)
     for (const { isOurs, ...result } of results) if (index > last && !isOurs) clientToolResults.push(result)
@@ -66,7 +63,7 @@ export function decodeChatInput(body: unknown): ChatInput {
     chatId: typeof id === 'string' && CONVERSATION_ID.test(id) ? id : undefined,
     isContinued: last < all.length - 1,
     prompt: linesOf(message),
-    message, history, metadata, clientTools: toolsIn(tools), clientToolResults,
+    message, history, metadata, clientTools: clientToolsIn(tools), clientToolResults,
   }
 }
 
@@ -93,38 +90,21 @@ function resultIn(part: unknown): readonly (ClientToolResult & { readonly isOurs
 function blockOf(part: unknown, at: string): Content | undefined {
   const { type, text: written, mediaType, url, filename } = isRecord(part) ? part : {}
   if (type === 'text') {
-    if (typeof written !== 'string') throw wrong(`${at}.text`, 'must be a string')
+    if (typeof written !== 'string') throw wrongParam(`${at}.text`, 'must be a string')
     return text(written)
   }
   if (type !== 'file') return undefined
   if (typeof url !== 'string' || typeof mediaType !== 'string') {
-    throw wrong(at, 'must be a file with "url" and "mediaType"')
+    throw wrongParam(at, 'must be a file with "url" and "mediaType"')
   }
   const name = typeof filename === 'string' ? filename : 'file'
   if (!url.startsWith('data:')) return { type: 'resource_link', uri: url, name, mimeType: mediaType }
   const data = url.slice(url.indexOf(',') + 1)
   if (!/^data:[^,]*;base64,/.test(url.slice(0, 256)) || decodeBase64(data) === undefined) {
-    throw wrong(`${at}.url`, 'must be an address, or a data URI with base64')
+    throw wrongParam(`${at}.url`, 'must be an address, or a data URI with base64')
   }
   if (mediaType.startsWith('image/')) return { type: 'image', data, mimeType: mediaType }
   if (mediaType.startsWith('audio/')) return { type: 'audio', data, mimeType: mediaType }
   const uri = `attachment:${encodeURIComponent(Buffer.from(name).toString())}`
   return { type: 'resource', resource: { uri, mimeType: mediaType, blob: data } }
-}
-
-function toolsIn(tools: unknown): readonly ClientTool[] {
-  if (!Array.isArray(tools)) throw wrong('tools', 'must be a list')
-  return tools.map((tool: unknown, index) => {
-    const { name, description, parameters } = isRecord(tool) ? tool : {}
-    if (typeof name !== 'string' || name === '') throw wrong(`tools[${index}].name`, 'must be a string')
-    return {
-      name,
-      ...typeof description === 'string' && { description },
-      inputSchema: isRecord(parameters) ? parameters : { type: 'object', properties: {} },
-    }
-  })
-}
-
-function wrong(at: string, demand: string): Fault {
-  return new Fault('invalid', `${at} ${demand}`)
 }
