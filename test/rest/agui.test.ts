@@ -181,6 +181,7 @@ test('a failure is an event, and a wrong input a problem', async (t) => {
     assert.equal(response.status, 422)
     assert.match(await response.text(), detail)
   }
+  assert.equal((await server.fetch(request('/agui', '{'))).status, 400)
   assert.equal((await server.fetch(request('/agents/other/agui', usual))).status, 404)
   const astray = await server.fetch(request('/agents/agent', usual))
   assert.equal(astray.status, 422)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
   MAX_STOP_LENGTH, MAX_STOPS, SEARCHED_AT_ONCE, StoppingText,
-} from '../../lib/rest/openai/chat-stop.ts'
+} from '../../lib/rest/reply/chat-stop.ts'
 
 const cases: readonly (readonly [what: string, stops: readonly string[], said: string, told: string])[] = [
   ['no sequence', [], 'One two.', 'One two.'],

@@ -128,6 +128,7 @@ test('a failure is a part, a wrong chat a problem, and there is no stream to go 
     assert.equal(response.status, 422)
     assert.match(await response.text(), detail)
   }
+  assert.equal((await server.fetch(request('/ui-stream', '{'))).status, 400)
   assert.equal((await server.fetch(request('/agents/agent/ui-stream/chat-0001/stream'))).status, 204)
   assert.equal((await server.fetch(request('/agents/none/ui-stream/chat-0001/stream'))).status, 404)
 })

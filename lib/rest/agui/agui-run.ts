@@ -2,16 +2,15 @@
  * One run of AG-UI as its events. A message or a step that is open ends before something else begins.
  * Spec: AG-UI 1.0, Events.
  */
-import { Fault, publicMessage } from '../../define/fault.ts'
 import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
-import { parseJson, quote } from '../../wire/json.ts'
+import { quote } from '../../wire/json.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { OpenPart } from '../reply/open-part.ts'
-import { loggedFault } from '../reply/reply.ts'
+import { publicFailure, valueIn } from '../reply/reply.ts'
 import { RunStream } from '../reply/run-stream.ts'
 import { canAskByInterrupt, InterruptRounds } from './questions.ts'
 import { decodeRunInput } from './run-input.ts'
@@ -144,9 +143,8 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener, P
 
   protected override fail(error: unknown): void {
     if (this.#isEnded) return
-    const fault = loggedFault(this.service, error, this.call.requestId)
+    const { fault, message } = publicFailure(this.service, error, this.call.requestId)
     this.#endStep()
-    const message = publicMessage(fault, this.call.requestId, this.service.exposeErrors)
     this.#end(`{"type":"RUN_ERROR","message":${quote(message)},"code":"${fault.kind}"${this.#usage}}`)
   }
 
@@ -228,10 +226,7 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener, P
 export function answerRun(
   service: Service, seal: Seal, agent: Agent | Group, { head, body, origin }: Exchange,
 ): MaybePromise<Reply> {
-  const { limits } = service
-  const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
-  if (!parsed.ok) throw new Fault('invalid', parsed.why)
-  const input = decodeRunInput(parsed.value)
+  const input = decodeRunInput(valueIn(body, service))
   const { idempotencyKey: key } = head
   if (key === undefined) return begin(service, seal, agent, input, origin)
   return replyOnce(service, key, origin, problemReply, {

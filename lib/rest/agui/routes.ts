@@ -1,6 +1,6 @@
 /** The paths of AG-UI. */
 import { Later } from '../../util/later.ts'
-import { runEndpoints } from '../native/run-endpoints.ts'
+import { runEndpoints } from '../native/routes.ts'
 import type { Endpoint } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { Seal } from '../../wire/seal.ts'

@@ -12,7 +12,7 @@ import { clientToolsIn, listIn } from '../openai/chat-tools.ts'
 import { wrongBody, wrongParam } from '../openai/openai-errors.ts'
 import type { ClientTool } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
-import type { Conversation, Dialect } from '../openai/chat-messages.ts'
+import type { Conversation, ChatDialect } from '../openai/chat-messages.ts'
 
 /** The client's answer to one question of the run before. */
 export interface Resume {
@@ -32,7 +32,7 @@ export interface RunInput extends Conversation {
   readonly resume: readonly Resume[]
 }
 
-const thread: Dialect = {
+const thread: ChatDialect = {
   list: 'messages', roles: 'user, assistant, system, developer, tool, reasoning or activity',
   calls: 'toolCalls', callId: 'toolCallId', needsResults: false, blockOf: partOf,
 }
@@ -44,10 +44,9 @@ const unread: ReadonlySet<unknown> = new Set(['reasoning', 'activity'])
 export function decodeRunInput(body: unknown): RunInput {
   if (!isRecord(body)) throw wrongBody('must be a JSON object with threadId, runId and messages')
   const { threadId, runId, messages, tools, resume } = body
-  if (typeof threadId !== 'string' || threadId === '') {
-    throw wrongParam('threadId', 'must be a string that is not empty')
-  }
-  if (typeof runId !== 'string' || runId === '') throw wrongParam('runId', 'must be a string that is not empty')
+  const some = 'must be a string that is not empty'
+  if (typeof threadId !== 'string' || threadId === '') throw wrongParam('threadId', some)
+  if (typeof runId !== 'string' || runId === '') throw wrongParam('runId', some)
   const metadata: Record<string, unknown> = {}
   for (const name of passed) if (isGiven(body[name])) metadata[name] = body[name]
   const all = listIn(messages, 'messages').map((message) => (

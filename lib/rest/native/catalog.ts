@@ -12,11 +12,9 @@ import { allowed, requireScopes } from '../../define/principal.ts'
 import { getPrompt, readableResources, readResource } from '../../run/reading.ts'
 import { Later } from '../../util/later.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
-import { parseJson } from '../../wire/json.ts'
 import { JSON_TYPE, parseMediaType } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
-import { listHandler } from '../reply/list-reply.ts'
-import { boundedJson, caught, json } from '../reply/reply.ts'
+import { boundedJson, endpoint, json, listHandler, valueIn } from '../reply/reply.ts'
 import type { Origin } from '../../define/call.ts'
 import type { ResourceContents } from '../../define/content.ts'
 import type { Principal } from '../../define/principal.ts'
@@ -45,78 +43,62 @@ export function describedBy(
 export function catalogEndpoints(service: Service): readonly Endpoint[] {
   const { catalog } = service
   const hasResources = (): boolean => catalog.resources.length > 0 || catalog.templates.length > 0
+  const listOf = (
+    name: 'tools' | 'resources' | 'prompts', isOffered: () => boolean, list: (principal: Principal) => object,
+  ): Endpoint => endpoint(service, {
+    method: 'GET', path: `/${name}`, describe: describedBy('get', name), isOffered,
+    work: listHandler(service, list),
+  })
   return [
-    listEndpoint(service, 'tools', () => catalog.tools.length > 0, (principal) => (
+    listOf('tools', () => catalog.tools.length > 0, (principal) => (
       { tools: allowed(principal, catalog.tools).map(shownTool) }
     )),
-    {
+    endpoint(service, {
+      method: 'GET',
       path: '/tools/{tool}',
-      methods: ['GET'],
-      refuse: problemReply,
-      handle: (exchange) => caught(service, exchange, () => {
+      work(exchange) {
         const tool = toolOf(service, exchange)
         requireScopes(exchange.origin.principal, tool.scopes)
         return json(shownTool(tool))
-      }),
-    },
-    {
+      },
+    }),
+    endpoint(service, {
+      method: 'POST',
       path: '/tools/{tool}',
-      methods: ['POST'],
       accepts: [JSON_TYPE],
       describe: async (principal) => {
         const { describeTools } = await import('../openapi/openapi-operations.ts')
         return describeTools(allowed(principal, catalog.tools))
       },
-      refuse: problemReply,
       load: toolRuns.load,
-      handle: (exchange) => caught(service, exchange, () => (
-        toolRuns.loaded.answerTool(service, toolOf(service, exchange), exchange)
-      )),
-    },
-    listEndpoint(service, 'resources', hasResources, (principal) => ({
+      work: (exchange) => toolRuns.loaded.answerTool(service, toolOf(service, exchange), exchange),
+    }),
+    listOf('resources', hasResources, (principal) => ({
       resources: readableResources(catalog, principal).map((one) => shown(one, ['uri', ...shownOfResource])),
       resourceTemplates: allowed(principal, catalog.templates)
         .map((one) => shown(one, ['uriTemplate', ...shownOfResource])),
     })),
-    {
+    endpoint(service, {
+      method: 'GET',
       path: '/resources/read',
-      methods: ['GET'],
       describe: describedBy('get', 'readResource'),
       isOffered: hasResources,
-      refuse: problemReply,
-      handle: (exchange) => caught(service, exchange, () => (
-        answerResource(service, exchange, uriIn(exchange.query))
-      )),
-    },
-    listEndpoint(service, 'prompts', () => catalog.prompts.length > 0, (principal) => (
+      work: (exchange) => answerResource(service, exchange, uriIn(exchange.query)),
+    }),
+    listOf('prompts', () => catalog.prompts.length > 0, (principal) => (
       { prompts: allowed(principal, catalog.prompts).map((one) => shown(one, shownOfPrompt)) }
     )),
-    {
+    endpoint(service, {
+      method: 'POST',
       path: '/prompts/{prompt}',
-      methods: ['POST'],
       accepts: [JSON_TYPE],
       describe: async (principal) => {
         const { describePrompts } = await import('../openapi/openapi-operations.ts')
         return describePrompts(allowed(principal, catalog.prompts))
       },
-      refuse: problemReply,
-      handle: (exchange) => caught(service, exchange, () => answerPrompt(service, exchange)),
-    },
+      work: (exchange) => answerPrompt(service, exchange),
+    }),
   ]
-}
-
-function listEndpoint(
-  service: Service, name: 'tools' | 'resources' | 'prompts', isOffered: () => boolean,
-  list: (principal: Principal) => object,
-): Endpoint {
-  return {
-    path: `/${name}`,
-    methods: ['GET'],
-    describe: describedBy('get', name),
-    isOffered,
-    refuse: problemReply,
-    handle: listHandler(service, list),
-  }
 }
 
 const shownOfResource = ['name', 'title', 'description', 'mimeType', 'size', 'annotations', 'icons', '_meta']
@@ -167,10 +149,9 @@ function answerPrompt(service: Service, { body, params, origin }: Exchange): May
   const name = params.get('prompt') ?? ''
   const prompt = catalog.prompt(name) ?? withUnderscores(catalog.prompts, name) ?? missing('prompt', name)
   // No body is no arguments, as in MCP.
-  const parsed = parseJson(body === '' ? '{}' : body, limits.maxDepth, limits.maxObjects)
-  if (!parsed.ok) return problemReply({ status: 400, detail: parsed.why, requestId: origin.requestId })
+  const args = valueIn(body || '{}', service)
   return replyWith(
-    service, origin, (call) => getPrompt(service, prompt.name, parsed.value, call),
+    service, origin, (call) => getPrompt(service, prompt.name, args, call),
     ({ description, messages }) => boundedJson({ description, messages }, limits),
   )
 }

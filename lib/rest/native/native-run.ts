@@ -4,7 +4,7 @@
  */
 import { isPromised } from '../../util/thenable.ts'
 import { formatEvent } from '../../wire/sse.ts'
-import { faultText } from '../reply/reply.ts'
+import { publicFailure, problemText } from '../reply/reply.ts'
 import { RunReply } from '../reply/run-stream.ts'
 import type { Sink } from '../../http/message/exchange.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -19,7 +19,9 @@ export abstract class NativeRun<R> extends RunReply<R> {
   }
 
   protected override fail(error: unknown): void {
-    this.#end('error', faultText(this.service, error, this.call.requestId).text, this.hold?.release())
+    const { requestId } = this.call
+    const text = problemText(this.service, publicFailure(this.service, error, requestId), requestId)
+    this.#end('error', text, this.hold?.release())
   }
 
   protected send(event: string, data: string): boolean {

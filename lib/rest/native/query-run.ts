@@ -5,11 +5,11 @@
 import { isRecord } from '../../define/content.ts'
 import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
-import { parseJson, quote } from '../../wire/json.ts'
+import { quote } from '../../wire/json.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { problem, PROBLEM_JSON, problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { bounded, notAcceptable, tokenCounts, wholeOrEvents } from '../reply/reply.ts'
+import { bounded, notAcceptable, tokenCounts, valueIn, wholeOrEvents } from '../reply/reply.ts'
 import { NativeRun } from './native-run.ts'
 import { decodeQuery } from './query.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -139,9 +139,7 @@ export function answerQuery(
   service: Service, agent: Agent | Group, exchange: Exchange,
 ): MaybePromise<Reply> {
   const { body, origin: { requestId } } = exchange
-  const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
-  if (!parsed.ok) return problemReply({ status: 400, detail: parsed.why, requestId })
-  const query = decodeQuery(parsed.value, exchange.head.sessionId)
+  const query = decodeQuery(valueIn(body, service), exchange.head.sessionId)
   if (!('query' in query)) {
     const { items: errors, isCut } = query
     const sentences = errors.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`)

@@ -2,17 +2,16 @@
  * The paths of plain HTTP for queries to an agent or a group, the lists of them, and the conversations with
  * them.
  */
-import { allowed } from '../../define/principal.ts'
+import { Fault } from '../../define/fault.ts'
+import { allowed, requireScopes } from '../../define/principal.ts'
 import { Later } from '../../util/later.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { problemReply } from '../../wire/problem.ts'
-import { listHandler } from '../reply/list-reply.ts'
-import { caught, json } from '../reply/reply.ts'
+import { endpoint, hasAgents, json, listHandler } from '../reply/reply.ts'
 import { describedBy } from './catalog.ts'
-import { requireAgent } from './run-endpoints.ts'
 import type { Agent, Group } from '../../define/agent.ts'
-import type { Endpoint } from '../../http/message/exchange.ts'
+import type { Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 
 const queries = new Later(() => import('./query-run.ts'))
 const conversations = new Later(() => import('./conversations.ts'))
@@ -27,76 +26,86 @@ export function queryEndpoints(service: Service, path: string | undefined): read
   if (id === 'list' || catalog.runnable(id ?? '') !== undefined) {
     throw new TypeError(`path is '${path}', which is taken; write a path of its own, as in '/ask'`)
   }
-  const isOffered = (): boolean => catalog.root !== undefined
+  const isOffered = hasAgents(service)
   const paths = [...new Set(['/', '/agents', ...path === undefined ? [] : [path]])]
   const bases = paths.filter((one) => one !== '/')
-  const list: Endpoint = {
-    path: '/agents',
-    methods: ['GET'],
-    describe: describedBy('get', 'agents'),
-    refuse: problemReply,
-    handle: listHandler(service, (principal) => (
+  const query = (at: string): Endpoint => endpoint(service, {
+    method: 'POST', path: at, accepts: [JSON_TYPE], describe: describedBy('post', 'query'), isOffered,
+    load: queries.load,
+    work: (exchange) => queries.loaded.answerQuery(service, requireAgent(service, exchange), exchange),
+  })
+  const list = endpoint(service, {
+    method: 'GET', path: '/agents', describe: describedBy('get', 'agents'), isOffered,
+    work: listHandler(service, (principal) => (
       { agents: allowed(principal, [...catalog.groups, ...catalog.agents]).map(summary) }
     )),
-  }
+  })
   return [
-    ...paths.map((at) => queryEndpoint(service, at)),
+    ...paths.map(query),
     list,
     ...bases.map((base) => ({ ...list, path: `${base}/list` })),
-    ...bases.flatMap((base) => agentEndpoints(service, `${base}/{agent}`)),
-  ].map((endpoint) => ({ ...endpoint, isOffered }))
+    ...bases.flatMap((base) => [query(`${base}/{agent}`), endpoint(service, {
+      method: 'GET', path: `${base}/{agent}`, describe: describedBy('get', 'agent'), isOffered,
+      work(exchange) {
+        const agent = requireAgent(service, exchange)
+        const skills = agent.kind === 'agent' ? agent.skills : undefined
+        return json({ ...summary(agent), skills })
+      },
+    })]),
+  ]
+}
+
+/**
+ * The paths of a face that runs one agent: that of the main agent, and of each. `name` is their last part,
+ * and what OpenAPI lists. `load` is done before `answer`.
+ */
+export function runEndpoints(
+  service: Service, name: 'agui' | 'ui-stream', load: NonNullable<Endpoint['load']>,
+  answer: (agent: Agent | Group, exchange: Exchange) => MaybePromise<Reply>,
+): readonly Endpoint[] {
+  return [`/${name}`, `/agents/{agent}/${name}`].map((path) => endpoint(service, {
+    method: 'POST', path, accepts: [JSON_TYPE], describe: describedBy('post', name),
+    isOffered: hasAgents(service), load,
+    work: (exchange) => answer(requireAgent(service, exchange), exchange),
+  }))
 }
 
 /** The paths of the caller's conversations. Where no credential is asked for, they are not announced. */
 export function conversationEndpoints(service: Service, isKeyed: () => boolean): readonly Endpoint[] {
-  const { catalog } = service
-  type Module = typeof import('./conversations.ts')
-  const endpoint = (
-    path: string, method: string, name: Parameters<typeof describedBy>[1], verb: keyof Module,
-  ): Endpoint => ({
-    path,
-    methods: [method],
-    describe: describedBy(method.toLowerCase(), name),
-    isOffered: () => catalog.root !== undefined && isKeyed(),
-    refuse: problemReply,
+  const isOffered = hasAgents(service)
+  const at = (
+    path: string, method: string, name: Parameters<typeof describedBy>[1],
+    verb: keyof typeof import('./conversations.ts'),
+  ): Endpoint => endpoint(service, {
+    method, path, describe: describedBy(method.toLowerCase(), name),
+    isOffered: () => isOffered() && isKeyed(),
     load: conversations.load,
-    handle: (exchange) => caught(service, exchange, () => conversations.loaded[verb](service, exchange)),
+    work: (exchange) => conversations.loaded[verb](service, exchange),
   })
   return [
-    endpoint('/conversations', 'GET', 'conversations', 'listConversations'),
-    endpoint('/conversations/{conversation}', 'GET', 'conversation', 'readConversation'),
-    endpoint('/conversations/{conversation}', 'DELETE', 'removeConversation', 'removeConversation'),
+    at('/conversations', 'GET', 'conversations', 'listConversations'),
+    at('/conversations/{conversation}', 'GET', 'conversation', 'readConversation'),
+    at('/conversations/{conversation}', 'DELETE', 'removeConversation', 'removeConversation'),
   ]
-}
-
-function agentEndpoints(service: Service, path: string): readonly Endpoint[] {
-  return [queryEndpoint(service, path), {
-    path,
-    methods: ['GET'],
-    describe: describedBy('get', 'agent'),
-    refuse: problemReply,
-    handle: (exchange) => caught(service, exchange, () => {
-      const agent = requireAgent(service, exchange)
-      const skills = agent.kind === 'agent' ? agent.skills : undefined
-      return json({ ...summary(agent), skills })
-    }),
-  }]
-}
-
-function queryEndpoint(service: Service, path: string): Endpoint {
-  return {
-    path,
-    methods: ['POST'],
-    accepts: [JSON_TYPE],
-    describe: describedBy('post', 'query'),
-    refuse: problemReply,
-    load: queries.load,
-    handle: (exchange) => caught(service, exchange, () => (
-      queries.loaded.answerQuery(service, requireAgent(service, exchange), exchange)
-    )),
-  }
 }
 
 function summary({ id, name, description }: Agent | Group): object {
   return { id, name, description }
+}
+
+/**
+ * The agent or group of a path, the main one where it names none. Throws `Fault('not-found')`, and
+ * `Fault('forbidden')` where the caller lacks a scope.
+ */
+export function requireAgent({ catalog }: Service, { params, origin }: Exchange): Agent | Group {
+  const id = params.get('agent')
+  const agent = id === undefined ? catalog.root : catalog.runnable(id)
+  if (agent === undefined) {
+    const named = `There is no agent '${id}' here; GET /agents lists those there are`
+    const unnamed = catalog.tools.length === 0 ? 'There is no agent here; GET / lists what there is'
+      : 'There is no agent here, but tools: GET /tools lists them, and POST /tools/<name> calls one'
+    throw new Fault('not-found', id === undefined ? unnamed : named)
+  }
+  requireScopes(origin.principal, agent.scopes)
+  return agent
 }

@@ -3,9 +3,7 @@ import { Fault } from '../../define/fault.ts'
 import { skillEntry } from '../../define/files/skill.ts'
 import { allowed, requireScopes } from '../../define/principal.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
-import { problemReply } from '../../wire/problem.ts'
-import { listHandler } from '../reply/list-reply.ts'
-import { boundedJson, caught } from '../reply/reply.ts'
+import { boundedJson, endpoint, listHandler } from '../reply/reply.ts'
 import { answerResource, describedBy } from './catalog.ts'
 import type { ServedSkill } from '../../define/files/skill.ts'
 import type { Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
@@ -15,25 +13,21 @@ import type { MaybePromise } from '../../util/thenable.ts'
 /** The paths of skills. */
 export function skillEndpoints(service: Service): readonly Endpoint[] {
   const { skills } = service.skillSet
-  const one = (path: string, name: 'describeSkills' | 'describeSkillFiles'): Endpoint => ({
+  const one = (path: string, name: 'describeSkills' | 'describeSkillFiles'): Endpoint => endpoint(service, {
+    method: 'GET',
     path,
-    methods: ['GET'],
     describe: async (principal) => {
       const operations = await import('../openapi/openapi-operations.ts')
       return operations[name](allowed(principal, skills))
     },
-    refuse: problemReply,
-    handle: (exchange) => caught(service, exchange, () => answerSkill(service, exchange)),
+    work: (exchange) => answerSkill(service, exchange),
   })
   return [
-    {
-      path: '/skills',
-      methods: ['GET'],
-      describe: describedBy('get', 'skills'),
+    endpoint(service, {
+      method: 'GET', path: '/skills', describe: describedBy('get', 'skills'),
       isOffered: () => skills.length > 0,
-      refuse: problemReply,
-      handle: listHandler(service, (principal) => ({ skills: allowed(principal, skills).map(shown) })),
-    },
+      work: listHandler(service, (principal) => ({ skills: allowed(principal, skills).map(shown) })),
+    }),
     one('/skills/{skill}', 'describeSkills'),
     one('/skills/{skill}/{file*}', 'describeSkillFiles'),
   ]

@@ -7,11 +7,10 @@ import { Fault } from '../../define/fault.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
 import { callTool } from '../../run/call-tool.ts'
-import { parseJson } from '../../wire/json.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { bounded, notAcceptable, tokenCounts, wholeOrEvents } from '../reply/reply.ts'
+import { bounded, notAcceptable, tokenCounts, valueIn, wholeOrEvents } from '../reply/reply.ts'
 import { NativeRun } from './native-run.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Severity } from '../../define/log.ts'
@@ -25,12 +24,11 @@ import type { MaybePromise } from '../../util/thenable.ts'
 export function answerTool(service: Service, tool: Tool, exchange: Exchange): Reply | Promise<Reply> {
   const { body, head, origin } = exchange
   // No body is no arguments, as in MCP.
-  const parsed = parseJson(body === '' ? '{}' : body, service.limits.maxDepth, service.limits.maxObjects)
-  if (!parsed.ok) return problemReply({ status: 400, detail: parsed.why, requestId: origin.requestId })
+  const args = valueIn(body || '{}', service)
   const wanted = wholeOrEvents(head.accept)
   if (wanted === undefined) return notAcceptable(origin.requestId)
   const begin = (hold?: KeyHold): Reply | Promise<Reply> => {
-    const run = new ToolCallRun(service, tool, parsed.value, origin, hold)
+    const run = new ToolCallRun(service, tool, args, origin, hold)
     return wanted === EVENT_STREAM ? run.stream() : run.reply()
   }
   const objection = wanted === EVENT_STREAM ? exchange.streamObjection : undefined

@@ -7,7 +7,7 @@
 import { isGiven, isRecord, linesOf, text } from '../../define/content.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { decodeFormat } from './chat-format.ts'
-import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
+import { MAX_STOP_LENGTH, MAX_STOPS } from '../reply/chat-stop.ts'
 import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
 import { wrongBody, wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
@@ -127,7 +127,7 @@ function conversationOf(messages: unknown): Conversation {
 }
 
 /** How a protocol writes a conversation. */
-export interface Dialect extends CallSpelling {
+export interface ChatDialect extends CallSpelling {
   /** The member of a body that has the messages. */
   readonly list: string
   /** The roles that there are, for errors. */
@@ -138,17 +138,17 @@ export interface Dialect extends CallSpelling {
   blockOf(part: unknown, at: string): Content
 }
 
-const completions: Dialect = {
+const completions: ChatDialect = {
   list: 'messages', roles: 'user, assistant, system, developer or tool', needsResults: true,
   calls: 'tool_calls', callId: 'tool_call_id', blockOf: blockOfPart,
 }
 
 /** The same for items that were made messages of chat completions. */
-export const flat: Dialect = { ...completions, list: 'input', isFlat: true }
+export const flat: ChatDialect = { ...completions, list: 'input', isFlat: true }
 
 /** `nameOf` says in errors where a message is; an undefined one says nothing. Throws `Fault('invalid')`. */
 export function decodeMessages(
-  messages: readonly unknown[], dialect: Dialect, nameOf = (index: number) => `${dialect.list}[${index}]`,
+  messages: readonly unknown[], dialect: ChatDialect, nameOf = (index: number) => `${dialect.list}[${index}]`,
 ): Conversation {
   const last = messages.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
   if (last < 0) throw wrongParam(dialect.list, 'needs a message of the role user')
@@ -180,7 +180,7 @@ export function decodeMessages(
 
 /** A message that is not the present one. Its files are left out: a history is text. */
 function messageOf(
-  message: unknown, exchange: ToolExchange, { roles: known }: Dialect, at: string, isLater: boolean,
+  message: unknown, exchange: ToolExchange, { roles: known }: ChatDialect, at: string, isLater: boolean,
 ): ChatMessage | ClientToolResult {
   if (!isRecord(message)) throw wrongParam(at, 'must be an object')
   const { role: name } = message
@@ -206,7 +206,7 @@ function textIn({ content, refusal, role }: Members, at: string): string {
   return texts.join('\n')
 }
 
-function blocksOf(content: unknown, at: string, dialect: Dialect): readonly Content[] {
+function blocksOf(content: unknown, at: string, dialect: ChatDialect): readonly Content[] {
   if (typeof content === 'string') return [text(content)]
   if (!Array.isArray(content)) throw wrongParam(at, 'must be a string or a list of parts')
   return content.map((part: unknown, index) => dialect.blockOf(part, `${at}[${index}]`))

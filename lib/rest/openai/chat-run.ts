@@ -3,19 +3,18 @@
  * written as Markdown, which clients that show chats can read.
  * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
  */
-import { Fault } from '../../define/fault.ts'
 import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
 import { andThen } from '../../util/thenable.ts'
-import { parseJson, quote } from '../../wire/json.ts'
+import { quote } from '../../wire/json.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { decodeChat } from './chat-messages.ts'
-import { StoppingText } from './chat-stop.ts'
+import { StoppingText } from '../reply/chat-stop.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { bounded } from '../reply/reply.ts'
+import { bounded, valueIn } from '../reply/reply.ts'
 import { tokensIn, tokensRead } from './estimated-tokens.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { RunReply } from '../reply/run-stream.ts'
-import { openaiFaultText, openaiRefusal } from './openai-errors.ts'
+import { openaiFaultText, openaiRefusal, requireModel } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { Origin } from '../../define/call.ts'
@@ -34,14 +33,12 @@ import type { ChatRequest } from './chat-messages.ts'
 /** Characters of reasoning that are kept for a whole reply. */
 const MAX_REASONING = 262_144
 
-/** Answers a chat completion; `modelOf` throws for what is no model. Throws, or rejects with, a `Fault`. */
+/** Answers a chat completion. Throws, or rejects with, a `Fault`. */
 export function answerCompletion(
-  service: Service, modelOf: (name: string) => Agent | Group, { head, body, origin }: Exchange,
+  service: Service, { head, body, origin }: Exchange,
 ): MaybePromise<Reply> {
-  const parsed = parseJson(body, service.limits.maxDepth, service.limits.maxObjects)
-  if (!parsed.ok) throw new Fault('invalid', parsed.why)
-  const request = decodeChat(parsed.value)
-  const model = modelOf(request.model)
+  const request = decodeChat(valueIn(body, service))
+  const model = requireModel(service, request.model, origin)
   const { idempotencyKey: key } = head
   if (key === undefined) return begin(service, model, request, origin)
   return replyOnce(service, key, origin, openaiRefusal, {
@@ -146,7 +143,7 @@ export class ChatRun extends RunReply<Answer> implements UserMessage {
   }
 
   protected override fail(error: unknown): void {
-    this.sink!.end(formatEvent(openaiFaultText(this.service, error, this.call.requestId).text))
+    this.sink!.end(formatEvent(openaiFaultText(this.service, error, this.call.requestId)))
   }
 
   #emit(piece: Content): void | Promise<void> {

@@ -6,13 +6,16 @@
  * Spec: https://platform.openai.com/docs/guides/error-codes
  */
 import { isRecord } from '../../define/content.ts'
-import { Fault, publicMessage, retryAfter } from '../../define/fault.ts'
+import { Fault } from '../../define/fault.ts'
+import { requireScopes } from '../../define/principal.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { headersOf, httpStatusOf, loggedFault } from '../reply/reply.ts'
+import { publicFailure, headersOf } from '../reply/reply.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { Origin } from '../../define/call.ts'
 import type { Refusal, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
-import type { FailureText } from '../reply/reply.ts'
+import type { ErrorForm, PublicFailure } from '../reply/reply.ts'
 
 /** The codes that clients look for. */
 const codes: ReadonlyMap<number, string> = new Map([
@@ -28,6 +31,18 @@ const codes: ReadonlyMap<number, string> = new Map([
   [504, 'timeout'],
 ])
 const DO_NOT_RETRY = { headers: ['x-should-retry', 'false'] }
+
+/** The agent or group that is named as `model`. Throws `Fault('not-found')`, or `Fault('forbidden')`. */
+export function requireModel({ catalog }: Service, id: string, { principal }: Origin): Agent | Group {
+  const agent = catalog.runnable(id)
+  if (agent !== undefined) {
+    requireScopes(principal, agent.scopes)
+    return agent
+  }
+  const remedy = 'GET /v1/models lists those there are'
+  const detail = { param: 'model', code: 'model_not_found' }
+  throw new Fault('not-found', `The model '${id.slice(0, 60)}' does not exist; ${remedy}`, detail)
+}
 
 /** What is wrong with a member of a body. */
 export function wrongParam(param: string, demand: string, code: string | null = null): Fault {
@@ -47,30 +62,37 @@ export function openaiRefusal({ status, detail, headers }: Refusal): Reply {
 
 /** Anything thrown, as a reply. */
 export function openaiFault(service: Service, thrown: unknown, requestId: string): Reply {
-  const { status, text, retryAfter } = openaiFaultText(service, thrown, requestId)
+  const failure = publicFailure(service, thrown, requestId)
+  const status = statusOf(failure)
   const isFinal = status === 409 || (status >= 500 && status !== 503)
-  const headers = isFinal ? DO_NOT_RETRY : headersOf(status, service.name, retryAfter)
-  return { status, type: JSON_TYPE, body: text, ...headers }
+  const headers = isFinal ? DO_NOT_RETRY : headersOf(service, failure)
+  return { status, type: JSON_TYPE, body: failureText(failure), ...headers }
 }
 
-/** The same as text, for a stream that has begun. */
-export function openaiFaultText(service: Service, thrown: unknown, requestId: string): FailureText {
-  const fault = loggedFault(service, thrown, requestId)
-  const known = httpStatusOf(fault)
-  // OpenAI has one status for what is wrong with a request.
-  const status = known === 422 ? 400 : known
-  const message = publicMessage(fault, requestId, service.exposeErrors)
-  const text = errorText(status, message, fault.kind === 'internal' ? undefined : fault.detail)
-  return { status, text, retryAfter: retryAfter(fault) }
+/** The errors of an endpoint. */
+export const openaiErrors: ErrorForm = { refuse: openaiRefusal, failed: openaiFault }
+
+/** Anything thrown as text, for a stream that has begun. */
+export function openaiFaultText(service: Service, thrown: unknown, requestId: string): string {
+  return failureText(publicFailure(service, thrown, requestId))
 }
 
 /** What an object that failed shows of anything thrown. */
 export function openaiFailure(
   service: Service, thrown: unknown, requestId: string,
 ): { readonly code: string; readonly message: string } {
-  const fault = loggedFault(service, thrown, requestId)
-  const message = sentenceWithin(publicMessage(fault, requestId, service.exposeErrors))
-  return { code: codes.get(httpStatusOf(fault)) ?? 'server_error', message }
+  const { status, message } = publicFailure(service, thrown, requestId)
+  return { code: codes.get(status) ?? 'server_error', message: sentenceWithin(message) }
+}
+
+/** OpenAI has one status for what is wrong with a request. */
+function statusOf({ status }: PublicFailure): number {
+  return status === 422 ? 400 : status
+}
+
+function failureText(failure: PublicFailure): string {
+  const { kind, detail } = failure.fault
+  return errorText(statusOf(failure), failure.message, kind === 'internal' ? undefined : detail)
 }
 
 function errorText(status: number, message: string, detail: unknown): string {

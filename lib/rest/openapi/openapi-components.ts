@@ -3,6 +3,7 @@
  * Spec: OpenAPI 3.1.1 §4.8.7.
  */
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
+import { MAX_STOP_LENGTH, MAX_STOPS } from '../reply/chat-stop.ts'
 import { body, described, listOf, objectOf, optionsOf, TEXT } from '../../wire/openapi.ts'
 import { PROBLEM_JSON } from '../../wire/problem.ts'
 import type { Components } from '../../http/message/exchange.ts'
@@ -17,6 +18,9 @@ const store: DocumentPart = {
 const objects = listOf({ type: 'object' })
 const question = 'What you want to know'
 const otherName = { ...TEXT, minLength: 1, description: `${question}, for clients that call it so.` }
+const none = { type: 'null' }
+const textOrNone = { type: ['string', 'null'] }
+const stopText = { ...TEXT, minLength: 1, maxLength: MAX_STOP_LENGTH }
 const textPart = objectOf('type! text!', { type: { const: 'text' } })
 
 const schemas: DocumentPart = {
@@ -129,9 +133,87 @@ const schemas: DocumentPart = {
     }),
     'RFC 9457. `detail` and `error` are the same sentence; further members say more.',
   ),
+  ChatRequest: objectOf('model! messages! stream:boolean stream_options stop metadata', {
+    model: described(TEXT, 'The id of an agent or a group.'),
+    messages: {
+      type: 'array',
+      minItems: 1,
+      description: 'The whole conversation: the last user message is answered.',
+      items: objectOf('role! content', {
+        role: { enum: ['user', 'assistant', 'system', 'developer'] },
+        content: { description: 'A text, or a list of parts: `text`, `image_url`, `input_audio`, `file`.' },
+      }),
+    },
+    stream_options: optionsOf('include_usage:boolean'),
+    stop: {
+      anyOf: [stopText, { type: 'array', maxItems: MAX_STOPS, items: stopText }, none],
+      description: 'The answer ends before whichever of these comes first.',
+    },
+    metadata: { type: 'object', description: 'Handed to the agent as it is.' },
+  }),
+  ChatCompletion: objectOf('id! object! created! model! choices! usage!', {
+    object: { const: 'chat.completion' },
+    created: described({ type: 'integer' }, 'Seconds since 1970.'),
+    choices: {
+      type: 'array',
+      description: 'One.',
+      items: objectOf('index!:integer message! logprobs finish_reason!', {
+        message: objectOf('role! content! reasoning_content refusal', {
+          role: { const: 'assistant' }, refusal: none,
+        }),
+        logprobs: none,
+        finish_reason: { const: 'stop' },
+      }),
+    },
+    usage: {
+      type: 'object',
+      description: 'What the agent has counted; or estimates of a token for every four bytes, which '
+        + '`estimated` says.',
+      ...objectOf('prompt_tokens!:integer completion_tokens!:integer total_tokens!:integer estimated '
+        + 'prompt_tokens_details completion_tokens_details', {
+        estimated: { const: true },
+        prompt_tokens_details: objectOf('cached_tokens:integer'),
+        completion_tokens_details: objectOf('reasoning_tokens:integer'),
+      }),
+    },
+  }),
+  OpenAIModel: objectOf('id! object! created!:integer owned_by! name description', {
+    object: { const: 'model' },
+  }),
+  OpenAIError: objectOf('error!', {
+    error: objectOf('message! type! param! code!', { param: textOrNone, code: textOrNone }),
+  }),
+  ResponseRequest: objectOf('model! input! instructions previous_response_id stream:boolean store:boolean '
+    + 'background:boolean tools text metadata', {
+    model: described(TEXT, 'The id of an agent or a group.'),
+    input: { description: 'A text, or a list of items: messages, calls of functions, and their outputs.' },
+    previous_response_id: described(TEXT, 'Goes on with the conversation of this response.'),
+    tools: described(objects, 'Functions that the client runs itself.'),
+    text: { type: 'object', description: '`format`: what the answer must be.' },
+    metadata: { type: 'object', description: 'Handed to the agent as it is.' },
+  }),
+  CompactionRequest: objectOf('model! input previous_response_id', {
+    model: described(TEXT, 'The id of an agent or a group.'),
+    input: { description: 'A text, or a list of items, behind those of the response before.' },
+    previous_response_id: described(TEXT, 'A response whose items belong to it.'),
+  }),
+  Compaction: objectOf('id! object! created_at!:integer output! usage!', {
+    object: { const: 'response.compaction' }, output: objects, usage: {},
+  }),
+  Response: objectOf('id! object! status! model! output! error usage', {
+    object: { const: 'response' },
+    status: { enum: ['queued', 'in_progress', 'completed', 'failed', 'cancelled'] },
+    output: objects,
+    error: {},
+    usage: {},
+  }),
 }
 
 /** What operations of every protocol may refer to. */
 export const ownComponents: Components = {
-  schemas, responses: { Problem: body('What went wrong', 'Problem', PROBLEM_JSON) },
+  schemas,
+  responses: {
+    Problem: body('What went wrong', 'Problem', PROBLEM_JSON),
+    OpenAIError: body('What went wrong', 'OpenAIError'),
+  },
 }

@@ -2,19 +2,35 @@
  * What the OpenAPI description lists of plain HTTP: queries, the catalog, and the server itself.
  */
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
+import { IDEMPOTENCY_KEY } from '../../state/idempotency.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import {
   body, described, failures, headerParameter, jsonOrEvents, listOf, objectOf, operation, requestBody, TEXT,
 } from '../../wire/openapi.ts'
-import {
-  idempotencyParameter, KEY_IS_RUNNING, KEY_OF_ANOTHER, replayedHeader,
-} from '../reply/idempotent-operation.ts'
 import { placed } from './openapi-schema.ts'
 import type { ServedSkill } from '../../define/files/skill.ts'
 import type { Prompt } from '../../define/prompt.ts'
 import type { Tool } from '../../define/tool.ts'
 import type { Description, MethodOperations } from '../../http/message/exchange.ts'
 import type { DocumentPart, Meanings, SchemaLike } from '../../wire/openapi.ts'
+
+const idempotencyParameter: DocumentPart = headerParameter(
+  'Idempotency-Key', { ...TEXT, pattern: IDEMPOTENCY_KEY.source },
+  'A key of your own for this one request: sent again with it, nothing is run again, and the '
+    + 'reply of the first time comes, with `Idempotent-Replayed: true`.',
+)
+
+/** The header of a reply. */
+const replayedHeader: DocumentPart = {
+  'Idempotent-Replayed': {
+    description: 'The reply is that of the first request with this Idempotency-Key.',
+    schema: { const: 'true' },
+  },
+}
+
+const KEY_IS_RUNNING =
+  'The request of this Idempotency-Key is running; try again when Retry-After says'
+const KEY_OF_ANOTHER = 'The Idempotency-Key belongs to another request'
 
 /** How what is run may fail. */
 const endProblems: Meanings = {
@@ -35,9 +51,21 @@ const repeatProblems: Meanings = {
   406: 'Accept wants neither JSON nor events',
   409: KEY_IS_RUNNING,
 }
+/** The same for clients of OpenAI. */
+const openaiProblems: Meanings = {
+  ...runProblems,
+  400: 'The body is not JSON, or a member of it is wrong or cannot be obeyed: `param` says which',
+  404: 'There is no such model',
+  409: KEY_IS_RUNNING,
+  422: KEY_OF_ANOTHER,
+  500: 'The agent failed',
+  504: 'The agent took too long',
+}
 const storeProblem: Meanings = { 503: 'The store cannot be reached; try again when Retry-After says' }
 const NO_CONVERSATION = 'You have no such conversation'
 const argumentProblems: Meanings = { 422: 'The arguments are wrong, and `errors` lists how' }
+
+const NO_RESPONSE = 'You have no such response'
 
 const sessionId = { ...TEXT, pattern: CONVERSATION_ID.source }
 
@@ -84,7 +112,8 @@ export function serviceOperation(
 type OperationName = 'query' | 'agui' | 'ui-stream' | 'resumeUiStream' | 'stopUiStream' | 'agents' | 'agent'
   | 'conversations' | 'conversation' | 'removeConversation'
   | 'tools' | 'prompts' | 'resources' | 'readResource' | 'welcome' | 'health' | 'ready' | 'docs' | 'openapi'
-  | 'llms' | 'skills'
+  | 'llms' | 'skills' | 'models' | 'model' | 'completion' | 'createResponse' | 'connectResponses'
+  | 'compactResponse' | 'getResponse' | 'deleteResponse' | 'cancelResponse' | 'inputItems'
 
 /** The operations that are the same on every server. */
 export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
@@ -140,6 +169,84 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
   removeConversation: operation('HTTP', 'Forget a conversation', {
     204: { description: 'It is forgotten' },
     ...failures('Problem', { 404: NO_CONVERSATION, ...storeProblem }),
+  }),
+  models: operation('OpenAI', 'List the agents as models', {
+    200: body(
+      'List the agents as models', objectOf('object! data!:OpenAIModel[]', { object: { const: 'list' } }),
+    ),
+    ...failures('OpenAIError'),
+  }),
+  model: operation('OpenAI', 'Describe one agent as a model', {
+    200: body('Describe one agent as a model', 'OpenAIModel'), ...failures('OpenAIError'),
+  }),
+  completion: operation('OpenAI', 'Chat', {
+    200: {
+      description: 'Chat',
+      headers: replayedHeader,
+      content: jsonOrEvents('ChatCompletion', 'Objects `chat.completion.chunk`, then `[DONE]`.'),
+    },
+    ...failures('OpenAIError', openaiProblems),
+  }, {
+    description: 'Answers a chat as OpenAI does; with `"stream": true`, in chunks. What a request says of '
+      + 'sampling is passed over; what an agent cannot obey (`n`, `logprobs`, '
+      + '`modalities`, `audio`) is refused.',
+    parameters: [idempotencyParameter],
+    requestBody: requestBody('ChatRequest', undefined, true),
+  }),
+  createResponse: operation('OpenAI', 'Respond', {
+    200: {
+      description: 'The response',
+      headers: replayedHeader,
+      content: jsonOrEvents('Response', 'Events `response.created` to `response.completed`, then `[DONE]`.'),
+    },
+    ...failures('OpenAIError', {
+      ...openaiProblems, 409: `The response before has not been completed; or: ${KEY_IS_RUNNING}`,
+    }),
+  }, {
+    parameters: [idempotencyParameter],
+    requestBody: requestBody('ResponseRequest', undefined, true),
+  }),
+  connectResponses: operation('OpenAI', 'Open a WebSocket', {
+    101: {
+      description: 'Each message `{ "type": "response.create", … }`, with the members of a `POST`, is '
+        + 'answered by messages: the events of its stream, or an `error` with `status` and `error`',
+    },
+    ...failures('OpenAIError', {
+      400: 'The handshake has no key',
+      403: 'A page of this Origin may not read answers',
+      405: 'No WebSocket is asked for, or none can be opened',
+      426: 'The version of the handshake is not 13',
+      503: 'Too many streams are open; try again when Retry-After says',
+    }),
+  }),
+  compactResponse: operation('OpenAI', 'Make one item of a conversation', {
+    200: body('The item: send it as `input` instead of what it stands for', 'Compaction'),
+    ...failures('OpenAIError', {
+      400: 'The body is not JSON, or a member of it is wrong: `param` says which',
+      404: 'There is no such model',
+      409: 'The response before has not been completed',
+      413: 'The body is too large',
+      415: 'The body is not application/json',
+    }),
+  }, { requestBody: requestBody('CompactionRequest', undefined, true) }),
+  getResponse: operation('OpenAI', 'Read a response', {
+    200: body('The response', 'Response'), ...failures('OpenAIError', { 404: NO_RESPONSE }),
+  }),
+  deleteResponse: operation('OpenAI', 'Delete a response', {
+    200: body('It is deleted', objectOf('id! object! deleted!', {
+      object: { const: 'response' }, deleted: { const: true },
+    })),
+    ...failures('OpenAIError', { 404: NO_RESPONSE }),
+  }),
+  cancelResponse: operation('OpenAI', 'Cancel a response', {
+    200: body('The response', 'Response'),
+    ...failures('OpenAIError', { 400: 'It does not run in the background', 404: NO_RESPONSE }),
+  }),
+  inputItems: operation('OpenAI', 'List the input of a response', {
+    200: body('The items', objectOf('object! data! first_id! last_id! has_more!:boolean', {
+      object: { const: 'list' }, data: listOf({ type: 'object' }), first_id: {}, last_id: {},
+    })),
+    ...failures('OpenAIError', { 404: NO_RESPONSE }),
   }),
   tools: documentOperation('Tools', 'List the tools', 'The tools', 'Tools'),
   prompts: documentOperation('Tools', 'List the prompts', 'The prompts', 'Prompts'),

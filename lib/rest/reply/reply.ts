@@ -1,18 +1,19 @@
-/**
- * Replies of plain HTTP: JSON, and faults and refusals as problem documents.
- */
+/** Endpoints of plain HTTP and their replies: JSON, and faults and refusals as problem documents. */
 import { isRecord } from '../../define/content.ts'
 import { asFault, Fault, publicMessage, retryAfter } from '../../define/fault.ts'
+import { BoundedMap } from '../../util/bounded-map.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
+import { parseJson } from '../../wire/json.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { problem, PROBLEM_JSON, problemReply } from '../../wire/problem.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import type { Usage } from '../../define/event.ts'
 import type { FaultKind } from '../../define/fault.ts'
 import type { Limits } from '../../define/limits.ts'
-import type { Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Principal } from '../../define/principal.ts'
+import type { Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 
 const statuses: Readonly<Record<FaultKind, number>> = {
@@ -31,16 +32,36 @@ const statuses: Readonly<Record<FaultKind, number>> = {
   'internal': 500,
 }
 
-/** The headers that a status requires. `realm` is the name of the server. */
+/** A body that is not JSON. */
+class NotJson extends Fault {}
+
+/** Anything thrown, as clients are told of it. */
+export interface PublicFailure { readonly fault: Fault; readonly status: number; readonly message: string }
+
+/** A defect of a handler was logged where it ran; one of ours is here. */
+export function publicFailure(service: Service, thrown: unknown, requestId: string): PublicFailure {
+  const fault = asFault(thrown)
+  if (fault !== thrown) {
+    service.log('error', 'A request could not be answered', { request: requestId, cause: thrown })
+  }
+  const status = fault instanceof NotJson ? 400 : statuses[fault.kind]
+  return { fault, status, message: publicMessage(fault, requestId, service.exposeErrors) }
+}
+
+/** The headers that the status of a failure requires. */
 export function headersOf(
-  status: number, realm: string, retryAfter = '1',
+  { name: realm }: Service, { status, fault }: PublicFailure,
 ): Pick<Reply, 'headers'> {
-  if (status === 503) return { headers: ['Retry-After', retryAfter] }
+  if (status === 503) return { headers: ['Retry-After', retryAfter(fault)] }
   return status === 401 ? { headers: ['WWW-Authenticate', formatChallenge({ realm })] } : {}
 }
 
-/** A failure as text, its status, and the seconds after which to try again. */
-export interface FailureText { readonly status: number; readonly text: string; readonly retryAfter: string }
+/** The value of a body of JSON. Throws `Fault('invalid')`, which is 400. */
+export function valueIn(body: string, { limits }: Service): unknown {
+  const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
+  if (parsed.ok) return parsed.value
+  throw new NotJson('invalid', parsed.why)
+}
 
 export function json(value: unknown, status = 200, headers?: readonly string[]): Reply {
   return { status, type: JSON_TYPE, body: JSON.stringify(value), ...headers !== undefined && { headers } }
@@ -66,28 +87,12 @@ export function tokenCounts(usage: Usage): object {
   }
 }
 
-/** The HTTP status of a fault. */
-export function httpStatusOf({ kind }: Fault): number {
-  return statuses[kind]
-}
-
-/** Anything thrown, as a `Fault`. A defect of a handler was logged where it ran; one of ours is here. */
-export function loggedFault(service: Service, thrown: unknown, requestId: string): Fault {
-  const fault = asFault(thrown)
-  if (fault !== thrown) {
-    service.log('error', 'A request could not be answered', { request: requestId, cause: thrown })
-  }
-  return fault
-}
-
-/** The problem document of anything thrown. The partial results of a group stand beside it. */
-export function faultText(service: Service, thrown: unknown, requestId: string): FailureText {
-  const fault = loggedFault(service, thrown, requestId)
-  const { detail, kind } = fault
-  const status = statuses[kind]
-  const message = publicMessage(fault, requestId, service.exposeErrors)
-  const textWith = (more?: Readonly<Record<string, unknown>>): FailureText => (
-    { status, text: JSON.stringify(problem(status, message, requestId, more)), retryAfter: retryAfter(fault) }
+/** The problem document of a failure. The partial results of a group stand beside it. */
+export function problemText(
+  service: Service, { fault: { detail, kind }, status, message }: PublicFailure, requestId: string,
+): string {
+  const textWith = (more?: Readonly<Record<string, unknown>>): string => (
+    JSON.stringify(problem(status, message, requestId, more))
   )
   // A defect shows nothing of itself.
   if (kind === 'internal' || detail === undefined) return textWith()
@@ -99,22 +104,66 @@ export function faultText(service: Service, thrown: unknown, requestId: string):
   }
 }
 
-function faultReply(service: Service, thrown: unknown, requestId: string): Reply {
-  const { status, text, retryAfter } = faultText(service, thrown, requestId)
-  return { status, type: PROBLEM_JSON, body: text, ...headersOf(status, service.name, retryAfter) }
+/** How clients are refused, and told of what was thrown. */
+export interface ErrorForm extends Pick<Endpoint, 'refuse'> {
+  failed(service: Service, thrown: unknown, requestId: string): Reply
 }
 
-/** Answers one request. Anything that `work` throws, or rejects with, is answered by `asReply`. */
-export function caught(
-  service: Service, { origin }: Exchange, work: () => Reply | Promise<Reply>,
-  asReply: (service: Service, thrown: unknown, requestId: string) => Reply = faultReply,
-): Reply | Promise<Reply> {
-  const failed = (error: unknown): Reply => asReply(service, error, origin.requestId)
-  try {
-    const reply = work()
-    return isThenable(reply) ? reply.catch(failed) : reply
-  } catch (error) {
-    return failed(error)
+const problems: ErrorForm = {
+  refuse: problemReply,
+  failed(service, thrown, requestId) {
+    const failure = publicFailure(service, thrown, requestId)
+    const body = problemText(service, failure, requestId)
+    return { status: failure.status, type: PROBLEM_JSON, body, ...headersOf(service, failure) }
+  },
+}
+
+export interface EndpointParts extends Omit<Endpoint, 'methods' | 'handle' | 'refuse'> {
+  readonly method: string
+  /** Throws, or rejects with, what is answered in the form of the errors. */
+  readonly work: Endpoint['handle']
+}
+
+/** An endpoint of one method. */
+export function endpoint(
+  service: Service, { method, work, ...rest }: EndpointParts, { refuse, failed }: ErrorForm = problems,
+): Endpoint {
+  return {
+    ...rest, methods: [method], refuse,
+    handle(exchange) {
+      try {
+        const reply = work(exchange)
+        if (!isThenable(reply)) return reply
+        return reply.catch((error: unknown) => failed(service, error, exchange.origin.requestId))
+      } catch (error) {
+        return failed(service, error, exchange.origin.requestId)
+      }
+    },
+  }
+}
+
+/** Whether there is an agent that paths are announced for. */
+export function hasAgents({ catalog }: Service): () => boolean {
+  return () => catalog.root !== undefined
+}
+
+/** Sets of scopes whose lists are kept. */
+const MAX_VIEWS = 64
+
+/** Answers with a list, which is made once for each set of scopes until the catalog changes. */
+export function listHandler(
+  { catalog }: Service, list: (principal: Principal) => object,
+): Endpoint['handle'] {
+  const kept = new BoundedMap<Reply>(MAX_VIEWS)
+  catalog.onChange(() => kept.clear())
+  return ({ origin: { principal } }) => {
+    const view = catalog.viewOf(principal)
+    let reply = kept.get(view)
+    if (reply === undefined) {
+      reply = json(list(principal))
+      kept.set(view, reply)
+    }
+    return reply
   }
 }
 

@@ -5,11 +5,10 @@
  */
 import { callerOf } from '../../define/call.ts'
 import { isRecord } from '../../define/content.ts'
-import { Fault } from '../../define/fault.ts'
 import { timer } from '../../util/clock.ts'
 import { PlainLease } from '../../util/quota.ts'
-import { parseJson } from '../../wire/json.ts'
-import { openaiFault, openaiRefusal, wrongParam } from '../openai/openai-errors.ts'
+import { openaiFault, openaiRefusal, requireModel, wrongParam } from '../openai/openai-errors.ts'
+import { valueIn } from '../reply/reply.ts'
 import { decodeRequest } from './response-input.ts'
 import { ResponseRun } from './response-run.ts'
 import { itemsBefore } from './responses.ts'
@@ -19,7 +18,6 @@ import type { Quota } from '../../util/quota.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { EventForm } from './response-run.ts'
-import type { Resolve } from './responses.ts'
 
 /** After that no response begins any more: the specification's 60 minutes. */
 const MAX_MS = 60 * 60_000
@@ -38,7 +36,6 @@ interface Unstored {
 export class ResponseSocket implements MessageChannel {
   readonly #service: Service
   readonly #seal: Seal
-  readonly #resolve: Resolve
   readonly #quota: Quota
   /** Holds what `#last` takes. */
   readonly #lease: PlainLease
@@ -50,10 +47,9 @@ export class ResponseSocket implements MessageChannel {
   #isAged = false
 
   /** `quota`: of the bytes that all connections keep. */
-  constructor(service: Service, seal: Seal, resolve: Resolve, quota: Quota, { origin }: Exchange) {
+  constructor(service: Service, seal: Seal, quota: Quota, { origin }: Exchange) {
     this.#service = service
     this.#seal = seal
-    this.#resolve = resolve
     this.#quota = quota
     this.#lease = new PlainLease(callerOf(origin))
   }
@@ -74,17 +70,15 @@ export class ResponseSocket implements MessageChannel {
 
   async answer(exchange: Exchange): Promise<void> {
     if (this.#isAged) return
-    const { limits } = this.#service
     const { body, origin } = exchange
     this.#isRunning = true
     let previous: unknown
     try {
-      const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
-      if (!parsed.ok) throw new Fault('invalid', parsed.why)
-      previous = isRecord(parsed.value) ? parsed.value['previous_response_id'] : undefined
+      const message = valueIn(body, this.#service)
+      previous = isRecord(message) ? message['previous_response_id'] : undefined
       const overuse = await exchange.take('call', 1)
       if (overuse === undefined) {
-        await this.#respond(decodeCreate(parsed.value), exchange, previous)
+        await this.#respond(decodeCreate(message), exchange, previous)
       } else {
         this.#forget(previous)
         this.refuse(openaiRefusal({ status: 429, detail: overuse.detail, requestId: origin.requestId }))
@@ -109,7 +103,7 @@ export class ResponseSocket implements MessageChannel {
 
   async #respond(request: ResponseRequest, { origin }: Exchange, previous: unknown): Promise<void> {
     const service = this.#service
-    const agent = this.#resolve(request.model)
+    const agent = requireModel(service, request.model, origin)
     const last = this.#last
     const before = last !== undefined && last.id === request.previousId ? last.items
       : await itemsBefore(service, origin.principal.id, request)

@@ -8,12 +8,11 @@ import { cancelTaskRun, TaskRun } from '../../run/task-run.ts'
 import { isTerminal } from '../../tasks/task.ts'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
-import { parseJson } from '../../wire/json.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { openaiRefusal, wrongParam } from '../openai/openai-errors.ts'
+import { openaiRefusal, requireModel, wrongParam } from '../openai/openai-errors.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { json } from '../reply/reply.ts'
+import { json, valueIn } from '../reply/reply.ts'
 import { CompactionReader, sealItems } from './compaction.ts'
 import { keepResponse, readResponse, removeResponse } from './kept-responses.ts'
 import { decodeCompaction, decodeRequest, readableItems } from './response-input.ts'
@@ -33,14 +32,12 @@ import type { ResponseItem, ResponseRequest } from './response-input.ts'
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
-export type Resolve = (name: string) => Agent | Group
-
 /** Answers a request for a response. Throws, or rejects with, a `Fault`. */
 export function createResponse(
-  service: Service, seal: Seal, resolve: Resolve, { body, head, origin }: Exchange,
+  service: Service, seal: Seal, { body, head, origin }: Exchange,
 ): MaybePromise<Reply> {
   const request = decodeRequest(valueIn(body, service))
-  const agent = resolve(request.model)
+  const agent = requireModel(service, request.model, origin)
   const { idempotencyKey: key } = head
   if (key === undefined) return begin(service, seal, agent, request, origin)
   return replyOnce(service, key, origin, openaiRefusal, {
@@ -64,18 +61,12 @@ function begin(
   })
 }
 
-function valueIn(body: string, { limits }: Service): unknown {
-  const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
-  if (parsed.ok) return parsed.value
-  throw new Fault('invalid', parsed.why)
-}
-
 /** Answers with a conversation as one item. No model is asked. Rejects with a `Fault`. */
 export async function compactResponse(
-  service: Service, seal: Seal, resolve: Resolve, { body, origin }: Exchange,
+  service: Service, seal: Seal, { body, origin }: Exchange,
 ): Promise<Reply> {
   const request = decodeCompaction(valueIn(body, service))
-  resolve(request.model)
+  requireModel(service, request.model, origin)
   const owner = origin.principal.id
   const before = await itemsBefore(service, owner, request)
   const items = readableItems(before, request.input, new CompactionReader(seal, owner, service.limits))

@@ -2,28 +2,15 @@
 import { Later } from '../../util/later.ts'
 import { Quota } from '../../util/quota.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { requireModel } from '../openai/chat-completions.ts'
-import { openaiFault, openaiRefusal } from '../openai/openai-errors.ts'
-import { caught } from '../reply/reply.ts'
-import type { Agent, Group } from '../../define/agent.ts'
-import type { Description, Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
+import { describedBy } from '../native/catalog.ts'
+import { openaiErrors, openaiRefusal } from '../openai/openai-errors.ts'
+import { endpoint, hasAgents } from '../reply/reply.ts'
+import type { Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
-import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
 
 const responses = new Later(() => import('./responses.ts'))
 const sockets = new Later(() => import('./response-socket.ts'))
-
-type Operations = typeof import('./response-operations.ts')
-type OperationName = Exclude<keyof Operations, 'responseComponents'>
-
-/** What OpenAPI lists of one method. */
-function describedBy(method: string, name: OperationName): () => Promise<Description> {
-  return async () => {
-    const operations: Operations = await import('./response-operations.ts')
-    return { operations: { [method]: operations[name] }, components: operations.responseComponents }
-  }
-}
 
 /** A GET that opens no WebSocket. */
 function noWebSocket(exchange: Exchange): Reply {
@@ -36,48 +23,35 @@ function noWebSocket(exchange: Exchange): Reply {
 
 export function responseEndpoints(service: Service, seal: Seal): readonly Endpoint[] {
   const kept = new Quota('bytes of open responses', service.limits.maxConversationsBytes)
-  const resolveFor = ({ origin }: Exchange) => (model: string): Agent | Group => (
-    requireModel(service, model, origin)
-  )
-  const isOffered = (): boolean => service.catalog.root !== undefined
   const at = (
-    method: 'GET' | 'POST' | 'DELETE', path: string, name: OperationName,
-    handle: (exchange: Exchange) => MaybePromise<Reply>,
-  ): Endpoint => ({
-    path, methods: [method], isOffered, refuse: openaiRefusal, load: responses.load,
-    describe: describedBy(method.toLowerCase(), name),
-    handle: (exchange) => caught(service, exchange, () => handle(exchange), openaiFault),
-  })
+    method: 'GET' | 'POST' | 'DELETE', path: string, name: Parameters<typeof describedBy>[1],
+    work: Endpoint['handle'], more: Partial<Endpoint> = {},
+  ): Endpoint => endpoint(service, {
+    method, path, describe: describedBy(method.toLowerCase(), name), isOffered: hasAgents(service),
+    load: responses.load, work, ...more,
+  }, openaiErrors)
+  const accepts = [JSON_TYPE]
   return [
-    {
-      ...at('POST', '/v1/responses', 'createOperation', (exchange) => (
-        responses.loaded.createResponse(service, seal, resolveFor(exchange), exchange)
-      )),
-      accepts: [JSON_TYPE],
-    },
-    {
-      ...at('GET', '/v1/responses', 'connectOperation', noWebSocket),
+    at('POST', '/v1/responses', 'createResponse', (exchange) => (
+      responses.loaded.createResponse(service, seal, exchange)
+    ), { accepts }),
+    at('GET', '/v1/responses', 'connectResponses', noWebSocket, {
       load: sockets.load,
-      connect: (exchange) => (
-        new sockets.loaded.ResponseSocket(service, seal, resolveFor(exchange), kept, exchange)
-      ),
-    },
-    {
-      ...at('POST', '/v1/responses/compact', 'compactOperation', (exchange) => (
-        responses.loaded.compactResponse(service, seal, resolveFor(exchange), exchange)
-      )),
-      accepts: [JSON_TYPE],
-    },
-    at('GET', '/v1/responses/{response}', 'getOperation', (exchange) => (
+      connect: (exchange) => new sockets.loaded.ResponseSocket(service, seal, kept, exchange),
+    }),
+    at('POST', '/v1/responses/compact', 'compactResponse', (exchange) => (
+      responses.loaded.compactResponse(service, seal, exchange)
+    ), { accepts }),
+    at('GET', '/v1/responses/{response}', 'getResponse', (exchange) => (
       responses.loaded.getResponse(service, exchange)
     )),
-    at('DELETE', '/v1/responses/{response}', 'deleteOperation', (exchange) => (
+    at('DELETE', '/v1/responses/{response}', 'deleteResponse', (exchange) => (
       responses.loaded.deleteResponse(service, exchange)
     )),
-    at('POST', '/v1/responses/{response}/cancel', 'cancelOperation', (exchange) => (
+    at('POST', '/v1/responses/{response}/cancel', 'cancelResponse', (exchange) => (
       responses.loaded.cancelResponse(service, exchange)
     )),
-    at('GET', '/v1/responses/{response}/input_items', 'itemsOperation', (exchange) => (
+    at('GET', '/v1/responses/{response}/input_items', 'inputItems', (exchange) => (
       responses.loaded.listInputItems(service, exchange)
     )),
   ]

@@ -1,11 +1,10 @@
 /** The chats of one server: a message is answered, its stream read again, its run stopped. */
-import { Fault } from '../../define/fault.ts'
 import { timeoutOf } from '../../run/answer-message.ts'
 import { andThen } from '../../util/thenable.ts'
-import { parseJson } from '../../wire/json.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
+import { valueIn } from '../reply/reply.ts'
 import { decodeChatInput } from './chat-input.ts'
 import { chatKey, ChatStreams } from './chat-streams.ts'
 import { PeerChats } from './peer-chats.ts'
@@ -42,10 +41,7 @@ export class Chats {
   }
 
   answer(agent: Agent | Group, { head, body, origin }: Exchange): MaybePromise<Reply> {
-    const { limits } = this.#service
-    const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
-    if (!parsed.ok) throw new Fault('invalid', parsed.why)
-    const input = decodeChatInput(parsed.value)
+    const input = decodeChatInput(valueIn(body, this.#service))
     const { idempotencyKey: key } = head
     if (key === undefined) return this.#begin(agent, input, origin)
     return replyOnce(this.#service, key, origin, problemReply, {

@@ -1,8 +1,8 @@
 /** The paths for the chat of the AI SDK. */
 import { Later } from '../../util/later.ts'
-import { problemReply } from '../../wire/problem.ts'
-import { requireAgent, runEndpoints } from '../native/run-endpoints.ts'
-import { caught } from '../reply/reply.ts'
+import { describedBy } from '../native/catalog.ts'
+import { requireAgent, runEndpoints } from '../native/routes.ts'
+import { endpoint, hasAgents } from '../reply/reply.ts'
 import type { Endpoint } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { Chats } from './chats.ts'
@@ -22,21 +22,16 @@ export function uiRoutes(service: Service): UiRoutes {
   const posts = runEndpoints(service, 'ui-stream', module.load, (agent, exchange) => (
     chats().answer(agent, exchange)
   ))
-  const streams = posts.map((post): Endpoint => ({
-    path: `${post.path}/{chat}/stream`,
-    methods: ['GET', 'DELETE'],
-    describe: async () => {
-      const { httpOperations } = await import('../openapi/openapi-operations.ts')
-      return { operations: { get: httpOperations.resumeUiStream, delete: httpOperations.stopUiStream } }
-    },
-    isOffered: () => service.catalog.root !== undefined,
-    refuse: problemReply,
+  const streams = posts.flatMap(({ path }) => (['GET', 'DELETE'] as const).map((method) => endpoint(service, {
+    method,
+    path: `${path}/{chat}/stream`,
+    describe: describedBy(method.toLowerCase(), method === 'GET' ? 'resumeUiStream' : 'stopUiStream'),
+    isOffered: hasAgents(service),
     load: module.load,
-    handle: (exchange) => caught(service, exchange, () => {
-      const verb = exchange.method === 'DELETE' ? 'stop' : 'resume'
-      return chats()[verb](requireAgent(service, exchange), exchange)
-    }),
-  }))
+    work: (exchange) => (
+      chats()[method === 'GET' ? 'resume' : 'stop'](requireAgent(service, exchange), exchange)
+    ),
+  })))
   return {
     endpoints: [...posts, ...streams],
     status: () => made?.status ?? { count: 0, bytes: 0 },

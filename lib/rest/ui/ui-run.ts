@@ -2,14 +2,13 @@
  * One run as the stream that the AI SDK's chat reads. A part that is open ends before something else begins.
  * Spec: AI SDK 5 to 7, UI message stream protocol v1.
  */
-import { publicMessage } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
 import { isPromised } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { OpenPart } from '../reply/open-part.ts'
-import { loggedFault } from '../reply/reply.ts'
+import { publicFailure } from '../reply/reply.ts'
 import { RunStream } from '../reply/run-stream.ts'
 import { chatKey } from './chat-streams.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -148,8 +147,7 @@ export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter 
       this.#write({ type: 'abort' })
       return this.sink!.end(DONE)
     }
-    const fault = loggedFault(this.service, error, this.call.requestId)
-    const errorText = publicMessage(fault, this.call.requestId, this.service.exposeErrors)
+    const { message: errorText } = publicFailure(this.service, error, this.call.requestId)
     this.#write({ type: 'error', errorText })
     this.sink!.end(DONE)
   }
