@@ -229,6 +229,34 @@ test('every operation has a name of its own, and answers what it is asked as it 
   }
 })
 
+test('completions that call a tool of the client, or refuse, are as described', async (t) => {
+  const caller = defineAgent({
+    name: 'Caller',
+    run: (_prompt, { clientTools: [tool], clientToolResults: [found] }) => (
+      tool === undefined || found !== undefined ? 'Tea.' : { toolCalls: [{ id: 'c', name: tool.name }] }
+    ),
+  })
+  const server = serve(t, { agents: [caller] })
+  const document = await documentOf(server, '')
+  const completion = [...operationsIn(document)].find(({ path }) => path === '/v1/chat/completions')!
+  const content = (completion.said['requestBody'] as Json)['content'] as Record<string, Json>
+  const check = checkFor(document, content['application/json']!['schema'] as object)
+  const hello = { role: 'user', content: 'Hi' }
+  const tools = [{ type: 'function', function: { name: 'find' } }]
+  const call = { id: 'c', type: 'function', function: { name: 'find', arguments: '{}' } }
+  const asked = { role: 'assistant', content: null, tool_calls: [call] }
+  const format = { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' } } }
+  const bodies = [
+    { messages: [hello], tools }, { messages: [hello], response_format: format },
+    { messages: [hello, asked, { role: 'tool', tool_call_id: 'c', content: 'Sencha' }], tools },
+  ]
+  for (const body of bodies) {
+    const sent = { model: 'caller', ...body }
+    assert.deepEqual(check(sent).errors, [])
+    await fits(document, completion, await server.fetch(request(completion.path, sent)), 'a completion')
+  }
+})
+
 test('a batch is described where it is taken, and so is what it is answered', async (t) => {
   const server = serve(t, { tools, protocol: 'mcp' })
   const document = await documentOf(server, '')

@@ -133,15 +133,17 @@ const schemas: DocumentPart = {
     }),
     'RFC 9457. `detail` and `error` are the same sentence; further members say more.',
   ),
-  ChatRequest: objectOf('model! messages! stream:boolean stream_options stop metadata', {
+  ChatRequest: objectOf('model! messages! stream:boolean stream_options stop metadata tools '
+    + 'response_format', {
     model: described(TEXT, 'The id of an agent or a group.'),
     messages: {
       type: 'array',
       minItems: 1,
       description: 'The whole conversation: the last user message is answered.',
-      items: objectOf('role! content', {
-        role: { enum: ['user', 'assistant', 'system', 'developer'] },
+      items: objectOf('role! content tool_calls tool_call_id', {
+        role: { enum: ['user', 'assistant', 'system', 'developer', 'tool'] },
         content: { description: 'A text, or a list of parts: `text`, `image_url`, `input_audio`, `file`.' },
+        tool_calls: objects,
       }),
     },
     stream_options: optionsOf('include_usage:boolean'),
@@ -150,6 +152,8 @@ const schemas: DocumentPart = {
       description: 'The answer ends before whichever of these comes first.',
     },
     metadata: { type: 'object', description: 'Handed to the agent as it is.' },
+    tools: described(objects, 'Functions that the client runs itself.'),
+    response_format: { type: 'object', description: 'What the answer must be.' },
   }),
   ChatCompletion: objectOf('id! object! created! model! choices! usage!', {
     object: { const: 'chat.completion' },
@@ -158,11 +162,11 @@ const schemas: DocumentPart = {
       type: 'array',
       description: 'One.',
       items: objectOf('index!:integer message! logprobs finish_reason!', {
-        message: objectOf('role! content! reasoning_content refusal', {
-          role: { const: 'assistant' }, refusal: none,
+        message: objectOf('role! content! reasoning_content refusal tool_calls', {
+          role: { const: 'assistant' }, content: textOrNone, refusal: textOrNone, tool_calls: objects,
         }),
         logprobs: none,
-        finish_reason: { const: 'stop' },
+        finish_reason: { enum: ['stop', 'tool_calls'] },
       }),
     },
     usage: {
