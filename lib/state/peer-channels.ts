@@ -28,8 +28,10 @@ export type AcceptChannel = (request: unknown, channel: PeerChannel) => ChannelL
 
 interface Open { readonly channel: PeerChannel; listener: ChannelListener | undefined; unsent: number }
 
-/** Characters that may be on their way on one channel. */
-const MAX_UNSENT = 8 * 1024 * 1024
+/** Characters that may be on their way on one channel: the largest result is among them. */
+const MAX_UNSENT = 32 * 1024 * 1024
+/** A longer text is sent in pieces, each of which fits into a value of the store. */
+const PIECES = /[^]{1,262144}/gu
 const LOOK_MS = 1_000
 
 export class PeerChannels {
@@ -190,14 +192,14 @@ export class ChannelSink {
   }
 
   write(text: string): boolean {
-    this.#channel.send(text)
+    for (const piece of text.match(PIECES) ?? []) this.#channel.send(piece)
     return true
   }
 
   ready(): Promise<void> { return Promise.resolve() }
 
   end(text = ''): void {
-    if (text !== '') this.#channel.send(text)
+    this.write(text)
     this.#channel.end()
   }
 }

@@ -72,6 +72,27 @@ test('a stream goes on at another process, from the event heard last, with its o
   assert.deepEqual(await told(whole), [1, 2, 'done'])
 })
 
+test('a large result arrives at another process as it does at its own', async (t) => {
+  const { open, promise } = gate<void>()
+  // Quotes and what is beyond ASCII take more room on the way than here.
+  const text = 'x'.repeat(9 * 1024 * 1024) + '"\n🙂'.repeat(100_000)
+  const large = defineTool({
+    name: 'count', description: 'Says much.', inputSchema: { type: 'object' },
+    async run(_args, call) {
+      call.log('info', 0)
+      await promise
+      return text
+    },
+  })
+  const { servers: [one, two] } = await fleetOf(t, 2, { tools: [large] })
+  const session = await begin(one!)
+  const last = await left(session)
+  const stream = await via(two!, session).get({ 'Last-Event-ID': last })
+  open()
+  const events = await stream.text()
+  assert.ok(events.includes(JSON.stringify(text)), `${events.length} characters arrived`)
+})
+
 test('clients of revisions that know no event without data are sent none when they come back', async (t) => {
   for (const revision of ['2025-03-26', '2025-06-18']) {
     const { servers, gates } = await counting(t, 2)
