@@ -138,6 +138,37 @@ test('one who listens on a dead connection notices, and listens on another', asy
   assert.equal(clients[1]!.released, true)
 })
 
+test('where listening fails at once, no connection is kept', async (t) => {
+  const released: boolean[] = []
+  let isDown = true
+  const pool = {
+    ...pooled(() => [{ last: 0, number: null }]).pool,
+    async connect() {
+      const at = released.push(false) - 1
+      let lost = (): void => {}
+      return {
+        on(event: string, listener: () => void) { if (event === 'error') lost = listener },
+        release() { released[at] = true },
+        async query() {
+          if (!isDown) return
+          isDown = false
+          // As pg does it: first the connection, then what was asked on it.
+          lost()
+          throw new Error('Connection terminated')
+        },
+      }
+    },
+  }
+  const store = postgresStore(pool)
+  t.after(() => store.close?.())
+  await assert.rejects(async () => store.follow('topic', 'now', () => {}), { kind: 'busy' })
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.ok(!released.includes(false), 'A connection that nobody ends')
+  const leave = await store.follow('topic', 'now', () => {})
+  assert.equal(released.filter((isReleased) => !isReleased).length, 1)
+  leave()
+})
+
 test('numbers are read however the client gives them', async () => {
   for (const version of ['12', 12, 12n]) {
     const { pool } = pooled(() => [{ key: 'a', value: 'x', version }])

@@ -208,11 +208,18 @@ async function listenByPool(
     isTrying = false
     if (!isOver) onAgain()
   }
-  await begin()
-  return async () => {
+  const end = async (): Promise<void> => {
     isOver = true
     drop()
   }
+  try {
+    await begin()
+  } catch (error) {
+    // Where the connection was lost, another one is being tried by now.
+    await end()
+    throw error
+  }
+  return end
 }
 
 /**
