@@ -201,6 +201,14 @@ export const topicRules: StoreRules = {
       follower.leave()
     }
     leaveEcho()
+    const late: string[] = []
+    await publishAll(other, `${name}/kept`, ['a', 'b'], keepAll)
+    const leave = await other.follow(`${name}/kept`, 'kept', (text) => {
+      late.push(text)
+      if (text === 'a') void other.publish(`${name}/kept`, 'c')
+    })
+    await receives(trial, 'a late follower', { received: late, leave }, ['a', 'b', 'c'])
+    leave()
   },
   'after close no listener is called, and to close again changes nothing': async (trial) => {
     const { one, name } = trial

@@ -322,7 +322,12 @@ function topicsOf(
     const subscriber = { listener, onLost, lastNumber: last }
     subscribers.add(subscriber)
     look()
+    // What it publishes meanwhile comes after what is kept.
+    const wasNotifying = isNotifying
+    isNotifying = true
     for (const { text } of kept) notify(subscriber, String(text))
+    isNotifying = wasNotifying
+    if (isAgain) deliver()
     return () => {
       subscribers.delete(subscriber)
       if (subscribers.size === 0 && topics.get(topic) === subscribers) topics.delete(topic)
