@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { memoryLimits } from '../../lib/store/memory/memory.ts'
-import { memoryTopics } from '../../lib/store/memory/memory-topics.ts'
+import { memoryLimits, memoryTopics } from '../../lib/store/memory/memory.ts'
 import type { Keep, MemoryStoreOptions } from '../../lib/index.ts'
 
 type Topics = ReturnType<typeof memoryTopics>
