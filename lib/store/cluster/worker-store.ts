@@ -21,10 +21,8 @@ type Method = 'read' | 'write' | 'remove' | 'list' | 'publish'
 
 /** What comes back: the answer to a question, its failure, or an event of what is followed. */
 type StoreReply =
-  | { readonly value: unknown }
-  | { readonly fault: StoreFault }
-  | { readonly text: string }
-  | { readonly isLost: true }
+  | { readonly value: unknown } | { readonly fault: StoreFault }
+  | { readonly text: string } | { readonly isLost: true }
 
 /** How a store has failed. `cause`: what kept it from being reached, for a log. */
 interface StoreFault { readonly kind: string; readonly message: string; readonly cause?: string }
@@ -34,10 +32,6 @@ interface Envelope<Content> { readonly of: string; readonly id: number; readonly
 
 /** Tells these messages from all others on the same channel. */
 const NAME = 'triport:store'
-
-function encodeEnvelope<Content>(envelope: Envelope<Content>): object {
-  return { [NAME]: envelope }
-}
 
 /** The message that something received is; undefined where it is none of these. */
 function decodeEnvelope<Content>(message: unknown): Envelope<Content> | undefined {
@@ -82,7 +76,8 @@ export function hostStore(store: Store): () => void {
   if (!store.isShared) {
     throw new TypeError('hostStore takes a store that others may share, as memoryStore({ isShared: true })')
   }
-  const cluster = clusterModule()
+  // Only a primary pays for what this module brings along.
+  const cluster = process.getBuiltinModule('node:cluster') as unknown as Cluster
   const workers = new Map<Worker, Followers>()
   const receive = (worker: Worker, message: unknown): void => {
     const envelope = decodeEnvelope<StoreQuestion>(message)
@@ -92,8 +87,10 @@ export function hostStore(store: Store): () => void {
     void answer(store, worker, followers, envelope)
   }
   const forget = (worker: Worker): void => {
-    for (const leave of workers.get(worker)?.values() ?? []) leave?.()
+    const followers = workers.get(worker)
     workers.delete(worker)
+    for (const leave of followers?.values() ?? []) leave?.()
+    followers?.clear()
   }
   cluster.on('message', receive)
   cluster.on('disconnect', forget)
@@ -104,43 +101,32 @@ export function hostStore(store: Store): () => void {
   }
 }
 
-/** Only a primary pays for what this module brings along. */
-function clusterModule(): Cluster {
-  const module: unknown = process.getBuiltinModule('node:cluster')
-  if (isCluster(module)) return module
-  throw new Error('hostStore needs node:cluster, which is not there')
-}
-
-function isCluster(module: unknown): module is Cluster {
-  return typeof module === 'object' && module !== null && 'fork' in module
-}
-
 async function answer(
   store: Store, worker: Worker, followers: Followers, { of, id, content }: Envelope<StoreQuestion>,
 ): Promise<void> {
   const send = (reply: StoreReply): void => {
-    if (worker.isConnected()) worker.send(encodeEnvelope({ of, id, content: reply }), () => {})
+    if (worker.isConnected()) worker.send({ [NAME]: { of, id, content: reply } }, () => {})
   }
+  const name = `${of} ${content.method === 'leave' ? content.follower : id}`
   try {
     let value: unknown
     if (content.method === 'leave') {
-      const name = `${of} ${content.follower}`
       followers.get(name)?.()
       followers.delete(name)
     } else if (content.method === 'follow') {
-      const name = `${of} ${id}`
       followers.set(name, undefined)
       const leave = await store.follow(
         content.topic, content.from, (text) => send({ text }), () => send({ isLost: true }),
       )
       // It may have left, or ended, meanwhile.
-      if (followers.has(name) && worker.isConnected()) followers.set(name, leave)
+      if (followers.has(name)) followers.set(name, leave)
       else leave()
     } else {
       value = await Reflect.apply(store[content.method], store, content.given.map(decode))
     }
     send({ value })
   } catch (error) {
+    followers.delete(name)
     send({ fault: encodeFault(error) })
   }
 }
@@ -148,10 +134,7 @@ async function answer(
 /** How long the primary has for its first message. */
 const FIRST_MESSAGE_MS = 5_000
 
-interface Pending {
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: Fault) => void
-}
+interface Pending { readonly resolve: (value: unknown) => void; readonly reject: (error: Fault) => void }
 
 /**
  * Makes the store of a worker. What is kept lives as long as the store of the primary keeps it, and with a
@@ -171,25 +154,25 @@ export function workerStore(): Store {
   let hasAnswered = false
   let isOver = false
   let timer: NodeJS.Timeout | undefined
+  const lose = (): void => end('The primary has gone')
   process.on('message', receive)
   process.on('disconnect', lose)
+  const ask = <Answer>(method: Method, ...given: readonly unknown[]): Promise<Answer> => (
+    send<Answer>({ method, given: given.map(encode) })
+  )
   return {
     isShared: true,
-    read: (...given) => ask<Entry | undefined>('read', given),
-    write: (...given) => ask<number | undefined>('write', given),
-    remove: (...given) => ask<boolean>('remove', given),
+    read: (...given) => ask<Entry | undefined>('read', ...given),
+    write: (...given) => ask<number | undefined>('write', ...given),
+    remove: (...given) => ask<boolean>('remove', ...given),
     list: (collection, owner, limit, before = Infinity) => (
-      ask<readonly Entry[]>('list', [collection, owner, limit, before])
+      ask<readonly Entry[]>('list', collection, owner, limit, before)
     ),
-    publish: (topic, text, keep) => ask<void>('publish', keep ? [topic, text, keep] : [topic, text]),
+    publish: (topic, text, keep) => ask<void>('publish', topic, text, ...keep ? [keep] : []),
     follow, close,
   }
 
   /** Rejects with the `Fault` that the primary has answered, or with 'busy'. */
-  function ask<Answer>(method: Method, given: readonly unknown[]): Promise<Answer> {
-    return send<Answer>({ method, given: given.map(encode) })
-  }
-
   function send<Answer>(question: StoreQuestion, id: number = ++lastId): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       if (isOver || !process.connected) {
@@ -198,7 +181,7 @@ export function workerStore(): Store {
       // The primary answers what was asked for.
       pending.set(id, { resolve: (value) => resolve(value as Answer), reject })
       if (!hasAnswered) awaitFirstMessage()
-      const message = encodeEnvelope({ of: name, id, content: question })
+      const message = { [NAME]: { of: name, id, content: question } }
       process.send?.(message, undefined, undefined, (cause) => {
         if (cause === null) return
         pending.delete(id)
@@ -216,12 +199,11 @@ export function workerStore(): Store {
     try {
       await send({ method: 'follow', topic, from }, id)
     } catch (error) {
-      subscribers.delete(id)
+      // The primary may get to it later.
+      leave(id)
       throw error
     }
-    return () => {
-      if (subscribers.delete(id)) leave(id)
-    }
+    return () => leave(id)
   }
 
   function close(): void {
@@ -230,12 +212,8 @@ export function workerStore(): Store {
     end('The store is closed')
   }
 
-  function lose(): void {
-    end('The primary has gone')
-  }
-
   function leave(follower: number): void {
-    send({ method: 'leave', follower }).catch(() => {})
+    if (subscribers.delete(follower)) send({ method: 'leave', follower }).catch(() => {})
   }
 
   function receive(message: unknown): void {
