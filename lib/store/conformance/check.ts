@@ -110,7 +110,8 @@ async function tried(
       resolve(`Nothing within ${timeoutMs} ms, waiting for ${trial.waitingFor}`)
     })
   })
-  const checked = check(trial).then(() => undefined, (error: unknown) => String(error))
+  const checked = check(trial).finally(() => trial.leaveAll())
+    .then(() => undefined, (error: unknown) => String(error))
   try {
     return await Promise.race([checked, late])
   } finally {

@@ -15,6 +15,8 @@ export const LONG_MS = 60_000
 /** How long those are kept that are to expire, in milliseconds. */
 export const SHORT_MS = 100
 
+export interface Follower { readonly received: string[]; readonly leave: () => void }
+
 export class Trial {
   /** Two connections to one state; the same one where it is not shared. */
   readonly one: Store
@@ -25,6 +27,7 @@ export class Trial {
   readonly connect: () => Promise<Store>
   waitingFor = 'an answer'
   isOver = false
+  readonly #leaves: (() => void)[] = []
 
   constructor(
     one: Store, other: Store, name: string, maxValueBytes: number, connect: () => Promise<Store>,
@@ -49,6 +52,31 @@ export class Trial {
       await sleep(2)
     }
     this.waitingFor = before
+  }
+
+  /** Follows a topic. What the rule does not leave is left at its end. */
+  async listen(
+    store: Store, from: 'kept' | 'now' = 'now', topic: string = this.name, act?: (text: string) => void,
+  ): Promise<Follower> {
+    const received: string[] = []
+    const leave = await store.follow(topic, from, (text) => {
+      received.push(text)
+      act?.(text)
+    })
+    this.#leaves.push(leave)
+    return { received, leave }
+  }
+
+  leaveAll(): void {
+    for (const leave of this.#leaves) leave()
+  }
+
+  /** Waits until the last of some texts has arrived, and throws unless they are exactly these. */
+  async receives(who: string, { received }: Follower, expected: readonly string[]): Promise<void> {
+    const last = expected.at(-1)
+    const isDone = (): boolean => last === undefined || received.includes(last)
+    await this.until(`${who} to receive the last of ${expected.length}`, isDone)
+    sameList(`What ${who} received`, received, expected)
   }
 
   async untilGone(id: StoreKey): Promise<void> {
