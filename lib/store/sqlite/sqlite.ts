@@ -161,13 +161,9 @@ export class SqliteDatabase {
 }
 
 function sqliteModule(): SqliteModule {
-  const module: unknown = process.getBuiltinModule('node:sqlite')
-  if (isSqlite(module)) return module
+  const module = process.getBuiltinModule('node:sqlite') as SqliteModule | undefined
+  if (module !== undefined) return module
   throw new Error(`sqliteStore needs Node 22.13 or later, which has SQLite; this is ${process.version}`)
-}
-
-function isSqlite(module: unknown): module is SqliteModule {
-  return typeof module === 'object' && module !== null && 'DatabaseSync' in module
 }
 
 /** Processes that open a new file at once meet locks for which SQLite itself does not wait. */
@@ -258,8 +254,15 @@ const UNWATCHED_MS = 10
 const SOON_MS = 8
 const PAGE_COUNT = 256
 
-function topicStatements(database: SqliteDatabase) {
-  return {
+/**
+ * All topics of one file, as rows that are numbered through all of them. Who follows looks for new rows when
+ * the file of what was written last changes, and besides that now and then. An event has a rank among those
+ * that are kept of its topic. All are there for some seconds, for the other processes.
+ */
+function topicsOf(
+  database: SqliteDatabase, path: string, maxValueBytes: number,
+): Pick<SqliteStore, 'publish' | 'follow' | 'close'> {
+  const sql = {
     insert: database.prepare(
       'INSERT INTO triport_events (topic, rank, expires_at, forget_at, text) VALUES (?, ?, ?, ?, ?)'),
     rank: database.prepare('SELECT max(rank) AS rank FROM triport_events WHERE topic = ?'),
@@ -275,17 +278,6 @@ function topicStatements(database: SqliteDatabase) {
     text: database.prepare('SELECT text FROM triport_events WHERE number = ?'),
     changes: database.prepare('PRAGMA data_version'),
   }
-}
-
-/**
- * All topics of one file, as rows that are numbered through all of them. Who follows looks for new rows when
- * the file of what was written last changes, and besides that now and then. An event has a rank among those
- * that are kept of its topic. All are there for some seconds, for the other processes.
- */
-function topicsOf(
-  database: SqliteDatabase, path: string, maxValueBytes: number,
-): Pick<SqliteStore, 'publish' | 'follow' | 'close'> {
-  const sql = topicStatements(database)
   const topics = new Map<string, Set<NumberedSubscriber>>()
   let seenChange = -1
   /** The number of the last event that was passed on here. */
