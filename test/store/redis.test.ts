@@ -32,7 +32,7 @@ test('what is no client of Redis is refused with the names of those that are', (
 })
 
 test('a pool and a cluster of redis are refused with what to give in their place', () => {
-  const cluster = { sendCommand() {}, duplicate() {}, subscribe() {}, getSlotRandomNode() {} }
+  const cluster = { sendCommand() {}, duplicate() {}, subscribe() {}, getSlotRandomNode() {}, command() {} }
   for (const client of [cluster, { sendCommand() {}, duplicate() {} }]) {
     assert.throws(() => redisStore(client), { name: 'TypeError', message: /give \{ command, subscribe \}/ })
   }

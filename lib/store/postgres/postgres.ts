@@ -5,7 +5,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { rejectUnknown } from '../../schema/options.ts'
 import { MAX_VALUE_BYTES } from '../../state/store.ts'
-import { requireValueBytes, retry, stateOf } from '../shared/common.ts'
+import { has, requireValueBytes, retry, stateOf } from '../shared/common.ts'
 import { remoteStore } from '../shared/remote.ts'
 import type { Parameter, PostgresConnection, Rows } from './postgres-commands.ts'
 import type { Store } from '../../state/store.ts'
@@ -267,11 +267,6 @@ async function listenBySql(
     endPulse()
     await unlisten()
   }
-}
-
-function has(value: unknown, ...methods: readonly string[]): value is object {
-  const isObject = (typeof value === 'object' || typeof value === 'function') && value !== null
-  return isObject && methods.every((method) => typeof Reflect.get(value, method) === 'function')
 }
 
 function isSql(client: unknown): client is ListeningSql {

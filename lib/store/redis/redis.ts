@@ -4,7 +4,7 @@
  */
 import { rejectUnknown } from '../../schema/options.ts'
 import { MAX_VALUE_BYTES } from '../../state/store.ts'
-import { requireValueBytes } from '../shared/common.ts'
+import { has, requireValueBytes } from '../shared/common.ts'
 import { remoteStore } from '../shared/remote.ts'
 import type { RedisConnection, RedisSubscriber } from './redis-commands.ts'
 import type { Store } from '../../state/store.ts'
@@ -66,19 +66,12 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   }, maxValueBytes)
 }
 
-const SHAPES = 'a connected client of ioredis, iovalkey or redis (createClient), or { command, subscribe }'
-
 function redisConnection(client: unknown): RedisConnection {
-  if (!isObject(client)) throw new TypeError(`redisStore takes ${SHAPES}`)
   if (isCalling(client)) {
     return {
       command: ([name = '', ...args]) => client.call(name, ...args),
       open: (receive, onAgain) => callingSubscriber(client.duplicate(followerOptions), receive, onAgain),
     }
-  }
-  if ('sendCommand' in client && !isSending(client)) {
-    const what = 'of redis a plain client that can subscribe: no pool, no cluster'
-    throw new TypeError(`redisStore takes ${what}; for those give { command, subscribe }`)
   }
   if (isSending(client)) {
     return {
@@ -95,7 +88,9 @@ function redisConnection(client: unknown): RedisConnection {
       open: (receive, onAgain) => commandingSubscriber(client, receive, onAgain),
     }
   }
-  throw new TypeError(`redisStore takes ${SHAPES}`)
+  throw new TypeError(`redisStore takes ${has(client, 'sendCommand')
+    ? 'of redis a plain client that can subscribe: no pool, no cluster; for those give { command, subscribe }'
+    : 'a connected client of ioredis, iovalkey or redis (createClient), or { command, subscribe }'}`)
 }
 
 interface Calling {
@@ -216,22 +211,15 @@ function commandingSubscriber(
 
 function ignore(): void {}
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return (typeof value === 'object' || typeof value === 'function') && value !== null
-}
-
-function has(client: object, ...methods: readonly string[]): boolean {
-  return methods.every((method) => typeof Reflect.get(client, method) === 'function')
-}
-
-function isCalling(client: object): client is Calling {
+function isCalling(client: unknown): client is Calling {
   return has(client, 'call', 'duplicate', 'subscribe')
 }
 
-function isSending(client: object): client is Sending {
+function isSending(client: unknown): client is Sending {
   return has(client, 'sendCommand', 'duplicate', 'subscribe') && !has(client, 'getSlotRandomNode')
 }
 
-function isCommanding(client: object): client is CommandingClient {
-  return has(client, 'command', 'subscribe')
+function isCommanding(client: unknown): client is CommandingClient {
+  // Those of redis have a method for each command, `command` among them.
+  return has(client, 'command', 'subscribe') && !has(client, 'sendCommand')
 }

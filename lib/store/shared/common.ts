@@ -109,6 +109,12 @@ export function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
+/** Whether a client has these methods: packages differ in their classes, and not in those. */
+export function has(client: unknown, ...methods: readonly string[]): client is object {
+  const isObject = (typeof client === 'object' || typeof client === 'function') && client !== null
+  return isObject && methods.every((method) => typeof Reflect.get(client, method) === 'function')
+}
+
 /** The SQLSTATE of an error. */
 export function stateOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined

@@ -104,7 +104,7 @@ export class FollowedTopic {
   readonly #subscribers = new Set<NumberedSubscriber>()
   /** What has to be done one after the other: joining, and events that arrived meanwhile. */
   #jobs = 0
-  #lastJob: Promise<void> = Promise.resolve()
+  #lastJob: Promise<unknown> = Promise.resolve()
   #isClosed = false
   /** The number of the last event that was passed on; undefined before the first look. */
   #lastNumber: number | undefined
@@ -119,19 +119,15 @@ export class FollowedTopic {
     from: 'kept' | 'now', listener: (text: string) => void, onLost: (() => void) | undefined,
   ): Promise<() => void> {
     const subscriber: NumberedSubscriber = { listener, onLost, lastNumber: 0 }
-    return new Promise((resolve, reject) => this.#do(async () => {
-      try {
-        await this.#begin(subscriber, from)
-        resolve(() => { this.#subscribers.delete(subscriber) })
-      } catch (error) {
-        reject(error)
-      }
-    }))
+    return this.#do(async () => {
+      await this.#begin(subscriber, from)
+      return () => { this.#subscribers.delete(subscriber) }
+    })
   }
 
   receive(event: TopicEvent): void {
     if (this.#jobs === 0 && this.#isNext(event)) return this.#pass(event)
-    this.#do(async () => {
+    void this.#do(async () => {
       if (this.#lastNumber === undefined || event.number <= this.#lastNumber) return
       if (event.text === undefined) return this.#catchUp(event.number)
       if (event.previous > this.#lastNumber) await this.#catchUp(event.previous)
@@ -140,7 +136,7 @@ export class FollowedTopic {
   }
 
   resume(): void {
-    this.#do(() => this.#catchUp(Infinity))
+    void this.#do(() => this.#catchUp(Infinity))
   }
 
   close(): void {
@@ -148,15 +144,11 @@ export class FollowedTopic {
     this.#subscribers.clear()
   }
 
-  #do(job: () => Promise<void>): void {
+  #do<T>(job: () => Promise<T>): Promise<T> {
     this.#jobs++
-    this.#lastJob = this.#after(this.#lastJob, job)
-  }
-
-  async #after(before: Promise<void>, job: () => Promise<void>): Promise<void> {
-    await before
-    await job()
-    this.#jobs--
+    const done = this.#lastJob.then(job).finally(() => { this.#jobs-- })
+    this.#lastJob = done.catch(() => {})
+    return done
   }
 
   async #begin(subscriber: NumberedSubscriber, from: 'kept' | 'now'): Promise<void> {
