@@ -102,6 +102,24 @@ const formats: ReadonlyMap<unknown, string> = new Map(Object.entries({
   ipv6: 'ipv6', iso_date: 'date', iso_timestamp: 'date-time',
 }))
 
+/** What they call the same of checks. */
+const checks: ReadonlyMap<unknown, string> = new Map(Object.entries({
+  greater_than: 'min', min_length: 'min', min_value: 'min', gt_value: 'min', less_than: 'max',
+  max_length: 'max', max_value: 'max', lt_value: 'max', length_equals: 'length', multiple_of: 'multipleOf',
+  integer: 'int', safe_integer: 'int',
+}))
+
+/** The keywords of one check: of a format it is the name. */
+function keywordsOf(type: string, check: unknown, limit: unknown, isExclusive = false): JsonObject {
+  const kind = checks.get(check) ?? check
+  if (kind === 'min' || kind === 'max') return bound(type, kind, limit, isExclusive)
+  if (kind === 'length') return { ...bound(type, 'min', limit), ...bound(type, 'max', limit) }
+  if (kind === 'int') return { type: 'integer' }
+  if (kind === 'multipleOf') return { multipleOf: limit }
+  const format = formats.get(kind)
+  return format === undefined ? {} : { format }
+}
+
 /** A bound of a length, of a number of items, or of a number. */
 function bound(type: string, end: 'min' | 'max', value: unknown, isExclusive = false): JsonObject {
   if (typeof value !== 'number') return {}
@@ -118,11 +136,8 @@ function readZod3(schema: object, side: Side): Part | undefined {
   const type = words.get(name) ?? name
   const { minLength, maxLength } = def
   const more = described(def['description'], listOf(def['checks']).map((check) => {
-    const { kind, value: limit, inclusive = true } = rawOf(check)
-    if (kind === 'min' || kind === 'max') return bound(type, kind, limit, inclusive === false)
-    if (kind === 'length') return { ...bound(type, 'min', limit), ...bound(type, 'max', limit) }
-    if (kind === 'int') return { type: 'integer' }
-    return kind === 'multipleOf' ? { multipleOf: limit } : formatted(kind)
+    const { kind, value: limit, inclusive } = rawOf(check)
+    return keywordsOf(type, kind, limit, inclusive === false)
   }), bound(type, 'min', rawOf(minLength)['value']), bound(type, 'max', rawOf(maxLength)['value']))
   if (type === 'effects') {
     const isOpen = side === 'output' && rawOf(def['effect'])['type'] === 'transform'
@@ -148,14 +163,9 @@ function readZod(schema: object, side: Side): Part | undefined {
   const about = registered(schema)
   const more = described(about, [def, ...listOf(def['checks']).map(defOf)].map((check) => {
     const { check: kind, value: limit, inclusive, minimum, maximum, length, format } = check
-    if (kind === 'greater_than') return bound(type, 'min', limit, inclusive === false)
-    if (kind === 'less_than') return bound(type, 'max', limit, inclusive === false)
-    if (kind === 'min_length') return bound(type, 'min', minimum)
-    if (kind === 'max_length') return bound(type, 'max', maximum)
-    if (kind === 'length_equals') return { ...bound(type, 'min', length), ...bound(type, 'max', length) }
-    if (kind === 'multiple_of') return { multipleOf: limit }
     if (kind === 'number_format') return /int/.test(String(format)) ? { type: 'integer' } : {}
-    return kind === 'string_format' ? formatted(format) : {}
+    if (kind === 'string_format') return keywordsOf(type, format, undefined)
+    return keywordsOf(type, kind, limit ?? minimum ?? maximum ?? length, inclusive === false)
   }))
   if (type === 'transform') return { type: 'transformed', more }
   if (type === 'pipe') return { type: 'wrapped', inner: side === 'input' ? def['in'] : def['out'], more }
@@ -186,30 +196,16 @@ function readValibot(schema: object, side: Side): Part | undefined {
     return { type: 'transformed' }
   }
   const about = steps.findLast((step) => step['type'] === 'description')
-  const more = described(about?.['description'], steps.map(({ type: kind, requirement }) => {
-    switch (kind) {
-      case 'min_value': case 'min_length': return bound(type, 'min', requirement)
-      case 'max_value': case 'max_length': return bound(type, 'max', requirement)
-      case 'gt_value': return bound(type, 'min', requirement, true)
-      case 'lt_value': return bound(type, 'max', requirement, true)
-      case 'length': return { ...bound(type, 'min', requirement), ...bound(type, 'max', requirement) }
-      case 'non_empty': return bound(type, 'min', 1)
-      case 'integer': case 'safe_integer': return { type: 'integer' }
-      case 'multiple_of': return { multipleOf: requirement }
-      default: return formatted(kind)
-    }
-  }))
+  const more = described(about?.['description'], steps.map(({ type: kind, requirement }) => (
+    kind === 'non_empty' ? bound(type, 'min', 1)
+      : keywordsOf(type, kind, requirement, kind === 'gt_value' || kind === 'lt_value')
+  )))
   const { default: initial } = raw
   const hasDefault = type === 'optional' && initial !== undefined && typeof initial !== 'function'
   return {
     type: hasDefault ? 'default' : type, more, properties: entries, inner: wrapped ?? item ?? value,
     several: options ?? items, choices: name === 'literal' ? [literal] : options, initial,
   }
-}
-
-function formatted(name: unknown): JsonObject {
-  const format = formats.get(name)
-  return format === undefined ? {} : { format }
 }
 
 function described(
