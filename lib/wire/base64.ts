@@ -1,7 +1,7 @@
 /**
- * Base64, read strictly, and the header value that carries it. Another alphabet, missing padding, stray bits
- * or characters make it no base64: Node's decoder skips what it does not know, so each result is encoded
- * again and compared. Spec: RFC 4648 §3.5, §4, §5; MCP 2026-07-28, header values.
+ * UTF-8 and base64, read strictly, and the header value that carries both. Another alphabet, missing padding,
+ * stray bits or characters make it no base64: Node's decoder skips what it does not know, so each result is
+ * encoded again and compared. Spec: RFC 4648 §3.5, §4, §5; MCP 2026-07-28, header values.
  */
 
 /** Reads base64: standard and padded, or URL-safe without padding. Undefined where it is not canonical. */
@@ -23,10 +23,19 @@ export function standardBase64(text: string): string | undefined {
   return standard.padEnd(Math.ceil(standard.length / 4) * 4, '=')
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The text of bytes; undefined where they are no UTF-8. */
+export function utf8Of(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
 const OPENING = '=?base64?'
 const CLOSING = '?='
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * The value of an `Mcp-Param-*` header: its text, or the UTF-8 text between `=?base64?` and `?=`.
@@ -40,10 +49,5 @@ export function decodeHeaderValue(value: string): string | undefined {
     && literal.startsWith(OPENING) && literal.endsWith(CLOSING)
   if (!isMarked) return literal
   const bytes = decodeBase64(literal.slice(OPENING.length, -CLOSING.length))
-  if (bytes === undefined) return undefined
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    return undefined
-  }
+  return bytes && utf8Of(bytes)
 }

@@ -54,6 +54,10 @@ function headers({ keyVariable }: HostedUrl, variable: (name: string) => string)
 const shell = (name: string): string => `\${${name}}`
 const env = (name: string): string => `\${env:${name}}`
 
+const zed: HostFiles = {
+  ...everywhere('~/.config/zed/settings.json'), windows: '%APPDATA%/Zed/settings.json',
+}
+
 /** All hosts that are known. */
 export const mcpHosts: readonly McpHost[] = [
   {
@@ -94,10 +98,7 @@ export const mcpHosts: readonly McpHost[] = [
   },
   {
     id: 'zed', title: 'Zed', member: 'context_servers', format: 'json', takesVariables: false,
-    files: {
-      macos: '~/.config/zed/settings.json', windows: '%APPDATA%/Zed/settings.json',
-      linux: '~/.config/zed/settings.json', project: '.zed/settings.json',
-    },
+    files: { ...zed, project: '.zed/settings.json' },
     process: plain, address: ({ url }) => ({ url }), then: 'Zed reads it at once.',
   },
   {
@@ -117,10 +118,7 @@ export const mcpHosts: readonly McpHost[] = [
   },
   {
     id: 'zed-agent', title: 'Zed (ACP)', protocol: 'acp', member: 'agent_servers', format: 'json',
-    takesVariables: false, files: {
-      macos: '~/.config/zed/settings.json', windows: '%APPDATA%/Zed/settings.json',
-      linux: '~/.config/zed/settings.json',
-    },
+    takesVariables: false, files: zed,
     process: ({ command, args }) => ({ type: 'custom', command, args }),
     then: 'It is in the menu of new threads.',
   },

@@ -7,16 +7,10 @@ import { randomFillSync } from 'node:crypto'
 const pool = Buffer.alloc(4096)
 let used = pool.length
 
-/** So many random bytes, at most 1024, as base64url. */
-export function randomId(bytes: number): string {
+/** So many random bytes, at most 1024, as text. */
+export function randomId(bytes: number, encoding: 'base64url' | 'hex' = 'base64url'): string {
   const from = draw(bytes)
-  return pool.toString('base64url', from, from + bytes)
-}
-
-/** The same as hexadecimal digits. */
-export function randomHex(bytes: number): string {
-  const from = draw(bytes)
-  return pool.toString('hex', from, from + bytes)
+  return pool.toString(encoding, from, from + bytes)
 }
 
 const UUID_BYTES = 16

@@ -6,7 +6,7 @@
  * twice through one fork at one place of the URI, so the time is at most the length of the template times the
  * length of the URI.
  */
-import { normalUri } from './uri.ts'
+import { normalUri, percentDecoded } from './uri.ts'
 
 /** Values by the variable's name, in an object without a prototype. */
 type UriVariables = Readonly<Record<string, string | readonly string[]>>
@@ -271,7 +271,7 @@ function valuesOf(taken: readonly Taken[]): UriVariables | undefined {
   // Whole values first: a prefix of the same variable has to be the beginning of its value.
   for (const { variable, text } of taken.toSorted((a, b) => b.variable.max - a.variable.max)) {
     const { name, max, isExploded } = variable
-    const value = decode(text)
+    const value = percentDecoded(text)
     if (value === undefined) return undefined
     const known = values[name]
     if (!isExploded) {
@@ -284,14 +284,6 @@ function valuesOf(taken: readonly Taken[]): UriVariables | undefined {
     }
   }
   return values
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The first `max` characters; one outside the basic plane counts as one. */

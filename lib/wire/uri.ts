@@ -26,6 +26,15 @@ export function normalUri(uri: string): string {
     .replace(/^[A-Za-z][A-Za-z0-9+.-]*:/, (scheme) => scheme.toLowerCase())
 }
 
+/** A text without its escapes; undefined where one is broken, or they are no UTF-8. */
+export function percentDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Whether a path is another one or lies below it: `/team/a` below `/team` and `/team/`, `/teams` not. */
 export function isAtOrBelow(path: string, top: string): boolean {
   return path === top || path.startsWith(top.endsWith('/') ? top : `${top}/`)

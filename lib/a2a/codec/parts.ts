@@ -6,6 +6,7 @@
  */
 import { textOf } from '../../define/content.ts'
 import { standardBase64 } from '../../wire/base64.ts'
+import { percentDecoded } from '../../wire/uri.ts'
 import { A2aFault } from '../model/faults.ts'
 import { wrongField } from '../model/fields.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -131,11 +132,7 @@ export function nameOf(uri: string): string {
   if (DATA_URI.test(uri)) return 'data'
   const path = uri.replace(/[?#].*$/s, '').replace(/^[a-z][a-z\d+.-]*:(?:\/\/[^/]*)?/i, '')
   const segment = path.slice(path.lastIndexOf('/') + 1)
-  try {
-    return decodeURIComponent(segment) || NO_NAME
-  } catch {
-    return segment
-  }
+  return (percentDecoded(segment) ?? segment) || NO_NAME
 }
 
 /** Bytes in Base64 of either alphabet, padded or not, in the normal form. */

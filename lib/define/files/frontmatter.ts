@@ -165,11 +165,11 @@ class FrontmatterReader {
   /** `[a, 'b']` */
   #inline(line: Line, text: string): readonly unknown[] {
     const [, inner] = /^\[(.*)\](?:[ \t]+#.*)?$/.exec(text) ?? []
-    const items = inner?.trim() === '' ? []
-      : inner?.match(/(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,'"[\]{}#])+/g)
-    const isWhole = items !== undefined && items !== null && items.join(',') === inner?.replace(/,\s*$/, '')
     if (inner?.trim() === '') return []
-    if (!isWhole) this.#fail(line, 'is no plain list; write its items below, each behind its own -')
+    const items = inner?.match(/(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,'"[\]{}#])+/g) ?? undefined
+    if (items === undefined || items.join(',') !== inner?.replace(/,\s*$/, '')) {
+      this.#fail(line, 'is no plain list; write its items below, each behind its own -')
+    }
     return items.map((item) => this.#scalar(line, item.trim()))
   }
 

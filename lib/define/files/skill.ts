@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
+import { utf8Of } from '../../wire/base64.ts'
 import { isStrings } from '../../wire/json.ts'
 import { normalUri } from '../../wire/uri.ts'
 import { isRecord } from '../content.ts'
@@ -14,7 +15,6 @@ import {
 } from '../validate.ts'
 import { parseFrontmatter } from './frontmatter.ts'
 import { MANIFEST, readSkillFolder } from './skill-folder.ts'
-import { utf8Of } from './source.ts'
 import type { Resource } from '../resource.ts'
 import type { Checks } from '../validate.ts'
 import type { SkillSource } from './skill-folder.ts'

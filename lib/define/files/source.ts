@@ -48,12 +48,3 @@ export function readSource(owner: string, path: string, { size }: Stats, maxByte
 function tooLarge(owner: string, path: string, maxBytes: number): TypeError {
   return new TypeError(`${owner} has more than ${maxBytes} bytes: ${path}; make it smaller`)
 }
-
-/** The text of bytes; undefined where they are no UTF-8. */
-export function utf8Of(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}

@@ -3,11 +3,12 @@
  * Spec: https://modelcontextprotocol.io/extensions/apps, SEP-1865.
  */
 import { statSync } from 'node:fs'
+import { utf8Of } from '../../wire/base64.ts'
 import { isStrings } from '../../wire/json.ts'
 import { isRecord } from '../content.ts'
 import { defineResource } from '../resource.ts'
 import { checkMembers, must, mustBeFlag, mustBeText, mustHave, show } from '../validate.ts'
-import { readSource, sourcePath, statSource, utf8Of } from './source.ts'
+import { readSource, sourcePath, statSource } from './source.ts'
 import type { Resource } from '../resource.ts'
 import type { Checks } from '../validate.ts'
 

@@ -2,6 +2,7 @@
  * Method and path to an endpoint. Paths without names are one look-up in a map; others are tried one after
  * the other, in their given order.
  */
+import { percentDecoded } from '../../wire/uri.ts'
 import type { Endpoint } from './exchange.ts'
 
 export interface Match {
@@ -152,10 +153,6 @@ export function parseTarget(target: string): { readonly path: string; readonly q
   const query = end < 0 ? '' : target.slice(end + 1)
   if (!raw.includes('%')) return /[\u0000-\u001f\u007f\\]/.test(raw) ? undefined : { path: raw, query }
   if (/%(?:2f|5c|00)/i.test(raw)) return undefined
-  try {
-    const path = decodeURIComponent(raw)
-    return /[\u0000-\u001f\u007f\\]/.test(path) ? undefined : { path, query }
-  } catch {
-    return undefined
-  }
+  const path = percentDecoded(raw)
+  return path === undefined || /[\u0000-\u001f\u007f\\]/.test(path) ? undefined : { path, query }
 }

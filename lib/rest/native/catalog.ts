@@ -14,6 +14,7 @@ import { Later } from '../../util/later.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { JSON_TYPE, parseMediaType } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
+import { percentDecoded } from '../../wire/uri.ts'
 import { boundedJson, endpoint, json, listHandler, valueIn } from '../reply/reply.ts'
 import type { Origin } from '../../define/call.ts'
 import type { ResourceContents } from '../../define/content.ts'
@@ -177,12 +178,8 @@ function uriIn(query: string): string {
   const message = given.length > 1 ? 'is given twice; send one'
     : first.length <= 'uri='.length ? 'is missing; write /resources/read?uri=…'
     : 'has a broken escape; write it percent-encoded'
-  try {
-    const uri = decodeURIComponent(first.slice('uri='.length))
-    if (given.length === 1 && uri !== '') return uri
-  } catch {
-    // The error below names it.
-  }
+  const uri = percentDecoded(first.slice('uri='.length))
+  if (given.length === 1 && uri) return uri
   throw new Fault('invalid', `The parameter uri ${message}`, { errors: [{ path: 'uri', message }] })
 }
 

@@ -3,7 +3,7 @@
  * Spec: Open Responses 2026-04-24, ResponseResource.
  */
 import { quote } from '../../wire/json.ts'
-import { randomHex } from '../../wire/random.ts'
+import { randomId } from '../../wire/random.ts'
 import type { MadeToolCall } from '../../define/client-tool.ts'
 import type { Usage } from '../../define/event.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
@@ -24,7 +24,7 @@ const ID_BYTES = 16
 
 /** An id as OpenAI spells them. */
 export function idFor(prefix: string): string {
-  return `${prefix}_${randomHex(ID_BYTES)}`
+  return `${prefix}_${randomId(ID_BYTES, 'hex')}`
 }
 
 /**
