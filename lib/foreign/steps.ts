@@ -3,6 +3,7 @@
  * Where a question runs the handler again from the top, the steps before it are not run again.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { Paragraphs } from './work.ts'
 import type { Call } from '../define/call.ts'
 import type { Shown } from './adapter.ts'
 
@@ -21,11 +22,12 @@ export async function* runSteps<State, Answers>(
   ask: (state: State) => Promise<Answers>,
 ): AsyncGenerator<Shown, void> {
   const key = `${owner}-${countRun(call, owner)}`
-  let state = yield* runOnce(call, `${key}-1`, false, step)
+  const paragraphs = new Paragraphs()
+  let state = yield* runOnce(call, `${key}-1`, false, step, paragraphs)
   for (let number = 2; state !== undefined; number++) {
     const before = state
     const answers = await ask(before)
-    state = yield* runOnce(call, `${key}-${number}`, true, () => step(before, answers))
+    state = yield* runOnce(call, `${key}-${number}`, true, () => step(before, answers), paragraphs)
   }
 }
 
@@ -47,7 +49,7 @@ interface Kept<State> { readonly shown: readonly Shown[]; readonly state: State 
  * (`isAnswered`) is not done twice: another agent of a group may ask next.
  */
 async function* runOnce<State>(
-  call: Call, key: string, isAnswered: boolean, step: () => AgentStep<State>,
+  call: Call, key: string, isAnswered: boolean, step: () => AgentStep<State>, paragraphs: Paragraphs,
 ): AgentStep<State> {
   let keep: (kept: string) => void = () => {}
   let forget: (reason: Error) => void = () => {}
@@ -61,7 +63,7 @@ async function* runOnce<State>(
   })
   if (!isNew) {
     const { shown, state } = unpack<State>(await kept)
-    yield* shown
+    for (const one of shown) yield inParagraph(key, one, paragraphs)
     return state
   }
   const run = step()
@@ -77,13 +79,19 @@ async function* runOnce<State>(
         return next.value
       }
       shown.push(next.value)
-      yield next.value
+      yield inParagraph(key, next.value, paragraphs)
     }
   } finally {
     // A first step that asks nothing, or one that has failed, is not kept.
     forget(new Error('Nothing is to be asked'))
     await run.return(undefined)
   }
+}
+
+/** Its text as part of a step's, which is a paragraph of its own. */
+function inParagraph(step: string, shown: Shown, paragraphs: Paragraphs): Shown {
+  if (typeof shown === 'string') return paragraphs.next(step, shown)
+  return shown.text === undefined ? shown : { ...shown, text: paragraphs.next(step, shown.text) }
 }
 
 // Whole conversations: a tenth of their size as they are.

@@ -48,10 +48,10 @@ export class Paragraphs {
   #last: unknown
   #isBegun = false
 
-  /** A piece of the message `id`, with what stands between it and the message before. */
+  /** A piece of the message `id`, with the blank line before it, where it does not begin with one. */
   next(id: unknown, text: string): string {
     if (text === '') return ''
-    const isNext = this.#isBegun && id !== this.#last
+    const isNext = this.#isBegun && id !== this.#last && !text.startsWith('\n\n')
     this.#isBegun = true
     this.#last = id
     return isNext ? `\n\n${text}` : text

@@ -128,7 +128,7 @@ test('what waits for a person is asked, and its answer goes behind what the mode
   const { call } = listening({
     can: () => true, ask: async () => ({ action: 'accept', content: { approve: true } }),
   })
-  assert.deepEqual(await shownBy(aiSdk.run(agent, 'Hi', call)), ['Well.', 'Paid.'])
+  assert.deepEqual(await shownBy(aiSdk.run(agent, 'Hi', call)), ['Well.', '\n\nPaid.'])
   assert.deepEqual(given[1], [
     { role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Well.' },
     { role: 'tool', content: [{ type: 'tool-approval-response', approvalId: 'a', approved: true }] },

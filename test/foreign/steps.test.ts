@@ -37,7 +37,7 @@ function counting(ran: number[], last: number): (state?: number) => AgentStep<nu
 test('steps run one after the other, and what is asked comes between them', async () => {
   const [ran, asked]: [number[], number[]] = [[], []]
   const run = runSteps(callOf(), 'a', counting(ran, 3), async (state) => { asked.push(state) })
-  assert.deepEqual(await shownBy(run), ['1 ', '2 ', '3 '])
+  assert.deepEqual(await shownBy(run), ['1 ', '\n\n2 ', '\n\n3 '])
   assert.deepEqual([ran, asked], [[1, 2, 3], [1, 2]])
 })
 
@@ -53,13 +53,27 @@ test('a handler that runs again shows what its steps have shown, and runs none o
       })
       for await (const shown of run) all.push(shown)
     }, /is being asked/)
-    assert.deepEqual(all, ['1 ', '2 '].slice(0, answered + 1))
+    assert.deepEqual(all, ['1 ', '\n\n2 '].slice(0, answered + 1))
   }
-  assert.deepEqual(await shownBy(runSteps(calls(), 'a', step, async () => {})), ['1 ', '2 ', '3 '])
+  assert.deepEqual(await shownBy(runSteps(calls(), 'a', step, async () => {})), ['1 ', '\n\n2 ', '\n\n3 '])
   assert.deepEqual(ran, [1, 2, 3])
   // Another agent of a group has asked since.
-  assert.deepEqual(await shownBy(runSteps(calls(), 'a', step, async () => {})), ['1 ', '2 ', '3 '])
+  assert.deepEqual(await shownBy(runSteps(calls(), 'a', step, async () => {})), ['1 ', '\n\n2 ', '\n\n3 '])
   assert.deepEqual(ran, [1, 2, 3])
+})
+
+test('a step is a paragraph, also where the handler runs again, and no blank line is doubled', async () => {
+  const calls = rerun()
+  async function* step(state?: number): AgentStep<number> {
+    if (state === undefined) yield ''
+    yield { text: state === undefined ? 'I ' : '\n\nIt ', data: 1 }
+    yield state === undefined ? 'ask.' : 'is.'
+    return state === undefined ? 1 : undefined
+  }
+  const shown = ['', { text: 'I ', data: 1 }, 'ask.', { text: '\n\nIt ', data: 1 }, 'is.']
+  for (const _ of [1, 2]) {
+    assert.deepEqual(await shownBy(runSteps(calls(), 'a', step, async () => {})), shown)
+  }
 })
 
 test('what is too large to be kept is an answer all the same, but nothing to go on from', async () => {
@@ -76,7 +90,7 @@ test('what is too large to be kept is an answer all the same, but nothing to go 
     return state === 0 ? 1 : undefined
   }
   const run = runSteps(call(), 'a', (state) => step(Number(state ?? 0)), async () => {})
-  assert.deepEqual(await shownBy(run), ['short', long])
+  assert.deepEqual(await shownBy(run), ['short', `\n\n${long}`])
   const large = runSteps(call(), 'a', async function* (): AgentStep<string> { return long }, async () => {})
   await assert.rejects(async () => shownBy(large), /too large/)
 })
@@ -86,7 +100,7 @@ test('agents of one call do not take each other\'s steps, nor does one that runs
   for (const _ of [1, 2]) {
     const call = calls()
     for (const [owner, last] of [['a', 2], ['b', 3], ['a', 3]] as const) {
-      const expected = ['1 ', '2 ', '3 '].slice(0, last)
+      const expected = ['1 ', '\n\n2 ', '\n\n3 '].slice(0, last)
       assert.deepEqual(await shownBy(runSteps(call, owner, counting([], last), async () => {})), expected)
     }
   }

@@ -16,9 +16,9 @@ export async function outputOf(result: object): Promise<unknown> {
   return typeof output === 'object' ? output ?? undefined : undefined
 }
 
-/** Makes what reads the values of one run. `hadText`: something was said before. */
-export function partReader(hadText = false): Read {
-  let hasText = hadText
+/** Makes what reads the values of one run. */
+export function partReader(): Read {
+  let hasText = false
   let isNew = false
   return (value, call) => {
     if (!('type' in value)) return readResult(value, call)

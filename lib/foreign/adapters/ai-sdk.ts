@@ -31,7 +31,6 @@ interface Streamed {
 interface State {
   readonly messages: readonly object[]
   readonly approvals: readonly PlainMembers[]
-  readonly hasText: boolean
 }
 
 /** Gives messages to an agent. */
@@ -66,35 +65,32 @@ export const voltAgent: Adapter = {
 function runWith(start: Start, hasInstructions: boolean, prompt: string, call: Call): AsyncIterable<Shown> {
   const asked = [...earlierMessages(call, hasInstructions), userMessage(prompt, call)]
   return runSteps<State, readonly object[]>(call, 'ai-sdk', (state, answers = []) => (
-    step(start, asked, [...state?.messages ?? [], ...answers], state?.hasText === true, call)
+    step(start, asked, [...state?.messages ?? [], ...answers], call)
   ), ({ approvals }) => askFor(approvals, call))
 }
 
 async function* step(
-  start: Start, asked: readonly object[], since: readonly object[], hadText: boolean, call: Call,
+  start: Start, asked: readonly object[], since: readonly object[], call: Call,
 ): AgentStep<State> {
   const result = await start([...asked, ...since])
-  const read = partReader(hadText)
+  const read = partReader()
   if (!('fullStream' in result)) {
     yield read(result, call) ?? ''
     return undefined
   }
   const streamed = result as Streamed
   const approvals: PlainMembers[] = []
-  let hasText = hadText
   for await (const part of streamed.fullStream ?? []) {
     if (isApproval(part)) {
       approvals.push(membersIn(part))
       continue
     }
     const shown = read(part, call)
-    if (shown === undefined) continue
-    hasText = true
-    yield shown
+    if (shown !== undefined) yield shown
   }
   if (approvals.length > 0) {
     const messages = await streamed.responseMessages ?? (await streamed.steps).at(-1)?.response.messages ?? []
-    return { messages: [...since, ...messages], approvals, hasText }
+    return { messages: [...since, ...messages], approvals }
   }
   const data = await outputOf(result)
   if (data !== undefined) yield { data }

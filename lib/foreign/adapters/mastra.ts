@@ -22,11 +22,7 @@ interface Theirs {
 interface Streamed { readonly runId: string; readonly fullStream: AsyncIterable<object> }
 
 /** A run that waits in Mastra's storage, and for what. */
-interface State {
-  readonly runId: string
-  readonly waiting: readonly PlainMembers[]
-  readonly hasText: boolean
-}
+interface State { readonly runId: string; readonly waiting: readonly PlainMembers[] }
 
 /** How a tool that waits goes on. */
 interface Answer { readonly toolCallId: unknown; readonly approved?: boolean; readonly data?: unknown }
@@ -36,7 +32,7 @@ export const mastra: Adapter & Reader = {
     const theirs = agent as Theirs
     const options = { abortSignal: call.signal }
     return runSteps<State, readonly Answer[]>(call, 'mastra', (state, answers = []) => (
-      step(call, state?.hasText === true, state === undefined
+      step(call, state === undefined
         ? [() => theirs.stream(messagesOf(prompt, call), options)]
         : answers.map((answer) => () => resume(theirs, { ...options, runId: state.runId }, answer)))
     ), async ({ waiting }) => Promise.all(waiting.map((one) => ask(one, call))))
@@ -49,11 +45,10 @@ export const mastra: Adapter & Reader = {
 
 /** Each of the streams is the same run, which goes on after one more answer. */
 async function* step(
-  call: Call, hadText: boolean, starts: readonly (() => Promise<Streamed>)[],
+  call: Call, starts: readonly (() => Promise<Streamed>)[],
 ): AgentStep<State> {
-  const read = reader(partReader(hadText))
+  const read = reader(partReader())
   const waiting: PlainMembers[] = []
-  let hasText = hadText
   let runId = ''
   for (const start of starts) {
     const streamed = await start()
@@ -64,12 +59,10 @@ async function* step(
         continue
       }
       const shown = read(chunk, call)
-      if (shown === undefined) continue
-      hasText = true
-      yield shown
+      if (shown !== undefined) yield shown
     }
   }
-  return waiting.length > 0 ? { runId, waiting, hasText } : undefined
+  return waiting.length > 0 ? { runId, waiting } : undefined
 }
 
 async function resume(
