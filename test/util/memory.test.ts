@@ -10,8 +10,9 @@ test('what is held without an option of the server follows the memory that there
     .map((name) => new URL(`../../lib/${name}.js`, import.meta.url).href)
   const print = `const { memoryStore } = await import('${main}')
     const { publisher } = await import('${remote}')
-    const { watch, watchedBytes } = await import('${session}')
+    const { Sessions, watch } = await import('${session}')
     const { PlainLease } = await import('${quota}')
+    const { watched } = new Sessions({ maxSessions: 1 }, undefined)
     const store = memoryStore()
     const owner = 'ann'
     for (let key = 0; key < 50; key++) {
@@ -20,11 +21,11 @@ test('what is held without an option of the server follows the memory that there
     const kept = store.list('c', owner, Infinity).length
     const publish = publisher(() => new Promise(() => {}))('topic', '', undefined, ${40 * MiB})
     const said = await Promise.race([publish, 0]).catch((error) => error.kind)
-    let watched = 0
+    let refused = 0
     try {
-      watch(watchedBytes(), new PlainLease('a'), new Array(20).fill('x'.repeat(${2 * MiB})))
-    } catch (error) { watched = error.kind }
-    console.log(JSON.stringify([kept <= 40, said, watched]))`
+      watch(watched, new PlainLease('a'), new Array(20).fill('x'.repeat(${2 * MiB})))
+    } catch (error) { refused = error.kind }
+    console.log(JSON.stringify([kept <= 40, said, refused]))`
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--max-old-space-size=96', '--input-type=module', '-e', print,
   ])
