@@ -48,6 +48,7 @@ const refused: readonly (readonly [text: string, message: RegExp])[] = [
   ['y: a', /line 2: it has the name y; quote it/],
   ['a: b: c', /line 2: it has a colon in its text; write '…' around it/],
   ['a: b\n\nc', /line 4: it is no member; write name: value/],
+  ['a: b\n\n  c', /line 4: it goes on with a text behind a blank line or a comment; write \| or >/],
   ['a:b', /line 2: it is no member/],
   ['a: b\na: c', /line 3: it says 'a' a second time; leave one of them out/],
   ['a: b\n\tc: d', /line 3: it is indented with a tab; use spaces/],

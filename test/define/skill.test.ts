@@ -127,6 +127,8 @@ test('each mistake is named, with how to mend it', (t) => {
     ['./nowhere', /^The folder of skills is not there: .*nowhere\. A relative path begins at the working/],
     [join(large, 'a/SKILL.md'), /^The folder of skills is a file: .*; name the folder that holds the skills/],
     [inFolder({ 'a.md': '' }), /^The folder of skills has no SKILL\.md in it: .*; write one in a folder/],
+    [inFolder({ [`${'a/'.repeat(17)}b.md`]: '' }), /goes deeper than 16 levels: .*; move it up/],
+    [inFolder({ 'a/SKILL.md': manifest('a'), 'a/\u007f': '' }), /name that no address can hold: .*; rename/],
     [inFolder({ 'a/SKILL.md': 'A' }), /a\/SKILL\.md, line 1: it does not begin with front/],
     [inFolder({ 'a/SKILL.md': '---\nname: a\nb\n---' }), /a\/SKILL\.md, line 3: it is no member/],
     [inFolder({ 'a/SKILL.md': manifest('b') }), /has the name 'b', and its folder is 'a'; give/],

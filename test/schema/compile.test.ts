@@ -50,6 +50,7 @@ test('a broken schema is refused with its place, the reason and what to write', 
     [{ title: 5 }, 'at /title: "title" must be a string'],
     [{ $id: 'a#b' }, 'at /$id: "$id" must be a URI without fragment; write the fragment as "$anchor"'],
     [{ $anchor: '#a' }, 'at /$anchor: "$anchor" must be a word'],
+    [{ $ref: '#%' }, 'at /$ref: nothing here is called #%; write "#/$defs/name"'],
     [{ $ref: '#/$defs/nothing' }, 'at /$ref: nothing here is called #/$defs/nothing; write "#/$defs/name"'],
     [
       { $ref: 'https://example.com/a' },

@@ -17,6 +17,11 @@ test('schemas that are made to be expensive are refused', () => {
   const wide = { anyOf: Array.from({ length: 30_000 }, () => ({})) }
   assert.match(mistake(wide), /one subschema too many \(maxSubschemas\)/)
   assert.equal(mistake(wide, { maxSubschemas: Infinity }), 'none')
+  let nested: JsonSchema = {}
+  for (let depth = 0; depth < 50; depth++) nested = { not: nested }
+  const levels = Array.from({ length: 50 }, (_, depth) => ({ $ref: `#/$defs/a${'/not'.repeat(depth)}` }))
+  assert.match(mistake({ $defs: { a: nested }, prefixItems: levels }, { maxSubschemas: 110 }),
+    /is used in too many ways \(maxSubschemas\)/)
 })
 
 test('recursion ends, whatever the schema and the value', () => {
