@@ -85,7 +85,6 @@ export interface Agent extends AgentDefinition {
 
 const mustBeModes = mustBeTexts(`['text/plain']`)
 
-/** What an agent's members may be. */
 export const agentChecks: Checks<Agent> = {
   name: true, id: true, description: mustBeText, version: mustBeText, run: true, skills: requireSkills,
   timeoutMs: mustBeTimeout, inputModes: mustBeModes, outputModes: mustBeModes,
@@ -124,7 +123,6 @@ export interface Group extends GroupDefinition {
   readonly onAgentError: 'stop' | 'continue'
 }
 
-/** What a group's members may be. */
 export const groupChecks: Checks<Group> = {
   name: true, id: true, description: mustBeText, version: mustBeText, agents: true,
   mode: must((mode) => mode === 'sequence' || mode === 'parallel' || typeof mode === 'function',
@@ -154,7 +152,6 @@ export function isAdapted(agent: object): boolean {
 /** Agents that were given as functions, which cannot have a description. */
 const functions = new WeakSet<Agent>()
 
-/** Whether an agent was given as a bare function. */
 export function isBareFunction(agent: Agent): boolean {
   return functions.has(agent)
 }

@@ -198,7 +198,6 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     this.#emit = emit
   }
 
-  /** Whether pieces of another framework have come. */
   get isForeign(): boolean { return this.#shape !== undefined }
 
   get isSilent(): boolean { return this.content.length === 0 && !this.isForeign }

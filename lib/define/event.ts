@@ -96,7 +96,6 @@ export function usageMeta(usage: Usage | undefined): Readonly<Record<string, unk
   return usage && { 'triport/usage': usage }
 }
 
-/** The events of one run. */
 export class RunEvents {
   usage: Usage | undefined
   /** The names of tools that run, by the ids of their calls. */

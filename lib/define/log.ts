@@ -13,12 +13,10 @@ const severities: readonly Severity[] = [
   'debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency',
 ]
 
-/** Whether a value names a severity. */
 export function isSeverity(value: unknown): value is Severity {
   return severities.some((known) => known === value)
 }
 
-/** Whether a severity is at least as severe as a threshold. */
 export function reaches(severity: Severity, threshold: Severity): boolean {
   return severities.indexOf(severity) >= severities.indexOf(threshold)
 }

@@ -95,7 +95,6 @@ export interface Prompt extends Described {
   readonly get: (args: Readonly<Record<string, string>>, call: Call) => PromptOutput
 }
 
-/** What a prompt's members may be. */
 export const promptChecks: Checks<PromptDefinition> = {
   name: true, ...describedChecks, arguments: true, scopes: true, complete: true, get: true, kind: true,
 }

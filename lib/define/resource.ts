@@ -114,14 +114,12 @@ const aboutChecks: Checks<About> = {
   annotations: mustHave(annotationChecks, `{ audience: ['user'], priority: 0.5 }`),
 }
 
-/** What a resource's members may be. */
 export const resourceChecks: Checks<Resource> = {
   ...aboutChecks, uri: true,
   size: must((size) => Number.isSafeInteger(size) && Number(size) >= 0, 'write its bytes, or leave it out'),
   scopes: true, read: true, kind: true,
 }
 
-/** What a template's members may be. */
 export const templateChecks: Checks<ResourceTemplateDefinition> & { readonly kind: true } = {
   ...aboutChecks, uriTemplate: true, scopes: true, complete: true, read: true, kind: true,
 }

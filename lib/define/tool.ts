@@ -151,7 +151,6 @@ export interface Tool extends Described {
   readonly run: (args: unknown, call: Call) => unknown
 }
 
-/** What a tool's members may be. */
 export const toolChecks: Checks<ToolDefinition> = {
   name: true, ...describedChecks, inputSchema: true, validate: true, outputSchema: true,
   annotations: mustHave(annotationChecks, '{ readOnlyHint: true }'), timeoutMs: mustBeTimeout, scopes: true,

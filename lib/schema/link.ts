@@ -94,20 +94,16 @@ class Linker {
     const uri = resolve(resource.uri, reference)
     const found = this.registry.find(uri)
     if (found === undefined) return undefined
-    const node = this.nodeOf(found, reports)
     const locations = isDynamic ? this.registry.dynamics.get(split(uri)[1]) : undefined
     if (locations?.includes(found)) {
       this.#dynamics.push(() => locations.forEach((location) => this.nodeOf(location, reports)))
       return inDocument(found.resource, follow(({ scope }) => {
-        for (const document of scope) {
-          const location = locations.find((one) => one.resource === document)
-          if (location !== undefined) return this.nodeOf(location, reports)
-        }
-        return node
+        const outermost = scope.find((document) => locations.some(({ resource }) => resource === document))
+        return this.nodeOf(locations.find(({ resource }) => resource === outermost) ?? found, reports)
       }, depth))
     }
     if (whole !== undefined) this.#leads.set(whole, (this.#leads.get(whole) ?? new Set()).add(found.at))
-    const check = followNode(node, depth)
+    const check = followNode(this.nodeOf(found, reports), depth)
     return found.resource === resource ? check : inDocument(found.resource, check)
   }
 }

@@ -91,14 +91,13 @@ export function formatError(id: Id | undefined, error: RpcError): string {
   return `${head}"error":${JSON.stringify(error)}}`
 }
 
-/** A notification, with params that are JSON text already. */
+/** Of a notification, and of a request, the params are JSON text already. */
 export function formatNotification(method: string, params?: string): string {
   return params === undefined
     ? `{"jsonrpc":"2.0","method":"${method}"}`
     : `{"jsonrpc":"2.0","method":"${method}","params":${params}}`
 }
 
-/** A request of ours, with params that are JSON text already. */
 export function formatRequest(id: Id, method: string, params?: string): string {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"${method}"`
   return params === undefined ? `${head}}` : `${head},"params":${params}}`

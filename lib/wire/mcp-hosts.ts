@@ -58,7 +58,6 @@ const zed: HostFiles = {
   ...everywhere('~/.config/zed/settings.json'), windows: '%APPDATA%/Zed/settings.json',
 }
 
-/** All hosts that are known. */
 export const mcpHosts: readonly McpHost[] = [
   {
     id: 'claude', title: 'Claude Desktop', member: 'mcpServers', format: 'json', takesVariables: false,

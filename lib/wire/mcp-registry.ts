@@ -3,7 +3,6 @@
  * what they say of it, and how it is reached.
  */
 
-/** The longest name. */
 const MAX_NAME = 200
 /** The longest title, and the longest description. */
 export const MAX_REGISTRY_TEXT = 100
@@ -15,16 +14,11 @@ export function isRegistryName(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_NAME && NAME.test(value)
 }
 
-/** A server that is reached by its address. */
-export interface Remote {
-  readonly type: 'streamable-http'
-  readonly url: string
-  readonly headers?: readonly object[]
-  readonly supportedProtocolVersions?: readonly string[]
-}
-
-/** `isKeyed`: callers need a key. What is secret is left to the client as a variable. */
-export function remoteOf(url: string, isKeyed: boolean): Remote {
+/**
+ * A server that is reached by its address. `isKeyed`: callers need a key. What is secret is left to the
+ * client as a variable.
+ */
+export function remoteOf(url: string, isKeyed: boolean): object {
   if (!isKeyed) return { type: 'streamable-http', url }
   const key = { description: 'The key of this server', isRequired: true, isSecret: true }
   const header = { name: 'Authorization', isRequired: true, isSecret: true, value: 'Bearer {key}' }

@@ -58,7 +58,6 @@ export function listOf(items: SchemaLike): DocumentPart {
   return { type: 'array', items: schemaOf(items) }
 }
 
-/** A schema with a sentence. */
 export function described(schema: SchemaLike, description: string): DocumentPart {
   return { ...schemaOf(schema), description }
 }
@@ -79,7 +78,6 @@ export function jsonOrEvents(schema: SchemaLike, events: string): DocumentPart {
   return { [JSON_TYPE]: { schema: schemaOf(schema) }, [EVENT_STREAM]: { schema: described(TEXT, events) } }
 }
 
-/** The JSON body of a request. */
 export function requestBody(schema: SchemaLike, example?: unknown, required?: boolean): DocumentPart {
   return { required, content: { [JSON_TYPE]: { schema: schemaOf(schema), example } } }
 }

@@ -6,16 +6,6 @@ export const PROBLEM_JSON = 'application/problem+json'
 /** One wrong member of a request. `path` is a JSON Pointer. */
 export interface ProblemError { readonly path: string; readonly message: string }
 
-export interface Problem {
-  readonly type: string
-  readonly title: string
-  readonly status: number
-  readonly detail: string
-  readonly error: string
-  readonly request_id: string
-  readonly errors?: readonly ProblemError[]
-}
-
 const titles: ReadonlyMap<number, string> = new Map([
   [400, 'Bad Request'],
   [401, 'Unauthorized'],
@@ -42,7 +32,7 @@ const titles: ReadonlyMap<number, string> = new Map([
 /** The document for a status and a sentence. `more` adds members, for example `errors`. */
 export function problem(
   status: number, detail: string, requestId: string, more?: Readonly<Record<string, unknown>>,
-): Problem & Readonly<Record<string, unknown>> {
+): Readonly<Record<string, unknown>> {
   const title = titles.get(status) ?? 'Error'
   const error = sentenceWithin(detail)
   const members = { type: 'about:blank', title, status, detail: error, error, request_id: requestId }
@@ -50,7 +40,6 @@ export function problem(
   return more === undefined ? members : { ...members, ...more, ...members }
 }
 
-/** A whole answer. */
 export interface TextReply {
   readonly status: number
   readonly type: string

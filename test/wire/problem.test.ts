@@ -7,7 +7,7 @@ test('a problem says its sentence twice, for clients of either habit', () => {
     type: 'about:blank', title: 'Not Found', status: 404, detail: 'No such thing', error: 'No such thing',
     request_id: 'r-1',
   })
-  assert.equal(problem(499, 'Odd', 'r-1').title, 'Error')
+  assert.equal(problem(499, 'Odd', 'r-1')['title'], 'Error')
 })
 
 test('what is added never stands in the place of what every reader relies on', () => {

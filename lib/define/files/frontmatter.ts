@@ -4,7 +4,6 @@
  */
 import { isRecord } from '../content.ts'
 
-/** A line with more than its comment. */
 interface Line { readonly indent: number; readonly text: string; readonly number: number }
 
 const MAX_DEPTH = 8

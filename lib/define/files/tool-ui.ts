@@ -106,12 +106,8 @@ const uiChecks: Checks<ToolUiDefinition> = {
   ...pageChecks, html: true, file: true,
   uri: must((value) => typeof value === 'string' && value.startsWith('ui://') && URL.canParse(value),
     `write an address of ui:, as in 'ui://shop/cart'`),
-  visibility: must((value) => isStrings(value) && value.length > 0 && value.every(isViewer),
-    `write ['model'], ['app'] or both`),
-}
-
-function isViewer(word: string): boolean {
-  return word === 'model' || word === 'app'
+  visibility: must((value) => isStrings(value) && value.length > 0
+    && value.every((one) => one === 'model' || one === 'app'), `write ['model'], ['app'] or both`),
 }
 
 /** What was made here: a copy of a tool keeps it. */
@@ -120,8 +116,8 @@ const made = new WeakSet<object>()
 /** Checks the `ui` of a tool, and reads its file. Throws `TypeError` with a sentence for every mistake. */
 export function toolUiOf(owner: string, tool: UiOwner, given: unknown): ToolUi | undefined {
   if (given === undefined) return undefined
-  if (isMade(given)) return given
   if (!isRecord(given)) throw new TypeError(`${owner} has ui ${show(given)}; write { file: './page.html' }`)
+  if (made.has(given)) return given as unknown as ToolUi
   checkMembers(`${owner}, in its ui,`, given, uiChecks)
   const { html, file, uri, visibility = ['model', 'app'], ...about } = given as ToolUiDefinition
   if (tool._meta?.['ui'] !== undefined) {
@@ -145,10 +141,6 @@ export function toolUiOf(owner: string, tool: UiOwner, given: unknown): ToolUi |
   const ui = Object.freeze<ToolUi>({ uri: hasPage ? address : uri, visibility, page, html: text })
   made.add(ui)
   return ui
-}
-
-function isMade(value: unknown): value is ToolUi {
-  return typeof value === 'object' && value !== null && made.has(value)
 }
 
 /** The HTML, of whichever of the two is there. */
