@@ -75,14 +75,14 @@ function cardOf({ service, options, agent, exchange }: CardAsked, more: unknown)
   return extendCard(composeCard(service, options, agent, url, isRoot, principal), more)
 }
 
-/** Answers a client of A2A 0.2. */
-export function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): MaybePromise<Reply> {
+/** Answers a client of A2A 0.2. Never rejects. */
+export async function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): Promise<Reply> {
   const { service, options, signer, exchange } = asked
-  const done = (card: Card): Reply => {
+  try {
+    const card = await extendedCard({ ...asked, dialect: plain })
     const document = documentOf(card, modeFor(versionTextOf(exchange), options.card), signer)
     return { status: 200, type: JSON_TYPE, headers, body: JSON.stringify(document) }
-  }
-  const failed = (thrown: unknown): Reply => {
+  } catch (thrown) {
     const { requestId } = exchange.origin
     const fault = asFault(thrown)
     if (fault !== thrown) {
@@ -91,11 +91,5 @@ export function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): MaybePromise
     const detail = publicMessage(fault, requestId, service.exposeErrors)
     const status = fault.kind === 'unsupported' ? 404 : numbersOf(fault).httpStatus
     return problemReply({ status, detail, requestId, headers })
-  }
-  try {
-    const card = extendedCard({ ...asked, dialect: plain })
-    return isThenable(card) ? card.then(done).catch(failed) : done(card)
-  } catch (error) {
-    return failed(error)
   }
 }

@@ -111,10 +111,9 @@ export function readChoice<T>(
 export function needList<T>(
   value: unknown, at: string, name: string, read: (item: unknown, path: string) => T,
 ): readonly T[] {
-  if (!Array.isArray(value) || value.length === 0) {
-    throw wrongField(at, name, 'must be a list with at least one item')
-  }
-  return readItems(value, at, name, read)
+  const items = Array.isArray(value) ? readList(value, at, name, read) : undefined
+  if (items !== undefined && items.length > 0) return items
+  throw wrongField(at, name, 'must be a list with at least one item')
 }
 
 /** A list, even an empty one. `read` gets each item with its path. */
@@ -123,17 +122,7 @@ export function readList<T>(
 ): readonly T[] | undefined {
   if (isUnset(value)) return undefined
   if (!Array.isArray(value)) throw wrongField(at, name, 'must be a list')
-  return readItems(value, at, name, read)
-}
-
-function readItems<T>(
-  list: readonly unknown[], at: string, name: string, read: (item: unknown, path: string) => T,
-): readonly T[] {
-  const items: T[] = []
-  for (let index = 0; index < list.length; index += 1) {
-    items.push(read(list[index], `${at}.${name}[${index}]`))
-  }
-  return items
+  return value.map((item, index) => read(item, `${at}.${name}[${index}]`))
 }
 
 // RFC 3339 §5.6; `Date.parse` alone would take much more.

@@ -99,8 +99,6 @@ const optionChecks: Checks<A2aServerOptions> = {
   pushNotifications: (_owner, value) => { pushSettingsOf(value) },
 }
 
-const providerChecks: Checks<NonNullable<A2aServerOptions['provider']>> = { organization: true, url: true }
-
 const extensionChecks: Checks<CardExtension> = {
   uri: true,
   description: must(isText, TEXT),
@@ -141,7 +139,7 @@ function checkProvider(_owner: string, provider: unknown): void {
     throw new TypeError(`a2a.provider needs an organization and a url; `
       + `write { organization: 'Example', url: 'https://example.com' }`)
   }
-  rejectUnknown('a2a.provider', provider, Object.keys(providerChecks))
+  rejectUnknown('a2a.provider', provider, ['organization', 'url'])
 }
 
 function checkExtensions(_owner: string, extensions: unknown): void {

@@ -5,6 +5,7 @@
  */
 import { createHash, createPrivateKey, createPublicKey, KeyObject, sign } from 'node:crypto'
 import { isRecord } from '../../define/content.ts'
+import { rejectUnknown } from '../../define/validate.ts'
 import { formatCanonicalJson } from '../../wire/json.ts'
 import type { JsonWebKey } from 'node:crypto'
 import type { CardSignature, JsonMembers } from './model.ts'
@@ -29,11 +30,8 @@ const REMEDY = 'write the PEM text or the JWK of an EC private key of the curve 
 /** Makes the signer of a `SigningKey`. Throws `TypeError` for what is none, without showing any of it. */
 export function signerOf(given: unknown): Signer {
   const isNamed = isRecord(given) && !(given instanceof KeyObject) && 'key' in given
+  if (isNamed) rejectUnknown('a2a.signingKey', given, ['key', 'kid', 'jku'])
   const { key, kid, jku } = isNamed ? given : { key: given }
-  if (isNamed) {
-    const odd = Object.keys(given).find((name) => !['key', 'kid', 'jku'].includes(name))
-    if (odd !== undefined) throw new TypeError(`a2a.signingKey has no option '${odd}'; it has key, kid, jku`)
-  }
   const isKid = kid === undefined || (typeof kid === 'string' && kid !== '')
   if (!isKid) throw new TypeError('a2a.signingKey.kid is no text; write what verifiers call the key')
   if (jku !== undefined && !(typeof jku === 'string' && URL.canParse(jku))) {

@@ -1,6 +1,6 @@
 /**
  * The table of operations. A request and its decoded params go in, a result or a stream of events comes out,
- * in no dialect and no binding. Each throws, or rejects with, a `Fault`.
+ * in no dialect and no binding. Each throws, or rejects with, a `Fault`. Spec: A2A 1.0 §3.1.
  */
 import { callerOf } from '../../define/call.ts'
 import { isTerminal, wholeTask } from '../../tasks/task.ts'
@@ -20,8 +20,16 @@ import type { ListRequest, TaskPage, TaskRequest, TaskView } from '../model/mode
 import type { KeptPushConfig } from '../push/push-config.ts'
 import type { A2aRequest, Operations } from './request.ts'
 
-/** Without secrets. A configuration is reached through its task. Spec: A2A 1.0 §3.1.7 to §3.1.10. */
-const pushOperations: Operations = {
+/** Configurations are reached through their task, and shown without secrets (§3.1.7 to §3.1.10). */
+export const operations: Operations = {
+  'send': sendMessage,
+  'stream': streamMessage,
+  'get': (request, { tenant, id, historyLength }) => (
+    andThen(findTask(request, tenant, id), (task) => viewOf(task, historyLength))
+  ),
+  'list': listTasks,
+  'cancel': cancelTask,
+  'subscribe': subscribe,
   async 'push-create'(request, { tenant, config }) {
     const push = requirePush(request)
     const task = await findTask(request, tenant, config.taskId)
@@ -41,6 +49,7 @@ const pushOperations: Operations = {
     await push.remove(await findTask(request, tenant, taskId), id)
     return undefined
   },
+  'extended-card': signedExtendedCard,
 }
 
 async function configsOf(
@@ -48,19 +57,6 @@ async function configsOf(
 ): Promise<readonly KeptPushConfig[]> {
   const push = requirePush(request)
   return push.configs.of(await findTask(request, tenant, taskId))
-}
-
-export const operations: Operations = {
-  'send': sendMessage,
-  'stream': streamMessage,
-  'get': (request, { tenant, id, historyLength }) => (
-    andThen(findTask(request, tenant, id), (task) => viewOf(task, historyLength))
-  ),
-  'list': listTasks,
-  'cancel': cancelTask,
-  'subscribe': subscribe,
-  ...pushOperations,
-  'extended-card': signedExtendedCard,
 }
 
 /** How long a page may be followed by the next, in milliseconds. */
