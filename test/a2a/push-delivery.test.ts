@@ -42,7 +42,7 @@ test('a webhook gets the task as it stands, and then each event, in order', asyn
   assert.deepEqual(wordsOf(await hook.until(5)), [
     'task working 0', 'artifact x', 'artifact x', 'status input-required', 'status completed',
   ])
-  await eventually(() => push.waiting === 0, 'nothing waits')
+  await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.equal(hook.received.length, 5)
   assert.equal(hook.connections, 1)
 })
@@ -97,7 +97,7 @@ test('where the whole task is posted, the last of several that wait says them al
   }
   service.tasks.move(task.id, 'completed')
   release()
-  await eventually(() => push.waiting === 0, 'nothing waits')
+  await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'task completed 50'])
 })
 
@@ -112,7 +112,7 @@ test('where more waits than may, the task as it stands is posted in its place', 
     service.tasks.addArtifact(task.id, { id: `x${count}`, parts: [part] })
   }
   release()
-  await eventually(() => push.waiting === 0, 'nothing waits')
+  await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'task submitted 300'])
   service.tasks.move(task.id, 'completed')
   assert.equal(wordsOf(await hook.until(3))[2], 'status completed')
@@ -130,7 +130,7 @@ test('what waits is bounded in bytes too', async (t) => {
   await hook.until(1)
   for (let count = 0; count < 3; count++) service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
   release()
-  await eventually(() => push.waiting === 0, 'nothing waits')
+  await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task', 'task'])
 })
 
@@ -163,7 +163,7 @@ for (const status of [301, 302, 307, 308, 400, 401, 404, 410, 422]) {
     service.tasks.move(task.id, 'working')
     service.tasks.move(task.id, 'completed')
     assert.deepEqual(wordsOf(await hook.until(3)), ['task submitted 0', 'status working', 'status completed'])
-    await eventually(() => push.waiting === 0, 'nothing waits')
+    await eventually(() => push.status.waiting === 0, 'nothing waits')
     assert.equal(target.received.length, 0)
     assert.deepEqual(lines.map(({ message }) => message), ['A webhook did not take an event'])
     assert.match(lines[0]!.text, new RegExp(`HTTP ${status}`))
@@ -178,7 +178,7 @@ test('a receiver that is away or too slow is tried again', async (t) => {
   })
   await push.register(await taskOf(service), config(hook.url), '1.0')
   await hook.until(3)
-  await eventually(() => push.waiting === 0, 'nothing waits')
+  await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.equal(hook.received.length, 3)
 })
 
@@ -206,7 +206,7 @@ test('after its tries an event is given up, and after three such events the conf
     'task submitted 0', 'task submitted 0', 'status working', 'status working', 'status input-required',
     'status input-required',
   ])
-  assert.equal(push.waiting, 0)
+  assert.equal(push.status.waiting, 0)
   assert.match(lines.at(-1)!.message, /does not take its events: it is forgotten/)
 })
 
@@ -238,7 +238,7 @@ test('one that is deleted gets nothing more, and one that takes its place gets w
   assert.deepEqual(wordsOf(await back.until(3)).slice(0, 2), ['task submitted 0', 'status working'])
   await push.remove(task, 'a')
   service.tasks.move(task.id, 'completed')
-  await eventually(() => push.waiting === 0, 'nothing waits')
+  await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.equal(back.received.length, 3)
   await push.register(task, config(back.url, { id: 'a' }), '1.0')
   await back.until(4)
@@ -251,7 +251,7 @@ test('a task that has ended is posted once, as it stands', async (t) => {
   service.tasks.move(task.id, 'completed')
   await push.register(service.tasks.get('ann', task.id) as typeof task, config(hook.url), '1.0')
   assert.deepEqual(wordsOf(await hook.until(1)), ['task completed 0'])
-  await eventually(() => push.waiting === 0, 'nothing waits')
+  await eventually(() => push.status.waiting === 0, 'nothing waits')
 })
 
 test('a name is looked up for each post, and one that has turned inward is not posted to', async (t) => {
@@ -263,7 +263,7 @@ test('a name is looked up for each post, and one that has turned inward is not p
   const url = `http://rebinding.example.com:${hook.port}/`
   await push.checkUrl(url, 'ann')
   await push.register(await taskOf(service), config(url), '1.0')
-  await eventually(() => push.waiting === 0, 'it is given up')
+  await eventually(() => push.status.waiting === 0, 'it is given up')
   assert.equal(lookups, 2)
   assert.equal(hook.received.length, 0)
   assert.match(lines[0]!.text, /leads to this machine/)
@@ -303,7 +303,7 @@ test('nothing secret is logged, not even of an address', async (t) => {
   const url = `${hook.url}/hidden-path?key=hidden-query`
   await push.register(task, config(url, { token: 'hidden-token', authentication }), '1.0')
   for (const state of ['working', 'completed'] as const) service.tasks.move(task.id, state)
-  await eventually(() => push.waiting === 0, 'it is given up')
+  await eventually(() => push.status.waiting === 0, 'it is given up')
   assert.ok(lines.length > 2)
   for (const { text } of lines) assert.doesNotMatch(text, /hidden/)
 })
@@ -318,7 +318,7 @@ test('receivers of one owner that do not answer hold up nobody else', async (t) 
   await silent.until(1)
   await push.register(await taskOf(service, 'ann'), config(hook.url), '1.0')
   await hook.until(1)
-  assert.ok(push.waiting >= 40)
+  assert.ok(push.status.waiting >= 40)
 })
 
 test('many webhooks may wait for their next try, without a warning', async (t) => {
@@ -334,7 +334,7 @@ test('many webhooks may wait for their next try, without a warning', async (t) =
   await away.until(12)
   // The last answer has come when a post behind it has been answered, too.
   await fetch(away.url, { method: 'POST' })
-  assert.equal(push.waiting, 12)
+  assert.equal(push.status.waiting, 12)
   assert.deepEqual(warnings.filter((name) => name === 'MaxListenersExceededWarning'), [])
 })
 
@@ -375,7 +375,7 @@ test('what was not delivered before a restart is delivered after it, in order', 
     'task submitted 0', 'status working', 'artifact x', 'status completed',
   ])
   assert.equal(received[4]!.headers['x-a2a-notification-token'], 'token')
-  await eventually(() => after.push.waiting === 0, 'nothing waits')
+  await eventually(() => after.push.status.waiting === 0, 'nothing waits')
   const kept = (): readonly unknown[] => listed(store, 'push-events', `~${before.service.shared!.cluster.id}`)
   await eventually(() => kept().length === 0, 'nothing is kept')
 })
@@ -397,7 +397,7 @@ test('after a restart a dialect of whole tasks says the task as it stands then',
   isBack = true
   const after = house(t, {}, store)
   assert.deepEqual(wordsOf(await hook.until(2)).slice(1), ['task completed 0'])
-  await eventually(() => after.push.waiting === 0, 'nothing waits')
+  await eventually(() => after.push.status.waiting === 0, 'nothing waits')
   assert.equal(hook.received.length, 2)
 })
 
@@ -434,7 +434,7 @@ test('whichever process runs a task posts its events, whoever registered the web
   // Heard on a topic that answers at once, and read from a store that does.
   await new Promise((resolve) => { setImmediate(resolve) })
   runs.service.tasks.move(task.id, 'completed')
-  await eventually(() => runs.push.waiting + asks.push.waiting === 0, 'nothing waits')
+  await eventually(() => runs.push.status.waiting + asks.push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'status working'])
 })
 
@@ -478,12 +478,12 @@ test('what waits where a task was is not posted behind what the process posts th
   const { tasks } = goesOn.service
   const { id } = task
   await began.service.tasks.get('ann', id)
-  await eventually(() => began.push.waiting === 0, 'nothing waits where it was')
+  await eventually(() => began.push.status.waiting === 0, 'nothing waits where it was')
   tasks.move(id, 'completed')
   assert.deepEqual(wordsOf(await hook.until(4)), [
     'task submitted 0', 'status input-required', 'task input-required 0', 'status completed',
   ])
-  await eventually(() => goesOn.push.waiting === 0, 'nothing waits where it is')
+  await eventually(() => goesOn.push.status.waiting === 0, 'nothing waits where it is')
   assert.equal(hook.received.length, 4)
 })
 
@@ -509,10 +509,10 @@ test('one of another process that is removed while it is read gets nothing any m
   await eventually(() => reads === 1, 'it is read')
   await runs.push.remove(await runs.service.tasks.get('ann', id) as Task, 'a')
   release()
-  await eventually(() => reads >= 3 && runs.push.waiting === 0, 'it was read again')
+  await eventually(() => reads >= 3 && runs.push.status.waiting === 0, 'it was read again')
   const count = hook.received.length
   runs.service.tasks.move(id, 'completed')
-  await eventually(() => runs.push.waiting === 0, 'nothing waits')
+  await eventually(() => runs.push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received).slice(count), [])
 })
 

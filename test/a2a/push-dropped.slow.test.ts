@@ -59,7 +59,7 @@ for (const [where, make] of traps) {
     await eventually(() => holds?.(tasks.length) ?? push.status.posting === 8, 'all wait')
     assert.ok(push.status.bytes >= 40 * LENGTH)
     for (const task of tasks) await push.remove(task, 'a')
-    assert.deepEqual([push.waiting, push.status.bytes], [0, 0])
+    assert.deepEqual([push.status.waiting, push.status.bytes], [0, 0])
     await eventually(() => push.status.posting === 0, 'nothing is on its way')
     assert.equal(push.status.lookups, lookups)
     const grown = heldBytes() - before
@@ -103,7 +103,7 @@ test('configurations of running tasks are bounded, and who has most of them lose
     tasks.push(task)
     await push.register(task, config(url, { token: 'x'.repeat(1_024), authentication }), '1.0')
   }
-  await eventually(() => push.waiting === 0, 'nothing waits')
+  await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.ok(push.status.bytes <= 33_554_432, `${push.status.bytes} bytes`)
   assert.match(lines[0]!.message, /too many push configurations/)
   assert.equal((await push.configs.of(tasks[0]!)).length, 0)

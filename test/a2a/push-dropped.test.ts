@@ -45,7 +45,7 @@ test('what is delivered is held no more either, nor is the configuration of a ta
   const hook = await webhook(t)
   const task = await taskOf(service)
   await push.register(task, config(hook.url), '1.0')
-  await eventually(() => push.waiting === 0, 'nothing waits')
+  await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.ok(push.status.bytes > 0)
   service.tasks.move(task.id, 'completed')
   await hook.until(2)

@@ -35,7 +35,6 @@ const MAX_CARDS = 256
 const MAX_TAGS = 64
 const NEWEST = '1.0'
 
-/** Makes the cards of one server. */
 export function createCards(service: Service, options: A2aOptions, signer?: Signer): Cards {
   const cards = new BoundedMap<MadeCard>(MAX_CARDS)
   let changedAt = wholeSeconds()

@@ -36,7 +36,6 @@ export interface FileParts {
   readonly text: string | undefined
 }
 
-/** The block of a text. */
 export function textBlock(
   text: string, mediaType: string | undefined, filename: string | undefined,
   metadata: JsonMembers | undefined,
@@ -45,7 +44,6 @@ export function textBlock(
   return _meta === undefined ? { type: 'text', text } : { type: 'text', text, _meta }
 }
 
-/** The block of a JSON value. */
 export function dataBlock(
   data: unknown, mimeType: string | undefined, filename: string | undefined,
   metadata: JsonMembers | undefined,
@@ -86,7 +84,6 @@ export function bytesBlock(
   }
 }
 
-/** What a file of a block has. */
 export function fileOf(block: FileBlock): FileParts {
   if (block.type === 'resource_link') {
     const { uri, name, mimeType } = block
@@ -108,7 +105,6 @@ export function filenameOf({ _meta }: Content): string | undefined {
   return textIn(_meta, 'filename')
 }
 
-/** The media type that a block states. */
 export function mediaTypeOf(block: Content): string | undefined {
   if (block.type === 'text') return textIn(block._meta, 'mediaType')
   return block.type === 'resource' ? block.resource.mimeType : block.mimeType

@@ -23,7 +23,6 @@ import type { FileBlock } from './parts.ts'
 /** The media type of a file that has none. RFC 9110 §8.3. */
 const ANY_BYTES = 'application/octet-stream'
 
-/** The row of the table. */
 export const plain: Dialect = {
   name: 'plain',
   version: '0.3',

@@ -88,7 +88,6 @@ const operations: OperationCodecs = {
   },
 }
 
-/** The row of the table. */
 export const v03: Dialect = {
   name: '0.3',
   version: '0.3',

@@ -94,7 +94,6 @@ const operations: OperationCodecs = {
   },
 }
 
-/** The row of the table. */
 export const v1: Dialect = {
   name: '1.0',
   version: '1.0',

@@ -7,7 +7,6 @@ import type { Skill } from '../../define/agent.ts'
 import type { Artifact } from '../../define/artifact.ts'
 import type { TaskMessage, TaskState, TaskStatus } from '../../tasks/task.ts'
 
-/** Members of a JSON object. */
 export type JsonMembers = Readonly<Record<string, unknown>>
 
 /** One message between a client and an agent. */
@@ -130,7 +129,6 @@ export type StreamEvent =
     readonly last: boolean
   }
 
-/** One page of tasks. */
 export interface TaskPage {
   readonly tasks: readonly TaskView[]
   /** '' on the last page. */
@@ -141,10 +139,8 @@ export interface TaskPage {
   readonly totalSize: number
 }
 
-/** One page of push configurations. */
 export interface PushPage { readonly configs: readonly PushConfig[]; readonly nextPageToken: string }
 
-/** One address at which an agent is reached. */
 export interface CardInterface {
   /** Absolute. */
   readonly url: string
@@ -217,7 +213,6 @@ interface OperationTypes {
   'extended-card': [TenantRequest, Card]
 }
 
-/** One operation of A2A. */
 export type OperationName = keyof OperationTypes
 export type Requests = { readonly [name in OperationName]: OperationTypes[name][0] }
 export type Results = { readonly [name in OperationName]: OperationTypes[name][1] }

@@ -129,12 +129,9 @@ export class PushDeliveries {
     if (shared !== undefined) this.#share(shared)
   }
 
-  /** Configurations for which something waits. */
-  get waiting(): number { return this.#lines.size }
-
   get status(): PushStatus {
     return {
-      waiting: this.waiting, posting: this.#lineContext.slots.taken, lookups: this.#courier.lookups,
+      waiting: this.#lines.size, posting: this.#lineContext.slots.taken, lookups: this.#courier.lookups,
       bytes: this.#waitingBytes + this.#watchedPool.bytes,
     }
   }
@@ -257,9 +254,13 @@ export class PushDeliveries {
   /** `isLeft`: its end is for another process to post. */
   #unwatch(slot: Slot<Watched>, isLeft = false): void {
     this.#watchedPool.remove(slot)
-    this.#watched.delete(slot.value.task.id)
-    slot.value.stop()
-    if (!isLeft) this.#unmark(slot.value)
+    this.#unwatched(slot.value, isLeft)
+  }
+
+  #unwatched(watched: Watched, isLeft = false): void {
+    this.#watched.delete(watched.task.id)
+    watched.stop()
+    if (!isLeft) this.#unmark(watched)
   }
 
   /** A task is about to end. Resolves when that is kept; never rejects. */
@@ -281,10 +282,8 @@ export class PushDeliveries {
   }
 
   #evicted(watched: Watched): void {
-    const { task, stop, configs } = watched
-    this.#watched.delete(task.id)
-    stop()
-    this.#unmark(watched)
+    const { task, configs } = watched
+    this.#unwatched(watched)
     for (const config of configs) this.#forget(task, config)
     const sentence = 'There are too many push configurations: those of a task are forgotten'
     this.#service.log('warning', sentence, { task: task.id })

@@ -27,7 +27,6 @@ export interface A2aContext {
   readonly signer?: Signer | undefined
 }
 
-/** One request to an agent, in a dialect. */
 export interface A2aRequest extends A2aContext {
   readonly agent: Agent | Group
   readonly dialect: Dialect
@@ -56,7 +55,6 @@ export interface EventStream { open(sink: EventSink): (() => void) | undefined }
 type Outcome<name extends OperationName> =
   name extends 'stream' | 'subscribe' ? EventStream : Results[name]
 
-/** The table of operations. */
 export type Operations = {
   readonly [name in OperationName]?: (
     request: A2aRequest, params: Requests[name],

@@ -69,7 +69,6 @@ export const a2aComponents: Components = {
 
 const question = 'What is 12 * (3 + 4)?'
 
-/** `POST` of JSON-RPC. */
 export const sendOperation: DocumentPart = operation('A2A', 'Send a message', {
   200: {
     description: 'The answer, with `result` or with `error`',
@@ -91,14 +90,12 @@ export const sendOperation: DocumentPart = operation('A2A', 'Send a message', {
   }, true),
 })
 
-/** `GET` of the agent card. */
 export const cardOperation: DocumentPart = operation('A2A', 'The agent card', {
   200: body('Who is served here, where, and what it can do', 'A2aCard'),
   304: { description: 'The client has it already' },
   ...failures('Problem'),
 })
 
-/** `GET` of the extended card, at the path of A2A 0.2. */
 export const oldExtendedCardOperation: DocumentPart = operation(
   'A2A', 'The extended agent card, for clients of A2A 0.2', {
     200: body('What the caller may know', 'A2aCard'),
@@ -106,7 +103,6 @@ export const oldExtendedCardOperation: DocumentPart = operation(
   },
 )
 
-/** `GET` of the status record. */
 export const statusOperation: DocumentPart = operation('A2A', 'Whether the agent is up', {
   200: body('The agent is up', objectOf('status! name! version!', { status: { const: 'ok' } })),
   ...failures('Problem'),
