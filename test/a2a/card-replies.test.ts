@@ -127,9 +127,10 @@ test('a key that is made when the server listens stands in the card from then on
   let isKeyed = false
   const cards = createCards(service, { takesKeys: () => isKeyed })
   const exchange = {
-    baseUrl: 'http://triport.test', baseUrlIsTrusted: true, head: {}, header: () => undefined,
+    baseUrl: 'http://triport.test', baseUrlIsTrusted: true, head: {}, params: new Map(),
+    header: () => undefined,
   }
-  const text = (): string => String(cards(exchange as unknown as Exchange, service.catalog.root!, '').body)
+  const text = (): string => String(cards(exchange as unknown as Exchange, service.catalog.root!).body)
   assert.doesNotMatch(text(), /security/)
   isKeyed = true
   assert.match(text(), /"security":\[\{"apiKey":\[\]\}/)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
-import { extendedCard, signedExtendedCard } from '../../lib/a2a/card/extended-card.ts'
+import { extendedCard, signedExtendedCard } from '../../lib/a2a/card/card-replies.ts'
 import { A2aFault } from '../../lib/a2a/model/faults.ts'
 import { plain } from '../../lib/a2a/codec/plain.ts'
 import { signerOf } from '../../lib/a2a/model/signature.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkExtensions, extensionHeaders, requestedExtensions } from '../../lib/a2a/tasks/extensions.ts'
+import { checkExtensions, extensionHeaders, requestedExtensions } from '../../lib/a2a/tasks/request.ts'
 import { A2aFault } from '../../lib/a2a/model/faults.ts'
 import type { CardExtension } from '../../lib/a2a/model/model.ts'
 import type { A2aRequest } from '../../lib/a2a/tasks/request.ts'

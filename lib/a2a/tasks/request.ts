@@ -1,9 +1,13 @@
 /**
- * One request of A2A as its operation sees it, the task that it names, and where the events of a stream go.
+ * One request of A2A as its operation sees it, the task that it names, where the events of a stream go, and
+ * the extensions of the protocol that it asks for. Those that the agents offer are implemented by handlers,
+ * by `call.extensions`; others are ignored.
+ * Spec of extensions: A2A 1.0 §3.2.6 and §4.6, A2A 0.3 §3.6.
  */
 import { andThen } from '../../util/thenable.ts'
 import { A2aFault } from '../model/faults.ts'
 import type { Agent, Group } from '../../define/agent.ts'
+import type { Origin } from '../../define/call.ts'
 import type { Exchange } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { Task } from '../../tasks/task.ts'
@@ -84,4 +88,46 @@ export function requirePush({ push }: A2aRequest): PushDeliveries {
   if (push !== undefined) return push
   throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
     'This server posts to no webhooks; read the task, or subscribe to it')
+}
+
+/** Of 1.0 and of 0.3. A client is answered in the one that it sends. */
+const HEADERS = ['A2A-Extensions', 'X-A2A-Extensions'] as const
+/** More of one header is not read. */
+const MAX_BYTES = 8_192
+const MAX_URIS = 64
+const none: readonly string[] = Object.freeze([])
+
+/** The URIs that a request asks for, in its order, each once. */
+export function requestedExtensions(origin: Pick<Origin, 'header'>): readonly string[] {
+  const newer = urisOf(origin, HEADERS[0])
+  const older = urisOf(origin, HEADERS[1])
+  return newer.length + older.length === 0 ? none : [...new Set([...newer, ...older])]
+}
+
+/** Throws where a message does not ask for an extension that the agents require. For `send` and `stream`. */
+export function checkExtensions({ options, extensions }: A2aRequest): void {
+  const required = options.extensions?.filter((one) => one.required === true) ?? []
+  if (required.length === 0) return
+  const missing = required.find(({ uri }) => !extensions.includes(uri))
+  if (missing === undefined) return
+  throw new A2aFault('EXTENSION_SUPPORT_REQUIRED', `This agent is only for clients with the extension `
+    + `${missing.uri}; list it in the header ${HEADERS[0]}`)
+}
+
+/** The headers of an answer, name and value: the extensions that are asked for and offered. */
+export function extensionHeaders({ options, exchange }: A2aRequest): readonly string[] {
+  const { extensions } = options
+  if (extensions === undefined || extensions.length === 0) return none
+  return HEADERS.flatMap((name) => {
+    const active = urisOf(exchange, name).filter((uri) => extensions.some((one) => one.uri === uri))
+    return active.length === 0 ? none : [name, [...new Set(active)].join(', ')]
+  })
+}
+
+function urisOf(origin: Pick<Origin, 'header'>, name: typeof HEADERS[number]): readonly string[] {
+  const list = origin.header(name.toLowerCase())
+  if (list === undefined) return none
+  // A list that is cut ends with what may be half a URI.
+  const whole = list.length <= MAX_BYTES ? list : list.slice(0, list.lastIndexOf(',', MAX_BYTES) + 1)
+  return whole.split(',', MAX_URIS).map((uri) => uri.trim()).filter((uri) => uri !== '')
 }

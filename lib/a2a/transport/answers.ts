@@ -2,10 +2,9 @@
  * What answers at the paths of A2A: both bindings, the cards, the webhooks. `routes.ts` loads this file, and
  * with it most of the room, when a first request or a webhook needs it.
  */
-import { createCards } from '../card/card-replies.ts'
+import { createCards, oldExtendedCard } from '../card/card-replies.ts'
 import { HttpJsonCall } from './http-json.ts'
 import { answerJsonRpc } from './jsonrpc.ts'
-import { oldExtendedCard } from '../card/extended-card.ts'
 import { PushDeliveries } from '../push/push-delivery.ts'
 import { a2aRunner } from '../tasks/task-turn-run.ts'
 import type { MaybePromise } from '../../util/thenable.ts'

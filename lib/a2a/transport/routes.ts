@@ -113,9 +113,7 @@ class Paths {
       // A refusal of a card or a status is for people and browsers.
       refuse: problemReply,
       operations: ({ cardOperation: get }) => ({ get }),
-      answer: (answers, exchange, agent) => (
-        answers.card(exchange, agent, base === '' ? '' : `/agents/${agent.id}`)
-      ),
+      answer: (answers, exchange, agent) => answers.card(exchange, agent),
     }
     return [
       // Before the card of the same path: what neither takes, preflights too, is answered as the first would.
