@@ -40,37 +40,31 @@ export class DeploymentStore implements Store {
   }
 
   read(key: StoreKey): MaybePromise<Entry | undefined> {
-    if (this.#space === undefined) return this.#enter().then(() => this.read(key))
-    return this.#store.read(placed(this.#space, key))
+    return this.#within((space) => this.#store.read(placed(space, key)))
   }
 
   write(
     key: StoreKey, value: string, keepMs: number, expected: number | 'any',
   ): MaybePromise<number | undefined> {
-    if (this.#space === undefined) return this.#enter().then(() => this.write(key, value, keepMs, expected))
-    return this.#store.write(placed(this.#space, key), value, keepMs, expected)
+    return this.#within((space) => this.#store.write(placed(space, key), value, keepMs, expected))
   }
 
   remove(key: StoreKey, expected: number | 'any'): MaybePromise<boolean> {
-    if (this.#space === undefined) return this.#enter().then(() => this.remove(key, expected))
-    return this.#store.remove(placed(this.#space, key), expected)
+    return this.#within((space) => this.#store.remove(placed(space, key), expected))
   }
 
   list(collection: string, owner: string, limit: number, before?: number): MaybePromise<readonly Entry[]> {
-    if (this.#space !== undefined) return this.#store.list(this.#space + collection, owner, limit, before)
-    return this.#enter().then(() => this.list(collection, owner, limit, before))
+    return this.#within((space) => this.#store.list(space + collection, owner, limit, before))
   }
 
   publish(topic: string, text: string, keep?: Keep): MaybePromise<void> {
-    if (this.#space === undefined) return this.#enter().then(() => this.publish(topic, text, keep))
-    return this.#store.publish(this.#space + topic, text, keep)
+    return this.#within((space) => this.#store.publish(space + topic, text, keep))
   }
 
   follow(
     topic: string, from: 'kept' | 'now', listener: (text: string) => void, onLost?: () => void,
   ): MaybePromise<() => void> {
-    if (this.#space === undefined) return this.#enter().then(() => this.follow(topic, from, listener, onLost))
-    return this.#store.follow(this.#space + topic, from, listener, onLost)
+    return this.#within((space) => this.#store.follow(space + topic, from, listener, onLost))
   }
 
   close(): MaybePromise<void> { return this.#store.close?.() }
@@ -80,7 +74,11 @@ export class DeploymentStore implements Store {
     if (this.#space !== undefined && this.#secrets.length > 0) await this.#find(this.#space.slice(0, -1))
   }
 
-  /** Finds out the id. What is asked meanwhile keeps its order. */
+  /** What is asked before the id is known keeps its order. */
+  #within<T>(work: (space: string) => MaybePromise<T>): MaybePromise<T> {
+    return this.#space === undefined ? this.#enter().then(() => this.#within(work)) : work(this.#space)
+  }
+
   #enter(): Promise<string> {
     if (this.#entering !== undefined) return this.#entering
     const entering = this.#find()

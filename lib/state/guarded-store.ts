@@ -3,7 +3,7 @@
  * cannot be reached every call fails at once. A probe each second finds out when it is there again. A refusal
  * by the store is an answer, and not a failure.
  */
-import { isThenable } from '../util/thenable.ts'
+import { isThenable, letEnd } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import { startDeadline, timer } from '../util/clock.ts'
 import { Fault } from '../define/fault.ts'
@@ -113,7 +113,7 @@ export class GuardedStore implements Store {
       }
       const stop = startDeadline(storeTimeoutMs, giveUp)
       answer.then((value) => {
-        if (isLate) return tidy(() => onLate?.(value))
+        if (isLate) return letEnd(() => onLate?.(value))
         stop()
         this.#failures = 0
         resolve(value)
@@ -132,13 +132,13 @@ export class GuardedStore implements Store {
       return error
     }
     // From an engine's own error it is not known whether it was reached: the probe finds out.
-    if (++this.#failures === MAX_FAILURES) void this.#failure().then((why) => this.#settle(why))
+    if (++this.#failures === MAX_FAILURES) {
+      void this.#failure().then((why) => {
+        if (why === undefined) this.#failures = 0
+        else this.#open(why)
+      })
+    }
     return error instanceof Fault ? error : unreached(error)
-  }
-
-  #settle(why: unknown): void {
-    if (why === undefined) this.#failures = 0
-    else this.#open(why)
   }
 
   #open(cause: unknown): void {
@@ -173,15 +173,6 @@ export class GuardedStore implements Store {
       asked.then(() => resolve(undefined), (error: unknown) => resolve(error ?? new Error('It failed')))
         .finally(() => clearTimeout(running))
     })
-  }
-}
-
-/** Cleans up after an answer that came too late. */
-function tidy(act: () => void): void {
-  try {
-    act()
-  } catch {
-    // There is no caller any more.
   }
 }
 

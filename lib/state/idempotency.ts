@@ -29,6 +29,16 @@ export type KeyClaim =
   | { readonly state: 'done'; readonly reply: string }
   | { readonly state: 'running' | 'died' | 'lost' | 'other' }
 
+/** A key while its request runs. The first of the three counts; none ever fails. */
+export interface KeyHold {
+  /** Writes the reply. Where it is too large, the key is marked as lost. */
+  keep(reply: string): MaybePromise<void>
+  /** The reply is too large to be kept. */
+  lose(): MaybePromise<void>
+  /** There is no reply: the same request may be run again. */
+  release(): MaybePromise<void>
+}
+
 const COLLECTION = 'idempotency'
 const DIGEST_LENGTH = 43
 /** A run without a limit counts as dead after this time. */
@@ -74,11 +84,7 @@ export class IdempotentReplies {
   }
 
   #claimed(at: StoreKey, digest: string, version: number | undefined): MaybePromise<KeyClaim> {
-    if (version !== undefined) {
-      const { idempotencyKeepMs } = this.#limits
-      const hold = new KeyHold(this.#store, at, digest, version, idempotencyKeepMs, this.#failed)
-      return { state: 'held', hold }
-    }
+    if (version !== undefined) return { state: 'held', hold: this.#hold(at, digest, version) }
     const entry = this.#store.read(at)
     if (isThenable(entry)) return entry.then((read) => this.#found(at, digest, read))
     return this.#cluster === undefined ? claimIn(entry, digest) : this.#found(at, digest, entry)
@@ -95,8 +101,32 @@ export class IdempotentReplies {
     return last?.version === entry?.version ? { state: 'died' } : claimIn(last, digest)
   }
 
+  #hold(at: StoreKey, digest: string, version: number): KeyHold {
+    const write = (value: string): MaybePromise<unknown> => (
+      this.#store.write(at, value, this.#limits.idempotencyKeepMs, version)
+    )
+    const markLost = (): MaybePromise<unknown> => write(`l${digest}`)
+    let isSettled = false
+    let settled: MaybePromise<void>
+    // `again` is never what writes the reply: that would stay in memory while the store is unavailable.
+    const settle = (work: Unsettled, again: Unsettled): MaybePromise<void> => {
+      if (isSettled) return settled
+      isSettled = true
+      return settled = attempt(work, (cause) => {
+        const isTooLarge = cause instanceof Fault && cause.kind === 'too-large'
+        return isTooLarge ? attempt(again, (later) => this.#failed(later, again)) : this.#failed(cause, again)
+      })
+    }
+    const remove = (): MaybePromise<unknown> => this.#store.remove(at, version)
+    return {
+      keep: (reply) => settle(() => write(`d${digest}${reply}`), markLost),
+      lose: () => settle(markLost, markLost),
+      release: () => settle(remove, remove),
+    }
+  }
+
   /** The first failure is logged. The write is tried again with each beat. */
-  readonly #failed = (cause: unknown, again: Unsettled): void => {
+  #failed(cause: unknown, again: Unsettled): void {
     const { size } = this.#unsettled
     if (this.#cluster !== undefined && size < this.#limits.maxIdempotencyKeys) this.#unsettled.add(again)
     if (this.#hasFailed) return
@@ -117,76 +147,13 @@ export class IdempotentReplies {
   }
 }
 
-/** A key while its request runs. The first of `keep`, `lose` and `release` counts; none ever fails. */
-export class KeyHold {
-  readonly #store: Store
-  readonly #at: StoreKey
-  readonly #digest: string
-  readonly #version: number
-  readonly #keepMs: number
-  readonly #onFailure: (cause: unknown, again: Unsettled) => void
-  #isSettled = false
-  #settled: MaybePromise<void> = undefined
-
-  constructor(
-    store: Store, at: StoreKey, digest: string, version: number, keepMs: number,
-    onFailure: (cause: unknown, again: Unsettled) => void,
-  ) {
-    this.#store = store
-    this.#at = at
-    this.#digest = digest
-    this.#version = version
-    this.#keepMs = keepMs
-    this.#onFailure = onFailure
-  }
-
-  /** Writes the reply. Where it is too large, the key is marked as lost. */
-  keep(reply: string): MaybePromise<void> {
-    const lose = this.#markLost
-    return this.#settle(() => this.#write(`d${this.#digest}${reply}`), (cause) => {
-      if (!(cause instanceof Fault) || cause.kind !== 'too-large') return this.#onFailure(cause, lose)
-      return this.#try(lose, (later) => this.#onFailure(later, lose))
-    })
-  }
-
-  /** The reply is too large to be kept. */
-  lose(): MaybePromise<void> {
-    const lose = this.#markLost
-    return this.#settle(lose, (cause) => this.#onFailure(cause, lose))
-  }
-
-  /** Not a closure in `keep`: that would hold the reply in memory while the store is unavailable. */
-  readonly #markLost = (): MaybePromise<unknown> => this.#write(`l${this.#digest}`)
-
-  /** There is no reply: the same request may be run again. */
-  release(): MaybePromise<void> {
-    const remove = (): MaybePromise<unknown> => this.#store.remove(this.#at, this.#version)
-    return this.#settle(remove, (cause) => this.#onFailure(cause, remove))
-  }
-
-  #settle(
-    work: () => MaybePromise<unknown>, failed: (cause: unknown) => MaybePromise<void>,
-  ): MaybePromise<void> {
-    if (!this.#isSettled) {
-      this.#isSettled = true
-      this.#settled = this.#try(work, failed)
-    }
-    return this.#settled
-  }
-
-  #write(value: string): MaybePromise<unknown> {
-    return this.#store.write(this.#at, value, this.#keepMs, this.#version)
-  }
-
-  #try(
-    work: () => MaybePromise<unknown>, failed: (cause: unknown) => MaybePromise<void>,
-  ): MaybePromise<void> {
-    try {
-      const done = work()
-      return isThenable(done) ? Promise.resolve(done).then(() => {}, failed) : undefined
-    } catch (cause) {
-      return failed(cause)
-    }
+/** Does something. What it fails with, now or later, goes to `failed`. */
+function attempt(work: Unsettled, failed: (cause: unknown) => MaybePromise<void>): MaybePromise<void> {
+  try {
+    const done = work()
+    return isThenable(done) ? Promise.resolve(done).then(() => {}, failed) : undefined
+  } catch (cause) {
+    return failed(cause)
   }
 }
 

@@ -21,7 +21,6 @@ const nothing: Stored = Object.freeze({ messages: [], bytes: 0, version: 0 })
 /** How many a list reads at one time. */
 export const READ_AT_ONCE = 8
 
-/** Conversations in a shared store: read before a run, appended to after it by compare-and-set. */
 export class StoredConversations {
   readonly #limits: Limits
   readonly #store: Store
