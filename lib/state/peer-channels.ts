@@ -5,6 +5,7 @@
  */
 import { Fault } from '../define/fault.ts'
 import { startDeadline } from '../util/clock.ts'
+import { warn } from '../util/thenable.ts'
 import type { ClusterMembership } from './cluster.ts'
 
 export interface ChannelListener {
@@ -202,10 +203,6 @@ export class ChannelSink {
     this.write(text)
     this.#channel.end()
   }
-}
-
-function warn(error: unknown): void {
-  process.emitWarning(error instanceof Error ? error : String(error))
 }
 
 function late(): Fault {

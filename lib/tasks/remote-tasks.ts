@@ -4,6 +4,7 @@
  */
 import { addArtifact } from '../define/artifact.ts'
 import { Fault } from '../define/fault.ts'
+import { warn } from '../util/thenable.ts'
 import { deliverMessage } from './question-answer.ts'
 import { isInterrupted, isTerminal } from './task.ts'
 import { TaskRecord } from './task-record.ts'
@@ -337,7 +338,3 @@ function withArtifact(task: Task, { artifact, append }: Extract<TaskEvent, { wha
 }
 
 function nothing(): void {}
-
-function warn(error: unknown): void {
-  process.emitWarning(error instanceof Error ? error : String(error))
-}

@@ -22,6 +22,11 @@ export function letEnd(end: () => unknown): void {
   new Promise((resolve) => resolve(end())).catch(() => {})
 }
 
+/** What other people's code has thrown where nobody calls it is a warning of the process. */
+export function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error))
+}
+
 /** What `next` makes of a value, at once where it is there. */
 export function andThen<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return isThenable(value) ? value.then(next) : next(value)

@@ -4,6 +4,7 @@
  */
 import { Fault } from '../../define/fault.ts'
 import { MAX_KEY_BYTES } from '../../state/store.ts'
+import { warn } from '../../util/thenable.ts'
 import type { StoreKey } from '../../state/store.ts'
 
 /** How many bytes a value or an event has. Throws `Fault('too-large')` over `maxBytes`. */
@@ -66,7 +67,7 @@ export function notify({ listener, onLost }: TopicSubscriber, text: string | und
     if (text === undefined) onLost?.()
     else listener(text)
   } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error))
+    warn(error)
   }
 }
 
