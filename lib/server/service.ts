@@ -8,7 +8,7 @@ import { IdempotentReplies } from '../state/idempotency.ts'
 import { PeerChannels } from '../state/peer-channels.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from '../define/log.ts'
 import { ClusterMembership } from '../state/cluster.ts'
-import { OrphanReaper } from '../tasks/orphan-reaper.ts'
+import { reapOrphans } from '../tasks/orphan-reaper.ts'
 import { defineSkills } from '../define/files/skill.ts'
 import { defineOffer } from '../define/normalize-definitions.ts'
 import { TaskRecovery } from '../tasks/task-recovery.ts'
@@ -138,8 +138,9 @@ function share(
   const { ownership } = tasks
   if (ownership === undefined) return undefined
   const channels = new PeerChannels(cluster)
-  const recovery = new TaskRecovery(tasks, ownership, cluster, workload, limits, log)
-  new OrphanReaper(tasks, ownership, recovery, store, cluster, log).start()
-  const remoteTasks = new RemoteTasks(tasks, cluster, channels, limits, recovery)
+  const at = { tasks, ownership, cluster, workload, limits, log }
+  const recovery = new TaskRecovery(at)
+  reapOrphans(at, recovery, store)
+  const remoteTasks = new RemoteTasks(at, channels, recovery)
   return { store, cluster, channels, remoteTasks, recovery }
 }

@@ -8,15 +8,11 @@ import { LEASES, memberOf, MEMBERS } from '../state/cluster.ts'
 import { SYSTEM_OWNER } from '../state/store.ts'
 import { runKeyOf, RUNS, taskKeyOf } from './stored-tasks.ts'
 import { isInterrupted, isTerminal } from './task.ts'
-import type { ClusterMembership } from '../state/cluster.ts'
+import { failedWith } from './task-recovery.ts'
 import type { GuardedStore } from '../state/guarded-store.ts'
 import type { Entry } from '../state/store.ts'
-import type { Log } from '../define/log.ts'
-import type { StoredTasks } from './stored-tasks.ts'
 import type { Task } from './task.ts'
-import type { TaskOwnership } from './task-ownership.ts'
-import type { TaskRecovery } from './task-recovery.ts'
-import type { Tasks } from './tasks.ts'
+import type { TaskRecovery, TaskSurroundings } from './task-recovery.ts'
 
 const LIST_LIMIT = 1_000
 const CONCURRENCY = 16
@@ -27,151 +23,125 @@ const GONE = 'gone'
 const THOROUGH_EVERY = 24
 
 /** Sweeps with each beat of the cluster. */
-export class OrphanReaper {
-  readonly #tasks: Tasks
-  readonly #log: Log
-  readonly #ownership: TaskOwnership
-  readonly #stored: StoredTasks
-  readonly #recovery: TaskRecovery
-  readonly #store: GuardedStore
-  readonly #cluster: ClusterMembership
-  readonly #deadSince = new Map<string, number>()
-  #isSweeping = false
-  #sweeps = 0
-  #heirs = 0
+export function reapOrphans(
+  { ownership, cluster, log }: TaskSurroundings, recovery: TaskRecovery, store: GuardedStore,
+): void {
+  const { stored } = ownership
+  /** When each was found to be dead, in monotonic milliseconds. */
+  const deadSince = new Map<string, number>()
+  let isSweeping = false
+  let sweeps = 0
+  let lastHeirs = 0
+  cluster.onBeat(() => void sweep())
+  cluster.onLapse(() => void ownership.recheck())
 
-  constructor(
-    tasks: Tasks, ownership: TaskOwnership, recovery: TaskRecovery, store: GuardedStore,
-    cluster: ClusterMembership, log: Log,
-  ) {
-    this.#tasks = tasks
-    this.#log = log
-    this.#ownership = ownership
-    this.#stored = ownership.stored
-    this.#recovery = recovery
-    this.#store = store
-    this.#cluster = cluster
-  }
-
-  start(): void {
-    this.#cluster.onBeat(() => void this.#sweep())
-    this.#cluster.onLapse(() => void this.#ownership.recheck())
-  }
-
-  async #sweep(): Promise<void> {
-    if (this.#isSweeping) return
-    this.#isSweeping = true
+  async function sweep(): Promise<void> {
+    if (isSweeping) return
+    isSweeping = true
     try {
-      for (const id of [...this.#stored.unconfirmedWrites.keys()]) await this.#confirmWrite(id)
-      if (this.#cluster.isLeased) await this.#reapNodes()
+      for (const id of [...stored.unconfirmedWrites.keys()]) await confirmWrite(id)
+      if (cluster.isLeased) await reapNodes()
     } catch {
       // The store's guard has logged why; the next sweep goes on.
     } finally {
-      this.#isSweeping = false
+      isSweeping = false
     }
   }
 
-  async #reapNodes(): Promise<void> {
+  async function reapNodes(): Promise<void> {
     const leases = new Set<string>()
-    for await (const { key } of this.#all(LEASES, SYSTEM_OWNER)) leases.add(key)
-    for (const name of this.#deadSince.keys()) if (leases.has(name)) this.#deadSince.delete(name)
-    this.#sweeps += 1
-    const { heirs } = this.#cluster
-    const isThorough = this.#sweeps % THOROUGH_EVERY === 0 || this.#heirs !== heirs
-    this.#heirs = heirs
+    for await (const { key } of all(LEASES, SYSTEM_OWNER)) leases.add(key)
+    for (const name of deadSince.keys()) if (leases.has(name)) deadSince.delete(name)
+    sweeps += 1
+    const { heirs } = cluster
+    const isThorough = sweeps % THOROUGH_EVERY === 0 || heirs !== lastHeirs
+    lastHeirs = heirs
     const members = new Set<string>()
-    for await (const member of this.#all(MEMBERS, SYSTEM_OWNER)) {
+    for await (const member of all(MEMBERS, SYSTEM_OWNER)) {
       const { key: node, value } = member
       members.add(node)
       if (value === GONE && !isThorough) continue
-      if (value === '' && !this.#cluster.mayJudge) continue
-      if (leases.has(node) || await this.#cluster.isAlive(node)) continue
-      if (!this.#deadSince.has(node)) this.#deadSince.set(node, performance.now())
-      await this.#reapNode(member)
+      if (value === '' && !cluster.mayJudge) continue
+      if (leases.has(node) || await cluster.isAlive(node)) continue
+      if (!deadSince.has(node)) deadSince.set(node, performance.now())
+      await reapNode(member)
     }
-    for (const name of this.#deadSince.keys()) if (!members.has(name)) this.#deadSince.delete(name)
+    for (const name of deadSince.keys()) if (!members.has(name)) deadSince.delete(name)
   }
 
-  async * #all(collection: string, owner: string): AsyncGenerator<Entry> {
+  async function * all(collection: string, owner: string): AsyncGenerator<Entry> {
     for (let before: number | undefined; ;) {
-      const page = await this.#store.list(collection, owner, LIST_LIMIT, before)
+      const page = await store.list(collection, owner, LIST_LIMIT, before)
       yield* page
       before = page.at(-1)?.version
       if (page.length < LIST_LIMIT) return
     }
   }
 
-  async #reapNode({ key: node, value, version }: Entry): Promise<void> {
+  async function reapNode({ key: node, value, version }: Entry): Promise<void> {
     // Before its tasks run again: what it has left is older than what they do then.
-    const hasLeft = await this.#cluster.takeOver(node)
+    const hasLeft = await cluster.takeOver(node)
     let count = 0
     let group: Promise<void>[] = []
-    for await (const run of this.#all(RUNS, SYSTEM_OWNER + node)) {
+    for await (const run of all(RUNS, SYSTEM_OWNER + node)) {
       count += 1
-      group.push(this.#reapRun(node, run))
+      group.push(reapRun(node, run))
       if (group.length < CONCURRENCY) continue
       await Promise.all(group)
       group = []
     }
     await Promise.all(group)
     if (hasLeft || count > 0 || value === GONE) return
-    this.#deadSince.delete(node)
-    await this.#store.write(memberOf(node), GONE, GONE_MS, version)
+    deadSince.delete(node)
+    await store.write(memberOf(node), GONE, GONE_MS, version)
   }
 
   /** One task of a dead process. Where others change it meanwhile, the next sweep looks again. */
-  async #reapRun(node: string, { value, version }: Entry): Promise<void> {
+  async function reapRun(node: string, { value, version }: Entry): Promise<void> {
     const [owner, id] = JSON.parse(value) as readonly [string, string]
-    const task = await this.#ownership.read(owner, id)
-    const isDone = task === undefined ? await this.#writeTombstone(owner, id, 0)
-      : task.node !== node || await this.#recoverTask(task, node)
-    if (isDone) await this.#store.remove(runKeyOf(node, { id }), version)
+    const task = await ownership.read(owner, id)
+    const isDone = task === undefined ? await writeTombstone(owner, id, 0)
+      : task.node !== node || await recoverTask(task, node)
+    if (isDone) await store.remove(runKeyOf(node, { id }), version)
   }
 
   /** Finds out what became of a write of this process that got no answer. */
-  async #confirmWrite(id: string): Promise<void> {
-    const write = this.#stored.unconfirmedWrites.get(id)
+  async function confirmWrite(id: string): Promise<void> {
+    const write = stored.unconfirmedWrites.get(id)
     // It may have come back here by another way.
-    if (write === undefined || this.#ownership.has(id)) return
-    const task = await this.#ownership.read(write.owner, id)
-    const version = task && this.#stored.versionOf(task)
+    if (write === undefined || ownership.has(id)) return
+    const task = await ownership.read(write.owner, id)
+    const version = task && stored.versionOf(task)
     // Its client was refused: the task must never exist.
-    if (write.version === 0 && (task === undefined || task.node === this.#cluster.id)) {
-      if (!await this.#writeTombstone(write.owner, id, version ?? 0)) return
-    } else if (task?.node === this.#cluster.id) {
-      if (!await this.#recoverTask(task, this.#cluster.id)) return
+    if (write.version === 0 && (task === undefined || task.node === cluster.id)) {
+      if (!await writeTombstone(write.owner, id, version ?? 0)) return
+    } else if (task?.node === cluster.id) {
+      if (!await recoverTask(task, cluster.id)) return
       // It is here now.
-      if (this.#ownership.has(id)) return
+      if (ownership.has(id)) return
     } else if (task !== undefined && version === write.version && !isTerminal(task.status.state)) {
       // The write may still arrive.
       return
     }
-    await this.#stored.settle(id)
+    await stored.settle(id)
   }
 
   /** Takes a task's place, so that a late write is refused. False: the task has just arrived. */
-  async #writeTombstone(owner: string, id: string, version: number): Promise<boolean> {
+  async function writeTombstone(owner: string, id: string, version: number): Promise<boolean> {
     const key = taskKeyOf(owner, id)
-    if (await this.#store.write(key, 'null', GONE_MS, version) !== undefined) return true
-    return (await this.#store.read(key))?.value === 'null'
+    if (await store.write(key, 'null', GONE_MS, version) !== undefined) return true
+    return (await store.read(key))?.value === 'null'
   }
 
   /** False where it is not known yet what becomes of a task. */
-  async #recoverTask(task: Task, node: string): Promise<boolean> {
+  async function recoverTask(task: Task, node: string): Promise<boolean> {
     if (needsNoProcess(task)) return true
-    const since = this.#deadSince.get(node) ?? Infinity
-    const decision = this.#recovery.decideRecovery(task, performance.now() - since)
+    const since = deadSince.get(node) ?? Infinity
+    const decision = recovery.decideRecovery(task, performance.now() - since)
     if (decision === 'later') return false
-    if (decision === 'rerun') return this.#recovery.rerun(task)
-    await this.#ownership.take(task, task, true)
-    if (!this.#tasks.isCurrent(task)) return false
-    await this.#recovery.taken(task)
-    this.#log('warning', 'The process of a task has ended, and the task with it', { task: task.id })
-    const { why: message } = decision
-    this.#tasks.move(task.id, 'failed', {
-      message: [{ type: 'text', text: message }], questions: [], fault: { kind: 'failed', message },
-    })
-    await this.#tasks.whenPersisted(task.id)
+    if (decision === 'rerun') return recovery.rerun(task)
+    if (!await recovery.end(task, 'failed', failedWith('failed', decision.why))) return false
+    log('warning', 'The process of a task has ended, and the task with it', { task: task.id })
     return true
   }
 }

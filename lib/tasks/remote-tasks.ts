@@ -8,11 +8,11 @@ import { warn } from '../util/thenable.ts'
 import { deliverMessage } from './question-answer.ts'
 import { isInterrupted, isTerminal } from './task.ts'
 import { TaskRecord } from './task-record.ts'
-import type { Limits } from '../define/limits.ts'
+import { failedWith } from './task-recovery.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
 import type { ChannelListener, PeerChannel, PeerChannels } from '../state/peer-channels.ts'
 import type { Task, TaskEvent, TaskMessage, Watcher } from './task.ts'
-import type { TaskRecovery } from './task-recovery.ts'
+import type { TaskRecovery, TaskSurroundings } from './task-recovery.ts'
 import type { Tasks } from './tasks.ts'
 
 type TaskRequest =
@@ -29,21 +29,15 @@ const WATCH = 'task-watch'
 const ACT = 'task-act'
 
 export class RemoteTasks {
-  readonly #tasks: Tasks
-  readonly #cluster: ClusterMembership
+  readonly #at: TaskSurroundings
   readonly #channels: PeerChannels
-  readonly #limits: Limits
   readonly #recovery: TaskRecovery
   readonly #followed = new Set<FollowedTask>()
 
-  constructor(
-    tasks: Tasks, cluster: ClusterMembership, channels: PeerChannels, limits: Limits, recovery: TaskRecovery,
-  ) {
-    this.#recovery = recovery
-    this.#tasks = tasks
-    this.#cluster = cluster
+  constructor(at: TaskSurroundings, channels: PeerChannels, recovery: TaskRecovery) {
+    this.#at = at
     this.#channels = channels
-    this.#limits = limits
+    this.#recovery = recovery
     channels.on(ACT, (question, channel) => {
       // An end without an outcome: the store does not answer, and the other process is to try again.
       this.#act(question as TaskRequest).then((outcome) => channel.send(outcome), () => channel.end())
@@ -57,7 +51,7 @@ export class RemoteTasks {
   /** The process that runs a task, if that is another. */
   nodeOf(task: Task): string | undefined {
     const { id, node, status: { state } } = task
-    const isHere = node === this.#cluster.id || this.#tasks.runOf(id) !== undefined
+    const isHere = node === this.#at.cluster.id || this.#at.tasks.runOf(id) !== undefined
     return isHere || isTerminal(state) ? undefined : node
   }
 
@@ -68,10 +62,7 @@ export class RemoteTasks {
   async cancel(task: Task): Promise<void> {
     const outcome = await this.#ask(task, ['cancel', task.owner, task.id]).catch(() => 'gone')
     if (outcome === 'done') return
-    await this.#tasks.take(task)
-    await this.#recovery.taken(task)
-    if (this.#tasks.isCurrent(task)) this.#tasks.move(task.id, 'canceled', { questions: [] })
-    await this.#tasks.whenPersisted(task.id)
+    await this.#recovery.end(task, 'canceled')
   }
 
   /**
@@ -81,7 +72,7 @@ export class RemoteTasks {
   async answer(task: Task, answers: ReadonlyMap<string, unknown>): Promise<void> {
     if (await this.#ask(task, ['answer', task.owner, task.id, [...answers]]) === 'done') return
     if (await this.#recovery.answer(task, answers)) return
-    const now = await this.#tasks.get(task.owner, task.id)
+    const now = await this.#at.tasks.get(task.owner, task.id)
     if (now === undefined || !isInterrupted(now.status.state)) return
     throw new Fault('busy', 'The process that asked has ended, and no other serves it now; try again later')
   }
@@ -93,16 +84,9 @@ export class RemoteTasks {
   async refuse(task: Task, key: string, why: string): Promise<void> {
     const { owner, id } = task
     if (await this.#ask(task, ['refuse', owner, id, [key, why]]) === 'done') return
-    const now = await this.#tasks.get(owner, id)
+    const now = await this.#at.tasks.get(owner, id)
     if (now === undefined || !now.questions.some((one) => one.key === key)) return
-    await this.#tasks.take(now)
-    await this.#recovery.taken(now)
-    if (this.#tasks.isCurrent(now)) {
-      this.#tasks.move(id, 'failed', {
-        message: [{ type: 'text', text: why }], questions: [], fault: { kind: 'failed', message: why },
-      })
-    }
-    await this.#tasks.whenPersisted(id)
+    await this.#recovery.end(now, 'failed', failedWith('failed', why))
   }
 
   /** Sends a message to the run that waits for it. Rejects with `Fault('busy')` where that cannot be done. */
@@ -115,9 +99,9 @@ export class RemoteTasks {
    * missed; `watcher` gets each event after it. The returned function ends it.
    */
   follow(task: Task, begin: (task: Task) => void, watcher: Watcher): () => void {
-    const nodeOf = this.nodeOf.bind(this)
+    const { tasks, cluster } = this.#at
     const followed = new FollowedTask(
-      { tasks: this.#tasks, cluster: this.#cluster, channels: this.#channels, nodeOf },
+      { tasks, cluster, channels: this.#channels, nodeOf: this.nodeOf.bind(this) },
       task, begin, watcher, () => this.#followed.delete(followed),
     )
     this.#followed.add(followed)
@@ -131,11 +115,11 @@ export class RemoteTasks {
   }
 
   async #ask({ node }: Task, request: TaskRequest): Promise<TaskOutcome> {
-    if (node === undefined || node === this.#cluster.id || this.#tasks.runOf(request[2]) !== undefined) {
+    if (node === undefined || node === this.#at.cluster.id || this.#at.tasks.runOf(request[2]) !== undefined) {
       return this.#act(request)
     }
     try {
-      return await this.#channels.ask(node, ACT, request, this.#limits.storeTimeoutMs) as TaskOutcome
+      return await this.#channels.ask(node, ACT, request, this.#at.limits.storeTimeoutMs) as TaskOutcome
     } catch (error) {
       if (error instanceof Fault && error.kind === 'not-found') return 'gone'
       throw error
@@ -143,28 +127,28 @@ export class RemoteTasks {
   }
 
   async #act([act, owner, id, given]: TaskRequest): Promise<TaskOutcome> {
-    const run = this.#tasks.runOf(id)
-    const task = run === undefined ? undefined : await this.#tasks.get(owner, id)
+    const run = this.#at.tasks.runOf(id)
+    const task = run === undefined ? undefined : await this.#at.tasks.get(owner, id)
     if (run === undefined || task === undefined) return 'gone'
     if (act === 'cancel') run.cancel()
     else if (act === 'answer') run.answer(new Map(given))
     else if (act === 'refuse') run.refuse(given[0], new Fault('failed', given[1]))
-    else if (!isInterrupted(task.status.state) || !this.#tasks.isCurrent(task)
+    else if (!isInterrupted(task.status.state) || !this.#at.tasks.isCurrent(task)
       || task.history.some((one) => one.id === given.id)) return 'late'
-    else deliverMessage(this.#tasks, task, given, this.#limits.maxCheckSteps)
-    await this.#tasks.whenPersisted(id)
+    else deliverMessage(this.#at.tasks, task, given, this.#at.limits.maxCheckSteps)
+    await this.#at.tasks.whenPersisted(id)
     return 'done'
   }
 
   /** A task of this process, as others read it. */
-  #own(task: Task): Task { return { ...task, node: this.#cluster.id } }
+  #own(task: Task): Task { return { ...task, node: this.#at.cluster.id } }
 
   /** Sends the events of a task of this process to another that follows it. */
   #serveWatch(
     [owner, id]: readonly [string, string], channel: PeerChannel,
   ): ChannelListener | undefined {
     let before: Promise<void> | undefined
-    const watched = this.#tasks.watch(owner, id, (event, after) => {
+    const watched = this.#at.tasks.watch(owner, id, (event, after) => {
       const sent = event.what === 'artifact' ? [event] : [event, this.#own(after.task)]
       const isLast = event.what === 'forgotten' || (event.what === 'status' && isTerminal(event.status.state))
       const send = (): void => {
@@ -173,7 +157,7 @@ export class RemoteTasks {
       }
       // A client that sees that a task waits or has ended may read it at any process next.
       const isRead = isLast || (event.what === 'status' && isInterrupted(event.status.state))
-      const persisted = isRead ? this.#tasks.whenPersisted(id) : undefined
+      const persisted = isRead ? this.#at.tasks.whenPersisted(id) : undefined
       if (persisted === undefined && before === undefined) return send()
       const done = Promise.all([before, persisted]).then(() => {
         if (before === done) before = undefined
@@ -184,7 +168,7 @@ export class RemoteTasks {
     })
     if (watched === undefined) {
       // The other process reads next how it has ended.
-      const persisted = this.#tasks.whenPersisted(id)
+      const persisted = this.#at.tasks.whenPersisted(id)
       if (persisted === undefined) return undefined
       void persisted.then(() => channel.end())
       return {}

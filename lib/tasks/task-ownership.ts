@@ -55,8 +55,8 @@ export class TaskOwnership {
 
   has(id: string): boolean { return this.#table.find(id) !== undefined }
 
-  /** As `Tasks.take`. `isDead`: so is the process that it is taken from, which needs no message. */
-  async take(task: Task, next: Task, isDead = false): Promise<void> {
+  /** As `Tasks.take`. */
+  async take(task: Task, next: Task): Promise<void> {
     let record = this.#table.find(task.id)
     const version = this.stored.versionOf(task)
     if (record === undefined && version !== undefined) {
@@ -75,8 +75,8 @@ export class TaskOwnership {
       return
     }
     const { id, node } = task
-    if (isDead || node === undefined || node === this.#cluster?.id) return
-    // Where the message is lost, that process finds out with its next write.
+    if (node === undefined || node === this.#cluster?.id) return
+    // Where the message is lost, that process finds out with its next write, if it lives.
     this.#cluster?.send(node, TAKEN, id).catch(() => {})
   }
 

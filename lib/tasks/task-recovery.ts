@@ -8,11 +8,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { asFault } from '../define/fault.ts'
 import { isInterrupted } from './task.ts'
 import type { Protocol } from '../define/call.ts'
+import type { FaultKind } from '../define/fault.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
 import type { TaskOwnership } from './task-ownership.ts'
-import type { Task } from './task.ts'
+import type { Task, TaskChange } from './task.ts'
 import type { Tasks } from './tasks.ts'
 
 export interface TaskRunner {
@@ -28,27 +29,24 @@ export type RecoveryDecision = 'rerun' | 'later' | { readonly why: string }
 /** How often a task is read again that other processes change at the same time. */
 const MAX_TRIES = 5
 
+/** The tasks of this process, which is one of several. */
+export interface TaskSurroundings {
+  readonly tasks: Tasks
+  readonly ownership: TaskOwnership
+  readonly cluster: ClusterMembership
+  /** Whether there is room here for one more call. */
+  readonly workload: { readonly isFull: boolean }
+  readonly limits: Limits
+  readonly log: Log
+}
+
 export class TaskRecovery {
-  readonly #tasks: Tasks
-  readonly #ownership: TaskOwnership
-  readonly #cluster: ClusterMembership
-  readonly #workload: { readonly isFull: boolean }
-  readonly #limits: Limits
-  readonly #log: Log
+  readonly #at: TaskSurroundings
   readonly #runners = new Map<Protocol, TaskRunner>()
   readonly #onTaken: ((task: Task) => Promise<void>)[] = []
 
-  /** `workload`: whether there is room here for one more call. */
-  constructor(
-    tasks: Tasks, ownership: TaskOwnership, cluster: ClusterMembership,
-    workload: { readonly isFull: boolean }, limits: Limits, log: Log,
-  ) {
-    this.#tasks = tasks
-    this.#ownership = ownership
-    this.#cluster = cluster
-    this.#workload = workload
-    this.#limits = limits
-    this.#log = log
+  constructor(at: TaskSurroundings) {
+    this.#at = at
   }
 
   register(protocol: Protocol, runner: TaskRunner): void { this.#runners.set(protocol, runner) }
@@ -59,7 +57,7 @@ export class TaskRecovery {
   async taken(task: Task): Promise<void> {
     for (const listener of this.#onTaken) {
       await listener(task).catch((cause: unknown) => (
-        this.#log('warning', 'A listener to taken tasks failed', { task: task.id, cause })
+        this.#at.log('warning', 'A listener to taken tasks failed', { task: task.id, cause })
       ))
     }
   }
@@ -67,7 +65,7 @@ export class TaskRecovery {
   /** What becomes of a task whose process has died; `sinceMs`: for how long that is known. */
   decideRecovery(task: Task, sinceMs: number): RecoveryDecision {
     const { turn, isReserved } = task
-    const { maxRuns, rerunWaitMs } = this.#limits
+    const { maxRuns, rerunWaitMs } = this.#at.limits
     const ended = 'The process that ran it has ended'
     // Of a reserved task no client waits for the end.
     if (turn?.isRerun !== true || isReserved === true) {
@@ -81,7 +79,7 @@ export class TaskRecovery {
     if (!isServed && sinceMs >= rerunWaitMs) {
       return { why: `${ended}, and no other serves it; whether it took effect is not known` }
     }
-    return !isServed || this.#tasks.isFull || this.#workload.isFull ? 'later' : 'rerun'
+    return !isServed || this.#at.tasks.isFull || this.#at.workload.isFull ? 'later' : 'rerun'
   }
 
   /** Runs a task again that a dead process has left. False where it was another's by then. */
@@ -91,7 +89,7 @@ export class TaskRecovery {
     const { run = 1, earlier = [] } = turn
     const artifacts = task.artifacts.filter(({ id }) => earlier.includes(id))
     // The count is kept before anything runs: a task that kills its process must not kill them all.
-    return this.#begin(task, { ...task, artifacts, turn: { ...turn, run: run + 1 } }, true)
+    return this.#begin(task, { ...task, artifacts, turn: { ...turn, run: run + 1 } })
   }
 
   /**
@@ -100,11 +98,11 @@ export class TaskRecovery {
    */
   async answer({ owner, id }: Task, answers: ReadonlyMap<string, unknown>): Promise<boolean> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const task = await this.#ownership.read(owner, id)
+      const task = await this.#at.ownership.read(owner, id)
       if (task?.turn === undefined || !isInterrupted(task.status.state) || !this.#serves(task)) return false
       const given = [...answers].filter(([key]) => task.questions.some((one) => one.key === key))
       const turn = { ...task.turn, answers: { ...task.turn.answers, ...Object.fromEntries(given) } }
-      if (await this.#begin(task, { ...task, turn }, false)) return true
+      if (await this.#begin(task, { ...task, turn })) return true
     }
     return false
   }
@@ -113,28 +111,44 @@ export class TaskRecovery {
     return this.#runners.get(task.protocol)?.serves(task) === true
   }
 
-  async #begin(task: Task, next: Task, isDead: boolean): Promise<boolean> {
-    await this.#ownership.take(task, next, isDead)
-    if (!this.#tasks.isCurrent(next)) return false
+  /** Takes a task and ends it here. False where another process was quicker. */
+  async end(task: Task, state: 'canceled' | 'failed', change?: TaskChange): Promise<boolean> {
+    if (!await this.#take(task, task)) return false
+    this.#at.tasks.move(task.id, state, { questions: [], ...change })
+    await this.#at.tasks.whenPersisted(task.id)
+    return true
+  }
+
+  async #begin(task: Task, next: Task): Promise<boolean> {
+    const isTaken = await this.#take(task, next)
+    if (isTaken) void this.#run(next)
+    return isTaken
+  }
+
+  async #take(task: Task, next: Task): Promise<boolean> {
+    await this.#at.ownership.take(task, next)
+    if (!this.#at.tasks.isCurrent(next)) return false
     await this.taken(next)
-    void this.#run(next)
     return true
   }
 
   /** Waits for room among the calls, then runs. Never rejects. */
   async #run(task: Task): Promise<void> {
-    while (this.#workload.isFull && this.#cluster.isOpen) {
-      await pause(this.#cluster.beatMs, undefined, { ref: false })
+    while (this.#at.workload.isFull && this.#at.cluster.isOpen) {
+      await pause(this.#at.cluster.beatMs, undefined, { ref: false })
     }
-    if (!this.#tasks.isCurrent(task)) return
+    if (!this.#at.tasks.isCurrent(task)) return
     try {
       this.#runners.get(task.protocol)?.run(task)
     } catch (error) {
       const { kind, message } = asFault(error)
-      this.#log('error', 'A task could not be run again', { task: task.id, cause: error })
-      this.#tasks.move(task.id, 'failed', {
-        message: [{ type: 'text', text: message }], questions: [], fault: { kind, message },
-      })
+      this.#at.log('error', 'A task could not be run again', { task: task.id, cause: error })
+      this.#at.tasks.move(task.id, 'failed', { questions: [], ...failedWith(kind, message) })
     }
   }
+}
+
+/** How a task fails without a run of its own that could say it. */
+export function failedWith(kind: FaultKind, message: string): TaskChange {
+  return { message: [{ type: 'text', text: message }], fault: { kind, message } }
 }

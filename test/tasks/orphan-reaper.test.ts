@@ -4,7 +4,7 @@ import { formatRun, runKeyOf } from '../../lib/tasks/stored-tasks.ts'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { GuardedStore } from '../../lib/state/guarded-store.ts'
 import { ClusterMembership } from '../../lib/state/cluster.ts'
-import { OrphanReaper } from '../../lib/tasks/orphan-reaper.ts'
+import { reapOrphans } from '../../lib/tasks/orphan-reaper.ts'
 import { TaskRecovery } from '../../lib/tasks/task-recovery.ts'
 import { taskOf } from '../../lib/tasks/task.ts'
 import { Tasks } from '../../lib/tasks/tasks.ts'
@@ -37,8 +37,9 @@ async function processOn(t: TestContext, shared: SharedMemory, leaseMs = LEASE_M
   const nodes = new ClusterMembership(guard, createSeal('the secret of all'), limits, () => {})
   const tasks = new Tasks(limits, guard, () => {}, nodes)
   const workload = new Workload(10, 'here')
-  const recovery = new TaskRecovery(tasks, tasks.ownership!, nodes, workload, limits, () => {})
-  new OrphanReaper(tasks, tasks.ownership!, recovery, guard, nodes, () => {}).start()
+  const at = { tasks, ownership: tasks.ownership!, cluster: nodes, workload, limits, log() {} }
+  const recovery = new TaskRecovery(at)
+  reapOrphans(at, recovery, guard)
   t.after(() => {
     store.isCut = false
     return nodes.close(true)

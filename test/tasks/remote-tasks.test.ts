@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/define/fault.ts'
 import { RemoteTasks } from '../../lib/tasks/remote-tasks.ts'
-import type { Limits } from '../../lib/define/limits.ts'
 import type { PeerChannels, AcceptChannel } from '../../lib/state/peer-channels.ts'
-import type { ClusterMembership } from '../../lib/state/cluster.ts'
-import type { TaskRecovery } from '../../lib/tasks/task-recovery.ts'
+import type { TaskRecovery, TaskSurroundings } from '../../lib/tasks/task-recovery.ts'
 import type { Tasks } from '../../lib/tasks/tasks.ts'
 
 /** What another process hears that asks for a task to be cancelled here, and whether it was. */
@@ -16,7 +14,7 @@ async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<
   let isCancelled = false
   const run = { cancel: () => { isCancelled = true } }
   const here = { runOf: () => run, whenPersisted: () => undefined, ...tasks } as unknown as Tasks
-  new RemoteTasks(here, {} as ClusterMembership, lines, {} as Limits, {} as TaskRecovery)
+  new RemoteTasks({ tasks: here } as TaskSurroundings, lines, {} as TaskRecovery)
   const heard = await new Promise((resolve) => {
     takes.get('task-act')!(['cancel', 'ann', 't'], {
       node: 'other', send: resolve, end: () => resolve('the end'),
