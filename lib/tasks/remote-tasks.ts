@@ -115,11 +115,12 @@ export class RemoteTasks {
   }
 
   async #ask({ node }: Task, request: TaskRequest): Promise<TaskOutcome> {
-    if (node === undefined || node === this.#at.cluster.id || this.#at.tasks.runOf(request[2]) !== undefined) {
+    const { tasks, cluster, limits } = this.#at
+    if (node === undefined || node === cluster.id || tasks.runOf(request[2]) !== undefined) {
       return this.#act(request)
     }
     try {
-      return await this.#channels.ask(node, ACT, request, this.#at.limits.storeTimeoutMs) as TaskOutcome
+      return await this.#channels.ask(node, ACT, request, limits.storeTimeoutMs) as TaskOutcome
     } catch (error) {
       if (error instanceof Fault && error.kind === 'not-found') return 'gone'
       throw error
