@@ -2,72 +2,49 @@
  * One run of AG-UI as its events. A message or a step that is open ends before something else begins.
  * Spec: AG-UI 1.0, Events.
  */
-import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
+import { timeoutOf } from '../../run/answer-message.ts'
 import { quote } from '../../wire/json.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
-import { OpenPart } from '../reply/open-part.ts'
+import { PartRun } from '../reply/part-run.ts'
 import { publicFailure, valueIn } from '../reply/reply.ts'
-import { RunStream } from '../reply/run-stream.ts'
 import { canAskByInterrupt, InterruptRounds } from './questions.ts'
 import { decodeRunInput } from './run-input.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { ArtifactInput } from '../../define/artifact.ts'
 import type { Origin } from '../../define/call.ts'
-import type { ChatMessage } from '../../define/chat.ts'
-import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent } from '../../define/event.ts'
 import type { Ability, Question } from '../../define/question.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
-import type { UserMessage } from '../../run/answer-message.ts'
 import type { GroupListener } from '../../run/group.ts'
 import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
-import type { PartKind, PartWriter } from '../reply/open-part.ts'
+import type { PartKind } from '../reply/part-run.ts'
 import type { Interrupt } from './questions.ts'
 import type { RunInput } from './run-input.ts'
 
-class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener, PartWriter {
-  readonly prompt: string
-  readonly conversationId: string
-  readonly isNamed = true
-  readonly history: readonly ChatMessage[]
-  readonly clientTools: readonly ClientTool[] | undefined
-  readonly clientToolResults: readonly ClientToolResult[]
+class AguiRun extends PartRun<RunInput> implements GroupListener {
   readonly asksByReturning = true
-  readonly #agent: Agent | Group
-  readonly #input: RunInput
   readonly #seal: Seal
   /** Made when it is needed: few runs ask. */
   #rounds: InterruptRounds | undefined
-  readonly #open = new OpenPart(this)
   /** What an event says of its run. */
   readonly #names: string
   #step: string | undefined
-  #hasPiece = false
   #isEnded = false
 
   /** Throws `Fault('invalid')` for an answer to no question of this run. */
   constructor(
     service: Service, seal: Seal, agent: Agent | Group, input: RunInput, origin: Origin, hold?: KeyHold,
   ) {
-    const { conversationId, message, metadata, prompt } = input
-    super(service, origin, hold, conversationId, message, metadata)
-    this.prompt = prompt
-    this.conversationId = conversationId
-    this.history = input.history
-    // Which agent of a group went on after a call could not be known.
-    if (agent.kind === 'agent') this.clientTools = input.clientTools
-    this.clientToolResults = input.clientToolResults
-    this.#agent = agent
-    this.#input = input
+    super(service, agent, input, origin, hold)
     this.#names = `"threadId":${quote(input.threadId)},"runId":${quote(input.runId)}`
     this.#seal = seal
     if (input.resume.length > 0) this.#beginRounds()
@@ -81,12 +58,12 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener, P
   begin({ name }: Agent): void {
     this.#endStep()
     this.#step = name
-    this.#write({ type: 'STEP_STARTED', stepName: name })
+    this.write({ type: 'STEP_STARTED', stepName: name })
   }
 
   say(agent: Agent, piece: Content): void | Promise<void> {
     if (agent.name !== this.#step) this.begin(agent)
-    return this.#emit(piece)
+    return this.emit(piece)
   }
 
   event(event: CallEvent): void {
@@ -98,7 +75,7 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener, P
         const content = typeof result === 'string' ? result : JSON.stringify(result)
         const metadata = isError === true ? { isError } : undefined
         const messageId = randomUuid()
-        return this.#write({ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, metadata })
+        return void this.write({ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, metadata })
       }
       case 'usage': return undefined
     }
@@ -107,33 +84,33 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener, P
   /** The artifact `state` is the state of the thread, or with `append` a JSON Patch to it. */
   artifact({ name, parts, append }: ArtifactInput): void {
     const values = parts.map((part) => typeof part === 'object' && part.type === 'data' ? part.data : part)
-    if (name !== 'state') return this.#write({ type: 'CUSTOM', name: name ?? 'artifact', value: values })
+    if (name !== 'state') return void this.write({ type: 'CUSTOM', name: name ?? 'artifact', value: values })
     const [state] = values
-    if (append === true) this.#write({ type: 'STATE_DELTA', delta: state })
-    else this.#write({ type: 'STATE_SNAPSHOT', snapshot: state })
+    if (append === true) this.write({ type: 'STATE_DELTA', delta: state })
+    else this.write({ type: 'STATE_SNAPSHOT', snapshot: state })
   }
 
-  beginPart(kind: PartKind, id: string): void {
+  protected override beginPart(kind: PartKind, id: string): void {
     if (kind === 'text') return this.#part('TEXT_MESSAGE_START', id, 'assistant')
     this.#part('REASONING_START', id)
     this.#part('REASONING_MESSAGE_START', id, 'reasoning')
   }
 
-  endPart(kind: PartKind, id: string): void {
+  protected override endPart(kind: PartKind, id: string): void {
     if (kind === 'text') return this.#part('TEXT_MESSAGE_END', id)
     this.#part('REASONING_MESSAGE_END', id)
     this.#part('REASONING_END', id)
   }
 
   protected override execute(): MaybePromise<Answer> {
-    this.#send(`{"type":"RUN_STARTED",${this.#names}}`)
-    return answerMessage(this.service, this.#agent, this, this.call, this.#emit.bind(this), this)
+    this.send(`{"type":"RUN_STARTED",${this.#names}}`)
+    return this.answer(this)
   }
 
   protected override finish(answer: Answer): void {
     const { content, data, toolCalls = [] } = answer
     // An answer that came whole is one piece.
-    if (!this.#hasPiece) this.#say(textOfBlocks(content, true))
+    if (!this.hasPiece) this.#say(textOfBlocks(content, true))
     for (const { id, name, args } of toolCalls) this.#call(id, name, args)
     this.#endStep()
     const pending = toolCalls.length === 0 ? ''
@@ -155,9 +132,9 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener, P
 
   #beginRounds(): InterruptRounds {
     const { principal } = this.call
-    const { threadId, prompt, resume } = this.#input
+    const { threadId, prompt, resume } = this.input
     return this.#rounds ??= new InterruptRounds(
-      this.call, [principal.id, this.#agent.id, threadId, prompt], resume, this.#seal, this.service.limits,
+      this.call, [principal.id, this.agent.id, threadId, prompt], resume, this.#seal, this.service.limits,
       (interrupts) => this.#interrupt(interrupts),
     )
   }
@@ -175,51 +152,40 @@ class AguiRun extends RunStream<Answer> implements UserMessage, GroupListener, P
 
   #end(event: string): void {
     this.#isEnded = true
-    this.#open.close()
+    this.closePart()
     this.sink!.end(formatEvent(event))
   }
 
-  #emit(piece: Content): void | Promise<void> {
-    const isFirst = !this.#hasPiece
-    this.#hasPiece = true
-    if (!this.#say(textOfBlock(piece, isFirst))) return this.sink!.ready()
+  protected override show(block: Content, isFirst: boolean): boolean {
+    return this.#say(textOfBlock(block, isFirst))
   }
 
-  /** False: the client is behind. */
   #say(delta: string): boolean {
-    return delta === '' || this.#delta('TEXT_MESSAGE_CONTENT', this.#open.idOf('text'), delta)
+    return delta === '' || this.#delta('TEXT_MESSAGE_CONTENT', this.partOf('text'), delta)
   }
 
   #reason(delta: string): void {
-    if (delta !== '') this.#delta('REASONING_MESSAGE_CONTENT', this.#open.idOf('reasoning'), delta)
+    if (delta !== '') this.#delta('REASONING_MESSAGE_CONTENT', this.partOf('reasoning'), delta)
   }
 
   #delta(type: string, id: string, delta: string): boolean {
-    return this.#send(`{"type":"${type}","messageId":"${id}","delta":${quote(delta)}}`)
+    return this.send(`{"type":"${type}","messageId":"${id}","delta":${quote(delta)}}`)
   }
 
   #call(toolCallId: string, toolCallName: string, args: unknown = {}): void {
-    this.#write({ type: 'TOOL_CALL_START', toolCallId, toolCallName })
-    this.#write({ type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(args) })
-    this.#write({ type: 'TOOL_CALL_END', toolCallId })
+    this.write({ type: 'TOOL_CALL_START', toolCallId, toolCallName })
+    this.write({ type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(args) })
+    this.write({ type: 'TOOL_CALL_END', toolCallId })
   }
 
   #endStep(): void {
-    if (this.#step !== undefined) this.#write({ type: 'STEP_FINISHED', stepName: this.#step })
+    if (this.#step !== undefined) this.write({ type: 'STEP_FINISHED', stepName: this.#step })
     this.#step = undefined
   }
 
-  /** Ends the message that is open first. */
-  #write(event: object): void {
-    this.#open.close()
-    this.#send(JSON.stringify(event))
-  }
-
   #part(type: string, id: string, role?: string): void {
-    this.#send(`{"type":"${type}","messageId":"${id}"${role === undefined ? '' : `,"role":"${role}"`}}`)
+    this.send(`{"type":"${type}","messageId":"${id}"${role === undefined ? '' : `,"role":"${role}"`}}`)
   }
-
-  #send(event: string): boolean { return this.sink!.write(formatEvent(event)) }
 }
 
 /** Answers a run. Throws, or rejects with, a `Fault` before its first event. */

@@ -10,9 +10,9 @@ import { decodeBase64 } from '../../wire/base64.ts'
 import { decodeMessages } from '../openai/chat-messages.ts'
 import { clientToolsIn, listIn } from '../openai/chat-tools.ts'
 import { wrongBody, wrongParam } from '../openai/openai-errors.ts'
-import type { ClientTool } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
-import type { Conversation, ChatDialect } from '../openai/chat-messages.ts'
+import type { ChatDialect } from '../openai/chat-messages.ts'
+import type { AgentInput } from '../reply/run-stream.ts'
 
 /** The client's answer to one question of the run before. */
 export interface Resume {
@@ -21,14 +21,9 @@ export interface Resume {
   readonly payload: unknown
 }
 
-export interface RunInput extends Conversation {
+export interface RunInput extends AgentInput {
   readonly threadId: string
-  /** The thread's: its own id where that can be one. */
-  readonly conversationId: string
   readonly runId: string
-  readonly clientTools: readonly ClientTool[]
-  /** `state`, `context` and `forwardedProps`, as they came. */
-  readonly metadata: Readonly<Record<string, unknown>>
   readonly resume: readonly Resume[]
 }
 
@@ -52,9 +47,11 @@ export function decodeRunInput(body: unknown): RunInput {
   const all = listIn(messages, 'messages').map((message) => (
     isRecord(message) && unread.has(message['role']) ? undefined : message
   ))
+  const { prompt, message, history, clientToolResults } = decodeMessages(all, thread)
+  const conversationId = conversationOf(threadId)
   return {
-    ...decodeMessages(all, thread),
-    threadId, conversationId: conversationOf(threadId), runId, metadata,
+    protocol: 'http', sessionId: conversationId, conversationId, isNamed: true, threadId, runId,
+    prompt, message, history, clientToolResults, metadata,
     clientTools: clientToolsIn(tools),
     resume: listIn(resume, 'resume').map(resumeOf),
   }

@@ -14,6 +14,7 @@ import { NativeRun } from './native-run.ts'
 import { decodeQuery } from './query.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
+import type { CallFacts, Origin } from '../../define/call.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent } from '../../define/event.ts'
@@ -25,24 +26,23 @@ import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Query } from './query.ts'
 
-class QueryRun extends NativeRun<Answer> implements UserMessage, GroupListener {
-  readonly prompt: string
+interface QueryInput extends CallFacts, UserMessage {
   readonly conversationId: string
-  readonly isNamed: boolean
+  /** Undefined until the conversation has been read. */
   history: readonly ChatMessage[] | undefined
+}
+
+class QueryRun extends NativeRun<Answer> implements GroupListener {
   readonly #agent: Agent | Group
+  readonly #input: QueryInput
   #hasText = false
   /** Which agent of a group has sent something last. */
   #speaker: Agent | undefined
 
-  constructor(service: Service, agent: Agent | Group, query: Query, { origin }: Exchange, hold?: KeyHold) {
-    const id = query.sessionId ?? service.conversations.makeId()
-    super(service, origin, hold, id, [{ type: 'text', text: query.query }], query.metadata)
-    this.prompt = query.query
-    this.conversationId = id
-    this.isNamed = query.sessionId !== undefined
-    this.history = query.history
+  constructor(service: Service, agent: Agent | Group, input: QueryInput, origin: Origin, hold?: KeyHold) {
+    super(service, origin, hold, agent, input)
     this.#agent = agent
+    this.#input = input
   }
 
   /**
@@ -50,10 +50,11 @@ class QueryRun extends NativeRun<Answer> implements UserMessage, GroupListener {
    * begun. Rejects with a `Fault`.
    */
   recall(): MaybePromise<void> {
-    if (!this.isNamed || this.history !== undefined) return undefined
-    const known = this.service.conversations.history(this.call.principal.id, this.conversationId)
+    const input = this.#input
+    if (!input.isNamed || input.history !== undefined) return undefined
+    const known = this.service.conversations.history(this.call.principal.id, input.conversationId)
     if (isThenable(known) && this.hold === undefined) this.call.cancelOnDisconnect()
-    return andThen(known, (history) => { this.history = history })
+    return andThen(known, (history) => { input.history = history })
   }
 
   /** An agent of a group begins. */
@@ -84,8 +85,8 @@ class QueryRun extends NativeRun<Answer> implements UserMessage, GroupListener {
   }
 
   protected override execute(): MaybePromise<Answer> {
-    if (this.sink === undefined) return answerMessage(this.service, this.#agent, this, this.call)
-    return answerMessage(this.service, this.#agent, this, this.call, this.#emit.bind(this), this)
+    if (this.sink === undefined) return answerMessage(this.service, this.#agent, this.#input, this.call)
+    return answerMessage(this.service, this.#agent, this.#input, this.call, this.#emit.bind(this), this)
   }
 
   protected override finish(answer: Answer): void {
@@ -105,7 +106,7 @@ class QueryRun extends NativeRun<Answer> implements UserMessage, GroupListener {
 
   protected override encode({ text, content, data, state, results, artifacts = [] }: Answer): string {
     const head = `{"response":${quote(text)},"agent":${quote(this.#agent.name)},`
-      + `"query":${quote(this.prompt)},"session_id":"${this.conversationId}",`
+      + `"query":${quote(this.#input.prompt)},"session_id":"${this.#input.conversationId}",`
       + `"request_id":"${this.call.requestId}"`
     // The text is `response`; everything else stands in `content`.
     const hasMore = artifacts.length > 0 || content.some(({ type }) => type !== 'text')
@@ -165,7 +166,12 @@ export function answerQuery(
 function begin(
   service: Service, agent: Agent | Group, query: Query, isStream: boolean, exchange: Exchange, hold?: KeyHold,
 ): MaybePromise<Reply> {
-  const run = new QueryRun(service, agent, query, exchange, hold)
+  const { query: prompt, history, metadata, sessionId } = query
+  const conversationId = sessionId ?? service.conversations.makeId()
+  const run = new QueryRun(service, agent, {
+    protocol: 'http', sessionId: conversationId, message: [{ type: 'text', text: prompt }], metadata,
+    prompt, conversationId, isNamed: sessionId !== undefined, history,
+  }, exchange.origin, hold)
   if (!isStream) return run.reply()
   service.workload.check(exchange.origin)
   return andThen(run.recall(), (): Reply => ({ status: 200, type: EVENT_STREAM, body: run }))

@@ -5,37 +5,22 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { isGiven, isRecord, linesOf, text } from '../../define/content.ts'
+import { OutputFormat } from '../../run/output-format.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
-import { decodeFormat } from './chat-format.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from '../reply/chat-stop.ts'
 import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
 import { wrongBody, wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
-import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
+import type { ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
-import type { OutputFormat } from '../../run/output-format.ts'
+import type { AgentInput, Conversation } from '../reply/run-stream.ts'
 import type { CallSpelling } from './chat-tools.ts'
 
-/** What an agent gets of a whole conversation. */
-export interface Conversation {
-  /** The texts of the last user message, one below the other. Empty where it has only files. */
-  readonly prompt: string
-  /** The last user message, its files among it. */
-  readonly message: readonly Content[]
-  /** All other messages, as text, but for the results of tools after the last user message. */
-  readonly history: readonly ChatMessage[]
-  /** What came of the calls of the client's tools since the last user message. */
-  readonly clientToolResults: readonly ClientToolResult[]
-}
-
-export interface ChatRequest extends Conversation {
+export interface ChatRequest extends AgentInput {
   /** The id of an agent or a group. */
   readonly model: string
-  /** The tools that the client runs, none where it wants no call. */
-  readonly clientTools: readonly ClientTool[]
   /** What the answer must be; undefined: any text. */
   readonly format: OutputFormat | undefined
-  readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly isStream: boolean
   /** Whether a stream ends with its usage. */
   readonly includesUsage: boolean
@@ -63,11 +48,13 @@ export function decodeChat(body: unknown): ChatRequest {
   if (isGiven(options) && !isRecord(options)) throw wrongParam('stream_options', 'must be an object')
   if (isGiven(metadata) && !isRecord(metadata)) throw wrongParam('metadata', 'must be an object')
   refuseForeign(body)
+  // A spread into so many members would take 10 µs.
+  const { prompt, message, history, clientToolResults } = conversationOf(messages)
+  const format = decodeFormat(body['response_format'])
   return {
-    ...conversationOf(messages),
-    model,
+    prompt, message, history, clientToolResults, protocol: 'http', conversationId: undefined, isNamed: false,
+    model, format, outputSchema: format?.schema,
     clientTools: decodeTools(tools, body['tool_choice']),
-    format: decodeFormat(body['response_format']),
     metadata: isRecord(metadata) ? metadata : undefined,
     isStream: stream === true,
     includesUsage: isRecord(options) && options['include_usage'] === true,
@@ -273,4 +260,35 @@ function base64In(data: unknown, at: string): string {
 function membersOf(value: unknown, at: string): Members {
   if (isRecord(value)) return value
   throw wrongParam(at, 'must be an object')
+}
+
+/**
+ * The format of an answer; undefined: any text. Throws a `Fault` for one that is not known, or a schema that
+ * is none.
+ * Spec: https://platform.openai.com/docs/guides/structured-outputs
+ */
+function decodeFormat(format: unknown): OutputFormat | undefined {
+  const named = isRecord(format) ? format['json_schema'] : undefined
+  const schema = isRecord(named) ? named['schema'] : undefined
+  return formatOf(format, schema, 'response_format', '.json_schema.schema')
+}
+
+/** The same where the schema stands beside its type, as in Responses. */
+export function decodeFlatFormat(format: unknown): OutputFormat | undefined {
+  return formatOf(format, isRecord(format) ? format['schema'] : undefined, 'text.format', '.schema')
+}
+
+function formatOf(format: unknown, schema: unknown, at: string, path: string): OutputFormat | undefined {
+  if (!isGiven(format)) return undefined
+  const type = isRecord(format) ? format['type'] : undefined
+  if (type === 'text') return undefined
+  if (type === 'json_object') return new OutputFormat({ type: 'object' })
+  if (type !== 'json_schema') throw wrongParam(`${at}.type`, 'must be text, json_object or json_schema')
+  if (!isRecord(schema)) throw wrongParam(`${at}${path}`, 'must be a JSON Schema, an object')
+  try {
+    return new OutputFormat(schema)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw wrongParam(`${at}${path}`, `is no JSON Schema that can be used: ${why}`)
+  }
 }

@@ -11,22 +11,19 @@ import { decodeChat } from './chat-messages.ts'
 import { StoppingText } from '../reply/chat-stop.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { bounded, valueIn } from '../reply/reply.ts'
-import { tokensIn, tokensRead } from './estimated-tokens.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
-import { RunReply } from '../reply/run-stream.ts'
+import { RunReply, tokensIn, tokensRead } from '../reply/run-stream.ts'
 import { openaiFaultText, openaiRefusal, requireModel } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { Origin } from '../../define/call.ts'
-import type { ChatMessage } from '../../define/chat.ts'
-import type { ClientTool, ClientToolResult, MadeToolCall } from '../../define/client-tool.ts'
+import type { MadeToolCall } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent, Usage } from '../../define/event.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
-import type { UserMessage } from '../../run/answer-message.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
-import type { Formatted, OutputFormat } from '../../run/output-format.ts'
+import type { Formatted } from '../../run/output-format.ts'
 import type { Service } from '../../run/service.ts'
 import type { ChatRequest } from './chat-messages.ts'
 
@@ -58,17 +55,9 @@ function begin(
   return { status: 200, type: EVENT_STREAM, body: run }
 }
 
-export class ChatRun extends RunReply<Answer> implements UserMessage {
-  readonly prompt: string
-  readonly conversationId = undefined
-  readonly isNamed = false
-  readonly history: readonly ChatMessage[]
-  readonly clientTools: readonly ClientTool[] | undefined
-  readonly clientToolResults: readonly ClientToolResult[]
-  readonly outputSchema: OutputFormat['schema'] | undefined
-  readonly #format: OutputFormat | undefined
+export class ChatRun extends RunReply<Answer> {
   readonly #who: Agent | Group
-  readonly #includesUsage: boolean
+  readonly #request: ChatRequest
   readonly #text: StoppingText
   /** What every chunk begins with. */
   #chunkHead = ''
@@ -78,18 +67,10 @@ export class ChatRun extends RunReply<Answer> implements UserMessage {
   #reasoning = ''
 
   constructor(service: Service, who: Agent | Group, request: ChatRequest, origin: Origin, hold?: KeyHold) {
-    const { prompt, history, message, metadata, includesUsage, stops, format } = request
-    super(service, origin, hold, undefined, message, metadata)
-    this.prompt = prompt
-    this.history = history
-    // Which agent of a group went on after a call could not be known.
-    if (who.kind === 'agent') this.clientTools = request.clientTools
-    this.clientToolResults = request.clientToolResults
-    this.#format = format
-    this.outputSchema = format?.schema
+    super(service, origin, hold, who, request)
     this.#who = who
-    this.#includesUsage = includesUsage
-    this.#text = new StoppingText(stops)
+    this.#request = request
+    this.#text = new StoppingText(request.stops)
   }
 
   /** A tool that the agent calls is no `tool_calls`: the client would call it too. */
@@ -102,12 +83,12 @@ export class ChatRun extends RunReply<Answer> implements UserMessage {
   }
 
   protected override execute(): MaybePromise<Answer> {
-    if (this.sink === undefined) return answerMessage(this.service, this.#who, this, this.call)
+    if (this.sink === undefined) return answerMessage(this.service, this.#who, this.#request, this.call)
     this.#chunkHead = `${this.#head('chat.completion.chunk')},"choices":[`
     this.#chunk('"role":"assistant","content":""')
     // An answer in a format is checked before any of it is sent.
-    const emit = this.#format === undefined ? this.#emit.bind(this) : undefined
-    return answerMessage(this.service, this.#who, this, this.call, emit)
+    const emit = this.#request.format === undefined ? this.#emit.bind(this) : undefined
+    return answerMessage(this.service, this.#who, this.#request, this.call, emit)
   }
 
   protected override encode(answer: Answer): MaybePromise<string> {
@@ -125,7 +106,7 @@ export class ChatRun extends RunReply<Answer> implements UserMessage {
     const { json, refusal } = this.#inFormat(answer)
     if (refusal !== undefined) this.#chunk(`"refusal":${quote(refusal)}`)
     if (json !== undefined) this.#content(json)
-    if (this.#format !== undefined && answer.toolCalls === undefined) return this.#end()
+    if (this.#request.format !== undefined && answer.toolCalls === undefined) return this.#end()
     // An answer that came whole is one piece; artifacts come at the end.
     const text = this.#hasPiece ? textOfBlocks(artifactsOf(answer), false) : textOfAnswer(answer)
     return andThen(this.#text.take(text), (last) => {
@@ -139,7 +120,7 @@ export class ChatRun extends RunReply<Answer> implements UserMessage {
 
   /** An answer in the format that was asked for; neither where none was, or where it calls a tool first. */
   #inFormat(answer: Answer): Partial<Formatted> {
-    return answer.toolCalls === undefined ? this.#format?.read(answer, this.service.limits) ?? {} : {}
+    return answer.toolCalls === undefined ? this.#request.format?.read(answer, this.service.limits) ?? {} : {}
   }
 
   protected override fail(error: unknown): void {
@@ -165,13 +146,13 @@ export class ChatRun extends RunReply<Answer> implements UserMessage {
   }
 
   #chunk(delta: string, end = '"logprobs":null,"finish_reason":null}]'): boolean {
-    const tail = this.#includesUsage ? ',"usage":null}' : '}'
+    const tail = this.#request.includesUsage ? ',"usage":null}' : '}'
     return this.sink!.write(formatEvent(`${this.#chunkHead}{"index":0,"delta":{${delta}},${end}${tail}`))
   }
 
   #end(reason = 'stop'): void {
     this.#chunk('', `"logprobs":null,"finish_reason":"${reason}"}]`)
-    if (this.#includesUsage) {
+    if (this.#request.includesUsage) {
       this.sink!.write(formatEvent(`${this.#chunkHead}],${this.#usage(this.#sentBytes)}}`))
     }
     this.sink!.end(formatEvent('[DONE]'))
@@ -198,7 +179,7 @@ export class ChatRun extends RunReply<Answer> implements UserMessage {
   #usage(saidBytes: number): string {
     const { usage } = this.call
     if (usage !== undefined) return `"usage":${JSON.stringify(usageOf(usage))}`
-    const prompt = tokensRead(this)
+    const prompt = tokensRead(this.#request)
     const completion = tokensIn(saidBytes)
     const counts = `"prompt_tokens":${prompt},"completion_tokens":${completion}`
     return `"usage":{${counts},"total_tokens":${prompt + completion},"estimated":true}`

@@ -6,13 +6,43 @@ import { LiveCall } from '../../define/live-call.ts'
 import { PlainChannel } from '../../run/answer-message.ts'
 import { andThen, isPromised } from '../../util/thenable.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { KeptEvents } from './kept-events.ts'
-import type { Origin } from '../../define/call.ts'
+import type { Agent, Group } from '../../define/agent.ts'
+import type { CallFacts, Origin } from '../../define/call.ts'
+import type { ChatMessage } from '../../define/chat.ts'
+import type { ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { Reply, Sink, Source } from '../../http/message/exchange.ts'
+import type { UserMessage } from '../../run/answer-message.ts'
 import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
+
+/** What an agent gets of what a client has sent. */
+export interface AgentInput extends CallFacts, UserMessage {
+  /** The last user message, its files among it. `prompt` has its texts, and is empty where it has none. */
+  readonly message: readonly Content[]
+  /** All other messages as text, but for the results of tools after the last user message. */
+  readonly history: readonly ChatMessage[]
+  /** What came of the calls of the client's tools since the last user message. */
+  readonly clientToolResults: readonly ClientToolResult[]
+}
+
+/** The part of it that is decoded from the messages. */
+export type Conversation = Pick<AgentInput, 'prompt' | 'message' | 'history' | 'clientToolResults'>
+
+/** Bytes of a token, where an agent does not count them. */
+const TOKEN_BYTES = 4
+
+/** The tokens of what an agent was asked, its history included. */
+export function tokensRead({ prompt, history }: AgentInput): number {
+  let bytes = Buffer.byteLength(prompt)
+  for (const { content } of history) bytes += Buffer.byteLength(content)
+  return tokensIn(bytes)
+}
+
+export function tokensIn(bytes: number): number {
+  return Math.ceil(bytes / TOKEN_BYTES)
+}
 
 /** Runs once, by `open` or `start`. Its fields are declared as those of its channel are. */
 export abstract class RunStream<R> extends PlainChannel implements Source {
@@ -22,14 +52,16 @@ export abstract class RunStream<R> extends PlainChannel implements Source {
   /** Where events go. Undefined: the reply is whole. */
   declare protected sink: Sink | undefined
 
+  /** `runnable`, `input`: what is run, and what the call shows of the request. Left out: no agent is. */
   constructor(
-    service: Service, origin: Origin, hold?: KeyHold, sessionId?: string, message?: readonly Content[],
-    metadata?: Readonly<Record<string, unknown>>,
+    service: Service, origin: Origin, hold?: KeyHold, runnable?: Agent | Group, input?: CallFacts,
   ) {
-    super(service, origin, 'http', sessionId, message, metadata)
+    super(service, origin, 'http')
     this.hold = hold
     this.sink = undefined
-    this.call = new LiveCall(origin, this, this)
+    // Which agent of a group went on after a call of a client's tool could not be known.
+    const isWithout = runnable?.kind === 'group' && input?.clientTools !== undefined
+    this.call = new LiveCall(origin, isWithout ? { ...input, clientTools: [] } : input ?? this, this)
   }
 
   /** Throws, or rejects with, a `Fault`. */
@@ -95,4 +127,53 @@ export abstract class RunReply<R> extends RunStream<R> {
 
 function replyOf(body: string): Reply {
   return { status: 200, type: JSON_TYPE, body }
+}
+
+/** Events on their way to a client that are kept for an `Idempotency-Key`, up to their end. */
+class KeptEvents implements Sink {
+  readonly #sink: Sink
+  readonly #hold: KeyHold
+  readonly #call: LiveCall
+  /** Undefined: they are more than can be kept. */
+  #events: string | undefined = ''
+  #isEnded = false
+
+  /** Until its end the events count as what `call` holds. */
+  constructor(sink: Sink, hold: KeyHold, call: LiveCall) {
+    this.#sink = sink
+    this.#hold = hold
+    this.#call = call
+  }
+
+  get closed(): boolean { return this.#isEnded || this.#sink.closed }
+
+  write(text: string): boolean {
+    if (this.#isEnded) return false
+    this.#add(text)
+    return this.#sink.write(text)
+  }
+
+  ready(): Promise<void> { return this.#sink.ready() }
+
+  /** A client that asks again after the end gets it, so the key is settled first. */
+  end(text = ''): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#add(text)
+    const settled = this.#events === undefined ? this.#hold.lose() : this.#hold.keep(this.#events)
+    this.#events = undefined
+    void andThen(settled, () => this.#sink.end(text))
+  }
+
+  #add(text: string): void {
+    if (this.#events === undefined) return
+    try {
+      this.#call.hold(text.length)
+      this.#events += text
+      if (this.#events.length > this.#call.limits.maxResultBytes) this.#events = undefined
+    } catch {
+      // There is no room for it. The client that is here gets it all the same.
+      this.#events = undefined
+    }
+  }
 }

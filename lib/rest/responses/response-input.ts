@@ -5,13 +5,12 @@
  */
 import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
-import { decodeMessages, flat } from '../openai/chat-messages.ts'
-import { decodeFlatFormat } from '../openai/chat-format.ts'
+import { decodeFlatFormat, decodeMessages, flat } from '../openai/chat-messages.ts'
 import { decodeFlatTools } from '../openai/chat-tools.ts'
 import { wrongBody, wrongParam } from '../openai/openai-errors.ts'
 import type { ClientTool } from '../../define/client-tool.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
-import type { Conversation } from '../openai/chat-messages.ts'
+import type { Conversation } from '../reply/run-stream.ts'
 
 export type ResponseItem = Readonly<Record<string, unknown>>
 

@@ -7,11 +7,10 @@ import { answerMessage } from '../../run/answer-message.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
 import { formatEvent } from '../../wire/sse.ts'
-import { tokensIn, tokensRead } from '../openai/estimated-tokens.ts'
 import { openaiFailure } from '../openai/openai-errors.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { bounded } from '../reply/reply.ts'
-import { RunReply } from '../reply/run-stream.ts'
+import { RunReply, tokensIn, tokensRead } from '../reply/run-stream.ts'
 import { CompactionReader } from './compaction.ts'
 import { keepResponse } from './kept-responses.ts'
 import { conversationOf } from './response-input.ts'
@@ -22,16 +21,14 @@ import {
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { Origin } from '../../define/call.ts'
-import type { ChatMessage } from '../../define/chat.ts'
-import type { ClientTool, ClientToolResult, MadeToolCall } from '../../define/client-tool.ts'
+import type { MadeToolCall } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent } from '../../define/event.ts'
-import type { UserMessage } from '../../run/answer-message.ts'
-import type { OutputFormat } from '../../run/output-format.ts'
 import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
+import type { AgentInput } from '../reply/run-stream.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { ResponseFacts } from './response-object.ts'
 
@@ -48,22 +45,14 @@ const serverSent: EventForm = { format: formatEvent, last: formatEvent('[DONE]')
 /** Characters of reasoning that are shown. */
 const MAX_REASONING = 262_144
 
-export class ResponseRun extends RunReply<Answer> implements UserMessage {
+export class ResponseRun extends RunReply<Answer> {
   readonly id: string = idFor('resp')
-  readonly prompt: string
-  readonly conversationId = undefined
-  readonly isNamed = false
-  readonly history: readonly ChatMessage[]
-  readonly clientTools: readonly ClientTool[] | undefined
-  readonly clientToolResults: readonly ClientToolResult[]
-  readonly outputSchema: OutputFormat['schema'] | undefined
   readonly #agent: Agent | Group
+  readonly #input: AgentInput
   readonly #request: ResponseRequest
   readonly #before: readonly ResponseItem[]
   readonly #form: EventForm
   isCompleted = false
-  /** Characters of what was read of the store and of compactions, which count while it runs. */
-  readonly readLength: number
   readonly #createdAt = secondsNow()
   /** The items that are done. */
   readonly #output: ResponseItem[] = []
@@ -81,18 +70,19 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
   ) {
     const reader = new CompactionReader(seal, origin.principal.id, service.limits)
     const { prompt, message, history, clientToolResults } = conversationOf(request, before, reader)
-    super(service, origin, hold, undefined, message, request.metadata)
-    this.prompt = prompt
-    this.history = history
-    // Which agent of a group went on after a call could not be known.
-    if (agent.kind === 'agent') this.clientTools = request.clientTools
-    this.clientToolResults = clientToolResults
-    this.outputSchema = request.format?.schema
+    const { clientTools, format, metadata } = request
+    // What was read of the store and of compactions counts.
+    const readLength = reader.length + (before.length === 0 ? 0 : JSON.stringify(before).length)
+    const input: AgentInput = {
+      protocol: 'http', conversationId: undefined, isNamed: false, readLength, metadata,
+      prompt, message, history, clientTools, clientToolResults, outputSchema: format?.schema,
+    }
+    super(service, origin, hold, agent, input)
     this.#agent = agent
+    this.#input = input
     this.#request = request
     this.#before = before
     this.#form = form
-    this.readLength = reader.length + (before.length === 0 ? 0 : JSON.stringify(before).length)
   }
 
   get runnable(): Agent | Group { return this.#agent }
@@ -133,7 +123,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     // An answer in a format is checked before any of it is sent.
     const isSent = this.sink !== undefined && this.#request.format === undefined
     const emit = isSent ? this.#emit.bind(this) : undefined
-    return answerMessage(this.service, this.#agent, this, this.call, emit)
+    return answerMessage(this.service, this.#agent, this.#input, this.call, emit)
   }
 
   protected override encode(answer: Answer): MaybePromise<string> {
@@ -173,7 +163,7 @@ export class ResponseRun extends RunReply<Answer> implements UserMessage {
     this.#closeReasoning()
     const { usage } = this.call
     const counts = usage !== undefined ? usageOf(usage) : usageOf({
-      inputTokens: tokensRead(this), outputTokens: tokensIn(Buffer.byteLength(answer.text)),
+      inputTokens: tokensRead(this.#input), outputTokens: tokensIn(Buffer.byteLength(answer.text)),
     }, true)
     this.isCompleted = true
     const facts = { status: 'completed', output: this.#output, usage: counts } as const

@@ -9,21 +9,14 @@ import { decodeBase64 } from '../../wire/base64.ts'
 import { clientToolsIn, resultMessage } from '../openai/chat-tools.ts'
 import { wrongBody, wrongParam } from '../openai/openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
-import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
+import type { ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
-import type { Conversation } from '../openai/chat-messages.ts'
+import type { AgentInput } from '../reply/run-stream.ts'
 
-export interface ChatInput extends Conversation {
-  /** The chat, where its id can name a conversation. */
-  readonly chatId: string | undefined
+export interface ChatInput extends AgentInput {
   /** Whether the answer goes on with a message that the chat has. */
   readonly isContinued: boolean
-  readonly clientTools: readonly ClientTool[]
-  /** What else the client has sent. */
-  readonly metadata: Members
 }
-
-type Members = Readonly<Record<string, unknown>>
 
 const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
   ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'],
@@ -59,8 +52,9 @@ export function decodeChatInput(body: unknown): ChatInput {
     const block = blockOf(parts[index], `messages[${last}].parts[${index}]`)
     if (block !== undefined) message.push(block)
   }
+  const chatId = typeof id === 'string' && CONVERSATION_ID.test(id) ? id : undefined
   return {
-    chatId: typeof id === 'string' && CONVERSATION_ID.test(id) ? id : undefined,
+    protocol: 'http', sessionId: chatId, conversationId: chatId, isNamed: chatId !== undefined,
     isContinued: last < all.length - 1,
     prompt: linesOf(message),
     message, history, metadata, clientTools: clientToolsIn(tools), clientToolResults,

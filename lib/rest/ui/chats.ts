@@ -78,7 +78,7 @@ export class Chats {
   #begin(agent: Agent | Group, input: ChatInput, origin: Origin, hold?: KeyHold): Reply {
     const run = new UiRun(this.#service, agent, input, origin, this.#streams, hold)
     this.#service.workload.check(origin)
-    const { chatId } = input
+    const { conversationId: chatId } = input
     if (chatId !== undefined && (this.#streams.size > 0 || this.#peers !== undefined)) {
       const chat = chatKey(agent, chatId, origin.principal)
       this.#streams.replace(chat)

@@ -2,29 +2,24 @@
  * One run as the stream that the AI SDK's chat reads. A part that is open ends before something else begins.
  * Spec: AI SDK 5 to 7, UI message stream protocol v1.
  */
-import { answerMessage } from '../../run/answer-message.ts'
 import { isPromised } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { formatEvent } from '../../wire/sse.ts'
-import { OpenPart } from '../reply/open-part.ts'
+import { PartRun } from '../reply/part-run.ts'
 import { publicFailure } from '../reply/reply.ts'
-import { RunStream } from '../reply/run-stream.ts'
 import { chatKey } from './chat-streams.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { ArtifactInput } from '../../define/artifact.ts'
 import type { Origin } from '../../define/call.ts'
-import type { ChatMessage } from '../../define/chat.ts'
-import type { ClientTool, ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent } from '../../define/event.ts'
 import type { Sink } from '../../http/message/exchange.ts'
-import type { UserMessage } from '../../run/answer-message.ts'
 import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
-import type { PartKind, PartWriter } from '../reply/open-part.ts'
+import type { PartKind } from '../reply/part-run.ts'
 import type { ChatInput } from './chat-input.ts'
 import type { ChatStream, ChatStreams } from './chat-streams.ts'
 
@@ -45,16 +40,7 @@ const DONE = formatEvent('[DONE]')
 /** The marks of a tool that the agent runs itself, and the client does not know. */
 const ours = { providerExecuted: true, dynamic: true }
 
-export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter {
-  readonly prompt: string
-  readonly conversationId: string | undefined
-  readonly isNamed: boolean
-  readonly history: readonly ChatMessage[]
-  readonly clientTools: readonly ClientTool[] | undefined
-  readonly clientToolResults: readonly ClientToolResult[]
-  readonly #agent: Agent | Group
-  readonly #open = new OpenPart(this)
-  #hasPiece = false
+export class UiRun extends PartRun<ChatInput> {
   readonly #streams: ChatStreams
   readonly #beginning: string
   /** What was sent so far, until it is known whether the run has to be waited for. */
@@ -65,16 +51,7 @@ export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter 
     service: Service, agent: Agent | Group, input: ChatInput, origin: Origin, streams: ChatStreams,
     hold?: KeyHold,
   ) {
-    const { chatId, message, metadata, prompt, history, clientTools, clientToolResults } = input
-    super(service, origin, hold, chatId, message, metadata)
-    this.prompt = prompt
-    this.conversationId = chatId
-    this.isNamed = chatId !== undefined
-    this.history = history
-    // Which agent of a group went on after a call could not be known.
-    if (agent.kind === 'agent') this.clientTools = clientTools
-    this.clientToolResults = clientToolResults
-    this.#agent = agent
+    super(service, agent, input, origin, hold)
     this.#streams = streams
     this.#beginning = service.limits.resumeMs === 0 || input.isContinued ? BEGINNING : namedBeginning()
   }
@@ -96,9 +73,9 @@ export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter 
         const { id: toolCallId, result = null, isError } = event
         const members = { toolCallId, ...ours }
         const done = { type: 'tool-output-available', output: result, ...members }
-        if (isError !== true) return this.#write(done)
+        if (isError !== true) return void this.write(done)
         const errorText = typeof result === 'string' ? result : JSON.stringify(result)
-        return this.#write({ type: 'tool-output-error', errorText, ...members })
+        return void this.write({ type: 'tool-output-error', errorText, ...members })
       }
       case 'usage': return undefined
     }
@@ -107,21 +84,26 @@ export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter 
   /** Data parts become parts of the message, by the name of the artifact; files are shown. */
   artifact({ id, name = 'artifact', parts }: ArtifactInput): void {
     for (const part of parts) {
-      if (typeof part === 'string') this.#write({ type: `data-${name}`, id, data: part })
-      else if (part.type === 'data') this.#write({ type: `data-${name}`, id, data: part.data })
-      else this.#show(part as Content)
+      if (typeof part === 'string') this.write({ type: `data-${name}`, id, data: part })
+      else if (part.type === 'data') this.write({ type: `data-${name}`, id, data: part.data })
+      else this.show(part as Content)
     }
   }
 
-  beginPart(kind: PartKind, id: string): void { this.#send(`{"type":"${kind}-start","id":"${id}"}`) }
-  endPart(kind: PartKind, id: string): void { this.#send(`{"type":"${kind}-end","id":"${id}"}`) }
+  protected override beginPart(kind: PartKind, id: string): void {
+    this.send(`{"type":"${kind}-start","id":"${id}"}`)
+  }
+
+  protected override endPart(kind: PartKind, id: string): void {
+    this.send(`{"type":"${kind}-end","id":"${id}"}`)
+  }
 
   protected override execute(): MaybePromise<Answer> {
     this.#put(this.#beginning)
-    const answer = answerMessage(this.service, this.#agent, this, this.call, this.#emit.bind(this))
-    const { conversationId: id } = this
+    const answer = this.answer()
+    const { conversationId: id } = this.input
     if (id !== undefined && isPromised(answer)) {
-      const chat = chatKey(this.#agent, id, this.call.principal)
+      const chat = chatKey(this.agent, id, this.call.principal)
       this.sink = this.#stream = this.#streams.begin(chat, this.call, this.sink!, this.#sent ?? '')
     }
     this.#sent = undefined
@@ -130,10 +112,10 @@ export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter 
 
   protected override finish({ content, data, toolCalls = [] }: Answer): void {
     // An answer that came whole is one piece.
-    if (!this.#hasPiece) for (const block of content) this.#show(block)
-    if (data !== undefined) this.#write({ type: 'data-answer', data })
+    if (!this.hasPiece) for (const block of content) this.show(block)
+    if (data !== undefined) this.write({ type: 'data-answer', data })
     for (const { id, name, args } of toolCalls) this.#callTool(id, name, args)
-    this.#open.close()
+    this.closePart()
     const { usage } = this.call
     const reason = toolCalls.length === 0 ? 'stop' : 'tool-calls'
     const metadata = usage === undefined ? '' : `,"messageMetadata":${JSON.stringify({ usage })}`
@@ -144,25 +126,19 @@ export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter 
   protected override fail(error: unknown): void {
     // The client has stopped the run: what another reads of it has no error.
     if (this.call.isDisconnected) {
-      this.#write({ type: 'abort' })
+      this.write({ type: 'abort' })
       return this.sink!.end(DONE)
     }
     const { message: errorText } = publicFailure(this.service, error, this.call.requestId)
-    this.#write({ type: 'error', errorText })
+    this.write({ type: 'error', errorText })
     this.sink!.end(DONE)
   }
 
   #callTool(toolCallId: string, toolName: string, input: unknown, marks?: typeof ours): void {
-    this.#write({ type: 'tool-input-available', toolCallId, toolName, input, ...marks })
+    this.write({ type: 'tool-input-available', toolCallId, toolName, input, ...marks })
   }
 
-  #emit(piece: Content): void | Promise<void> {
-    this.#hasPiece = true
-    if (!this.#show(piece)) return this.sink!.ready()
-  }
-
-  /** False: the client is behind. */
-  #show(block: Content): boolean {
+  protected override show(block: Content): boolean {
     switch (block.type) {
       case 'text': return block.text === '' || this.#delta('text', block.text)
       case 'image':
@@ -170,34 +146,26 @@ export class UiRun extends RunStream<Answer> implements UserMessage, PartWriter 
       case 'resource_link': {
         if (block.mimeType !== undefined) return this.#file(block.uri, block.mimeType)
         const { uri, name } = block
-        return this.#part({ type: 'source-url', sourceId: uri, url: uri, title: block.title ?? name })
+        return this.write({ type: 'source-url', sourceId: uri, url: uri, title: block.title ?? name })
       }
       case 'resource': {
         const { text, blob, mimeType = 'application/octet-stream' } = block.resource
         const data = blob ?? Buffer.from(text ?? '').toString('base64')
         return this.#file(`data:${mimeType};base64,${data}`, mimeType)
       }
-      case 'data': return this.#part({ type: 'data-answer', data: block.data })
+      case 'data': return this.write({ type: 'data-answer', data: block.data })
     }
   }
 
   #file(url: string, mediaType: string): boolean {
-    return this.#part({ type: 'file', url, mediaType })
+    return this.write({ type: 'file', url, mediaType })
   }
 
   #delta(kind: PartKind, delta: string): boolean {
-    return this.#send(`{"type":"${kind}-delta","id":"${this.#open.idOf(kind)}","delta":${quote(delta)}}`)
+    return this.send(`{"type":"${kind}-delta","id":"${this.partOf(kind)}","delta":${quote(delta)}}`)
   }
 
-  /** Ends the part that is open first. */
-  #part(part: object): boolean {
-    this.#open.close()
-    return this.#send(JSON.stringify(part))
-  }
-
-  #write(part: object): void { this.#part(part) }
-
-  #send(part: string): boolean { return this.#put(formatEvent(part)) }
+  protected override send(part: string): boolean { return this.#put(formatEvent(part)) }
 
   #put(text: string): boolean {
     if (this.#sent !== undefined) this.#sent += text
