@@ -67,6 +67,19 @@ export function endingAt(reply: Reply, expiresAt: number | undefined): Reply {
   return { ...reply, body: { open: (sink) => openUntil(expiresAt, body, sink) } }
 }
 
+/** The same source; `onEnd` is called first when its stream is over. */
+export function withEnd(source: Source, onEnd: () => void): Source {
+  return {
+    open(sink) {
+      const onOver = source.open(sink)
+      return () => {
+        onEnd()
+        onOver?.()
+      }
+    },
+  }
+}
+
 /** Opens a source on a sink that ends at that time. */
 function openUntil(expiresAt: number, source: Source, sink: Sink): () => void {
   let running: NodeJS.Timeout | undefined

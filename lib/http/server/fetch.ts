@@ -2,11 +2,11 @@
  * The server without a socket: a web `Request` in, a web `Response` out, through the same gate and endpoints.
  */
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { discard, endingAt, headerLines, isSource, lengthOf } from '../message/reply.ts'
+import { discard, endingAt, headerLines, isSource, lengthOf, withEnd } from '../message/reply.ts'
 import { objectionToBody, readWebBody } from './body.ts'
 import { requestChannel } from './observer.ts'
 import { NO_STREAM, refusalOf } from './request.ts'
-import type { Reply, Source } from '../message/exchange.ts'
+import type { Reply } from '../message/exchange.ts'
 import type { Pipe, Streams, StreamSink } from '../stream/sink.ts'
 import type { BodyFailure } from './body.ts'
 import type { Means } from './gate.ts'
@@ -135,15 +135,7 @@ function responseOf(
     return new Response(null, init)
   }
   const pipe = new WebPipe(() => head.disconnect())
-  const observed: Source = {
-    open: (sink) => {
-      const onOver = body.open(sink)
-      return () => {
-        onDone(status, pipe.bytes)
-        onOver?.()
-      }
-    },
-  }
+  const observed = withEnd(body, () => onDone(status, pipe.bytes))
   pipe.sink = streams.open(observed, pipe, type === EVENT_STREAM, request.caller)
   head.onDisconnect(() => pipe.finish())
   return new Response(pipe.stream, init)

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { closeCodes, closeFrame, encodeFrame, FrameReader, opcodes } from '../websocket/frames.ts'
-import { endingAt, headerLines, isSource } from '../message/reply.ts'
+import { endingAt, headerLines, isSource, withEnd } from '../message/reply.ts'
 import {
   LARGE_LENGTH, MANY_CHUNKS, markLoopBusy, pauseUntilLoopFree, turn as loopTurn, whenLoopIsFree,
 } from '../stream/loop-fairness.ts'
@@ -14,7 +14,7 @@ import { BodyReading, objectionToBody } from './body.ts'
 import { NO_STREAM, refusalOf } from './request.ts'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { MessageChannel, Objection, Source } from '../message/exchange.ts'
+import type { MessageChannel, Objection } from '../message/exchange.ts'
 import type { Pipe, StreamSink } from '../stream/sink.ts'
 import type { FrameTaker } from '../websocket/frames.ts'
 import type { BodyFailure, BodyTaker } from './body.ts'
@@ -98,15 +98,7 @@ export class WebSocketConnection implements Pipe, FrameTaker {
     this.#channel = channel
     this.#means = means
     this.#reader = new FrameReader(this, means.limits.maxBodyBytes)
-    const source: Source = {
-      open: (sink) => {
-        const onOver = channel.open(sink)
-        return () => {
-          this.#end()
-          onOver?.()
-        }
-      },
-    }
+    const source = withEnd(channel, () => this.#end())
     const accept = createHash('sha1').update(request.header('sec-websocket-key') + GUID).digest('base64')
     const headers = ['Upgrade', 'websocket', 'Connection', 'Upgrade', 'Sec-WebSocket-Accept', accept]
     response.writeHead(101, headerLines(request, { status: 101, headers }))
