@@ -41,7 +41,7 @@ export function observeCall(
       requestId: call.requestId,
       principalId: call.principal.id,
       durationMs: performance.now() - begunAt,
-      outcome: fault?.kind ?? (isError(output) ? 'failed' : 'ok'),
+      outcome: fault?.kind ?? (isToolError(output) ? 'failed' : 'ok'),
     })
     const failed = (cause: unknown): void => {
       log('error', 'onCall failed', { request: call.requestId, cause })
@@ -56,6 +56,7 @@ export function observeCall(
   }
 }
 
-function isError(output: unknown): boolean {
+/** Whether a tool has said that it failed. */
+export function isToolError(output: unknown): boolean {
   return typeof output === 'object' && output !== null && 'isError' in output && output.isError === true
 }

@@ -26,11 +26,9 @@ export interface GroupListener {
   say(agent: Agent, piece: Content): void | Promise<void>
 }
 
-interface GroupFailure { readonly results: readonly AgentResult[] }
-
 /**
  * Runs a group. `emit` gets the pieces of its reply; `listener`, if given, gets those of every agent instead.
- * Throws `Fault('failed')` with a `GroupFailure` where an agent fails and the group stops.
+ * Throws `Fault('failed')` with `{ results }` where an agent fails and the group stops.
  */
 export async function runGroup(
   service: Service, group: Group, query: string, call: LiveCall, emit?: Emit, listener?: GroupListener,
@@ -185,8 +183,7 @@ async function runWithListener(
 /** `busy` and `upstream` may work later, and stay what they are; all else is a failure of the group. */
 function stopped(attempt: Attempt | undefined, results: readonly AgentResult[]): Fault {
   const { result, fault }: Partial<Attempt> = attempt ?? {}
-  const detail: GroupFailure = { results }
   const kind = fault?.kind === 'busy' || fault?.kind === 'upstream' ? fault.kind : 'failed'
   const message = `${result?.agent ?? 'An agent'} failed: ${result?.error ?? ''}`
-  return new Fault(kind, message, detail, { retryAfterSeconds: fault?.retryAfterSeconds })
+  return new Fault(kind, message, { results }, { retryAfterSeconds: fault?.retryAfterSeconds })
 }

@@ -12,7 +12,6 @@ import type { Catalog } from '../define/catalog.ts'
 import type { SkillSet } from '../define/files/skill.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
-import type { Tool } from '../define/tool.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
 import type { Conversations } from '../state/conversation.ts'
 import type { GuardedStore } from '../state/guarded-store.ts'
@@ -85,24 +84,20 @@ export function warnOfAnswer(log: Log, agent: Agent, answer: Answer, requestId: 
 /** The agents and tools of a catalog, now and later, that have no description. */
 export function warnOfSilence(log: Log, catalog: Catalog): void {
   const warn = (): void => {
-    for (const tool of catalog.tools) warnOfTool(log, tool)
-    for (const agent of catalog.agents) warnOfAgent(log, agent)
+    for (const tool of catalog.tools) {
+      if (tool.description !== '') continue
+      warnOnce(log, tool, `The tool '${tool.name}' has no description, so models cannot tell what it is for; `
+        + `write description: 'Finds documents.'`)
+    }
+    for (const agent of catalog.agents) {
+      if (agent.description !== '' || isBareFunction(agent)) continue
+      warnOnce(log, agent, `The agent '${agent.name}' has no description, so nobody can tell what to ask it; `
+        + (isAdapted(agent) ? `write adapt(agent, { description: 'Answers questions about orders.' })`
+          : `write description: 'Answers questions about orders.'`))
+    }
   }
   warn()
   catalog.onChange(warn)
-}
-
-function warnOfTool(log: Log, tool: Tool): void {
-  if (tool.description !== '') return
-  warnOnce(log, tool, `The tool '${tool.name}' has no description, so models cannot tell what it is for; `
-    + `write description: 'Finds documents.'`)
-}
-
-function warnOfAgent(log: Log, agent: Agent): void {
-  if (agent.description !== '' || isBareFunction(agent)) return
-  warnOnce(log, agent, `The agent '${agent.name}' has no description, so nobody can tell what to ask it; `
-    + (isAdapted(agent) ? `write adapt(agent, { description: 'Answers questions about orders.' })`
-      : `write description: 'Answers questions about orders.'`))
 }
 
 function warnOnce(

@@ -118,8 +118,7 @@ export class OauthFlow {
 
   /** Who a token of this server's speaks for. */
   verify(token: string): TokenInfo | undefined {
-    const known = this.#seal.open('oauth access', token, this.#options.resource)
-    return known === undefined ? undefined : known as TokenInfo
+    return this.#seal.open('oauth access', token, this.#options.resource) as TokenInfo | undefined
   }
 
   readonly metadata: Handle = () => jsonReply({
@@ -137,7 +136,7 @@ export class OauthFlow {
 
   /** A client registers itself: its id holds what it has said, so that nothing is kept for it. */
   readonly register: Handle = ({ body }) => {
-    const { redirect_uris: uris, client_name: name, ...rest } = objectIn(body) ?? {}
+    const { redirect_uris: uris, client_name: name, scope } = objectIn(body) ?? {}
     const isFine = Array.isArray(uris) && uris.length > 0 && uris.length <= MAX_REDIRECTS
       && uris.every((uri) => typeof uri === 'string' && isRedirect(uri))
     if (!isFine) {
@@ -150,7 +149,7 @@ export class OauthFlow {
       client_id: id, client_name: client.name, redirect_uris: uris,
       client_id_issued_at: Math.floor(Date.now() / 1_000), token_endpoint_auth_method: 'none',
       grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'],
-      ...typeof rest['scope'] === 'string' && { scope: rest['scope'] },
+      ...typeof scope === 'string' && { scope },
     }, 201)
   }
 

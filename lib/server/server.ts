@@ -168,7 +168,7 @@ function assemble(
   const listening = createObserver(options.onRequest, options.accessLog ?? false, log)
   const observer = metrics?.countRequests(listening) ?? listening
   const means: Means = { gate, streams, budget, limits, observer, log }
-  const listener = createListener({ ...means, mountPath })
+  const listener = createListener(means, mountPath)
 
   async function listen(port = defaultPort(protocols), host = '127.0.0.1'): Promise<Address> {
     checkAddress(arguments, port, host)

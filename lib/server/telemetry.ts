@@ -5,6 +5,7 @@
 import { asFault } from '../define/fault.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { hasOutgoing, outgoingOf, setOutgoing } from '../define/call.ts'
+import { isToolError } from '../run/call-observer.ts'
 import type { Around, AroundCall } from '../define/around.ts'
 import type { Call, Trace } from '../define/call.ts'
 import type { Usage } from '../define/event.ts'
@@ -216,8 +217,4 @@ function usedSince(before: Usage | undefined, after: Usage | undefined): Usage |
     inputTokens: after.inputTokens - (before?.inputTokens ?? 0),
     outputTokens: after.outputTokens - (before?.outputTokens ?? 0),
   }
-}
-
-function isToolError(result: unknown): boolean {
-  return typeof result === 'object' && result !== null && Reflect.get(result, 'isError') === true
 }

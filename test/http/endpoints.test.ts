@@ -41,7 +41,7 @@ async function house(
     state: { authenticate: undefined, isDraining: false },
   })
   const means = { gate, streams, budget, limits, log, observer: createObserver(undefined, false, log) }
-  const listener = createListener({ ...means, mountPath: '' })
+  const listener = createListener(means, '')
   t.after(() => listener.destroy())
   const { port } = await listener.listen(0, '127.0.0.1')
   const inside = createFetch(means)

@@ -184,7 +184,7 @@ export class SharedBuckets implements Counter {
     const wanted = Math.min(cost, this.#filling.burst)
     for (;;) {
       try {
-        await (share.pending ??= this.#reserve(share, key, wanted - share.tokens))
+        await (share.pending ??= this.#reserve(share, this.#placeOf(key), wanted - share.tokens))
       } catch {
         return this.#own.take(key, cost, nowMs)
       }
@@ -193,12 +193,8 @@ export class SharedBuckets implements Counter {
     }
   }
 
-  async #reserve(share: Share, key: string, missing: number): Promise<void> {
-    try {
-      await this.#setAside(share, this.#placeOf(key), missing)
-    } finally {
-      share.pending = undefined
-    }
+  #reserve(share: Share, place: StoreKey, missing: number): Promise<void> {
+    return this.#setAside(share, place, missing).finally(() => { share.pending = undefined })
   }
 
   /** Reserves at least so many tokens, or learns that they are missing. */

@@ -21,9 +21,6 @@ export interface NamedKey {
   readonly expires?: Date | string | number
 }
 
-/** The owner of a credential, also of an expired one; undefined for an unknown key. */
-export type FindKey = (credential: string) => Principal | undefined
-
 interface KnownKey { readonly key: string; readonly principal: Principal }
 
 /** Characters that a header can carry. */
@@ -32,8 +29,13 @@ const ID_LABEL = 'triport key id\n'
 /** Credentials are compared in at least so many characters, so that the time does not tell a key's length. */
 const LEAST_WIDTH = 128
 
-/** Makes the look-up. Throws `TypeError` for a bad entry, and for a key that is given twice. */
-export function createKeys(entries: readonly (string | NamedKey)[]): FindKey {
+/**
+ * Makes what finds the owner of a credential, also of an expired one; undefined for an unknown key. Throws
+ * `TypeError` for a bad entry, and for a key that is given twice.
+ */
+export function createKeys(
+  entries: readonly (string | NamedKey)[],
+): (credential: string) => Principal | undefined {
   if (entries.length === 0) {
     throw new TypeError('apiKey is an empty list; give at least one key, or leave apiKey out')
   }

@@ -23,11 +23,6 @@ import type { Bind } from '../access/guard.ts'
 import type { Means } from './gate.ts'
 import type { Expectation } from './transaction.ts'
 
-export interface ListenerOptions extends Means {
-  /** '' or a path with a leading and no final `/`. */
-  readonly mountPath: string
-}
-
 /**
  * Answers one request of a node:http, node:https or node:http2 server. Where a `next` is given it is called,
  * and nothing is answered, for a path outside of the mount path. Throws `TypeError` for what is neither a
@@ -58,8 +53,9 @@ type AnyResponse = ServerResponse | Http2ServerResponse
 const MAX_HEADER_SIZE = 2 ** 31 - 1
 const DROP_LOG_MS = 60_000
 
-export function createListener(options: ListenerOptions): Listener {
-  const { limits, log, mountPath } = options
+/** `mountPath`: '' or a path with a leading and no final `/`. */
+export function createListener(means: Means, mountPath: string): Listener {
+  const { limits, log } = means
   const running = new LinkedList<Transaction>()
   const turns = new PipelineQueue(limits.maxWaitingRequests)
   const idle = new IdleWaiters()
@@ -81,7 +77,7 @@ export function createListener(options: ListenerOptions): Listener {
     incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
     isTimed: boolean, first?: Buffer,
   ): void {
-    const transaction = new Transaction(incoming, response, bind, expects, isTimed, options, first)
+    const transaction = new Transaction(incoming, response, bind, expects, isTimed, means, first)
     if (isDraining) transaction.end()
     running.add(transaction)
     response.on('close', over.bind(undefined, transaction))

@@ -53,7 +53,14 @@ export function createObserver(
     log('error', 'onRequest failed; later failures are not logged', { cause })
   }
 
-  function report(summary: RequestSummary): void {
+  function onDone(request: HttpRequest, status: number, bytes: number, durationMs: number): void {
+    const { incoming, endpoint, method, requestId } = request
+    const { remoteAddress, prefix = '' } = incoming
+    const path = prefix + withoutQuery(incoming.target)
+    const principalId = request.principal.id
+    const summary: RequestSummary = {
+      method, path, route: endpoint?.path, status, bytes, durationMs, requestId, principalId, remoteAddress,
+    }
     try {
       const result: unknown = onRequest?.(summary)
       if (isThenable(result)) Promise.resolve(result).catch(failed)
@@ -62,7 +69,6 @@ export function createObserver(
     }
     if (requestChannel.hasSubscribers) requestChannel.publish(summary)
     if (!accessLog) return
-    const { method, path, status, bytes, durationMs, requestId, principalId, remoteAddress } = summary
     const shown = path.slice(0, MAX_SHOWN)
     log('info', `${method} ${shown} ${status}`, {
       method, path: shown, status, bytes, ms: Math.round(durationMs * 10) / 10,
@@ -70,18 +76,5 @@ export function createObserver(
     })
   }
 
-  return {
-    isAlwaysWanted: accessLog || onRequest !== undefined,
-    onDone: (request, status, bytes, durationMs) => report({
-      method: request.method,
-      path: (request.incoming.prefix ?? '') + withoutQuery(request.incoming.target),
-      route: request.endpoint?.path,
-      status,
-      bytes,
-      durationMs,
-      requestId: request.requestId,
-      principalId: request.principal.id,
-      remoteAddress: request.incoming.remoteAddress,
-    }),
-  }
+  return { isAlwaysWanted: accessLog || onRequest !== undefined, onDone }
 }

@@ -167,11 +167,8 @@ export class HttpRequest extends Lease implements Exchange, Origin {
   }
 
   /** Who is counted: a principal, else a network; all unknown ones together. */
-  get caller(): string { return this.#caller ??= this.#findCaller() }
-
-  #findCaller(): string {
-    if (this.isIdentified) return `key ${this.principal.id}`
-    return `from ${this.network ?? 'nowhere'}`
+  get caller(): string {
+    return this.#caller ??= this.isIdentified ? `key ${this.principal.id}` : `from ${this.network ?? 'nowhere'}`
   }
 
   /** The network of the client; undefined where it is unknown. */
