@@ -28,7 +28,6 @@ import type { Service, Shared, Traced } from '../run/service.ts'
 import type { ServerOptions } from './options.ts'
 import type { Seal } from '../wire/seal.ts'
 
-/** A service, and what seals its states. */
 export interface MadeService { readonly service: Service; readonly seal: Seal }
 
 /** Throws `TypeError` or `RangeError` for mistakes in options, definitions and limits. */

@@ -67,7 +67,6 @@ export class Buckets implements Counter {
     this.#fullAt = new BoundedMap<number>(maxBytes, bytesOf)
   }
 
-  /** Buckets that may not be full. */
   get size(): number { return this.#fullAt.size }
 
   take(key: string, cost: number, nowMs: number): Taken {
@@ -149,7 +148,6 @@ export class SharedBuckets implements Counter {
     this.#own = new Buckets(quota, maxBytes)
   }
 
-  /** Callers that are remembered here. */
   get size(): number { return this.#shares.size }
 
   take(key: string, cost: number, nowMs: number): Taken | Promise<Taken> {

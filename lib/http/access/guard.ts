@@ -175,7 +175,6 @@ export function createGuard(options: GuardOptions): Guard {
   return { lists, check, preflight }
 }
 
-/** Whether an address is this machine's own. */
 export function isLoopback(address: string | undefined): boolean {
   if (address === undefined) return false
   return LOOPBACK.has(address) || address === '::1' || /^(::ffff:)?127\./.test(address)

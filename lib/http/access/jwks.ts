@@ -160,7 +160,6 @@ function inputOf(key: KeyObject, algorithm: JwksAlgorithm): VerifyKeyObjectInput
 
 interface IssuerKey { readonly kid: unknown; readonly alg: unknown; readonly key: KeyObject }
 
-/** The keys of one issuer. */
 class IssuerKeys {
   readonly #issuer: string
   readonly #givenUri: string | undefined

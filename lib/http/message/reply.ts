@@ -19,7 +19,6 @@ const absentReader = Object.freeze({
   end: () => {},
 })
 
-/** Whether the body of a reply is a stream. */
 export function isSource(body: Reply['body']): body is Source {
   return typeof body === 'object' && 'open' in body
 }
@@ -80,7 +79,6 @@ export function withEnd(source: Source, onEnd: () => void): Source {
   }
 }
 
-/** Opens a source on a sink that ends at that time. */
 function openUntil(expiresAt: number, source: Source, sink: Sink): () => void {
   let running: NodeJS.Timeout | undefined
   let isOver = false

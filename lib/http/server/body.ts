@@ -23,7 +23,6 @@ import type { Objection } from '../message/exchange.ts'
  */
 export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'taken' | 'used' | 'cut'
 
-/** What bounds one body. */
 export type BodyLimits = Pick<Limits, 'maxBodyBytes' | 'bodyTimeoutMs'>
 
 export interface BodyTaker {
@@ -207,7 +206,6 @@ export class BodyReading {
     this.#incoming = incoming
   }
 
-  /** Starts the time limit. */
   limit(): void {
     this.#timer = timer(this.#limits.bodyTimeoutMs, () => this.fail('late'))
   }

@@ -136,7 +136,6 @@ export class IdleSweep {
   }
 }
 
-/** Replaces `socket.setTimeout`. */
 function wait(this: Watched, ms: number): Watched {
   this[idle].limitMs = ms
   return this

@@ -155,7 +155,6 @@ function headersOf(lines: readonly string[]): Headers {
 /** Bytes that a web stream holds before its reader counts as slow. */
 const HIGH_WATER = 16 * 1024
 
-/** A web stream that is written from here. */
 export class WebPipe implements Pipe {
   readonly stream: ReadableStream<Uint8Array>
   bytes = 0

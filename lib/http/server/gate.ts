@@ -129,7 +129,6 @@ export function createGate(options: GateOptions): Gate {
     return admit(request, match)
   }
 
-  /** Refuses where the principal could not be found out. */
   function broken(request: HttpRequest, error: unknown): HttpRequest {
     if (error instanceof Unavailable) {
       log(error.level, error.message, { request: request.requestId })
@@ -184,7 +183,6 @@ function locate(request: HttpRequest, router: RouteTable, mountPath: string): Ma
   return router.match(method, request.path)
 }
 
-/** Answers a preflight of a browser. */
 function preflight(
   request: HttpRequest, allowed: readonly string[], guard: Guard, isPublic: boolean,
 ): HttpRequest {
@@ -237,7 +235,6 @@ function isOpen(endpoint: Endpoint | undefined, path: string): boolean {
 
 const AUTHORITY = /^https?:\/\/([^/?#]*)/i
 
-/** The path and query of an absolute target. */
 function originForm(target: string): string {
   if (!AUTHORITY.test(target)) return target
   const rest = target.replace(AUTHORITY, '')

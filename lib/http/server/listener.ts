@@ -224,7 +224,6 @@ function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessag
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), rest])
 }
 
-/** Logs at intervals that connections are refused. */
 function logDrops(server: Server, log: Log): void {
   let loggedAt = -Infinity
   server.on('drop', () => {

@@ -29,7 +29,6 @@ import type { WebSocketConnection } from './web-socket.ts'
 
 const webSockets = new Later(() => import('./web-socket.ts'))
 
-/** The value of `Expect`. */
 export type Expectation = 'nothing' | 'continue' | 'unknown'
 
 export class Transaction implements LinkedMember<Transaction>, BodyTaker {

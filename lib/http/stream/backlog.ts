@@ -11,7 +11,6 @@ export abstract class QueuedReply extends Lease {
   /** `taken` at its last change, and when that was. */
   seen = 0
   seenAtMs = 0
-  /** Bytes that wait now. */
   abstract readonly waiting: number
   /** Changes whenever the reader has taken something. */
   abstract readonly taken: number

@@ -45,7 +45,6 @@ export function whenLoopIsFree(run: () => void): void {
   markLoopBusy()
 }
 
-/** Paused connections. */
 const paused = new WeakSet<Socket>()
 
 /** Pauses the connection of a request until an iteration is free. */

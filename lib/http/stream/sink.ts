@@ -86,7 +86,6 @@ export class Streams {
   }
 }
 
-/** What waits of one stream. */
 class StreamQueue extends QueuedReply {
   readonly #sink: StreamSink
   readonly #pipe: Pipe
@@ -170,7 +169,6 @@ export class StreamSink extends Lease implements Sink {
     this.#schedule()
   }
 
-  /** The pipe has drained. */
   drained(): void {
     if (this.closed) return
     this.#account()

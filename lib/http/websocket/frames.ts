@@ -5,7 +5,6 @@
  */
 import { isUtf8 } from 'node:buffer'
 
-/** The kinds of frames. */
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
 /** Why a connection ends: RFC 6455 §7.4.1, and the registry of IANA. */
