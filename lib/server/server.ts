@@ -12,7 +12,7 @@ import { createRateLimits } from '../http/access/rate.ts'
 import { createRouteTable } from '../http/message/router.ts'
 import { BodyBudget } from '../http/server/body.ts'
 import { createGate } from '../http/server/gate.ts'
-import { createListener } from '../http/server/listener.ts'
+import { closedError, createListener } from '../http/server/listener.ts'
 import { createObserver } from '../http/server/observer.ts'
 import { Streams } from '../http/stream/sink.ts'
 import { mcpRoutes } from '../mcp/transport/routes.ts'
@@ -172,7 +172,7 @@ function assemble(
 
   async function listen(port = defaultPort(protocols), host = '127.0.0.1'): Promise<Address> {
     checkAddress(arguments, port, host)
-    if (state.isDraining) throw new Error('This server is closed; make a new one')
+    if (state.isDraining) throw closedError()
     if (!isKeyed() && !isLoopback(host) && options.insecure !== true) {
       generatedKey = process.env[GENERATED_KEY] || randomBytes(24).toString('base64url')
       state.authenticate = createAuthenticate({ apiKey: generatedKey, limits })

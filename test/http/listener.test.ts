@@ -452,6 +452,24 @@ test('a busy port is one sentence with a way out, and another port can be tried'
   await assert.rejects(first.listen(0), /This server is closed; make a new one/)
 })
 
+test('a server that is closed while it begins to listen says so, and leaves no socket', async (t) => {
+  const sockets = (): number => (
+    process.getActiveResourcesInfo().filter((one) => one === 'TCPServerWrap').length
+  )
+  const before = sockets()
+  for (const host of ['127.0.0.1', 'localhost']) {
+    for (let ticks = 0; ticks < 3; ticks++) {
+      const server = serve(t, { agents: [echo] })
+      const listening = server.listen(0, host)
+      for (let tick = 0; tick < ticks; tick++) await undefined
+      const closed = server.close()
+      await assert.rejects(listening, /This server is closed; make a new one/)
+      await closed
+    }
+  }
+  await eventually(() => sockets() === before, 'no socket is open')
+})
+
 test('in a server of somebody else every address has its own names', async (t) => {
   const server = serve(t, { agents: [echo], mountPath: '/team' })
   const port = await portOf(t, createNode(server.handler))

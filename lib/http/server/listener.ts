@@ -126,6 +126,7 @@ export function createListener(means: Means, mountPath: string): Listener {
   }
 
   function open(port: number, host: string): Promise<AddressInfo> {
+    if (isDraining) return Promise.reject(closedError())
     if (server !== undefined) {
       return Promise.reject(new Error('This server listens already; make another one for another address'))
     }
@@ -143,8 +144,11 @@ export function createListener(means: Means, mountPath: string): Listener {
         server = undefined
         reject(listenError(error, port, host))
       })
+      opened.once('close', () => reject(closedError()))
       opened.listen(port, host, () => {
         opened.removeAllListeners('error')
+        // Closed before its name was looked up, it listens all the same.
+        if (isDraining) return void opened.close()
         opened.on('error', (error) => log('warning', 'The listening socket failed', { cause: error }))
         const address = opened.address()
         if (typeof address === 'object' && address !== null) resolve(address)
@@ -240,6 +244,10 @@ function isRequest(incoming: AnyRequest): incoming is IncomingMessage {
 
 function isResponse(response: AnyResponse): response is ServerResponse {
   return typeof response.writeHead === 'function'
+}
+
+export function closedError(): Error {
+  return new Error('This server is closed; make a new one')
 }
 
 function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
