@@ -182,21 +182,12 @@ export function credentialObjection(
 
 /** Whether a query string, without its `?`, has a member with a key's name. */
 export function hasKey(query: string): boolean {
-  for (let start = 0; start < query.length;) {
-    const next = query.indexOf('&', start)
-    const end = next < 0 ? query.length : next
-    if (isKeyName(query.slice(start, end))) return true
-    start = end + 1
-  }
-  return false
-}
-
-function isKeyName(member: string): boolean {
-  const equals = member.indexOf('=')
-  const name = equals < 0 ? member : member.slice(0, equals)
-  if (name.length > MAX_NAME || equals < 0) return false
-  // Each name alone: a broken escape elsewhere must not hide it.
-  return KEY_NAMES.has(name.replace(/%([\da-f]{2})/gi, character).toLowerCase())
+  return query.split('&').some((member) => {
+    const name = member.slice(0, Math.max(member.indexOf('='), 0))
+    if (name.length > MAX_NAME) return false
+    // Each name alone: a broken escape elsewhere must not hide it.
+    return KEY_NAMES.has(name.replace(/%([\da-f]{2})/gi, character).toLowerCase())
+  })
 }
 
 function character(_escape: string, code: string): string {

@@ -65,16 +65,6 @@ export function findHeader(rawHeaders: readonly string[], name: string): string 
   return found
 }
 
-/** How many lines have this lower-case name. */
-export function countHeader(rawHeaders: readonly string[], name: string): number {
-  let count = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const candidate = rawHeaders[at]!
-    if (candidate.length === name.length && candidate.toLowerCase() === name) count++
-  }
-  return count
-}
-
 const credentials: ReadonlySet<string> = new Set([
   'authorization', 'x-api-key', 'cookie', 'proxy-authorization',
 ])

@@ -9,7 +9,6 @@ import { parseMediaType } from '../../wire/media.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
 import { credentialObjection, Unavailable } from '../access/auth.ts'
 import { FailedIdentifications, Overused } from '../access/rate.ts'
-import { countHeader } from '../message/headers.ts'
 import { parseTarget } from '../message/router.ts'
 import { NO_ROOM, tooLarge } from './body.ts'
 import { HttpRequest, refuseRequest } from './request.ts'
@@ -256,8 +255,9 @@ function framingObjection(request: HttpRequest, limits: Limits): Objection | und
   }
   if (head.host === undefined && incoming.httpVersion === '1.1') return [400, 'The Host header is missing']
   // Node takes the first of two Host lines; a proxy may have looked at the second.
-  if (head.host?.includes(',') === true && countHeader(incoming.rawHeaders, 'host') > 1) {
-    return [400, 'Two Host headers']
+  if (head.host?.includes(',') === true) {
+    const names = incoming.rawHeaders.filter((_, at) => at % 2 === 0)
+    if (names.filter((name) => name.toLowerCase() === 'host').length > 1) return [400, 'Two Host headers']
   }
   if (incoming.target.startsWith('/')) return undefined
   const authority = AUTHORITY.exec(incoming.target)?.[1]
