@@ -7,7 +7,7 @@
  */
 import { authorityOf, parseHost } from '../message/address.ts'
 import type { NamedHost } from '../message/address.ts'
-import type { KnownHeaders } from '../message/exchange.ts'
+import type { KnownHeaders, Objection } from '../message/exchange.ts'
 
 export interface GuardOptions {
   /** Names of this server, with or without a port. `*` disables the check. */
@@ -20,9 +20,7 @@ export interface GuardOptions {
 }
 
 export interface Verdict {
-  /** The sentence of a refusal; `isMalformed` makes it 400 instead of 403. */
-  readonly refused: string | undefined
-  readonly isMalformed?: true
+  readonly refused: Objection | undefined
   /** Whether the Host passed a list. */
   readonly hostIsListed: boolean
   /** CORS headers: name, value, name, value. */
@@ -54,8 +52,8 @@ const ABSENT = '\0'
 const none: readonly string[] = Object.freeze([])
 const everybody: readonly string[] = Object.freeze(['Access-Control-Allow-Origin', '*'])
 const fine: Verdict = Object.freeze({ refused: undefined, hostIsListed: false, headers: none })
-const malformed: Verdict = Object.freeze({
-  ...fine, refused: 'The Host header is no host; send the one of the address', isMalformed: true,
+const malformed: Verdict = Object.freeze<Verdict>({
+  ...fine, refused: [400, 'The Host header is no host; send the one of the address'],
 })
 const listed: Verdict = Object.freeze({ refused: undefined, hostIsListed: true, headers: none })
 
@@ -89,13 +87,13 @@ export function createGuard(options: GuardOptions): Guard {
     }
     const named = parseHost(host)
     if (named === undefined) {
-      return { ...fine, refused: 'The Host header does not name a host of this server' }
+      return { ...fine, refused: [403, 'The Host header does not name a host of this server'] }
     }
     const { name } = named
     if (bind === 'loopback' && LOOPBACK.has(name)) return listed
     if (isListed(named)) return listed
     const remedy = 'its operator can add that name to allowedHosts'
-    return { ...fine, refused: `This server is not reached as '${name}'; ${remedy}` }
+    return { ...fine, refused: [403, `This server is not reached as '${name}'; ${remedy}`] }
   }
 
   function originIsAllowed(origin: string, host: string, ownMayCall: boolean): boolean {
@@ -128,7 +126,7 @@ export function createGuard(options: GuardOptions): Guard {
     const ownMayCall = verdict.hostIsListed || isKeyed
     if (!isPublic && origin !== ABSENT && !originIsAllowed(origin, host, ownMayCall)) {
       const remedy = 'its operator can add it to allowedOrigins'
-      return { ...verdict, refused: `Pages of this Origin may not call this server; ${remedy}` }
+      return { ...verdict, refused: [403, `Pages of this Origin may not call this server; ${remedy}`] }
     }
     const headers = isPublic ? everybody : readHeaders(bind, host, origin)
     return headers === none ? verdict : { ...verdict, headers }

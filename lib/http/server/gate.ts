@@ -85,9 +85,7 @@ export function createGate(options: GateOptions): Gate {
     const verdict = guard.check(request.head, incoming.bind, isPublic, authenticate !== undefined)
     request.corsHeaders = verdict.headers
     request.hostIsListed = verdict.hostIsListed
-    if (verdict.refused !== undefined) {
-      return refuseRequest(request, verdict.isMalformed === true ? 400 : 403, verdict.refused)
-    }
+    if (verdict.refused !== undefined) return refuseRequest(request, ...verdict.refused)
     if (incoming.method === 'OPTIONS' && (match.allowed.length > 0 || incoming.target === '*')) {
       return preflight(request, match.allowed, guard, isPublic)
     }
