@@ -168,7 +168,8 @@ export class HttpRequest extends Lease implements Exchange, Origin {
 
   /** Who is counted: a principal, else a network; all unknown ones together. */
   get caller(): string {
-    return this.#caller ??= this.isIdentified ? `key ${this.principal.id}` : `from ${this.network ?? 'nowhere'}`
+    return this.#caller ??= this.isIdentified ? `key ${this.principal.id}`
+      : `from ${this.network ?? 'nowhere'}`
   }
 
   /** The network of the client; undefined where it is unknown. */
