@@ -70,6 +70,20 @@ test('a line of log goes out from the level that is wanted; one that is no JSON 
   assert.ok(logged.every((line) => line === 'A notifications/message is not JSON') && logged.length > 0)
 })
 
+test('a line of log of a level that is none is dropped, and the server says which it was', async (t) => {
+  const logged: string[] = []
+  const server = serveMcp(t, {
+    log: (_level, message) => { logged.push(message) },
+    tools: [{ name: 'work', description: 'Works.', run(_args, call) {
+      call.log('loud' as 'error', 'x')
+      return 'done'
+    } }],
+  })
+  const session = await begin(server)
+  assert.equal((await messagesOf(await session.send('tools/call', { name: 'work' }))).length, 1)
+  assert.deepEqual(logged, ['call.log has the level "loud"; write one from debug to emergency'])
+})
+
 test('an address that was opened is known by its id, and its end is told by it', async (t) => {
   const known: (string | undefined)[] = []
   const server = working(t, async (call) => {

@@ -37,7 +37,8 @@ const abilities: readonly (readonly [capabilities: unknown, known: Partial<Clien
   [{ roots: { listChanged: true } }, { roots: true }],
   [{ tasks: { requests: { sampling: { createMessage: {} } } } }, { samplingTasks: true }],
   [{ tasks: { requests: { elicitation: { create: {} } } } }, { elicitationTasks: true }],
-  [{ tasks: { requests: 7 } }, {}],
+  [{ tasks: { cancel: {} } }, { cancelsTasks: true }],
+  [{ tasks: { requests: 7, cancel: true } }, {}],
 ]
 
 test('of capabilities those that are known are kept, and nothing else', () => {

@@ -191,6 +191,21 @@ test('requests without an answer hold no more bytes than all calls may', async (
   await host.end()
 })
 
+test('so many requests may be open as calls may run', async () => {
+  const host = new Host({ maxCalls: 2 })
+  await host.initialize()
+  const call = (id: number): object => (
+    { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'wait', arguments: {} } }
+  )
+  host.write(call(1), call(2), call(3))
+  const refused = await host.next()
+  assert.deepEqual([refused.id, refused.error.code], [3, -32603])
+  assert.equal(refused.error.data.detail, '2 requests are open already; try again later')
+  for (const end of release.splice(0)) end()
+  assert.deepEqual([(await host.next()).id, (await host.next()).id], [1, 2])
+  await host.end()
+})
+
 test('a server that has ended leaves no timer behind', async (t) => {
   const { setTimeout: set, clearTimeout: clear } = globalThis
   const left = new Set<unknown>()

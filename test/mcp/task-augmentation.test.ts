@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
-import { answerOf, begin, EventStream, gate, post, said } from './client.ts'
+import { answerOf, begin, EventStream, gate, post, said, serveMcp } from './client.ts'
 import { form, serveWork } from './task-client.ts'
 import type { Call } from '../../lib/index.ts'
 import type { Json, LegacySession } from './client.ts'
@@ -50,6 +50,12 @@ test('the client decides, and the tool has its say', async (t) => {
   assert.equal((await required.ask('tools/call', { name: 'work' })).error.code, -32601)
   const optional = await begin(serveWork(t, 'optional', () => 'done'))
   assert.equal(said((await optional.ask('tools/call', { name: 'work' })).result), 'done')
+  const mixed = await begin(serveMcp(t, { tools: [
+    { name: 'work', task: 'optional', run: () => 'done' }, { name: 'plain', run: () => 'done' },
+  ] }))
+  const { error } = await mixed.ask('tools/call', { name: 'plain', task: {} })
+  assert.deepEqual([error.code, error.data.detail],
+    [-32601, 'The tool plain does not run as a task; call it without params.task'])
   for (const task of [7, 'x', null, { ttl: 0 }, { ttl: 'long' }]) {
     assert.equal((await optional.ask('tools/call', { name: 'work', task })).error.code, -32602)
   }

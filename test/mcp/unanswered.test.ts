@@ -87,6 +87,19 @@ test('it is answered on a stream that has begun, as on one that has not', async 
   assert.equal(server.status().mcp?.sessions, 0)
 })
 
+test('a client that reads events alone can resume even a stream of nothing but an answer', async (t) => {
+  const { server } = hanging(t)
+  for (const revision of legacyRevisions) {
+    const session = await begin(server, revision)
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+    const stream = new EventStream(await session.post(ping, { Accept: 'text/event-stream' }))
+    const first = await stream.event()
+    assert.equal(first?.data === '', revision === '2025-11-25', revision)
+    const answer = first?.data === '' ? await stream.next() : JSON.parse(first!.data)
+    assert.deepEqual(answer, { jsonrpc: '2.0', id: 1, result: {} })
+  }
+})
+
 test('what else was in its batch is answered all the same', async (t) => {
   const { server, running } = hanging(t)
   const session = await begin(server, '2025-03-26')

@@ -121,22 +121,14 @@ export function dispatch(
     const result = method.run(request)
     if (isPromised(result)) {
       request.wait()
-      result.then(succeed.bind(undefined, request), request.fail.bind(request))
-    } else if (result !== undefined) {
+      result.then(request.succeed.bind(request), request.fail.bind(request))
+    } else {
       request.succeed(result)
     }
   } catch (error) {
     request.fail(error)
   }
   return request
-}
-
-function succeed(request: McpRequest, result: object | string | undefined): void {
-  try {
-    if (result !== undefined) request.succeed(result)
-  } catch (error) {
-    request.fail(error)
-  }
 }
 
 function checkMetadata(metadata: unknown, maxBytes: number): void {

@@ -135,17 +135,19 @@ export class McpRequest implements CallFacts {
     this.onLeave?.()
   }
 
-  /** Answers with a result: an object of this revision's shape, or its JSON text where it is ready. */
-  succeed(result: object | string): void {
-    if (this.#isFinished) return
-    let text: string
+  /**
+   * Answers with a result: an object of this revision's shape, or its JSON text where it is ready. Nothing
+   * where it is undefined: the method answers by itself. Never throws.
+   */
+  succeed(result: object | string | undefined): void {
+    if (this.#isFinished || result === undefined) return
     try {
-      text = this.encode(result)
+      const text = this.encode(result)
+      this.#finish()
+      this.channel.finish(formatResult(this.id, text))
     } catch (error) {
-      return this.fail(error)
+      this.fail(error)
     }
-    this.#finish()
-    this.channel.finish(formatResult(this.id, text))
   }
 
   /** A result's JSON text. Throws a `Fault` for what is no JSON, and for what is too large. */

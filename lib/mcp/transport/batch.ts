@@ -3,9 +3,12 @@
  * one revision has them. Spec: MCP 2025-03-26, Base Protocol, Batching; Lifecycle, Initialization.
  */
 import { formatError, INVALID_REQUEST, rpcError } from '../../wire/jsonrpc.ts'
+import { andThen } from '../../util/thenable.ts'
+import { overLimit } from '../protocol/replies.ts'
 import { readMessage } from '../session/messages.ts'
 import { claimsModern } from './choose.ts'
 import type { Limits } from '../../define/limits.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { RpcMessage } from '../../wire/jsonrpc.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Revision } from '../protocol/revisions.ts'
@@ -34,6 +37,16 @@ export function batchObjection(messages: readonly RpcMessage[], revision: Revisi
 
 export function requestsIn(messages: readonly RpcMessage[]): readonly RequestMessage[] {
   return messages.filter((message) => message.kind === 'request')
+}
+
+/** Counts the requests of a batch as calls, and takes it; one of them is counted already. */
+export function countBatch(
+  exchange: Exchange, messages: readonly RpcMessage[], take: () => Reply | Promise<Reply>,
+): Reply | Promise<Reply> {
+  const { length } = requestsIn(messages)
+  return andThen(length > 1 ? exchange.take('call', length - 1) : undefined, (overuse) => (
+    overuse === undefined ? take() : overLimit(overuse)
+  ))
 }
 
 /** Gives the answer to each message of one batch; where there is no room for it, an error instead. */

@@ -5,12 +5,14 @@
  *
  * Spec: MCP 2024-11-05, Transports, HTTP with SSE.
  */
-import { andThen, isThenable } from '../../util/thenable.ts'
+import { isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { errorReply, PARSE_ERROR, rpcError } from '../../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM, FAREWELL, formatEvent } from '../../wire/sse.ts'
-import { batchObjection, collectAnswers, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
+import {
+  batchObjection, collectAnswers, countBatch, NO_BATCHES, readBatch, requestsIn,
+} from './batch.ts'
 import { anonymousPeer } from './choose.ts'
 import { dispatch, initialize } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
@@ -92,12 +94,10 @@ export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promis
   if (id === undefined) return invalid(400, NO_BATCHES)
   const messages = readBatch(value, limits)
   if (typeof messages === 'string') return invalid(400, messages)
-  // Each request is a call; one of them is counted already. Only here is it known whose.
-  const { length } = requestsIn(messages)
-  return andThen(length > 1 ? exchange.take('call', length - 1) : undefined, (overuse) => {
-    if (overuse !== undefined) return overLimit(overuse)
-    return mcp.migration?.passToLegacySse(id, body, origin) ?? take(mcp, id, origin, messages)
-  })
+  // Counted before it is passed on: only here is it known whose it is.
+  return countBatch(exchange, messages, () => (
+    mcp.migration?.passToLegacySse(id, body, origin) ?? take(mcp, id, origin, messages)
+  ))
 }
 
 /** Takes what other processes get for the streams that are here. */

@@ -10,7 +10,8 @@ import { HandOver, serveResumes } from './resume.ts'
 import { serveTaskQuestions } from '../tasks/task-augmentation.ts'
 import { mcpRunner } from '../methods/tools-call.ts'
 import type { Service } from '../../run/service.ts'
-import type { Endpoint, MethodOperations } from '../../http/message/exchange.ts'
+import type { Endpoint } from '../../http/message/exchange.ts'
+import type { DocumentPart } from '../../wire/openapi.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { McpSetup } from '../request/context.ts'
 import type { ServerCards } from '../request/server-card.ts'
@@ -24,15 +25,15 @@ export interface McpRoutes {
   close(): Promise<void>
 }
 
-const accepts = [JSON_TYPE]
+type Operations = typeof import('../protocol/openapi-operations.ts')
 
 /** What OpenAPI says about an endpoint; loaded when it is asked for. */
 function described(
-  operations: (all: typeof import('../protocol/openapi-operations.ts')) => MethodOperations,
+  method: string, operation: (all: Operations) => DocumentPart,
 ): NonNullable<Endpoint['describe']> {
   return async () => {
     const all = await import('../protocol/openapi-operations.ts')
-    return { operations: operations(all), components: all.mcpComponents }
+    return { operations: { [method.toLowerCase()]: operation(all) }, components: all.mcpComponents }
   }
 }
 
@@ -48,7 +49,7 @@ function cardEndpoints(service: Service, options: McpSetup): readonly Endpoint[]
   const cards = (): ServerCards => made ??= later.loaded.serverCards(service, options)
   const at = (path: string, outsideMount: boolean, handle: Endpoint['handle']): Endpoint => ({
     path, outsideMount, methods: ['GET'], open: 'public', refuse: problemReply, load: later.load, handle,
-    describe: described(({ serverCardOperation: get }) => ({ get })),
+    describe: described('GET', ({ serverCardOperation }) => serverCardOperation),
   })
   return [
     at('/mcp/server-card', false, (exchange) => cards().card(exchange)),
@@ -64,32 +65,21 @@ export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpR
   serveTaskQuestions(mcp)
   service.shared?.recovery.register('mcp', mcpRunner(mcp))
   const handOver = new HandOver(mcp)
+  const at = (
+    method: 'POST' | 'GET' | 'DELETE', path: string, operation: (all: Operations) => DocumentPart,
+    handle: Endpoint['handle'],
+  ): Endpoint => ({
+    path, methods: [method], ...method === 'POST' && { accepts: [JSON_TYPE] }, refuse: refuseHttp,
+    describe: described(method, operation), handle,
+  })
   const endpoints: readonly Endpoint[] = [
-    {
-      path: '/mcp', methods: ['POST'], accepts, refuse: refuseHttp,
-      describe: described(({ callOperation: post }) => ({ post })),
-      handle: post.bind(undefined, mcp),
-    },
-    {
-      path: '/mcp', methods: ['GET'], refuse: refuseHttp,
-      describe: described(({ streamOperation: get }) => ({ get })),
-      handle: withSession.bind(undefined, mcp, get),
-    },
-    {
-      path: '/mcp', methods: ['DELETE'], refuse: refuseHttp,
-      describe: described(({ endOperation }) => ({ delete: endOperation })),
-      handle: withSession.bind(undefined, mcp, remove),
-    },
-    {
-      path: '/sse', methods: ['GET'], refuse: refuseHttp,
-      describe: described(({ legacySseOperation: get }) => ({ get })),
-      handle: openLegacySse.bind(undefined, mcp),
-    },
-    ...['/messages/', '/messages'].map((path): Endpoint => ({
-      path, methods: ['POST'], accepts, refuse: refuseHttp,
-      describe: described(({ postOperation: post }) => ({ post })),
-      handle: postMessage.bind(undefined, mcp),
-    })),
+    at('POST', '/mcp', (all) => all.callOperation, post.bind(undefined, mcp)),
+    at('GET', '/mcp', (all) => all.streamOperation, withSession.bind(undefined, mcp, get)),
+    at('DELETE', '/mcp', (all) => all.endOperation, withSession.bind(undefined, mcp, remove)),
+    at('GET', '/sse', (all) => all.legacySseOperation, openLegacySse.bind(undefined, mcp)),
+    ...['/messages/', '/messages'].map((path) => (
+      at('POST', path, (all) => all.postOperation, postMessage.bind(undefined, mcp))
+    )),
   ]
   const { auth } = options
   const cards = cardEndpoints(service, options)

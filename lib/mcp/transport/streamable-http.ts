@@ -2,12 +2,12 @@
  * Streamable HTTP: `POST`, `GET` and `DELETE /mcp`, for all five revisions.
  * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
  */
-import { andThen, isThenable } from '../../util/thenable.ts'
+import { isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from '../../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { batchObjection, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
+import { batchObjection, countBatch, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
 import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
 import { decodeInitialize, initializeText, isStreamed } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
@@ -122,12 +122,7 @@ function postBatch(
   if ('error' in peer) return errorReply(undefined, peer.error, peer.status)
   const objection = batchObjection(messages, peer.revision)
   if (objection !== undefined) return invalid(400, objection)
-  // Each request is a call; one of them is counted already.
-  const { length } = requestsIn(messages)
-  const overuse = length > 1 ? exchange.take('call', length - 1) : undefined
-  return andThen(overuse, (later) => (
-    later === undefined ? runBatch(mcp, exchange, messages, peer, forms) : overLimit(later)
-  ))
+  return countBatch(exchange, messages, () => runBatch(mcp, exchange, messages, peer, forms))
 }
 
 function runBatch(
