@@ -2,6 +2,7 @@
  * The tasks extension as clients see it: who may use it, whose a task is, and what those hear who listen.
  */
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '../fixtures/client.ts'
@@ -10,6 +11,7 @@ import { answer, capabilities, form, get, send, serveWork, started, TASKS, updat
 import { deployments, spacesIn } from '../fixtures/fleet.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import type { TriportServer } from '../../lib/index.ts'
+import type { Quota } from '../../lib/util/quota.ts'
 import type { Json, ModernOptions } from './client.ts'
 
 function listen(server: TriportServer, taskIds: unknown, options: ModernOptions = {}): Promise<Response> {
@@ -165,6 +167,23 @@ test('who listens to a task hears how it stands, and then all that becomes of it
   const { ttlMs: _same, resultType: _type, _meta, ...read } = await get(server, taskId)
   assert.deepEqual(done, read)
   await stream.cancel()
+})
+
+test('tasks that a client listens to are counted as addresses are', async (t) => {
+  const quotas: Quota[] = []
+  const take = (quota: unknown): void => { quotas.push(quota as Quota) }
+  subscribe('triport:quota', take)
+  const { promise, open } = gate<string>()
+  const server = serveWork(t, 'optional', () => promise)
+  unsubscribe('triport:quota', take)
+  const watched = quotas.find(({ name }) => name === 'bytes of watched addresses')!
+  const taskId = await started(server)
+  const stream = new EventStream(await listen(server, [taskId, 'not there']))
+  await stream.next()
+  assert.ok(watched.used > taskId.length && watched.used < 200)
+  await stream.cancel()
+  await eventually(() => watched.used === 0, 'nothing is counted any more')
+  open('done')
 })
 
 test('who listens to other things hears of no task, and taskIds must be a list of strings', async (t) => {

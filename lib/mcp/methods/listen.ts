@@ -34,31 +34,39 @@ export function listen(request: McpRequest): undefined | Promise<undefined> {
   const uris = urisIn(request, notifications['resourceSubscriptions'])
   if (uris !== undefined && offers(request, 'resources')) honoured['resourceSubscriptions'] = uris
   const taskIds = taskIdsIn(request, notifications['taskIds'])
-  const begin = (tasks?: FollowedTasks): undefined => {
-    if (tasks !== undefined) honoured['taskIds'] = tasks.ids
-    subscribe(request, lists, new Set(uris), honoured, tasks)
+  const begin = (tasks?: readonly Task[]): undefined => {
+    if (tasks !== undefined) honoured['taskIds'] = tasks.map(({ id }) => id)
+    subscribe(request, lists, new Set(uris), honoured, tasks ?? [])
   }
-  return taskIds === undefined ? begin() : followTasks(request, taskIds).then(begin)
+  return taskIds === undefined ? begin() : tasksOf(request, taskIds).then(begin)
 }
 
+/** `tasks`: those whose changes the client listens to. */
 function subscribe(
   request: McpRequest, lists: Subscriber['lists'], uris: Subscriber['uris'],
-  honoured: Readonly<Record<string, unknown>>, tasks: FollowedTasks | undefined,
+  honoured: Readonly<Record<string, unknown>>, tasks: readonly Task[],
 ): void {
   const { mcp, channel, id, origin, stamp } = request
   if (request.isGone) return channel.abandon()
   // The id keeps its type: clients compare it with the one they sent.
   const mark = { [`${META}subscriptionId`]: id }
+  const stops: (() => void)[] = []
+  let isOver = false
+  const stop = (): void => {
+    isOver = true
+    for (const end of stops) end()
+  }
   const subscriber: Subscriber = {
     lists,
     uris,
+    taskIds: tasks.map((task) => task.id),
     owner: origin.principal.id,
     scopes: origin.principal.scopes,
     notify(method, params) {
       channel.send(formatNotification(method, JSON.stringify({ ...params, _meta: mark })))
     },
     end() {
-      tasks?.stop()
+      stop()
       const result = { resultType: 'complete', _meta: { ...stamp, ...mark } }
       channel.finish(formatResult(id, JSON.stringify(result)))
       // Where no stream ends with it, as on stdio, the specification wants a notification too.
@@ -68,12 +76,29 @@ function subscribe(
   }
   const remove = mcp.notifications.add(subscriber)
   request.onLeave = () => {
-    tasks?.stop()
+    stop()
     remove()
     channel.abandon()
   }
   subscriber.notify('notifications/subscriptions/acknowledged', { notifications: honoured })
-  tasks?.begin((task) => subscriber.notify('notifications/tasks', task))
+  const notifyTask = (task: Task, isGone: boolean): void => {
+    if (isGone || isOver) return
+    let shape
+    try {
+      shape = shapeOf(request, task)
+    } catch {
+      // Its question is one that this client cannot be asked; the client that began it can.
+      return
+    }
+    subscriber.notify('notifications/tasks', shape)
+  }
+  for (const task of tasks) stops.push(observeTask(mcp.service, task, notifyTask))
+}
+
+/** The wanted tasks that are the client's own, in whichever process they run. */
+async function tasksOf(request: McpRequest, wanted: readonly string[]): Promise<readonly Task[]> {
+  const { mcp: { service: { tasks } }, origin: { principal } } = request
+  return (await Promise.all(wanted.map((id) => tasks.get(principal.id, id)))).filter(isOurs)
 }
 
 function offers({ mcp }: McpRequest, list: ListName): boolean {
@@ -97,44 +122,6 @@ function urisIn({ mcp, origin }: McpRequest, value: unknown): readonly string[] 
     requireScopes(origin.principal, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
   }
   return value
-}
-
-/** Tasks whose changes a client listens to. */
-interface FollowedTasks {
-  /** The wanted ones that are the client's own. */
-  readonly ids: readonly string[]
-  /** Sends each task as it stands, then whenever it changes. */
-  begin(send: (task: object) => void): void
-  stop(): void
-}
-
-/** Finds the tasks that a client wants to follow, in whichever process they run. */
-async function followTasks(request: McpRequest, wanted: readonly string[]): Promise<FollowedTasks> {
-  const { mcp: { service }, origin: { principal: { id: owner } } } = request
-  const found = (await Promise.all(wanted.map((id) => service.tasks.get(owner, id)))).filter(isOurs)
-  const stops: (() => void)[] = []
-  let isStopped = false
-  return {
-    ids: found.map(({ id }) => id),
-    begin(send) {
-      const sendTask = (task: Task, isGone: boolean): void => {
-        if (isGone || isStopped) return
-        let shape
-        try {
-          shape = shapeOf(request, task)
-        } catch {
-          // Its question is one that this client cannot be asked; the client that began it can.
-          return
-        }
-        send(shape)
-      }
-      for (const task of found) stops.push(observeTask(service, task, sendTask))
-    },
-    stop() {
-      isStopped = true
-      for (const stop of stops) stop()
-    },
-  }
 }
 
 /** The ids in `notifications.taskIds`; undefined where there are none. */

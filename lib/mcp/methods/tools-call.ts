@@ -19,6 +19,7 @@ import type { Task } from '../../tasks/task.ts'
 import type { TaskRunner } from '../../tasks/task-recovery.ts'
 import type { Tool, ToolResult } from '../../define/tool.ts'
 import type { McpContext } from '../request/context.ts'
+import type { KeptRequest } from '../tasks/mcp-task.ts'
 import type { McpRequest } from '../request/request.ts'
 
 /** Faults that no model can mend are errors of the protocol; all others a model must be able to read. */
@@ -43,20 +44,20 @@ export function callToolMethod(request: McpRequest): MaybePromise<object | strin
 
 /** Runs MCP tasks again. */
 export function mcpRunner(mcp: McpContext): TaskRunner {
-  const toolOf = ({ runnable }: Task): Tool | undefined => {
-    const tool = mcp.tools.byName.get(runnable.name)
-    return tool?.task === 'forbidden' ? undefined : tool
+  const keptOf = (task: Task): readonly [KeptRequest, Tool] | undefined => {
+    const request = keptRequestOf(mcp, task)
+    const tool = mcp.tools.byName.get(task.runnable.name)
+    return request && tool && tool.task !== 'forbidden' ? [request, tool] : undefined
   }
   return {
     serves(task) {
-      const tool = toolOf(task)
-      if (tool === undefined || keptRequestOf(mcp, task) === undefined) return false
-      return isInterrupted(task.status.state) || tool.recover === 'rerun'
+      const kept = keptOf(task)
+      return kept !== undefined && (isInterrupted(task.status.state) || kept[1].recover === 'rerun')
     },
     run(task) {
-      const tool = toolOf(task)
-      const request = keptRequestOf(mcp, task)
-      if (tool === undefined || request === undefined) return
+      const kept = keptOf(task)
+      if (kept === undefined) return
+      const [request, tool] = kept
       const { args } = request
       const work = (call: LiveCall): MaybePromise<ToolResult> => run(request, tool, args, call, asItIs)
       if (request.peer.revision.tasks === 'augmentation') return rerunAugmented(request, tool, task, work)

@@ -68,10 +68,9 @@ function isConnected(stream: QuestionStream): boolean {
 
 export class TaskAsking {
   readonly #handler: AnswerHandler
-  readonly #streams = new Set<QuestionStream>()
+  /** Each with the keys of questions that its client cannot be asked. */
+  readonly #streams = new Map<QuestionStream, Set<string>>()
   readonly #asking = new Map<string, { readonly stream: QuestionStream; readonly asking: Asking }>()
-  /** What the clients of streams in other processes could not be asked. */
-  readonly #unable = new WeakMap<QuestionStream, Set<string>>()
   #questions: readonly TaskQuestion[] = []
 
   constructor(handler: AnswerHandler) {
@@ -80,7 +79,7 @@ export class TaskAsking {
 
   /** Asks on one more stream too, as long as that is open. */
   attach(stream: QuestionStream): () => void {
-    this.#streams.add(stream)
+    this.#streams.set(stream, new Set())
     // What was asked without a client is asked again where there is one.
     if (isConnected(stream)) {
       this.#withdraw('The question is asked on another stream', (_key, other) => !isConnected(other))
@@ -114,7 +113,7 @@ export class TaskAsking {
   #ask(): void {
     if (this.#questions.length === 0) return
     const fallback = this.#handler.fallback?.()
-    const all = fallback === undefined ? [...this.#streams] : [...this.#streams, fallback]
+    const all = [...this.#streams.keys(), ...fallback === undefined ? [] : [fallback]]
     const streams = [...all.filter(isConnected), ...all.filter((one) => !isConnected(one))]
     for (const { key, question } of this.#questions) {
       if (!this.#asking.has(key)) streams.find((stream) => this.#askOn(stream, key, question))
@@ -123,7 +122,7 @@ export class TaskAsking {
 
   /** False where the client behind a stream cannot be asked that. */
   #askOn(stream: QuestionStream, key: string, question: Question): boolean {
-    if (this.#unable.get(stream)?.has(key) === true) return false
+    if (this.#streams.get(stream)?.has(key) === true) return false
     let asking: Asking
     try {
       asking = stream.ask(key, question)
@@ -139,7 +138,7 @@ export class TaskAsking {
       const fault = asFault(reason)
       if (fault.kind !== 'unsupported') return this.#handler.refuse(key, fault)
       this.#asking.delete(key)
-      this.#unable.set(stream, (this.#unable.get(stream) ?? new Set()).add(key))
+      this.#streams.get(stream)?.add(key)
       this.#ask()
     })
     return true
