@@ -263,14 +263,12 @@ export function decodeInitialize(params: unknown): Handshake | string {
   }
 }
 
-/** Answers `initialize` where a connection is the session, or where there is none. */
-export function initialize(
-  mcp: McpContext, { id, params }: RequestMessage, hasStreams: boolean, session?: Session,
-): string {
+/** Answers `initialize` where a connection is the session, or where there is none, and so no stream. */
+export function initialize(mcp: McpContext, { id, params }: RequestMessage, session?: Session): string {
   const handshake = decodeInitialize(params)
   if (typeof handshake === 'string') return formatError(id, rpcError(INVALID_PARAMS, handshake))
   session?.settle(handshake)
-  return formatResult(id, initializeText(mcp, handshake.revision, hasStreams))
+  return formatResult(id, initializeText(mcp, handshake.revision, session !== undefined))
 }
 
 /** The JSON text of the result of `initialize`, made once until the catalog changes. */

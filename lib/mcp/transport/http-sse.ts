@@ -122,7 +122,7 @@ function take(
   if ('kind' in posted) {
     if (posted.kind !== 'request') takeMessage(session, posted)
     else if (session.isRunning(posted.id)) return duplicate(posted.id)
-    else if (posted.method === 'initialize') stream.finish(initialize(mcp, posted, true, session))
+    else if (posted.method === 'initialize') stream.finish(initialize(mcp, posted, session))
     else dispatch(mcp, posted, session, origin, stream)
     return accepted
   }
@@ -174,5 +174,5 @@ function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage):
 
 function initializeInBody(mcp: McpContext, message: RequestMessage, overuse: Overuse | undefined): Reply {
   if (overuse !== undefined) return overLimit(overuse, message.id)
-  return { status: 200, type: JSON_TYPE, body: initialize(mcp, message, false) }
+  return { status: 200, type: JSON_TYPE, body: initialize(mcp, message) }
 }

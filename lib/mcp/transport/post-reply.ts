@@ -15,7 +15,7 @@ import type { McpContext } from '../request/context.ts'
 import type { McpRequest } from '../request/request.ts'
 import type { ReplayStream } from '../session/replay.ts'
 import type { RequestMessage } from '../session/messages.ts'
-import type { Peer, ResponseChannel } from '../session/session.ts'
+import type { Peer, ResponseChannel, Session } from '../session/session.ts'
 
 export interface Forms { readonly json: boolean; readonly events: boolean }
 
@@ -136,7 +136,7 @@ export class PostReply implements ResponseChannel, Timed {
     // Most bodies hold one request, and most of those are answered before anything else is sent.
     if (this.#stream !== undefined || this.#isBatch) return this.#answer(message, status, headers)
     const isEvent = !this.#forms.json && status === 200
-    if (isEvent && this.#canReplay && this.#peer.revision.primes) {
+    if (isEvent && this.#keeper !== undefined && this.#peer.revision.primes) {
       return this.#answer(message, status, headers)
     }
     this.#owed = 0
@@ -167,18 +167,15 @@ export class PostReply implements ResponseChannel, Timed {
   /** Turns the reply into a stream that begins with the answers so far. */
   #open(comment: string = ''): Stream {
     if (this.#stream !== undefined) return this.#stream
-    const { revision, session } = this.#peer
+    const { revision } = this.#peer
+    const session = this.#keeper
     let body
-    if (!this.#canReplay || session === undefined) {
-      let isFinished = false
-      const outbox = new DeferredStream(() => { if (!isFinished) this.#leave() })
+    if (session === undefined) {
+      const outbox = new DeferredStream(() => { if (this.#owed > 0) this.#leave() })
       outbox.write(comment)
       this.#stream = {
         send: (message) => { outbox.write(formatEvent(message)) },
-        finish: () => {
-          isFinished = true
-          outbox.end()
-        },
+        finish: () => outbox.end(),
       }
       body = outbox
     } else {
@@ -204,10 +201,10 @@ export class PostReply implements ResponseChannel, Timed {
     this.#replay?.detach(retryMs)
   }
 
-  /** Whether there is a session that can keep a stream. */
-  get #canReplay(): boolean {
+  /** The session, where it can keep a stream. */
+  get #keeper(): Session | undefined {
     const { session } = this.#peer
-    return session !== undefined && !session.isOver
+    return session?.isOver === false ? session : undefined
   }
 
   #settle(reply: Reply): void {

@@ -105,35 +105,22 @@ export function serveResumes(mcp: McpContext): void {
   })
 }
 
-/** Writes what clients have not read to the store, for when this process is gone. */
-export class HandOver {
-  readonly #mcp: McpContext
-  readonly #seen = new WeakSet<ReplayStream>()
-  readonly #writes: Promise<unknown>[] = []
-
-  constructor(mcp: McpContext) {
-    this.#mcp = mcp
-  }
-
-  /** Takes the streams that have ended by now and were not read to their end, each once. */
-  take(): void {
-    const { shared, limits: { replayMs } } = this.#mcp.service
-    if (shared === undefined) return
-    for (const session of this.#mcp.sessions.all()) {
+/**
+ * Writes what clients have not read to the store, for when this process is gone: each stream that has ended
+ * by now, once. Resolves when all of it is written, or could not be.
+ */
+export function handOver({ sessions, service: { shared, limits } }: McpContext): () => Promise<unknown> {
+  const writes = new Map<ReplayStream, Promise<unknown>>()
+  return () => {
+    for (const session of sessions.all()) {
       for (const stream of session.streams) {
-        if (!stream.isUnread || this.#seen.has(stream)) continue
-        this.#seen.add(stream)
-        const key = storeKeyOf(session, stream.id)
+        if (shared === undefined || !stream.isUnread || writes.has(stream)) continue
         const kept = JSON.stringify(stream.kept)
-        const written = Promise.resolve(shared.store.write(key, kept, replayMs, 'any'))
-        this.#writes.push(written.catch(() => {}))
+        const written = shared.store.write(storeKeyOf(session, stream.id), kept, limits.replayMs, 'any')
+        writes.set(stream, Promise.resolve(written).catch(() => {}))
       }
     }
-  }
-
-  /** Resolves when it is written, or could not be. */
-  async done(): Promise<void> {
-    await Promise.all(this.#writes)
+    return Promise.all(writes.values())
   }
 }
 

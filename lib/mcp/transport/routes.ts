@@ -6,7 +6,7 @@ import { McpContext } from '../request/context.ts'
 import { refuseHttp } from '../protocol/replies.ts'
 import { get, post, remove, withSession } from './streamable-http.ts'
 import { openLegacySse, postMessage, serveLegacySse } from './http-sse.ts'
-import { HandOver, serveResumes } from './resume.ts'
+import { handOver, serveResumes } from './resume.ts'
 import { serveTaskQuestions } from '../tasks/task-augmentation.ts'
 import { mcpRunner } from '../methods/tools-call.ts'
 import type { Service } from '../../run/service.ts'
@@ -64,13 +64,17 @@ export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpR
   serveResumes(mcp)
   serveTaskQuestions(mcp)
   service.shared?.recovery.register('mcp', mcpRunner(mcp))
-  const handOver = new HandOver(mcp)
+  const writeUnread = handOver(mcp)
+  const { auth } = options
+  const challengeOf = auth && ((isGiven: boolean): string => (
+    challenge(service.name, auth, isGiven ? 'invalid_token' : undefined, auth.scopes)
+  ))
   const at = (
     method: 'POST' | 'GET' | 'DELETE', path: string, operation: (all: Operations) => DocumentPart,
     handle: Endpoint['handle'],
   ): Endpoint => ({
     path, methods: [method], ...method === 'POST' && { accepts: [JSON_TYPE] }, refuse: refuseHttp,
-    describe: described(method, operation), handle,
+    describe: described(method, operation), handle, ...challengeOf && { challenge: challengeOf },
   })
   const endpoints: readonly Endpoint[] = [
     at('POST', '/mcp', (all) => all.callOperation, post.bind(undefined, mcp)),
@@ -80,34 +84,25 @@ export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpR
     ...['/messages/', '/messages'].map((path) => (
       at('POST', path, (all) => all.postOperation, postMessage.bind(undefined, mcp))
     )),
-  ]
-  const { auth } = options
-  const cards = cardEndpoints(service, options)
-  const guarded = auth === undefined ? endpoints : [
-    ...endpoints.map((endpoint): Endpoint => ({
-      ...endpoint,
-      challenge: (isGiven) => (
-        challenge(mcp.service.name, auth, isGiven ? 'invalid_token' : undefined, auth.scopes)
-      ),
-    })),
-    ...metadataEndpoints(auth),
+    ...auth === undefined ? [] : metadataEndpoints(auth),
+    ...cardEndpoints(service, options),
   ]
   return {
-    endpoints: [...guarded, ...cards],
+    endpoints,
     status: () => ({
       sessions: mcp.sessions.count, subscribers: mcp.notifications.count, replayBytes: mcp.replay.held,
     }),
     closeIdle() {
-      handOver.take()
+      void writeUnread()
       mcp.closeIdle()
     },
     async close() {
       mcp.cancel()
       // What was cancelled is answered before the streams end that carry the answers.
       await new Promise((resolve) => { setImmediate(resolve) })
-      handOver.take()
+      const written = writeUnread()
       mcp.close()
-      await handOver.done()
+      await written
     },
   }
 }

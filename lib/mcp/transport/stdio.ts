@@ -119,7 +119,7 @@ class McpLines implements LineProtocol {
     }
     if (!claimsModern(message)) {
       if (message.method !== 'initialize') return this.#run(message, this.#session, length, answer)
-      return answer(initialize(this.#mcp, message, true, this.#session))
+      return answer(initialize(this.#mcp, message, this.#session))
     }
     const peer = modernPeer(message)
     if ('error' in peer) answer(formatError(message.id, peer.error))
