@@ -21,8 +21,6 @@ export type Read = (value: object, call: Call) => Shown | undefined
 export interface Reader {
   /** Made once for each run, so that it may remember what it has read. */
   makeReader(): Read
-  /** The values of a result that is a stream, but not iterable itself. */
-  parts?(result: object): AsyncIterable<object>
 }
 
 /** What runs the agents of one framework. */

@@ -57,10 +57,10 @@ async function* finalOf(runner: object): AsyncGenerator<unknown> {
   yield await (runner as { finalChatCompletion(): Promise<unknown> }).finalChatCompletion()
 }
 
-/** The pieces of a result that its own reader knows how to get at. */
-async function* partsOf({ reader }: Taken, result: object): AsyncGenerator<object> {
-  await reader.load()
-  yield* reader.loaded.parts?.(result) ?? []
+/** The parts of a stream of the AI SDK, and what it has for machines. */
+async function* partsOf(result: object): AsyncGenerator<object> {
+  const { parts } = await import('./adapters/ai-sdk.ts')
+  yield* parts(result)
 }
 
 /** What the first part of a `fullStream` has. */
@@ -90,14 +90,14 @@ const results: readonly ResultShape[] = [
     (has) => typeof has('run_id') === 'string' && isLike(has('event'), onRun), langchain],
   ['a stream of Mastra',
     (has, _names, value) => hasMembers(value, 'fullStream') && areFunctions(has, 'getFullOutput'),
-    { ...mastra, pieces: (_has, result) => partsOf(mastra, result) }],
+    { ...mastra, pieces: (has) => has('fullStream') }],
   ['a result of Mastra',
     (_has, _names, value) => hasMembers(value, 'steps', 'finishReason', 'tripwire'), mastra],
   ['a part of a stream of Mastra', (has) => has('type') === 'start' && typeof has('runId') === 'string'
     && typeof has('from') === 'string', mastra],
   ['a stream of the AI SDK', (_has, _names, value) => hasMembers(value, 'textStream')
     && (hasMembers(value, 'fullStream') || hasMembers(value, 'partialObjectStream')),
-    { ...aiSdk, pieces: (_has, result) => partsOf(aiSdk, result) }],
+    { ...aiSdk, pieces: (_has, result) => partsOf(result) }],
   ['a result of the AI SDK',
     (has) => has('finishReason') !== undefined && has('usage') !== undefined
       && (Array.isArray(has('steps')) || (has('object') !== undefined && has('response') !== undefined)),

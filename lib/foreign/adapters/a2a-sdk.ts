@@ -25,21 +25,11 @@ interface Asking {
   readonly round: number
 }
 
-/** An event, its state in the words of version 0.3. */
-interface Update {
-  /** Whether its parts belong to the answer: they are of an artifact or a message. */
-  readonly isPartOfAnswer: boolean
-  /** Of a whole task. */
-  readonly artifacts: readonly unknown[]
-  readonly parts: readonly unknown[]
-  readonly state?: string | undefined
-  readonly task?: { readonly taskId: string; readonly contextId: string } | undefined
-}
-
 const states = [
   '', 'submitted', 'working', 'completed', 'failed', 'canceled', 'input-required', 'rejected',
   'auth-required',
 ]
+const waiting: ReadonlySet<unknown> = new Set(['input-required', 'auth-required'])
 const ended: ReadonlySet<unknown> = new Set(['completed', 'failed', 'canceled', 'rejected'])
 
 export const a2aSdk: Adapter & Reader = {
@@ -54,7 +44,7 @@ export const a2aSdk: Adapter & Reader = {
       }
       const text = answer ?? asOneText(prompt, call)
       const message = messageFor(client, asking, text, call)
-      let task: Update['task']
+      let task: Pick<Asking, 'taskId' | 'contextId'> | undefined
       let state: string | undefined
       let question = ''
       try {
@@ -62,7 +52,7 @@ export const a2aSdk: Adapter & Reader = {
           const update = updateOf(event)
           task = update.task ?? task
           state = update.state ?? state
-          if (isAsking(update)) question = textOf(update.parts)
+          if (waiting.has(update.state)) question = textOf(update.parts)
           const shown = read(event, call)
           if (shown !== undefined) yield shown
         }
@@ -101,7 +91,8 @@ function messageFor(client: Client, asking: Asking | undefined, text: string, ca
   }
 }
 
-function updateOf(event: object): Update {
+/** An event, its state in the words of version 0.3. `artifacts` are those of a whole task. */
+function updateOf(event: object) {
   const payload = readMember(event, 'payload')
   const value = readMember(payload, 'value') ?? event
   const status = readMember(value, 'status')
@@ -116,15 +107,11 @@ function updateOf(event: object): Update {
   const parts = readMember(artifact ?? (isMessage ? value : message), 'parts')
   return {
     isPartOfAnswer: artifact !== undefined || isMessage,
-    artifacts: Array.isArray(artifacts) ? artifacts : [],
-    parts: Array.isArray(parts) ? parts : [],
+    artifacts: Array.isArray(artifacts) ? artifacts as readonly unknown[] : [],
+    parts: Array.isArray(parts) ? parts as readonly unknown[] : [],
     state: typeof state === 'string' ? state : undefined,
     task: typeof id === 'string' && id !== '' ? { taskId: id, contextId } : undefined,
   }
-}
-
-function isAsking({ state }: Update): boolean {
-  return state === 'input-required' || state === 'auth-required'
 }
 
 function makeReader(): Read {

@@ -47,11 +47,13 @@ export const aiSdk: Adapter & Reader = {
     ), has('instructions') || has('system'), prompt, call)
   },
   makeReader: () => partReader(),
-  async* parts(result) {
-    yield* (result as Streamed).fullStream ?? []
-    const data = await outputOf(result)
-    if (data !== undefined) yield { data }
-  },
+}
+
+/** The parts of a result that is a stream, and what it has for machines. */
+export async function* parts(result: object): AsyncGenerator<object> {
+  yield* (result as Streamed).fullStream ?? []
+  const data = await outputOf(result)
+  if (data !== undefined) yield { data }
 }
 
 export const voltAgent: Adapter = {

@@ -79,11 +79,12 @@ function makeReader(): Read {
   /** Whether the text has come in pieces. */
   let isShown = false
   const paragraphs = new Paragraphs()
-  const calls = new ToolCalls()
+  /** The calls of tools in chunks: each comes several times, with more and more of its arguments. */
+  const growing = new Map<string, CallEvent>()
   return (value, call) => {
     const isWhole = isResponse(value)
     const content = readMember(isWhole ? readMember(value, 'message') : value, 'content')
-    calls.read(Array.isArray(content) ? content : [], call)
+    readTools(Array.isArray(content) ? content : [], growing, call)
     const text = readMember(value, 'text')
     if (!isWhole) {
       if (typeof text !== 'string' || text === '') return undefined
@@ -103,29 +104,22 @@ function makeReader(): Read {
   }
 }
 
-/** The calls of tools in chunks: each comes several times, with more and more of its arguments. */
-class ToolCalls {
-  readonly #growing = new Map<string, CallEvent>()
-
-  read(parts: readonly unknown[], call: Call): void {
-    const requests = parts.flatMap((part) => readMember(part, 'toolRequest') ?? [])
-    for (const one of requests) {
-      const { id, name } = idOf(one)
-      this.#growing.set(id, { type: 'tool-call', id, name, args: readMember(one, 'input') })
-    }
-    if (requests.every((one) => readMember(one, 'partial') !== true)) this.#flush(call)
-    for (const part of parts) {
-      sayThought(call, readMember(part, 'reasoning'))
-      const response = readMember(part, 'toolResponse')
-      if (response === undefined) continue
-      const { id, name } = idOf(response)
-      sayToolResult(call, id, name, readMember(response, 'output'))
-    }
+function readTools(parts: readonly unknown[], growing: Map<string, CallEvent>, call: Call): void {
+  const requests = parts.flatMap((part) => readMember(part, 'toolRequest') ?? [])
+  for (const one of requests) {
+    const { id, name } = idOf(one)
+    growing.set(id, { type: 'tool-call', id, name, args: readMember(one, 'input') })
   }
-
-  #flush(call: Call): void {
-    for (const event of this.#growing.values()) call.event(event)
-    this.#growing.clear()
+  if (requests.every((one) => readMember(one, 'partial') !== true)) {
+    for (const event of growing.values()) call.event(event)
+    growing.clear()
+  }
+  for (const part of parts) {
+    sayThought(call, readMember(part, 'reasoning'))
+    const response = readMember(part, 'toolResponse')
+    if (response === undefined) continue
+    const { id, name } = idOf(response)
+    sayToolResult(call, id, name, readMember(response, 'output'))
   }
 }
 

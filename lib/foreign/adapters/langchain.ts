@@ -26,6 +26,7 @@ interface Theirs {
 /** What a run goes on from: its thread, and what its graph has asked. */
 interface Asked { readonly thread: string; readonly interrupts: readonly GraphInterrupt[] }
 
+/** By the ids of what was asked. */
 type Answers = Readonly<Record<string, unknown>>
 
 export const langchain: Adapter & Reader = {
@@ -33,7 +34,6 @@ export const langchain: Adapter & Reader = {
     const agent = theirs as Theirs
     const graph = agent.graph ?? agent
     const reader = new GraphReader(true)
-    const threads = threadsOf(graph)
     let thread = ''
     let [isAsking, hasShown] = [false, false]
     const isFunction = isEntrypoint(graph)
@@ -48,7 +48,7 @@ export const langchain: Adapter & Reader = {
       }
       const stream = answers === undefined
         ? await agent.stream({ messages: messagesFor(agent, prompt, call) }, config)
-        : await graph.stream(new Command(answers), config)
+        : await graph.stream(Object.assign(new Command(), { resume: answers }), config)
       for await (const piece of stream) {
         const returned = isFunction ? returnedIn(piece) : undefined
         // It may return the text that came before, piece by piece.
@@ -68,13 +68,13 @@ export const langchain: Adapter & Reader = {
       yield* runSteps(call, `langgraph ${name}`, step, async (asked): Promise<Answers> => {
         thread = asked.thread
         isAsking = true
-        threads.wait(thread)
+        keepThread(graph, thread)
         const answers = asked.interrupts.map(async (one) => [one.id, await answerTo(one, call)])
         return Object.fromEntries(await Promise.all(answers)) as Answers
       })
     } finally {
       // What is still asked may be answered after this run.
-      if (!isAsking || !call.signal.aborted) threads.end(thread)
+      if (!isAsking || !call.signal.aborted) endThread(graph, thread)
     }
   },
   makeReader() {
@@ -88,50 +88,29 @@ export const langchain: Adapter & Reader = {
   },
 }
 
-/** What a graph goes on from; it knows one by `lg_name`. */
-class Command {
-  readonly lg_name = 'Command'
-  /** Answers by the ids of what was asked. */
-  readonly resume: Answers
-
-  constructor(resume: Answers) {
-    this.resume = resume
-  }
-}
+/** What a graph goes on from; it knows one by `lg_name`, and by a class of any kind. */
+class Command { readonly lg_name = 'Command' }
 
 /** Where nobody ever answers, a checkpointer would grow without end. */
 const MAX_WAITING = 1_000
 
-/** The threads of a graph that wait for an answer; of too many the oldest ends. */
-class Threads {
-  readonly #graph: Theirs
-  readonly #waiting = new Set<string>()
+/** The threads of each graph that wait for an answer; of too many the oldest ends. */
+const waiting = new WeakMap<Theirs, Set<string>>()
 
-  constructor(graph: Theirs) {
-    this.#graph = graph
-  }
-
-  wait(thread: string): void {
-    this.#waiting.delete(thread)
-    this.#waiting.add(thread)
-    const [oldest] = this.#waiting
-    if (this.#waiting.size > MAX_WAITING && oldest !== undefined) this.end(oldest)
-  }
-
-  end(thread: string): void {
-    this.#waiting.delete(thread)
-    const { checkpointer } = this.#graph
-    if (typeof checkpointer !== 'object' || thread === '') return
-    letEnd(() => checkpointer.deleteThread?.(thread))
-  }
+function keepThread(graph: Theirs, thread: string): void {
+  const threads = waiting.get(graph) ?? new Set()
+  waiting.set(graph, threads)
+  threads.delete(thread)
+  threads.add(thread)
+  const [oldest] = threads
+  if (threads.size > MAX_WAITING && oldest !== undefined) endThread(graph, oldest)
 }
 
-const allThreads = new WeakMap<Theirs, Threads>()
-
-function threadsOf(graph: Theirs): Threads {
-  const threads = allThreads.get(graph) ?? new Threads(graph)
-  allThreads.set(graph, threads)
-  return threads
+function endThread(graph: Theirs, thread: string): void {
+  waiting.get(graph)?.delete(thread)
+  const { checkpointer } = graph
+  if (typeof checkpointer !== 'object' || thread === '') return
+  letEnd(() => checkpointer.deleteThread?.(thread))
 }
 
 function messagesFor(agent: Theirs, prompt: string, call: Call): readonly object[] {

@@ -38,9 +38,6 @@ export const mastra: Adapter & Reader = {
     ), async ({ waiting }) => Promise.all(waiting.map((one) => ask(one, call))))
   },
   makeReader: () => reader(partReader()),
-  async* parts(result) {
-    yield* (result as Streamed).fullStream
-  },
 }
 
 /** Each of the streams is the same run, which goes on after one more answer. */

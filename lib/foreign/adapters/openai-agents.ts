@@ -45,7 +45,7 @@ export const openaiAgents: Adapter & Reader = {
     async function* step(asked?: Asked, approvals: readonly boolean[] = []): AgentStep<Asked> {
       const input = itemsFor(agent, prompt, call)
       const state = asked === undefined ? undefined : await decide(agent, asked.state, approvals, call)
-      const result = yield* runOnce(agent, call, { input, state }, read)
+      const result = yield* runOnce(agent, call, input, state, read)
       if (result.interruptions.length === 0) {
         const shown = read(result, call)
         if (shown !== undefined) yield shown
@@ -63,15 +63,9 @@ export const openaiAgents: Adapter & Reader = {
   makeReader,
 }
 
-interface Input {
-  readonly input: readonly object[]
-  /** Of an earlier run, to go on from. */
-  readonly state: string | undefined
-}
-
-/** Runs it until it has an answer or asks for approvals. */
+/** Runs it until it has an answer or asks for approvals. `state`: of an earlier run, to go on from. */
 async function* runOnce(
-  agent: Theirs, call: Call, { input, state }: Input, read: Read,
+  agent: Theirs, call: Call, input: readonly object[], state: string | undefined, read: Read,
 ): AsyncGenerator<Shown, Result> {
   // A writer waits until its reader has caught up.
   const { readable, writable } = new TransformStream<object, object>()
@@ -110,7 +104,7 @@ async function* runOnce(
 async function decide(
   agent: Theirs, state: string, approvals: readonly boolean[], call: Call,
 ): Promise<string> {
-  const run = runOnce(agent, call, { input: [], state }, () => undefined)
+  const run = runOnce(agent, call, [], state, () => undefined)
   const { value: { state: open, interruptions } } = await run.next() as IteratorReturnResult<Result>
   for (const [at, one] of interruptions.entries()) {
     if (approvals[at] === true) open.approve(one)
