@@ -23,16 +23,13 @@ export interface Flag<Name extends string = string> {
 /** A mistake in the command line, reported without a stack. */
 export class UsageError extends Error {}
 
-/** The value of a flag, and where it is from: `--port` or `PORT`. */
-export interface Given { readonly value: string; readonly by: string }
-
 /** A parsed command line. */
 export interface CommandLine<Name extends string> {
   /** The arguments that are not flags. */
   readonly words: readonly string[]
   has(name: Name): boolean
   /** A flag's value, else its variable's; an empty variable is not set. */
-  given(name: Name): Given | undefined
+  value(name: Name): string | undefined
   /** The given flags as arguments again, without some. */
   format(without: readonly Name[]): readonly string[]
 }
@@ -61,12 +58,9 @@ export function parseCommandLine<Name extends string>(
   return {
     words,
     has: (name) => values.has(name),
-    given(name) {
-      const value = values.get(name)
-      if (value !== undefined) return { value, by: `--${name}` }
-      const variable = flags.find((flag) => flag.name === name)?.variable
-      const set = variable === undefined ? undefined : environment[variable]
-      return variable === undefined || !set ? undefined : { value: set, by: variable }
+    value(name) {
+      const { variable = '' } = flags.find((flag) => flag.name === name) ?? {}
+      return values.get(name) ?? (environment[variable] || undefined)
     },
     format: (without) => [...values].filter(([name]) => !without.includes(name))
       .map(([name, value]) => value === undefined ? `--${name}` : `--${name}=${value}`),

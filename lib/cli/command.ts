@@ -186,10 +186,12 @@ async function serveOnStdio(
   const useless = new Set<string>([...ofSockets, 'port', 'host', 'quiet', 'protocol'])
   if (flag === 'acp') for (const name of ['instructions', 'mcp']) useless.add(name)
   const options = Object.fromEntries(Object.entries(loaded.options).filter(([name]) => !useless.has(name)))
-  const deployment = line.given('deployment')?.value
+  const given = givenOf({
+    name: line.value('name'), instructions: line.value('instructions'),
+    deployment: line.value('deployment'), store,
+  })
   await serveStdio(loaded.subject, {
-    ...options, ...identityOf(line), ...store !== undefined && { store },
-    ...deployment !== undefined && { deployment }, protocol: flag === 'acp' ? 'acp' : 'mcp', output,
+    ...options, ...given, protocol: flag === 'acp' ? 'acp' : 'mcp', output,
   })
 }
 
@@ -210,7 +212,7 @@ function requireNoSocket(line: Line, flag: StdioFlag): void {
   if (useless !== undefined) {
     throw new UsageError(`--${useless} and --${flag}: one client needs none; leave one out`)
   }
-  const protocol = line.given('protocol')?.value
+  const protocol = line.value('protocol')
   if (flag === 'acp' && protocol !== undefined) {
     throw new UsageError(`--protocol ${protocol} and --acp: only ACP is served there; leave one out`)
   }
@@ -243,9 +245,8 @@ function pathOf(named: string): string {
 
 /** Flags and variables win over the module's options. */
 async function serve({ subject, options: own }: Loaded, given: LaunchOptions): Promise<Launched> {
-  const overrides = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   try {
-    return await launch(subject, { ...own, ...overrides })
+    return await launch(subject, { ...own, ...givenOf(given) })
   } catch (error) {
     const isMistake = error instanceof TypeError || error instanceof RangeError
     // A mistake without any flag is the module's.
@@ -261,37 +262,36 @@ function isServable(loaded: Loaded): boolean {
   }
 }
 
-/** What the server says of itself. */
-function identityOf(line: Line): Pick<LaunchOptions, 'name' | 'instructions'> {
-  const name = line.given('name')?.value
-  const instructions = line.given('instructions')?.value
-  return { ...name !== undefined && { name }, ...instructions !== undefined && { instructions } }
+/** Those that are not left out. */
+function givenOf(options: LaunchOptions): LaunchOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }
 
 function launchOptions(line: Line): LaunchOptions {
-  const protocols = listOf(line.given('protocol')?.value)
-  const cors = listOf(line.given('cors')?.value)
+  const protocols = listOf(line.value('protocol'))
+  const cors = listOf(line.value('cors'))
   return {
     port: portOf(line),
-    host: line.given('host')?.value,
+    host: line.value('host'),
     protocol: protocols?.includes('all') === true ? 'all' : protocols as readonly ProtocolName[] | undefined,
-    apiKey: line.given('api-key')?.value,
+    apiKey: line.value('api-key'),
     insecure: line.has('insecure') || undefined,
-    publicUrl: line.given('public-url')?.value,
-    allowedHosts: listOf(line.given('allowed-hosts')?.value),
-    path: line.given('path')?.value,
-    deployment: line.given('deployment')?.value,
+    publicUrl: line.value('public-url'),
+    allowedHosts: listOf(line.value('allowed-hosts')),
+    path: line.value('path'),
+    deployment: line.value('deployment'),
     quiet: line.has('quiet') || undefined,
-    ...identityOf(line),
-    mountPath: line.given('mount-path')?.value,
+    name: line.value('name'),
+    instructions: line.value('instructions'),
+    mountPath: line.value('mount-path'),
     cors: cors?.includes('*') === true ? '*' : cors,
     metrics: line.has('metrics') || undefined,
-    ...line.has('verbose') && { accessLog: true },
+    accessLog: line.has('verbose') || undefined,
   }
 }
 
 async function storeOf(line: Line, module: string | undefined): Promise<Store | undefined> {
-  const named = line.given('store')?.value
+  const named = line.value('store')
   if (named === undefined) return undefined
   if (!process.env['TRIPORT_SECRET']) {
     const remedy = `the same in all processes: what 'openssl rand -base64 32' prints`
@@ -302,10 +302,11 @@ async function storeOf(line: Line, module: string | undefined): Promise<Store | 
 }
 
 function portOf(line: Line): number | undefined {
-  const given = line.given('port')
-  if (given === undefined) return undefined
-  if (/^\d{1,5}$/.test(given.value) && Number(given.value) <= 65535) return Number(given.value)
-  throw new UsageError(`${given.by} ${given.value} is no port; write a number from 0 to 65535`)
+  const port = line.value('port')
+  if (port === undefined) return undefined
+  if (/^\d{1,5}$/.test(port) && Number(port) <= 65535) return Number(port)
+  const by = line.has('port') ? '--port' : 'PORT'
+  throw new UsageError(`${by} ${port} is no port; write a number from 0 to 65535`)
 }
 
 function listOf(value: string | undefined): readonly string[] | undefined {
@@ -336,7 +337,7 @@ async function hostWorkers(module: string | undefined, line: Line): Promise<void
 }
 
 function countOf(line: Line): number {
-  const value = line.given('workers')?.value ?? ''
+  const value = line.value('workers') ?? ''
   if (value === 'auto') return availableParallelism()
   if (/^[1-9]\d{0,2}$/.test(value)) return Number(value)
   throw new UsageError(`--workers ${value} is no number of processes; write one from 1 to 999, or auto`)
@@ -380,7 +381,7 @@ function takeWorker(): boolean {
 }
 
 async function subjectOf(module: string | undefined, line: Line): Promise<Loaded> {
-  if (module !== undefined) return loadModule(module, line.given('name')?.value)
+  if (module !== undefined) return loadModule(module, line.value('name'))
   const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey, OPENAI_MODEL: model } = process.env
   if (baseUrl || apiKey) {
     const { openaiAgent } = await import('../openai/openai.ts')
@@ -406,12 +407,10 @@ function surviveHandlers(): void {
 }
 
 /** What all processes of one command line share: a fixed port, and variables of their environment. */
-interface CommonStart {
+async function commonStart(line: Line): Promise<{
   readonly port: readonly string[]
   readonly variables: Readonly<Record<string, string>>
-}
-
-async function commonStart(line: Line): Promise<CommonStart> {
+}> {
   const { port, host } = launchOptions(line)
   const fixed = port === 0 ? await freePort(host) : port
   const random = (): string => randomBytes(24).toString('base64url')

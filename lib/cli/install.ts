@@ -95,7 +95,7 @@ function addressOf(target: string, host: McpHost, line: Line): HostedUrl {
   const url = new URL(target)
   // Where a server of ours has MCP.
   if (url.pathname === '/') url.pathname = '/mcp'
-  const keyVariable = line.given('key-variable')?.value
+  const keyVariable = line.value('key-variable')
   if (keyVariable === undefined) return { url: url.href }
   if (!/^[A-Za-z_]\w*$/.test(keyVariable)) {
     throw new UsageError('--key-variable takes the name of an environment variable, not a key; write '
@@ -118,7 +118,7 @@ function processOf(module: string, host: McpHost, line: Line): HostedProcess {
     throw new Error('This copy is in the cache of npx, which is emptied at times; install triport in your '
       + `project, or run 'npx triport vendor vendor/triport', and install by that copy`)
   }
-  const envFile = line.given('dotenv')?.value
+  const envFile = line.value('dotenv')
   if (envFile !== undefined && !existsSync(envFile)) throw new Error(`There is no file ${envFile}`)
   // Not named as Node's own flag: Node 20 would read that one too.
   const options = envFile === undefined ? [] : [`--env-file=${resolve(envFile)}`]
@@ -128,7 +128,7 @@ function processOf(module: string, host: McpHost, line: Line): HostedProcess {
 }
 
 function nameOf(line: Line): string | undefined {
-  const name = line.given('name')?.value
+  const name = line.value('name')
   if (name === undefined || /^[\w-]{1,64}$/.test(name)) return name
   throw new UsageError(`--name ${JSON.stringify(name)}: hosts take 1 to 64 letters, digits, '_' and '-'`)
 }

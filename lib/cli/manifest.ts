@@ -121,7 +121,7 @@ function documentOf(server: Server, manifest: Manifest, line: Line): object {
 }
 
 function nameOf({ file, members }: Manifest, line: Line, packages: object | undefined): string {
-  const given = line.given('name')?.value
+  const given = line.value('name')
   const own = members['mcpName']
   const name = given ?? own
   const form = 'as in io.github.<user>/<server> or com.example/<server>, of a user or a domain that is yours'
@@ -153,7 +153,7 @@ function descriptionOf(server: Server, { file, members }: Manifest): string {
 
 /** Where the internet reaches MCP. Throws `UsageError`. */
 function urlOf({ mountPath = '' }: Server, line: Line): string | undefined {
-  const given = line.given('url')?.value
+  const given = line.value('url')
   if (given === undefined) {
     if (line.has('key')) throw new UsageError('--key is for an address; write --url https://… too')
     return undefined
@@ -172,7 +172,7 @@ function urlOf({ mountPath = '' }: Server, line: Line): string | undefined {
 
 /** The npm package; undefined where package.json does not offer one. */
 function packagesOf({ file, members }: Manifest, line: Line): readonly object[] | undefined {
-  const variables = line.given('variables')?.value.split(',').map((name) => name.trim()) ?? []
+  const variables = line.value('variables')?.split(',').map((name) => name.trim()) ?? []
   const wrong = variables.find((name) => !/^[A-Za-z_]\w*$/.test(name))
   if (wrong !== undefined) {
     throw new UsageError(`--variables takes the names of environment variables, as in OPENAI_API_KEY, not `

@@ -71,7 +71,7 @@ ${kinds}`, flags, make)
 function make(line: CommandLine<typeof flags[number]['name']>): void {
   const [folder = '.', ...more] = line.words
   if (more.length > 0) throw new UsageError(`new makes one project, not also ${more.join(' ')}`)
-  const kind = line.given('from')?.value ?? 'plain'
+  const kind = line.value('from') ?? 'plain'
   const template = templates.get(kind)
   if (template === undefined) {
     const names = [...templates.keys()]
