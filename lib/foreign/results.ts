@@ -4,7 +4,7 @@
  */
 import { Later } from '../util/later.ts'
 import { isThenable } from '../util/thenable.ts'
-import { areFunctions, hasMembers, isLike, membersOf, readMember } from './shape.ts'
+import { areFunctions, hasMembers, isLike, itemsIn, membersOf, readMember } from './shape.ts'
 import type { Reader } from './adapter.ts'
 import type { Has } from './shape.ts'
 
@@ -228,7 +228,7 @@ function isMessageIn(value: unknown): boolean {
 }
 
 function lastOf(list: unknown): unknown {
-  return Array.isArray(list) ? list.at(-1) : undefined
+  return itemsIn(list).at(-1)
 }
 
 function isStream(value: unknown): boolean {

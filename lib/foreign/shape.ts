@@ -66,6 +66,11 @@ export function membersIn(value: unknown): PlainMembers {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
+/** The items of a list; none of anything else. */
+export function itemsIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
 export function areFunctions(has: Has, ...members: readonly string[]): boolean {
   return members.every((member) => typeof has(member) === 'function')
 }

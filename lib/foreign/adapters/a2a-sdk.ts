@@ -1,7 +1,7 @@
 /** Runs agents elsewhere by a client of the A2A SDK, versions 0.3 and 1, and reads its events and results. */
 import { askFreely } from '../approval.ts'
 import { asOneText, fileBlock, presentMessage } from '../message.ts'
-import { readMember } from '../shape.ts'
+import { itemsIn, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { letEnd } from '../../util/thenable.ts'
 import type { Call } from '../../define/call.ts'
@@ -100,15 +100,13 @@ function updateOf(event: object) {
   const message = readMember(status, 'message')
   const given = readMember(status, 'state')
   const state = typeof given === 'number' ? states[given] : given
-  const artifacts = readMember(value, 'artifacts')
   const id = readMember(value, 'taskId') ?? (status === undefined ? undefined : readMember(value, 'id'))
   const contextId = String(readMember(value, 'contextId') ?? '')
   const isMessage = status === undefined && artifact === undefined
-  const parts = readMember(artifact ?? (isMessage ? value : message), 'parts')
   return {
     isPartOfAnswer: artifact !== undefined || isMessage,
-    artifacts: Array.isArray(artifacts) ? artifacts as readonly unknown[] : [],
-    parts: Array.isArray(parts) ? parts as readonly unknown[] : [],
+    artifacts: itemsIn(readMember(value, 'artifacts')),
+    parts: itemsIn(readMember(artifact ?? (isMessage ? value : message), 'parts')),
     state: typeof state === 'string' ? state : undefined,
     task: typeof id === 'string' && id !== '' ? { taskId: id, contextId } : undefined,
   }

@@ -1,7 +1,7 @@
 /** Runs agents of AG-UI, which are mostly elsewhere, and reads their events. */
 import { askFreely } from '../approval.ts'
 import { presentMessage } from '../message.ts'
-import { readJson, readMember } from '../shape.ts'
+import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult } from '../work.ts'
 import { letEnd } from '../../util/thenable.ts'
@@ -115,8 +115,7 @@ function messagesOf(prompt: string, call: Call): readonly object[] {
 }
 
 function interruptsIn({ outcome, interrupts }: Event): readonly Interrupt[] {
-  const all = readMember(outcome, 'interrupts') ?? interrupts
-  return Array.isArray(all) ? all as readonly Interrupt[] : []
+  return itemsIn(readMember(outcome, 'interrupts') ?? interrupts) as readonly Interrupt[]
 }
 
 async function answersTo(interrupts: readonly Interrupt[], call: Call): Promise<Resume> {

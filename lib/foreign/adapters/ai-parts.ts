@@ -3,7 +3,7 @@
  * interfaces too, and whole results.
  */
 import { fileBlock } from '../message.ts'
-import { membersIn, readMember } from '../shape.ts'
+import { itemsIn, membersIn, readMember } from '../shape.ts'
 import { sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { ContentInput } from '../../define/content.ts'
@@ -75,18 +75,15 @@ export function isApproval(part: object): boolean {
 
 /** What `generateText` and `generateObject` resolve to. */
 function readResult(result: object, call: Call): Shown {
-  const steps = readMember(result, 'steps')
-  for (const step of Array.isArray(steps) ? steps : []) {
-    const content = readMember(step, 'content')
-    for (const part of Array.isArray(content) ? content : []) readPart(membersIn(part), call)
+  for (const step of itemsIn(readMember(result, 'steps'))) {
+    for (const part of itemsIn(readMember(step, 'content'))) readPart(membersIn(part), call)
   }
   readUsage(readMember(result, 'totalUsage') ?? readMember(result, 'usage'), call)
-  const files = readMember(result, 'files')
   const data = ['object', 'output', 'experimental_output'].map((name) => readMember(result, name))
     .find((value) => typeof value === 'object' && value !== null)
   return {
     text: stringIn(result, 'text'), data,
-    content: (Array.isArray(files) ? files : []).flatMap((file) => fileIn({ file })?.content ?? []),
+    content: itemsIn(readMember(result, 'files')).flatMap((file) => fileIn({ file })?.content ?? []),
   }
 }
 

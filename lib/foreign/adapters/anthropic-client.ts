@@ -1,5 +1,5 @@
 /** Reads what Anthropic's client returns: messages, whole and in pieces. */
-import { readMember } from '../shape.ts'
+import { itemsIn, readMember } from '../shape.ts'
 import { countIn, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Reader, Shown } from '../adapter.ts'
@@ -30,8 +30,7 @@ export const anthropicClient: Reader = {
 
 function readMessage({ content, usage, parsed_output: data }: PlainMembers, call: Call): Shown {
   readUsage(usage, call)
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
-  const text = blocks.map((block) => readBlock(block, call) ?? '').join('')
+  const text = itemsIn(content).map((block) => readBlock(block, call) ?? '').join('')
   return data === undefined || data === null ? text : { ...text !== '' && { text }, data }
 }
 

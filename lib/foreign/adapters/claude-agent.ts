@@ -1,5 +1,5 @@
 /** Reads the messages that `query` of the Claude Agent SDK gives. */
-import { readMember } from '../shape.ts'
+import { itemsIn, readMember } from '../shape.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Read, Reader, Shown } from '../adapter.ts'
@@ -23,13 +23,13 @@ function makeReader(): Read {
       return paragraphs.next(id, text)
     }
     if (type === 'result') return resultOf(message, call)
-    const content = readMember(readMember(message, 'message'), 'content')
-    const blocks: readonly unknown[] = Array.isArray(content) ? content : []
+    const said = readMember(message, 'message')
+    const blocks = itemsIn(readMember(said, 'content'))
     for (const block of blocks) emitEvents(block, call)
     if (type !== 'assistant') return undefined
     const text = isShown ? '' : blocks.map((block) => textIn(block)).join('')
     isShown = false
-    return paragraphs.next(readMember(readMember(message, 'message'), 'id'), text) || undefined
+    return paragraphs.next(readMember(said, 'id'), text) || undefined
   }
 }
 

@@ -1,6 +1,6 @@
 /** Runs flows of Genkit, and reads what flows and `generate` give. */
 import { presentMessage } from '../message.ts'
-import { readJson, readMember } from '../shape.ts'
+import { itemsIn, readJson, readMember } from '../shape.ts'
 import { Paragraphs, sayThought, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { CallEvent } from '../../define/event.ts'
@@ -84,7 +84,7 @@ function makeReader(): Read {
   return (value, call) => {
     const isWhole = isResponse(value)
     const content = readMember(isWhole ? readMember(value, 'message') : value, 'content')
-    readTools(Array.isArray(content) ? content : [], growing, call)
+    readTools(itemsIn(content), growing, call)
     const text = readMember(value, 'text')
     if (!isWhole) {
       if (typeof text !== 'string' || text === '') return undefined

@@ -2,7 +2,7 @@
  * Reads what agents of LangChain and graphs of LangGraph return and stream: messages, pieces of them, states,
  * updates, events, in every mode and in several at once. The text of a message is shown once.
  */
-import { readJson, readMember } from '../shape.ts'
+import { itemsIn, readJson, readMember } from '../shape.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Shown } from '../adapter.ts'
@@ -94,8 +94,7 @@ export class GraphReader {
 
   #readState(state: object, call: Call): Shown | undefined {
     this.#addInterrupts(readMember(state, '__interrupt__'))
-    const messages = readMember(state, 'messages')
-    const fresh = freshIn(Array.isArray(messages) ? messages : [])
+    const fresh = freshIn(itemsIn(readMember(state, 'messages')))
     for (const one of fresh.slice(0, -1)) this.#readNew(one, call, () => this.#readWork(one, call))
     // Its answer is its last message; a tool has the last word only in one that is no step of a stream.
     const text = this.#readAll(fresh.slice(-1), call)
@@ -153,9 +152,7 @@ export class GraphReader {
   }
 
   #addInterrupts(interrupts: unknown): void {
-    if (!Array.isArray(interrupts)) return
-    for (const one of interrupts) {
-      const { id, value } = one as GraphInterrupt
+    for (const { id, value } of itemsIn(interrupts) as readonly GraphInterrupt[]) {
       this.#interrupts.set(id, { id, value })
     }
   }
@@ -182,9 +179,7 @@ class GraphTools {
 
   /** The calls in a whole message. */
   begin(message: unknown, call: Call): void {
-    const calls = readMember(message, 'tool_calls')
-    if (!Array.isArray(calls)) return
-    for (const { id, name, args } of calls as readonly PlainMembers[]) {
+    for (const { id, name, args } of itemsIn(readMember(message, 'tool_calls')) as readonly PlainMembers[]) {
       this.#beginOne(String(id || name), String(name), args, call)
     }
   }

@@ -5,7 +5,7 @@
 import { partReader } from './ai-parts.ts'
 import { askApproval, askFreely } from '../approval.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
-import { membersIn, readMember } from '../shape.ts'
+import { itemsIn, membersIn, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
@@ -126,14 +126,13 @@ function readResult(result: object, read: Read, call: Call): Shown {
   if (finishReason === 'aborted') throw new Error('The model was aborted')
   if (finishReason === 'suspended') throw new TypeError(WAITS)
   if (tripwire) return refused(tripwireReason ?? readMember(tripwire, 'reason'))
-  for (const step of Array.isArray(steps) ? steps : []) {
+  for (const step of itemsIn(steps)) {
     for (const name of ['toolCalls', 'toolResults']) {
-      const chunks = readMember(step, name)
-      for (const chunk of Array.isArray(chunks) ? chunks : []) read(partOf(membersIn(chunk)), call)
+      for (const chunk of itemsIn(readMember(step, name))) read(partOf(membersIn(chunk)), call)
     }
   }
   if (typeof reasoningText === 'string') read({ type: 'reasoning', text: reasoningText }, call)
-  const files = Array.isArray(whole['files']) ? whole['files'].map((file) => partOf(membersIn(file))) : []
+  const files = itemsIn(whole['files']).map((file) => partOf(membersIn(file)))
   return read({ ...whole, files: files.map((part) => readMember(part, 'file')) }, call) ?? ''
 }
 

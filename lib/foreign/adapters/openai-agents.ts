@@ -1,7 +1,7 @@
 /** Runs agents of the OpenAI Agents SDK by what they are as a tool, and reads what its `run` gives. */
 import { askApproval } from '../approval.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
-import { readJson, readMember } from '../shape.ts'
+import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { countIn, Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
@@ -151,14 +151,13 @@ function makeReader(): Read {
     return what === 'output_text_delta' ? paragraphs.next(answers, String(delta)) : undefined
   }
   const readResult = (result: object, call: Call): Shown | undefined => {
-    const { interruptions } = result as PlainMembers
-    if (Array.isArray(interruptions) && interruptions.length > 0) {
+    const { finalOutput: output, newItems, runContext, interruptions } = result as PlainMembers
+    if (itemsIn(interruptions).length > 0) {
       throw new TypeError('A run waits for an approval, and only its agent can go on from there; '
         + 'give the agent as it is, in agents: [agent]')
     }
-    const { finalOutput: output, newItems, runContext } = result as PlainMembers
     if (!hasEvents) {
-      for (const one of newItems as readonly object[]) readItem(names.get(readMember(one, 'type')), one, call)
+      for (const one of itemsIn(newItems)) readItem(names.get(readMember(one, 'type')), one, call)
       readUsage(readMember(runContext, 'usage'), call)
     }
     if (typeof output !== 'string') return output === undefined ? undefined : { data: output }
@@ -191,8 +190,7 @@ function readItem(event: unknown, item: unknown, call: Call): void {
 /** The reasoning in what a model has sent, by its own API. */
 function readModel(event: unknown, call: Call): void {
   const isSummary = /^response\.reasoning\w*_text\.delta$/.test(String(readMember(event, 'type')))
-  const choices = readMember(event, 'choices')
-  const delta = Array.isArray(choices) ? readMember(choices[0], 'delta') : undefined
+  const delta = readMember(itemsIn(readMember(event, 'choices'))[0], 'delta')
   sayThought(call, isSummary ? readMember(event, 'delta')
     : readMember(delta, 'reasoning_content') ?? readMember(delta, 'reasoning'))
 }

@@ -1,5 +1,5 @@
 /** Reads what OpenAI's client returns: chat completions and responses, whole and in pieces. */
-import { readMember, wordIn } from '../shape.ts'
+import { itemsIn, readMember, wordIn } from '../shape.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { ContentInput } from '../../define/content.ts'
@@ -14,7 +14,7 @@ export const openaiClient: Reader = {
       const { object, type, choices, sequence_number: number } = value as PlainMembers
       if (typeof number === 'number') return readEvent(value as PlainMembers, paragraphs, call)
       if (object === 'response') return readResponse(value as PlainMembers, call)
-      const [choice] = Array.isArray(choices) ? choices as readonly PlainMembers[] : []
+      const [choice] = itemsIn(choices) as readonly PlainMembers[]
       if (object === 'chat.completion') return readChat(value as PlainMembers, choice, call)
       if (type === 'error') throw errorOf(value)
       const text = paragraphs.next(completions, readChunk(value as PlainMembers, choice?.['delta'], call))
@@ -29,9 +29,9 @@ function readChat({ usage }: PlainMembers, choice: unknown, call: Call): Shown {
   readUsage(usage, call)
   sayThought(call, readMember(message, 'reasoning_content') ?? readMember(message, 'reasoning'))
   const text = textIn(readMember(message, 'content')) || textIn(readMember(message, 'refusal'))
-  const calls = readMember(message, 'tool_calls')
-  if (text === '' && Array.isArray(calls) && calls.length > 0) {
-    throw unanswered(readMember(readMember(calls[0], 'function'), 'name'))
+  const [waiting] = itemsIn(readMember(message, 'tool_calls'))
+  if (text === '' && waiting !== undefined) {
+    throw unanswered(readMember(readMember(waiting, 'function'), 'name'))
   }
   return shownOf(text, readMember(message, 'parsed'))
 }
@@ -47,8 +47,8 @@ function readResponse(response: PlainMembers, call: Call): Shown {
   const { usage, output, status, error, output_parsed: data } = response
   if (status === 'failed') throw errorOf(error)
   readUsage(usage, call)
-  const items = Array.isArray(output) ? output as readonly PlainMembers[] : []
-  const parts: readonly PlainMembers[] = items.flatMap(({ content }) => Array.isArray(content) ? content : [])
+  const items = itemsIn(output) as readonly PlainMembers[]
+  const parts = items.flatMap(({ content }) => itemsIn(content)) as readonly PlainMembers[]
   const text = parts.map(({ type, text, refusal }) => (
     type === 'output_text' ? textIn(text) : type === 'refusal' ? textIn(refusal) : ''
   )).join('')

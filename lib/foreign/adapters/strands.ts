@@ -4,7 +4,7 @@
  */
 import { askFreely } from '../approval.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
-import { readMember } from '../shape.ts'
+import { itemsIn, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
@@ -188,7 +188,7 @@ function makeReader(): Read {
   const readGroup = (group: object, call: Call): Shown | undefined => {
     const { status, content, results, usage, error } = group as PlainMembers
     if (status !== 'COMPLETED') {
-      const errors = [error, ...Array.isArray(results) ? results.map((one) => readMember(one, 'error')) : []]
+      const errors = [error, ...itemsIn(results).map((one) => readMember(one, 'error'))]
       throw errors.find((one) => one !== undefined) ?? new Error(`A group of agents has ended as ${status}`)
     }
     if (!hasEvents) readUsage(usage, call)
@@ -221,7 +221,7 @@ function makeReader(): Read {
 
 /** What a tool has returned: its texts, or its data where there is one alone. */
 function resultIn(content: unknown): unknown {
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
+  const blocks = itemsIn(content)
   const [only] = blocks
   if (blocks.length === 1 && readMember(only, 'json') !== undefined) return readMember(only, 'json')
   return blocks.map((block) => readMember(block, 'text') ?? '').join('')
