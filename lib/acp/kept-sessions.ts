@@ -1,5 +1,4 @@
 /** What is kept of a session besides its conversation, so that its client can list it and open it again. */
-import { isRecord } from '../define/content.ts'
 import { anonymous } from '../define/principal.ts'
 import { summaryOf } from '../state/conversation-page.ts'
 import { keyOf } from '../state/store.ts'
@@ -85,12 +84,5 @@ function versionIn(cursor: unknown): number {
 }
 
 function decode(value: string): KeptSession {
-  const kept: unknown = JSON.parse(value)
-  if (isKept(kept)) return kept
-  throw new Error('The entry is no session')
-}
-
-function isKept(value: unknown): value is KeptSession {
-  return isRecord(value) && Array.isArray(value['folders']) && typeof value['title'] === 'string'
-    && typeof value['updatedAt'] === 'string'
+  return JSON.parse(value) as KeptSession
 }

@@ -2,9 +2,8 @@
  * An agent and a group, as an author defines them: checked once, then frozen. How they are run is in
  * `answer-message.ts` and `group.ts`.
  */
-import { adaptAgent } from '../foreign/agents.ts'
+import { adaptAgent, describeUnknown } from '../foreign/agents.ts'
 import { foreignToolKind } from '../foreign/tools.ts'
-import { describeUnknown } from '../foreign/unknown.ts'
 import { isRecord } from './content.ts'
 import {
   checkDefinition, checkMembers, isOfKind, knownMembers, must, mustBeOneOf, mustBeRecover, mustBeText,

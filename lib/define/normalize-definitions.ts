@@ -1,7 +1,7 @@
 /**
  * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
  */
-import { describeUnknown } from '../foreign/unknown.ts'
+import { describeUnknown } from '../foreign/agents.ts'
 import { agentChecks, defineAgent, defineGroup, groupChecks, isAdaptable } from './agent.ts'
 import { isRecord } from './content.ts'
 import {
