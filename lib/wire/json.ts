@@ -36,17 +36,12 @@ export function parseJson(body: string, maxDepth: number, maxObjects: number = I
   const json = body.charCodeAt(0) === BYTE_ORDER_MARK ? body.slice(1) : body
   const isBold = opensMoreThan(json, Math.min(maxDepth, maxObjects))
   const isScanned = json.length <= SCANNED_LENGTH ? isBold : mayBeTooMuch(json, maxObjects)
-  const excess = isScanned ? scan(json, maxDepth, maxObjects) : undefined
-  if (excess === 'depth') return tooDeep(maxDepth)
-  if (excess === 'objects') {
-    return { ok: false, why: `The JSON holds more than ${maxObjects} objects and lists` }
-  }
-  if (excess === 'values') {
-    return { ok: false, why: `The JSON holds more than ${maxObjects * VALUES_PER_OBJECT} values` }
-  }
+  const why = isScanned ? excessIn(json, maxDepth, maxObjects) : undefined
+  if (why !== undefined) return { ok: false, why }
   try {
     const value: unknown = JSON.parse(json)
-    return isBold && !isScanned && isDeeper(value, maxDepth) ? tooDeep(maxDepth) : { ok: true, value }
+    const isTooDeep = isBold && !isScanned && isDeeper(value, maxDepth)
+    return isTooDeep ? { ok: false, why: tooDeep(maxDepth) } : { ok: true, value }
   } catch {
     const isEmpty = json.trim() === ''
     return { ok: false, why: isEmpty ? 'The body is empty; JSON is expected' : 'The body is not JSON' }
@@ -57,8 +52,8 @@ export function isStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
-function tooDeep(maxDepth: number): Parsed {
-  return { ok: false, why: `The JSON is nested deeper than ${maxDepth} levels` }
+function tooDeep(maxDepth: number): string {
+  return `The JSON is nested deeper than ${maxDepth} levels`
 }
 
 /** Whether a text has more opening brackets than `few`; where not, it has too much of nothing. */
@@ -103,10 +98,8 @@ function isDeeper(value: unknown, levels: number): boolean {
   return false
 }
 
-/** Counts brackets and commas outside strings; stops at the first that is too much. */
-function scan(
-  json: string, maxDepth: number, maxObjects: number,
-): 'depth' | 'objects' | 'values' | undefined {
+/** Counts brackets and commas outside strings, and says which of them is the first that is too much. */
+function excessIn(json: string, maxDepth: number, maxObjects: number): string | undefined {
   const maxCommas = maxObjects * VALUES_PER_OBJECT
   let depth = 0
   let count = 0
@@ -116,12 +109,12 @@ function scan(
     if (char === QUOTE) {
       at = endOfString(json, at)
     } else if (char === OPEN_BRACE || char === OPEN_BRACKET) {
-      if (++depth > maxDepth) return 'depth'
-      if (++count > maxObjects) return 'objects'
+      if (++depth > maxDepth) return tooDeep(maxDepth)
+      if (++count > maxObjects) return `The JSON holds more than ${maxObjects} objects and lists`
     } else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) {
       depth--
     } else if (char === COMMA && ++commas > maxCommas) {
-      return 'values'
+      return `The JSON holds more than ${maxCommas} values`
     }
   }
   return undefined
