@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { promptOf } from '../../lib/a2a/tasks/run-message.ts'
 import { ask, message, post } from './ask.ts'
 import { Caller, serveA2a, serveBot } from './caller.ts'
 import type { JsonMembers } from '../../lib/a2a/model/model.ts'
@@ -9,13 +8,6 @@ import type { Run } from '../../lib/define/agent.ts'
 const history: Run = (prompt, call) => {
   return `${call.history.map(({ role, content }) => `${role}: ${content}`).join('; ')} > ${prompt}`
 }
-
-test('the prompt is the texts, one below the other, without the files', () => {
-  const link = { type: 'resource_link', uri: 'https://a.example', name: 'a' } as const
-  assert.equal(promptOf([{ type: 'text', text: 'one' }, link, { type: 'text', text: 'two' }]), 'one\ntwo')
-  assert.equal(promptOf([{ type: 'text', text: '' }, { type: 'text', text: 'two' }]), '\ntwo')
-  assert.equal(promptOf([link]), '')
-})
 
 test('a handler sees the door, the conversation, the metadata and every part', async (t) => {
   let seen: unknown

@@ -3,6 +3,7 @@
  * a plain reply of which its client sees nothing before the answer.
  */
 import { mayRerun } from '../../define/agent.ts'
+import { linesOf } from '../../define/content.ts'
 import { usageMeta } from '../../define/event.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
@@ -125,17 +126,8 @@ function partsOf({ name, parts }: Artifact): readonly Content[] {
 
 /** In the history the names of its files stand for a message without words. */
 function userMessage(parts: readonly Content[], conversationId: string, isNamed: boolean): UserMessage {
-  const prompt = promptOf(parts)
+  const prompt = linesOf(parts)
   const remembered = prompt !== '' ? prompt
     : parts.map((part) => part.type === 'resource_link' ? part.name : part.type).join(', ')
   return { prompt, conversationId, isNamed, remembered }
-}
-
-/** The texts of a message, one below the other. Empty where there are only files. */
-export function promptOf(content: readonly Content[]): string {
-  let prompt: string | undefined
-  for (const block of content) {
-    if (block.type === 'text') prompt = prompt === undefined ? block.text : `${prompt}\n${block.text}`
-  }
-  return prompt ?? ''
 }
