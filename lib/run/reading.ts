@@ -9,9 +9,10 @@ import { runAround } from '../define/around.ts'
 import { completionOf } from '../define/completion.ts'
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
-import { allowed, hasScopes, requireScopes } from '../define/principal.ts'
+import { requireScopes } from '../define/principal.ts'
 import { promptResultOf } from '../define/prompt.ts'
 import { contentsOf } from '../define/resource.ts'
+import { locateResource } from './located-resource.ts'
 import { runHandler } from './run-handler.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { ProblemError } from '../wire/problem.ts'
@@ -19,9 +20,8 @@ import type { Catalog } from '../define/catalog.ts'
 import type { Completion } from '../define/completion.ts'
 import type { ResourceContents } from '../define/content.ts'
 import type { LiveCall } from '../define/live-call.ts'
-import type { Principal } from '../define/principal.ts'
 import type { Prompt, PromptResult } from '../define/prompt.ts'
-import type { Resource, ResourceTemplate, Variables } from '../define/resource.ts'
+import type { Resource, ResourceTemplate } from '../define/resource.ts'
 import type { Service } from './service.ts'
 import type { Workload } from './workload.ts'
 
@@ -48,37 +48,6 @@ export function readResource(
     const input = kind === 'resource' ? { uri } : { uri, variables }
     return runAround(around, { kind, name, input, call }, work, normal)
   }, undefined, session)
-}
-
-export interface LocatedResource {
-  readonly thing: Resource | ResourceTemplate
-  readonly variables: Variables
-  /** Of everything that the URI fits: a wider template does not bypass a narrower one's scopes. */
-  readonly scopes: readonly string[]
-}
-
-const noVariables: Variables = Object.freeze(Object.create(null))
-
-/** The fixed resources that the caller may read. */
-export function readableResources(catalog: Catalog, principal: Principal): readonly Resource[] {
-  // Templates have scopes that a resource needs whose URI fits them.
-  const { resources, templates } = catalog
-  if (templates.every(({ scopes }) => scopes.length === 0)) return allowed(principal, resources)
-  return resources.filter(({ uri }) => hasScopes(principal, locateResource(catalog, uri)?.scopes ?? []))
-}
-
-/** Finds the resource or template of a URI, in any spelling. */
-export function locateResource(catalog: Catalog, uri: string): LocatedResource | undefined {
-  const fixed = catalog.resource(uri)
-  let found: LocatedResource | undefined = fixed === undefined ? undefined
-    : { thing: fixed, variables: noVariables, scopes: fixed.scopes }
-  for (const template of catalog.templates) {
-    const variables = template.matcher.match(uri)
-    if (variables === undefined) continue
-    if (found === undefined) found = { thing: template, variables, scopes: template.scopes }
-    else if (template.scopes.length > 0) found = { ...found, scopes: [...found.scopes, ...template.scopes] }
-  }
-  return found
 }
 
 /**

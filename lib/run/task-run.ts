@@ -14,14 +14,13 @@ import { timer } from '../util/clock.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
 import type { ArtifactInput } from '../define/artifact.ts'
-import type { CallChannel, Origin } from '../define/call.ts'
+import type { CallChannel } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
 import type { LiveCall } from '../define/live-call.ts'
 import type { Severity } from '../define/log.ts'
 import type { Ability, Question } from '../define/question.ts'
 import type {
   RunningTask, Task, TaskChange, TaskFault, TaskMessage, TaskQuestion, TaskSeed, TaskState, TaskTurn,
-  TurnRequest,
 } from '../tasks/task.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Service } from './service.ts'
@@ -414,15 +413,4 @@ export class RunMemory {
 
 function own(values: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(values, key) ? values[key] : undefined
-}
-
-/** What is kept of a request for a run in another process. `said`: what only its protocol reads, as JSON. */
-export function requestOf({ requestId, principal, headers }: Origin, said: unknown): TurnRequest {
-  return { requestId, principal, headers: [...headers], said }
-}
-
-/** The origin of a request that was kept. Its client has left. */
-export function originOf({ requestId, principal, headers }: TurnRequest): Origin {
-  const map = new Map(headers)
-  return { requestId, principal, headers: map, header: (name) => map.get(name), onDisconnect() {} }
 }

@@ -4,7 +4,7 @@
  */
 import { randomUuid } from '../wire/random.ts'
 import type { Artifact } from '../define/artifact.ts'
-import type { Protocol, Runnable } from '../define/call.ts'
+import type { Origin, Protocol, Runnable } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
 import type { Fault, FaultKind } from '../define/fault.ts'
 import type { Principal } from '../define/principal.ts'
@@ -210,4 +210,15 @@ export function taskOf(
     history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined,
     fault,
   }
+}
+
+/** What is kept of a request for a run in another process. `said`: what only its protocol reads, as JSON. */
+export function requestOf({ requestId, principal, headers }: Origin, said: unknown): TurnRequest {
+  return { requestId, principal, headers: [...headers], said }
+}
+
+/** The origin of a request that was kept. Its client has left. */
+export function originOf({ requestId, principal, headers }: TurnRequest): Origin {
+  const map = new Map(headers)
+  return { requestId, principal, headers: map, header: (name) => map.get(name), onDisconnect() {} }
 }

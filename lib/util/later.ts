@@ -1,3 +1,6 @@
+import { andThen } from './thenable.ts'
+import type { MaybePromise } from './thenable.ts'
+
 /** A module that is loaded when it is first needed, so that a start does not pay for it. */
 export class Later<T> {
   readonly #load: () => Promise<T>
@@ -14,4 +17,9 @@ export class Later<T> {
 
   /** The module, after `load`. */
   get loaded(): T { return this.#module! }
+
+  /** Does something with the module: at once where it is there. */
+  use<R>(act: (module: T) => MaybePromise<R>): MaybePromise<R> {
+    return andThen(this.load(), () => act(this.loaded))
+  }
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
 import { LiveCall } from '../../lib/define/live-call.ts'
-import { originOf } from '../../lib/run/task-run.ts'
+import { originOf } from '../../lib/tasks/task.ts'
 import type { StandardSchema } from '../../lib/index.ts'
 import type { Question } from '../../lib/define/question.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createServer, defineTool } from '../../lib/index.ts'
-import { originOf, requestOf } from '../../lib/run/task-run.ts'
+import { originOf, requestOf } from '../../lib/tasks/task.ts'
 import type { Claims, TokenInfo, TriportServer } from '../../lib/index.ts'
 import type { Principal } from '../../lib/define/principal.ts'
 

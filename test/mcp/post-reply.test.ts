@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Timers } from '../../lib/util/timers.ts'
+import { others } from '../../lib/mcp/methods/tools-call.ts'
 import { anonymousPeer } from '../../lib/mcp/transport/choose.ts'
 import { formsOf, PostReply } from '../../lib/mcp/transport/post-reply.ts'
 import { revisionByName } from '../../lib/mcp/protocol/revisions.ts'
@@ -12,6 +13,9 @@ import type { McpContext } from '../../lib/mcp/request/context.ts'
 interface Asked { readonly accept?: string; readonly batch?: number; readonly heartbeatMs?: number }
 
 const origin = { principal: { id: 'ann', scopes: [] }, onDisconnect: () => {} } as unknown as Origin
+// What is called here is there already, so nothing is waited for.
+await others.load()
+
 const unending = new Promise<never>(() => {})
 
 /** Replies to requests that never end by themselves. `course` is what happens while the last one is begun. */

@@ -1,30 +1,19 @@
-/**
- * The methods that clients call, as one table: a message and its peer in, the answer to a channel.
- * Spec of skills: https://modelcontextprotocol.io/seps/2640-skills-extension.
- */
+/** The methods that clients call, as one table: a message and its peer in, the answer to a channel. */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
-import { skillEntry, uriOf } from '../../define/files/skill.ts'
 import { isSeverity } from '../../define/log.ts'
-import { allowed, hasScopes, requireScopes } from '../../define/principal.ts'
-import { complete, getPrompt, locateResource, readResource } from '../../run/reading.ts'
-import { andThen, isPromised, isThenable } from '../../util/thenable.ts'
-import { sentenceWithin } from '../../wire/bounded.ts'
+import { requireScopes } from '../../define/principal.ts'
+import { locateResource } from '../../run/located-resource.ts'
+import { isPromised } from '../../util/thenable.ts'
 import {
   formatError, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../../wire/jsonrpc.ts'
-import { normalUri } from '../../wire/uri.ts'
-import { openCall } from '../request/call-channel.ts'
-import { listen } from './listen.ts'
-import { cacheHints, page, pageOf } from '../request/lists.ts'
+import { cacheHints, page } from '../request/lists.ts'
 import { McpRequest, stringParam } from '../request/request.ts'
 import { subscribed } from '../session/session-migration.ts'
-import { promptResult, pick } from '../protocol/shape.ts'
-import {
-  cancelAugmented, getAugmented, listAugmented, resultOfAugmented,
-} from '../tasks/task-augmentation.ts'
-import { cancelTask, getTask, updateTask, TASKS } from '../tasks/task-extension.ts'
-import { callToolMethod } from './tools-call.ts'
+import { pick } from '../protocol/shape.ts'
+import { TASKS } from '../tasks/wanted-task.ts'
+import { callToolMethod, others } from './tools-call.ts'
 import { APPS, decodeAbilities, decodeClient, hasMeta } from '../protocol/client.ts'
 import { META, newestNegotiated, revisionByName, revisions } from '../protocol/revisions.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -32,8 +21,8 @@ import type { Origin } from '../../define/call.ts'
 import type { Offering } from '../../define/catalog.ts'
 import type { ResponseChannel, Peer, Handshake, Session } from '../session/session.ts'
 import type { McpContext } from '../request/context.ts'
-import type { Item } from '../request/lists.ts'
 import type { RequestMessage } from '../session/messages.ts'
+import type { OtherMethod } from './other-methods.ts'
 import type { StateChange } from '../session/session-migration.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
@@ -51,7 +40,6 @@ interface Method {
 }
 
 const SKILLS = `${META}skills`
-const FOLDER_TYPE = 'inode/directory'
 
 const empty = '{}'
 const noParams: Readonly<Record<string, unknown>> = Object.freeze({})
@@ -63,26 +51,36 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['tools/call', { run: callToolMethod, namedBy: 'name' }],
   ['resources/list', { run: (request) => page(request, 'resources'), feature: 'resource' }],
   ['resources/templates/list', { run: (request) => page(request, 'resourceTemplates'), feature: 'resource' }],
-  ['resources/read', { run: read, namedBy: 'uri', feature: 'resource' }],
+  ['resources/read', { run: other('read'), namedBy: 'uri', feature: 'resource' }],
   ['resources/subscribe', { run: subscribe, feature: 'resource' }],
   ['resources/unsubscribe', { run: unsubscribe, feature: 'resource' }],
-  ['resources/directory/read', { run: readDirectory, feature: 'skills' }],
+  ['resources/directory/read', { run: other('readDirectory'), feature: 'skills' }],
   ['skills/list', { run: (request) => page(request, 'skills'), feature: 'skills' }],
-  ['skills/get', { run: getSkill, feature: 'skills' }],
+  ['skills/get', { run: other('getSkill'), feature: 'skills' }],
   ['prompts/list', { run: (request) => page(request, 'prompts'), feature: 'prompt' }],
-  ['prompts/get', { run: prompt, namedBy: 'name', feature: 'prompt' }],
-  ['completion/complete', { run: completion, feature: 'completion' }],
+  ['prompts/get', { run: other('prompt'), namedBy: 'name', feature: 'prompt' }],
+  ['completion/complete', { run: other('completion'), feature: 'completion' }],
   ['logging/setLevel', { run: setLevel }],
-  ['subscriptions/listen', { run: listen, isStream: true }],
-  ['tasks/get', { run: byGeneration(getAugmented, getTask), namedBy: 'taskId', feature: 'tasks' }],
-  ['tasks/result', { run: resultOfAugmented, feature: 'tasks' }],
-  ['tasks/list', { run: listAugmented, feature: 'tasks' }],
-  ['tasks/update', { run: updateTask, namedBy: 'taskId', feature: 'tasks' }],
-  ['tasks/cancel', { run: byGeneration(cancelAugmented, cancelTask), namedBy: 'taskId', feature: 'tasks' }],
+  ['subscriptions/listen', { run: other('listen'), isStream: true }],
+  ['tasks/get', { run: other('getTask'), namedBy: 'taskId', feature: 'tasks' }],
+  ['tasks/result', { run: other('resultOfTask'), feature: 'tasks' }],
+  ['tasks/list', { run: other('listTasks'), feature: 'tasks' }],
+  ['tasks/update', { run: other('updateTask'), namedBy: 'taskId', feature: 'tasks' }],
+  ['tasks/cancel', { run: other('cancelTask'), namedBy: 'taskId', feature: 'tasks' }],
 ])
 
-function byGeneration(augmentation: Method['run'], extension: Method['run']): Method['run'] {
-  return (request) => request.peer.revision.tasks === 'extension' ? extension(request) : augmentation(request)
+/** Runs a method of those that are loaded when one is first called. */
+function other(name: OtherMethod): Method['run'] {
+  return (request) => {
+    const loading = others.load()
+    if (loading === undefined) return others.loaded.otherMethods[name](request)
+    return loading.then(() => {
+      if (request.isGone) throw new Fault('cancelled', 'The client has left')
+      const result = others.loaded.otherMethods[name](request)
+      if (isPromised(result)) request.wait()
+      return result
+    })
+  }
 }
 
 export function namedBy(method: string): string | undefined {
@@ -141,28 +139,6 @@ function checkMetadata(metadata: unknown, maxBytes: number): void {
   throw new Fault('invalid', `params._meta.progressToken ${rule}`)
 }
 
-function read(request: McpRequest): Result {
-  const uri = stringParam(request, 'uri')
-  const { mcp, peer } = request
-  const call = openCall(request, ['resources/read', uri])
-  const cache = peer.revision.stamps ? cacheHints(request) : {}
-  const missing = (error: unknown): never => {
-    // A handler's own fault gets the address too.
-    if (error instanceof Fault && error.kind === 'not-found') {
-      const detail = { ...isRecord(error.detail) && error.detail, uri: sentenceWithin(uri) }
-      throw new Fault('not-found', error.message, detail)
-    }
-    throw error
-  }
-  try {
-    const contents = readResource(mcp.service, uri, call, peer.session?.workload)
-    if (!isThenable(contents)) return { contents, ...cache }
-    return contents.then((later) => ({ contents: later, ...cache }), missing)
-  } catch (error) {
-    return missing(error)
-  }
-}
-
 function subscribe(request: McpRequest): Result {
   const uri = stringParam(request, 'uri')
   const { mcp, origin: { principal }, peer: { session } } = request
@@ -184,55 +160,6 @@ function unsubscribe(request: McpRequest): Result {
 function kept({ mcp: { migration }, peer: { session } }: McpRequest, change: StateChange): Result {
   if (migration === undefined || session === undefined) return empty
   return migration.keep(session, change).then(() => empty)
-}
-
-/** `skills/get` */
-function getSkill(request: McpRequest): Result {
-  const uri = stringParam(request, 'uri')
-  const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
-  const skill = allowed(principal, skillSet.skills).find((one) => normalUri(one.uri) === normalUri(uri))
-  if (skill === undefined) {
-    throw new Fault('invalid', `No skill is served at ${sentenceWithin(uri)}; skills/list has those that are`)
-  }
-  return { skill: skillEntry(skill), ...revision.stamps ? cacheHints(request) : {} }
-}
-
-/** `resources/directory/read`: what lies directly in a folder. */
-function readDirectory(request: McpRequest): Result {
-  const uri = stringParam(request, 'uri')
-  const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
-  const { files, folders } = skillSet
-  const isAllowed = (path: string): boolean => {
-    const file = files.get(path)
-    if (file !== undefined) return hasScopes(principal, file.scopes)
-    const inside = folders.get(normalUri(uriOf(path)))
-    return inside?.size === 0 || [...inside ?? []].some(isAllowed)
-  }
-  const folder = folders.get(normalUri(uri))
-  const items = [...folder ?? []].filter(isAllowed).map((path): Item => {
-    const shown = files.get(path) ?? { uri: uriOf(path), name: nameOf(path), mimeType: FOLDER_TYPE }
-    return { name: shown.uri, shown: pick('resource', { ...shown }, revision) }
-  })
-  if (items.length > 0 || folder?.size === 0) return pageOf(request, 'resources', items)
-  throw new Fault('invalid', `${sentenceWithin(uri)} is no folder of a skill here`)
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
-}
-
-function prompt(request: McpRequest): Result {
-  const name = stringParam(request, 'name')
-  const { mcp, params: { arguments: args = {} }, peer: { revision, session } } = request
-  const call = openCall(request, ['prompts/get', name, args])
-  const result = getPrompt(mcp.service, name, args, call, session?.workload)
-  return andThen(result, (prompt) => promptResult(prompt, revision))
-}
-
-function completion(request: McpRequest): Result {
-  const { mcp, params: { ref, argument, context }, peer: { session } } = request
-  const result = complete(mcp.service, ref, argument, context, openCall(request), session?.workload)
-  return andThen(result, (completion) => ({ completion }))
 }
 
 function setLevel(request: McpRequest): Result {

@@ -4,14 +4,13 @@ import { isRecord, text } from '../../define/content.ts'
 import { usageMeta } from '../../define/event.ts'
 import { asFault, Fault, publicMessage } from '../../define/fault.ts'
 import { isInterrupted } from '../../tasks/task.ts'
+import { Later } from '../../util/later.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
 import { openCall } from '../request/call-channel.ts'
 import { stringParam } from '../request/request.ts'
-import { keptRequestOf } from '../tasks/mcp-task.ts'
 import { toolResult } from '../protocol/shape.ts'
-import { rerunAugmented, runAugmented, wantsTask } from '../tasks/task-augmentation.ts'
-import { mayBecomeTask, rerunTaskable, runTaskable } from '../tasks/task-extension.ts'
+import { mayBecomeTask, wantsTask } from '../tasks/wanted-task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { FaultKind } from '../../define/fault.ts'
 import type { LiveCall } from '../../define/live-call.ts'
@@ -21,6 +20,10 @@ import type { Tool, ToolResult } from '../../define/tool.ts'
 import type { McpContext } from '../request/context.ts'
 import type { KeptRequest } from '../tasks/mcp-task.ts'
 import type { McpRequest } from '../request/request.ts'
+
+/** Whatever a server is asked for besides its tools. */
+export const others: Later<typeof import('./other-methods.ts')> =
+  new Later(() => import('./other-methods.ts'))
 
 /** Faults that no model can mend are errors of the protocol; all others a model must be able to read. */
 const protocolErrors: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'forbidden', 'busy', 'cancelled'])
@@ -34,16 +37,21 @@ export function callToolMethod(request: McpRequest): MaybePromise<object | strin
   const subject = ['tools/call', name, args]
   const { tasks } = peer.revision
   if (tasks === 'augmentation' && wantsTask(request, tool)) {
-    return runAugmented(request, tool, (call) => run(request, tool, args, call, asItIs))
+    return others.use(({ runAugmented }) => (
+      runAugmented(request, tool, (call) => run(request, tool, args, call, asItIs))
+    ))
   }
   if (tasks === 'extension' && mayBecomeTask(request, tool)) {
-    return runTaskable(request, tool, subject, (call) => run(request, tool, args, call, asItIs), encode)
+    return others.use(({ runTaskable }) => (
+      runTaskable(request, tool, subject, (call) => run(request, tool, args, call, asItIs), encode)
+    ))
   }
   return run(request, tool, args, openCall(request, subject), encode)
 }
 
-/** Runs MCP tasks again. */
+/** Runs MCP tasks again. After `others.load`. */
 export function mcpRunner(mcp: McpContext): TaskRunner {
+  const { keptRequestOf, rerunAugmented, rerunTaskable } = others.loaded
   const keptOf = (task: Task): readonly [KeptRequest, Tool] | undefined => {
     const request = keptRequestOf(mcp, task)
     const tool = mcp.tools.byName.get(task.runnable.name)

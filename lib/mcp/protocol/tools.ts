@@ -7,7 +7,7 @@
 import { ownDefinition } from '../../define/around.ts'
 import { isRecord } from '../../define/content.ts'
 import { runConversationTurn, timeoutOf } from '../../run/answer-message.ts'
-import { locateResource } from '../../run/reading.ts'
+import { locateResource } from '../../run/located-resource.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { allowed } from '../../define/principal.ts'
 import { defineTool } from '../../define/tool.ts'

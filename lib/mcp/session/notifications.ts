@@ -3,7 +3,7 @@
  * one list in one iteration of the event loop are one notification; those of a resource go only to clients
  * with its scopes.
  */
-import { locateResource } from '../../run/reading.ts'
+import { locateResource } from '../../run/located-resource.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
 import { PlainLease } from '../../util/quota.ts'

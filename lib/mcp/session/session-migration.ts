@@ -4,7 +4,7 @@
  * settled, sealed and bound to the principal; the store keeps what has changed since.
  */
 import { randomBytes } from 'node:crypto'
-import { originOf, requestOf } from '../../run/task-run.ts'
+import { originOf, requestOf } from '../../tasks/task.ts'
 import { Fault } from '../../define/fault.ts'
 import { cancelledBy, cancelRequest, takeAnswer } from './messages.ts'
 import { noLegacySse, unavailable } from '../protocol/replies.ts'

@@ -4,10 +4,10 @@
  */
 import { isRecord, textOf } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
-import { isTerminal } from '../../tasks/task.ts'
+import { isTerminal, originOf, requestOf } from '../../tasks/task.ts'
 import { andThen, isPromised } from '../../util/thenable.ts'
 import { toolResult } from '../protocol/shape.ts'
-import { originOf, requestOf, RunMemory, TaskRun } from '../../run/task-run.ts'
+import { RunMemory, TaskRun } from '../../run/task-run.ts'
 import { unable } from '../protocol/client.ts'
 import { encodeQuestion } from '../protocol/questions.ts'
 import { RequestChannel } from '../request/call-channel.ts'

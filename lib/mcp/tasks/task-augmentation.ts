@@ -30,23 +30,6 @@ import type { AnswerHandler, QuestionStream } from './task-asking.ts'
 
 const augmented = new WeakMap<RunningTask, AugmentedTask>()
 
-/**
- * Whether the client wants the call as a task. Throws `Fault('unsupported')` where the tool never is one, or
- * the client must want one.
- */
-export function wantsTask({ mcp, params }: McpRequest, tool: Tool): boolean {
-  // A server without the capability ignores the parameter.
-  const isWanted = params['task'] !== undefined && mcp.offersTasks
-  if (isWanted && tool.task === 'forbidden') {
-    const why = `The tool ${tool.name} does not run as a task; call it without params.task`
-    throw new Fault('unsupported', why)
-  }
-  if (!isWanted && tool.task === 'required') {
-    throw new Fault('unsupported', `The tool ${tool.name} runs only as a task; call it with params.task`)
-  }
-  return isWanted
-}
-
 /** Makes a call a task, answers with it, and runs the tool. Throws where no task can be promised. */
 export function runAugmented(request: McpRequest, tool: Tool, work: ToolWork): MaybePromise<undefined> {
   const { mcp: { service }, origin, params: { task: wanted }, peer: { session } } = request

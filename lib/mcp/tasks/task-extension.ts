@@ -12,6 +12,7 @@ import { decodeAnswer, encodeQuestion } from '../protocol/questions.ts'
 import {
   lifeOf, onTask, POLL_MS, resultOf, settle, statuses, TaskChannel, taskMembers,
 } from './mcp-task.ts'
+import { requireTasks } from './wanted-task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { FaultKind } from '../../define/fault.ts'
 import type { Question } from '../../define/question.ts'
@@ -20,35 +21,10 @@ import type { Tool, ToolResult } from '../../define/tool.ts'
 import type { KeptRequest, ToolWork } from './mcp-task.ts'
 import type { McpRequest } from '../request/request.ts'
 
-/** The name by which both sides declare it. */
-export const TASKS = 'io.modelcontextprotocol/tasks'
-
 /** What refuses a call instead of running it: no task comes of it. */
 const refusals: ReadonlySet<FaultKind> = new Set([
   'unauthenticated', 'forbidden', 'unsupported', 'busy', 'cancelled',
 ])
-
-/**
- * Whether a call of the tool may be answered with a task. Throws `Fault('unsupported')` for a tool that needs
- * one and a client that has not declared the extension.
- */
-export function mayBecomeTask(request: McpRequest, tool: Tool): boolean {
-  if (tool.task === 'forbidden') return false
-  if (tool.task === 'required') requireTasks(request)
-  return knowsTasks(request)
-}
-
-function knowsTasks({ peer }: McpRequest): boolean {
-  return isRecord(peer.abilities.extensions[TASKS])
-}
-
-/** Throws `Fault('unsupported')` for a client that has not declared the extension. */
-export function requireTasks(request: McpRequest): void {
-  if (knowsTasks(request)) return
-  throw new Fault('unsupported', `This client has not declared the extension ${TASKS}`, {
-    ability: 'tasks', requiredCapabilities: { extensions: { [TASKS]: {} } },
-  })
-}
 
 /** Writes a result where the call is answered with it. */
 type Encode = (request: McpRequest, tool: Tool, result: ToolResult) => string

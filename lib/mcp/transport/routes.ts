@@ -7,8 +7,7 @@ import { refuseHttp } from '../protocol/replies.ts'
 import { get, post, remove, withSession } from './streamable-http.ts'
 import { openLegacySse, postMessage, serveLegacySse } from './http-sse.ts'
 import { handOver, serveResumes } from './resume.ts'
-import { serveTaskQuestions } from '../tasks/task-augmentation.ts'
-import { mcpRunner } from '../methods/tools-call.ts'
+import { mcpRunner, others } from '../methods/tools-call.ts'
 import type { Service } from '../../run/service.ts'
 import type { Endpoint } from '../../http/message/exchange.ts'
 import type { DocumentPart } from '../../wire/openapi.ts'
@@ -57,13 +56,24 @@ function cardEndpoints(service: Service, options: McpSetup): readonly Endpoint[]
   ]
 }
 
+/** Answers for the tasks of processes that share the store. */
+async function takeOverTasks(mcp: McpContext): Promise<void> {
+  const { log, shared } = mcp.service
+  try {
+    await others.load()
+    others.loaded.serveTaskQuestions(mcp)
+    shared?.recovery.register('mcp', mcpRunner(mcp))
+  } catch (cause) {
+    log('error', 'Tasks of MCP cannot be taken over: a file of the package cannot be loaded', { cause })
+  }
+}
+
 /** Makes the endpoints. Throws `TypeError` where two tools would have one name. */
 export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpRoutes {
   const mcp = new McpContext(service, options, seal)
   serveLegacySse(mcp)
   serveResumes(mcp)
-  serveTaskQuestions(mcp)
-  service.shared?.recovery.register('mcp', mcpRunner(mcp))
+  if (service.shared !== undefined) void takeOverTasks(mcp)
   const writeUnread = handOver(mcp)
   const { auth } = options
   const challengeOf = auth && ((isGiven: boolean): string => (

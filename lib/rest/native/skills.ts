@@ -4,7 +4,7 @@ import { skillEntry } from '../../define/files/skill.ts'
 import { allowed, requireScopes } from '../../define/principal.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { boundedJson, endpoint, listHandler } from '../reply/reply.ts'
-import { answerResource, describedBy } from './catalog.ts'
+import { describedBy, readings } from './catalog.ts'
 import type { ServedSkill } from '../../define/files/skill.ts'
 import type { Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
@@ -20,6 +20,7 @@ export function skillEndpoints(service: Service): readonly Endpoint[] {
       const operations = await import('../openapi/openapi-operations.ts')
       return operations[name](allowed(principal, skills))
     },
+    load: readings.load,
     work: (exchange) => answerSkill(service, exchange),
   })
   return [
@@ -54,5 +55,5 @@ function answerSkill(service: Service, exchange: Exchange): MaybePromise<Reply> 
     throw new Fault('not-found', `There is no skill '${sentenceWithin(path)}' here, and no file of one; `
       + 'GET /skills lists those there are')
   }
-  return answerResource(service, exchange, file.uri)
+  return readings.loaded.answerResource(service, exchange, file.uri)
 }
