@@ -201,7 +201,7 @@ export class SessionMigration {
 
   /** Sends on the stream of a session, in whichever process that is open. Best effort. */
   send(id: string, owner: string, text: string): void {
-    const outlet = this.#sessions.has(id) ? this.#sessions.find(id, owner)?.outlet : undefined
+    const outlet = this.#sessions.find(id, owner)?.outlet
     // Where the client is not connected here, it may have come back in another process.
     outlet?.send(text)
     if (outlet?.isConnected === true) return
@@ -233,27 +233,22 @@ export class SessionMigration {
   }
 
   #listen({ cluster }: Shared): void {
-    const on = (kind: string, act: (session: Session, rest: readonly unknown[]) => void): void => {
+    // All of it was sealed by another process of ours.
+    const on = <Rest extends readonly unknown[]>(
+      kind: string, act: (session: Session, ...rest: Rest) => void,
+    ): void => {
       cluster.on(kind, (body) => {
-        const [id, owner, ...rest]: readonly unknown[] = Array.isArray(body) ? body : []
-        if (typeof id !== 'string' || typeof owner !== 'string' || !this.#sessions.has(id)) return
+        const [id, owner, ...rest] = body as readonly [id: string, owner: string, ...rest: Rest]
         const session = this.#sessions.find(id, owner)
-        if (session !== undefined) act(session, rest)
+        if (session !== undefined) act(session, ...rest)
       })
     }
     on('session', (session) => void this.#refresh(session))
-    on('cancel', (session, [requestId]) => {
-      if (typeof requestId === 'string' || typeof requestId === 'number') cancelRequest(session, requestId)
-    })
-    on('session-message', ({ outlet }, [text]) => {
-      if (typeof text === 'string' && outlet?.isConnected === true) outlet.send(text)
-    })
-    on('answer', (session, [id, result, error]) => {
-      takeAnswer(session, id, result, error)
-    })
+    on('cancel', cancelRequest)
+    on('session-message', ({ outlet }, text: string) => { if (outlet?.isConnected === true) outlet.send(text) })
+    on('answer', takeAnswer)
     cluster.on('updated', (uris) => {
-      if (!Array.isArray(uris)) return
-      for (const uri of uris) if (typeof uri === 'string') this.#notifications.updated(uri)
+      for (const uri of uris as readonly string[]) this.#notifications.updated(uri)
     })
     cluster.onLost((isFirst) => {
       if (!isFirst) this.#notifications.everything()

@@ -27,19 +27,16 @@ import type { Slot } from '../../util/fair-pool.ts'
 export interface Outlet {
   /** Whether its client is connected. Left out: as long as the session. */
   readonly isConnected?: boolean
+  /** Sends a message that is no answer: a notification, or a request of ours. */
   send(message: string): void
   /** Ends it. Set where the session lives as long as this does. */
   end?(): void
 }
 
 /** What a transport gives one request: the way to its client. */
-export interface ResponseChannel {
+export interface ResponseChannel extends Pick<Outlet, 'isConnected' | 'send'> {
   /** Whether messages can go out before the answer. */
   readonly sends: boolean
-  /** Whether its client is connected. Left out: as long as the session. */
-  readonly isConnected?: boolean
-  /** Sends a message that is not the answer: a notification, or a request of ours. */
-  send(message: string): void
   /** Sends the answer, once. `status` and `headers` count only where HTTP has not begun to answer. */
   finish(message: string, status?: number, headers?: readonly string[]): void
   /** Ends without an answer: the client has cancelled. */

@@ -227,9 +227,7 @@ export class KeptRequest extends McpRequest {
 
   override get session(): Session | undefined {
     const { sessionId } = this.#kept
-    const { sessions } = this.mcp
-    if (sessionId === undefined || !sessions.has(sessionId)) return undefined
-    return sessions.find(sessionId, this.origin.principal.id)
+    return sessionId === undefined ? undefined : this.mcp.sessions.find(sessionId, this.origin.principal.id)
   }
 
   override get earlierRounds(): EarlierRounds | undefined { return this.#kept.rounds }

@@ -127,16 +127,15 @@ export function anonymousPeer(revision: Revision): Peer {
 export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused {
   const { mcpSessionId, mcpProtocolVersion } = exchange.head
   const named = mcpProtocolVersion === undefined ? assumed : revisionByName.get(mcpProtocolVersion)
-  if (mcpSessionId !== undefined) {
-    const session = mcp.sessions.find(mcpSessionId, exchange.origin.principal.id)
-    // A session of HTTP+SSE or stdio has a stream of its own, and no other.
-    if (session === undefined || session.isBound) {
-      const why = 'There is no such session, or it has ended; begin again with initialize'
-      return refused(rpcError(INVALID_REQUEST, why), 404)
-    }
-    return named === undefined ? unsupported(mcpProtocolVersion ?? '', revisions) : session
+  const session = mcpSessionId === undefined ? undefined
+    : mcp.sessions.find(mcpSessionId, exchange.origin.principal.id)
+  // A session of HTTP+SSE or stdio has a stream of its own, and no other.
+  if (mcpSessionId !== undefined && session?.isBound !== false) {
+    const why = 'There is no such session, or it has ended; begin again with initialize'
+    return refused(rpcError(INVALID_REQUEST, why), 404)
   }
   if (named === undefined) return unsupported(mcpProtocolVersion ?? '', revisions)
+  if (session !== undefined) return session
   if (mcp.options.sessions === 'required') {
     return refused(rpcError(INVALID_REQUEST, 'The Mcp-Session-Id header is missing; begin with initialize'))
   }
