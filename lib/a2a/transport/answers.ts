@@ -5,6 +5,7 @@
 import { createCards, oldExtendedCard } from '../card/card-replies.ts'
 import { HttpJsonCall } from './http-json.ts'
 import { answerJsonRpc } from './jsonrpc.ts'
+import { pushSettingsOf } from '../model/push-address.ts'
 import { PushDeliveries } from '../push/push-delivery.ts'
 import { a2aRunner } from '../tasks/task-turn-run.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -12,7 +13,6 @@ import type { Agent, Group } from '../../define/agent.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Cards } from '../card/card-replies.ts'
 import type { Route } from './http-json-routes.ts'
-import type { PushSettings } from '../model/push-address.ts'
 import type { A2aContext } from '../tasks/request.ts'
 
 export class A2aAnswers {
@@ -21,8 +21,9 @@ export class A2aAnswers {
   /** Posts the events of tasks. Undefined: nothing does. */
   readonly push: PushDeliveries | undefined
 
-  constructor(context: A2aContext, settings: PushSettings | undefined) {
+  constructor(context: A2aContext) {
     const { service, options, signer } = context
+    const settings = pushSettingsOf(options.pushNotifications)
     this.push = settings && new PushDeliveries(service, settings)
     this.#context = { ...context, push: this.push }
     this.card = createCards(service, options, signer)

@@ -21,7 +21,7 @@ import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { Dialect, OperationCodec } from '../model/dialect.ts'
-import type { OperationName, StreamEvent } from '../model/model.ts'
+import type { OperationName, StreamEvent, TenantRequest } from '../model/model.ts'
 import type { A2aOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
 import type { PushDeliveries } from '../push/push-delivery.ts'
@@ -29,9 +29,7 @@ import type { A2aContext, A2aRequest, EventSink, EventStream } from '../tasks/re
 
 export interface WholeReply extends Reply { readonly body: string }
 
-interface Params { readonly tenant: string | undefined }
-
-type Codec = OperationCodec<Params, unknown>
+type Codec = OperationCodec<TenantRequest, unknown>
 
 export abstract class OperationCall implements A2aRequest, Source {
   readonly service: Service
@@ -75,7 +73,7 @@ export abstract class OperationCall implements A2aRequest, Source {
   abstract writeFault(fault: Fault, message: string): WholeReply
 
   reply(): MaybePromise<Reply> {
-    const act = operations[this.#operation] as (request: A2aRequest, params: Params) => unknown
+    const act = operations[this.#operation] as (request: A2aRequest, params: TenantRequest) => unknown
     try {
       const params = this.#codec.decodeRequest(this.readParams(), this.service.limits.maxNameBytes)
       requireTenant(this.options, params)
@@ -99,8 +97,8 @@ export abstract class OperationCall implements A2aRequest, Source {
 
   #succeed(result: unknown): Reply {
     const headers = extensionHeaders(this)
-    if (isStream(result)) {
-      this.#events = result
+    if (this.#isStreamed) {
+      this.#events = result as EventStream
       return { status: 200, type: EVENT_STREAM, headers, body: this }
     }
     const text = this.#encode(result)
@@ -149,7 +147,7 @@ export abstract class OperationCall implements A2aRequest, Source {
   }
 }
 
-function requireTenant({ tenants = [] }: A2aOptions, { tenant }: Params): void {
+function requireTenant({ tenants = [] }: A2aOptions, { tenant }: TenantRequest): void {
   if (tenant === undefined || tenants.includes(tenant)) return
   throw wrongField('params', 'tenant', 'must be left out, or be that of an interface in the agent card')
 }
@@ -157,10 +155,6 @@ function requireTenant({ tenants = [] }: A2aOptions, { tenant }: Params): void {
 /** Refused before the task is created; otherwise the retry would duplicate it. */
 function requireStream({ exchange: { streamObjection } }: A2aRequest): void {
   if (streamObjection !== undefined) throw new Fault('busy', streamObjection)
-}
-
-function isStream(result: unknown): result is EventStream {
-  return typeof result === 'object' && result !== null && 'open' in result
 }
 
 function withHeaders(reply: WholeReply, fault: Fault, realm: string): WholeReply {

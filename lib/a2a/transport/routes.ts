@@ -20,7 +20,6 @@ import type { RpcError } from '../../wire/jsonrpc.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { A2aOptions } from '../model/options.ts'
-import type { PushSettings } from '../model/push-address.ts'
 import type { PushDeliveries, PushStatus } from '../push/push-delivery.ts'
 import type { A2aContext } from '../tasks/request.ts'
 import type { A2aAnswers } from './answers.ts'
@@ -53,8 +52,8 @@ type Webhooks = Pick<PushDeliveries, 'status' | 'idle' | 'close'>
 /** Makes the endpoints. Throws `TypeError` and `RangeError` for options that cannot be meant. */
 export function a2aRoutes(service: Service, options: A2aOptions, seal: Seal): A2aRoutes {
   const signer = options.signingKey === undefined ? undefined : signerOf(options.signingKey)
-  const settings = pushSettingsOf(options.pushNotifications)
-  const paths = new Paths({ service, options, seal, signer }, settings)
+  const posts = pushSettingsOf(options.pushNotifications) !== undefined
+  const paths = new Paths({ service, options, seal, signer })
   const bases = ['', '/agents/{agent}']
   const hasTenants = options.tenants !== undefined && options.tenants.length > 0
   const endpoints = [
@@ -62,14 +61,14 @@ export function a2aRoutes(service: Service, options: A2aOptions, seal: Seal): A2
     // Last, because a tenant's segment takes any name: those of other paths are no tenants.
     ...hasTenants ? bases.flatMap((base) => paths.httpJson(`${base}/{tenant}`)) : [],
   ]
-  if (settings === undefined && service.shared === undefined) return { endpoints, push: undefined }
+  if (!posts && service.shared === undefined) return { endpoints, push: undefined }
   // What another process has left, and what is registered there, does not wait for a request.
   const loading = paths.load().catch((cause: unknown) => {
     service.log('error', 'What answers A2A could not be loaded', { cause })
   })
-  return settings === undefined ? { endpoints, push: undefined } : {
+  return {
     endpoints,
-    push: {
+    push: !posts ? undefined : {
       get status() { return paths.answers?.push?.status ?? idleStatus },
       idle: (ms) => loading.then(() => paths.answers?.push?.idle(ms)),
       close: () => loading.then(() => paths.answers?.push?.close()),
@@ -87,18 +86,16 @@ export function requireAnswerer(service: Service): void {
 class Paths {
   readonly #service: Service
   readonly #context: A2aContext
-  readonly #settings: PushSettings | undefined
   answers: A2aAnswers | undefined
 
-  constructor(context: A2aContext, settings: PushSettings | undefined) {
+  constructor(context: A2aContext) {
     this.#service = context.service
     this.#context = context
-    this.#settings = settings
   }
 
   async load(): Promise<void> {
     const { A2aAnswers } = await import('./answers.ts')
-    this.answers ??= new A2aAnswers(this.#context, this.#settings)
+    this.answers ??= new A2aAnswers(this.#context)
   }
 
   /** `base` is '' or has an `{agent}`. */
