@@ -175,6 +175,38 @@ test('an agent may answer with a message in the place of a task, before it has s
   assert.equal(sumOf(await bot.task('pieces')), 'completed: a piece, hi')
 })
 
+test('the words of a progress show the task, its numbers and a line of the log do not', async (t) => {
+  const open = gate()
+  const lines: unknown[] = []
+  const log = (...line: readonly unknown[]): void => { lines.push(line[1]) }
+  const bot = callerOf(t, async (prompt, call) => {
+    call.log('info', 'it begins')
+    call.progress(1, 2)
+    if (prompt === 'words') call.progress(2, 2, 'half of it')
+    await open.promise
+    return { text: 'hi', reply: 'message' }
+  }, { log }, { replies: 'either' })
+  const events = await bot.stream('words')
+  assert.equal(tellOf((await events.next())!), 'task working')
+  assert.equal(tellOf((await events.next())!), 'working (half of it)')
+  const numbers = bot.send('numbers')
+  await eventually(() => lines.filter((line) => line === 'it begins').length === 2)
+  assert.equal((await bot.list()).totalSize, 1)
+  open.open()
+  assert.equal(tellOf(await numbers), 'message hi')
+  assert.equal(tellOf((await events.rest()).at(-1)!), 'completed (hi)')
+})
+
+test('an agent that answers with messages takes no webhook, and does nothing for it', async (t) => {
+  const bot = callerOf(t, () => assert.fail('it was run'), { a2a: { pushNotifications: true } }, {
+    replies: 'message',
+  })
+  const push = 'https://hooks.example.com/'
+  const refusal = { code: -32003, detail: /has no tasks; leave the push configuration out/ }
+  await assert.rejects(bot.send('hello', { push }), refusal)
+  await assert.rejects(bot.stream('hello', { push }), refusal)
+})
+
 test('a message to a task that works, or that has ended, is refused', async (t) => {
   const open = gate()
   const bot = callerOf(t, () => open.promise.then(() => 'done'))
