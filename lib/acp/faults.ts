@@ -1,5 +1,6 @@
 /** Errors as ACP has them: what a person reads is the message. Spec: ACP 1, ErrorCode. */
-import { asFault, publicMessage } from '../define/fault.ts'
+import { publicMessage } from '../define/fault.ts'
+import { shownFault } from '../run/shown-fault.ts'
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST } from '../wire/jsonrpc.ts'
 import type { FaultKind } from '../define/fault.ts'
 import type { Service } from '../run/service.ts'
@@ -27,19 +28,8 @@ const codes: Readonly<Record<FaultKind, number>> = {
 
 /** Anything thrown, as an error. What is no `Fault` is a defect of ours, and is logged. */
 export function errorOf(service: Service, thrown: unknown, requestId: string): RpcError {
-  const fault = asFault(thrown)
-  if (fault !== thrown) {
-    service.log('error', 'A request could not be answered', { request: requestId, cause: thrown })
-  }
+  const fault = shownFault(service, thrown, requestId)
   const { kind, detail } = fault
   const error = { code: codes[kind], message: publicMessage(fault, requestId, service.exposeErrors) }
-  // A defect shows nothing of itself.
-  if (kind === 'internal' || detail === undefined) return error
-  try {
-    JSON.stringify(detail)
-    return { ...error, data: detail }
-  } catch (cause) {
-    service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
-    return error
-  }
+  return detail === undefined ? error : { ...error, data: detail }
 }

@@ -13,6 +13,7 @@ import { isTerminal } from '../tasks/task.ts'
 import { timer } from '../util/clock.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
+import { shownFault } from './shown-fault.ts'
 import type { ArtifactInput } from '../define/artifact.ts'
 import type { CallChannel } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
@@ -328,16 +329,9 @@ export class TaskRun implements CallChannel, RunningTask {
     return json === undefined ? undefined : JSON.parse(json)
   }
 
-  #faultOf({ kind, detail }: Fault, message: string): TaskFault {
-    // A defect shows nothing of itself.
-    if (detail === undefined || kind === 'internal') return { kind, message }
-    try {
-      return { kind, message, detail: JSON.parse(JSON.stringify(detail)) as unknown }
-    } catch (cause) {
-      const { requestId: request } = this.#call
-      this.#service.log('error', 'The detail of a Fault is not JSON', { request, cause })
-      return { kind, message }
-    }
+  #faultOf(fault: Fault, message: string): TaskFault {
+    const { kind, detail } = shownFault(this.#service, fault, this.#call.requestId)
+    return detail === undefined ? { kind, message } : { kind, message, detail }
   }
 }
 

@@ -8,7 +8,8 @@
  */
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../define/content.ts'
-import { asFault, Fault, publicMessage } from '../../define/fault.ts'
+import { Fault, publicMessage } from '../../define/fault.ts'
+import { shownFault } from '../../run/shown-fault.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
 import { withDeadline } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
@@ -195,10 +196,7 @@ export async function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): Promis
     return { status: 200, type: JSON_TYPE, headers, body: JSON.stringify(document) }
   } catch (thrown) {
     const { requestId } = exchange.origin
-    const fault = asFault(thrown)
-    if (fault !== thrown) {
-      service.log('error', 'An extended card could not be made', { request: requestId, cause: thrown })
-    }
+    const fault = shownFault(service, thrown, requestId, 'An extended card could not be made')
     const detail = publicMessage(fault, requestId, service.exposeErrors)
     const status = fault.kind === 'unsupported' ? 404 : numbersOf(fault).httpStatus
     return problemReply({ status, detail, requestId, headers })

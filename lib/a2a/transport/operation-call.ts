@@ -4,7 +4,8 @@
  * are written. Spec: A2A 1.0 §3.1, §3.3.
  */
 import { isPlainText } from '../../define/content.ts'
-import { asFault, Fault, publicMessage, retryAfter } from '../../define/fault.ts'
+import { Fault, publicMessage, retryAfter } from '../../define/fault.ts'
+import { shownFault } from '../../run/shown-fault.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
@@ -69,7 +70,7 @@ export abstract class OperationCall implements A2aRequest, Source {
   abstract writeResult(result: string, headers: readonly string[]): Reply
   /** The data of one event of a stream. */
   abstract writeEvent(result: string): string
-  /** The answer with an error; its body may be the data of an event. Throws where a detail is not JSON. */
+  /** The answer with an error; its body may be the data of an event. */
   abstract writeFault(fault: Fault, message: string): WholeReply
 
   reply(): MaybePromise<Reply> {
@@ -119,19 +120,10 @@ export abstract class OperationCall implements A2aRequest, Source {
 
   #faultReply(thrown: unknown): WholeReply {
     const { service, exchange: { origin: { requestId } } } = this
-    const fault = asFault(thrown)
-    // A handler's defect was logged where it ran; what has no Fault yet came of encoding what it returned.
-    if (fault !== thrown) {
-      service.log('error', 'A message could not be answered', { request: requestId, cause: thrown })
-    }
+    // What has no Fault yet came of encoding what a handler returned.
+    const fault = shownFault(service, thrown, requestId, 'A message could not be answered')
     const message = publicMessage(fault, requestId, service.exposeErrors)
-    try {
-      return withHeaders(this.writeFault(fault, message), fault, service.name)
-    } catch (cause) {
-      service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
-      const bare = new Fault(fault.kind, fault.message)
-      return withHeaders(this.writeFault(bare, message), fault, service.name)
-    }
+    return withHeaders(this.writeFault(fault, message), fault, service.name)
   }
 
   open(sink: Sink): (() => void) | undefined {

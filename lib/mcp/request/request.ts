@@ -8,6 +8,7 @@ import {
   formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../../wire/jsonrpc.ts'
 import { isRecord } from '../../define/content.ts'
+import { shownFault } from '../../run/shown-fault.ts'
 import { challenge } from '../protocol/authorization.ts'
 import { capabilityFor } from '../protocol/questions.ts'
 import type { CallFacts, ClientInfo, Origin, Trace } from '../../define/call.ts'
@@ -33,8 +34,7 @@ const numbers: Readonly<Record<FaultKind, readonly [code: number, status?: numbe
 
 /** A fault as an error of a revision, with what its author attached to it. */
 function mcpError({ kind, detail }: Fault, message: string, revision: Revision): RpcError {
-  // The detail of a defect is not for clients.
-  const more = isRecord(detail) && kind !== 'internal' ? detail : undefined
+  const more = isRecord(detail) ? detail : undefined
   if (kind === 'unsupported' && more !== undefined && 'ability' in more) {
     const requiredCapabilities = more['requiredCapabilities'] ?? capabilityFor(more['ability'] as Ability)
     const data = { detail: message, requiredCapabilities }
@@ -204,16 +204,10 @@ export class McpRequest implements CallFacts {
   }
 
   errorOf(fault: Fault): RpcError {
-    const message = publicMessage(fault, this.origin.requestId, this.mcp.service.exposeErrors)
-    try {
-      const error = mcpError(fault, message, this.peer.revision)
-      JSON.stringify(error)
-      return error
-    } catch (cause) {
-      // Whatever an author attached to a fault, the client gets the error.
-      this.#log('The detail of a fault is not JSON', cause)
-      return mcpError(new Fault(fault.kind, fault.message), message, this.peer.revision)
-    }
+    const { service } = this.mcp
+    const { requestId } = this.origin
+    const message = publicMessage(fault, requestId, service.exposeErrors)
+    return mcpError(shownFault(service, fault, requestId), message, this.peer.revision)
   }
 
   #log(what: string, cause: unknown): void {

@@ -20,7 +20,7 @@ export abstract class NativeRun<R> extends RunReply<R> {
 
   protected override fail(error: unknown): void {
     const { requestId } = this.call
-    const text = problemText(this.service, publicFailure(this.service, error, requestId), requestId)
+    const text = problemText(publicFailure(this.service, error, requestId), requestId)
     this.#end('error', text, this.hold?.release())
   }
 

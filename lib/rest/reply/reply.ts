@@ -1,6 +1,7 @@
 /** Endpoints of plain HTTP and their replies: JSON, and faults and refusals as problem documents. */
 import { isRecord } from '../../define/content.ts'
-import { asFault, Fault, publicMessage, retryAfter } from '../../define/fault.ts'
+import { Fault, publicMessage, retryAfter } from '../../define/fault.ts'
+import { shownFault } from '../../run/shown-fault.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
@@ -38,12 +39,9 @@ class NotJson extends Fault {}
 /** Anything thrown, as clients are told of it. */
 export interface PublicFailure { readonly fault: Fault; readonly status: number; readonly message: string }
 
-/** A defect of a handler was logged where it ran; one of ours is here. */
+/** The detail of the fault is JSON or none. */
 export function publicFailure(service: Service, thrown: unknown, requestId: string): PublicFailure {
-  const fault = asFault(thrown)
-  if (fault !== thrown) {
-    service.log('error', 'A request could not be answered', { request: requestId, cause: thrown })
-  }
+  const fault = shownFault(service, thrown, requestId)
   const status = fault instanceof NotJson ? 400 : statuses[fault.kind]
   return { fault, status, message: publicMessage(fault, requestId, service.exposeErrors) }
 }
@@ -89,19 +87,10 @@ export function tokenCounts(usage: Usage): object {
 
 /** The problem document of a failure. The partial results of a group stand beside it. */
 export function problemText(
-  service: Service, { fault: { detail, kind }, status, message }: PublicFailure, requestId: string,
+  { fault: { detail }, status, message }: PublicFailure, requestId: string,
 ): string {
-  const textWith = (more?: Readonly<Record<string, unknown>>): string => (
-    JSON.stringify(problem(status, message, requestId, more))
-  )
-  // A defect shows nothing of itself.
-  if (kind === 'internal' || detail === undefined) return textWith()
-  try {
-    return textWith(isRecord(detail) ? detail : { data: detail })
-  } catch (cause) {
-    service.log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
-    return textWith()
-  }
+  const more = detail === undefined || isRecord(detail) ? detail : { data: detail }
+  return JSON.stringify(problem(status, message, requestId, more))
 }
 
 /** How clients are refused, and told of what was thrown. */
@@ -113,7 +102,7 @@ const problems: ErrorForm = {
   refuse: problemReply,
   failed(service, thrown, requestId) {
     const failure = publicFailure(service, thrown, requestId)
-    const body = problemText(service, failure, requestId)
+    const body = problemText(failure, requestId)
     return { status: failure.status, type: PROBLEM_JSON, body, ...headersOf(service, failure) }
   },
 }
