@@ -45,7 +45,10 @@ export interface Limits {
    * equal part of them are closed. One read of a socket may bring two thousand, and Node takes 3 kB for each.
    */
   readonly maxWaitingRequests: number
-  /** Open response streams; the rest of the connections stays free for short requests. */
+  /**
+   * Open response streams; the rest of the connections stays free for short requests. As many requests of MCP
+   * may wait for their tasks.
+   */
   readonly maxStreams: number
   /** One run of a tool, the time in which a client is asked not counted. MCP clients wait 60 s. */
   readonly toolTimeoutMs: number

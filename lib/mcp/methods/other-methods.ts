@@ -78,15 +78,12 @@ function readDirectory(request: McpRequest): Result {
   }
   const folder = folders.get(normalUri(uri))
   const items = [...folder ?? []].filter(isAllowed).map((path): Item => {
-    const shown = files.get(path) ?? { uri: uriOf(path), name: nameOf(path), mimeType: FOLDER_TYPE }
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    const shown = files.get(path) ?? { uri: uriOf(path), name, mimeType: FOLDER_TYPE }
     return { name: shown.uri, shown: pick('resource', { ...shown }, revision) }
   })
   if (items.length > 0 || folder?.size === 0) return pageOf(request, 'resources', items)
   throw new Fault('invalid', `${sentenceWithin(uri)} is no folder of a skill here`)
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
 }
 
 function prompt(request: McpRequest): Result {

@@ -105,17 +105,12 @@ function olderField(name: string, field: unknown, revision: Revision): unknown {
   if (field['type'] === 'boolean') return field
   const { default: _default, ...bare } = field
   const { oneOf, ...rest } = bare
-  const titled = titledIn(oneOf)
-  if (titled === undefined) return bare
-  const enumNames = titled.map(({ const: value, title }) => typeof title === 'string' ? title : value)
-  return { ...rest, enum: titled.map(({ const: value }) => value), enumNames }
+  if (!Array.isArray(oneOf) || !oneOf.every(isChoice)) return bare
+  const enumNames = oneOf.map(({ const: value, title }) => typeof title === 'string' ? title : value)
+  return { ...rest, enum: oneOf.map(({ const: value }) => value), enumNames }
 }
 
 interface Choice { readonly const: string; readonly title?: unknown }
-
-function titledIn(oneOf: unknown): readonly Choice[] | undefined {
-  return Array.isArray(oneOf) && oneOf.every(isChoice) ? oneOf : undefined
-}
 
 function isChoice(choice: unknown): choice is Choice {
   return isRecord(choice) && typeof choice['const'] === 'string'

@@ -78,16 +78,13 @@ export function toolResult(
   const { content, structuredContent, isError, _meta } = result
   const shaped: Record<string, unknown> = { content: blocks(content, row) }
   if (structuredContent !== undefined && row.structured !== 'never') {
-    const isFit = row.structured === 'any' || (isRecord(structuredContent) && !isWrapped(tool))
+    const isWrapped = tool?.output !== undefined && tool.output.json['type'] !== 'object'
+    const isFit = row.structured === 'any' || (isRecord(structuredContent) && !isWrapped)
     shaped['structuredContent'] = isFit ? structuredContent : { result: structuredContent }
   }
   if (isError === true) shaped['isError'] = true
   if (_meta !== undefined) shaped['_meta'] = _meta
   return shaped
-}
-
-function isWrapped(tool: Tool | undefined): boolean {
-  return tool?.output !== undefined && tool.output.json['type'] !== 'object'
 }
 
 function blocks(content: readonly Content[], row: Revision): readonly Content[] {

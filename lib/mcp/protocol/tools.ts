@@ -74,7 +74,7 @@ function runTool(service: Service, agent: Agent | Group, name: string, argument:
     inputSchema: { type: 'object', properties: { [argument]: { type: 'string' } }, required: [argument] },
     timeoutMs: timeoutOf(service, agent),
     scopes: agent.scopes,
-    run: (args, call) => runAgent(service, agent, textIn(args, argument), undefined, call),
+    run: (args, call) => runAgent(service, agent, String(args[argument]), undefined, call),
   }))
 }
 
@@ -126,10 +126,6 @@ function resultOf({ content, data, state, artifacts = [] }: Answer): ToolResultI
   const blocks = artifacts.length === 0 ? content : [...content, ...artifacts.flatMap(({ parts }) => parts)]
   if (state === 'failed' || state === 'rejected') return { content: blocks, isError: true }
   return data === undefined ? { content: blocks } : { content: blocks, structuredContent: data }
-}
-
-function textIn(args: unknown, name: string): string {
-  return isRecord(args) ? String(args[name]) : ''
 }
 
 /**

@@ -95,7 +95,7 @@ export class RequestChannel implements CallChannel {
     if (progressToken === undefined || !(done > (this.#lastProgress ?? -Infinity))) return
     this.#lastProgress = done
     const message = peer.revision.progressText ? text : undefined
-    this.#notify('notifications/progress', { progressToken, progress: done, total, message })
+    this.notify('notifications/progress', { progressToken, progress: done, total, message })
   }
 
   log(level: Severity, data: unknown, logger: string | undefined): void {
@@ -105,7 +105,7 @@ export class RequestChannel implements CallChannel {
       return mcp.service.log('warning', why, { request: origin.requestId })
     }
     if (logLevel === undefined || !reaches(level, logLevel)) return
-    this.#notify('notifications/message', { level, logger, data: data === undefined ? null : data })
+    this.notify('notifications/message', { level, logger, data: data === undefined ? null : data })
   }
 
   detach(retryMs: number | undefined): void {
@@ -122,7 +122,7 @@ export class RequestChannel implements CallChannel {
     else session?.outlet?.send(message)
   }
 
-  #notify(method: string, params: object): void {
+  protected notify(method: string, params: object): void {
     const { request } = this
     if (request.isFinished || !request.channel.sends) return
     let text: string

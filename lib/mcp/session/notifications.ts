@@ -8,7 +8,7 @@ import { formatNotification } from '../../wire/jsonrpc.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
 import { PlainLease } from '../../util/quota.ts'
 import { watch } from './session.ts'
-import type { Catalog, CatalogChange } from '../../define/catalog.ts'
+import type { Catalog } from '../../define/catalog.ts'
 import type { ServedKind } from '../../define/validate.ts'
 import type { Sessions } from './session.ts'
 
@@ -41,7 +41,9 @@ export class Notifications {
   constructor(catalog: Catalog, sessions: Sessions) {
     this.#catalog = catalog
     this.#sessions = sessions
-    catalog.onChange((change) => this.#note(change))
+    catalog.onChange(({ change, name, kind }) => (
+      change === 'updated' ? this.updated(name) : this.#noteList(listOf[kind])
+    ))
   }
 
   get count(): number { return this.#subscribers.size }
@@ -73,11 +75,6 @@ export class Notifications {
     for (const { subscriptions } of this.#sessions.all()) for (const uri of subscriptions) watched.add(uri)
     for (const { uris } of this.#subscribers.keys()) for (const uri of uris) watched.add(uri)
     for (const uri of watched) this.updated(uri)
-  }
-
-  #note(change: CatalogChange): void {
-    if (change.change === 'updated') return this.updated(change.name)
-    this.#noteList(listOf[change.kind])
   }
 
   #noteList(list: ListName): void {

@@ -193,7 +193,8 @@ export class SessionMigration {
     // The request may have ended long ago, so the client is promised nothing.
     if (cancelled !== undefined) return cluster.broadcast('cancel', [id, owner, cancelled]).catch(() => {})
     if (message.kind !== 'response') return undefined
-    const node = nodeIn(message.id)
+    // The process that an id of ours names at its end.
+    const node = typeof message.id === 'string' ? /^ask-\d+@([\w-]{8})$/.exec(message.id)?.[1] : undefined
     if (node === undefined || node === cluster.id) return undefined
     const answer = [id, owner, message.id, message.result ?? null, message.error ?? null]
     return cluster.send(node, 'answer', answer)
@@ -245,7 +246,9 @@ export class SessionMigration {
     }
     on('session', (session) => void this.#refresh(session))
     on('cancel', cancelRequest)
-    on('session-message', ({ outlet }, text: string) => { if (outlet?.isConnected === true) outlet.send(text) })
+    on('session-message', ({ outlet }, text: string) => {
+      if (outlet?.isConnected === true) outlet.send(text)
+    })
     on('answer', takeAnswer)
     cluster.on('updated', (uris) => {
       for (const uri of uris as readonly string[]) this.#notifications.updated(uri)
@@ -282,11 +285,6 @@ export class SessionMigration {
       })
     })
   }
-}
-
-/** The process that an id of ours names at its end. */
-function nodeIn(id: unknown): string | undefined {
-  return typeof id === 'string' ? /^ask-\d+@([\w-]{8})$/.exec(id)?.[1] : undefined
 }
 
 function apply(session: Session, { logLevel, subscriptions, scopes }: SessionState): void {

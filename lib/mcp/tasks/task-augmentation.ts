@@ -65,7 +65,6 @@ export function serveTaskQuestions({ service: { shared, tasks } }: McpContext): 
 class AugmentedTask extends TaskChannel implements AnswerHandler {
   readonly asking: TaskAsking = new TaskAsking(this)
   #id = ''
-  #lastProgress = -Infinity
 
   get owner(): string { return this.request.origin.principal.id }
 
@@ -108,12 +107,9 @@ class AugmentedTask extends TaskChannel implements AnswerHandler {
   }
 
   /** The progress token of the request that began the task stays valid. */
-  override progress(done: number, total: number | undefined, message: string | undefined): void {
-    const { metadata: { progressToken }, session } = this.request
-    if (progressToken === undefined || !(done > this.#lastProgress)) return
-    this.#lastProgress = done
-    const params = { progressToken, progress: done, total, message, _meta: related(this.#id) }
-    session?.outlet?.send(formatNotification('notifications/progress', JSON.stringify(params)))
+  protected override notify(method: string, params: object): void {
+    const text = JSON.stringify({ ...params, _meta: related(this.#id) })
+    this.request.session?.outlet?.send(formatNotification(method, text))
   }
 
   answer(key: string, answer: unknown): void {
