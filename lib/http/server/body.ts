@@ -12,6 +12,7 @@ import {
 } from '../stream/loop-fairness.ts'
 import { LATE } from './request.ts'
 import type { IncomingMessage } from 'node:http'
+import type { Origin } from '../../define/call.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { Asker, Lease } from '../../util/quota.ts'
@@ -151,19 +152,17 @@ export function readBody(
   return reading
 }
 
-/** The same for the body of a web request. `cut` ends it where its client leaves. */
+/** The same for the body of a web request, which ends where its client leaves. */
 export function readWebBody(
-  incoming: Request, lease: Lease, budget: BodyBudget, limits: BodyLimits, taker: BodyTaker,
-): { cut(): void } {
-  if (incoming.bodyUsed || incoming.body?.locked === true) {
-    taker.takeBody('', 'used')
-    return { cut: ignore }
-  }
+  incoming: Request, request: Lease & Pick<Origin, 'onDisconnect'>, budget: BodyBudget, limits: BodyLimits,
+  take: BodyTaker['takeBody'],
+): void {
+  if (incoming.bodyUsed || incoming.body?.locked === true) return take('', 'used')
   const reader = incoming.body?.getReader()
-  const reading = new BodyReading(lease, budget, limits, {
+  const reading = new BodyReading(request, budget, limits, {
     takeBody(text, failure) {
       if (failure !== undefined) reader?.cancel().catch(ignore)
-      taker.takeBody(text, failure)
+      take(text, failure)
     },
   })
   const readAll = async (): Promise<void> => {
@@ -176,7 +175,7 @@ export function readWebBody(
   }
   reading.limit()
   void readAll().catch(() => reading.fail('cut'))
-  return { cut: () => reading.fail('cut') }
+  request.onDisconnect(() => reading.fail('cut'))
 }
 
 /**

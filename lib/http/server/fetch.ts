@@ -8,7 +8,6 @@ import { requestChannel } from './observer.ts'
 import { NO_STREAM, refusalOf } from './request.ts'
 import type { Reply } from '../message/exchange.ts'
 import type { Pipe, Streams, StreamSink } from '../stream/sink.ts'
-import type { BodyFailure } from './body.ts'
 import type { Means } from './gate.ts'
 import type { HttpRequest, RequestHead } from './request.ts'
 
@@ -27,7 +26,7 @@ export function createFetch(means: Means): (incoming: Request) => Promise<Respon
     if (request.refusal !== undefined) return answer(request.refusal)
     const endpoint = request.endpoint!
     try {
-      const refusal = request.takesBody ? await readInto(request, incoming, head, means) : undefined
+      const refusal = request.takesBody ? await readInto(request, incoming, means) : undefined
       if (refusal !== undefined) return answer(refusal)
       await endpoint.load?.()
       const reply = endpoint.handle(request)
@@ -98,16 +97,12 @@ const ofHosts: ReadonlySet<string> = new Set([
 
 /** Reads the body into the request; a reply where that fails. */
 function readInto(
-  request: HttpRequest, incoming: Request, head: WebRequestHead, { budget, limits, log }: Means,
+  request: HttpRequest, incoming: Request, { budget, limits, log }: Means,
 ): Promise<Reply | undefined> {
-  return new Promise((resolve) => {
-    const done = (text: string, failure?: BodyFailure): void => {
-      request.body = text
-      resolve(failure && refusalOf(request, ...objectionToBody(failure, limits, log)))
-    }
-    const reading = readWebBody(incoming, request, budget, limits, { takeBody: done })
-    head.onDisconnect(() => reading.cut())
-  })
+  return new Promise((resolve) => readWebBody(incoming, request, budget, limits, (text, failure) => {
+    request.body = text
+    resolve(failure && refusalOf(request, ...objectionToBody(failure, limits, log)))
+  }))
 }
 
 function responseOf(
