@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer, launch, memoryStore } from '../../lib/index.ts'
 import { echo, eventually, jsonOf } from '../fixtures/client.ts'
 import { listed } from '../fixtures/fleet.ts'
+import type { IncomingMessage } from 'node:http'
 import type { TestContext } from 'node:test'
 import type { Launched, LaunchOptions, Subject } from '../../lib/index.ts'
 
@@ -87,6 +90,64 @@ test('what cannot be begun leaves nothing alive in a store that others share', a
   // Of what lives there would be one each 15 ms.
   await sleep(50)
   assert.equal(writes, 0)
+})
+
+const auth = {
+  resource: 'https://a.example/mcp', authorizationServers: ['https://l.example'],
+  verify: (token: string) => token === 'the token' ? { subject: 'ann' } : undefined,
+}
+const announced: readonly (readonly [options: LaunchOptions, said: RegExp])[] = [
+  [{}, /^Echo 1\.0\.0 at (http:\S+)  \(docs: \1\/docs\)\n  HTTP  /],
+  [{ apiKey: 'the key' }, /A key is asked for: the lines below take it from TRIPORT_API_KEY\.\n/],
+  [{ auth }, /A key is asked for: the lines below take it from TRIPORT_TOKEN\.\n/],
+  [{ host: '0.0.0.0', insecure: true, allowedHosts: ['a.example'] },
+    /\(docs: http:\/\/a\.example:\d+\/docs\)/],
+  [{ host: '0.0.0.0', insecure: true, publicUrl: 'https://a.example/x', mountPath: '/m' },
+    /\/m  \(docs: https:\/\/a\.example\/x\/m\/docs\)/],
+]
+const variables: Readonly<Record<string, string>> = {
+  $TRIPORT_API_KEY: 'the key', $TRIPORT_TOKEN: 'the token',
+}
+
+/** Sends what a line with curl would send; returns the status. */
+async function obey(line: string): Promise<number | undefined> {
+  const [, url = ''] = /curl (\S+)/.exec(line) ?? []
+  const [, body] = /-d '(.*)'/.exec(line) ?? []
+  const named = [...line.matchAll(/-H (['"])(\S+): (.*?)\1/g)].map(([, , name = '', value = '']) => (
+    [name, value.replace(/\$\w+/, (variable) => variables[variable] ?? '')] as const
+  ))
+  const asked = httpRequest(url, {
+    method: body === undefined ? 'GET' : 'POST', headers: Object.fromEntries(named), agent: false,
+  }).end(body)
+  const [response] = await once(asked, 'response') as [IncomingMessage]
+  response.resume()
+  return response.statusCode
+}
+
+/** What a launch prints. */
+async function printed(t: TestContext, subject: Subject, options: LaunchOptions): Promise<string> {
+  const { write } = process.stderr
+  let text = ''
+  process.stderr.write = (chunk: string | Uint8Array): boolean => { text += String(chunk); return true }
+  try {
+    await start(t, subject, { protocol: 'all', quiet: false, ...options })
+  } finally {
+    process.stderr.write = write
+  }
+  return text
+}
+
+test('each line that a launch prints can be obeyed as it is', async (t) => {
+  for (const [options, said] of announced) {
+    const text = await printed(t, echo, options)
+    assert.match(text, said)
+    assert.doesNotMatch(text, /the key|the token/)
+    const lines = text.split('\n').filter((line) => line.includes('curl '))
+    assert.equal(lines.length, 3)
+    for (const line of lines) assert.equal(await obey(line), 200, line)
+  }
+  const resources = [{ uri: 'file:///a', name: 'a', read: () => 'A' }]
+  assert.match(await printed(t, { resources }, {}), /A2A   not served: it needs an agent or a tool; use HTTP/)
 })
 
 test('closing gives the signals back', async () => {
