@@ -66,16 +66,15 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
   const named = [...all].filter(([path]) => path.includes('{'))
   const shapes = named.map(([path]) => shapeOf(path))
   const patterns = named.map(([path, methods]) => patternOf(path, methods, shapes))
-  // The answers of fixed paths are made once.
-  const answers = new Map<string, Map<string, Match>>()
-  const others = new Map<string, Match>()
+  // The answers of fixed paths are made once; '' is any other method.
+  const answers = new Map<string, ReadonlyMap<string, Match>>()
   for (const [path, methods] of all) {
     if (path.includes('{')) continue
     const allowed = [...methods.keys()]
     const [neighbor] = methods.values()
     const answer = (endpoint?: Endpoint): Match => ({ endpoint, neighbor, allowed, params: noParams })
-    answers.set(path, new Map([...methods].map(([method, endpoint]) => [method, answer(endpoint)])))
-    others.set(path, answer())
+    const known = [...methods].map(([method, endpoint]) => [method, answer(endpoint)] as const)
+    answers.set(path, new Map([...known, ['', answer()]]))
   }
 
   const absences = endpoints.flatMap((neighbor) => {
@@ -85,7 +84,7 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
 
   return (method, path) => {
     const known = answers.get(path)
-    if (known !== undefined) return known.get(method) ?? others.get(path)!
+    if (known !== undefined) return known.get(method) ?? known.get('')!
     const match = patterns.length === 0 ? unknown : matchPattern(patterns, method, path)
     if (match !== unknown) return match
     return absences.find(({ below }) => path.startsWith(below))?.answer ?? unknown
