@@ -63,9 +63,8 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
       known.set(method, endpoint)
     }
   }
-  const named = [...all].filter(([path]) => path.includes('{'))
-  const shapes = named.map(([path]) => shapeOf(path))
-  const patterns = named.map(([path, methods]) => patternOf(path, methods, shapes))
+  // Made when the first path comes that is none of the fixed ones.
+  let patterns: readonly Pattern[] | undefined
   // The answers of fixed paths are made once; '' is any other method.
   const answers = new Map<string, ReadonlyMap<string, Match>>()
   for (const [path, methods] of all) {
@@ -85,10 +84,17 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
   return (method, path) => {
     const known = answers.get(path)
     if (known !== undefined) return known.get(method) ?? known.get('')!
+    patterns ??= patternsOf(all)
     const match = patterns.length === 0 ? unknown : matchPattern(patterns, method, path)
     if (match !== unknown) return match
     return absences.find(({ below }) => path.startsWith(below))?.answer ?? unknown
   }
+}
+
+function patternsOf(all: ReadonlyMap<string, Pattern['methods']>): readonly Pattern[] {
+  const named = [...all].filter(([path]) => path.includes('{'))
+  const shapes = named.map(([path]) => shapeOf(path))
+  return named.map(([path, methods]) => patternOf(path, methods, shapes))
 }
 
 function shapeOf(path: string): string {
