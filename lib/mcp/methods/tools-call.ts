@@ -32,7 +32,7 @@ export function callToolMethod(request: McpRequest): MaybePromise<object | strin
   const { mcp, params: { arguments: args = {} }, peer } = request
   const name = stringParam(request, 'name')
   if (!isRecord(args)) throw new Fault('invalid', 'params.arguments must be an object')
-  const tool = mcp.tools.byName.get(name)
+  const tool = mcp.tools.named(name)
   if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
   const subject = ['tools/call', name, args]
   const { tasks } = peer.revision
@@ -54,7 +54,7 @@ export function mcpRunner(mcp: McpContext): TaskRunner {
   const { keptRequestOf, rerunAugmented, rerunTaskable } = others.loaded
   const keptOf = (task: Task): readonly [KeptRequest, Tool] | undefined => {
     const request = keptRequestOf(mcp, task)
-    const tool = mcp.tools.byName.get(task.runnable.name)
+    const tool = mcp.tools.named(task.runnable.name)
     return request && tool && tool.task !== 'forbidden' ? [request, tool] : undefined
   }
   return {

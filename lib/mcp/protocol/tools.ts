@@ -26,7 +26,8 @@ import type { Exchange } from '../../http/message/exchange.ts'
 export interface ToolTable {
   /** In stable order: agents, groups, then tools as they were given. */
   readonly listed: readonly Tool[]
-  readonly byName: ReadonlyMap<unknown, Tool>
+  /** The tool of a name, listed or not. */
+  named(name: unknown): Tool | undefined
 }
 
 /** The tools of the catalog as it is now. Throws `TypeError` where two tools have one name. */
@@ -38,18 +39,39 @@ export function toolTable(service: Service): ToolTable {
     ...groups.length > 0 ? [listTool(service)] : [],
     ...tools,
   ]
-  const aliases = [...agents, ...groups].map((agent) => askTool(service, agent))
-  const byName = new Map<string, Tool>()
-  for (const tool of [...listed, ...aliases]) {
-    if (byName.has(tool.name)) {
-      throw new TypeError(`Two tools are named '${tool.name}'; agents take execute_<id>_task and ask_<id>, `
-        + 'rename the other')
-    }
+  const byName = new Map<unknown, Tool>()
+  const take = (name: string): void => {
+    if (!byName.has(name) && !aliases.has(name)) return
+    throw new TypeError(`Two tools are named '${name}'; agents take execute_<id>_task and ask_<id>, `
+      + 'rename the other')
+  }
+  const aliases = new Map<unknown, Agent | Group>()
+  for (const tool of listed) {
+    take(tool.name)
     byName.set(tool.name, tool)
     headersFor(tool)
     requirePage(service, tool)
   }
-  return { listed, byName }
+  for (const agent of [...agents, ...groups]) {
+    take(aliasOf(agent))
+    aliases.set(aliasOf(agent), agent)
+  }
+  return {
+    listed,
+    named(name) {
+      const known = byName.get(name)
+      const agent = known === undefined ? aliases.get(name) : undefined
+      if (agent === undefined) return known
+      // Made when it is first called: most clients call what is listed.
+      const alias = askTool(service, agent)
+      byName.set(name, alias)
+      return alias
+    },
+  }
+}
+
+function aliasOf(agent: Agent | Group): string {
+  return `ask_${plain(agent)}`
 }
 
 /** Clients read the page of a tool from this server. */
@@ -80,7 +102,7 @@ function runTool(service: Service, agent: Agent | Group, name: string, argument:
 
 function askTool(service: Service, agent: Agent | Group): Tool {
   return ownDefinition(defineTool({
-    name: `ask_${plain(agent)}`,
+    name: aliasOf(agent),
     description: `Asks ${agent.name}.`,
     inputSchema: {
       type: 'object',

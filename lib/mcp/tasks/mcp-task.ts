@@ -81,7 +81,7 @@ export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): R
     throw new Fault('conflict', message === undefined ? 'The task has no result' : textOf(message.parts))
   }
   // What is kept is what `callTool` gave, as JSON.
-  return toolResult(result as unknown as ToolResult, revision, mcp.tools.byName.get(runnable.name))
+  return toolResult(result as unknown as ToolResult, revision, mcp.tools.named(runnable.name))
 }
 
 /** Gives a task as it stands, and at each change, wherever it runs. The returned function ends it. */

@@ -85,7 +85,7 @@ export function modernHttpPeer(mcp: McpContext, claim: Claim, exchange: Exchange
   const nameFault = nameMismatch(method, params, exchange)
   if (nameFault !== undefined) return nameFault
   if (method !== 'tools/call' || !isRecord(params)) return peer
-  const header = paramFault(mcp.tools.byName.get(params['name']), params['arguments'], exchange)
+  const header = paramFault(mcp.tools.named(params['name']), params['arguments'], exchange)
   return header === undefined ? peer : mismatch(header, exchange.header(header.toLowerCase()))
 }
 
