@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkPushUrl, pushSettingsOf, resolvePushHost } from '../../lib/a2a/model/push-address.ts'
+import { checkPushUrl, resolvePushHost } from '../../lib/a2a/model/push-address.ts'
+import { pushSettingsOf } from '../../lib/a2a/model/push-settings.ts'
 import type { AddressRules } from '../../lib/a2a/model/push-address.ts'
 import type { HostAddress } from '../../lib/a2a/model/push-address.ts'
 

@@ -9,7 +9,7 @@ import { config, firstHeld, house, taskOf, webhook, wordDialect, wordsOf } from 
 import { large, LENGTH } from '../fixtures/large-push.ts'
 import type { TestContext } from 'node:test'
 import type { PushMeans } from '../../lib/a2a/push/push-delivery.ts'
-import type { PushOptions } from '../../lib/a2a/model/push-address.ts'
+import type { PushOptions } from '../../lib/a2a/model/push-settings.ts'
 
 const MB = 1_000_000
 const part = { type: 'text', text: 'more' } as const

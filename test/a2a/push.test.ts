@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import test from 'node:test'
-import { pushSettingsOf } from '../../lib/a2a/model/push-address.ts'
+import { pushSettingsOf } from '../../lib/a2a/model/push-settings.ts'
 import { PushCourier } from '../../lib/a2a/push/push.ts'
 import { eventually } from '../fixtures/client.ts'
 import { webhook } from '../fixtures/webhook.ts'

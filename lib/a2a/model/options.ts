@@ -5,7 +5,7 @@ import {
   checkMembers, must, mustBe, mustBeFlag, mustBeTexts, rejectUnknown, show,
 } from '../../define/validate.ts'
 import { formatCanonicalJson } from '../../wire/json.ts'
-import { pushSettingsOf } from './push-address.ts'
+import { pushSettingsOf } from './push-settings.ts'
 import { signerOf } from './signature.ts'
 import type { Agent, Group, Skill } from '../../define/agent.ts'
 import type { Principal } from '../../define/principal.ts'
@@ -13,7 +13,7 @@ import type { Checks } from '../../define/validate.ts'
 import type { Authorization } from '../../http/access/auth.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { CardExtension } from './model.ts'
-import type { PushOptions } from './push-address.ts'
+import type { PushOptions } from './push-settings.ts'
 import type { SigningKey } from './signature.ts'
 
 /** What the extended card of an agent adds to its public card, or replaces in it. */

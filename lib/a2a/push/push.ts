@@ -12,7 +12,8 @@ import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { PushConfig } from '../model/model.ts'
-import type { HostAddress, PushSettings } from '../model/push-address.ts'
+import type { HostAddress } from '../model/push-address.ts'
+import type { PushSettings } from '../model/push-settings.ts'
 import type { Inquirer, Lookup } from './push-lookups.ts'
 
 export interface PushAnswer {

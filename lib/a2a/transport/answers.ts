@@ -5,7 +5,7 @@
 import { createCards, oldExtendedCard } from '../card/card-replies.ts'
 import { HttpJsonCall } from './http-json.ts'
 import { answerJsonRpc } from './jsonrpc.ts'
-import { pushSettingsOf } from '../model/push-address.ts'
+import { pushSettingsOf } from '../model/push-settings.ts'
 import { PushDeliveries } from '../push/push-delivery.ts'
 import { a2aRunner } from '../tasks/task-turn-run.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
