@@ -251,6 +251,8 @@ function advance(place: Place, step: Exclude<Step, Fork>, text: string): boolean
     if (char === undefined || step.stops.includes(char)) return false
     if (char === '%' && step.isSimple && ESCAPED_STOP.test(text.slice(place.at, place.at + 3))) return false
     place.at += char === '%' ? 3 : 1
+    // The escapes of one character in UTF-8 stay together: no value ends within it.
+    while (char === '%' && /^%[89AB]/.test(text.slice(place.at, place.at + 2))) place.at += 3
   } else if (step.do === 'open') {
     place.from = place.at
   } else if (step.do === 'close') {

@@ -59,6 +59,10 @@ const readings: readonly (readonly [string, string, Values | undefined])[] = [
   ['x:{a*}', 'x:1', { a: ['1'] }],
   ['{name}.{ext}', 'a.tar.gz', { name: 'a.tar', ext: 'gz' }],
   ['{a}{b}', 'xyz', { a: 'xy', b: 'z' }],
+  // No value ends within a character.
+  ['{a}{b}', 'xy%C3%A9', { a: 'xy', b: 'é' }],
+  ['{a}{b}', 'é😀', { a: 'é', b: '😀' }],
+  ['{a}{b}', '😀', undefined],
   // reserved and fragment
   ['file:///{+path}', 'file:///a/b%20c?d#e', { path: 'a/b c?d#e' }],
   ['file:///{+path}', 'file:///', undefined],
