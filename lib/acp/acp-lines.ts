@@ -3,30 +3,31 @@
  * Spec: Agent Client Protocol, version 1.
  */
 import { isRecord } from '../define/content.ts'
-import { Fault } from '../define/fault.ts'
+import { Fault, publicMessage } from '../define/fault.ts'
 import { anonymous } from '../define/principal.ts'
 import { serveLines } from '../run/line-server.ts'
+import { shownFault } from '../run/shown-fault.ts'
 import { CONVERSATION_ID } from '../state/conversation-page.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
 import {
-  decodeMessage, formatError, formatNotification, formatResult, INTERNAL_ERROR, INVALID_REQUEST,
-  METHOD_NOT_FOUND,
+  decodeMessage, formatError, formatNotification, formatResult, INTERNAL_ERROR, INVALID_PARAMS,
+  INVALID_REQUEST, METHOD_NOT_FOUND,
 } from '../wire/jsonrpc.ts'
 import { randomUuid } from '../wire/random.ts'
 import { AskedQuestions } from './asked-questions.ts'
 import { commandsOf } from './commands.ts'
 import { decodePrompt, wrong } from './content.ts'
-import { errorOf } from './faults.ts'
 import { forgetSession, keepSession, listSessions, readSession } from './kept-sessions.ts'
 import { PromptRun } from './prompt-run.ts'
 import { abilitiesIn, noAbilities } from './questions.ts'
 import { AcpSession, agentOf, agentsOf, choiceOf, chooseAgent, reads, setOption, setupIn } from './session.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientInfo } from '../define/call.ts'
+import type { FaultKind } from '../define/fault.ts'
 import type { Question } from '../define/question.ts'
 import type { LineClient, LineProtocol, LineServer } from '../run/line-server.ts'
 import type { Service } from '../run/service.ts'
-import type { Id, RpcMessage } from '../wire/jsonrpc.ts'
+import type { Id, RpcError, RpcMessage } from '../wire/jsonrpc.ts'
 import type { AcpClient } from './prompt-run.ts'
 import type { AcpAbilities } from './questions.ts'
 import type { SessionSetup } from './session.ts'
@@ -330,4 +331,33 @@ const notices: ReadonlySet<string> = new Set(['session/cancel', '$/cancel_reques
 function remedyFor(method: string): string {
   if (notices.has(method)) return `'${method}' is a notification; send it without an id`
   return `There is no method '${method}' here; there are ${[...methods.keys()].join(', ')}`
+}
+
+const AUTHENTICATION_REQUIRED = -32000
+const RESOURCE_NOT_FOUND = -32002
+const REQUEST_CANCELLED = -32800
+
+/** Spec: ACP 1, ErrorCode. */
+const codes: Readonly<Record<FaultKind, number>> = {
+  'invalid': INVALID_PARAMS,
+  'unauthenticated': AUTHENTICATION_REQUIRED,
+  'forbidden': INTERNAL_ERROR,
+  'not-found': RESOURCE_NOT_FOUND,
+  'conflict': INVALID_REQUEST,
+  'unsupported': INTERNAL_ERROR,
+  'too-large': INTERNAL_ERROR,
+  'busy': INTERNAL_ERROR,
+  'timeout': INTERNAL_ERROR,
+  'cancelled': REQUEST_CANCELLED,
+  'failed': INTERNAL_ERROR,
+  'upstream': INTERNAL_ERROR,
+  'internal': INTERNAL_ERROR,
+}
+
+/** Anything thrown, as an error. */
+function errorOf(service: Service, thrown: unknown, requestId: string): RpcError {
+  const fault = shownFault(service, thrown, requestId)
+  const { kind, detail } = fault
+  const error = { code: codes[kind], message: publicMessage(fault, requestId, service.exposeErrors) }
+  return detail === undefined ? error : { ...error, data: detail }
 }
