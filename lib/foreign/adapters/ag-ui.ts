@@ -106,7 +106,7 @@ function messagesOf(prompt: string, call: Call): readonly object[] {
   const content = files.length === 0 ? text : [
     { type: 'text', text },
     ...files.map(({ data, mediaType }) => ({
-      type: mediaType.startsWith('image/') ? 'image' : mediaType.startsWith('audio/') ? 'audio' : 'document',
+      type: /^(image|audio|video)\//.exec(mediaType)?.[1] ?? 'document',
       source: { type: 'data', value: data, mimeType: mediaType },
     })),
   ]

@@ -115,11 +115,11 @@ function inputOf(prompt: string, call: Call): readonly object[] {
 function blockOfFile({ mediaType, data, name }: AttachedFile): object {
   const [, kind = '', subtype = ''] = /^(\w+)\/(?:x-)?([\w.+-]+)/.exec(mediaType) ?? []
   const source = { bytes: new Uint8Array(Buffer.from(data, 'base64')) }
-  if (kind === 'image' || kind === 'audio') return { [kind]: { format: subtype, source } }
   const format = formats.get(mediaType) ?? subtype
-  // A name is letters, digits, spaces, hyphens and brackets (Bedrock).
-  const plain = name?.replace(/\.\w+$/, '').replace(/[^\w ()[\]-]+/g, '-')
-  return { document: { name: plain ?? 'file', format, source } }
+  if (/^(?:image|audio|video)$/.test(kind)) return { [kind]: { format, source } }
+  // A name is letters, digits, single spaces, hyphens and brackets (Bedrock).
+  const plain = name?.replace(/\.\w+$/, '').replace(/ {2,}|[^a-z\d ()[\]-]+/gi, '-')
+  return { document: { name: plain || 'file', format, source } }
 }
 
 /** Formats whose name is not in their media type. */
@@ -128,6 +128,7 @@ const formats: ReadonlyMap<string, string> = new Map([
   ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
   ['application/vnd.ms-excel', 'xls'],
   ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+  ['video/quicktime', 'mov'], ['video/x-matroska', 'mkv'], ['video/3gpp', '3gp'],
 ])
 
 /** A tool that only gives an answer its form. */
