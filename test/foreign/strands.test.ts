@@ -162,6 +162,12 @@ test('each run begins with the agent as it was made, and its history, and no two
   })
   assert.deepEqual(theirs.given[1], { messages: [seed], systemPrompt: null, input: [{ text: 'two' }] })
   assert.equal(theirs.mostRunning, 1)
+  const unanswered = callOf()
+  unanswered.history = [{ role: 'user', content: 'a' }, { role: 'assistant', content: '' }]
+  await ask(service, agent, 'again', unanswered)
+  assert.deepEqual(theirs.given[3], {
+    messages: [seed], systemPrompt: null, input: [{ text: 'a' }, { text: 'again' }],
+  })
 })
 
 test('a run that ends while it waits for its turn holds nobody up', async () => {

@@ -42,11 +42,13 @@ export const strands: Adapter & Reader = {
       let stream: AsyncGenerator<object, Result> | undefined
       try {
         call.signal.throwIfAborted()
-        agent.loadSnapshot(asked?.snapshot ?? snapshotFor(agent, call))
-        const input = asked === undefined ? inputOf(prompt, call)
-          : asked.interrupts.map(({ id }, at) => (
+        const { snapshot, input } = asked === undefined ? startOf(agent, prompt, call) : {
+          snapshot: asked.snapshot,
+          input: asked.interrupts.map(({ id }, at) => (
             { interruptResponse: { interruptId: id, response: responses[at] } }
-          ))
+          )),
+        }
+        agent.loadSnapshot(snapshot)
         stream = agent.stream(input, { cancelSignal: call.signal })
         for (;;) {
           const { done, value } = await stream.next()
@@ -88,28 +90,29 @@ async function waitForTurn(agent: Theirs): Promise<() => void> {
 /** Each agent as its author has made it. */
 const originals = new WeakMap<Theirs, Snapshot>()
 
-/** The agent as it was made, with the earlier messages of a conversation behind its own. */
-function snapshotFor(agent: Theirs, call: Call): Snapshot {
+/** The agent as it was made, with a conversation's earlier messages behind its own; and the present one. */
+function startOf(agent: Theirs, prompt: string, call: Call): {
+  readonly snapshot: Snapshot
+  readonly input: readonly object[]
+} {
   const original = originals.get(agent) ?? agent.takeSnapshot(WHOLE)
   originals.set(agent, original)
   const { messages, systemPrompt } = original.data
   const hasInstructions = systemPrompt !== undefined && systemPrompt !== null
   const earlier = earlierMessages(call, hasInstructions)
   const system = earlier.filter(({ role }) => role === 'system').map(({ content }) => content).join('\n\n')
+  const { text: present, files } = presentMessage(prompt, call)
+  const input = [...present === '' ? [] : [{ text: present }], ...files.map(blockOfFile)]
   const history: { readonly role: string; readonly content: object[] }[] = []
   for (const { role, content: text } of earlier) {
-    if (role === 'system') continue
+    if (role === 'system' || text === '') continue
     // Some models take no two messages of one role.
     if (history.at(-1)?.role === role) history.at(-1)?.content.push({ text })
     else history.push({ role, content: [{ text }] })
   }
+  if (history.at(-1)?.role === 'user') input.unshift(...history.pop()?.content ?? [])
   const data = { ...original.data, messages: [...messages, ...history] }
-  return { ...original, data: system === '' ? data : { ...data, systemPrompt: system } }
-}
-
-function inputOf(prompt: string, call: Call): readonly object[] {
-  const { text, files } = presentMessage(prompt, call)
-  return [...text === '' ? [] : [{ text }], ...files.map(blockOfFile)]
+  return { snapshot: { ...original, data: system === '' ? data : { ...data, systemPrompt: system } }, input }
 }
 
 function blockOfFile({ mediaType, data, name }: AttachedFile): object {
