@@ -45,8 +45,8 @@ export function requireModel({ catalog }: Service, id: string, { principal }: Or
 }
 
 /** What is wrong with a member of a body. */
-export function wrongParam(param: string, demand: string, code: string | null = null): Fault {
-  return new Fault('invalid', `${param} ${demand}`, { param, code })
+export function wrongParam(param: string, demand: string, code?: string): Fault {
+  return new Fault('invalid', `${param} ${demand}`, { param, ...code !== undefined && { code } })
 }
 
 /** What is wrong with a body as a whole. */
