@@ -11,7 +11,7 @@ type Context = (before: string, after: string) => boolean
 /** What looking at a character of a label costs. */
 const LETTER = 8 * STEP
 
-/** Tests texts by an expression that is made when the first comes: to gather these classes takes long. */
+/** Tests texts by an expression that is made when the first comes: most formats are never used. */
 function lazily(make: () => RegExp): (text: string) => boolean {
   let made: RegExp | undefined
   return (text) => (made ??= make()).test(text)
@@ -163,8 +163,7 @@ export const formats: ReadonlyMap<string, (text: string, fuel: Fuel) => boolean>
 ])
 
 function tester(source: string): (text: string) => boolean {
-  const expression = RegExp(`^(?:${source})$`, 'u')
-  return (text) => expression.test(text)
+  return lazily(() => RegExp(`^(?:${source})$`, 'u'))
 }
 
 /** A leap second is the last one of a day in UTC, whatever the offset. */
@@ -205,6 +204,19 @@ function mailbox(letters: string): (text: string) => boolean {
 
 /** RFC 3986 appendix A; RFC 3987 with what it adds. A reference may be relative. */
 function identifier(letters: string, queries: string): (text: string, absolute: boolean) => boolean {
+  let made: { readonly whole: RegExp; readonly relative: RegExp } | undefined
+  return (text, absolute) => {
+    const { whole, relative } = made ??= identifiers(letters, queries)
+    const found = whole.exec(text) ?? (absolute ? null : relative.exec(text))
+    const literal = found?.[1]
+    return found !== null && (literal === undefined || isIpv6(literal)
+      || /^[vV][\dA-Fa-f]+\.[\w.~!$&'()*+,;=:-]+$/.test(literal))
+  }
+}
+
+function identifiers(
+  letters: string, queries: string,
+): { readonly whole: RegExp; readonly relative: RegExp } {
   const chars = (more: string): string => `(?:[\\w.~!$&'()*+,;=${more}${letters}-]|${escape})`
   const segment = chars(':@')
   const authority = `//(?:${chars(':')}*@)?(?:\\[([^\\]]*)\\]|${chars('')}*)(?::\\d*)?(?:/${segment}*)*`
@@ -212,12 +224,7 @@ function identifier(letters: string, queries: string): (text: string, absolute: 
   const tail = `(?:\\?(?:${segment}|[/?${queries}])*)?(?:#(?:${segment}|[/?])*)?`
   const whole = RegExp(`^[A-Za-z][A-Za-z\\d+.-]*:${after(segment)}${tail}$`, 'u')
   const relative = RegExp(`^${after(chars('@'))}${tail}$`, 'u')
-  return (text, absolute) => {
-    const found = whole.exec(text) ?? (absolute ? null : relative.exec(text))
-    const literal = found?.[1]
-    return found !== null && (literal === undefined || isIpv6(literal)
-      || /^[vV][\dA-Fa-f]+\.[\w.~!$&'()*+,;=:-]+$/.test(literal))
-  }
+  return { whole, relative }
 }
 
 /** The runtime reads it, and takes long for sets of characters that Unicode defines. */

@@ -4,6 +4,7 @@
  * RFC 6052 (NAT64), RFC 3056 (6to4), RFC 5214 (ISATAP).
  */
 import { isIP } from 'node:net'
+import { ipv4GroupsOf, ipv6GroupsOf } from './ip-groups.ts'
 
 /** Where an address leads. `reserved` is all that is none of the others. */
 export type IpKind = 'public' | 'loopback' | 'private' | 'link-local' | 'multicast' | 'reserved'
@@ -83,19 +84,4 @@ function startsWith(groups: readonly number[], network: readonly number[], bits:
     if (groups[at]! >> shift !== network[at]! >> shift) return false
   }
   return true
-}
-
-function ipv4GroupsOf(address: string): readonly number[] {
-  const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number)
-  return [a << 8 | b, c << 8 | d]
-}
-
-/** The eight groups of 16 bits of an IPv6 address without a zone; an IPv4 address at its end is two. */
-export function ipv6GroupsOf(address: string): readonly number[] {
-  const groups = (half: string): readonly number[] => half === '' ? []
-    : half.split(':').flatMap((group) => {
-      return group.includes('.') ? ipv4GroupsOf(group) : Number.parseInt(group, 16)
-    })
-  const [left = [], right = []] = address.split('::').map(groups)
-  return [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right]
 }

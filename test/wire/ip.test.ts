@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ipKindOf, ipv6GroupsOf } from '../../lib/wire/ip.ts'
+import { ipKindOf } from '../../lib/wire/ip.ts'
+import { ipv6GroupsOf } from '../../lib/wire/ip-groups.ts'
 import type { IpKind } from '../../lib/wire/ip.ts'
 
 /** The first and the last address of each network, and its neighbours on both sides. */

@@ -4,7 +4,7 @@
  * it, or appends to it.
  */
 import { isIP } from 'node:net'
-import { ipv6GroupsOf } from '../../wire/ip.ts'
+import { ipv6GroupsOf } from '../../wire/ip-groups.ts'
 
 export interface NamedHost {
   /** Lower case, without the dot of the root. */
