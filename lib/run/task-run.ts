@@ -235,11 +235,8 @@ export class TaskRun implements CallChannel, RunningTask {
   /** The agent's turn has ended, and the task with it or not. */
   end(state: TaskState, message: TaskMessage['parts'] | undefined): void {
     if (this.#isOver || this.#id === undefined) return
-    if (isTerminal(state)) return this.#end(state, { message })
-    this.#isOver = true
-    const metadata = usageMeta(this.#call.usage)
-    this.#service.tasks.move(this.#id, state, { message, metadata, questions: none })
-    this.#service.tasks.release(this.#id, this)
+    this.#end(state, { message })
+    if (!isTerminal(state)) this.#service.tasks.release(this.#id, this)
   }
 
   #unused(name: string): string {

@@ -222,6 +222,16 @@ test('a turn may end without the task, which then waits without a run', () => {
   ])
 })
 
+test('a turn that ends while it asks leaves no timer behind', () => {
+  const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
+  const before = timers()
+  const { run, task } = begun()
+  void run.ask({ what: 'roots' })
+  assert.equal(timers(), before + 1)
+  run.end('input-required', [{ type: 'text', text: 'Which?' }])
+  assert.deepEqual([timers(), task().questions], [before, []])
+})
+
 test('pieces make one artifact, their texts one text, and none comes after the end', () => {
   const { run, task } = begun()
   const text = (said: string): { type: 'text'; text: string } => ({ type: 'text', text: said })
