@@ -75,7 +75,6 @@ function other(name: OtherMethod): Method['run'] {
     const loading = others.load()
     if (loading === undefined) return others.loaded.otherMethods[name](request)
     return loading.then(() => {
-      if (request.isGone) throw new Fault('cancelled', 'The client has left')
       const result = others.loaded.otherMethods[name](request)
       if (isPromised(result)) request.wait()
       return result

@@ -43,6 +43,8 @@ export class RequestChannel implements CallChannel {
     const isLaterRound = inputResponses !== undefined || requestState !== undefined
     if (isLaterRound && this.asksByReturning) this.flow()
     request.call = this.live
+    // It may have left while the method was being loaded.
+    if (request.isGone) this.live.disconnect()
   }
 
   /** Whether a question of the handler has no answer, so that the call ends with the round. */
