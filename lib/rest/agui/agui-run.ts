@@ -11,7 +11,7 @@ import { replyOnce } from '../reply/idempotent-reply.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { PartRun } from '../reply/part-run.ts'
 import { publicFailure, valueIn } from '../reply/reply.ts'
-import { canAskByInterrupt, InterruptRounds } from './questions.ts'
+import { InterruptRounds } from './questions.ts'
 import { decodeRunInput } from './run-input.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
@@ -50,7 +50,7 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
     if (input.resume.length > 0) this.#beginRounds()
   }
 
-  can(what: Ability): boolean { return canAskByInterrupt(what) }
+  can(what: Ability): boolean { return what === 'elicit' || what === 'elicit-url' }
   ask(question: Question): Promise<unknown> { return this.#beginRounds().ask(question) }
   once(key: string, fn: () => unknown): Promise<unknown> { return this.#beginRounds().once(key, fn) }
 

@@ -9,7 +9,7 @@ import { digestOf, isRoundState, QuestionRounds } from '../../run/question-round
 import { isRecord } from '../../define/content.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { LiveCall } from '../../define/live-call.ts'
-import type { Ability, Question } from '../../define/question.ts'
+import type { Question } from '../../define/question.ts'
 import type { PendingQuestion, RoundState } from '../../run/question-rounds.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { Resume } from './run-input.ts'
@@ -26,10 +26,6 @@ export interface Interrupt {
 const PURPOSE = 'agui interrupt'
 /** A year: no state is valid for ever. */
 const MAX_STATE_MS = 365 * 86_400_000
-
-export function canAskByInterrupt(what: Ability): boolean {
-  return what === 'elicit' || what === 'elicit-url'
-}
 
 export class InterruptRounds extends QuestionRounds {
   readonly #answers: ReadonlyMap<string, Resume>
@@ -69,10 +65,9 @@ export class InterruptRounds extends QuestionRounds {
     if (question.what === 'elicit') {
       return { reason: 'input', message: question.message, responseSchema: question.schema }
     }
-    if (question.what !== 'elicit-url') {
-      throw new Fault('unsupported', 'A client of AG-UI cannot be asked this')
-    }
-    return { reason: 'open-url', message: question.message, metadata: { url: question.url } }
+    // The channel can ask nothing else.
+    const { message, url } = question as Extract<Question, { readonly what: 'elicit-url' }>
+    return { reason: 'open-url', message, metadata: { url } }
   }
 
   protected override response(key: string): unknown { return this.#answers.get(key) }

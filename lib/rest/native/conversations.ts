@@ -9,14 +9,11 @@ import { PlainChannel } from '../../run/answer-message.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { READ_AT_ONCE } from '../../state/stored-conversations.ts'
 import { andThen } from '../../util/thenable.ts'
-import { problemReply } from '../../wire/problem.ts'
-import { json } from '../reply/reply.ts'
-import type { Exchange, Overuse, Reply } from '../../http/message/exchange.ts'
+import { countedCall, json, limitIn } from '../reply/reply.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 
-const DEFAULT_LIMIT = 20
-const MAX_LIMIT = 100
 /** No cache on the way may keep what belongs to one caller. */
 const unkept = ['Cache-Control', 'private, no-store'] as const
 
@@ -24,7 +21,7 @@ const unkept = ['Cache-Control', 'private, no-store'] as const
 export function listConversations(service: Service, exchange: Exchange): MaybePromise<Reply> {
   const owner = ownerOf(exchange)
   const asked = new URLSearchParams(exchange.query)
-  const limit = limitIn(asked.get('limit'))
+  const limit = limitIn(asked, wrongLimit)
   const list = (): MaybePromise<Reply> => {
     const page = service.conversations.list(owner, limit, asked.get('cursor') ?? undefined)
     return andThen(page, ({ conversations, next }) => json({
@@ -68,12 +65,8 @@ function missing(id: string): never {
   throw new Fault('not-found', `You have no conversation '${id}'; GET /conversations lists those you have`)
 }
 
-function limitIn(text: string | null): number {
-  if (text === null) return DEFAULT_LIMIT
-  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= MAX_LIMIT) return limit
-  const message = `must be a whole number from 1 to ${MAX_LIMIT}`
-  throw new Fault('invalid', `The limit ${message}`, { errors: [{ path: 'limit', message }] })
+function wrongLimit(message: string): Fault {
+  return new Fault('invalid', `The limit ${message}`, { errors: [{ path: 'limit', message }] })
 }
 
 /**
@@ -84,9 +77,8 @@ function counted(
   service: Service, exchange: Exchange, conversations: number, work: () => MaybePromise<Reply>,
 ): MaybePromise<Reply> {
   const { limits, shared, workload } = service
-  return andThen(exchange.take('call', 1), (overuse: Overuse | undefined): MaybePromise<Reply> => {
+  return countedCall(exchange, () => {
     const { origin } = exchange
-    if (overuse !== undefined) return problemReply({ status: 429, ...overuse, requestId: origin.requestId })
     if (shared === undefined) return work()
     workload.check(origin)
     const channel = new PlainChannel(service, origin, 'http')

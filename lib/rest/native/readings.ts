@@ -5,12 +5,11 @@ import { getPrompt, readResource } from '../../run/reading.ts'
 import { Fault } from '../../define/fault.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { parseMediaType } from '../../wire/media.ts'
-import { problemReply } from '../../wire/problem.ts'
-import { boundedJson, valueIn } from '../reply/reply.ts'
+import { boundedJson, countedCall, valueIn } from '../reply/reply.ts'
 import type { Origin } from '../../define/call.ts'
 import type { ResourceContents } from '../../define/content.ts'
 import type { Prompt } from '../../define/prompt.ts'
-import type { Exchange, Overuse, Reply } from '../../http/message/exchange.ts'
+import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 
@@ -26,18 +25,12 @@ export function answerPrompt(
   )
 }
 
-/** Reads a resource. */
+/** Reads a resource. It runs what an author wrote, so it counts as a call. */
 export function answerResource(service: Service, exchange: Exchange, uri: string): MaybePromise<Reply> {
-  const { origin } = exchange
-  const read = (overuse: Overuse | undefined): MaybePromise<Reply> => {
-    if (overuse !== undefined) return problemReply({ status: 429, ...overuse, requestId: origin.requestId })
-    return replyWith(
-      service, origin, (call) => readResource(service, uri, call),
-      (contents) => resourceReply(service, contents),
-    )
-  }
-  // It runs what an author wrote, so it counts as a call, whatever its method.
-  return andThen(exchange.take('call', 1), read)
+  return countedCall(exchange, () => replyWith(
+    service, exchange.origin, (call) => readResource(service, uri, call),
+    (contents) => resourceReply(service, contents),
+  ))
 }
 
 /** Runs what an author wrote, for a reply that is whole. Throws, or rejects with, a `Fault`. */

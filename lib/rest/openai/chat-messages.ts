@@ -131,7 +131,9 @@ const completions: ChatDialect = {
 }
 
 /** The same for items that were made messages of chat completions. */
-export const flat: ChatDialect = { ...completions, list: 'input', isFlat: true }
+export const flat: ChatDialect = {
+  ...completions, list: 'input', roles: 'user, assistant, system or developer', isFlat: true,
+}
 
 /** `nameOf` says in errors where a message is; an undefined one says nothing. Throws `Fault('invalid')`. */
 export function decodeMessages(

@@ -3,7 +3,7 @@ import { isRecord } from '../../define/content.ts'
 import { Fault, publicMessage, retryAfter } from '../../define/fault.ts'
 import { shownFault } from '../../run/shown-fault.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
-import { isThenable } from '../../util/thenable.ts'
+import { andThen, isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
 import { parseJson } from '../../wire/json.ts'
@@ -16,6 +16,7 @@ import type { Limits } from '../../define/limits.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 
 const statuses: Readonly<Record<FaultKind, number>> = {
   'invalid': 422,
@@ -154,6 +155,26 @@ export function listHandler(
     }
     return reply
   }
+}
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+
+/** How many a page may have. `wrong` makes the fault. */
+export function limitIn(asked: URLSearchParams, wrong: (demand: string) => Fault): number {
+  const text = asked.get('limit')
+  if (text === null) return DEFAULT_LIMIT
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= MAX_LIMIT) return limit
+  throw wrong(`must be a whole number from 1 to ${MAX_LIMIT}`)
+}
+
+/** Counts as a call against the caller's rate, whatever the method. */
+export function countedCall(exchange: Exchange, work: () => MaybePromise<Reply>): MaybePromise<Reply> {
+  return andThen(exchange.take('call', 1), (overuse) => {
+    if (overuse === undefined) return work()
+    return problemReply({ status: 429, ...overuse, requestId: exchange.origin.requestId })
+  })
 }
 
 /** Whether a reply is whole or events, as `Accept` prefers; undefined: it accepts neither. */

@@ -2,8 +2,6 @@
  * Responses that can be read again and gone on with: one entry of the store each, with the items of its
  * conversation. One belongs to one principal; for every other it does not exist.
  */
-import { isRecord } from '../../define/content.ts'
-import { Fault } from '../../define/fault.ts'
 import { keyOf } from '../../state/store.ts'
 import { andThen } from '../../util/thenable.ts'
 import type { Service } from '../../run/service.ts'
@@ -19,10 +17,8 @@ export interface KeptResponse {
   readonly items: readonly ResponseItem[]
 }
 
-const COLLECTION = 'responses'
-
 function keyFor(owner: string, id: string): StoreKey {
-  return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
+  return { collection: 'responses', owner: keyOf(owner), key: keyOf(id) }
 }
 
 /**
@@ -45,12 +41,9 @@ export function keepResponse(
 export function readResponse(
   { responses: store }: Service, owner: string, id: string,
 ): MaybePromise<KeptResponse | undefined> {
-  return andThen(store.read(keyFor(owner, id)), (entry) => {
-    if (entry === undefined) return undefined
-    const kept: unknown = JSON.parse(entry.value)
-    if (isKept(kept)) return kept
-    throw new Fault('internal', 'Internal error', undefined, { cause: new Error('The entry is no response') })
-  })
+  return andThen(store.read(keyFor(owner, id)), (entry) => (
+    entry === undefined ? undefined : JSON.parse(entry.value) as KeptResponse
+  ))
 }
 
 /** False where there was none. */
@@ -71,9 +64,4 @@ function within(items: readonly ResponseItem[], maxBytes: number): readonly Resp
   const said = items.findLastIndex(({ role }) => role === 'user')
   // Without it there is nothing to go on with.
   return said < start ? [...items.slice(said, said + 1), ...items.slice(start)] : items.slice(start)
-}
-
-function isKept(value: unknown): value is KeptResponse {
-  return isRecord(value) && isRecord(value['response']) && Array.isArray(value['items'])
-    && Array.isArray(value['input'])
 }

@@ -8,11 +8,9 @@ import type { MadeToolCall } from '../../define/client-tool.ts'
 import type { Usage } from '../../define/event.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 
-export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'cancelled'
-
 /** How a response stands. */
 export interface ResponseFacts {
-  readonly status: ResponseStatus
+  readonly status: 'in_progress' | 'completed' | 'failed'
   readonly output?: readonly ResponseItem[] | undefined
   readonly error?: { readonly code: string; readonly message: string } | undefined
   readonly usage?: object | undefined

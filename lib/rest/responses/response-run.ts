@@ -100,7 +100,7 @@ export class ResponseRun extends RunReply<Answer> {
   }
 
   /** The response as it is before its end, as JSON. */
-  shown(status: 'queued' | 'in_progress'): string { return this.#response({ status }) }
+  begun(): string { return this.#response({ status: 'in_progress' }) }
 
   /** Runs without a client that waits. Resolves to the response as JSON, which is kept. */
   run(): MaybePromise<string> {
@@ -116,7 +116,7 @@ export class ResponseRun extends RunReply<Answer> {
 
   protected override execute(): MaybePromise<Answer> {
     if (this.sink !== undefined) {
-      const response = this.shown('in_progress')
+      const response = this.begun()
       this.#sendResponse('response.created', response)
       this.#sendResponse('response.in_progress', response)
     }

@@ -7,12 +7,12 @@ import { timeoutOf } from '../../run/answer-message.ts'
 import { cancelTaskRun, TaskRun } from '../../run/task-run.ts'
 import { isTerminal } from '../../tasks/task.ts'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
-import { andThen, isThenable } from '../../util/thenable.ts'
+import { andThen } from '../../util/thenable.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { openaiRefusal, requireModel, wrongParam } from '../openai/openai-errors.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { json, valueIn } from '../reply/reply.ts'
+import { json, limitIn, valueIn } from '../reply/reply.ts'
 import { CompactionReader, sealItems } from './compaction.ts'
 import { keepResponse, readResponse, removeResponse } from './kept-responses.ts'
 import { decodeCompaction, decodeRequest, readableItems } from './response-input.ts'
@@ -28,9 +28,6 @@ import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { KeptResponse } from './kept-responses.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
-
-const DEFAULT_LIMIT = 20
-const MAX_LIMIT = 100
 
 /** Answers a request for a response. Throws, or rejects with, a `Fault`. */
 export function createResponse(
@@ -103,15 +100,20 @@ function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
   service.tasks.check()
   service.workload.check(call.origin)
   const task = new TaskRun(service, call, { can: () => false })
-  const response = run.shown('in_progress')
+  const response = run.begun()
   const begin = { input: run.input, items: run.itemsSoFar }
   // Not for ever, even where the run may take that long: what a client makes us keep makes room.
   const runMs = Math.min(timeoutOf(service, runnable), MAX_TIMER_MS)
   const kept = keepResponse(service, owner, id, response, begin, runMs)
-  // It is kept before the task has ended, and may be forgotten.
-  const failed = async (error: unknown): Promise<void> => {
-    await run.keepFailed(error)
-    task.fail(error)
+  const work = async (): Promise<void> => {
+    try {
+      await run.run()
+      task.complete({})
+    } catch (error) {
+      // It is kept before the task has ended, and may be forgotten.
+      await run.keepFailed(error)
+      task.fail(error)
+    }
   }
   const begun = andThen(kept, () => task.begin({
     id, owner, protocol: 'http', runnable: { kind, name }, contextId: id,
@@ -119,13 +121,7 @@ function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
   }))
   return andThen(begun, () => {
     // The client may leave: its request is answered.
-    try {
-      const ended = run.run()
-      if (isThenable(ended)) Promise.resolve(ended).then(() => task.complete({}), failed)
-      else task.complete({})
-    } catch (error) {
-      void failed(error)
-    }
+    void work()
     return { status: 200, type: JSON_TYPE, body: response }
   })
 }
@@ -176,7 +172,7 @@ export function deleteResponse(service: Service, exchange: Exchange): MaybePromi
 /** The input of a response, the last item first. */
 export function listInputItems(service: Service, exchange: Exchange): MaybePromise<Reply> {
   const asked = new URLSearchParams(exchange.query)
-  const limit = limitIn(asked.get('limit'))
+  const limit = limitIn(asked, (demand) => wrongParam('limit', demand))
   const order = asked.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc') throw wrongParam('order', 'must be asc or desc')
   return withResponse(service, exchange, ({ input }) => {
@@ -221,19 +217,15 @@ function shown(service: Service, exchange: Exchange, { response }: KeptResponse)
     const state = task?.status.state
     if (state === 'canceled') return { ...response, status: 'cancelled' }
     if (task !== undefined && state !== 'failed' && state !== 'completed') return response
-    return andThen(latest(service, exchange), (now = response) => {
+    // It may have been completed since it was read.
+    return andThen(readResponse(service, exchange.origin.principal.id, idIn(exchange)), (kept) => {
+      const now = kept?.response ?? response
       if (now['status'] !== 'in_progress') return now
       const lost = state === 'completed' ? 'It could not be kept' : 'The process that ran it has ended'
       const message = task?.fault?.message ?? lost
       return { ...now, status: 'failed', error: { code: 'server_error', message } }
     })
   })
-}
-
-/** It may have been completed since it was read. */
-function latest(service: Service, exchange: Exchange): MaybePromise<ResponseItem | undefined> {
-  const { origin: { principal } } = exchange
-  return andThen(readResponse(service, principal.id, idIn(exchange)), (kept) => kept?.response)
 }
 
 function taskOf(service: Service, exchange: Exchange): MaybePromise<Task | undefined> {
@@ -243,12 +235,6 @@ function taskOf(service: Service, exchange: Exchange): MaybePromise<Task | undef
 
 function idIn({ params }: Exchange): string {
   return params.get('response') ?? ''
-}
-
-function limitIn(text: string | null): number {
-  const limit = text === null ? DEFAULT_LIMIT : Number(text)
-  if (Number.isSafeInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw wrongParam('limit', `must be a whole number from 1 to ${MAX_LIMIT}`)
 }
 
 function absence(id: string): string {

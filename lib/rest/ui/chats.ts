@@ -4,7 +4,7 @@ import { andThen } from '../../util/thenable.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { valueIn } from '../reply/reply.ts'
+import { countedCall, valueIn } from '../reply/reply.ts'
 import { decodeChatInput } from './chat-input.ts'
 import { chatKey, ChatStreams } from './chat-streams.ts'
 import { PeerChats } from './peer-chats.ts'
@@ -55,10 +55,9 @@ export class Chats {
 
   /** The stream of a chat from its begin, where there is one. It counts as a call. */
   resume(agent: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
-    const { params, origin: { principal, requestId } } = exchange
+    const { params, origin: { principal } } = exchange
     const chat = chatKey(agent, params.get('chat') ?? '', principal)
-    return andThen(exchange.take('call', 1), (overuse): MaybePromise<Reply> => {
-      if (overuse !== undefined) return problemReply({ status: 429, ...overuse, requestId })
+    return countedCall(exchange, () => {
       const source = this.#streams.find(chat)?.source() ?? this.#peers?.read(principal.id, chat)
       return andThen(source, (found) => found === undefined ? { status: 204 } : streamed(found))
     })
