@@ -109,6 +109,34 @@ test('an agent sees the thread, what the client attached, and what its tools gav
   })
 })
 
+test('what a client attaches reaches an agent, as an address or in place', async (t) => {
+  let seen: unknown
+  const server = serving(t, (_prompt, { message, history }) => {
+    seen = { message, history }
+    return ''
+  })
+  const [address, mimeType] = ['https://example.com/a.png', 'application/pdf']
+  const called = { id: 'c', function: { name: 'find', arguments: '' } }
+  await run(server, { messages: [
+    hello, { id: '2', role: 'assistant', content: 'So.', toolCalls: [called] },
+    { id: '3', role: 'tool', toolCallId: 'c', content: 'Tea' },
+    { id: '4', role: 'user', content: [
+      { type: 'image', source: { type: 'url', value: address } },
+      { type: 'document', source: { type: 'data', value: 'AAAA', mimeType } },
+    ] },
+  ] })
+  assert.deepEqual(seen, {
+    message: [
+      { type: 'resource_link', uri: address, name: 'image' },
+      { type: 'resource', resource: { uri: 'attachment:document', mimeType, blob: 'AAAA' } },
+    ],
+    history: [
+      { role: 'user', content: 'Hello' }, { role: 'assistant', content: 'So.\nfind({})' },
+      { role: 'assistant', content: 'find returned: Tea' },
+    ],
+  })
+})
+
 test('a thread with an id of any form is a conversation', async (t) => {
   const seen: (string | undefined)[] = []
   const server = serving(t, (_prompt, { sessionId }) => {

@@ -345,6 +345,10 @@ test('each item of an input has an id of its own, and pages end', async (t) => {
   }
   assert.deepEqual(seen, ['a', 'b', 'c'])
   for (const query of ['after=none', 'order=up']) assert.equal((await page(query)).status, 400, query)
+  const path = `/v1/responses/${String(id)}`
+  const wrong = await server.fetch(request(`${path}/input_items?limit=101`))
+  assert.match(await wrong.text(), /limit must be a whole number from 1 to 100/)
+  assert.equal((await server.fetch(request(`${path}?stream=true`))).status, 501)
 })
 
 test('an answer fits the format, or is a refusal', async (t) => {

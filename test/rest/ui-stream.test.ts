@@ -51,6 +51,22 @@ test('an answer is a text, whole or in pieces', async (t) => {
   ])
 })
 
+test('files of an answer are parts, by their address or in place', async (t) => {
+  const [uri, name] = ['https://example.com/a', 'a']
+  const files = await chat(serving(t, async function* (): AsyncGenerator<Piece> {
+    yield { type: 'resource_link', uri, name }
+    yield { type: 'resource_link', uri, name, mimeType: 'text/html' }
+    yield { type: 'resource', resource: { uri, mimeType: 'text/plain', text: 'Tea' } }
+    yield { type: 'resource', resource: { uri, blob: 'AAAA' } }
+  }))
+  assert.deepEqual(files.slice(2, -2), [
+    { type: 'source-url', sourceId: uri, url: uri, title: name },
+    { type: 'file', url: uri, mediaType: 'text/html' },
+    { type: 'file', url: 'data:text/plain;base64,VGVh', mediaType: 'text/plain' },
+    { type: 'file', url: 'data:application/octet-stream;base64,AAAA', mediaType: 'application/octet-stream' },
+  ])
+})
+
 test('what an agent says of its work are parts of their own, and so are data and tokens', async (t) => {
   const server = serving(t, async function* (_prompt, call): AsyncGenerator<Piece> {
     call.event({ type: 'reasoning', text: 'Let me see' })
@@ -121,6 +137,8 @@ test('a failure is a part, a wrong chat a problem, and there is no stream to go 
     [{ messages: [hello, { role: 'judge' }] }, /messages\[1\]\.role/],
     [{ messages: [{ role: 'user', parts: 'a' }] }, /messages\[0\]\.parts must be a list/],
     [{ messages: [{ role: 'user', parts: [{ type: 'file' }] }] }, /parts\[0\] must be a file/],
+    [{ messages: [{ role: 'user', parts: [{ type: 'file', mediaType: 'image/png', url: 'data:,a' }] }] },
+      /parts\[0\]\.url must be an address, or a data URI/],
     [{ tools: [{}] }, /tools\[0\]\.name/],
   ]
   for (const [more, detail] of wrong) {
