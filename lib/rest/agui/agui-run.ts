@@ -6,7 +6,7 @@ import { timeoutOf } from '../../run/answer-message.ts'
 import { quote } from '../../wire/json.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { randomUuid } from '../../wire/random.ts'
-import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
+import { formatEvent } from '../../wire/sse.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { PartRun } from '../reply/part-run.ts'
@@ -194,19 +194,11 @@ export function answerRun(
 ): MaybePromise<Reply> {
   const input = decodeRunInput(valueIn(body, service))
   const { idempotencyKey: key } = head
-  if (key === undefined) return begin(service, seal, agent, input, origin)
+  if (key === undefined) return new AguiRun(service, seal, agent, input, origin).events()
   return replyOnce(service, key, origin, problemReply, {
     identity: JSON.stringify({ agui: agent.id, body }),
     timeoutMs: timeoutOf(service, agent),
     isStream: true,
-    begin: (hold) => begin(service, seal, agent, input, origin, hold),
+    begin: (hold) => new AguiRun(service, seal, agent, input, origin, hold).events(),
   })
-}
-
-function begin(
-  service: Service, seal: Seal, agent: Agent | Group, input: RunInput, origin: Origin, hold?: KeyHold,
-): Reply {
-  const run = new AguiRun(service, seal, agent, input, origin, hold)
-  service.workload.check(origin)
-  return { status: 200, type: EVENT_STREAM, body: run }
 }

@@ -6,10 +6,10 @@ import { isRecord } from '../../define/content.ts'
 import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
-import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
+import { formatEvent } from '../../wire/sse.ts'
 import { problem, PROBLEM_JSON, problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { bounded, notAcceptable, tokenCounts, valueIn, wholeOrEvents } from '../reply/reply.ts'
+import { bounded, tokenCounts, valueIn, wantsEvents } from '../reply/reply.ts'
 import { NativeRun } from './native-run.ts'
 import { decodeQuery } from './query.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -148,9 +148,8 @@ export function answerQuery(
     const document = problem(422, detail.join('; '), requestId, { errors })
     return { status: 422, type: PROBLEM_JSON, body: JSON.stringify(document) }
   }
-  const wanted = wholeOrEvents(exchange.head.accept)
-  if (wanted === undefined) return notAcceptable(requestId)
-  const isStream = query.stream ?? wanted === EVENT_STREAM
+  const prefersEvents = wantsEvents(exchange.head.accept)
+  const isStream = query.stream ?? prefersEvents
   const { idempotencyKey: key } = exchange.head
   if (key === undefined) return begin(service, agent, query, isStream, exchange)
   return replyOnce(service, key, exchange.origin, problemReply, {
@@ -173,6 +172,6 @@ function begin(
     prompt, conversationId, isNamed: sessionId !== undefined, history,
   }, exchange.origin, hold)
   if (!isStream) return run.reply()
-  service.workload.check(exchange.origin)
-  return andThen(run.recall(), (): Reply => ({ status: 200, type: EVENT_STREAM, body: run }))
+  const reply = run.events()
+  return andThen(run.recall(), () => reply)
 }

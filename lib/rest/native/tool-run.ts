@@ -10,7 +10,7 @@ import { callTool } from '../../run/call-tool.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
-import { bounded, notAcceptable, tokenCounts, valueIn, wholeOrEvents } from '../reply/reply.ts'
+import { bounded, tokenCounts, valueIn, wantsEvents } from '../reply/reply.ts'
 import { NativeRun } from './native-run.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Severity } from '../../define/log.ts'
@@ -25,13 +25,12 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   const { body, head, origin } = exchange
   // No body is no arguments, as in MCP.
   const args = valueIn(body || '{}', service)
-  const wanted = wholeOrEvents(head.accept)
-  if (wanted === undefined) return notAcceptable(origin.requestId)
+  const isStream = wantsEvents(head.accept)
   const begin = (hold?: KeyHold): Reply | Promise<Reply> => {
     const run = new ToolCallRun(service, tool, args, origin, hold)
-    return wanted === EVENT_STREAM ? run.stream() : run.reply()
+    return isStream ? run.stream() : run.reply()
   }
-  const objection = wanted === EVENT_STREAM ? exchange.streamObjection : undefined
+  const objection = isStream ? exchange.streamObjection : undefined
   if (objection !== undefined) throw new Fault('busy', objection)
   const { idempotencyKey: key } = head
   if (key === undefined) return begin()
@@ -40,7 +39,7 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   return replyOnce(service, key, origin, problemReply, {
     identity: JSON.stringify({ tool: tool.name, body }),
     timeoutMs: tool.timeoutMs ?? service.limits.toolTimeoutMs,
-    isStream: wanted === EVENT_STREAM,
+    isStream,
     begin,
     // The events before its end are gone.
     replay: (reply) => formatEvent(reply, 'done', '1'),

@@ -265,27 +265,19 @@ function membersOf(value: unknown, at: string): Members {
 }
 
 /**
- * The format of an answer; undefined: any text. Throws a `Fault` for one that is not known, or a schema that
- * is none.
+ * The format of an answer; undefined: any text. `isFlat`: its schema stands beside its type, as in Responses.
+ * Throws a `Fault` for a format that is not known, or a schema that is none.
  * Spec: https://platform.openai.com/docs/guides/structured-outputs
  */
-function decodeFormat(format: unknown): OutputFormat | undefined {
-  const named = isRecord(format) ? format['json_schema'] : undefined
-  const schema = isRecord(named) ? named['schema'] : undefined
-  return formatOf(format, schema, 'response_format', '.json_schema.schema')
-}
-
-/** The same where the schema stands beside its type, as in Responses. */
-export function decodeFlatFormat(format: unknown): OutputFormat | undefined {
-  return formatOf(format, isRecord(format) ? format['schema'] : undefined, 'text.format', '.schema')
-}
-
-function formatOf(format: unknown, schema: unknown, at: string, path: string): OutputFormat | undefined {
+export function decodeFormat(format: unknown, isFlat = false): OutputFormat | undefined {
   if (!isGiven(format)) return undefined
+  const [at, path] = isFlat ? ['text.format', '.schema'] : ['response_format', '.json_schema.schema']
   const type = isRecord(format) ? format['type'] : undefined
   if (type === 'text') return undefined
   if (type === 'json_object') return new OutputFormat({ type: 'object' })
   if (type !== 'json_schema') throw wrongParam(`${at}.type`, 'must be text, json_object or json_schema')
+  const holder = isFlat ? format : Reflect.get(Object(format), 'json_schema')
+  const schema = isRecord(holder) ? holder['schema'] : undefined
   if (!isRecord(schema)) throw wrongParam(`${at}${path}`, 'must be a JSON Schema, an object')
   try {
     return new OutputFormat(schema)

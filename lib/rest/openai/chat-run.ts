@@ -6,7 +6,7 @@
 import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
 import { andThen } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
-import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
+import { formatEvent } from '../../wire/sse.ts'
 import { decodeChat } from './chat-messages.ts'
 import { StoppingText } from '../reply/chat-stop.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
@@ -37,22 +37,14 @@ export function answerCompletion(
   const request = decodeChat(valueIn(body, service))
   const model = requireModel(service, request.model, origin)
   const { idempotencyKey: key } = head
-  if (key === undefined) return begin(service, model, request, origin)
+  const { isStream } = request
+  if (key === undefined) return new ChatRun(service, model, request, origin).replyAs(isStream)
   return replyOnce(service, key, origin, openaiRefusal, {
     identity: JSON.stringify({ chat: body }),
     timeoutMs: timeoutOf(service, model),
-    isStream: request.isStream,
-    begin: (hold) => begin(service, model, request, origin, hold),
+    isStream,
+    begin: (hold) => new ChatRun(service, model, request, origin, hold).replyAs(isStream),
   })
-}
-
-function begin(
-  service: Service, model: Agent | Group, request: ChatRequest, origin: Origin, hold?: KeyHold,
-): MaybePromise<Reply> {
-  const run = new ChatRun(service, model, request, origin, hold)
-  if (!request.isStream) return run.reply()
-  service.workload.check(origin)
-  return { status: 200, type: EVENT_STREAM, body: run }
 }
 
 export class ChatRun extends RunReply<Answer> {

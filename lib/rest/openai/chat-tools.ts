@@ -16,19 +16,11 @@ const MAX_ARGUMENTS_DEPTH = 64
 const NAME = /^[\w.-]{1,128}$/
 const CHOICE = 'an agent decides by itself which tools it calls'
 
-/** Throws a `Fault` for what can be read in no way, or not be obeyed. */
-export function decodeTools(tools: unknown, choice: unknown): readonly ClientTool[] {
-  return toolsIn(tools, choice, (tool, at) => functionOf(tool['function'], `${at}.function`))
-}
-
-/** The same where the members of a function stand beside its type, as in Responses. */
-export function decodeFlatTools(tools: unknown, choice: unknown): readonly ClientTool[] {
-  return toolsIn(tools, choice, functionOf)
-}
-
-type ReadTool = (tool: Members, at: string) => ClientTool
-
-function toolsIn(tools: unknown, choice: unknown, read: ReadTool): readonly ClientTool[] {
+/**
+ * Throws a `Fault` for what can be read in no way, or not be obeyed. `isFlat`: the members of a function
+ * stand beside its type, as in Responses.
+ */
+export function decodeTools(tools: unknown, choice: unknown, isFlat = false): readonly ClientTool[] {
   if (isGiven(choice) && choice !== 'auto' && choice !== 'none') {
     throw wrongParam('tool_choice', `must be "auto" or "none", or left out: ${CHOICE}`, 'unsupported_value')
   }
@@ -36,7 +28,9 @@ function toolsIn(tools: unknown, choice: unknown, read: ReadTool): readonly Clie
   if (!Array.isArray(tools)) throw wrongParam('tools', 'must be a list of objects with "type": "function"')
   const all = tools.map((tool: unknown, index) => {
     const at = `tools[${index}]`
-    if (isRecord(tool) && tool['type'] === 'function') return read(tool, at)
+    if (isRecord(tool) && tool['type'] === 'function') {
+      return isFlat ? functionOf(tool, at) : functionOf(tool['function'], `${at}.function`)
+    }
     throw wrongParam(`${at}.type`, 'must be function: no other tools are known here', 'unsupported_value')
   })
   return choice === 'none' ? [] : all

@@ -34,8 +34,15 @@ const statuses: Readonly<Record<FaultKind, number>> = {
   'internal': 500,
 }
 
-/** A body that is not JSON. */
-class NotJson extends Fault {}
+/** What is refused with a status that no kind of fault has. */
+class Refused extends Fault {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super('invalid', message)
+    this.status = status
+  }
+}
 
 /** Anything thrown, as clients are told of it. */
 export interface PublicFailure { readonly fault: Fault; readonly status: number; readonly message: string }
@@ -43,7 +50,7 @@ export interface PublicFailure { readonly fault: Fault; readonly status: number;
 /** The detail of the fault is JSON or none. */
 export function publicFailure(service: Service, thrown: unknown, requestId: string): PublicFailure {
   const fault = shownFault(service, thrown, requestId)
-  const status = fault instanceof NotJson ? 400 : statuses[fault.kind]
+  const status = fault instanceof Refused ? fault.status : statuses[fault.kind]
   return { fault, status, message: publicMessage(fault, requestId, service.exposeErrors) }
 }
 
@@ -59,7 +66,7 @@ export function headersOf(
 export function valueIn(body: string, { limits }: Service): unknown {
   const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
   if (parsed.ok) return parsed.value
-  throw new NotJson('invalid', parsed.why)
+  throw new Refused(400, parsed.why)
 }
 
 export function json(value: unknown, status = 200, headers?: readonly string[]): Reply {
@@ -177,20 +184,11 @@ export function countedCall(exchange: Exchange, work: () => MaybePromise<Reply>)
   })
 }
 
-/** Whether a reply is whole or events, as `Accept` prefers; undefined: it accepts neither. */
-export function wholeOrEvents(
-  accept: string | undefined,
-): typeof JSON_TYPE | typeof EVENT_STREAM | undefined {
-  const wantsEvents = acceptance(accept, EVENT_STREAM)
-  const wantsJson = acceptance(accept, JSON_TYPE)
-  if (wantsEvents === 0 && wantsJson === 0) return undefined
-  return wantsEvents > wantsJson ? EVENT_STREAM : JSON_TYPE
-}
-
-export function notAcceptable(requestId: string): Reply {
-  return problemReply({
-    status: 406, detail: `This path answers ${JSON_TYPE} or ${EVENT_STREAM}`, requestId,
-  })
+/** Whether a reply is events, as `Accept` prefers. Throws a `Fault`, which is 406, where it wants neither. */
+export function wantsEvents(accept: string | undefined): boolean {
+  const [events, json] = [acceptance(accept, EVENT_STREAM), acceptance(accept, JSON_TYPE)]
+  if (events > 0 || json > 0) return events > json
+  throw new Refused(406, `This path answers ${JSON_TYPE} or ${EVENT_STREAM}`)
 }
 
 /**

@@ -6,6 +6,7 @@ import { LiveCall } from '../../define/live-call.ts'
 import { PlainChannel } from '../../run/answer-message.ts'
 import { andThen, isPromised } from '../../util/thenable.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
+import { EVENT_STREAM } from '../../wire/sse.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { CallFacts, Origin } from '../../define/call.ts'
 import type { ChatMessage } from '../../define/chat.ts'
@@ -73,7 +74,13 @@ export abstract class RunStream<R> extends PlainChannel implements Source {
   /** Sends a failure, and the end. */
   protected abstract fail(error: unknown): void
 
-  /** The reply as events, from a run that begins now. */
+  /** The reply as events. Throws `Fault('busy')`. */
+  events(): Reply {
+    this.service.workload.check(this.origin)
+    return { status: 200, type: EVENT_STREAM, body: this }
+  }
+
+  /** Begins the run, whose events go to `sink`. */
   open(sink: Sink): (() => void) | undefined {
     // There was no room for the stream, or the client has left.
     if (sink.closed) {
@@ -116,7 +123,11 @@ export abstract class RunReply<R> extends RunStream<R> {
   /** The whole reply as JSON text. Throws, or rejects with, a `Fault`. */
   protected abstract encode(result: R): MaybePromise<string>
 
-  /** The whole reply at once. Throws, or rejects with, a `Fault`. */
+  /** The reply as events or at once. Throws, or rejects with, a `Fault`. */
+  replyAs(isStream: boolean): Reply | Promise<Reply> {
+    return isStream ? this.events() : this.reply()
+  }
+
   reply(): Reply | Promise<Reply> {
     const result = this.execute()
     if (!isPromised(result)) return andThen(this.encode(result), replyOf)

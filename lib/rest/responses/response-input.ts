@@ -5,8 +5,8 @@
  */
 import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
-import { decodeFlatFormat, decodeMessages, flat } from '../openai/chat-messages.ts'
-import { decodeFlatTools } from '../openai/chat-tools.ts'
+import { decodeFormat, decodeMessages, flat } from '../openai/chat-messages.ts'
+import { decodeTools } from '../openai/chat-tools.ts'
 import { wrongBody, wrongParam } from '../openai/openai-errors.ts'
 import type { ClientTool } from '../../define/client-tool.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
@@ -66,8 +66,8 @@ export function decodeRequest(body: unknown): ResponseRequest {
     input: itemsOf(input),
     instructions: typeof instructions === 'string' ? instructions : undefined,
     previousId: typeof previous === 'string' ? previous : undefined,
-    clientTools: decodeFlatTools(body['tools'], body['tool_choice']),
-    format: decodeFlatFormat(isRecord(text) ? text['format'] : undefined),
+    clientTools: decodeTools(body['tools'], body['tool_choice'], true),
+    format: decodeFormat(isRecord(text) ? text['format'] : undefined, true),
     metadata: isRecord(metadata) ? metadata : undefined,
   }
 }

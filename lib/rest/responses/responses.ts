@@ -9,7 +9,6 @@ import { isTerminal } from '../../tasks/task.ts'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { andThen } from '../../util/thenable.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
-import { EVENT_STREAM } from '../../wire/sse.ts'
 import { openaiRefusal, requireModel, wrongParam } from '../openai/openai-errors.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { json, limitIn, valueIn } from '../reply/reply.ts'
@@ -52,9 +51,7 @@ function begin(
   return andThen(itemsBefore(service, origin.principal.id, request), (before): MaybePromise<Reply> => {
     const run = new ResponseRun(service, seal, agent, request, before, origin, hold)
     if (request.isBackground) return beginTask(service, run)
-    if (!request.isStream) return run.reply()
-    service.workload.check(origin)
-    return { status: 200, type: EVENT_STREAM, body: run }
+    return run.replyAs(request.isStream)
   })
 }
 
