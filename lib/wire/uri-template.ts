@@ -127,6 +127,9 @@ function broken(template: string, at: number, why: string): TypeError {
 /** The longest URI that is read. RFC 9110 §4.1 asks for at least 8,000. */
 const MAX_LENGTH = 8_192
 
+/** The longest prefix that ends where it has to; of a longer one it is only checked where it ended. */
+const MAX_COPIES = 64
+
 // An escaped `/` is a `/` in the value: what is one segment of an address must not become two.
 const ESCAPED_STOP = /^%(?:2F|3F|23)$/
 
@@ -184,7 +187,8 @@ function named({ stops, isBare }: Operator, variable: Variable): Steps {
 function value(
   variable: Variable, stops: string, min: 0 | 1, isLazy: boolean, isSimple: boolean,
 ): Steps {
-  const some = repeated([{ do: 'char', stops, isSimple }], isLazy)
+  const char: Steps = [{ do: 'char', stops, isSimple }]
+  const some = variable.max > MAX_COPIES ? repeated(char, isLazy) : upTo(variable.max, char, isLazy)
   return [{ do: 'open' }, ...min === 1 ? some : optional(some, isLazy), { do: 'close', variable }]
 }
 
@@ -202,6 +206,12 @@ function optional(steps: Steps, isLazy = false): Steps {
 
 function repeated(steps: Steps, isLazy = false): Steps {
   return [...steps, isLazy ? fork(1, -steps.length) : fork(-steps.length, 1)]
+}
+
+function upTo(max: number, steps: Steps, isLazy: boolean): Steps {
+  let all = steps
+  for (let copies = 1; copies < max; copies++) all = [...steps, ...optional(all, isLazy)]
+  return all
 }
 
 function fork(first: number, second: number): Fork {

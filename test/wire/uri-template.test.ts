@@ -59,6 +59,12 @@ const readings: readonly (readonly [string, string, Values | undefined])[] = [
   ['x:{a*}', 'x:1', { a: ['1'] }],
   ['{name}.{ext}', 'a.tar.gz', { name: 'a.tar', ext: 'gz' }],
   ['{a}{b}', 'xyz', { a: 'xy', b: 'z' }],
+  ['{a:2}{b}', 'wxyz', { a: 'wx', b: 'yz' }],
+  ['{a:2}{b}', '%C3%A9yzz', { a: 'éy', b: 'zz' }],
+  ['{a:1}/{a:2}{b}', 'x/xyzz', { a: 'xy', b: 'zz' }],
+  ['{a:2}', 'xyz', undefined],
+  ['{a:200}', 'x'.repeat(200), { a: 'x'.repeat(200) }],
+  ['{a:200}', 'x'.repeat(201), undefined],
   // No value ends within a character.
   ['{a}{b}', 'xy%C3%A9', { a: 'xy', b: 'é' }],
   ['{a}{b}', 'é😀', { a: 'é', b: '😀' }],
