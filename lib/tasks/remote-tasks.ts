@@ -186,19 +186,16 @@ interface Surroundings {
   readonly nodeOf: (task: Task) => string | undefined
 }
 
-/**
- * Reading: the store is asked where the task is. Local, remote: it is watched here, or at another process.
- * Waiting: that was not possible, and is tried again. Closed: it has ended, or is not followed any more.
- */
-type FollowState = 'reading' | 'local' | 'remote' | 'waiting' | 'closed'
-
+/** A task that is followed: watched here or at another process, or looked for until that is possible. */
 class FollowedTask {
   readonly #at: Surroundings
   readonly #record: TaskRecord
   readonly #begin: (task: Task) => void
   readonly #watcher: Watcher
   readonly #onClose: () => void
-  #state: FollowState = 'waiting'
+  /** It has ended, or is not followed any more. */
+  #isClosed = false
+  /** Ends the watching, or the waiting. */
   #leave: () => void = nothing
   /** The time of the status that `begin` got last. */
   #shownAt: string | undefined
@@ -217,7 +214,8 @@ class FollowedTask {
 
   /** Finds out where the task is, and follows it there. Never rejects. */
   async read(): Promise<void> {
-    if (!this.#enter('reading')) return
+    if (this.#isClosed) return
+    this.#enter(nothing)
     const { owner, id } = this.#record
     try {
       let task: Task | undefined
@@ -226,7 +224,7 @@ class FollowedTask {
       } catch {
         return this.#wait()
       }
-      if (this.#state === 'closed') return
+      if (this.#isClosed) return
       if (task === undefined) return this.forget()
       const node = this.#at.nodeOf(task)
       if (isTerminal(task.status.state)) this.#show(task)
@@ -240,7 +238,10 @@ class FollowedTask {
   }
 
   close(): void {
-    if (this.#enter('closed')) this.#onClose()
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#leave()
+    this.#onClose()
   }
 
   /** Closes, and notifies the watcher that no more events come from here. */
@@ -249,28 +250,25 @@ class FollowedTask {
     void this.#watcher({ what: 'forgotten' }, this.#record)
   }
 
-  /** Leaves the present state. False where it is closed, which is for good. */
-  #enter(state: FollowState, leave = nothing): boolean {
-    if (this.#state === 'closed') return false
+  /** Leaves the watching or waiting before. */
+  #enter(leave: () => void): void {
     this.#leave()
-    this.#state = state
     this.#leave = leave
-    return true
   }
 
   #wait(): void {
-    if (this.#state === 'closed') return
+    if (this.#isClosed) return
     this.#wasRefused = false
     const timer = setTimeout(() => void this.read(), this.#at.cluster.beatMs)
     timer.unref()
-    this.#enter('waiting', () => clearTimeout(timer))
+    this.#enter(() => clearTimeout(timer))
   }
 
   #watchHere(): void {
     const { owner, id } = this.#record
     const watched = this.#at.tasks.watch(owner, id, (event, { task }) => this.#take([event, task]))
     if (watched === undefined) return this.#wait()
-    this.#enter('local', watched.stop)
+    this.#enter(watched.stop)
     this.#show(watched.task)
   }
 
@@ -286,7 +284,7 @@ class FollowedTask {
     const channel = this.#at.channels.open(node, WATCH, [owner, id], {
       onMessage: (message) => {
         hasBegun = true
-        if (this.#state !== 'closed') this.#take(message as RemoteEvent)
+        if (!this.#isClosed) this.#take(message as RemoteEvent)
       },
       onEnd: () => {
         if (hasBegun || this.#wasRefused) return lost()
@@ -296,7 +294,7 @@ class FollowedTask {
       },
       onLost: lost,
     })
-    this.#enter('remote', () => channel.end())
+    this.#enter(() => channel.end())
   }
 
   #show(task: Task): void {

@@ -106,7 +106,7 @@ export class TaskOwnership {
   /** Writes the end of a task, then notifies its watchers. */
   finish(record: TaskRecord): void {
     const ended = this.stored.write(record).then(() => {
-      record.notifyEnd()
+      record.notifyLast({ what: 'status', status: record.status })
       this.#table.forget(record)
     }, (cause: unknown) => this.#endFailed(record, cause))
     this.#ending.add(ended)

@@ -83,15 +83,9 @@ export class TaskRecord implements LinkedMember<TaskRecord> {
     return behind.length === watchers.length ? Promise.race(behind) : undefined
   }
 
-  /** Notifies them of how the task has ended, and of nothing after that. */
-  notifyEnd(): void {
-    void this.notify({ what: 'status', status: this.status })
-    this.watchers = none
-  }
-
-  /** Notifies them that no more events come from here. */
-  notifyForgotten(): void {
-    void this.notify({ what: 'forgotten' })
+  /** Notifies them of how the task has ended, or that no more events come from here, and of nothing more. */
+  notifyLast(event: TaskEvent): void {
+    void this.notify(event)
     this.watchers = none
   }
 

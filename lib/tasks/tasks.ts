@@ -42,7 +42,7 @@ export class Tasks {
     this.#log = log
     this.#table = new TaskTable(limits, (record) => {
       this.#stored?.retract(record)
-      record.notifyForgotten()
+      record.notifyLast({ what: 'forgotten' })
     })
     if (!store.isShared) return
     this.#stored = new StoredTasks(store, this.#table, cluster)
@@ -260,7 +260,7 @@ export class Tasks {
 
   /** Notifies the watchers of unfinished tasks that no more events come from here. */
   stopWatchers(): void {
-    for (const record of this.#table.unfinished()) record.notifyForgotten()
+    for (const record of this.#table.unfinished()) record.notifyLast({ what: 'forgotten' })
   }
 
   /** The owner's tasks, the one whose status changed last first. */
@@ -299,7 +299,7 @@ export class Tasks {
     this.#table.markActive(record)
     this.#table.markIdle(record)
     if (this.ownership !== undefined) return this.ownership.finish(record)
-    record.notifyEnd()
+    record.notifyLast({ what: 'status', status: record.status })
     this.#table.settle(record)
   }
 

@@ -240,39 +240,30 @@ function memoryEntries(
   }
 
   function keep(kept: Kept): void {
-    const { shelf, key, bytes, isPinned } = kept
+    const { shelf, key, isPinned } = kept
     shelf.entries.set(key, kept)
+    shelf[isPinned ? 'pinned' : 'loose'].add(kept)
     if (kept.expiresAt !== Infinity) expiring.add(kept)
-    if (isPinned) {
-      shelf.pinned.add(kept)
-      setAside(1, bytes)
-    } else {
-      shelf.loose.add(kept)
-      shares.change(shelf.holding.share, 1, bytes)
-    }
+    account(kept, 1)
   }
 
   function forget(kept: Kept): void {
-    const { shelf, key, bytes, isPinned } = kept
+    const { shelf, key, isPinned } = kept
     const { holding, collection } = shelf
     shelf.entries.delete(key)
+    shelf[isPinned ? 'pinned' : 'loose'].remove(kept)
     if (kept.expiryIndex !== NOT_IN_HEAP) expiring.remove(kept)
-    if (isPinned) {
-      shelf.pinned.remove(kept)
-      setAside(-1, -bytes)
-    } else {
-      shelf.loose.remove(kept)
-      shares.change(holding.share, -1, -bytes)
-    }
+    account(kept, -1)
     if (shelf.entries.size > 0) return
     holding.shelves.delete(collection)
     if (holding.shelves.size === 0) holdings.delete(holding.owner)
   }
 
-  function setAside(count: number, bytes: number): void {
-    pinnedCount += count
-    pinnedBytes += bytes
-    shares.setAside(count, bytes)
+  function account({ shelf, bytes, isPinned }: Kept, more: 1 | -1): void {
+    if (!isPinned) return shares.change(shelf.holding.share, more, more * bytes)
+    pinnedCount += more
+    pinnedBytes += more * bytes
+    shares.setAside(more, more * bytes)
   }
 
   /** There is one: what is pinned and what is being written have room together. */

@@ -53,7 +53,9 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
   requireValueBytes(maxValueBytes)
   // A pool that can listen is behind no pooler of transactions.
   const connection = postgresConnection(pool, listenWith === pool)
-  if (listenWith === pool) requireListening(pool)
+  if (listenWith === pool && isPool(pool) && pool.options?.max === 1) {
+    throw new TypeError('postgresStore takes a pool of 2 connections at least: one of them listens')
+  }
   const listening = listenWith === pool ? connection : postgresConnection(listenWith, false)
   return remoteStore(async () => {
     const { postgresCommands } = await import('./postgres-commands.ts')
@@ -76,12 +78,6 @@ function postgresConnection(client: unknown, prepares: boolean): PostgresConnect
     return { query: querying(client, prepares), listen: (...given) => listenByPool(client, ...given) }
   }
   throw new TypeError('postgresStore takes a Pool of pg, or what postgres() of postgres.js returns')
-}
-
-/** Throws `TypeError` for a pool that has no connection left where one listens. */
-function requireListening(client: unknown): void {
-  if (!isPool(client) || client.options?.max !== 1) return
-  throw new TypeError('postgresStore takes a pool of 2 connections at least: one of them listens')
 }
 
 interface Pool {
