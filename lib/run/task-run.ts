@@ -156,7 +156,7 @@ export class TaskRun implements CallChannel, RunningTask {
     if (known !== undefined) return known
     const { tasks } = this.#service
     // Without a lease another process may run the task by now.
-    if (this.#id !== undefined) await tasks.ownership?.confirm(this.#id)
+    if (this.#id !== undefined) await tasks.stored?.confirm(this.#id)
     if (this.#call.reason !== undefined) throw this.#call.reason
     const result = memory.keepResult(key, await fn())
     if (this.#id === undefined) await this.#beginning

@@ -209,7 +209,7 @@ function assemble(
     const sweep = setInterval(() => mcp?.closeIdle(), SWEEP_MS)
     await Promise.all([listener.idle(limits.graceMs), service.workload.idle(limits.graceMs)])
     clearInterval(sweep)
-    service.tasks.ownership?.handOver()
+    service.tasks.stored?.handOver()
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
     await mcp?.close()
     ui.close()
@@ -220,7 +220,7 @@ function assemble(
     await Promise.all([listener.idle(FAREWELL_MS), push?.idle(FAREWELL_MS)])
     await push?.close()
     await listener.destroy()
-    await service.shared?.cluster.close(await service.tasks.ownership?.written() ?? true)
+    await service.shared?.cluster.close(await service.tasks.stored?.written() ?? true)
     // A store of the operator's may never close.
     await new Promise<void>((resolve, reject) => {
       const stop = startDeadline(FAREWELL_MS, resolve)

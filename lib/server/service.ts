@@ -134,10 +134,10 @@ function sealOfEnvironment(secret: ServerOptions['secret'], name: string): Seal 
 function share(
   store: GuardedStore, cluster: ClusterMembership, tasks: Tasks, workload: Workload, limits: Limits, log: Log,
 ): Shared | undefined {
-  const { ownership } = tasks
-  if (ownership === undefined) return undefined
+  const { stored } = tasks
+  if (stored === undefined) return undefined
   const channels = new PeerChannels(cluster)
-  const at = { tasks, ownership, cluster, workload, limits, log }
+  const at = { tasks, stored, cluster, workload, limits, log }
   const recovery = new TaskRecovery(at)
   reapOrphans(at, recovery, store)
   const remoteTasks = new RemoteTasks(at, channels, recovery)

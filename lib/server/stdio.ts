@@ -81,7 +81,7 @@ export async function serveStdio(
     ? (await import('../acp/acp-lines.ts')).serveAcp(service, input, claimed)
     : (await import('../mcp/transport/stdio.ts')).serveMcp(mcp, input, claimed)
   const closed = lines.over.then(async () => {
-    await service.shared?.cluster.close(await service.tasks.ownership?.written() ?? true)
+    await service.shared?.cluster.close(await service.tasks.stored?.written() ?? true)
     await service.store.close?.()
   }).finally(() => service.timers.close())
   const forget = signals ? endOnSignals({

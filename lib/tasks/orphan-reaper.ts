@@ -24,16 +24,15 @@ const THOROUGH_EVERY = 24
 
 /** Sweeps with each beat of the cluster. */
 export function reapOrphans(
-  { ownership, cluster, log }: TaskSurroundings, recovery: TaskRecovery, store: GuardedStore,
+  { stored, cluster, log }: TaskSurroundings, recovery: TaskRecovery, store: GuardedStore,
 ): void {
-  const { stored } = ownership
   /** When each was found to be dead, in monotonic milliseconds. */
   const deadSince = new Map<string, number>()
   let isSweeping = false
   let sweeps = 0
   let lastHeirs = 0
   cluster.onBeat(() => void sweep())
-  cluster.onLapse(() => void ownership.recheck())
+  cluster.onLapse(() => void stored.recheck())
 
   async function sweep(): Promise<void> {
     if (isSweeping) return
@@ -99,7 +98,7 @@ export function reapOrphans(
   /** One task of a dead process. Where others change it meanwhile, the next sweep looks again. */
   async function reapRun(node: string, { value, version }: Entry): Promise<void> {
     const [owner, id] = JSON.parse(value) as readonly [string, string]
-    const task = await ownership.read(owner, id)
+    const task = await stored.read(owner, id)
     const isDone = task === undefined ? await writeTombstone(owner, id, 0)
       : task.node !== node || await recoverTask(task, node)
     if (isDone) await store.remove(runKeyOf(node, { id }), version)
@@ -109,8 +108,8 @@ export function reapOrphans(
   async function confirmWrite(id: string): Promise<void> {
     const write = stored.unconfirmedWrites.get(id)
     // It may have come back here by another way.
-    if (write === undefined || ownership.has(id)) return
-    const task = await ownership.read(write.owner, id)
+    if (write === undefined || stored.has(id)) return
+    const task = await stored.read(write.owner, id)
     const version = task && stored.versionOf(task)
     // Its client was refused: the task must never exist.
     if (write.version === 0 && (task === undefined || task.node === cluster.id)) {
@@ -118,7 +117,7 @@ export function reapOrphans(
     } else if (task?.node === cluster.id) {
       if (!await recoverTask(task, cluster.id)) return
       // It is here now.
-      if (ownership.has(id)) return
+      if (stored.has(id)) return
     } else if (task !== undefined && version === write.version && !isTerminal(task.status.state)) {
       // The write may still arrive.
       return

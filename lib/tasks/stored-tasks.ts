@@ -2,12 +2,18 @@
  * Tasks in a store that processes share. Each change is written with the version before it, so that a task
  * which another process has taken over is noticed and never overwritten. A task is announced under its
  * process's name before it is written: when that process dies, the others find what it has left.
+ *
+ * A task has ended when its end is written and not before: another process may have ended it otherwise, and
+ * watchers must never see two outcomes.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../define/fault.ts'
 import { keyOf, SYSTEM_OWNER } from '../state/store.ts'
+import { withDeadline } from '../util/clock.ts'
 import { andThen } from '../util/thenable.ts'
+import { isInterrupted } from './task.ts'
 import type { MaybePromise } from '../util/thenable.ts'
+import type { Limits } from '../define/limits.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
 import type { Entry, Store, StoreKey } from '../state/store.ts'
 import type { TaskRecord } from './task-record.ts'
@@ -17,6 +23,7 @@ import type { ListedTask, Task } from './task.ts'
 const COLLECTION = 'tasks'
 export const RUNS = 'runs'
 const LIST_LIMIT = 10_000
+const TAKEN = 'task-taken'
 /** While a task's artifacts grow, it is written at most this often. */
 const SOON_MS = 250
 
@@ -29,37 +36,56 @@ export interface UnconfirmedWrite {
 
 export class StoredTasks {
   readonly #store: Store
+  readonly #cluster: ClusterMembership
   readonly #table: TaskTable
-  readonly #cluster: ClusterMembership | undefined
+  readonly #limits: Limits
+  readonly #onWriteFailed: (record: TaskRecord, cause: unknown) => void
   readonly #versions = new WeakMap<Task, number>()
   /** By the ids of the tasks. They stay announced, and are looked at again. */
   readonly unconfirmedWrites: Map<string, UnconfirmedWrite> = new Map<string, UnconfirmedWrite>()
-  /** Awaited before the end of a task is written. It must not reject. */
-  beforeEnd: ((task: Pick<Task, 'owner' | 'id'>) => Promise<void> | undefined) | undefined
+  #beforeEnd: ((task: Pick<Task, 'owner' | 'id'>) => Promise<void> | undefined) | undefined
   readonly #writtenAt = new WeakMap<TaskRecord, number>()
   readonly #soon = new Map<TaskRecord, NodeJS.Timeout>()
+  /** Tasks whose last change the store has not got. */
+  readonly #pendingWrites = new Set<TaskRecord>()
+  readonly #ending = new Set<Promise<void>>()
   readonly #announced = new Set<string>()
   readonly #unannounced = new WeakSet<TaskRecord>()
   /** Announcements that are being removed, by the ids of their tasks. */
   readonly #retracting = new Map<string, Promise<void>>()
 
-  constructor(store: Store, table: TaskTable, cluster: ClusterMembership | undefined) {
+  constructor(
+    store: Store, cluster: ClusterMembership, table: TaskTable, limits: Limits,
+    onWriteFailed: (record: TaskRecord, cause: unknown) => void,
+  ) {
     this.#store = store
-    this.#table = table
     this.#cluster = cluster
+    this.#table = table
+    this.#limits = limits
+    this.#onWriteFailed = onWriteFailed
+    cluster.onBeat(() => {
+      const pending = [...this.#pendingWrites]
+      this.#pendingWrites.clear()
+      for (const record of pending) {
+        if (table.find(record.id) !== record || record.isTerminal) continue
+        this.write(record).catch((cause: unknown) => onWriteFailed(record, cause))
+      }
+    })
+    cluster.on(TAKEN, (id) => {
+      const record = typeof id === 'string' ? table.find(id) : undefined
+      if (record !== undefined) this.refresh(record).catch(() => {})
+    })
   }
 
   /** Announces and writes a task that is to run here. Rejects where it cannot be promised. */
   async begin(record: TaskRecord): Promise<void> {
-    const cluster = this.#cluster
-    if (cluster === undefined) return this.write(record)
     const { id, owner, version } = record
-    await cluster.ready()
+    await this.#cluster.ready()
     try {
       await this.#announce(record)
       await this.write(record)
       // Without a lease it may have been taken for dead already, and the task with it.
-      if (version === 0 && !cluster.isLeased) throw leaseLost()
+      if (version === 0 && !this.#cluster.isLeased) throw leaseLost()
     } catch (error) {
       const isTaken = error instanceof Fault && error.kind === 'conflict'
       if (!isTaken) this.unconfirmedWrites.set(id, { owner, version })
@@ -68,13 +94,11 @@ export class StoredTasks {
     }
   }
 
-  get announced(): number { return this.#announced.size }
-
   async #announce(record: TaskRecord): Promise<void> {
     // A store may reorder what it is asked at the same time.
     await this.#retracting.get(record.id)
     this.#announced.add(record.id)
-    await this.#store.write(runKeyOf(this.#cluster!.id, record), formatRun(record), Infinity, 'any')
+    await this.#store.write(runKeyOf(this.#cluster.id, record), formatRun(record), Infinity, 'any')
   }
 
   /** The task is not here any more, or has ended: its announcement goes, unless a write is unconfirmed. */
@@ -92,19 +116,13 @@ export class StoredTasks {
   /** It is known what became of a task: its announcement goes. */
   async settle(id: string): Promise<void> {
     this.unconfirmedWrites.delete(id)
-    if (this.#cluster === undefined) return
     await this.#store.remove(runKeyOf(this.#cluster.id, { id }), 'any')
     this.#announced.delete(id)
   }
 
-  /** Resolves when no announcement is being removed any more. */
-  async retracted(): Promise<void> {
-    await Promise.all(this.#retracting.values())
-  }
-
   /** The task waited for its client, and may have lost its announcement: the next write renews it. */
   announceAgain(record: TaskRecord): void {
-    if (this.#cluster !== undefined) this.#unannounced.add(record)
+    this.#unannounced.add(record)
   }
 
   get(owner: string, id: string): MaybePromise<Task | undefined> {
@@ -158,8 +176,7 @@ export class StoredTasks {
 
   /** Whether what was read was written here: a write may have happened though its answer never came. */
   #isOwn(record: TaskRecord, task: Task | undefined): boolean {
-    const node = this.#cluster?.id
-    return node !== undefined && task?.node === node && this.#table.find(record.id) === record
+    return task?.node === this.#cluster.id && this.#table.find(record.id) === record
   }
 
   /**
@@ -208,7 +225,7 @@ export class StoredTasks {
         return await act()
       } catch (error) {
         const isUnreached = error instanceof Fault && error.kind === 'busy'
-        if (this.#cluster?.isOpen !== true || !isUnreached) throw error
+        if (!this.#cluster.isOpen || !isUnreached) throw error
         await sleep(this.#cluster.beatMs, undefined, { ref: false })
       }
     }
@@ -231,18 +248,133 @@ export class StoredTasks {
   async #write(record: TaskRecord): Promise<number> {
     const { owner, id } = record
     for (;;) {
-      if (record.isTerminal) await this.beforeEnd?.(record)
+      if (record.isTerminal) await this.#beforeEnd?.(record)
       const { task } = record
-      const json = JSON.stringify(this.#cluster === undefined ? task : { ...task, node: this.#cluster.id })
+      const json = JSON.stringify({ ...task, node: this.#cluster.id })
       const keepMs = this.#table.keepMs(task)
       const version = await this.#store.write(taskKeyOf(owner, id), json, keepMs, record.version)
       if (version !== undefined) return version
-      const now = this.#cluster && await this.get(owner, id)
+      const now = await this.get(owner, id)
       if (now === undefined || !this.#isOwn(record, now)) break
       record.version = this.versionOf(now) ?? record.version
     }
     this.#lose(record)
     throw new Fault('conflict', 'This task belongs to another process')
+  }
+
+  has(id: string): boolean { return this.#table.find(id) !== undefined }
+
+  /** As `Tasks.take`. */
+  async take(task: Task, next: Task): Promise<void> {
+    let record = this.#table.find(task.id)
+    const version = this.versionOf(task)
+    if (record === undefined && version !== undefined) {
+      record = this.#table.add(next, undefined, version)
+      // A working task makes no room for others: only its run ends it.
+      if (isInterrupted(next.status.state)) this.#table.markIdle(record)
+    } else if (record?.task === task && next !== task) {
+      this.#table.change(record, next)
+    }
+    if (record?.task !== next) return
+    try {
+      await this.begin(record)
+    } catch (error) {
+      this.#table.forget(record)
+      if (!(error instanceof Fault && error.kind === 'conflict')) throw error
+      return
+    }
+    const { id, node } = task
+    if (node === undefined || node === this.#cluster.id) return
+    // Where the message is lost, that process finds out with its next write, if it lives.
+    this.#cluster.send(node, TAKEN, id).catch(() => {})
+  }
+
+  /** The task as it is in the store, unless it is this process's own. */
+  read(owner: string, id: string): MaybePromise<Task | undefined> {
+    const record = this.#table.find(id)
+    return record === undefined ? this.get(owner, id) : this.refresh(record)
+  }
+
+  /** Resolves when it is known whether a task is still this process's. Undefined: it surely is. */
+  confirm(id: string): Promise<unknown> | undefined {
+    const record = this.#table.find(id)
+    if (record === undefined || this.#cluster.isLeased) return undefined
+    return this.retryUntilWritten(() => this.refresh(record))
+  }
+
+  /** Drops what runs here and was taken by other processes. Never rejects. */
+  async recheck(): Promise<void> {
+    for (const record of [...this.#table.working()]) await this.refresh(record).catch(() => {})
+  }
+
+  /** Writes the task again with the next beat; ends are retried anyway. */
+  retryLater(record: TaskRecord): void {
+    this.#pendingWrites.add(record)
+  }
+
+  /** Writes the end of a task, then notifies its watchers. */
+  finish(record: TaskRecord): void {
+    const ended = this.write(record).then(() => {
+      record.notifyLast({ what: 'status', status: record.status })
+      this.#table.forget(record)
+    }, (cause: unknown) => this.#endFailed(record, cause))
+    this.#ending.add(ended)
+    void ended.finally(() => this.#ending.delete(ended))
+  }
+
+  /** A task whose end is being written, when it is. Rejects with `Fault('busy')` where that takes long. */
+  async readEnd({ owner, id, task, waitingWrite, writing }: TaskRecord): Promise<Task | undefined> {
+    const written = (waitingWrite ?? writing ?? Promise.resolve()).then(() => true, () => false)
+    const late = (): Fault => (
+      new Fault('busy', 'How this task has ended is not kept yet; try again later')
+    )
+    const isWritten = await withDeadline(written, this.#limits.storeTimeoutMs, late)
+    return isWritten ? task : this.get(owner, id)
+  }
+
+  /** Leaves to other processes what they can go on with: it stays announced, and runs no more here. */
+  handOver(): void {
+    for (const record of [...this.#table.working()]) {
+      const { turn, status: { state } } = record.task
+      if (turn !== undefined && (turn.isRerun === true || isInterrupted(state))) this.#abandon(record)
+    }
+  }
+
+  /** Resolves when everything is written, in `storeTimeoutMs`. True: nothing is left to others. */
+  written(): Promise<boolean> {
+    const all = Promise.allSettled([...this.#ending]).then(() => Promise.all(this.#retracting.values()))
+    const late = (): Fault => new Fault('timeout', 'The store takes long')
+    return withDeadline(all, this.#limits.storeTimeoutMs, late)
+      .then(() => this.#announced.size === 0, () => false)
+  }
+
+  /** Awaited before the end of a task is written. It must not reject. */
+  onBeforeEnd(listener: (task: Pick<Task, 'owner' | 'id'>) => Promise<void> | undefined): void {
+    this.#beforeEnd = listener
+  }
+
+  /** The task is another process's, or too large, or this process is closing. */
+  #endFailed(record: TaskRecord, cause: unknown): void {
+    this.#onWriteFailed(record, cause)
+    // Another process has it.
+    if (record.slot === undefined) return
+    const { task } = record
+    const isTooLarge = cause instanceof Fault && cause.kind === 'too-large'
+    if (!isTooLarge || task.fault?.message === cause.message) return this.#abandon(record)
+    const { kind, message } = cause
+    const parts = [{ type: 'text', text: message }] as const
+    this.#table.change(record, {
+      ...task, fault: { kind, message }, result: undefined, artifacts: [], history: [], turn: undefined,
+      status: {
+        state: 'failed', at: task.status.at, message: { id: `${task.id}-end`, role: 'agent', parts },
+      },
+    })
+    this.finish(record)
+  }
+
+  #abandon(record: TaskRecord): void {
+    this.unconfirmedWrites.set(record.id, { owner: record.owner, version: record.version })
+    this.#table.forget(record)
   }
 
   /** Undefined for a tombstone: no process may write a task of that id any more. */

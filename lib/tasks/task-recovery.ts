@@ -12,7 +12,7 @@ import type { FaultKind } from '../define/fault.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
-import type { TaskOwnership } from './task-ownership.ts'
+import type { StoredTasks } from './stored-tasks.ts'
 import type { Task, TaskChange } from './task.ts'
 import type { Tasks } from './tasks.ts'
 
@@ -32,7 +32,7 @@ const MAX_TRIES = 5
 /** The tasks of this process, which is one of several. */
 export interface TaskSurroundings {
   readonly tasks: Tasks
-  readonly ownership: TaskOwnership
+  readonly stored: StoredTasks
   readonly cluster: ClusterMembership
   /** Whether there is room here for one more call. */
   readonly workload: { readonly isFull: boolean }
@@ -98,7 +98,7 @@ export class TaskRecovery {
    */
   async answer({ owner, id }: Task, answers: ReadonlyMap<string, unknown>): Promise<boolean> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const task = await this.#at.ownership.read(owner, id)
+      const task = await this.#at.stored.read(owner, id)
       if (task?.turn === undefined || !isInterrupted(task.status.state) || !this.#serves(task)) return false
       const given = [...answers].filter(([key]) => task.questions.some((one) => one.key === key))
       const turn = { ...task.turn, answers: { ...task.turn.answers, ...Object.fromEntries(given) } }
@@ -126,7 +126,7 @@ export class TaskRecovery {
   }
 
   async #take(task: Task, next: Task): Promise<boolean> {
-    await this.#at.ownership.take(task, next)
+    await this.#at.stored.take(task, next)
     if (!this.#at.tasks.isCurrent(next)) return false
     await this.taken(next)
     return true

@@ -13,7 +13,6 @@ import { Fault } from '../define/fault.ts'
 import { randomUuid } from '../wire/random.ts'
 import { StoredTasks } from './stored-tasks.ts'
 import { isInterrupted, isTerminal, mayFollow, taskOf, wholeTask } from './task.ts'
-import { TaskOwnership } from './task-ownership.ts'
 import { bytesOfMessage, bytesOfParts } from './task-record.ts'
 import { TaskTable } from './task-table.ts'
 import type { Artifact, ArtifactChange } from '../define/artifact.ts'
@@ -30,9 +29,8 @@ import type {
 
 export class Tasks {
   readonly #limits: Limits
-  readonly #stored: StoredTasks | undefined
-  /** Which process has which task; undefined where the store is not shared. */
-  readonly ownership: TaskOwnership | undefined
+  /** Where processes share a store; else undefined. */
+  readonly stored: StoredTasks | undefined
   readonly #log: Log
   readonly #table: TaskTable
   readonly #times = new Timeline()
@@ -41,13 +39,11 @@ export class Tasks {
     this.#limits = limits
     this.#log = log
     this.#table = new TaskTable(limits, (record) => {
-      this.#stored?.retract(record)
+      this.stored?.retract(record)
       record.notifyLast({ what: 'forgotten' })
     })
-    if (!store.isShared) return
-    this.#stored = new StoredTasks(store, this.#table, cluster)
-    const onWriteFailed = (record: TaskRecord, cause: unknown): void => this.#writeFailed(record, cause)
-    this.ownership = new TaskOwnership(this.#stored, this.#table, limits, onWriteFailed, cluster)
+    if (cluster === undefined) return
+    this.stored = new StoredTasks(store, cluster, this.#table, limits, (...why) => this.#writeFailed(...why))
   }
 
   get running(): number { return this.#table.running }
@@ -69,8 +65,8 @@ export class Tasks {
     const at = this.#times.next()
     const task = taskOf(seed, at, { state: 'submitted', at })
     const record = this.#table.add(task, run, 0)
-    if (this.#stored === undefined) return task
-    return this.#stored.begin(record).then(() => task, (error: unknown) => {
+    if (this.stored === undefined) return task
+    return this.stored.begin(record).then(() => task, (error: unknown) => {
       this.#table.forget(record)
       throw error
     })
@@ -89,7 +85,7 @@ export class Tasks {
    * where it has changed since, or another was quicker: see `isCurrent`. Throws `Fault('busy')` without room.
    */
   take(task: Task, next: Task = task): MaybePromise<void> {
-    return this.ownership?.take(task, next)
+    return this.stored?.take(task, next)
   }
 
   /** Whether a task is here, and as it was read. */
@@ -118,27 +114,27 @@ export class Tasks {
     const record = this.#table.find(id)
     if (record === undefined) return undefined
     this.#table.forget(record)
-    return this.#stored?.remove(record).catch((cause: unknown) => this.#writeFailed(record, cause))
+    return this.stored?.remove(record).catch((cause: unknown) => this.#writeFailed(record, cause))
   }
 
   /** Resolves when other processes can read the task as it is here. Undefined where there are none. */
   whenPersisted(id: string): Promise<void> | undefined {
-    if (this.#stored === undefined) return undefined
+    if (this.stored === undefined) return undefined
     const record = this.#table.find(id)
-    if (record !== undefined && this.#stored.isDue(record)) void this.#write(record)
+    if (record !== undefined && this.stored.isDue(record)) void this.#write(record)
     return (record?.waitingWrite ?? record?.writing)?.catch(() => {})
   }
 
   /** The owner's task of that id. At once where it runs here. */
   get(owner: string, id: string): MaybePromise<Task | undefined> {
     const record = this.#table.find(id)
-    if (record === undefined) return this.#stored?.get(owner, id)
+    if (record === undefined) return this.stored?.get(owner, id)
     const { task } = record
     if (task.owner !== owner) return undefined
-    if (this.#stored === undefined) return task
+    if (this.stored === undefined) return task
     // One that waits for its client may have been answered at another process.
-    if (isInterrupted(task.status.state)) return this.#stored.refresh(record)
-    return record.isTerminal ? this.ownership!.readEnd(record) : task
+    if (isInterrupted(task.status.state)) return this.stored.refresh(record)
+    return record.isTerminal ? this.stored!.readEnd(record) : task
   }
 
   runOf(id: string): RunningTask | undefined {
@@ -159,7 +155,7 @@ export class Tasks {
       this.#finish(record)
       return true
     }
-    if (isInterrupted(task.status.state) && !isInterrupted(state)) this.#stored?.announceAgain(record)
+    if (isInterrupted(task.status.state) && !isInterrupted(state)) this.stored?.announceAgain(record)
     // A new message in the same state can wait; a new state or question is needed at once.
     if (state === task.status.state && questions === task.questions) this.#writeSoon(record)
     else void this.#write(record)
@@ -243,7 +239,7 @@ export class Tasks {
     const record = this.#unfinished(id)
     if (record === undefined) return
     this.#table.change(record, { ...record.task, ...more })
-    await this.#stored?.retryUntilWritten(() => this.#stored!.write(record))
+    await this.stored?.retryUntilWritten(() => this.stored!.write(record))
   }
 
   /**
@@ -266,8 +262,8 @@ export class Tasks {
   /** The owner's tasks, the one whose status changed last first. */
   list(owner: string): MaybePromise<readonly ListedTask[]> {
     const here = this.#table.of(owner)
-    if (this.#stored === undefined) return here
-    return this.#stored.list(owner, here.filter(({ status }) => !isTerminal(status.state)).map(wholeTask))
+    if (this.stored === undefined) return here
+    return this.stored.list(owner, here.filter(({ status }) => !isTerminal(status.state)).map(wholeTask))
   }
 
   #unfinished(id: string): TaskRecord | undefined {
@@ -277,11 +273,11 @@ export class Tasks {
 
   /** Resolves, where processes share the store, when it is written there, or could not be. */
   #write(record: TaskRecord): Promise<void> | undefined {
-    return this.#stored?.write(record).catch((cause: unknown) => this.#writeFailed(record, cause))
+    return this.stored?.write(record).catch((cause: unknown) => this.#writeFailed(record, cause))
   }
 
   #writeSoon(record: TaskRecord): void {
-    this.#stored?.writeSoon(record, () => void this.#write(record))
+    this.stored?.writeSoon(record, () => void this.#write(record))
   }
 
   #writeFailed(record: TaskRecord, cause: unknown): void {
@@ -289,7 +285,7 @@ export class Tasks {
     if (cause instanceof Fault && cause.kind === 'conflict') {
       return this.#log('info', 'A task belongs to another process by now', { task })
     }
-    if (cause instanceof Fault && cause.kind === 'busy') this.ownership?.retryLater(record)
+    if (cause instanceof Fault && cause.kind === 'busy') this.stored?.retryLater(record)
     this.#log('warning', 'A task could not be kept', { task, cause })
   }
 
@@ -298,7 +294,7 @@ export class Tasks {
     // It may be idle already, with the longer time of a task that waits.
     this.#table.markActive(record)
     this.#table.markIdle(record)
-    if (this.ownership !== undefined) return this.ownership.finish(record)
+    if (this.stored !== undefined) return this.stored.finish(record)
     record.notifyLast({ what: 'status', status: record.status })
     this.#table.settle(record)
   }

@@ -37,7 +37,7 @@ async function processOn(t: TestContext, shared: SharedMemory, leaseMs = LEASE_M
   const nodes = new ClusterMembership(guard, createSeal('the secret of all'), limits, () => {})
   const tasks = new Tasks(limits, guard, () => {}, nodes)
   const workload = new Workload(10, 'here')
-  const at = { tasks, ownership: tasks.ownership!, cluster: nodes, workload, limits, log() {} }
+  const at = { tasks, stored: tasks.stored!, cluster: nodes, workload, limits, log() {} }
   const recovery = new TaskRecovery(at)
   reapOrphans(at, recovery, guard)
   t.after(() => {

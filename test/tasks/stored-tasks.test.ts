@@ -3,13 +3,15 @@ import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { Tasks } from '../../lib/tasks/tasks.ts'
 import { eventually } from '../fixtures/client.ts'
-import { sharedStore } from '../fixtures/shared-store.ts'
+import { processNamed, sharedStore } from '../fixtures/shared-store.ts'
 import type { RunningTask, Task, TaskSeed } from '../../lib/tasks/task.ts'
 import type { Limits, Store } from '../../lib/index.ts'
 
+let processes = 0
+
 /** The tasks of one process. */
 function processOn(store: Store, limits: Partial<Limits> = {}): Tasks {
-  return new Tasks(limitsOf(limits), store, () => {})
+  return new Tasks(limitsOf(limits), store, () => {}, processNamed(`process${++processes}`))
 }
 
 const seed: TaskSeed = {
@@ -92,7 +94,7 @@ test('how long the store keeps a task depends on what it waits for', async () =>
   const keeps: number[] = []
   const tasks = processOn({
     ...store, isShared: true, write: (key, value, keepMs, expected) => {
-      keeps.push(keepMs)
+      if (key.collection === 'tasks') keeps.push(keepMs)
       return store.write(key, value, keepMs, expected)
     },
   }, { taskKeepMs: 1_000_000, waitingTaskKeepMs: 2_000_000 })
@@ -107,16 +109,17 @@ test('a task of which nobody was told is dropped from the store too', async () =
   const removed: unknown[] = []
   const tasks = processOn({
     ...store, isShared: true, remove: async (key, expected) => {
-      removed.push(expected)
+      if (key.collection === 'tasks') removed.push(expected)
       return store.remove(key, expected)
     },
   })
   const { id } = await tasks.create(seed)
   tasks.move(id, 'working')
   await tasks.drop(id)
+  await tasks.stored!.written()
   assert.equal(store.entries.size, 0)
   assert.equal(tasks.running, 0)
-  assert.deepEqual(removed, [2])
+  assert.deepEqual(removed, [3])
   assert.equal(await tasks.get('ann', id), undefined)
 })
 
@@ -137,7 +140,7 @@ test('a store that mixes up owners shows nobody another\'s task', async () => {
   const store = sharedStore()
   const tasks = processOn(store)
   const id = await waiting(tasks)
-  const [entry] = store.entries.values()
+  const [, entry] = store.entries.values()
   const mixed = processOn({ ...store, isShared: true, read: async () => entry, list: async () => [entry!] })
   assert.equal(await mixed.get('bob', id), undefined)
   assert.deepEqual(await mixed.list('bob'), [])
@@ -148,9 +151,29 @@ test('a task that is being begun is not taken for lost when all are looked at', 
   const tasks = processOn({ ...sharedStore(), read: () => Promise.resolve(undefined) })
   const run = runOf()
   const created = tasks.create(seed, run)
-  await tasks.ownership!.recheck()
+  await tasks.stored!.recheck()
   const task = await created
   assert.equal(tasks.isCurrent(task), true)
   assert.equal(tasks.runOf(task.id), run)
   assert.equal(run.cancels(), 0)
+})
+
+/** A task whose end is on its way into a store that takes its time, and is given as much as it takes. */
+async function ending(): Promise<{ readonly tasks: Tasks; readonly id: string }> {
+  const tasks = processOn(sharedStore(10), { storeTimeoutMs: Infinity })
+  const { id } = await tasks.create(seed)
+  tasks.move(id, 'working')
+  await tasks.whenPersisted(id)
+  tasks.move(id, 'completed')
+  return { tasks, id }
+}
+
+test('without a limit, who reads a task waits until its end is kept', async () => {
+  const { tasks, id } = await ending()
+  assert.equal((await tasks.get('ann', id))?.status.state, 'completed')
+})
+
+test('without a limit, a process that closes waits until all ends are kept', async () => {
+  const { tasks } = await ending()
+  assert.equal(await tasks.stored!.written(), true)
 })

@@ -393,7 +393,7 @@ export class PushDeliveries {
     })
     cluster.onDead((node) => this.#takeOver(node))
     recovery.onTaken((task) => this.#attach(task))
-    this.#service.tasks.ownership?.onBeforeEnd((task) => this.#mark(task))
+    this.#service.tasks.stored?.onBeforeEnd((task) => this.#mark(task))
   }
 
   /** The other process that runs a task. */
