@@ -2,8 +2,8 @@
 import { Catalog } from '../define/catalog.ts'
 import { Conversations } from '../state/conversation.ts'
 import { limitsOf } from '../define/limits.ts'
-import { DeploymentStore } from '../state/deployment.ts'
-import { GuardedStore } from '../state/guarded-store.ts'
+import { deploymentStore } from '../state/deployment.ts'
+import { guardedStore } from '../state/guarded-store.ts'
 import { IdempotentReplies } from '../state/idempotency.ts'
 import { PeerChannels } from '../state/peer-channels.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from '../define/log.ts'
@@ -26,6 +26,7 @@ import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { Service, Shared, Traced } from '../run/service.ts'
 import type { ServerOptions } from './options.ts'
+import type { GuardedStore } from '../state/guarded-store.ts'
 import type { Seal } from '../wire/seal.ts'
 
 export interface MadeService { readonly service: Service; readonly seal: Seal }
@@ -58,8 +59,8 @@ export function createService(options: ServerOptions): MadeService {
   }
   const seal = options.secret === undefined ? sealOfEnvironment(secret, name) : createSeal(secret, name)
   const deployment = options.store?.isShared === true && secret !== undefined
-    ? new DeploymentStore(options.store, secret, options.deployment, limits.storeTimeoutMs) : undefined
-  const guarded = deployment && new GuardedStore(deployment, limits, log)
+    ? deploymentStore(options.store, secret, options.deployment, limits.storeTimeoutMs) : undefined
+  const guarded = deployment && guardedStore(deployment, limits, log)
   const cluster = guarded && new ClusterMembership(guarded, seal, limits, log)
   cluster?.onForgotten(() => deployment?.confirm().catch(() => {}))
   const store = guarded ?? options.store ?? memoryStore()

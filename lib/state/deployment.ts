@@ -11,7 +11,7 @@ import { Fault } from '../define/fault.ts'
 import { startDeadline } from '../util/clock.ts'
 import { SYSTEM_OWNER } from './store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
-import type { Entry, Keep, Store, StoreKey } from './store.ts'
+import type { Store, StoreKey } from './store.ts'
 
 /** Lines, each with the digest of a secret and the id of its deployment. */
 const IDS: StoreKey = { collection: 'deployments', owner: SYSTEM_OWNER, key: 'ids' }
@@ -19,89 +19,64 @@ const LINE = /^([0-9a-f]{24}) ([0-9a-f]{24})$/gm
 const ID_BYTES = 12
 const MAX_TRIES = 100
 
-export class DeploymentStore implements Store {
-  readonly isShared = true
-  readonly #store: Store
-  readonly #timeoutMs: number
-  readonly #secrets: readonly string[]
-  /** What is put before collections and topics; undefined until the id is known. */
-  #space: string | undefined
-  #entering: Promise<string> | undefined
-
-  /**
-   * `secret`: one or several, as a seal takes them. `name`: used instead of them. `timeoutMs`: how long one
-   * look-up of the id is waited for before another is begun.
-   */
-  constructor(store: Store, secret: string | readonly string[], name: string | undefined, timeoutMs: number) {
-    this.#store = store
-    this.#timeoutMs = timeoutMs
-    this.#secrets = name === undefined ? [secret].flat() : []
-    this.#space = name === undefined ? undefined : spaceOf(digestOf('name', name))
-  }
-
-  read(key: StoreKey): MaybePromise<Entry | undefined> {
-    return this.#within((space) => this.#store.read(placed(space, key)))
-  }
-
-  write(
-    key: StoreKey, value: string, keepMs: number, expected: number | 'any',
-  ): MaybePromise<number | undefined> {
-    return this.#within((space) => this.#store.write(placed(space, key), value, keepMs, expected))
-  }
-
-  remove(key: StoreKey, expected: number | 'any'): MaybePromise<boolean> {
-    return this.#within((space) => this.#store.remove(placed(space, key), expected))
-  }
-
-  list(collection: string, owner: string, limit: number, before?: number): MaybePromise<readonly Entry[]> {
-    return this.#within((space) => this.#store.list(space + collection, owner, limit, before))
-  }
-
-  publish(topic: string, text: string, keep?: Keep): MaybePromise<void> {
-    return this.#within((space) => this.#store.publish(space + topic, text, keep))
-  }
-
-  follow(
-    topic: string, from: 'kept' | 'now', listener: (text: string) => void, onLost?: () => void,
-  ): MaybePromise<() => void> {
-    return this.#within((space) => this.#store.follow(space + topic, from, listener, onLost))
-  }
-
-  close(): MaybePromise<void> { return this.#store.close?.() }
-
+/** A store in the space of one deployment. */
+export interface DeploymentStore extends Store {
   /** Writes the id again where the store may have lost it. Rejects as the store does. */
-  async confirm(): Promise<void> {
-    if (this.#space !== undefined && this.#secrets.length > 0) await this.#find(this.#space.slice(0, -1))
+  confirm(): Promise<void>
+}
+
+/**
+ * `secret`: one or several, as a seal takes them. `name`: used instead of them. `timeoutMs`: how long one
+ * look-up of the id is waited for before another is begun.
+ */
+export function deploymentStore(
+  store: Store, secret: string | readonly string[], name: string | undefined, timeoutMs: number,
+): DeploymentStore {
+  const digests = name === undefined ? [secret].flat().map((one) => digestOf('secret', one)) : []
+  /** What is put before collections and topics; undefined until the id is known. */
+  let space = name === undefined ? undefined : spaceOf(digestOf('name', name))
+  let entering: Promise<string> | undefined
+  return {
+    isShared: true,
+    read: (key) => within((space) => store.read(placed(space, key))),
+    write: (key, ...kept) => within((space) => store.write(placed(space, key), ...kept)),
+    remove: (key, expected) => within((space) => store.remove(placed(space, key), expected)),
+    list: (collection, ...page) => within((space) => store.list(space + collection, ...page)),
+    publish: (topic, ...event) => within((space) => store.publish(space + topic, ...event)),
+    follow: (topic, ...subscriber) => within((space) => store.follow(space + topic, ...subscriber)),
+    close: () => store.close?.(),
+    async confirm() {
+      if (space !== undefined && digests.length > 0) await find(space.slice(0, -1))
+    },
   }
 
   /** What is asked before the id is known keeps its order. */
-  #within<T>(work: (space: string) => MaybePromise<T>): MaybePromise<T> {
-    return this.#space === undefined ? this.#enter().then(() => this.#within(work)) : work(this.#space)
+  function within<T>(work: (space: string) => MaybePromise<T>): MaybePromise<T> {
+    return space === undefined ? enter().then(() => within(work)) : work(space)
   }
 
-  #enter(): Promise<string> {
-    if (this.#entering !== undefined) return this.#entering
-    const entering = this.#find()
+  function enter(): Promise<string> {
+    if (entering !== undefined) return entering
+    const finding = find()
     const forget = (): void => {
-      if (this.#entering === entering) this.#entering = undefined
+      if (entering === finding) entering = undefined
     }
     // An answer that never comes must not block all later calls.
-    const stop = startDeadline(this.#timeoutMs, forget)
-    entering.then((id) => {
+    const stop = startDeadline(timeoutMs, forget)
+    finding.then((id) => {
       stop()
-      this.#space ??= spaceOf(id)
+      space ??= spaceOf(id)
     }, () => {
       stop()
       forget()
     })
-    return this.#entering = entering
+    return entering = finding
   }
 
   /** The id that is written for the first of the secrets that has one; then it is written for all. */
-  async #find(current?: string): Promise<string> {
-    const digests = this.#secrets.map((secret) => digestOf('secret', secret))
+  async function find(current?: string): Promise<string> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const entry = await this.#store.read(IDS)
+      const entry = await store.read(IDS)
       const lines = [...entry?.value.matchAll(LINE) ?? []]
       const ids = new Map(lines.map(([, digest = '', id = '']) => [digest, id]))
       const known = digests.find((digest) => ids.has(digest))
@@ -110,7 +85,7 @@ export class DeploymentStore implements Store {
       if (digests.every((digest) => ids.get(digest) === id)) return id
       for (const digest of digests) ids.set(digest, id)
       const value = [...ids].map((line) => line.join(' ')).join('\n')
-      if (await this.#store.write(IDS, value, Infinity, entry?.version ?? 0) !== undefined) return id
+      if (await store.write(IDS, value, Infinity, entry?.version ?? 0) !== undefined) return id
     }
     throw new Fault('busy', 'Other deployments write to the store all the time; try again later')
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { GuardedStore } from '../../lib/state/guarded-store.ts'
+import { guardedStore } from '../../lib/state/guarded-store.ts'
 import { PeerChannels } from '../../lib/state/peer-channels.ts'
 import { ClusterMembership } from '../../lib/state/cluster.ts'
 import { createSeal } from '../../lib/wire/seal.ts'
@@ -22,7 +22,7 @@ async function processOn(
 ): Promise<Process> {
   const store = shared.connect()
   const limits = limitsOf({ leaseMs, storeTimeoutMs: 2_000 })
-  const guarded = new GuardedStore(store, limits, () => {})
+  const guarded = guardedStore(store, limits, () => {})
   const nodes = new ClusterMembership(guarded, createSeal(secret), limits, () => {})
   t.after(() => nodes.close(true))
   await nodes.ready()
@@ -54,7 +54,7 @@ test('a process that could follow one topic only follows the other later, and ne
     return follow(topic, ...all)
   }
   const limits = limitsOf({ leaseMs: 60_000, storeTimeoutMs: 2_000 })
-  const guarded = new GuardedStore(store, limits, () => {})
+  const guarded = guardedStore(store, limits, () => {})
   const nodes = new ClusterMembership(guarded, createSeal('the secret of all'), limits, () => {})
   t.after(() => nodes.close(true))
   await assert.rejects(async () => nodes.ready())

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { DeploymentStore } from '../../lib/state/deployment.ts'
+import { deploymentStore } from '../../lib/state/deployment.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { deployments, sharedMemory, spacesIn } from '../fixtures/fleet.ts'
+import type { DeploymentStore } from '../../lib/state/deployment.ts'
 import type { MaybePromise, Store } from '../../lib/index.ts'
 
 const [OLD, NEW, NEXT] = ['the old secret of all', 'the new secret of all', 'the next secret of all']
 const place = { collection: 'things', owner: 'ann', key: 'a' }
 
 function storeOf(store: Store, secret: string | readonly string[], name?: string): DeploymentStore {
-  return new DeploymentStore(store, secret, name, 1_000)
+  return deploymentStore(store, secret, name, 1_000)
 }
 
 /** What is written by one, and whether the other reads it. */
@@ -122,7 +123,7 @@ test('what was said before the id was known is heard before what was said after 
 
 test('an answer that never comes is not waited for by who asks later', async () => {
   const { store, answers } = held()
-  const one = new DeploymentStore(store, OLD, undefined, 20)
+  const one = deploymentStore(store, OLD, undefined, 20)
   void Promise.resolve(one.read(place)).catch(() => {})
   assert.equal(answers.length, 1)
   await eventually(() => {

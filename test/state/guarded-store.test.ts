@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { GuardedStore } from '../../lib/state/guarded-store.ts'
+import { guardedStore } from '../../lib/state/guarded-store.ts'
 import { Fault, memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { holdUp } from '../fixtures/time.ts'
+import type { GuardedStore } from '../../lib/state/guarded-store.ts'
 import type { Store } from '../../lib/index.ts'
 
 const key = { collection: 'things', owner: 'ann', key: 'one' }
@@ -37,7 +38,7 @@ function guarded(storeTimeoutMs = 20): {
     follow: (...all) => act(() => inner.follow(...all)),
   }
   const said: string[] = []
-  const guard = new GuardedStore(store, limitsOf({ storeTimeoutMs }), (_level, text) => { said.push(text) })
+  const guard = guardedStore(store, limitsOf({ storeTimeoutMs }), (_level, text) => { said.push(text) })
   return { guard, turn: (next) => { mood = next }, asked: () => asked, said }
 }
 
@@ -74,7 +75,7 @@ test('a store that is silent is waited for three times, and then not any more', 
   assert.equal(isLater, false)
   assert.equal(asked(), before)
   assert.equal(said.length, 1)
-  guard.close()
+  guard.close?.()
 })
 
 test('an answer that came while this process was held up is heard', async () => {
@@ -96,7 +97,7 @@ test('a store that is silent is given up by a process that was held up, too', as
   holdUp(300)
   await Promise.all(answers.map((answer) => assert.rejects(async () => answer, isBusy)))
   assert.ok(guard.isUnavailable)
-  guard.close()
+  guard.close?.()
 })
 
 test('whether a store is there again is found out without a call, and told', async () => {
@@ -135,7 +136,7 @@ test('what a store refuses is told as it is, and is no sign that it is away', as
 
 test('what an engine throws at its caller does not put it away for others', async () => {
   const inner = memoryStore({ isShared: true })
-  const guard = new GuardedStore({
+  const guard = guardedStore({
     ...inner, isShared: true,
     write: () => Promise.reject(new Error('invalid byte sequence')),
   }, limitsOf({ storeTimeoutMs: 20 }), () => {})
@@ -146,7 +147,7 @@ test('what an engine throws at its caller does not put it away for others', asyn
 
 test('what is larger than a store may be given never reaches it', async () => {
   const { guard, asked } = guarded()
-  const small = new GuardedStore(guard, limitsOf({ maxValueBytes: 10 }), () => {})
+  const small = guardedStore(guard, limitsOf({ maxValueBytes: 10 }), () => {})
   const isTooLarge = { kind: 'too-large' }
   await assert.rejects(async () => small.write(key, 'eleven byte', 1_000, 0), isTooLarge)
   await assert.rejects(async () => small.publish('topic', 'ééééééé'), isTooLarge)
@@ -158,7 +159,7 @@ test('who begins to hear too late hears nothing', async () => {
   const inner = memoryStore({ isShared: true })
   let stops = 0
   let begin = (): void => {}
-  const guard = new GuardedStore({
+  const guard = guardedStore({
     ...inner, isShared: true,
     follow: () => new Promise((resolve) => { begin = () => resolve(() => { stops += 1 }) }),
   }, limitsOf({ storeTimeoutMs: 20 }), () => {})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { IDEMPOTENCY_KEY, IdempotentReplies } from '../../lib/state/idempotency.ts'
-import { GuardedStore } from '../../lib/state/guarded-store.ts'
+import { guardedStore } from '../../lib/state/guarded-store.ts'
 import { ClusterMembership } from '../../lib/state/cluster.ts'
 import { createSeal } from '../../lib/wire/seal.ts'
 import { Fault, memoryStore } from '../../lib/index.ts'
@@ -177,7 +177,7 @@ test('of a run whose process has died it is said that nobody knows, and it is ne
   const seal = createSeal('the secret of all servers')
   const log = (): void => {}
   const processes = [1, 2].map(() => {
-    const store = new GuardedStore(memory, limits, log)
+    const store = guardedStore(memory, limits, log)
     const nodes = new ClusterMembership(store, seal, limits, log)
     t.after(() => nodes.close(true))
     return { nodes, replies: new IdempotentReplies(limits, store, log, nodes) }
@@ -207,7 +207,7 @@ test('a reply that the store could not take is let go, and known to be lost once
   }
   const limits = limitsOf({ leaseMs: 200, idempotencyKeepMs: 60_000 })
   const log = (): void => {}
-  const guarded = new GuardedStore(memory, limits, log)
+  const guarded = guardedStore(memory, limits, log)
   const nodes = new ClusterMembership(guarded, createSeal('the secret of all'), limits, log)
   t.after(() => nodes.close(true))
   const replies = new IdempotentReplies(limits, store, log, nodes)

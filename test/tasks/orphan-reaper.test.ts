@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { formatRun, runKeyOf } from '../../lib/tasks/stored-tasks.ts'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { GuardedStore } from '../../lib/state/guarded-store.ts'
+import { guardedStore } from '../../lib/state/guarded-store.ts'
 import { ClusterMembership } from '../../lib/state/cluster.ts'
 import { reapOrphans } from '../../lib/tasks/orphan-reaper.ts'
 import { TaskRecovery } from '../../lib/tasks/task-recovery.ts'
@@ -33,7 +33,7 @@ const LEASE_MS = 1_500
 async function processOn(t: TestContext, shared: SharedMemory, leaseMs = LEASE_MS): Promise<Process> {
   const store = shared.connect()
   const limits = limitsOf({ leaseMs, storeTimeoutMs: 200 })
-  const guard = new GuardedStore(store, limits, () => {})
+  const guard = guardedStore(store, limits, () => {})
   const nodes = new ClusterMembership(guard, createSeal('the secret of all'), limits, () => {})
   const tasks = new Tasks(limits, guard, () => {}, nodes)
   const workload = new Workload(10, 'here')
