@@ -100,13 +100,12 @@ export class RemoteTasks {
    */
   follow(task: Task, begin: (task: Task) => void, watcher: Watcher): () => void {
     const { tasks, cluster } = this.#at
-    const followed = new FollowedTask(
+    const followed = followTask(
       { tasks, cluster, channels: this.#channels, nodeOf: this.nodeOf.bind(this) },
       task, begin, watcher, () => this.#followed.delete(followed),
     )
     this.#followed.add(followed)
-    void followed.read()
-    return () => followed.close()
+    return followed.close
   }
 
   /** Notifies all who follow a task that no more events come from here. */
@@ -186,133 +185,126 @@ interface Surroundings {
   readonly nodeOf: (task: Task) => string | undefined
 }
 
-/** A task that is followed: watched here or at another process, or looked for until that is possible. */
-class FollowedTask {
-  readonly #at: Surroundings
-  readonly #record: TaskRecord
-  readonly #begin: (task: Task) => void
-  readonly #watcher: Watcher
-  readonly #onClose: () => void
-  /** It has ended, or is not followed any more. */
-  #isClosed = false
-  /** Ends the watching, or the waiting. */
-  #leave: () => void = nothing
-  /** The time of the status that `begin` got last. */
-  #shownAt: string | undefined
-  /** The process that should run it did not know it, and it was read again. */
-  #wasRefused = false
+interface FollowedTask {
+  close(): void
+  /** Closes, and notifies the watcher that no more events come from here. */
+  forget(): void
+}
 
-  constructor(
-    at: Surroundings, task: Task, begin: (task: Task) => void, watcher: Watcher, onClose: () => void,
-  ) {
-    this.#at = at
-    this.#record = new TaskRecord(task, undefined, 0)
-    this.#begin = begin
-    this.#watcher = watcher
-    this.#onClose = onClose
-  }
+/** Watches a task here or at another process, or looks for it until that is possible. */
+function followTask(
+  { tasks, cluster, channels, nodeOf }: Surroundings,
+  task: Task, begin: (task: Task) => void, watcher: Watcher, onClose: () => void,
+): FollowedTask {
+  const { owner, id } = task
+  const record = new TaskRecord(task, undefined, 0)
+  /** It has ended, or is not followed any more. */
+  let isClosed = false
+  /** Ends the watching, or the waiting. */
+  let leave: () => void = nothing
+  /** The time of the status that `begin` got last. */
+  let shownAt: string | undefined
+  /** The process that should run it did not know it, and it was read again. */
+  let wasRefused = false
+  void read()
+  return { close, forget }
 
   /** Finds out where the task is, and follows it there. Never rejects. */
-  async read(): Promise<void> {
-    if (this.#isClosed) return
-    this.#enter(nothing)
-    const { owner, id } = this.#record
+  async function read(): Promise<void> {
+    if (isClosed) return
+    enter(nothing)
     try {
       let task: Task | undefined
       try {
-        task = await this.#at.tasks.get(owner, id)
+        task = await tasks.get(owner, id)
       } catch {
-        return this.#wait()
+        return wait()
       }
-      if (this.#isClosed) return
-      if (task === undefined) return this.forget()
-      const node = this.#at.nodeOf(task)
-      if (isTerminal(task.status.state)) this.#show(task)
-      else if (node === undefined) this.#watchHere()
-      else this.#watchAt(node, task)
+      if (isClosed) return
+      if (task === undefined) return forget()
+      const node = nodeOf(task)
+      if (isTerminal(task.status.state)) show(task)
+      else if (node === undefined) watchHere()
+      else watchAt(node, task)
     } catch (error) {
       // The code that follows has thrown, and has no other way to learn of it.
-      this.close()
+      close()
       warn(error)
     }
   }
 
-  close(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.#leave()
-    this.#onClose()
+  function close(): void {
+    if (isClosed) return
+    isClosed = true
+    leave()
+    onClose()
   }
 
-  /** Closes, and notifies the watcher that no more events come from here. */
-  forget(): void {
-    this.close()
-    void this.#watcher({ what: 'forgotten' }, this.#record)
+  function forget(): void {
+    close()
+    void watcher({ what: 'forgotten' }, record)
   }
 
   /** Leaves the watching or waiting before. */
-  #enter(leave: () => void): void {
-    this.#leave()
-    this.#leave = leave
+  function enter(next: () => void): void {
+    leave()
+    leave = next
   }
 
-  #wait(): void {
-    if (this.#isClosed) return
-    this.#wasRefused = false
-    const timer = setTimeout(() => void this.read(), this.#at.cluster.beatMs)
+  function wait(): void {
+    if (isClosed) return
+    wasRefused = false
+    const timer = setTimeout(() => void read(), cluster.beatMs)
     timer.unref()
-    this.#enter(() => clearTimeout(timer))
+    enter(() => clearTimeout(timer))
   }
 
-  #watchHere(): void {
-    const { owner, id } = this.#record
-    const watched = this.#at.tasks.watch(owner, id, (event, { task }) => this.#take([event, task]))
-    if (watched === undefined) return this.#wait()
-    this.#enter(watched.stop)
-    this.#show(watched.task)
+  function watchHere(): void {
+    const watched = tasks.watch(owner, id, (event, { task }) => take([event, task]))
+    if (watched === undefined) return wait()
+    enter(watched.stop)
+    show(watched.task)
   }
 
-  #watchAt(node: string, task: Task): void {
+  function watchAt(node: string, task: Task): void {
     let hasBegun = false
     const lost = (): void => {
       // A task that waits sends no events, and its process is gone: its status is still to be shown.
       const { state, at } = task.status
-      if (!hasBegun && isInterrupted(state) && at !== this.#shownAt) this.#show(task)
-      this.#wait()
+      if (!hasBegun && isInterrupted(state) && at !== shownAt) show(task)
+      wait()
     }
-    const { owner, id } = this.#record
-    const channel = this.#at.channels.open(node, WATCH, [owner, id], {
+    const channel = channels.open(node, WATCH, [owner, id], {
       onMessage: (message) => {
         hasBegun = true
-        if (!this.#isClosed) this.#take(message as RemoteEvent)
+        if (!isClosed) take(message as RemoteEvent)
       },
       onEnd: () => {
-        if (hasBegun || this.#wasRefused) return lost()
+        if (hasBegun || wasRefused) return lost()
         // It is not there any more, and its end has been written.
-        this.#wasRefused = true
-        void this.read()
+        wasRefused = true
+        void read()
       },
       onLost: lost,
     })
-    this.#enter(() => channel.end())
+    enter(() => channel.end())
   }
 
-  #show(task: Task): void {
-    this.#record.task = task
-    this.#shownAt = task.status.at
-    if (isTerminal(task.status.state)) this.close()
-    this.#begin(task)
+  function show(task: Task): void {
+    record.task = task
+    shownAt = task.status.at
+    if (isTerminal(task.status.state)) close()
+    begin(task)
   }
 
-  #take([event, task]: RemoteEvent): void {
-    if (event === null) return task && this.#show(task)
+  function take([event, task]: RemoteEvent): void {
+    if (event === null) return task && show(task)
     // It has gone to another process, or is nowhere any more.
-    if (event.what === 'forgotten') return void this.read()
-    const record = this.#record
+    if (event.what === 'forgotten') return void read()
     if (task !== undefined) record.task = task
     else if (event.what === 'artifact') record.task = withArtifact(record.task, event)
-    if (record.isTerminal) this.close()
-    void this.#watcher(event, record)
+    if (record.isTerminal) close()
+    void watcher(event, record)
   }
 }
 
