@@ -4,7 +4,7 @@ import { Conversations } from '../state/conversation.ts'
 import { limitsOf } from '../define/limits.ts'
 import { deploymentStore } from '../state/deployment.ts'
 import { guardedStore } from '../state/guarded-store.ts'
-import { IdempotentReplies } from '../state/idempotency.ts'
+import { idempotentReplies } from '../state/idempotency.ts'
 import { PeerChannels } from '../state/peer-channels.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from '../define/log.ts'
 import { ClusterMembership } from '../state/cluster.ts'
@@ -88,7 +88,7 @@ export function createService(options: ServerOptions): MadeService {
     traced: tracedBy(options),
     conversations: new Conversations(limits, store, log),
     tasks,
-    idempotency: new IdempotentReplies(limits, replies, log, cluster),
+    idempotency: idempotentReplies(limits, replies, log, cluster),
     store,
     responses,
     shared: guarded && cluster && share(guarded, cluster, tasks, workload, limits, log),

@@ -47,63 +47,60 @@ const MAX_RUN_MS = 24 * 60 * 60_000
 /** The last write for a key, which the store has not got. */
 type Unsettled = () => MaybePromise<unknown>
 
-export class IdempotentReplies {
-  readonly #limits: Limits
-  readonly #store: Store
-  readonly #log: Log
-  readonly #cluster: ClusterMembership | undefined
-  readonly #unsettled = new Set<Unsettled>()
-  #hasFailed = false
-
-  constructor(limits: Limits, store: Store, log: Log, cluster?: ClusterMembership) {
-    this.#limits = limits
-    this.#store = store
-    this.#log = log
-    this.#cluster = cluster
-    cluster?.onBeat(() => void this.#settle())
-  }
-
+export interface IdempotentReplies {
   /**
    * Looks a key up, and holds it where it is free. Two requests are the same where their `request` is;
    * `timeoutMs` is how long its run may take. Throws, or rejects with, `Fault('busy')` where the store cannot
    * be reached: a key is never ignored.
    */
-  claim(owner: string, key: string, request: string, timeoutMs: number): MaybePromise<KeyClaim> {
+  claim(owner: string, key: string, request: string, timeoutMs: number): MaybePromise<KeyClaim>
+}
+
+/** Keeps them in a store. `cluster`: the processes that share it, if any do. */
+export function idempotentReplies(
+  limits: Limits, store: Store, log: Log, cluster?: ClusterMembership,
+): IdempotentReplies {
+  const unsettled = new Set<Unsettled>()
+  let hasFailed = false
+  cluster?.onBeat(() => void settleAll())
+  return { claim }
+
+  function claim(owner: string, key: string, request: string, timeoutMs: number): MaybePromise<KeyClaim> {
     const at = { collection: COLLECTION, owner: keyOf(owner), key: keyOf(key) }
     const digest = createHash('sha256').update(request).digest('base64url')
-    const keepMs = Math.min(timeoutMs, MAX_RUN_MS) + this.#limits.idempotencyKeepMs
+    const keepMs = Math.min(timeoutMs, MAX_RUN_MS) + limits.idempotencyKeepMs
     try {
-      const version = this.#store.write(at, `r${digest}${this.#cluster?.id ?? ''}`, keepMs, 0)
-      const claim = isThenable(version)
-        ? version.then((written) => this.#claimed(at, digest, written))
-        : this.#claimed(at, digest, version)
-      return isThenable(claim) ? claim.catch((cause: unknown) => { throw unknown(cause) }) : claim
+      const version = store.write(at, `r${digest}${cluster?.id ?? ''}`, keepMs, 0)
+      const found = isThenable(version)
+        ? version.then((written) => claimed(at, digest, written))
+        : claimed(at, digest, version)
+      return isThenable(found) ? found.catch((cause: unknown) => { throw unknown(cause) }) : found
     } catch (cause) {
       throw unknown(cause)
     }
   }
 
-  #claimed(at: StoreKey, digest: string, version: number | undefined): MaybePromise<KeyClaim> {
-    if (version !== undefined) return { state: 'held', hold: this.#hold(at, digest, version) }
-    const entry = this.#store.read(at)
-    if (isThenable(entry)) return entry.then((read) => this.#found(at, digest, read))
-    return this.#cluster === undefined ? claimIn(entry, digest) : this.#found(at, digest, entry)
+  function claimed(at: StoreKey, digest: string, version: number | undefined): MaybePromise<KeyClaim> {
+    if (version !== undefined) return { state: 'held', hold: hold(at, digest, version) }
+    const entry = store.read(at)
+    if (isThenable(entry)) return entry.then((read) => judged(at, digest, read))
+    return cluster === undefined ? claimIn(entry, digest) : judged(at, digest, entry)
   }
 
-  async #found(at: StoreKey, digest: string, entry: Entry | undefined): Promise<KeyClaim> {
+  async function judged(at: StoreKey, digest: string, entry: Entry | undefined): Promise<KeyClaim> {
     const claim = claimIn(entry, digest)
     const node = entry?.value.slice(1 + DIGEST_LENGTH)
     // Without a lease of its own, this process takes all others for alive.
-    if (claim.state !== 'running' || !node || this.#cluster?.mayJudge !== true) return claim
-    if (await this.#cluster.isAlive(node)) return claim
+    if (claim.state !== 'running' || !node || cluster?.mayJudge !== true) return claim
+    if (await cluster.isAlive(node)) return claim
     // It may have written the reply just before.
-    const last = await this.#store.read(at)
+    const last = await store.read(at)
     return last?.version === entry?.version ? { state: 'died' } : claimIn(last, digest)
   }
 
-  #hold(at: StoreKey, digest: string, version: number): KeyHold {
+  function hold(at: StoreKey, digest: string, version: number): KeyHold {
     const write = (value: string): MaybePromise<unknown> => (
-      this.#store.write(at, value, this.#limits.idempotencyKeepMs, version)
+      store.write(at, value, limits.idempotencyKeepMs, version)
     )
     const markLost = (): MaybePromise<unknown> => write(`l${digest}`)
     let isSettled = false
@@ -114,10 +111,10 @@ export class IdempotentReplies {
       isSettled = true
       return settled = attempt(work, (cause) => {
         const isTooLarge = cause instanceof Fault && cause.kind === 'too-large'
-        return isTooLarge ? attempt(again, (later) => this.#failed(later, again)) : this.#failed(cause, again)
+        return isTooLarge ? attempt(again, (later) => failed(later, again)) : failed(cause, again)
       })
     }
-    const remove = (): MaybePromise<unknown> => this.#store.remove(at, version)
+    const remove = (): MaybePromise<unknown> => store.remove(at, version)
     return {
       keep: (reply) => settle(() => write(`d${digest}${reply}`), markLost),
       lose: () => settle(markLost, markLost),
@@ -126,19 +123,19 @@ export class IdempotentReplies {
   }
 
   /** The first failure is logged. The write is tried again with each beat. */
-  #failed(cause: unknown, again: Unsettled): void {
-    const { size } = this.#unsettled
-    if (this.#cluster !== undefined && size < this.#limits.maxIdempotencyKeys) this.#unsettled.add(again)
-    if (this.#hasFailed) return
-    this.#hasFailed = true
-    this.#log('warning', 'A reply could not be kept for its Idempotency-Key', { cause })
+  function failed(cause: unknown, again: Unsettled): void {
+    const { size } = unsettled
+    if (cluster !== undefined && size < limits.maxIdempotencyKeys) unsettled.add(again)
+    if (hasFailed) return
+    hasFailed = true
+    log('warning', 'A reply could not be kept for its Idempotency-Key', { cause })
   }
 
-  async #settle(): Promise<void> {
-    for (const again of [...this.#unsettled]) {
+  async function settleAll(): Promise<void> {
+    for (const again of [...unsettled]) {
       try {
         await again()
-        this.#unsettled.delete(again)
+        unsettled.delete(again)
       } catch {
         // The next beat tries again.
         return

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
-import { IDEMPOTENCY_KEY, IdempotentReplies } from '../../lib/state/idempotency.ts'
+import { IDEMPOTENCY_KEY, idempotentReplies } from '../../lib/state/idempotency.ts'
 import { guardedStore } from '../../lib/state/guarded-store.ts'
 import { ClusterMembership } from '../../lib/state/cluster.ts'
 import { createSeal } from '../../lib/wire/seal.ts'
@@ -10,11 +10,11 @@ import { eventually } from '../fixtures/client.ts'
 import { keptBytes } from '../fixtures/heap.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import { standingTime } from '../fixtures/time.ts'
-import type { KeyClaim, KeyHold } from '../../lib/state/idempotency.ts'
+import type { IdempotentReplies, KeyClaim, KeyHold } from '../../lib/state/idempotency.ts'
 import type { MemoryStoreOptions, Store } from '../../lib/index.ts'
 
 function repliesIn(store: Store, logged: unknown[] = []): IdempotentReplies {
-  return new IdempotentReplies(limitsOf({ idempotencyKeepMs: 1_000 }), store, (...line) => logged.push(line))
+  return idempotentReplies(limitsOf({ idempotencyKeepMs: 1_000 }), store, (...line) => logged.push(line))
 }
 
 function held(claim: KeyClaim): KeyHold {
@@ -180,7 +180,7 @@ test('of a run whose process has died it is said that nobody knows, and it is ne
     const store = guardedStore(memory, limits, log)
     const nodes = new ClusterMembership(store, seal, limits, log)
     t.after(() => nodes.close(true))
-    return { nodes, replies: new IdempotentReplies(limits, store, log, nodes) }
+    return { nodes, replies: idempotentReplies(limits, store, log, nodes) }
   })
   const [one, two] = processes
   await Promise.all(processes.map(({ nodes }) => nodes.ready()))
@@ -210,7 +210,7 @@ test('a reply that the store could not take is let go, and known to be lost once
   const guarded = guardedStore(memory, limits, log)
   const nodes = new ClusterMembership(guarded, createSeal('the secret of all'), limits, log)
   t.after(() => nodes.close(true))
-  const replies = new IdempotentReplies(limits, store, log, nodes)
+  const replies = idempotentReplies(limits, store, log, nodes)
   const perReply = await keptBytes(20, async (nth) => {
     const hold = held(await replies.claim('ann', `${nth}`, 'body', 1_000))
     await hold.keep(Buffer.alloc(100_000, 'x').toString('latin1'))
