@@ -5,7 +5,7 @@
  *
  * Spec: MCP 2024-11-05, Transports, HTTP with SSE.
  */
-import { isThenable } from '../../util/thenable.ts'
+import { andThen } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { errorReply, PARSE_ERROR, rpcError } from '../../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
@@ -23,7 +23,6 @@ import type { Origin } from '../../define/call.ts'
 import type { Exchange, Overuse, Reply, Sink } from '../../http/message/exchange.ts'
 import type { RpcMessage } from '../../wire/jsonrpc.ts'
 import type { McpContext } from '../request/context.ts'
-import type { RequestMessage } from '../session/messages.ts'
 import type { Outlet, ResponseChannel, Session } from '../session/session.ts'
 
 /** `GET /sse`: a session that lives as long as its stream. */
@@ -35,9 +34,7 @@ export function openLegacySse(mcp: McpContext, exchange: Exchange): Reply | Prom
     return invalid(405, 'This server keeps no sessions; POST to /mcp', undefined, ['Allow', 'OPTIONS'])
   }
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
-  const overuse = exchange.take('initialize', 1)
-  return isThenable(overuse) ? overuse.then((later) => begin(mcp, exchange, later))
-    : begin(mcp, exchange, overuse)
+  return andThen(exchange.take('initialize', 1), (overuse) => begin(mcp, exchange, overuse))
 }
 
 function begin(mcp: McpContext, exchange: Exchange, overuse: Overuse | undefined): Reply {
@@ -164,15 +161,11 @@ function sessionIdIn(query: string): string | undefined {
 function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage): Reply | Promise<Reply> {
   if (message.kind !== 'request') return { status: 202 }
   if (message.method === 'initialize') {
-    const overuse = exchange.take('initialize', 1)
-    return isThenable(overuse) ? overuse.then((later) => initializeInBody(mcp, message, later))
-      : initializeInBody(mcp, message, overuse)
+    return andThen(exchange.take('initialize', 1), (overuse): Reply => (
+      overuse === undefined ? { status: 200, type: JSON_TYPE, body: initialize(mcp, message) }
+        : overLimit(overuse, message.id)
+    ))
   }
   // A client that leaves cannot fetch the answer.
   return new PostReply(mcp, anonymousPeer(oldest), jsonAlone, message).run(exchange.origin, true)
-}
-
-function initializeInBody(mcp: McpContext, message: RequestMessage, overuse: Overuse | undefined): Reply {
-  if (overuse !== undefined) return overLimit(overuse, message.id)
-  return { status: 200, type: JSON_TYPE, body: initialize(mcp, message) }
 }
