@@ -124,12 +124,14 @@ function checkOf(location: SchemaLocation, { reports, depth, whole }: Use, linke
   linker.count(at)
   if (schema['default'] !== undefined) linker.hasDefaults = true
   const entries = rulesOf(schema, dialect)
-  const use: Use = { reports: reports || entries.some(([, { phase }]) => phase === 'last'), depth, whole }
+  const use: Use = { reports: reports || entries.some((entry) => entry[1].phase === 'last'), depth, whole }
 
-  const checkAt = ([keyword, { kind: [is, phrase], compile }]: RuleEntry, others: Check): Check => {
+  const checkAt = (entry: RuleEntry, others: Check): Check => {
+    const keyword = entry[0]
+    const { kind, compile } = entry[1]
     const site = new KeywordSite(keyword, schema, location, use, linker)
     const value = schema[keyword]
-    if (!is(value)) throw site.broken(`"${keyword}" must be ${phrase}`)
+    if (!kind[0](value)) throw site.broken(`"${keyword}" must be ${kind[1]}`)
     return compile?.(site, value, others) ?? pass
   }
   let gate: RuleEntry | undefined

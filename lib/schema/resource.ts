@@ -120,12 +120,14 @@ export function register(
     const fields = isObject(schema) ? schema : {}
     const location = enter(schema, fields, around, at, depth === 0)
     const { rules } = location.resource.dialect ?? usual
-    for (const [keyword, value] of Object.entries(fields)) {
+    for (const keyword of Object.keys(fields)) {
       const holds = rules.get(keyword)?.kind[3]
+      const value = fields[keyword]
+      if (holds === undefined || typeof value !== 'object' || value === null) continue
       const here = at + step(keyword)
       if (holds === 'schemas' && isObject(value)) walk(value, location.resource, here, depth + 1)
-      else if (holds && typeof value === 'object') {
-        for (const [key, inner] of Object.entries(value ?? {})) {
+      else {
+        for (const [key, inner] of Object.entries(value)) {
           if (isObject(inner)) walk(inner, location.resource, here + step(key), depth + 1)
         }
       }
@@ -143,7 +145,8 @@ export function register(
     const name = lonelyRef && Object.hasOwn(fields, '$ref') ? '' : id
     const isLocal = lonelyRef && name.startsWith('#')
     const isNew = isRoot || (name !== '' && !isLocal)
-    const resource = isNew ? { uri: split(resolve(around.uri, name))[0], dialect } : around
+    const uri = name === '' ? around.uri : split(resolve(around.uri, name))[0]
+    const resource = isNew ? { uri, dialect } : around
     const location = { schema, resource, at }
     if (isNew) {
       locations.set(`${resource.uri}#`, location)

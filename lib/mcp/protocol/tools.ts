@@ -182,12 +182,13 @@ function collect(
 ): void {
   if (Array.isArray(schema)) for (const item of schema) collect(found, tool, item, path, false)
   if (!isRecord(schema)) return
-  for (const [keyword, value] of Object.entries(schema)) {
+  for (const keyword of Object.keys(schema)) {
+    const value = schema[keyword]
     if (keyword === 'x-mcp-header') {
       found.push(checked(tool, schema, path, isReachable, value))
     } else if (keyword === 'properties' && isRecord(value)) {
-      for (const [name, member] of Object.entries(value)) {
-        collect(found, tool, member, [...path, name], isReachable)
+      for (const name of Object.keys(value)) {
+        collect(found, tool, value[name], [...path, name], isReachable)
       }
     } else if (typeof value === 'object' && !literals.has(keyword)) {
       collect(found, tool, value, path, false)
