@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseFrontmatter } from '../../lib/define/files/frontmatter.ts'
+import { costOf } from '../fixtures/time.ts'
 
 function read(text: string): unknown {
   return JSON.parse(JSON.stringify(parseFrontmatter('SKILL.md', `---\n${text}\n---\n# Body\n`)))
@@ -73,6 +74,13 @@ const refused: readonly (readonly [text: string, message: RegExp])[] = [
 
 test('what they read differently, or not at all, is refused with its line', () => {
   for (const [text, message] of refused) assert.throws(() => read(text), { name: 'TypeError', message }, text)
+})
+
+test('a long line takes no longer than its length', () => {
+  for (const long of [`b${' '.repeat(100_000)}c`, `${'1'.repeat(100_000)}b`, `1${'_'.repeat(100_000)}b`]) {
+    const took = costOf(() => assert.deepEqual(read(`a: ${long}`), { a: long }), 500)
+    assert.ok(took <= 500, `${long.slice(0, 3)} took ${took} ms`)
+  }
 })
 
 test('a file without frontmatter says how to write it', () => {

@@ -218,10 +218,10 @@ function isItem({ text }: Line): boolean {
 }
 
 function withoutComment(text: string): string {
-  return text.replace(/[ \t]+#.*$/s, '')
+  return text.replace(/(?<![ \t])[ \t]+#.*$/s, '')
 }
 
 /** What one version of YAML or another reads as a number, a date, a truth value or nothing. */
 const OTHER = new RegExp('^(?:~|y|n|yes|no|on|off|true|false|null|[-+]?\\.(?:inf|nan)|=|<<'
-  + '|[-+]?(?:\\d[\\d_]*\\.?[\\d_]*|\\.\\d[\\d_]*)(?:e[-+]?\\d+)?|[-+]?0(?:x[\\da-f_]+|o[0-7_]+|b[01_]+)'
+  + '|[-+]?(?:\\d[\\d_]*(?:\\.[\\d_]*)?|\\.\\d[\\d_]*)(?:e[-+]?\\d+)?|[-+]?0(?:x[\\da-f_]+|o[0-7_]+|b[01_]+)'
   + '|\\d{4}-\\d\\d?-\\d\\d?(?:[t \\t].*)?|[-+]?\\d[\\d_]*(?::[0-5]?\\d)+(?:\\.[\\d_]*)?)$', 'i')
