@@ -158,8 +158,14 @@ export class OauthFlow {
     const asked = new URLSearchParams(exchange.query)
     const clientId = asked.get('client_id') ?? ''
     const client = this.#clientOf(clientId)
-    const redirectUri = asked.get('redirect_uri') ?? client?.redirectUris[0] ?? ''
-    if (client === undefined || !client.redirectUris.some((uri) => isSameRedirect(uri, redirectUri))) {
+    const own = client?.redirectUris ?? []
+    const named = asked.get('redirect_uri')
+    if (named === null && own.length > 1) {
+      const remedy = 'It has registered several addresses, and must name one of them as redirect_uri.'
+      return oauthPage('The application does not say where to go back to', remedy, 400)
+    }
+    const redirectUri = named ?? own[0] ?? ''
+    if (client === undefined || !own.some((uri) => isSameRedirect(uri, redirectUri))) {
       // Never sent on to an address that is not registered.
       return oauthPage('This application is not known here', 'It must register first: connect it again.', 400)
     }

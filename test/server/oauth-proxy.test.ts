@@ -171,6 +171,22 @@ test('a client registers, its user agrees and logs in, and its token is good her
   }
 })
 
+test('only a client with one redirect address may leave it out', async (t) => {
+  const server = serving(t, await providerFor(t))
+  const browser = new Browser(server)
+  const without = (clientId: string): string => {
+    const url = new URL(authorizePath(clientId), 'http://localhost')
+    url.searchParams.delete('redirect_uri')
+    return url.pathname + url.search
+  }
+  assert.equal((await browser.go(without(await registered(server)))).status, 200)
+  const redirect_uris = [redirect_uri, 'http://127.0.0.1:9/other']
+  const { client_id: several } = await jsonOf(await server.fetch(request('/oauth/register', { redirect_uris })))
+  const refused = await browser.go(without(String(several)))
+  assert.equal(refused.status, 400)
+  assert.match(await refused.text(), /must name one of them as redirect_uri/)
+})
+
 test('nothing is sent on for a client that is not known, or to an address that is not its own', async (t) => {
   const server = serving(t, await providerFor(t))
   const clientId = await registered(server)
