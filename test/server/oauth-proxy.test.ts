@@ -181,7 +181,8 @@ test('only a client with one redirect address may leave it out', async (t) => {
   }
   assert.equal((await browser.go(without(await registered(server)))).status, 200)
   const redirect_uris = [redirect_uri, 'http://127.0.0.1:9/other']
-  const { client_id: several } = await jsonOf(await server.fetch(request('/oauth/register', { redirect_uris })))
+  const registration = await server.fetch(request('/oauth/register', { redirect_uris }))
+  const { client_id: several } = await jsonOf(registration)
   const refused = await browser.go(without(String(several)))
   assert.equal(refused.status, 400)
   assert.match(await refused.text(), /must name one of them as redirect_uri/)
