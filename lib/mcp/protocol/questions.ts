@@ -131,12 +131,11 @@ function encodeSampling(question: SampleQuestion, peer: PeerInfo): Readonly<Reco
 }
 
 function requireDeclared({ tools, includeContext }: SampleQuestion, { abilities, revision }: PeerInfo): void {
-  const { declaresSampling } = revision
   if (tools !== undefined && !abilities.samplingTools) {
     throw lacking('This client samples without tools: it has not declared sampling.tools', { tools: {} })
   }
   const wantsContext = includeContext !== undefined && includeContext !== 'none'
-  if (wantsContext && declaresSampling && !abilities.samplingContext) {
+  if (wantsContext && revision.sampled === 'any' && !abilities.samplingContext) {
     throw lacking('This client adds no context: it has not declared sampling.context', { context: {} })
   }
 }

@@ -25,10 +25,11 @@ export interface Revision {
   readonly asks: ReadonlySet<Ability>
   /** Whether a field of a form can have several choices, titles in them, and a default of any type. */
   readonly choices: boolean
-  /** A message to the client's model is one block of these kinds; `any`: of all kinds, or several. */
+  /**
+   * A message to the client's model is one block of these kinds. `any`: of all kinds, or several, and the
+   * client declares whether it samples with tools, or with context.
+   */
   readonly sampled: ReadonlySet<string> | 'any'
-  /** Whether a client declares sampling with tools, or with context. */
-  readonly declaresSampling: boolean
   /** How a client is asked: by a request on the running stream, or by a result with the questions. */
   readonly ask: 'request' | 'round'
   /** Who makes a call a task: the client (`augmentation`), or the server (`extension`). */
@@ -73,7 +74,6 @@ const v2024_11_05: Revision = {
   asks: new Set(['sample', 'roots']),
   choices: false,
   sampled: new Set(['text', 'image']),
-  declaresSampling: false,
   ask: 'request',
   tasks: 'none',
   disconnect: 'ignore',
@@ -132,7 +132,6 @@ const v2025_11_25: Revision = {
   asks: new Set([...v2025_06_18.asks, 'elicit-url']),
   choices: true,
   sampled: 'any',
-  declaresSampling: true,
   tasks: 'augmentation',
   primes: true,
 }
