@@ -26,6 +26,8 @@ export interface UserMessage {
   readonly prompt: string
   /** Undefined: the message stands alone, and nothing is remembered. */
   readonly conversationId: string | undefined
+  /** Whose conversation it is. Left out: the caller's. */
+  readonly owner?: string | undefined
   /** Whether the client named the conversation; one that was made for this message has no history. */
   readonly isNamed: boolean
   /** Earlier messages that the client sent; then none are looked up. */
@@ -75,7 +77,8 @@ function begin(turn: Turn): MaybePromise<Answer> {
   if (message.history !== undefined) {
     call.history = message.history
   } else if (message.isNamed && message.conversationId !== undefined) {
-    const history = service.conversations.history(call.principal.id, message.conversationId)
+    const owner = message.owner ?? call.principal.id
+    const history = service.conversations.history(owner, message.conversationId)
     if (isThenable(history)) return loadAndRun(turn, history)
     call.history = history
   }
@@ -125,7 +128,7 @@ function finish(turn: Turn, answer: MaybePromise<Answer>): MaybePromise<Answer> 
 
 /** Adds both sides to the conversation, unless the run is over already. */
 function remember({ service, agent, message, call }: Turn, answer: Answer): MaybePromise<Answer> {
-  const { conversationId, isNamed, prompt, remembered } = message
+  const { conversationId, isNamed, prompt, remembered, owner = call.principal.id } = message
   const artifacts = call.takeArtifacts()
   const isMeant = artifacts.length > 0 && answer === noAnswer
   if (agent.kind === 'agent' && !isMeant && !call.over) {
@@ -138,9 +141,9 @@ function remember({ service, agent, message, call }: Turn, answer: Answer): Mayb
   const { conversations } = service
   const asked = remembered ?? prompt
   const answered = answer.text + shown
-  const recorded = isNamed ? conversations.record(call.principal.id, conversationId, [
+  const recorded = isNamed ? conversations.record(owner, conversationId, [
     { role: 'user', content: asked }, { role: 'assistant', content: answered },
-  ], call.history) : conversations.begin(call.principal.id, conversationId, asked, answered)
+  ], call.history) : conversations.begin(owner, conversationId, asked, answered)
   return isThenable(recorded) ? recorded.then(() => whole) : whole
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { ask, message, post } from './ask.ts'
-import { Caller, serveA2a, serveBot } from './caller.ts'
+import { Caller, serveA2a, serveBot, tellOf } from './caller.ts'
 import type { JsonMembers } from '../../lib/a2a/model/model.ts'
 import type { Run } from '../../lib/define/agent.ts'
 
@@ -228,4 +228,19 @@ test('what stands in an artifact is called like it, but for what has a name', as
   assert.deepEqual(said?.parts.map((part) => 'name' in part ? part.name : undefined), [
     undefined, 'Jokes', 'Jokes', 'own.png', undefined, undefined,
   ])
+})
+
+test('a conversation is of one tenant: another of that name has its own', async (t) => {
+  for (const replies of ['task', 'message'] as const) {
+    const server = serveBot(t, history, { a2a: { tenants: ['acme', 'other'] } }, { replies })
+    const bot = new Caller(server)
+    const tell = async (text: string, tenant?: string): Promise<string> => {
+      const sent = await bot.send(text, { contextId: 'trip', ...tenant !== undefined && { tenant } })
+      assert.equal(sent.what === 'task' ? sent.task.contextId : sent.message.contextId, 'trip')
+      return tellOf(sent)
+    }
+    assert.match(await tell('secret', 'acme'), / > secret$/)
+    for (const tenant of ['other', undefined]) assert.doesNotMatch(await tell('hello', tenant), /secret/)
+    assert.match(await tell('again', 'acme'), /user: secret; assistant:  > secret > again$/)
+  }
 })

@@ -58,7 +58,7 @@ function working(run: Run, options: Partial<ServerOptions> = {}): {
       const pieces: string[] = []
       const agent = service.catalog.runnable(who)!
       const emit = (piece: Content): void => { pieces.push(piece.type === 'text' ? piece.text : piece.type) }
-      const message = { service, agent, parts, conversationId: id, isNamed }
+      const message = { service, agent, parts, tenant: undefined, conversationId: id, isNamed }
       return { answer: runForTask(message, call, emit), call, pieces }
     },
   }

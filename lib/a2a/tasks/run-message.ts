@@ -32,6 +32,7 @@ export interface AgentMessage {
   readonly service: Service
   readonly agent: Agent | Group
   readonly parts: readonly Content[]
+  readonly tenant: string | undefined
   readonly conversationId: string
   /** Whether the client named the conversation, which then may have a history. */
   readonly isNamed: boolean
@@ -52,8 +53,7 @@ export function runForTask(message: AgentMessage, call: LiveCall, emit: Emit): M
 interface AgentRun { readonly message: AgentMessage; readonly call: LiveCall; readonly emit: Emit }
 
 function runAgent({ message, call, emit }: AgentRun): MaybePromise<Answer> {
-  const { service, agent, parts, conversationId, isNamed } = message
-  return runConversationTurn(service, agent, userMessage(parts, conversationId, isNamed), call, emit)
+  return runConversationTurn(message.service, message.agent, userMessage(message, call), call, emit)
 }
 
 /** Whether a message is run again where its process has died. */
@@ -75,16 +75,18 @@ class MessageChannel extends PlainChannel {
  * `isPlain`: the dialect has texts and files alone.
  */
 export function replyWithMessage(
-  { service, agent, exchange: { origin } }: A2aRequest, { message, metadata }: SendRequest, isPlain: boolean,
+  { service, agent, exchange: { origin } }: A2aRequest, { message, metadata, tenant }: SendRequest,
+  isPlain: boolean,
 ): MaybePromise<Message> {
   const { contextId, parts } = message
+  const isNamed = contextId !== undefined
   const conversationId = contextId ?? service.conversations.makeId()
   const attached = attachedTo(message, metadata)
   const channel = new MessageChannel(service, origin, 'a2a', conversationId, parts, attached)
   const call = new LiveCall(origin, channel, channel)
   const chosen = toolCallFor(service, agent, parts)
   const answer = chosen === undefined
-    ? answerMessage(service, agent, userMessage(parts, conversationId, contextId !== undefined), call)
+    ? answerMessage(service, agent, userMessage({ parts, tenant, conversationId, isNamed }, call), call)
     : andThen(callTool(service, chosen.tool, chosen.args, call), toolAnswer)
   if (!isThenable(answer)) return messageOf(answer, call, conversationId, isPlain)
   call.cancelOnDisconnect()
@@ -124,10 +126,16 @@ function partsOf({ name, parts }: Artifact): readonly Content[] {
   })
 }
 
-/** In the history the names of its files stand for a message without words. */
-function userMessage(parts: readonly Content[], conversationId: string, isNamed: boolean): UserMessage {
+/**
+ * In the history the names of its files stand for a message without words. With each tenant, whose name has
+ * no `/`, a caller has conversations of its own.
+ */
+function userMessage(
+  { parts, tenant, conversationId, isNamed }: Omit<AgentMessage, 'service' | 'agent'>, call: LiveCall,
+): UserMessage {
   const prompt = linesOf(parts)
+  const owner = tenant === undefined ? undefined : `tenant:${tenant}/${call.principal.id}`
   const remembered = prompt !== '' ? prompt
     : parts.map((part) => part.type === 'resource_link' ? part.name : part.type).join(', ')
-  return { prompt, conversationId, isNamed, remembered }
+  return { prompt, conversationId, owner, isNamed, remembered }
 }

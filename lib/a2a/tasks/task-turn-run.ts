@@ -122,8 +122,8 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
   /** Runs. A promise: there is neither task nor message yet; it resolves when there is. */
   execute(): Promise<void> | undefined {
     try {
-      const { service, agent, message: { parts }, isNamed } = this.#setup
-      const message = { service, agent, parts, conversationId: this.contextId, isNamed }
+      const { service, agent, message: { parts }, isNamed, task: { tenant } } = this.#setup
+      const message = { service, agent, parts, tenant, conversationId: this.contextId, isNamed }
       const answer = runForTask(message, this.call, this.#piece.bind(this))
       if (isThenable(answer)) return this.#await(answer)
       this.#answered(answer)
