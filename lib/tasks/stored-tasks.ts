@@ -14,6 +14,7 @@ import { andThen } from '../util/thenable.ts'
 import { isInterrupted } from './task.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Limits } from '../define/limits.ts'
+import type { Log } from '../define/log.ts'
 import type { ClusterMembership } from '../state/cluster.ts'
 import type { Entry, Store, StoreKey } from '../state/store.ts'
 import type { TaskRecord } from './task-record.ts'
@@ -39,14 +40,14 @@ export class StoredTasks {
   readonly #cluster: ClusterMembership
   readonly #table: TaskTable
   readonly #limits: Limits
-  readonly #onWriteFailed: (record: TaskRecord, cause: unknown) => void
+  readonly #log: Log
   readonly #versions = new WeakMap<Task, number>()
   /** By the ids of the tasks. They stay announced, and are looked at again. */
   readonly unconfirmedWrites: Map<string, UnconfirmedWrite> = new Map<string, UnconfirmedWrite>()
   #beforeEnd: ((task: Pick<Task, 'owner' | 'id'>) => Promise<void> | undefined) | undefined
   readonly #writtenAt = new WeakMap<TaskRecord, number>()
   readonly #soon = new Map<TaskRecord, NodeJS.Timeout>()
-  /** Tasks whose last change the store has not got. */
+  /** Tasks whose last change the store has not got: they are written again with the next beat. */
   readonly #pendingWrites = new Set<TaskRecord>()
   readonly #ending = new Set<Promise<void>>()
   readonly #announced = new Set<string>()
@@ -54,21 +55,17 @@ export class StoredTasks {
   /** Announcements that are being removed, by the ids of their tasks. */
   readonly #retracting = new Map<string, Promise<void>>()
 
-  constructor(
-    store: Store, cluster: ClusterMembership, table: TaskTable, limits: Limits,
-    onWriteFailed: (record: TaskRecord, cause: unknown) => void,
-  ) {
+  constructor(store: Store, cluster: ClusterMembership, table: TaskTable, limits: Limits, log: Log) {
     this.#store = store
     this.#cluster = cluster
     this.#table = table
     this.#limits = limits
-    this.#onWriteFailed = onWriteFailed
+    this.#log = log
     cluster.onBeat(() => {
       const pending = [...this.#pendingWrites]
       this.#pendingWrites.clear()
       for (const record of pending) {
-        if (table.find(record.id) !== record || record.isTerminal) continue
-        this.write(record).catch((cause: unknown) => onWriteFailed(record, cause))
+        if (table.find(record.id) === record && !record.isTerminal) void this.save(record)
       }
     })
     cluster.on(TAKEN, (id) => {
@@ -201,15 +198,34 @@ export class StoredTasks {
     return record.writing = record.waitingWrite = record.writing.then(write, write)
   }
 
-  /** Calls `write` soon, at most four times a second; not at all where the task is written before. */
-  writeSoon(record: TaskRecord, write: () => void): void {
-    if (this.#soon.has(record) || record.waitingWrite !== undefined) return
-    const waitMs = (this.#writtenAt.get(record) ?? -Infinity) + SOON_MS - performance.now()
-    if (waitMs <= 0) return write()
-    this.#soon.set(record, setTimeout(write, waitMs).unref())
+  /** The same, but it never rejects: a failure is logged, and tried again where the store was not reached. */
+  save(record: TaskRecord): Promise<void> {
+    return this.write(record).catch((cause: unknown) => this.#failed(record, cause))
   }
 
-  isDue(record: TaskRecord): boolean { return this.#soon.has(record) }
+  /** The same soon, at most four times a second; not at all where the task is written before. */
+  saveSoon(record: TaskRecord): void {
+    if (this.#soon.has(record) || record.waitingWrite !== undefined) return
+    const waitMs = (this.#writtenAt.get(record) ?? -Infinity) + SOON_MS - performance.now()
+    if (waitMs <= 0) return void this.save(record)
+    this.#soon.set(record, setTimeout(() => void this.save(record), waitMs).unref())
+  }
+
+  /** Resolves when other processes can read the task as it is here, or it could not be written. */
+  whenPersisted(record: TaskRecord): Promise<void> | undefined {
+    if (this.#soon.has(record)) void this.save(record)
+    return (record.waitingWrite ?? record.writing)?.catch(() => {})
+  }
+
+  #failed(record: TaskRecord, cause: unknown): void {
+    const { id: task } = record
+    if (cause instanceof Fault && cause.kind === 'conflict') {
+      return this.#log('info', 'A task belongs to another process by now', { task })
+    }
+    // Ends are retried anyway.
+    if (cause instanceof Fault && cause.kind === 'busy') this.#pendingWrites.add(record)
+    this.#log('warning', 'A task could not be kept', { task, cause })
+  }
 
   #cancelSoon(record: TaskRecord): void {
     const timer = this.#soon.get(record)
@@ -231,10 +247,14 @@ export class StoredTasks {
     }
   }
 
-  /** Removes a task, if no other process has taken it. */
+  /** Removes a task, if no other process has taken it. Never rejects: a failure is logged. */
   async remove(record: TaskRecord): Promise<void> {
-    await (record.waitingWrite ?? record.writing)?.catch(() => {})
-    await this.#store.remove(taskKeyOf(record.owner, record.id), record.version)
+    try {
+      await (record.waitingWrite ?? record.writing)?.catch(() => {})
+      await this.#store.remove(taskKeyOf(record.owner, record.id), record.version)
+    } catch (cause) {
+      this.#failed(record, cause)
+    }
   }
 
   /** Another process has the task: its run here writes nothing more. */
@@ -307,11 +327,6 @@ export class StoredTasks {
     for (const record of [...this.#table.working()]) await this.refresh(record).catch(() => {})
   }
 
-  /** Writes the task again with the next beat; ends are retried anyway. */
-  retryLater(record: TaskRecord): void {
-    this.#pendingWrites.add(record)
-  }
-
   /** Writes the end of a task, then notifies its watchers. */
   finish(record: TaskRecord): void {
     const ended = this.write(record).then(() => {
@@ -355,7 +370,7 @@ export class StoredTasks {
 
   /** The task is another process's, or too large, or this process is closing. */
   #endFailed(record: TaskRecord, cause: unknown): void {
-    this.#onWriteFailed(record, cause)
+    this.#failed(record, cause)
     // Another process has it.
     if (record.slot === undefined) return
     const { task } = record

@@ -31,19 +31,16 @@ export class Tasks {
   readonly #limits: Limits
   /** Where processes share a store; else undefined. */
   readonly stored: StoredTasks | undefined
-  readonly #log: Log
   readonly #table: TaskTable
   readonly #times = new Timeline()
 
   constructor(limits: Limits, store: Store, log: Log, cluster?: ClusterMembership) {
     this.#limits = limits
-    this.#log = log
     this.#table = new TaskTable(limits, (record) => {
       this.stored?.retract(record)
       record.notifyLast({ what: 'forgotten' })
     })
-    if (cluster === undefined) return
-    this.stored = new StoredTasks(store, cluster, this.#table, limits, (...why) => this.#writeFailed(...why))
+    if (cluster !== undefined) this.stored = new StoredTasks(store, cluster, this.#table, limits, log)
   }
 
   get running(): number { return this.#table.running }
@@ -114,15 +111,13 @@ export class Tasks {
     const record = this.#table.find(id)
     if (record === undefined) return undefined
     this.#table.forget(record)
-    return this.stored?.remove(record).catch((cause: unknown) => this.#writeFailed(record, cause))
+    return this.stored?.remove(record)
   }
 
   /** Resolves when other processes can read the task as it is here. Undefined where there are none. */
   whenPersisted(id: string): Promise<void> | undefined {
-    if (this.stored === undefined) return undefined
-    const record = this.#table.find(id)
-    if (record !== undefined && this.stored.isDue(record)) void this.#write(record)
-    return (record?.waitingWrite ?? record?.writing)?.catch(() => {})
+    const record = this.stored && this.#table.find(id)
+    return record && this.stored?.whenPersisted(record)
   }
 
   /** The owner's task of that id. At once where it runs here. */
@@ -134,7 +129,7 @@ export class Tasks {
     if (this.stored === undefined) return task
     // One that waits for its client may have been answered at another process.
     if (isInterrupted(task.status.state)) return this.stored.refresh(record)
-    return record.isTerminal ? this.stored!.readEnd(record) : task
+    return record.isTerminal ? this.stored.readEnd(record) : task
   }
 
   runOf(id: string): RunningTask | undefined {
@@ -157,8 +152,8 @@ export class Tasks {
     }
     if (isInterrupted(task.status.state) && !isInterrupted(state)) this.stored?.announceAgain(record)
     // A new message in the same state can wait; a new state or question is needed at once.
-    if (state === task.status.state && questions === task.questions) this.#writeSoon(record)
-    else void this.#write(record)
+    if (state === task.status.state && questions === task.questions) this.stored?.saveSoon(record)
+    else void this.stored?.save(record)
     void record.notify({ what: 'status', status })
     return true
   }
@@ -181,7 +176,7 @@ export class Tasks {
       this.#table.change(record, task)
       throw isTooLarge ? this.#tooLarge() : this.#table.noRoom()
     }
-    this.#writeSoon(record)
+    this.stored?.saveSoon(record)
     const pace = record.notify({ what: 'artifact', artifact, append: isMore, last })
     return pace === undefined ? true : pace.then(() => true)
   }
@@ -209,7 +204,7 @@ export class Tasks {
       const { task } = record
       record.task = { ...task, artifacts: addArtifact(task.artifacts, piece, append, true) }
     }
-    this.#writeSoon(record)
+    this.stored?.saveSoon(record)
     return record.notify({ what: 'artifact', artifact: piece, append: isMore, last })
   }
 
@@ -223,7 +218,7 @@ export class Tasks {
       this.#table.change(record, task)
       throw this.#table.noRoom()
     }
-    void this.#write(record)
+    void this.stored?.save(record)
     return true
   }
 
@@ -231,7 +226,7 @@ export class Tasks {
     const record = this.#unfinished(id)
     if (record === undefined) return
     this.#table.change(record, { ...record.task, ...more })
-    void this.#write(record)
+    void this.stored?.save(record)
   }
 
   /** The same. Resolves when it is written, however long that takes; rejects where another process has it. */
@@ -269,24 +264,6 @@ export class Tasks {
   #unfinished(id: string): TaskRecord | undefined {
     const record = this.#table.find(id)
     return record === undefined || record.isTerminal ? undefined : record
-  }
-
-  /** Resolves, where processes share the store, when it is written there, or could not be. */
-  #write(record: TaskRecord): Promise<void> | undefined {
-    return this.stored?.write(record).catch((cause: unknown) => this.#writeFailed(record, cause))
-  }
-
-  #writeSoon(record: TaskRecord): void {
-    this.stored?.writeSoon(record, () => void this.#write(record))
-  }
-
-  #writeFailed(record: TaskRecord, cause: unknown): void {
-    const { id: task } = record
-    if (cause instanceof Fault && cause.kind === 'conflict') {
-      return this.#log('info', 'A task belongs to another process by now', { task })
-    }
-    if (cause instanceof Fault && cause.kind === 'busy') this.stored?.retryLater(record)
-    this.#log('warning', 'A task could not be kept', { task, cause })
   }
 
   #finish(record: TaskRecord): void {
