@@ -10,6 +10,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join } from 'node:path'
 import { prune } from './declarations.js'
 import { pack } from './pack.js'
+import { running } from './running.js'
 
 const EMITTED = '.build/lib'
 
@@ -17,10 +18,16 @@ const isForTests = process.argv.includes('--test')
 const folder = isForTests ? '.test/packed/lib' : 'dist'
 
 rmSync(folder, { recursive: true, force: true })
-for (const [path, text] of pack(read, ['index.js', 'cli.js'], { isOpen: isForTests })) write(path, text)
+writePacked()
+writePacked(await running(folder))
 cpSync('lib/guide', join(folder, 'guide'), { recursive: true })
 if (isForTests) cpSync('.test/test', '.test/packed/test', { recursive: true })
 else write('index.d.ts', prune(read, 'index.d.ts'))
+
+function writePacked(running) {
+  const files = pack(read, ['index.js', 'cli.js'], { isOpen: isForTests, running })
+  for (const [path, text] of files) write(path, text)
+}
 
 /** The text of a module, or of a file that one reads, which tsc leaves where it is. */
 function read(path) {

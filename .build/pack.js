@@ -8,7 +8,7 @@
  * read as text are put in as text.
  */
 import { posix } from 'node:path'
-import { isMadeAnew, madeWhenRun, namesIn, renamed, textOf, tokensOf } from './tokens.js'
+import { isMadeAnew, madeAtOnce, madeWhenRun, namesIn, renamed, textOf, tokensOf } from './tokens.js'
 
 const { dirname, join, relative } = posix
 
@@ -44,12 +44,13 @@ const READ = new RegExp(
 
 /**
  * The text of each file by its path. `read` gives the text behind a path; the first of `entries` is what
- * programs import. With `isOpen` every module can be imported by its own path as well, for tests.
+ * programs import. With `isOpen` every module can be imported by its own path as well, for tests. `running` are
+ * functions of the main file that a start runs.
  */
-export function pack(read, entries, { isOpen = false } = {}) {
+export function pack(read, entries, { isOpen = false, running = new Set() } = {}) {
   const modules = load(read, entries)
   const files = share(modules, entries)
-  const places = link(modules, files, entries)
+  const places = { ...link(modules, files, entries), running }
   const packed = new Map([...files].map(([file, own]) => [file, formatFile(file, own, places, isOpen)]))
   if (isOpen) {
     for (const { path, exports } of modules.values()) {
@@ -274,7 +275,7 @@ function isMade({ exports, code }) {
  * A module among the others of a file, whose private names are in `used`. `isWhole`: what it exports is asked
  * for as a whole.
  */
-function formatModule(module, file, { outside, fileOf }, used, isWhole) {
+function formatModule(module, file, { outside, fileOf, running }, used, isWhole) {
   const { path, imports, exports, names, atOnce, code } = module
   if (!isMade(module)) return ''
   const words = new Map()
@@ -293,9 +294,11 @@ function formatModule(module, file, { outside, fileOf }, used, isWhole) {
   ])
   const own = [...exports].filter(([, { path: from }]) => from === undefined)
     .map(([as, { name }]) => [as, words.get(name) ?? name])
+  const taken = [...atOnce, ...others].map(([as, word]) => `const ${take(as)}=${word};`)
+  const tokens = renamed(placed(code, path, file), words)
   const lines = [
-    ...[...atOnce, ...others].map(([as, word]) => `const ${take(as)}=${word};`),
-    textOf(renamed(placed(code, path, file), words)).replace(DYNAMIC, (...found) => (
+    ...taken,
+    textOf(file === MAIN ? madeAtOnce(tokens, running) : tokens).replace(DYNAMIC, (...found) => (
       `import('${pathFrom(file, fileOf.get(join(dirname(path), found.at(-1).target)))}')`
     )),
     ...own.filter(([as, name]) => as !== name && outside.get(as) === path)

@@ -193,6 +193,50 @@ export function madeWhenRun(token) {
   return { ...token, text: `RegExp(${texts})` }
 }
 
+/**
+ * The tokens with some of the outermost functions in front, each in parentheses: V8 compiles these as it reads
+ * them. Others it reads once to know where they end, and again when they run.
+ */
+export function madeAtOnce(tokens, names) {
+  const made = []
+  const others = []
+  let depth = 0
+  let begin
+  for (const [at, token] of tokens.entries()) {
+    const { kind, text, isFirst } = token
+    const isClosed = kind === 'template' ? text.startsWith('}') : kind === 'mark' && ')]}'.includes(text)
+    if (isClosed) depth--
+    const name = depth === 0 && (isFirst || at === 0) ? functionAt(tokens, at) : undefined
+    if (name !== undefined && names.has(name.text)) begin = at
+    if (begin === undefined) others.push(token)
+    else if (depth === 0 && isClosed && text === '}') {
+      made.push(...asValue(tokens.slice(begin, at + 1)))
+      begin = undefined
+    }
+    if (kind === 'template' ? text.endsWith('${') : kind === 'mark' && '([{'.includes(text)) depth++
+  }
+  return [...made, ...others]
+}
+
+/** A function that is declared, as one that is given to a variable. */
+function asValue(tokens) {
+  const name = functionAt(tokens, 0)
+  const [first, ...others] = tokens.filter((token) => token !== name)
+  const mark = (text) => ({ kind: 'mark', text })
+  return [
+    { kind: 'name', text: 'var', isFirst: true }, name, mark('='), mark('('), { ...first, isFirst: false },
+    ...others, mark(')'), mark(';'),
+  ]
+}
+
+/** The name of the function that a token begins. */
+function functionAt(tokens, at) {
+  const { text } = tokens[at]
+  if (text === 'async') return functionAt(tokens, at + 1)
+  if (text !== 'function') return undefined
+  return tokens[at + 1].text === '*' ? tokens[at + 2] : tokens[at + 1]
+}
+
 /** The names that a text makes at its outermost level. */
 export function namesIn(tokens) {
   const names = new Set()

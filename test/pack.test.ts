@@ -12,14 +12,16 @@ import type { TestContext } from 'node:test'
 
 type Texts = Readonly<Record<string, string>>
 type Pack = (
-  read: (path: string) => string, entries: readonly string[], options?: { readonly isOpen?: boolean },
+  read: (path: string) => string, entries: readonly string[],
+  options?: { readonly isOpen?: boolean, readonly running?: ReadonlySet<string> },
 ) => ReadonlyMap<string, string>
 
 const { pack }: { readonly pack: Pack } = await import(pathToFileURL('.build/pack.js').href)
 
-function packed(texts: Texts, isOpen = false): Texts {
+function packed(texts: Texts, isOpen = false, running = new Set<string>()): Texts {
   const read = (path: string): string => texts[path] ?? assert.fail(`${path} is read, and is not there`)
-  return Object.fromEntries(pack(read, ['index.js', 'cli.js'].filter((path) => path in texts), { isOpen }))
+  const entries = ['index.js', 'cli.js'].filter((path) => path in texts)
+  return Object.fromEntries(pack(read, entries, { isOpen, running }))
 }
 
 function folderOf(t: TestContext, texts: Texts): string {
@@ -149,13 +151,15 @@ const programs: readonly (readonly [behaviour: string, texts: Texts])[] = [
   ['functions of every kind, and what they refer to before it is made', {
     ...log,
     'index.js': `
-      ${head}import { f, g, h, later } from './kinds.js';
-      log.push(f(), [...g()], h.name, later.name, typeof h().then);${end}`,
+      ${head}import { before, f, g, h, i, later } from './kinds.js';
+      log.push(before, f(), [...g()], h.name, later.name, typeof h().then, i({ a: 2 }), i.length);${end}`,
     'kinds.js': `
+      export const before = i();
       export const later = () => f();
       export function f() { return 1; }
       export function* g() { yield f(); }
-      export async function h() { return f(); }`,
+      export async function h() { return f(); }
+      export function i({ a } = {}, b = () => ({ a })) { return \`}\${{ a }.a}{\` + b().a; }`,
   }],
   ['what Node has arrives by name, as default, and as a whole', {
     ...log,
@@ -237,8 +241,10 @@ for (const [behaviour, given] of programs) {
     const texts = flat(given)
     const expected = await outcome(folderOf(t, texts), 'index.js')
     assert.match(expected, /^\[.+\]\n$/)
-    for (const isOpen of [false, true]) {
-      assert.equal(await outcome(folderOf(t, packed(texts, isOpen)), 'index.js'), expected)
+    const names = Object.values(texts).flatMap((text) => [...text.matchAll(/\bfunction\*? (\w+)/g)])
+    const running = new Set(names.map(([, name = '']) => name))
+    for (const files of [packed(texts), packed(texts, true), packed(texts, false, running)]) {
+      assert.equal(await outcome(folderOf(t, files), 'index.js'), expected)
     }
   })
 }
@@ -274,6 +280,12 @@ test('what Node has is loaded when it is first used', async (t) => {
   }))
   const [sep, told, , , , , zlib] = JSON.parse(await outcome(folderOf(t, files), 'index.js'))
   assert.deepEqual([sep === '/' || sep === '\\', told, zlib], [true, 'told', 'node:zlib'])
+})
+
+test('functions that a start runs are compiled as they are read', () => {
+  const texts = { 'index.js': `import { a } from './a.js';\na();\n`, 'a.js': 'export function a() { }\n' }
+  assert.match(String(packed(texts)['triport.js']), /^function a\(\)\{ *\}$/m)
+  assert.match(String(packed(texts, false, new Set('a'))['triport.js']), /^var a=\(function\(\)\{ *\}\);$/m)
 })
 
 test('what is imported later stands with what else is, where it is small', async (t) => {
