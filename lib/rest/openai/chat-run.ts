@@ -12,7 +12,7 @@ import { StoppingText } from '../reply/chat-stop.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { bounded, valueIn } from '../reply/reply.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
-import { RunReply, tokensIn, tokensRead } from '../reply/run-stream.ts'
+import { MAX_REASONING, RunReply, tokensIn, tokensRead } from '../reply/run-stream.ts'
 import { openaiFaultText, openaiRefusal, requireModel } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
@@ -26,9 +26,6 @@ import type { MaybePromise } from '../../util/thenable.ts'
 import type { Formatted } from '../../run/output-format.ts'
 import type { Service } from '../../run/service.ts'
 import type { ChatRequest } from './chat-messages.ts'
-
-/** Characters of reasoning that are kept for a whole reply. */
-const MAX_REASONING = 262_144
 
 /** Answers a chat completion. Throws, or rejects with, a `Fault`. */
 export function answerCompletion(

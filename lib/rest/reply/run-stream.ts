@@ -31,6 +31,8 @@ export interface AgentInput extends CallFacts, UserMessage {
 /** The part of it that is decoded from the messages. */
 export type Conversation = Pick<AgentInput, 'prompt' | 'message' | 'history' | 'clientToolResults'>
 
+/** Characters of reasoning that a whole reply has. */
+export const MAX_REASONING = 262_144
 /** Bytes of a token, where an agent does not count them. */
 const TOKEN_BYTES = 4
 

@@ -10,7 +10,7 @@ import { formatEvent } from '../../wire/sse.ts'
 import { openaiFailure } from '../openai/openai-errors.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { bounded } from '../reply/reply.ts'
-import { RunReply, tokensIn, tokensRead } from '../reply/run-stream.ts'
+import { MAX_REASONING, RunReply, tokensIn, tokensRead } from '../reply/run-stream.ts'
 import { CompactionReader } from './compaction.ts'
 import { keepResponse } from './kept-responses.ts'
 import { conversationOf } from './response-input.ts'
@@ -41,9 +41,6 @@ export interface EventForm {
 }
 
 const serverSent: EventForm = { format: formatEvent, last: formatEvent('[DONE]') }
-
-/** Characters of reasoning that are shown. */
-const MAX_REASONING = 262_144
 
 export class ResponseRun extends RunReply<Answer> {
   readonly id: string = idFor('resp')

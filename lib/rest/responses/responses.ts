@@ -123,67 +123,56 @@ function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
   })
 }
 
-/** A response as it stands. */
-export function getResponse(service: Service, exchange: Exchange): MaybePromise<Reply> {
+/** A response as it stands. Each of these rejects with a `Fault`. */
+export async function getResponse(service: Service, exchange: Exchange): Promise<Reply> {
   if (new URLSearchParams(exchange.query).get('stream') === 'true') {
     throw new Fault('unsupported', 'A response that was created is not streamed again; leave stream out')
   }
-  return withResponse(service, exchange, (kept) => andThen(shown(service, exchange, kept), json))
+  return json(await shown(service, exchange, await requireResponse(service, exchange)))
 }
 
 /** Cancels a response that runs in the background; one that has ended stays as it is. */
-export function cancelResponse(service: Service, exchange: Exchange): MaybePromise<Reply> {
-  return withResponse(service, exchange, (kept) => {
-    if (kept.response['background'] !== true) {
-      throw new Fault('invalid', 'Only a response with "background": true can be cancelled; to end another, '
-        + 'close its connection')
-    }
-    return andThen(cancelRunning(service, exchange), () => (
-      andThen(shown(service, exchange, kept), (response) => {
-        if (response['status'] !== 'cancelled') return json(response)
-        // Its task will be forgotten.
-        const owner = exchange.origin.principal.id
-        const written = keepResponse(service, owner, idIn(exchange), JSON.stringify(response), kept)
-        return andThen(written, () => json(response))
-      })
-    ))
-  })
-}
-
-function cancelRunning(service: Service, exchange: Exchange): MaybePromise<void> {
-  return andThen(taskOf(service, exchange), (task) => (
-    task === undefined || isTerminal(task.status.state) ? undefined : cancelTaskRun(service, task)
-  ))
+export async function cancelResponse(service: Service, exchange: Exchange): Promise<Reply> {
+  const kept = await requireResponse(service, exchange)
+  if (kept.response['background'] !== true) {
+    throw new Fault('invalid', 'Only a response with "background": true can be cancelled; to end another, '
+      + 'close its connection')
+  }
+  await cancelRunning(service, exchange)
+  const response = await shown(service, exchange, kept)
+  if (response['status'] === 'cancelled') {
+    // Its task will be forgotten.
+    await keepResponse(service, ownerOf(exchange), idIn(exchange), JSON.stringify(response), kept)
+  }
+  return json(response)
 }
 
 /** Removes a response; one that runs is cancelled. */
-export function deleteResponse(service: Service, exchange: Exchange): MaybePromise<Reply> {
+export async function deleteResponse(service: Service, exchange: Exchange): Promise<Reply> {
   const id = idIn(exchange)
-  return withResponse(service, exchange, () => andThen(cancelRunning(service, exchange), () => (
-    andThen(removeResponse(service, exchange.origin.principal.id, id), () => (
-      json({ id, object: 'response', deleted: true })
-    ))
-  )))
+  await requireResponse(service, exchange)
+  await cancelRunning(service, exchange)
+  await removeResponse(service, ownerOf(exchange), id)
+  return json({ id, object: 'response', deleted: true })
 }
 
 /** The input of a response, the last item first. */
-export function listInputItems(service: Service, exchange: Exchange): MaybePromise<Reply> {
+export async function listInputItems(service: Service, exchange: Exchange): Promise<Reply> {
   const asked = new URLSearchParams(exchange.query)
   const limit = limitIn(asked, (demand) => wrongParam('limit', demand))
   const order = asked.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc') throw wrongParam('order', 'must be asc or desc')
-  return withResponse(service, exchange, ({ input }) => {
-    // Those of the client need not differ, and a page ends with one.
-    const items = input.map((item, index) => ({ ...asItem(item), id: `${idIn(exchange)}_${index}` }))
-    if (order === 'desc') items.reverse()
-    const after = asked.get('after')
-    const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
-    if (after !== null && from === 0) throw wrongParam('after', 'must be the last_id of a page')
-    const data = items.slice(from, from + limit)
-    return json({
-      object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null,
-      has_more: from + limit < items.length,
-    })
+  const { input } = await requireResponse(service, exchange)
+  // Those of the client need not differ, and a page ends with one.
+  const items = input.map((item, index) => ({ ...asItem(item), id: `${idIn(exchange)}_${index}` }))
+  if (order === 'desc') items.reverse()
+  const after = asked.get('after')
+  const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
+  if (after !== null && from === 0) throw wrongParam('after', 'must be the last_id of a page')
+  const data = items.slice(from, from + limit)
+  return json({
+    object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null,
+    has_more: from + limit < items.length,
   })
 }
 
@@ -195,39 +184,42 @@ function asItem(item: ResponseItem): ResponseItem {
   return { ...item, type, status: 'completed', content: [{ type: part, text: content }] }
 }
 
-function withResponse(
-  service: Service, exchange: Exchange, act: (kept: KeptResponse) => MaybePromise<Reply>,
-): MaybePromise<Reply> {
+async function requireResponse(service: Service, exchange: Exchange): Promise<KeptResponse> {
   const id = idIn(exchange)
-  return andThen(readResponse(service, exchange.origin.principal.id, id), (kept) => {
-    if (kept === undefined) {
-      throw new Fault('not-found', absence(id), { param: null, code: 'response_not_found' })
-    }
-    return act(kept)
-  })
+  const kept = await readResponse(service, ownerOf(exchange), id)
+  if (kept !== undefined) return kept
+  throw new Fault('not-found', absence(id), { param: null, code: 'response_not_found' })
 }
 
 /** A response that has not been completed ends as its task did. */
-function shown(service: Service, exchange: Exchange, { response }: KeptResponse): MaybePromise<ResponseItem> {
+async function shown(
+  service: Service, exchange: Exchange, { response }: KeptResponse,
+): Promise<ResponseItem> {
   if (response['status'] !== 'in_progress') return response
-  return andThen(taskOf(service, exchange), (task) => {
-    const state = task?.status.state
-    if (state === 'canceled') return { ...response, status: 'cancelled' }
-    if (task !== undefined && state !== 'failed' && state !== 'completed') return response
-    // It may have been completed since it was read.
-    return andThen(readResponse(service, exchange.origin.principal.id, idIn(exchange)), (kept) => {
-      const now = kept?.response ?? response
-      if (now['status'] !== 'in_progress') return now
-      const lost = state === 'completed' ? 'It could not be kept' : 'The process that ran it has ended'
-      const message = task?.fault?.message ?? lost
-      return { ...now, status: 'failed', error: { code: 'server_error', message } }
-    })
-  })
+  const task = await taskOf(service, exchange)
+  const state = task?.status.state
+  if (state === 'canceled') return { ...response, status: 'cancelled' }
+  if (task !== undefined && state !== 'failed' && state !== 'completed') return response
+  // It may have been completed since it was read.
+  const now = (await readResponse(service, ownerOf(exchange), idIn(exchange)))?.response ?? response
+  if (now['status'] !== 'in_progress') return now
+  const lost = state === 'completed' ? 'It could not be kept' : 'The process that ran it has ended'
+  const message = task?.fault?.message ?? lost
+  return { ...now, status: 'failed', error: { code: 'server_error', message } }
 }
 
-function taskOf(service: Service, exchange: Exchange): MaybePromise<Task | undefined> {
-  const found = service.tasks.get(exchange.origin.principal.id, idIn(exchange))
-  return andThen(found, (task) => task?.protocol === 'http' ? task : undefined)
+async function cancelRunning(service: Service, exchange: Exchange): Promise<void> {
+  const task = await taskOf(service, exchange)
+  if (task !== undefined && !isTerminal(task.status.state)) await cancelTaskRun(service, task)
+}
+
+async function taskOf(service: Service, exchange: Exchange): Promise<Task | undefined> {
+  const task = await service.tasks.get(ownerOf(exchange), idIn(exchange))
+  return task?.protocol === 'http' ? task : undefined
+}
+
+function ownerOf({ origin: { principal } }: Exchange): string {
+  return principal.id
 }
 
 function idIn({ params }: Exchange): string {
