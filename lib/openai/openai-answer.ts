@@ -112,8 +112,8 @@ const CUT_OFF = 'broke off its answer'
  * Sends a request, and yields the text of the reply. Throws a `Fault`: `busy` for 429, `timeout` after
  * `idleMs` of silence, else `upstream`; and the reason of `caller` once that is aborted.
  */
-export async function* request(
-  model: Model, members: object, completion: ChatCompletion, caller: AbortSignal, traced: object = {},
+async function* request(
+  model: Model, members: object, completion: ChatCompletion, caller: AbortSignal, traced: object,
 ): AsyncGenerator<string> {
   const isRefused = yield* attempt(model, members, completion, caller, traced)
   if (isRefused) yield* attempt(model, members, completion, caller, traced)

@@ -13,8 +13,7 @@ import type { Call } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
 import type { Question } from '../define/question.ts'
 import type { Tool, ToolResult } from '../define/tool.ts'
-import type { FunctionCall } from './openai-completion.ts'
-import type { Model } from './openai-completion.ts'
+import type { FunctionCall, Model } from './openai-completion.ts'
 
 /** What became of a call: the text for the model, and the value where the tool gave one. */
 interface Outcome { readonly text: string; readonly value?: unknown; readonly isError: boolean }

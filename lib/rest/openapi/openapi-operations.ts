@@ -78,11 +78,7 @@ const aguiExample = {
 
 /** A reply that is whole, or events, as `Accept` prefers. `events` lists which there are. */
 function wholeOrEventsBody(description: string, schema: SchemaLike, events: string): DocumentPart {
-  return {
-    description,
-    headers: replayedHeader,
-    content: jsonOrEvents(schema, events),
-  }
+  return { description, headers: replayedHeader, content: jsonOrEvents(schema, events) }
 }
 
 /** A run whose reply is always events. */
@@ -143,14 +139,14 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
   'ui-stream': streamOperation(
     'AI SDK', 'Chat', 'The UI message stream, in its version 1', requestBody('UIChat', uiExample, true),
   ),
-  'resumeUiStream': operation('AI SDK', 'Go on with a chat', {
+  resumeUiStream: operation('AI SDK', 'Go on with a chat', {
     200: {
       description: 'The stream of the run that goes on, from its begin',
       content: { 'text/event-stream': { schema: TEXT } },
     },
     204: { description: 'There is no stream to go on with' }, ...failures('Problem'),
   }),
-  'stopUiStream': operation('AI SDK', 'Stop a chat', {
+  stopUiStream: operation('AI SDK', 'Stop a chat', {
     204: { description: 'No run of the chat goes on' }, ...failures('Problem'),
   }),
   conversations: operation('HTTP', 'List your conversations', {
@@ -180,11 +176,7 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
     200: body('Describe one agent as a model', 'OpenAIModel'), ...failures('OpenAIError'),
   }),
   completion: operation('OpenAI', 'Chat', {
-    200: {
-      description: 'Chat',
-      headers: replayedHeader,
-      content: jsonOrEvents('ChatCompletion', 'Objects `chat.completion.chunk`, then `[DONE]`.'),
-    },
+    200: wholeOrEventsBody('Chat', 'ChatCompletion', 'Objects `chat.completion.chunk`, then `[DONE]`.'),
     ...failures('OpenAIError', openaiProblems),
   }, {
     description: 'Answers a chat as OpenAI does; with `"stream": true`, in chunks. What a request says of '
@@ -194,11 +186,9 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
     requestBody: requestBody('ChatRequest', undefined, true),
   }),
   createResponse: operation('OpenAI', 'Respond', {
-    200: {
-      description: 'The response',
-      headers: replayedHeader,
-      content: jsonOrEvents('Response', 'Events `response.created` to `response.completed`, then `[DONE]`.'),
-    },
+    200: wholeOrEventsBody(
+      'The response', 'Response', 'Events `response.created` to `response.completed`, then `[DONE]`.',
+    ),
     ...failures('OpenAIError', {
       ...openaiProblems, 409: `The response before has not been completed; or: ${KEY_IS_RUNNING}`,
     }),

@@ -46,12 +46,8 @@ export function decodeChatInput(body: unknown): ChatInput {
     if (content !== '') history.push({ role, content })
     if (index < last) history.push(...results.map(resultMessage))
   }
-  const parts = (all[last] as { parts: readonly unknown[] }).parts
-  const message: Content[] = []
-  for (let index = 0; index < parts.length; index++) {
-    const block = blockOf(parts[index], `messages[${last}].parts[${index}]`)
-    if (block !== undefined) message.push(block)
-  }
+  const { parts } = all[last] as { readonly parts: readonly unknown[] }
+  const message = parts.flatMap((part, index) => blockOf(part, `messages[${last}].parts[${index}]`) ?? [])
   const chatId = typeof id === 'string' && CONVERSATION_ID.test(id) ? id : undefined
   return {
     protocol: 'http', sessionId: chatId, conversationId: chatId, isNamed: chatId !== undefined,
