@@ -70,6 +70,23 @@ test('an agent of AG-UI says its text, its tools and its reasoning, in a thread 
   ])
 })
 
+test('a message that comes only in a snapshot of AG-UI is the answer, and none is said twice', async () => {
+  const { service } = serviceOf()
+  const snapshot = (...contents: readonly string[]): object => ({
+    type: 'MESSAGES_SNAPSHOT', messages: contents.map((content, at) => (
+      { id: `${at}`, role: at % 2 === 0 ? 'user' : 'assistant', content }
+    )),
+  })
+  for (const [events, said] of [
+    [[snapshot('hi', 'Said.')], 'Said.'], [[text('Said.'), snapshot('hi', 'Said.')], 'Said.'],
+    [[snapshot('one', 'Before.', 'hi')], ''],
+  ] as const) {
+    const all = [{ type: 'RUN_STARTED' }, ...events, { type: 'RUN_FINISHED' }]
+    const agent = defineAgent(new Agent([all]) as unknown as ForeignAgent)
+    assert.equal((await ask(service, agent, 'hi', callOf())).text, said)
+  }
+})
+
 test('an interrupt of AG-UI is a question, and its answer goes on with the run', async () => {
   const { service } = serviceOf()
   const interrupts = [{ id: 'i1', message: 'Which?' }, { id: 'i2', message: 'Sure?' }]

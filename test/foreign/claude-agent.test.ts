@@ -46,6 +46,17 @@ test('of the messages of query() the text comes once, in pieces where it comes s
   }
 })
 
+test('the result of a query() alone is its text, or its data', async () => {
+  const { service } = serviceOf()
+  for (const [given, text, data] of [
+    [result({}), 'Said.', undefined], [result({ structured_output: { a: 1 } }), '{"a":1}', { a: 1 }],
+  ] as const) {
+    const agent = defineAgent({ name: 'A', run: () => given as AgentOutput })
+    const answer = await ask(service, agent, 'hi', callOf())
+    assert.deepEqual([answer.text, answer.data], [text, data])
+  }
+})
+
 test('a query() that ends in an error is one, and its data is the answer\'s', async () => {
   const { service } = serviceOf()
   const agentOf = (last: object): ReturnType<typeof defineAgent> => (

@@ -52,7 +52,10 @@ export const agUi: Adapter & Reader = {
       if (thread !== undefined) one.state = thread.state
       let interrupts: readonly Interrupt[] = []
       for await (const event of eventsOf(one, resume, call)) {
-        if (event.type === 'RUN_FINISHED') interrupts = interruptsIn(event)
+        if (event.type === 'RUN_FINISHED') {
+          const asked = readMember(event['outcome'], 'interrupts') ?? event['interrupts']
+          interrupts = itemsIn(asked) as readonly Interrupt[]
+        }
         const shown = read(event, call)
         if (shown !== undefined) yield shown
       }
@@ -114,72 +117,73 @@ function messagesOf(prompt: string, call: Call): readonly object[] {
   return all.map((one, at) => ({ id: `message-${at + 1}`, ...one }))
 }
 
-function interruptsIn({ outcome, interrupts }: Event): readonly Interrupt[] {
-  return itemsIn(readMember(outcome, 'interrupts') ?? interrupts) as readonly Interrupt[]
-}
-
-async function answersTo(interrupts: readonly Interrupt[], call: Call): Promise<Resume> {
-  const answers = []
-  for (const { id, reason, message, responseSchema } of interrupts) {
-    const payload = await askFreely(call, `ag-ui-${id}`, {
-      message: message ?? `It waits for an answer: ${reason ?? 'interrupt'}`,
-      schema: responseSchema,
-    })
-    answers.push(payload === null ? { interruptId: id, status: 'cancelled' }
-      : { interruptId: id, status: 'resolved', payload })
-  }
-  return answers
+function answersTo(interrupts: readonly Interrupt[], call: Call): Promise<Resume> {
+  return Promise.all(interrupts.map(async ({ id: interruptId, reason, message, responseSchema: schema }) => {
+    const asked = message ?? `It waits for an answer: ${reason ?? 'interrupt'}`
+    const payload = await askFreely(call, `ag-ui-${interruptId}`, { message: asked, schema })
+    return payload === null ? { interruptId, status: 'cancelled' }
+      : { interruptId, status: 'resolved', payload }
+  }))
 }
 
 function makeReader(): Read {
   const paragraphs = new Paragraphs()
+  /** Whether text has come; else the answer is in what an agent says all messages are. */
+  let hasText = false
+  let answer: string | undefined
   /** The arguments of calls that are not whole, by id. */
   const calls = new Map<string, { readonly name: string; args: string }>()
   return (value, call): Shown | undefined => {
-    if (Array.isArray(readMember(value, 'newMessages'))) return lastText(value)
-    const { type, delta, message, messageId, toolCallId, toolCallName, content, result } = value as Event
+    const { type, delta, message, messageId, messages, newMessages, result } = value as Event
+    // What runAgent gives, also after an error.
+    if (Array.isArray(newMessages)) {
+      const text = answerIn(newMessages)
+      if (text !== undefined) return text
+      throw new Error('The run of the agent has given no message; it may have failed')
+    }
+    const { toolCallId, toolCallName, content } = value as Event
     const id = String(toolCallId)
     const open = calls.get(id)
     switch (type) {
+      case 'MESSAGES_SNAPSHOT':
+        answer = answerIn(itemsIn(messages))
+        break
       case 'RUN_ERROR':
         throw new Error(`The agent has failed: ${String(message)}`)
       case 'TEXT_MESSAGE_CONTENT':
       case 'TEXT_MESSAGE_CHUNK':
+        hasText = true
         return typeof delta === 'string' ? paragraphs.next(messageId, delta) : undefined
       case 'REASONING_MESSAGE_CONTENT':
       case 'THINKING_TEXT_MESSAGE_CONTENT':
         sayThought(call, delta)
-        return undefined
+        break
       case 'TOOL_CALL_START':
         calls.set(id, { name: String(toolCallName), args: '' })
-        return undefined
+        break
       case 'TOOL_CALL_ARGS':
         if (open !== undefined) open.args += String(delta)
-        return undefined
+        break
       case 'TOOL_CALL_END':
-        if (open !== undefined) {
-          sayToolCall(call, id, open.name, readJson(open.args) ?? open.args)
-        }
+        if (open !== undefined) sayToolCall(call, id, open.name, readJson(open.args) ?? open.args)
         calls.delete(id)
-        return undefined
+        break
       case 'TOOL_CALL_RESULT':
         sayToolResult(call, id, undefined, content)
-        return undefined
-      case 'RUN_FINISHED':
-        return typeof result === 'object' && result !== null ? { data: result } : undefined
-      default:
-        return undefined
+        break
+      case 'RUN_FINISHED': {
+        const text = hasText || answer === undefined ? undefined : paragraphs.next(value, answer)
+        answer = undefined
+        return typeof result === 'object' && result !== null ? { text, data: result } : text
+      }
     }
+    return undefined
   }
 }
 
-/** Of what `runAgent` gives, also after an error: the last message of the agent. */
-function lastText(result: object): string {
-  const messages = readMember(result, 'newMessages') as readonly object[]
-  const last = messages.findLast((one) => readMember(one, 'role') === 'assistant')
+/** The text of the last message but for those of tools, where it is the agent's. */
+function answerIn(messages: readonly unknown[]): string | undefined {
+  const last = messages.findLast((one) => readMember(one, 'role') !== 'tool')
   const text = readMember(last, 'content')
-  if (typeof text !== 'string') {
-    throw new Error('The run of the agent has given no message; it may have failed')
-  }
-  return text
+  return readMember(last, 'role') === 'assistant' && typeof text === 'string' ? text : undefined
 }

@@ -1,5 +1,5 @@
 /** Reads the messages that `query` of the Claude Agent SDK gives. */
-import { itemsIn, readMember } from '../shape.ts'
+import { itemsIn, readMember, wordIn } from '../shape.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Read, Reader, Shown } from '../adapter.ts'
@@ -9,6 +9,8 @@ export const claudeAgent: Reader = { makeReader }
 function makeReader(): Read {
   /** Whether the text of the present message has come in pieces. */
   let isShown = false
+  /** Whether any text has come. */
+  let hasText = false
   const paragraphs = new Paragraphs()
   let id: unknown
   return (message, call): Shown | undefined => {
@@ -19,16 +21,17 @@ function makeReader(): Read {
       const delta = readMember(event, 'delta')
       const text = readMember(delta, 'text')
       if (readMember(delta, 'type') !== 'text_delta' || typeof text !== 'string') return undefined
-      isShown = true
+      isShown = hasText = true
       return paragraphs.next(id, text)
     }
-    if (type === 'result') return resultOf(message, call)
+    if (type === 'result') return resultOf(message, hasText, call)
     const said = readMember(message, 'message')
     const blocks = itemsIn(readMember(said, 'content'))
     for (const block of blocks) emitEvents(block, call)
     if (type !== 'assistant') return undefined
     const text = isShown ? '' : blocks.map((block) => textIn(block)).join('')
     isShown = false
+    hasText ||= text !== ''
     return paragraphs.next(readMember(said, 'id'), text) || undefined
   }
 }
@@ -51,8 +54,8 @@ function emitEvents(block: unknown, call: Call): void {
   }
 }
 
-/** The end of a run: its text has come before. */
-function resultOf(message: object, call: Call): Shown | undefined {
+/** The end of a run: mostly its text has come before. */
+function resultOf(message: object, hasText: boolean, call: Call): Shown | undefined {
   const usage = readMember(message, 'usage')
   sayUsage(call, {
     inputTokens: readMember(usage, 'input_tokens'), outputTokens: readMember(usage, 'output_tokens'),
@@ -62,5 +65,6 @@ function resultOf(message: object, call: Call): Shown | undefined {
     throw new Error(`The agent has ended with ${String(subtype)}`)
   }
   const data = readMember(message, 'structured_output')
-  return data === undefined ? undefined : { data }
+  if (data !== undefined) return { data }
+  return hasText ? undefined : wordIn(readMember(message, 'result'))
 }
