@@ -53,7 +53,9 @@ export function runForTask(message: AgentMessage, call: LiveCall, emit: Emit): M
 interface AgentRun { readonly message: AgentMessage; readonly call: LiveCall; readonly emit: Emit }
 
 function runAgent({ message, call, emit }: AgentRun): MaybePromise<Answer> {
-  return runConversationTurn(message.service, message.agent, userMessage(message, call), call, emit)
+  const { service, agent, parts, tenant, conversationId, isNamed } = message
+  const asked = userMessage(parts, conversationId, isNamed, ownerOf(call, tenant))
+  return runConversationTurn(service, agent, asked, call, emit)
 }
 
 /** Whether a message is run again where its process has died. */
@@ -79,14 +81,13 @@ export function replyWithMessage(
   isPlain: boolean,
 ): MaybePromise<Message> {
   const { contextId, parts } = message
-  const isNamed = contextId !== undefined
   const conversationId = contextId ?? service.conversations.makeId()
   const attached = attachedTo(message, metadata)
   const channel = new MessageChannel(service, origin, 'a2a', conversationId, parts, attached)
   const call = new LiveCall(origin, channel, channel)
   const chosen = toolCallFor(service, agent, parts)
-  const answer = chosen === undefined
-    ? answerMessage(service, agent, userMessage({ parts, tenant, conversationId, isNamed }, call), call)
+  const asked = userMessage(parts, conversationId, contextId !== undefined, ownerOf(call, tenant))
+  const answer = chosen === undefined ? answerMessage(service, agent, asked, call)
     : andThen(callTool(service, chosen.tool, chosen.args, call), toolAnswer)
   if (!isThenable(answer)) return messageOf(answer, call, conversationId, isPlain)
   call.cancelOnDisconnect()
@@ -126,15 +127,16 @@ function partsOf({ name, parts }: Artifact): readonly Content[] {
   })
 }
 
-/**
- * In the history the names of its files stand for a message without words. With each tenant, whose name has
- * no `/`, a caller has conversations of its own.
- */
+/** With each tenant, whose name has no `/`, a caller has conversations of its own. */
+function ownerOf({ principal }: LiveCall, tenant: string | undefined): string | undefined {
+  return tenant === undefined ? undefined : `tenant:${tenant}/${principal.id}`
+}
+
+/** In the history the names of its files stand for a message without words. */
 function userMessage(
-  { parts, tenant, conversationId, isNamed }: Omit<AgentMessage, 'service' | 'agent'>, call: LiveCall,
+  parts: readonly Content[], conversationId: string, isNamed: boolean, owner: string | undefined,
 ): UserMessage {
   const prompt = linesOf(parts)
-  const owner = tenant === undefined ? undefined : `tenant:${tenant}/${call.principal.id}`
   const remembered = prompt !== '' ? prompt
     : parts.map((part) => part.type === 'resource_link' ? part.name : part.type).join(', ')
   return { prompt, conversationId, owner, isNamed, remembered }
