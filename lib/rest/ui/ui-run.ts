@@ -1,6 +1,6 @@
 /**
  * One run as the stream that the AI SDK's chat reads. A part that is open ends before something else begins.
- * Spec: AI SDK 5 to 7, UI message stream protocol v1.
+ * Spec: AI SDK 5.0.92 to 7, UI message stream protocol v1.
  */
 import { isPromised } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
