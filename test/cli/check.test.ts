@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'node:test'
-import { findingsOf } from '../../lib/cli/check-rules.ts'
+import { findingsOf } from '../../lib/cli/check.ts'
 import { createServer } from '../../lib/index.ts'
 import { runInThread, runWhole, serveInThread } from '../fixtures/command.ts'
 import { programs } from '../fixtures/documents.ts'
 import { modules } from '../fixtures/modules.ts'
-import type { Finding } from '../../lib/cli/check-rules.ts'
+import type { Finding } from '../../lib/cli/check.ts'
 import type { ServerOptions, ToolDefinition } from '../../lib/index.ts'
 
 /** What is found in what a server of these options serves. */
