@@ -9,11 +9,9 @@ import { deliverMessage } from './question-answer.ts'
 import { isInterrupted, isTerminal } from './task.ts'
 import { TaskRecord } from './task-record.ts'
 import { failedWith } from './task-recovery.ts'
-import type { ClusterMembership } from '../state/cluster.ts'
 import type { ChannelListener, PeerChannel, PeerChannels } from '../state/peer-channels.ts'
 import type { Task, TaskEvent, TaskMessage, Watcher } from './task.ts'
 import type { TaskRecovery, TaskSurroundings } from './task-recovery.ts'
-import type { Tasks } from './tasks.ts'
 
 type TaskRequest =
   | readonly [act: 'cancel', owner: string, id: string, nothing?: undefined]
@@ -178,9 +176,7 @@ export class RemoteTasks {
   }
 }
 
-interface Surroundings {
-  readonly tasks: Tasks
-  readonly cluster: ClusterMembership
+interface Surroundings extends Pick<TaskSurroundings, 'tasks' | 'cluster'> {
   readonly channels: PeerChannels
   readonly nodeOf: (task: Task) => string | undefined
 }
