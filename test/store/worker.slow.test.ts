@@ -79,6 +79,31 @@ test('what a worker has followed is left when it dies', async (t) => {
   assert.equal(count, 0)
 })
 
+test('what a worker was about to follow when its store was no longer hosted is left', async (t) => {
+  const memory = memoryStore({ isShared: true })
+  let asked = (): void => {}
+  let go = (): void => {}
+  const isAsked = new Promise<void>((resolve) => { asked = resolve })
+  const mayGo = new Promise<void>((resolve) => { go = resolve })
+  const isLeft = new Promise<void>((resolve) => {
+    const end = hostStore({
+      ...memory,
+      async follow() {
+        asked()
+        await mayGo
+        return resolve
+      },
+    })
+    work(t, 'follow')
+    void isAsked.then(() => {
+      end()
+      go()
+    })
+  })
+  const late = new Promise((resolve) => { setTimeout(resolve, 2_000, 'late') })
+  assert.equal(await Promise.race([isLeft, isAsked.then(() => late)]), undefined)
+})
+
 test('a refusal arrives as it is, and any other failure as a store that was not reached', async (t) => {
   const memory = memoryStore({ isShared: true, maxValueBytes: 8_000 })
   host(t, { ...memory, read() { throw new Error('the disk is full') } })
