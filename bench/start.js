@@ -88,7 +88,10 @@ async function start({ name, args, params }) {
   const begunAt = performance.now()
   const child = spawn(process.execPath, args(port), { stdio: ['ignore', 'ignore', 'inherit'] })
   try {
-    const text = await ask(port, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }))
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    const text = await ask(port, body, () => {
+      if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`)
+    })
     const ms = performance.now() - begunAt
     if (!text.includes('1 + 2 = 3')) throw new Error(`${name} answers ${text}`)
     return { ms, ...await usedBy(child.pid) }
@@ -97,8 +100,8 @@ async function start({ name, args, params }) {
   }
 }
 
-/** Asks as soon as somebody listens. */
-async function ask(port, body) {
+/** Asks as soon as somebody listens; `check` throws where nobody will. */
+async function ask(port, body, check) {
   const { request } = await import('node:http')
   const { setTimeout: pause } = await import('node:timers/promises')
   const headers = {
@@ -115,6 +118,7 @@ async function ask(port, body) {
       asked.end(body)
     })
     if (text !== undefined) return text
+    check()
     await pause(1)
   }
 }
