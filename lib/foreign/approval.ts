@@ -1,7 +1,57 @@
 /** What agents ask the user: whether a tool may run, and whatever else. */
+import { createHash } from 'node:crypto'
 import { readMember } from './shape.ts'
 import type { Call } from '../define/call.ts'
 import type { FormQuestion } from '../define/question.ts'
+
+/** A call of a tool, as it is shown to who may approve it. */
+export interface ShownCall {
+  /** By which its framework knows it: what is said of one call is said of all with the same id. */
+  readonly id: string
+  readonly tool: string
+  readonly args: unknown
+}
+
+/** What the user has said of some calls. Each answer counts once, and only for the call that was shown. */
+export class Approvals {
+  #left: readonly (readonly [shown: string, isApproved: boolean])[]
+
+  constructor(calls: readonly ShownCall[], answers: readonly boolean[]) {
+    this.#left = calls.map((one, at) => [textOf(one), answers[at] === true])
+  }
+
+  /**
+   * Takes the answers to some calls, in the order of these. Undefined for one that was not shown with this
+   * id, name and arguments: it has to be asked.
+   */
+  take(calls: readonly ShownCall[]): readonly (boolean | undefined)[] {
+    const answers = calls.map((one) => this.#takeOne(textOf(one)))
+    return calls.map(({ id }, at) => {
+      if (answers[at] !== true) return answers[at]
+      // Its framework would let all of them run.
+      const equal = answers.filter((_, place) => calls[place]?.id === id)
+      return equal.includes(false) ? false : equal.includes(undefined) ? undefined : true
+    })
+  }
+
+  #takeOne(text: string): boolean | undefined {
+    const found = this.#left.find(([shown]) => shown === text)
+    this.#left = this.#left.filter((one) => one !== found)
+    return found?.[1]
+  }
+}
+
+function textOf({ id, tool, args }: ShownCall): string {
+  return JSON.stringify([id, tool, args])
+}
+
+/** Asks for each of some calls whether it may run. `keyOf` makes the key of a question. */
+export async function askApprovals<One extends ShownCall>(
+  call: Call, calls: readonly One[], keyOf: (one: One) => string,
+): Promise<Approvals> {
+  const answers = calls.map((one) => askApproval(call, keyOf(one), one.tool, one.args))
+  return new Approvals(calls, await Promise.all(answers))
+}
 
 const schema = {
   type: 'object',
@@ -20,10 +70,14 @@ const MAX_SHOWN = 4_000
 export async function askApproval(
   call: Call, key: string | undefined, tool: string, args: unknown,
 ): Promise<boolean> {
-  const shown = typeof args === 'string' ? cut(args) : shownOf(args) ?? 'no arguments'
-  const message = `May the tool '${cut(tool)}' run with ${shown}?`
-  const { action, content } = await call.elicit({ ...key !== undefined && { key }, message, schema })
-  return action === 'accept' && content['approve'] === true
+  const whole = typeof args === 'string' ? args : jsonOf(args) ?? 'no arguments'
+  const message = `May the tool '${cut(tool)}' run with ${cut(whole)}?`
+  // Of what is shown in part, the key has the rest too: the answer is to no other call.
+  const isWhole = whole.length <= MAX_SHOWN && tool.length <= MAX_SHOWN
+  const name = isWhole ? key : `${key ?? 'approve'}-${digestOf(tool, whole)}`
+  const answer: unknown = await call.elicit({ ...name !== undefined && { key: name }, message, schema })
+  return readMember(answer, 'action') === 'accept'
+    && readMember(readMember(answer, 'content'), 'approve') === true
 }
 
 /**
@@ -34,7 +88,8 @@ export async function askApproval(
 export async function askFreely(call: Call, key: string, asked: unknown): Promise<unknown> {
   const named = ['message', 'question', 'reason'].map((name) => readMember(asked, name))
   const text = [asked, ...named].find((one) => typeof one === 'string')
-  const message = String(text ?? shownOf(asked) ?? 'What is the answer?')
+  const json = jsonOf(asked)
+  const message = String(text ?? (json && cut(json)) ?? 'What is the answer?')
   const answer = readMember(asked, 'schema') ?? { type: 'string', title: 'Answer' }
   const isForm = readMember(answer, 'type') === 'object' || readMember(answer, 'properties') !== undefined
   const form = isForm ? answer : { type: 'object', properties: { answer }, required: ['answer'] }
@@ -43,13 +98,30 @@ export async function askFreely(call: Call, key: string, asked: unknown): Promis
   return isForm ? content : readMember(content, 'answer')
 }
 
+/**
+ * The answers to some questions, which are asked together. Null also where questions with one id are answered
+ * in different ways: their framework would take one answer for all of them.
+ */
+export async function askEach<One extends { readonly id: string }>(
+  questions: readonly One[], ask: (one: One) => Promise<unknown>,
+): Promise<readonly unknown[]> {
+  const answers = await Promise.all(questions.map(ask))
+  const texts = answers.map((answer) => JSON.stringify(answer))
+  return answers.map((answer, at) => (
+    questions.every(({ id }, other) => id !== questions[at]?.id || texts[other] === texts[at]) ? answer : null
+  ))
+}
+
 function cut(text: string): string {
   const left = text.length - MAX_SHOWN
   return left > 0 ? `${text.slice(0, MAX_SHOWN)}… (${left} more characters)` : text
 }
 
 /** Undefined for what JSON has nothing of. */
-function shownOf(value: unknown): string | undefined {
-  const json: string | undefined = JSON.stringify(value)
-  return json && cut(json)
+function jsonOf(value: unknown): string | undefined {
+  return JSON.stringify(value)
+}
+
+function digestOf(tool: string, args: string): string {
+  return createHash('sha256').update(JSON.stringify([tool, args])).digest('base64url').slice(0, 16)
 }

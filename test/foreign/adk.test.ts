@@ -96,3 +96,35 @@ test('events of a runner may be returned, with their files', async () => {
   assert.equal(text, 'Said.')
   assert.deepEqual(content.map(({ type }) => type), ['text', 'image', 'resource'])
 })
+
+test('a confirmation of the kit is of the call that was shown, and of all calls with its id', async () => {
+  const { service } = serviceOf()
+  const confirming = (id: string, originalId: string, city: string): object => ({
+    functionCall: {
+      id, name: 'adk_request_confirmation',
+      args: { originalFunctionCall: { id: originalId, name: 'book', args: { city } } },
+    },
+  })
+  for (const [parts, confirmed] of [
+    [[confirming('a', '1', 'Paris'), confirming('b', '2', 'Rome')], [false, true]],
+    [[confirming('a', '1', 'Paris'), confirming('b', '1', 'Rome')], [false, false]],
+  ] as const) {
+    let runs = 0
+    let answer: readonly { functionResponse: { id: string; response: { confirmed: boolean } } }[] = []
+    const runner = new Runner((all) => {
+      if (++runs === 1) return [said(parts)]
+      answer = (all.at(-1) as { parts: typeof answer }).parts
+      return [said([{ text: 'Done.' }])]
+    })
+    const call = callOf({
+      can: () => true,
+      ask: async (question) => (
+        { action: 'accept', content: { approve: /Rome/.test(JSON.stringify(question)) } }
+      ),
+    })
+    const agent = adapt(runner as ForeignAgent, { name: 'A' })
+    assert.equal((await ask(service, agent, 'hi', call)).text, 'Done.')
+    const answers = answer.map(({ functionResponse: { id, response } }) => [id, response.confirmed])
+    assert.deepEqual(answers, [['a', confirmed[0]], ['b', confirmed[1]]])
+  }
+})

@@ -140,6 +140,38 @@ test('what waits for a person is asked, and its answer goes behind what the mode
   ))
 })
 
+test('an approval of the AI SDK is of one call, and of all calls with its id', async () => {
+  const request = (approvalId: string, toolCallId: string, input: string): object => (
+    { type: 'tool-approval-request', approvalId, toolCall: { toolCallId, toolName: 'pay', input } }
+  )
+  const cases: readonly (readonly [requests: readonly object[], approved: readonly boolean[]])[] = [
+    [[request('a', '1', 'much'), request('b', '2', 'little')], [false, true]],
+    // What runs is found by the id of the call.
+    [[request('a', '1', 'much'), request('b', '1', 'little')], [false, false]],
+    [[request('a', '1', 'little'), request('b', '1', 'little')], [true, true]],
+  ]
+  for (const [requests, expected] of cases) {
+    const given: (readonly object[])[] = []
+    const agent = {
+      async stream({ messages }: { messages: readonly object[] }) {
+        given.push(messages)
+        return {
+          fullStream: streamOf(given.length > 1 ? [{ type: 'text-delta', text: 'Paid.' }] : requests),
+          steps: [{ response: { messages: [] } }],
+        }
+      },
+    }
+    const { call } = listening({
+      can: () => true, ask: async (question) => (
+        { action: 'accept', content: { approve: /little/.test(JSON.stringify(question)) } }
+      ),
+    })
+    await shownBy(aiSdk.run(agent, 'Hi', call))
+    const { content } = given[1]!.at(-1) as { content: readonly { approved: boolean }[] }
+    assert.deepEqual(content.map(({ approved }) => approved), expected)
+  }
+})
+
 test('a stream of texts that ends without one is an error: it hides why', async () => {
   const { service } = serviceOf()
   for (const texts of [[], ['Said.']]) {

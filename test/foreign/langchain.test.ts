@@ -199,6 +199,43 @@ test('what a graph asks is asked, the answer goes to its thread, and that ends w
   }
 })
 
+test('an answer goes to what was asked, and what a thread waits for instead is asked', async () => {
+  const { service } = serviceOf()
+  const states = [
+    // Another run of the thread has answered, and it asks once more by the same id.
+    [{ id: 'i1', value: 'Sure?' }, { id: 'i2', value: 'Which?' }],
+    [{ id: 'i1', value: 'Sure?' }, { id: 'i2', value: 'Which?' }],
+  ]
+  const getState = async (): Promise<object> => ({ tasks: [{ interrupts: states.shift() ?? [] }] })
+  const { graph, given } = graphOf([[asking('Name?')], [saying('Done.')]], { getState })
+  const questions: { message: string }[] = []
+  const call = callOf({
+    can: () => true,
+    async ask(question) {
+      questions.push(question as never)
+      return { action: 'accept', content: { answer: `to ${questions.at(-1)?.message}` } }
+    },
+  })
+  assert.equal((await ask(service, defineAgent(graph), 'hi', call)).text, 'Done.')
+  assert.deepEqual(questions.map(({ message }) => message), ['Name?', 'Sure?', 'Which?'])
+  assert.equal(given.length, 2)
+  assert.deepEqual(given[1]?.input['resume'], { i1: 'to Sure?', i2: 'to Which?' })
+})
+
+test('two questions of a graph with one id get no answer where theirs differ', async () => {
+  const { service } = serviceOf()
+  const { graph, given } = graphOf([[asking('A?'), asking('B?'), asking('B?')], [saying('Done.')]])
+  const questions: unknown[] = []
+  const call = callOf({
+    can: () => true, async ask(question) {
+      questions.push(question)
+      return { action: 'accept', content: { answer: String(questions.length) } }
+    },
+  })
+  await ask(service, defineAgent(graph), 'hi', call)
+  assert.deepEqual([questions.length, given[1]?.input['resume']], [2, { i1: null }])
+})
+
 test('of a value without words that a graph asks about a user is shown the beginning', async () => {
   const { service } = serviceOf()
   for (const [value, message] of [

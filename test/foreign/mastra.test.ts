@@ -102,3 +102,37 @@ test('a result of Mastra that was aborted or waits is an error, and a guard refu
     await assert.rejects(async () => ask(service, agent, 'hi', callOf()), { message: 'Not that.' })
   }
 })
+
+test('a tool that waits for something else than was shown is asked again', async () => {
+  const waiting = (toolCallId: string, args: object): readonly [string, object] => (
+    ['tool-call-approval', { toolCallId, toolName: 'book', args }]
+  )
+  const [paris, rome, bonn] = [{ city: 'Paris' }, { city: 'Rome' }, { city: 'Bonn' }]
+  type Chunks = readonly (readonly [string, object])[]
+  const cases: readonly (readonly [shown: Chunks, after: Chunks, went: string])[] = [
+    [[waiting('1', paris), waiting('2', rome)], [], 'no 1, yes 2'],
+    // The second says once more what it waits for.
+    [[waiting('1', paris), waiting('2', rome)], [waiting('2', rome)], 'no 1, yes 2'],
+    [[waiting('1', rome), waiting('2', rome)], [waiting('2', bonn)], 'yes 1, no 2'],
+    [[waiting('1', rome)], [waiting('1', paris)], 'yes 1, no 1'],
+    [[waiting('1', rome), waiting('1', paris)], [], 'no 1, no 1'],
+  ]
+  for (const [shown, after, expected] of cases) {
+    const went: string[] = []
+    const goOn = (word: string) => async ({ toolCallId }: { toolCallId: string }) => {
+      const isFirst = went.push(`${word} ${toolCallId}`) === 1
+      return run(...isFirst ? after : [], ['text-delta', { text: 'Went on.' }])
+    }
+    const agent = {
+      stream: async () => run(...shown), approveToolCall: goOn('yes'), declineToolCall: goOn('no'),
+    }
+    const call = callOf({
+      can: () => true,
+      ask: async (question) => (
+        { action: 'accept', content: { approve: /Rome/.test(JSON.stringify(question)) } }
+      ),
+    })
+    await shownBy(mastra.run(agent, 'Hi', call))
+    assert.equal(went.join(', '), expected)
+  }
+})

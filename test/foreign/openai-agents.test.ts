@@ -156,3 +156,70 @@ test('a tool that waits for an approval gets it, and its agent goes on from its 
     assert.match(JSON.stringify(asked), /"key":"approve-c".*'book' run with \{\\"city/)
   }
 })
+
+interface Waiting { readonly name: string; readonly arguments: string; readonly rawItem: { callId?: string } }
+
+const waitingFor = (callId: string, city: string, name = 'book'): Waiting => (
+  { name, arguments: JSON.stringify({ city }), rawItem: { callId } }
+)
+
+test('an answer goes to the call that was shown, whatever else waits when its agent goes on', async () => {
+  const [paris, rome, bonn] = [waitingFor('p', 'Paris'), waitingFor('r', 'Rome'), waitingFor('b', 'Bonn')]
+  const moved = waitingFor('p', 'Tokyo')
+  type Case = readonly [shown: readonly Waiting[], resumed: readonly Waiting[], said: string]
+  const cases: readonly Case[] = [
+    [[paris, rome], [rome, paris], 'no p, yes r'], [[paris, rome], [rome], 'yes r'],
+    [[paris, rome], [paris], 'no p'], [[rome], [bonn, rome], 'yes r'],
+    // Asked again with what it is now.
+    [[rome, paris], [waitingFor('r', 'Paris')], ''], [[rome, moved], [moved, rome], 'no p, yes r'],
+    [[rome], [waitingFor('r', 'Rome', 'pay')], ''], [[rome], [waitingFor('x', 'Rome')], ''],
+    // One id for two calls of a tool: approving one would be approving both.
+    [[waitingFor('r', 'Paris'), rome], [waitingFor('r', 'Paris'), rome], 'no r, no r'],
+    [[rome], [rome, waitingFor('r', 'Paris')], ''],
+    [[rome, waitingFor('r', 'Paris', 'pay')], [waitingFor('r', 'Paris', 'pay'), rome], 'no r, yes r'],
+  ]
+  for (const [shown, resumed, expected] of cases) {
+    const { service } = serviceOf()
+    const said: string[] = []
+    let runs = 0
+    const say = (word: string) => ({ rawItem }: Waiting) => { said.push(`${word} ${rawItem.callId}`) }
+    const state = { approve: say('yes'), reject: say('no'), toString: () => 'state' }
+    const agent = agentOf(async (tool) => {
+      runs++
+      if (runs === 3) return tool.customOutputExtractor(resultOf({ finalOutput: 'Done.' }))
+      return tool.customOutputExtractor(resultOf({ interruptions: runs === 1 ? shown : resumed, state }))
+    })
+    const call = callOf({
+      can: () => true,
+      ask: async (question) => (
+        { action: 'accept', content: { approve: /Rome/.test(JSON.stringify(question)) } }
+      ),
+    })
+    assert.equal((await ask(service, defineAgent(agent), 'hi', call)).text, 'Done.')
+    assert.equal(said.sort().join(', '), expected, JSON.stringify([shown, resumed]))
+  }
+})
+
+test('a call that was not shown before is asked for next', async () => {
+  const { service } = serviceOf()
+  const lists = [[waitingFor('p', 'Paris')], [waitingFor('r', 'Rome')], [waitingFor('r', 'Rome')],
+    [waitingFor('r', 'Rome')]]
+  const [asked, approved]: [string[], unknown[]] = [[], []]
+  const approve = ({ rawItem }: Waiting): void => { approved.push(rawItem.callId) }
+  const state = { approve, reject() {}, toString: () => 'state' }
+  const agent = agentOf(async (tool) => {
+    const interruptions = lists.shift()
+    return tool.customOutputExtractor(resultOf(
+      interruptions === undefined ? { finalOutput: 'Done.' } : { interruptions, state },
+    ))
+  })
+  const call = callOf({
+    can: () => true,
+    async ask(question) {
+      asked.push(question.key ?? '')
+      return { action: 'accept', content: { approve: true } }
+    },
+  })
+  assert.equal((await ask(service, defineAgent(agent), 'hi', call)).text, 'Done.')
+  assert.deepEqual([asked, approved], [['approve-p', 'approve-r'], ['r']])
+})

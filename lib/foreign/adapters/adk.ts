@@ -1,12 +1,16 @@
 /** Runs agents of Google's Agent Development Kit by their Runner, and reads its events. */
-import { askApproval, askFreely } from '../approval.ts'
+import { askApprovals, askFreely } from '../approval.ts'
 import { earlierMessages, fileBlock, presentMessage } from '../message.ts'
 import { readJson, readMember, wordIn } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { countIn, Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader } from '../adapter.ts'
+import type { ShownCall } from '../approval.ts'
 import type { AgentStep } from '../steps.ts'
+
+/** A call that is to be confirmed, and by what id. */
+interface Confirmation extends ShownCall { readonly confirmId: string }
 
 /** A part of a message: one of these. */
 interface Part {
@@ -124,20 +128,26 @@ function questionsIn({ content }: Event): readonly FunctionCall[] {
 
 /** The message that goes on: the answers of a person. */
 async function answersTo(asked: readonly FunctionCall[], call: Call): Promise<Message> {
-  const parts: Part[] = []
+  const confirmations = asked.filter(({ name }) => name === CONFIRM).map(confirmationIn)
+  const approvals = await askApprovals(call, confirmations, ({ confirmId }) => `adk-${confirmId}`)
+  const confirmed = approvals.take(confirmations)
+  const parts = confirmations.map(({ confirmId: id }, at): Part => (
+    { functionResponse: { id, name: CONFIRM, response: { confirmed: confirmed[at] === true } } }
+  ))
+  // The kit hides the answer to a question from the model where it does not come as a text.
   for (const { id = '', name, args } of asked) {
-    // The kit hides the answer to a question from the model where it does not come as a text.
     if (name === INPUT) parts.push({ text: await ask(call, id, args) })
-    if (name !== CONFIRM) continue
-    const response = { confirmed: await confirm(call, id, args) }
-    parts.push({ functionResponse: { id, name, response } })
   }
   return { role: 'user', parts }
 }
 
-async function confirm(call: Call, id: string, args: unknown): Promise<boolean> {
+/** The kit finds the call by its own id. */
+function confirmationIn({ id: confirmId = '', args }: FunctionCall): Confirmation {
   const original = readMember(args, 'originalFunctionCall')
-  return askApproval(call, `adk-${id}`, String(readMember(original, 'name')), readMember(original, 'args'))
+  return {
+    confirmId, id: String(readMember(original, 'id') ?? confirmId),
+    tool: String(readMember(original, 'name')), args: readMember(original, 'args'),
+  }
 }
 
 async function ask(call: Call, id: string, args: unknown): Promise<string> {

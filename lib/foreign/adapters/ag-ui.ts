@@ -1,5 +1,5 @@
 /** Runs agents of AG-UI, which are mostly elsewhere, and reads their events. */
-import { askFreely } from '../approval.ts'
+import { askEach, askFreely } from '../approval.ts'
 import { presentMessage } from '../message.ts'
 import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
@@ -117,13 +117,13 @@ function messagesOf(prompt: string, call: Call): readonly object[] {
   return all.map((one, at) => ({ id: `message-${at + 1}`, ...one }))
 }
 
-function answersTo(interrupts: readonly Interrupt[], call: Call): Promise<Resume> {
-  return Promise.all(interrupts.map(async ({ id: interruptId, reason, message, responseSchema: schema }) => {
+async function answersTo(interrupts: readonly Interrupt[], call: Call): Promise<Resume> {
+  const payloads = await askEach(interrupts, ({ id, reason, message, responseSchema: schema }) => {
     const asked = message ?? `It waits for an answer: ${reason ?? 'interrupt'}`
-    const payload = await askFreely(call, `ag-ui-${interruptId}`, { message: asked, schema })
-    return payload === null ? { interruptId, status: 'cancelled' }
-      : { interruptId, status: 'resolved', payload }
-  }))
+    return askFreely(call, `ag-ui-${id}`, { message: asked, schema })
+  })
+  return interrupts.map(({ id: interruptId }, at) => payloads[at] === null
+    ? { interruptId, status: 'cancelled' } : { interruptId, status: 'resolved', payload: payloads[at] })
 }
 
 function makeReader(): Read {

@@ -1,8 +1,8 @@
 /** Runs agents of the AI SDK, versions 5 to 7, and of VoltAgent, and reads what their functions return. */
 import { isApproval, outputOf, partReader } from './ai-parts.ts'
-import { askApproval } from '../approval.ts'
+import { askApprovals } from '../approval.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
-import { membersIn } from '../shape.ts'
+import { membersIn, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import type { Call } from '../../define/call.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -44,7 +44,7 @@ export const aiSdk: Adapter & Reader = {
     const method = has('experimental_output') ? 'generate' : 'stream'
     return runWith((messages) => (
       theirs[method]({ messages, abortSignal: call.signal, allowSystemInMessages: true })
-    ), has('instructions') || has('system'), prompt, call)
+    ), agent, has('instructions') || has('system'), prompt, call)
   },
   makeReader: () => partReader(),
 }
@@ -60,13 +60,16 @@ export const voltAgent: Adapter = {
   run(agent, prompt, call) {
     const theirs = agent as VoltAgent
     const options = { abortSignal: call.signal }
-    return runWith((messages) => theirs.streamText(messages, options), true, prompt, call)
+    return runWith((messages) => theirs.streamText(messages, options), agent, true, prompt, call)
   },
 }
 
-function runWith(start: Start, hasInstructions: boolean, prompt: string, call: Call): AsyncIterable<Shown> {
+function runWith(
+  start: Start, agent: object, hasInstructions: boolean, prompt: string, call: Call,
+): AsyncIterable<Shown> {
   const asked = [...earlierMessages(call, hasInstructions), userMessage(prompt, call)]
-  return runSteps<State, readonly object[]>(call, 'ai-sdk', (state, answers = []) => (
+  const owner = `ai-sdk ${String(readMember(agent, 'id') ?? readMember(agent, 'name'))}`
+  return runSteps<State, readonly object[]>(call, owner, (state, answers = []) => (
     step(start, asked, [...state?.messages ?? [], ...answers], call)
   ), ({ approvals }) => askFor(approvals, call))
 }
@@ -101,11 +104,16 @@ async function* step(
 
 /** The answers to what the agent has asked, as the next message. */
 async function askFor(approvals: readonly PlainMembers[], call: Call): Promise<readonly object[]> {
-  const content = await Promise.all(approvals.map(async ({ approvalId, toolCall }) => {
-    const { toolName, input } = membersIn(toolCall)
-    const approved = await askApproval(call, `approve-${String(approvalId)}`, String(toolName), input)
-    return { type: 'tool-approval-response', approvalId, approved }
-  }))
+  const asked = approvals.map(({ approvalId, toolCall }) => {
+    const { toolCallId, toolName, input: args } = membersIn(toolCall)
+    // An answer is to an approval, and what then runs is found by the call.
+    return { approvalId, id: String(toolCallId ?? approvalId), tool: String(toolName), args }
+  })
+  const answers = await askApprovals(call, asked, ({ approvalId }) => `approve-${String(approvalId)}`)
+  const approved = answers.take(asked)
+  const content = asked.map(({ approvalId }, at) => (
+    { type: 'tool-approval-response', approvalId, approved: approved[at] === true }
+  ))
   return [{ role: 'tool', content }]
 }
 

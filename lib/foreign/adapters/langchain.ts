@@ -1,6 +1,6 @@
 /** Runs agents of LangChain and graphs of LangGraph, versions 1, and reads what they return. */
 import { randomUUID } from 'node:crypto'
-import { askApproval, askFreely } from '../approval.ts'
+import { askApproval, askEach, askFreely } from '../approval.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
 import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
@@ -21,13 +21,11 @@ interface Theirs {
   /** `true` where it is part of another graph. */
   readonly checkpointer?: { deleteThread?(id: string): unknown } | boolean
   stream(input: object, config: object): Promise<AsyncIterable<object>>
+  getState?(config: object): Promise<object>
 }
 
 /** What a run goes on from: its thread, and what its graph has asked. */
 interface Asked { readonly thread: string; readonly interrupts: readonly GraphInterrupt[] }
-
-/** By the ids of what was asked. */
-type Answers = Readonly<Record<string, unknown>>
 
 export const langchain: Adapter & Reader = {
   async* run(theirs, prompt, call) {
@@ -37,7 +35,7 @@ export const langchain: Adapter & Reader = {
     let thread = ''
     let [isAsking, hasShown] = [false, false]
     const isFunction = isEntrypoint(graph)
-    async function* step(asked?: Asked, answers?: Answers): AgentStep<Asked> {
+    async function* step(asked?: Asked, answers: readonly unknown[] = []): AgentStep<Asked> {
       // The history is the server's, so that each run has a thread of its own.
       thread = asked?.thread ?? randomUUID()
       isAsking = false
@@ -46,9 +44,13 @@ export const langchain: Adapter & Reader = {
         subgraphs: true, signal: call.signal,
         ...graph.checkpointer && { configurable: { thread_id: thread } },
       }
-      const stream = answers === undefined
+      const pending = asked && await pendingIn(graph, config)
+      const resume = asked && answersTo(pending ?? asked.interrupts, asked.interrupts, answers)
+      // Another run of the thread has gone on: what it waits for now has not been asked here.
+      if (pending !== undefined && resume?.length === 0) return { thread, interrupts: pending }
+      const stream = resume === undefined
         ? await agent.stream({ messages: messagesFor(agent, prompt, call) }, config)
-        : await graph.stream(Object.assign(new Command(), { resume: answers }), config)
+        : await graph.stream(Object.assign(new Command(), { resume: Object.fromEntries(resume) }), config)
       for await (const piece of stream) {
         const returned = isFunction ? returnedIn(piece) : undefined
         // It may return the text that came before, piece by piece.
@@ -65,12 +67,11 @@ export const langchain: Adapter & Reader = {
     }
     try {
       const name = String(agent.options?.name ?? graph.name)
-      yield* runSteps(call, `langgraph ${name}`, step, async (asked): Promise<Answers> => {
+      yield* runSteps(call, `langgraph ${name}`, step, (asked) => {
         thread = asked.thread
         isAsking = true
         keepThread(graph, thread)
-        const answers = asked.interrupts.map(async (one) => [one.id, await answerTo(one, call)])
-        return Object.fromEntries(await Promise.all(answers)) as Answers
+        return askEach(asked.interrupts, (one) => answerTo(one, call))
       })
     } finally {
       // What is still asked may be answered after this run.
@@ -86,6 +87,30 @@ export const langchain: Adapter & Reader = {
         + 'give it as it is, in agents: [graph]')
     }
   },
+}
+
+/** What a thread waits for; undefined where its graph cannot tell, or finds nothing. */
+async function pendingIn(graph: Theirs, config: object): Promise<readonly GraphInterrupt[] | undefined> {
+  const state = await graph.getState?.(config)
+  if (state === undefined) return undefined
+  const tasks = itemsIn(readMember(state, 'tasks'))
+  const all = tasks.flatMap((task) => itemsIn(readMember(task, 'interrupts'))) as readonly GraphInterrupt[]
+  return all.length === 0 ? undefined : all.map(({ id, value }) => ({ id, value }))
+}
+
+/** The answers to what waits, by its ids: an id may stand for another question by now. */
+function answersTo(
+  pending: readonly GraphInterrupt[], asked: readonly GraphInterrupt[], answers: readonly unknown[],
+): readonly (readonly [id: string, answer: unknown])[] {
+  const texts = asked.map(textOfInterrupt)
+  return pending.flatMap((one) => {
+    const at = texts.indexOf(textOfInterrupt(one))
+    return at < 0 ? [] : [[one.id, answers[at]] as const]
+  })
+}
+
+function textOfInterrupt({ id, value }: GraphInterrupt): string {
+  return JSON.stringify([id, value])
 }
 
 /** What a graph goes on from; it knows one by `lg_name`, and by a class of any kind. */
@@ -147,17 +172,17 @@ function returnedIn(piece: object): Shown | undefined {
 async function answerTo({ id, value }: GraphInterrupt, call: Call): Promise<unknown> {
   const actions = readMember(value, 'actionRequests')
   if (Array.isArray(actions)) {
-    const approvals = await askEach(id, actions, 'name', call)
+    const approvals = await askActions(id, actions, 'name', call)
     return { decisions: approvals.map((isApproved) => ({ type: isApproved ? 'approve' : 'reject' })) }
   }
   const requests = [value].flat().map((one) => readMember(one, 'action_request'))
   if (requests.includes(undefined)) return askFreely(call, id, value)
-  const approvals = await askEach(id, requests, 'action', call)
+  const approvals = await askActions(id, requests, 'action', call)
   return approvals.map((isApproved) => ({ type: isApproved ? 'accept' : 'ignore', args: null }))
 }
 
 /** Whether each tool may run. `member` has its name. */
-function askEach(
+function askActions(
   id: string, actions: readonly unknown[], member: string, call: Call,
 ): Promise<readonly boolean[]> {
   return Promise.all(actions.map((action, at) => (
@@ -314,7 +339,8 @@ class GraphReader {
 
   #addInterrupts(interrupts: unknown): void {
     for (const { id, value } of itemsIn(interrupts) as readonly GraphInterrupt[]) {
-      this.#interrupts.set(id, { id, value })
+      // A graph within a graph says it too.
+      this.#interrupts.set(textOfInterrupt({ id, value }), { id, value })
     }
   }
 }

@@ -3,14 +3,13 @@
  * SDK in another form.
  */
 import { partReader } from './ai-parts.ts'
-import { askApproval, askFreely } from '../approval.ts'
+import { askApprovals, askFreely } from '../approval.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
 import { itemsIn, membersIn, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
 import type { PlainMembers } from '../shape.ts'
-import type { AgentStep } from '../steps.ts'
 
 interface Theirs {
   stream(messages: readonly object[], options: object): Promise<Streamed>
@@ -25,62 +24,98 @@ interface Streamed { readonly runId: string; readonly fullStream: AsyncIterable<
 interface State { readonly runId: string; readonly waiting: readonly PlainMembers[] }
 
 /** How a tool that waits goes on. */
-interface Answer { readonly toolCallId: unknown; readonly approved?: boolean; readonly data?: unknown }
+interface Answer { readonly asked: PlainMembers; readonly approved?: boolean; readonly data?: unknown }
 
 export const mastra: Adapter & Reader = {
   run(agent, prompt, call) {
     const theirs = agent as Theirs
     const options = { abortSignal: call.signal }
-    return runSteps<State, readonly Answer[]>(call, 'mastra', (state, answers = []) => (
-      step(call, state === undefined
-        ? [() => theirs.stream(messagesOf(prompt, call), options)]
-        : answers.map((answer) => () => resume(theirs, { ...options, runId: state.runId }, answer)))
-    ), async ({ waiting }) => Promise.all(waiting.map((one) => ask(one, call))))
+    const owner = `mastra ${String(readMember(agent, 'id') ?? readMember(agent, 'name'))}`
+    return runSteps<State, readonly Answer[]>(call, owner, async function* (state, answers = []) {
+      const run = new Run(call, state)
+      if (state === undefined) yield* run.read(await theirs.stream(messagesOf(prompt, call), options))
+      for (const answer of answers) {
+        if (!run.take(answer.asked)) continue
+        yield* run.read(await resume(theirs, { ...options, runId: run.id }, answer))
+      }
+      return run.waiting.length > 0 ? { runId: run.id, waiting: run.waiting } : undefined
+    }, ({ waiting }) => askFor(waiting, call))
   },
   makeReader: () => reader(partReader()),
 }
 
-/** Each of the streams is the same run, which goes on after one more answer. */
-async function* step(
-  call: Call, starts: readonly (() => Promise<Streamed>)[],
-): AgentStep<State> {
-  const read = reader(partReader())
-  const waiting: PlainMembers[] = []
-  let runId = ''
-  for (const start of starts) {
-    const streamed = await start()
-    runId = streamed.runId
-    for await (const chunk of streamed.fullStream) {
-      if (isWaiting(chunk)) {
-        waiting.push(membersIn(chunk))
-        continue
-      }
-      const shown = read(chunk, call)
+/** A run, which goes on after each answer as one more stream. */
+class Run {
+  readonly #call: Call
+  readonly #read = reader(partReader())
+  id: string
+  waiting: readonly PlainMembers[]
+
+  constructor(call: Call, state: State | undefined) {
+    this.#call = call
+    this.id = state?.runId ?? ''
+    this.waiting = state?.waiting ?? []
+  }
+
+  async* read({ runId, fullStream }: Streamed): AsyncGenerator<Shown, void> {
+    this.id = runId
+    const fresh: PlainMembers[] = []
+    for await (const chunk of fullStream) {
+      const shown = isWaiting(chunk) ? undefined : this.#read(chunk, this.#call)
+      if (isWaiting(chunk)) fresh.push(membersIn(chunk))
       if (shown !== undefined) yield shown
     }
+    const ids = fresh.map(idOf)
+    // A tool that says again what it waits for may wait for something else by now.
+    this.waiting = [...this.waiting.filter((one) => !ids.includes(idOf(one))), ...fresh]
   }
-  return waiting.length > 0 ? { runId, waiting } : undefined
+
+  /** Whether it still waits for what was asked, and then for it no more. */
+  take(asked: PlainMembers): boolean {
+    const text = textOf(asked)
+    const found = this.waiting.find((one) => textOf(one) === text)
+    this.waiting = this.waiting.filter((one) => one !== found)
+    return found !== undefined
+  }
 }
 
-async function resume(
-  theirs: Theirs, options: object, { toolCallId, approved, data }: Answer,
-): Promise<Streamed> {
-  const more = { ...options, toolCallId }
+function idOf({ payload }: PlainMembers): unknown {
+  return readMember(payload, 'toolCallId')
+}
+
+/** What is shown of it, to tell it from others. */
+function textOf({ type, payload }: PlainMembers): string {
+  const { toolCallId, toolName, args, suspendPayload, resumeSchema } = membersIn(payload)
+  return JSON.stringify([type, toolCallId, toolName, args, suspendPayload, resumeSchema])
+}
+
+async function resume(theirs: Theirs, options: object, { asked, approved, data }: Answer): Promise<Streamed> {
+  const more = { ...options, toolCallId: idOf(asked) }
   if (approved === undefined) return theirs.resumeStream(data, more)
   return approved ? theirs.approveToolCall(more) : theirs.declineToolCall(more)
 }
 
-/** Asks whether a tool may run, or what a tool itself asks. Who gives no answer has declined. */
-async function ask({ type, payload }: PlainMembers, call: Call): Promise<Answer> {
-  const { toolCallId, toolName, args, suspendPayload, resumeSchema } = membersIn(payload)
-  const key = `mastra-${String(toolCallId)}`
-  if (type === 'tool-call-approval') {
-    return { toolCallId, approved: await askApproval(call, key, String(toolName), args) }
-  }
+/** Asks whether tools may run, and what tools themselves ask. Who gives no answer has declined. */
+async function askFor(waiting: readonly PlainMembers[], call: Call): Promise<readonly Answer[]> {
+  const calls = waiting.filter(({ type }) => type === 'tool-call-approval').map((asked) => {
+    const { toolCallId, toolName, args } = membersIn(asked['payload'])
+    return { asked, id: String(toolCallId), tool: String(toolName), args }
+  })
+  const suspended = waiting.filter(({ type }) => type !== 'tool-call-approval')
+  const [approvals, ...others] = await Promise.all([
+    askApprovals(call, calls, ({ id }) => `mastra-${id}`), ...suspended.map((asked) => askOne(asked, call)),
+  ])
+  const approved = approvals.take(calls)
+  return [...calls.map(({ asked }, at) => ({ asked, approved: approved[at] === true })), ...others]
+}
+
+/** Asks what a tool itself asks. */
+async function askOne(asked: PlainMembers, call: Call): Promise<Answer> {
+  const { toolCallId, suspendPayload, resumeSchema } = membersIn(asked['payload'])
   const schema: unknown = typeof resumeSchema === 'string' ? JSON.parse(resumeSchema) : undefined
-  const asked = typeof suspendPayload === 'object' ? { ...suspendPayload, schema } : suspendPayload
-  const data = await askFreely(call, key, asked)
-  return data === null ? { toolCallId, approved: false } : { toolCallId, data }
+  const question = typeof suspendPayload === 'object' ? { ...suspendPayload, schema } : suspendPayload
+  const data = await askFreely(call, `mastra-${String(toolCallId)}`, question)
+  return data === null ? { asked, approved: false } : { asked, data }
 }
 
 function isWaiting(chunk: object): boolean {

@@ -1,11 +1,12 @@
 /** Runs agents of the OpenAI Agents SDK by what they are as a tool, and reads what its `run` gives. */
-import { askApproval } from '../approval.ts'
+import { askApprovals } from '../approval.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
 import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { countIn, Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
+import type { Approvals, ShownCall } from '../approval.ts'
 import type { AttachedFile } from '../message.ts'
 import type { PlainMembers } from '../shape.ts'
 import type { AgentStep } from '../steps.ts'
@@ -32,8 +33,8 @@ interface Result {
   }
 }
 
-/** A call of a tool that waits, and how it is told from others. */
-interface Waiting { readonly id: string; readonly name: string; readonly args: string }
+/** A call of a tool that waits: of one tool they are told apart by `callId`. */
+interface Waiting extends ShownCall { readonly callId: string }
 
 /** What a run goes on from: its state, and what waits for an approval. */
 interface Asked { readonly state: string; readonly waiting: readonly Waiting[] }
@@ -42,22 +43,19 @@ export const openaiAgents: Adapter & Reader = {
   run(theirs, prompt, call) {
     const agent = theirs as Theirs
     const read = makeReader()
-    async function* step(asked?: Asked, approvals: readonly boolean[] = []): AgentStep<Asked> {
+    async function* step(asked?: Asked, approvals?: Approvals): AgentStep<Asked> {
       const input = itemsFor(agent, prompt, call)
-      const state = asked === undefined ? undefined : await decide(agent, asked.state, approvals, call)
+      const state = asked && approvals && await decide(agent, asked.state, approvals, call)
       const result = yield* runOnce(agent, call, input, state, read)
       if (result.interruptions.length === 0) {
         const shown = read(result, call)
         if (shown !== undefined) yield shown
         return undefined
       }
-      const waiting = result.interruptions.map(({ name, arguments: args = '', rawItem }, at) => (
-        { id: rawItem.callId ?? rawItem.id ?? String(at), name, args }
-      ))
-      return { state: result.state.toString(), waiting }
+      return { state: result.state.toString(), waiting: result.interruptions.map(waitingOf) }
     }
-    return runSteps(call, `openai ${agent.name}`, step, ({ waiting }) => Promise.all(
-      waiting.map(({ id, name, args }) => askApproval(call, `approve-${id}`, name, args)),
+    return runSteps(call, `openai ${agent.name}`, step, ({ waiting }) => (
+      askApprovals(call, waiting, ({ callId }) => `approve-${callId}`)
     ))
   },
   makeReader,
@@ -100,15 +98,20 @@ async function* runOnce(
     + 'run: (prompt, call) => run(agent, prompt, { stream: true, signal: call.signal })')
 }
 
+function waitingOf({ name: tool, arguments: args = '', rawItem }: Interruption): Waiting {
+  const callId = rawItem.callId ?? rawItem.id ?? ''
+  return { id: `${tool} ${callId}`, callId, tool, args }
+}
+
 /** The state with what the user has decided. Its model is not asked. */
-async function decide(
-  agent: Theirs, state: string, approvals: readonly boolean[], call: Call,
-): Promise<string> {
+async function decide(agent: Theirs, state: string, approvals: Approvals, call: Call): Promise<string> {
   const run = runOnce(agent, call, [], state, () => undefined)
   const { value: { state: open, interruptions } } = await run.next() as IteratorReturnResult<Result>
+  const answers = approvals.take(interruptions.map(waitingOf))
   for (const [at, one] of interruptions.entries()) {
-    if (approvals[at] === true) open.approve(one)
-    else open.reject(one)
+    if (answers[at] === true) open.approve(one)
+    // What was not shown still waits, and is asked next.
+    if (answers[at] === false) open.reject(one)
   }
   return open.toString()
 }

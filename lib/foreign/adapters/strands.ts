@@ -2,7 +2,7 @@
  * Runs agents of Strands, and reads what they return. An agent holds one conversation: its runs come one
  * after the other, and each begins with what the author has given it.
  */
-import { askFreely } from '../approval.ts'
+import { askEach, askFreely } from '../approval.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
 import { itemsIn, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
@@ -66,8 +66,8 @@ export const strands: Adapter & Reader = {
         endTurn()
       }
     }
-    return runSteps(call, `strands ${agent.name}`, step, ({ interrupts }) => Promise.all(
-      interrupts.map(({ id, name, reason = name }) => askFreely(call, id, reason)),
+    return runSteps(call, `strands ${agent.name}`, step, ({ interrupts }) => (
+      askEach(interrupts, ({ id, name, reason = name }) => askFreely(call, id, reason))
     ))
   },
   makeReader,
