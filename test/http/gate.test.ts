@@ -186,6 +186,7 @@ const order: readonly (readonly [
   ['no method, drains', { method: 'PUT' }, draining, 405],
   ['no path, no key', { target: '/nothing' }, keyed, 401],
   ['no method, no key', { method: 'DELETE', target: '/list' }, keyed, 401],
+  ['no method of what needs no key, no key', { method: 'DELETE', target: '/card' }, keyed, 405],
   ['bad body, no key', post('content-type', 'text/plain'), keyed, 401],
   ['foreign Origin, no key', { target: '/list', rawHeaders: FOREIGN_ORIGIN }, keyed, 403],
   ['foreign Host, unknown path, no key', { target: '/nothing', rawHeaders: FOREIGN_HOST }, keyed, 403],

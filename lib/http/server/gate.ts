@@ -90,7 +90,7 @@ export function createGate(options: GateOptions): Gate {
       return preflight(request, match.allowed, guard, isPublic)
     }
 
-    if (authenticate === undefined || isOpen(match.endpoint, request.path)) return admit(request, match)
+    if (authenticate === undefined || isOpen(request.endpoint, request.path)) return admit(request, match)
     return identify(request, match, authenticate)
   }
 
