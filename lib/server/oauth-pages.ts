@@ -1,30 +1,49 @@
 /** The pages of the OAuth proxy that people see. What clients have said stands in them as text. */
+import { createHash } from 'node:crypto'
+import { isLoopbackName } from '../wire/secure-address.ts'
+import { NO_STORE, OauthRefusal, refusalReply } from './oauth-refusal.ts'
 import type { Reply } from '../http/message/exchange.ts'
+import type { OauthErrorCode } from './oauth-refusal.ts'
 
 /** What a client wants, as far as its user is shown it. */
 interface Wish { readonly redirectUri: string; readonly scope: string | undefined }
 
-export const NO_STORE: readonly string[] = ['Cache-Control', 'no-store']
+const STYLE = ':root{color-scheme:light dark}body{font:16px/1.5 system-ui;max-width:32rem;margin:10vh auto;'
+  + 'padding:0 1rem}button{font:inherit;padding:.5rem 1.5rem;margin-right:1rem}code,b{overflow-wrap:anywhere}'
+const STYLE_DIGEST = createHash('sha256').update(STYLE).digest('base64')
+
 export const PAGE_HEADERS: readonly string[] = [
   ...NO_STORE, 'Referrer-Policy', 'no-referrer', 'X-Frame-Options', 'DENY',
   // A form may send the user on to the provider, which is another origin.
   'Content-Security-Policy',
-  `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'`,
+  `default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'; frame-ancestors 'none'; base-uri 'none'`,
 ]
 
-export function expired(): Reply {
-  const what = 'This login is too old, or began in another browser'
-  return oauthPage(what, 'Connect the application again.', 400)
+/** A refusal that a person reads. */
+export class ShownRefusal extends OauthRefusal {
+  readonly title: string
+
+  constructor(code: OauthErrorCode, title: string, remedy: string) {
+    super(code, remedy)
+    this.title = title
+  }
 }
 
-export function escaped(text: string): string {
+/** A refusal for the person at the browser; for a program, which asks for no page, an error of OAuth. */
+export function shownRefusal(accept: string | undefined, refusal: OauthRefusal): Reply {
+  const { code, message, status, headers } = refusal
+  const title = refusal instanceof ShownRefusal ? refusal.title : 'This cannot be answered'
+  const page = accept?.toLowerCase().includes('text/html') === true
+    ? oauthPage(title, `${escaped(message)} (<code>${code}</code>)`, status)
+    : refusalReply(new OauthRefusal(code, `${title}: ${message}`, status))
+  return { ...page, headers: [...PAGE_HEADERS, ...headers] }
+}
+
+function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-const STYLE = ':root{color-scheme:light dark}body{font:16px/1.5 system-ui;max-width:32rem;margin:10vh auto;'
-  + 'padding:0 1rem}button{font:inherit;padding:.5rem 1.5rem;margin-right:1rem}code{overflow-wrap:anywhere}'
-
-export function oauthPage(title: string, text: string, status: number, more = ''): Reply {
+function oauthPage(title: string, text: string, status: number, more = ''): Reply {
   const head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
     + `<title>${title}</title><style>${STYLE}</style>`
   const body = `<!doctype html><html lang="en">${head}<h1>${title}</h1><p>${text}</p>${more}`
@@ -35,14 +54,22 @@ export function oauthPage(title: string, text: string, status: number, more = ''
 export function consentPage(
   client: string, server: string, { redirectUri, scope }: Wish, request: string,
 ): Reply {
-  const { protocol, host } = new URL(redirectUri)
-  const where = escaped(host === '' ? protocol : host)
-  const wants = scope === undefined || scope === '' ? '' : ` It asks for <code>${escaped(scope)}</code>.`
-  const text = `<b>${escaped(client)}</b> wants to use <b>${escaped(server)}</b> as you.${wants} You will be `
-    + `sent back to <code>${where}</code>. Go on only if you have just connected it yourself.`
+  const wants = scope === undefined ? 'all that you may do here' : `<code>${escaped(scope)}</code>`
+  const text = `<b>${escaped(client)}</b> wants to use <b>${escaped(server)}</b> as you. `
+    + `It asks for ${wants}. `
+    + `You will be sent back to ${placeOf(redirectUri)}. `
+    + 'Go on only if you have just connected it yourself.'
   const form = '<form method="post" action="/oauth/consent">'
     + `<input type="hidden" name="request" value="${request}">`
     + '<button name="decision" value="allow">Allow</button>'
     + '<button name="decision" value="deny">Deny</button></form>'
   return oauthPage('Let this application in?', text, 200, form)
+}
+
+/** The host of a site; of what is none, the whole address: its scheme says which application opens it. */
+function placeOf(redirectUri: string): string {
+  const { protocol, host, hostname, href } = new URL(redirectUri)
+  const place = `<code>${escaped(host === '' ? protocol : host)}</code>`
+  if (protocol === 'https:' && !isLoopbackName(hostname)) return place
+  return `${place}, an application on this device: <code>${escaped(href)}</code>`
 }

@@ -3,17 +3,18 @@
  * its own: those of the provider never reach a client.
  */
 import { checkMembers, must } from '../define/validate.ts'
+import { Unavailable } from '../http/access/auth.ts'
 import { Later } from '../util/later.ts'
 import { isStrings } from '../wire/json.ts'
 import { isScope } from '../wire/challenge.ts'
 import { isSecureAddress } from '../wire/secure-address.ts'
-import { problemReply } from '../wire/problem.ts'
+import { refuseAsOauth } from './oauth-refusal.ts'
 import type { Checks } from '../define/validate.ts'
 import type { Authorization } from '../http/access/auth.ts'
 import type { Endpoint } from '../http/message/exchange.ts'
 import type { Service } from '../run/service.ts'
 import type { Seal } from '../wire/seal.ts'
-import type { OauthProxyOptions } from './oauth-flow.ts'
+import type { OauthProxyOptions } from './oauth-provider.ts'
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 const text = must(isText, 'write a string that is not empty')
@@ -65,7 +66,11 @@ export function oauthProxy(options: OauthProxyOptions): Authorization {
     ...scopes !== undefined && { scopes }, ...name !== undefined && { name },
     async verify(token) {
       await proxy.load?.()
-      return proxy.flow?.verify(token)
+      try {
+        return await proxy.flow?.verify(token)
+      } catch {
+        throw new Unavailable('Whether the token is good cannot be found out; try again later', 1, 'warning')
+      }
     },
   }
   proxies.set(auth, proxy)
@@ -88,7 +93,7 @@ export function oauthEndpoints(
   const at = (
     path: string, method: 'GET' | 'POST', answer: (flow: Flow) => Endpoint['handle'], accepts?: string,
   ): Endpoint => ({
-    path, methods: [method], outsideMount: true, open: 'public', refuse: problemReply, load,
+    path, methods: [method], outsideMount: true, open: 'public', refuse: refuseAsOauth, load,
     ...accepts !== undefined && { accepts: [accepts] },
     handle: (exchange) => answer(proxy.flow!)(exchange),
   })

@@ -1,119 +1,13 @@
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
-import { createServer as createHttp } from 'node:http'
 import test from 'node:test'
 import { memoryStore, oauthProxy } from '../../lib/index.ts'
-import { jsonOf, request, serve } from '../fixtures/client.ts'
-import { portOf } from '../fixtures/listening.ts'
-import type { TestContext } from 'node:test'
-import type { OauthProxyOptions, ServerOptions, TriportServer } from '../../lib/index.ts'
-
-const resource = 'https://triport.test/mcp'
-const redirect_uri = 'http://127.0.0.1:9/callback'
-const verifier = 'a'.repeat(43)
-const challenge = createHash('sha256').update(verifier).digest('base64url')
-
-interface Provider {
-  readonly url: string
-  /** Forms that its token endpoint got. */
-  readonly asked: URLSearchParams[]
-  answer: { status: number; body: object }
-}
-
-/** A provider whose users have logged in already. */
-async function providerFor(t: TestContext): Promise<Provider> {
-  const asked: URLSearchParams[] = []
-  const server = createHttp(async (req, res) => {
-    let text = ''
-    for await (const chunk of req) text += String(chunk)
-    asked.push(new URLSearchParams(text))
-    res.writeHead(provider.answer.status).end(JSON.stringify(provider.answer.body))
-  })
-  const provider: Provider = {
-    url: `http://127.0.0.1:${await portOf(t, server)}`, asked,
-    answer: { status: 200, body: { access_token: 'at-1', refresh_token: 'rt-1', scope: 'openid' } },
-  }
-  return provider
-}
-
-function serving(
-  t: TestContext, provider: Provider, more: Partial<OauthProxyOptions> = {}, options: ServerOptions = {},
-): TriportServer {
-  return serve(t, {
-    ...options,
-    protocol: 'all', publicUrl: 'https://triport.test', name: 'Shop <1>',
-    tools: [{
-      name: 'who', description: 'Who.',
-      run: (_args, { principal: { id, scopes } }) => `${id} ${scopes.join(' ')}`,
-    }],
-    auth: oauthProxy({
-      resource, authorizationEndpoint: `${provider.url}/authorize`, tokenEndpoint: `${provider.url}/token`,
-      clientId: 'shop', clientSecret: 'hush', providerScopes: ['openid', 'email'],
-      parameters: { prompt: 'login' },
-      identify: ({ accessToken: subject }) => (
-        subject === 'nobody' ? null : { subject, scopes: ['read'] }
-      ),
-      ...more,
-    }),
-  })
-}
-
-/** One browser, with its cookie. */
-class Browser {
-  readonly #server: TriportServer
-  cookie = ''
-
-  constructor(server: TriportServer) { this.#server = server }
-
-  async go(path: string, form?: Record<string, string>): Promise<Response> {
-    const body = form === undefined ? undefined : String(new URLSearchParams(form))
-    const response = await this.#server.fetch(request(path, body, {
-      cookie: this.cookie, ...form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' },
-    }))
-    this.cookie = response.headers.get('set-cookie')?.split(';')[0] ?? this.cookie
-    return response
-  }
-}
-
-async function registered(server: TriportServer, uri = redirect_uri): Promise<string> {
-  const body = { redirect_uris: [uri], client_name: 'An <editor>' }
-  const reply = await server.fetch(request('/oauth/register', body))
-  assert.equal(reply.status, 201)
-  return String((await jsonOf(reply))['client_id'])
-}
-
-function authorizePath(client_id: string, more: Record<string, string> = {}): string {
-  return `/oauth/authorize?${new URLSearchParams({
-    response_type: 'code', client_id, redirect_uri, code_challenge: challenge, code_challenge_method: 'S256',
-    state: 'st', resource, scope: 'read', ...more,
-  })}`
-}
-
-function locationOf(response: Response): URL {
-  assert.equal(response.status, 303)
-  return new URL(response.headers.get('location') ?? '')
-}
-
-/** Goes all the way to a code. */
-async function codeFor(server: TriportServer, clientId: string, more: Form = {}): Promise<string> {
-  const browser = new Browser(server)
-  const page = await (await browser.go(authorizePath(clientId, more))).text()
-  const sealed = /name="request" value="([^"]+)"/.exec(page)?.[1] ?? ''
-  const login = locationOf(await browser.go('/oauth/consent', { request: sealed, decision: 'allow' }))
-  const state = login.searchParams.get('state') ?? ''
-  const back = locationOf(await browser.go(`/oauth/callback?${new URLSearchParams({ code: 'pc', state })}`))
-  return back.searchParams.get('code') ?? String(back)
-}
-
-function tokenFor(server: TriportServer, form: Record<string, string>): Promise<Response> {
-  return new Browser(server).go('/oauth/token', form)
-}
-
-type Form = Record<string, string>
-
-const exchange = (client_id: string, code: string, more: Form = {}): Form => (
-  { grant_type: 'authorization_code', client_id, code, redirect_uri, code_verifier: verifier, ...more }
-)
+import { jsonOf, request } from '../fixtures/client.ts'
+import {
+  authorizePath, Browser, codeFor, exchange, locationOf, providerFor, redirect_uri, registered, resource,
+  serving, tokenFor,
+} from './oauth-login.ts'
+import type { Form } from './oauth-login.ts'
 
 test('a client registers, its user agrees and logs in, and its token is good here', async (t) => {
   const provider = await providerFor(t)
