@@ -192,10 +192,12 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   answer(answers: ReadonlyMap<string, unknown>): void {
-    if (answers.size === 0) return
-    this.#memory?.keepAnswers(answers)
+    // Only the first answer to a question counts, also in a run that begins again.
+    const given = new Map([...answers].filter(([key]) => this.#open?.has(key)))
+    if (given.size === 0) return
+    this.#memory?.keepAnswers(given)
     this.keepMemory()
-    for (const [key, answer] of answers) this.#close(key)?.resolve(answer)
+    for (const [key, answer] of given) this.#close(key)?.resolve(answer)
     this.#show()
   }
 
@@ -358,7 +360,7 @@ export class RunMemory {
     this.#begun = begun
     this.#maxBytes = maxBytes
     this.#turn = before
-    if (before !== undefined) this.#bytes = JSON.stringify(before.results).length
+    if (before !== undefined) this.#bytes = Buffer.byteLength(JSON.stringify(before.results))
   }
 
   get turn(): TaskTurn | undefined { return this.#turn }
@@ -383,10 +385,11 @@ export class RunMemory {
    */
   keepResult(key: string, result: unknown): unknown {
     const json: string = JSON.stringify(result) ?? 'null'
-    this.#bytes += json.length
-    if (this.#bytes > this.#maxBytes) {
+    const bytes = this.#bytes + Buffer.byteLength(json)
+    if (bytes > this.#maxBytes) {
       throw new Fault('too-large', `The results of call.once are larger than ${this.#maxBytes} bytes`)
     }
+    this.#bytes = bytes
     const kept: unknown = JSON.parse(json)
     this.#keep({ results: { ...this.#turn?.results, [key]: kept } })
     return kept

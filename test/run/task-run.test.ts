@@ -278,3 +278,39 @@ test('a result that was kept changes no more, and all of them together are bound
   })
   assert.equal(memory.result('b'), undefined)
 })
+
+test('a result that is refused for its size takes nothing from the room of the next', () => {
+  const memory = new RunMemory(() => turnBegun, 20, undefined)
+  memory.keepResult('a', 'x'.repeat(8))
+  assert.throws(() => memory.keepResult('b', 'x'.repeat(9)), { kind: 'too-large' })
+  // Ten bytes with their quotes, as the first: exactly what is left.
+  assert.equal(memory.keepResult('b', 'x'.repeat(8)), 'x'.repeat(8))
+  assert.throws(() => memory.keepResult('c', 0), { kind: 'too-large' })
+  // Two characters of three bytes each, and the quotes: not four characters.
+  const small = new RunMemory(() => turnBegun, 7, undefined)
+  assert.throws(() => small.keepResult('a', '\u20ac\u20ac'), { kind: 'too-large' })
+})
+
+test('what an earlier run has kept counts in the next', () => {
+  const before = { ...turnBegun, answers: {}, results: { a: '\u20ac' } }
+  assert.throws(() => new RunMemory(() => turnBegun, 11, before).keepResult('b', 0), { kind: 'too-large' })
+  assert.equal(new RunMemory(() => turnBegun, 12, before).keepResult('b', 0), 0)
+})
+
+test('the first answer to a question counts, also in a run that begins again', async () => {
+  const { service } = serviceOf()
+  const memory = new RunMemory(() => turnBegun, 1_000, undefined)
+  const run = new TaskRun(service, callOf({ can: () => false }), { can: () => true }, memory)
+  await run.begin({
+    owner: OWNER, protocol: 'mcp', runnable: { kind: 'tool', name: 't' }, contextId: '', sessionId: undefined,
+    ttlMs: undefined,
+  })
+  const asked = [run.ask({ what: 'roots', key: 'where' }), run.ask({ what: 'roots', key: 'who' })]
+  await turn()
+  run.answer(new Map([['where', 'here']]))
+  run.answer(new Map([['where', 'there'], ['never', 'asked']]))
+  assert.deepEqual(memory.turn?.answers, { where: 'here' })
+  run.answer(new Map([['who', 'me'], ['where', 'nowhere']]))
+  assert.deepEqual(memory.turn?.answers, { where: 'here', who: 'me' })
+  assert.deepEqual(await Promise.all(asked), ['here', 'me'])
+})
