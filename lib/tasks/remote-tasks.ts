@@ -23,6 +23,9 @@ type TaskOutcome = 'done' | 'late' | 'gone'
 /** An event of a followed task, and the task after it where the event does not say enough. */
 type RemoteEvent = readonly [event: TaskEvent | null, task?: Task]
 
+/** How often a task is tried again that other processes change at the same time. */
+const MAX_TRIES = 5
+
 const WATCH = 'task-watch'
 const ACT = 'task-act'
 
@@ -57,22 +60,43 @@ export class RemoteTasks {
    * Cancels a task where it runs; where that process does not answer, its run ends with its next write.
    * Rejects with `Fault('busy')` where neither can be done now.
    */
-  async cancel(task: Task): Promise<void> {
-    const outcome = await this.#ask(task, ['cancel', task.owner, task.id]).catch(() => 'gone')
-    if (outcome === 'done') return
-    await this.#recovery.end(task, 'canceled')
+  cancel(task: Task): Promise<void> {
+    return this.#settle(task, async (now) => (
+      isTerminal(now.status.state)
+        || await this.#ask(now, ['cancel', now.owner, now.id]).catch(() => 'gone') === 'done'
+        || this.#recovery.end(now, 'canceled')
+    ))
   }
 
   /**
    * Answers questions of a task where it runs; where that run has ended, the answers begin it again here.
    * Those to no open question are ignored. Rejects with `Fault('busy')` where that cannot be done now.
    */
-  async answer(task: Task, answers: ReadonlyMap<string, unknown>): Promise<void> {
-    if (await this.#ask(task, ['answer', task.owner, task.id, [...answers]]) === 'done') return
-    if (await this.#recovery.answer(task, answers)) return
-    const now = await this.#at.tasks.get(task.owner, task.id)
-    if (now === undefined || !isInterrupted(now.status.state)) return
-    throw new Fault('busy', 'The process that asked has ended, and no other serves it now; try again later')
+  answer(task: Task, answers: ReadonlyMap<string, unknown>): Promise<void> {
+    return this.#settle(task, async (now) => (
+      !now.questions.some(({ key }) => answers.has(key))
+        || await this.#ask(now, ['answer', now.owner, now.id, [...answers]]) === 'done'
+        || this.#recovery.answer(now, answers)
+    ))
+  }
+
+  /**
+   * Tries with the task as it was read, and again while another process has changed it meanwhile. Rejects
+   * with `Fault('busy')` where nothing helps.
+   */
+  async #settle(read: Task, attempt: (task: Task) => Promise<boolean>): Promise<void> {
+    const { tasks, stored } = this.#at
+    let task = read
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      if (await attempt(task)) return
+      const now = await tasks.get(task.owner, task.id)
+      if (now === undefined) return
+      const version = stored.versionOf(now)
+      if (now === task || (version !== undefined && version === stored.versionOf(task))) break
+      task = now
+    }
+    const why = 'The process that had the task has ended, and no other serves it now'
+    throw new Fault('busy', `${why}; try again later`)
   }
 
   /**

@@ -101,20 +101,26 @@ export class StoredTasks {
   /** The task is not here any more, or has ended: its announcement goes, unless a write is unconfirmed. */
   retract(record: TaskRecord): void {
     this.#cancelSoon(record)
-    if (this.unconfirmedWrites.has(record.id)) return
-    // An announcement that stays is looked at after this process has ended.
-    const done = this.settle(record.id).catch(() => {})
-    this.#retracting.set(record.id, done)
-    void done.then(() => {
-      if (this.#retracting.get(record.id) === done) this.#retracting.delete(record.id)
-    })
+    if (!this.unconfirmedWrites.has(record.id)) void this.settle(record.id)
   }
 
-  /** It is known what became of a task: its announcement goes. */
-  async settle(id: string): Promise<void> {
+  /** It is known what became of a task: its announcement goes. Never rejects. */
+  settle(id: string): Promise<void> {
     this.unconfirmedWrites.delete(id)
-    await this.#store.remove(runKeyOf(this.#cluster.id, { id }), 'any')
-    this.#announced.delete(id)
+    const done = this.#removeAnnouncement(id).finally(() => {
+      if (this.#retracting.get(id) === done) this.#retracting.delete(id)
+    })
+    this.#retracting.set(id, done)
+    return done
+  }
+
+  async #removeAnnouncement(id: string): Promise<void> {
+    try {
+      await this.#store.remove(runKeyOf(this.#cluster.id, { id }), 'any')
+      this.#announced.delete(id)
+    } catch {
+      // It stays, and is looked at after this process has ended.
+    }
   }
 
   /** The task waited for its client, and may have lost its announcement: the next write renews it. */
@@ -299,7 +305,8 @@ export class StoredTasks {
     try {
       await this.begin(record)
     } catch (error) {
-      this.#table.forget(record)
+      // A run that waits here goes on waiting.
+      if (record.run === undefined) this.#table.forget(record)
       if (!(error instanceof Fault && error.kind === 'conflict')) throw error
       return
     }

@@ -26,9 +26,6 @@ export interface TaskRunner {
 /** What becomes of a task whose process has died: it runs here, or somewhere later, or fails. */
 export type RecoveryDecision = 'rerun' | 'later' | { readonly why: string }
 
-/** How often a task is read again that other processes change at the same time. */
-const MAX_TRIES = 5
-
 /** The tasks of this process, which is one of several. */
 export interface TaskSurroundings {
   readonly tasks: Tasks
@@ -93,18 +90,15 @@ export class TaskRecovery {
   }
 
   /**
-   * Answers questions of a task without a run: it is run again with all answers that it has. False where it
-   * does not wait, or is not served here.
+   * Answers questions of a task without a run, as it was read: it is run again with all answers that it has.
+   * False where it does not ask them any more, is not served here, or another process goes on with it by now.
    */
-  async answer({ owner, id }: Task, answers: ReadonlyMap<string, unknown>): Promise<boolean> {
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const task = await this.#at.stored.read(owner, id)
-      if (task?.turn === undefined || !isInterrupted(task.status.state) || !this.#serves(task)) return false
-      const given = [...answers].filter(([key]) => task.questions.some((one) => one.key === key))
-      const turn = { ...task.turn, answers: { ...task.turn.answers, ...Object.fromEntries(given) } }
-      if (await this.#begin(task, { ...task, turn })) return true
-    }
-    return false
+  async answer(task: Task, answers: ReadonlyMap<string, unknown>): Promise<boolean> {
+    const { turn, questions, status: { state } } = task
+    const given = [...answers].filter(([key]) => questions.some((one) => one.key === key))
+    if (turn === undefined || given.length === 0 || !isInterrupted(state) || !this.#serves(task)) return false
+    const known = { ...turn, answers: { ...turn.answers, ...Object.fromEntries(given) } }
+    return this.#begin(task, this.#at.tasks.answered(task, known))
   }
 
   #serves(task: Task): boolean {
@@ -137,7 +131,8 @@ export class TaskRecovery {
     while (this.#at.workload.isFull && this.#at.cluster.isOpen) {
       await pause(this.#at.cluster.beatMs, undefined, { ref: false })
     }
-    if (!this.#at.tasks.isCurrent(task)) return
+    // Of a process that closes another takes it over.
+    if (!this.#at.cluster.isOpen || !this.#at.tasks.isCurrent(task)) return
     try {
       this.#runners.get(task.protocol)?.run(task)
     } catch (error) {

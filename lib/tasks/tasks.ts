@@ -23,8 +23,8 @@ import type { Store } from '../state/store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { TaskRecord } from './task-record.ts'
 import type {
-  ListedTask, RunningTask, Task, TaskChange, TaskEnd, TaskMessage, TaskSeed, TaskState, TaskStatus, Watched,
-  Watcher,
+  ListedTask, RunningTask, Task, TaskChange, TaskEnd, TaskMessage, TaskSeed, TaskState, TaskStatus, TaskTurn,
+  Watched, Watcher,
 } from './task.ts'
 
 export class Tasks {
@@ -83,6 +83,12 @@ export class Tasks {
    */
   take(task: Task, next: Task = task): MaybePromise<void> {
     return this.stored?.take(task, next)
+  }
+
+  /** A task that waits, as it works on with that turn: nothing is asked any more. */
+  answered(task: Task, turn: TaskTurn): Task {
+    const at = this.#times.next(task.status.at)
+    return { ...task, turn, questions: [], status: { state: 'working', at } }
   }
 
   /** Whether a task is here, and as it was read. */

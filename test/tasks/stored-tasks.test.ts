@@ -177,3 +177,68 @@ test('without a limit, a process that closes waits until all ends are kept', asy
   const { tasks } = await ending()
   assert.equal(await tasks.stored!.written(), true)
 })
+
+/** A store whose removals of announcements wait for a word, and overtake what comes after it. */
+function withLateRemovals(): { readonly store: Store; readonly announced: () => number; go(): void } {
+  const store = sharedStore()
+  const waiting: (() => void)[] = []
+  return {
+    store: {
+      ...store, isShared: true, remove: async (key, expected) => {
+        if (key.collection === 'runs') await new Promise<void>((resolve) => { waiting.push(resolve) })
+        return store.remove(key, expected)
+      },
+    },
+    announced: () => [...store.entries.keys()].filter((key) => key.startsWith('["runs"')).length,
+    go() { for (const go of waiting.splice(0)) go() },
+  }
+}
+
+test('a task that comes back while its announcement is being removed is announced after that', async () => {
+  for (const way of ['forgotten', 'settled'] as const) {
+    const { store, announced, go } = withLateRemovals()
+    const [one, two] = [processOn(store), processOn(store)]
+    const id = await waiting(one)
+    if (way === 'forgotten') {
+      await two.take(await two.get('ann', id) as Task)
+      // Now it is known here, too, that another process has it.
+      await one.get('ann', id)
+    } else {
+      void one.stored!.settle(id)
+    }
+    await eventually(() => announced() > 0)
+    const task = await one.get('ann', id) as Task
+    const taking = Promise.resolve(one.take(task))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    go()
+    await taking
+    assert.ok(one.isCurrent(task), way)
+    go()
+    // Under the names of both, where the other process is still to hear of it.
+    assert.equal(announced(), way === 'forgotten' ? 2 : 1, way)
+    two.move(id, 'working')
+    one.move(id, 'completed')
+    await eventually(() => {
+      go()
+      return announced() === 0
+    }, way)
+    assert.equal(await one.stored!.written(), true)
+  }
+})
+
+test('a run that waits goes on waiting where it is not known whether its task is still here', async () => {
+  const store = sharedStore()
+  const tasks = processOn(store)
+  const run = runOf()
+  const id = await waiting(tasks, run)
+  const seen = await tasks.get('ann', id) as Task
+  store.failWith(new Error('not reached'))
+  await assert.rejects(async () => tasks.take(seen), /not reached/)
+  store.failWith(undefined)
+  assert.deepEqual([tasks.runOf(id), run.cancels()], [run, 0])
+  await tasks.take(seen)
+  assert.ok(tasks.isCurrent(seen))
+  tasks.move(id, 'completed')
+  await tasks.whenPersisted(id)
+  assert.equal((await tasks.get('ann', id))?.status.state, 'completed')
+})
