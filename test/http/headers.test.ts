@@ -38,3 +38,23 @@ test('names that anonymousPeers invent are read too, however many there are', ()
   for (let at = 0; at < 2_000; at++) readHead([`x-${at}`, 'y'])
   assert.equal(readHead(['hOsT', 'a']).host, 'a')
 })
+
+test('a header of one value that came twice with the same value is that value', () => {
+  const twice = readHead([
+    'MCP-Protocol-Version', '2025-11-25, 2025-11-25', 'Mcp-Session-Id', 'a', 'mcp-session-id', 'a',
+    'Authorization', 'Bearer x', 'authorization', 'Bearer x', 'Mcp-Name', 'a, a',
+    'Content-Type', 'application/json,application/json', 'X-Request-Id', 'one', 'x-request-id', 'two',
+  ])
+  assert.equal(twice.mcpProtocolVersion, '2025-11-25')
+  assert.equal(twice.mcpSessionId, 'a')
+  assert.equal(twice.authorization, 'Bearer x')
+  assert.equal(twice.contentType, 'application/json')
+  assert.equal(twice.requestId, 'one, two')
+  // The name of a tool may have a comma.
+  assert.equal(twice.mcpName, 'a, a')
+})
+
+test('what a proxy could read in another way stays as it came', () => {
+  const twice = readHead(['Host', 'a', 'host', 'a', 'Transfer-Encoding', 'chunked, chunked'])
+  assert.deepEqual([twice.host, twice.transferEncoding], ['a, a', 'chunked, chunked'])
+})

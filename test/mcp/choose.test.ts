@@ -69,8 +69,37 @@ const rows: readonly Row[] = [
     data: { header: 'MCP-Protocol-Version' },
   },
   {
-    what: 'a version header that says something else', message: message('tools/list', withMeta()),
-    headers: { ...list, 'MCP-Protocol-Version': '2025-11-25' }, status: 400, code: -32020,
+    what: 'a version header that nobody knows', message: message('tools/list', withMeta()),
+    headers: { ...list, 'MCP-Protocol-Version': '2026-07-29' }, status: 400, code: -32020,
+  },
+  {
+    what: 'two different version headers', message: message('tools/list', withMeta()),
+    headers: { ...list, 'MCP-Protocol-Version': '2025-11-25, 2026-07-28' }, status: 400, code: -32020,
+  },
+  ...['2025-11-25', '2025-11-25, 2025-11-25', '2024-11-05'].map((older) => ({
+    what: `the version header ${older} beside a newer body`, message: message('tools/list', withMeta()),
+    headers: { 'MCP-Protocol-Version': older }, status: 200, code: undefined,
+  })),
+  {
+    what: 'an older version header and an Mcp-Method that says something else',
+    message: message('tools/list', withMeta()),
+    headers: { 'MCP-Protocol-Version': '2025-11-25', 'Mcp-Method': 'tools/call' }, status: 400, code: -32020,
+    data: { header: 'Mcp-Method' },
+  },
+  {
+    what: 'an older version header, a call without Mcp-Name',
+    message: message('tools/call', withMeta({ name: 'hello' })),
+    headers: { 'MCP-Protocol-Version': '2025-11-25' }, status: 200, code: undefined,
+  },
+  {
+    what: 'an older version header, a call with another Mcp-Name',
+    message: message('tools/call', withMeta({ name: 'hello' })),
+    headers: { 'MCP-Protocol-Version': '2025-11-25', 'Mcp-Name': 'bye' }, status: 400, code: -32020,
+    data: { header: 'Mcp-Name' },
+  },
+  {
+    what: 'an older version header and _meta that nobody serves', message: message('tools/list', other),
+    headers: { 'MCP-Protocol-Version': '2025-11-25' }, status: 400, code: -32020,
   },
   {
     what: 'a version in _meta that says something else', message: message('tools/list', other),

@@ -199,14 +199,27 @@ test('a list that comes back is still offered, and one that is empty too', async
   assert.ok((await ask(server, 'server/discover')).result.capabilities.prompts)
 })
 
+test('lists of what a server never had are empty, in every revision', async (t) => {
+  const server = serveMcp(t, { agents: [{ name: 'Echo', run: (text) => text }] })
+  const lists = [
+    ['resources/list', 'resources'], ['resources/templates/list', 'resourceTemplates'],
+    ['prompts/list', 'prompts'],
+  ] as const
+  for (const [method, member] of lists) {
+    for (const revision of legacyRevisions) {
+      const session = await begin(server, revision)
+      assert.deepEqual((await session.ask(method)).result, { [member]: [] }, `${method} ${revision}`)
+    }
+    assert.deepEqual((await ask(server, method)).result[member], [], method)
+  }
+})
+
 test('what a server never had is no method of it', async (t) => {
   const server = serveMcp(t, { tools: [tool('first')] })
   const session = await begin(server)
   const { result } = await ask(server, 'server/discover')
   for (const [method, capability, params] of [
-    ['resources/list', 'resources', {}], ['resources/templates/list', 'resources', {}],
-    ['resources/read', 'resources', { uri: 'test://x' }], ['prompts/list', 'prompts', {}],
-    ['prompts/get', 'prompts', { name: 'x' }],
+    ['resources/read', 'resources', { uri: 'test://x' }], ['prompts/get', 'prompts', { name: 'x' }],
     [
       'completion/complete', 'completions',
       { ref: { type: 'ref/prompt', name: 'x' }, argument: { name: 'a', value: '' } },

@@ -9,7 +9,7 @@ import { oldest } from '../../lib/mcp/protocol/revisions.ts'
 import { standingTime } from '../fixtures/time.ts'
 import { defaults } from '../../lib/index.ts'
 import { eventually, request } from '../fixtures/client.ts'
-import { answerOf, begin, EventStream, gate, LegacySession, post, said, serveMcp } from './client.ts'
+import { answerOf, begin, EventStream, gate, LegacySession, modern, post, said, serveMcp } from './client.ts'
 import type { TriportServer } from '../../lib/index.ts'
 import type { Scope } from '../fixtures/client.ts'
 import type { Json } from './client.ts'
@@ -53,10 +53,11 @@ test('a handler knows its session', async (t) => {
   assert.equal(said(result), 'none')
 })
 
-test('DELETE ends a session: 204, then everything with its id is 404', async (t) => {
+test('DELETE ends a session: 200 without a body, then everything with its id is 404', async (t) => {
   const { server } = hanging(t)
   const session = await begin(server)
-  assert.equal((await session.end()).status, 204)
+  const ended = await session.end()
+  assert.deepEqual([ended.status, await ended.text()], [200, ''])
   for (const response of [
     await session.send('ping'), await session.notify('notifications/x'),
     await session.get(), await session.end(),
@@ -279,6 +280,14 @@ test("sessions: 'none' opens none: initialize, GET, DELETE, calls", async (t) =>
     assert.equal(refused.status, 405)
   }
   assert.equal((await post(server, ping)).status, 200)
+  // A platform's own.
+  for (const id of ['', '550e8400-e29b-41d4-a716-446655440000']) {
+    const given = { 'Mcp-Session-Id': id }
+    assert.equal((await post(server, ping, given)).status, 200)
+    const notice = { jsonrpc: '2.0', method: 'notifications/initialized' }
+    assert.equal((await post(server, notice, given)).status, 202)
+    assert.equal((await modern(server, 'tools/list', {}, { headers: given })).status, 200)
+  }
   assert.equal((await server.fetch(request('/sse'))).status, 405)
   assert.equal((await post(server, ping, {}, '/messages/')).status, 200)
 })

@@ -198,7 +198,7 @@ test('a question of a task outlives the session that it was asked in', async (t)
   const { taskId } = await started(before)
   let heard
   while (heard?.method !== 'elicitation/create') heard = await stream.next()
-  assert.equal((await before.end()).status, 204)
+  assert.equal((await before.end()).status, 200)
   const session = await client()
   await reaches(session, taskId, 'input_required')
   const waiting = new EventStream(await session.send('tasks/result', { taskId }))

@@ -15,7 +15,7 @@ export type KnownHeader =
 
 /**
  * Their values, from one scan; others are found by `Exchange.header`. A repeated header is joined by `, `
- * (RFC 9110 §5.3).
+ * (RFC 9110 §5.3); one that has a single value is that value, where each line has the same.
  */
 export type KnownHeaders = Readonly<Record<KnownHeader, string | undefined>>
 

@@ -2,6 +2,7 @@
  * A request's raw header lines to `KnownHeaders`, in one scan. Clients send few names in their own spelling,
  * so each spelling is looked up in lower case once and cached, within a bound.
  */
+import { onlyValue } from '../../wire/only-value.ts'
 import type { KnownHeader, KnownHeaders } from './exchange.ts'
 
 const fields: ReadonlyMap<string, KnownHeader> = new Map<string, KnownHeader>([
@@ -28,6 +29,11 @@ const fields: ReadonlyMap<string, KnownHeader> = new Map<string, KnownHeader>([
 const MAX_SPELLINGS = 512
 const spellings = new Map<string, KnownHeader | null>()
 
+/** Lists, and those that a proxy and this server could read in two ways. */
+const VERBATIM: ReadonlySet<KnownHeader> = new Set([
+  'host', 'accept', 'contentLength', 'contentEncoding', 'transferEncoding',
+])
+
 /** `rawHeaders` is name, value, name, value. */
 export function readHead(rawHeaders: readonly string[]): KnownHeaders {
   // All members at once: every head has one shape.
@@ -40,8 +46,16 @@ export function readHead(rawHeaders: readonly string[]): KnownHeaders {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const field = fieldOf(rawHeaders[at]!)
     if (field === null) continue
+    const value = rawHeaders[at + 1]!
     const before = head[field]
-    head[field] = before === undefined ? rawHeaders[at + 1]! : `${before}, ${rawHeaders[at + 1]!}`
+    if (before === undefined) {
+      // The name of a tool may have a comma.
+      const isOne = field !== 'mcpName' && value.includes(',') && !VERBATIM.has(field)
+      head[field] = isOne ? onlyValue(value) : value
+    } else {
+      const list = `${before}, ${value}`
+      head[field] = VERBATIM.has(field) ? list : onlyValue(list)
+    }
   }
   return head
 }

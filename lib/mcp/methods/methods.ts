@@ -33,7 +33,10 @@ interface Method {
   run(request: McpRequest): Result
   /** The member of the params that the Mcp-Name header repeats. */
   readonly namedBy?: string
-  /** What the server must offer, so that what is advertised and what works agree. Left out: nothing. */
+  /**
+   * What the server must offer, so that what is advertised and what works agree. Left out: nothing. Clients
+   * ask for the lists of every server, and take an unknown method for a broken one: these are empty.
+   */
   readonly feature?: Offering | 'tasks' | 'skills'
   /** It answers with a stream only. */
   readonly isStream?: boolean
@@ -49,15 +52,15 @@ const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['server/discover', { run: discover }],
   ['tools/list', { run: (request) => page(request, 'tools') }],
   ['tools/call', { run: callToolMethod, namedBy: 'name' }],
-  ['resources/list', { run: (request) => page(request, 'resources'), feature: 'resource' }],
-  ['resources/templates/list', { run: (request) => page(request, 'resourceTemplates'), feature: 'resource' }],
+  ['resources/list', { run: (request) => page(request, 'resources') }],
+  ['resources/templates/list', { run: (request) => page(request, 'resourceTemplates') }],
   ['resources/read', { run: other('read'), namedBy: 'uri', feature: 'resource' }],
   ['resources/subscribe', { run: subscribe, feature: 'resource' }],
   ['resources/unsubscribe', { run: unsubscribe, feature: 'resource' }],
   ['resources/directory/read', { run: other('readDirectory'), feature: 'skills' }],
   ['skills/list', { run: (request) => page(request, 'skills'), feature: 'skills' }],
   ['skills/get', { run: other('getSkill'), feature: 'skills' }],
-  ['prompts/list', { run: (request) => page(request, 'prompts'), feature: 'prompt' }],
+  ['prompts/list', { run: (request) => page(request, 'prompts') }],
   ['prompts/get', { run: other('prompt'), namedBy: 'name', feature: 'prompt' }],
   ['completion/complete', { run: other('completion'), feature: 'completion' }],
   ['logging/setLevel', { run: setLevel }],

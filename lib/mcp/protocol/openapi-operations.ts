@@ -95,7 +95,7 @@ export const legacySseOperation: DocumentPart = operation('MCP', 'A session of t
 /** `DELETE /mcp` */
 export const endOperation: DocumentPart = operation(
   'MCP', 'End a session',
-  { 204: { description: 'Ended' }, ...failures('McpError', sessionRefusals) },
+  { 200: { description: 'Ended' }, ...failures('McpError', sessionRefusals) },
   { parameters: sessionParameters },
 )
 

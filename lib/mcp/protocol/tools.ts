@@ -13,6 +13,7 @@ import { allowed } from '../../define/principal.ts'
 import { defineTool } from '../../define/tool.ts'
 import { andThen } from '../../util/thenable.ts'
 import { decodeHeaderValue } from '../../wire/base64.ts'
+import { onlyValue } from '../../wire/only-value.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
@@ -220,11 +221,16 @@ function mistake(tool: Tool, why: string): TypeError {
   return new TypeError(`The tool '${tool.name}': ${why}`)
 }
 
-/** The first header of a call that differs from the body. */
-export function paramFault(tool: Tool | undefined, args: unknown, exchange: Exchange): string | undefined {
+/** The first header of a call that differs from the body. `mayBeMissing`: only those that are there count. */
+export function paramFault(
+  tool: Tool | undefined, args: unknown, exchange: Exchange, mayBeMissing = false,
+): string | undefined {
   if (tool === undefined) return undefined
   for (const { path, header, type } of headersFor(tool)) {
-    if (!agrees(valueAt(args, path), exchange.header(header.toLowerCase()), type)) return header
+    const given = exchange.header(header.toLowerCase())
+    if (given === undefined && mayBeMissing) continue
+    const value = valueAt(args, path)
+    if (!agrees(value, given, type) && !agrees(value, given && onlyValue(given), type)) return header
   }
   return undefined
 }

@@ -13,6 +13,7 @@ import type { Offering } from '../../define/catalog.ts'
 import type { Icon } from '../../define/validate.ts'
 import type { Service } from '../../run/service.ts'
 import type { Authorization } from '../../http/access/auth.ts'
+import type { Exchange } from '../../http/message/exchange.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { ToolTable } from '../protocol/tools.ts'
@@ -71,6 +72,8 @@ export class McpContext {
   readonly #stamps = new Map<Revision, Stamp>()
   /** Only written here. */
   tools: ToolTable
+  /** Whether the log has it that a client names an older revision in the header than in the body. */
+  saysOlderHeader = false
   /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. Only written here. */
   offersTasks = false
   /** Whether there is a tool with a page, or was. Only written here. */
@@ -116,6 +119,11 @@ export class McpContext {
   close(): void {
     this.notifications.close()
     this.sessions.closeAll()
+  }
+
+  /** The session that a request names. Platforms send ids of their own to servers that have no sessions. */
+  sessionIdOf({ head: { mcpSessionId } }: Exchange): string | undefined {
+    return this.options.sessions === 'none' || mcpSessionId === '' ? undefined : mcpSessionId
   }
 
   stampOf(revision: Revision): Stamp {

@@ -122,7 +122,7 @@ export class SessionMigration {
    * Begins the session of a request here where it is known only beyond; undefined where nothing has to be
    * waited for. Rejects with `Fault('busy')` where there is no room.
    */
-  adopt({ head: { mcpSessionId: id }, origin, method }: Exchange): Promise<void> | undefined {
+  adopt(id: string | undefined, { origin, method }: Exchange): Promise<void> | undefined {
     if (id === undefined || this.#sessions.has(id)) return undefined
     // Without other processes the subscriptions of before a restart are lost: who listens begins again.
     if (this.#service.shared === undefined && method !== 'POST') return undefined

@@ -8,6 +8,7 @@ import { isRecord } from '../../define/content.ts'
 import { isSeverity } from '../../define/log.ts'
 import { decodeHeaderValue } from '../../wire/base64.ts'
 import { INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../../wire/jsonrpc.ts'
+import { onlyValue } from '../../wire/only-value.ts'
 import { decodeAbilities, decodeClient, unable } from '../protocol/client.ts'
 import { namedBy } from '../methods/methods.ts'
 import { paramFault } from '../protocol/tools.ts'
@@ -28,12 +29,11 @@ export interface Refused { readonly status: number; readonly error: RpcError }
 export interface Claim { readonly method: string | undefined; readonly params: unknown }
 
 /** Whether a message is of a modern revision, by its body or by its headers. */
-export function isModern({ method, params }: Claim, exchange: Exchange): boolean {
+export function isModern(mcp: McpContext, { method, params }: Claim, exchange: Exchange): boolean {
   if (metaOf(params)?.[VERSION] !== undefined) return true
   if (method === 'initialize') return false
-  const { mcpProtocolVersion, mcpSessionId } = exchange.head
-  if (revisionByName.get(mcpProtocolVersion)?.opening === 'each-request') return true
-  return mcpSessionId === undefined && isModernMethod(method)
+  if (revisionByName.get(exchange.head.mcpProtocolVersion)?.opening === 'each-request') return true
+  return mcp.sessionIdOf(exchange) === undefined && isModernMethod(method)
 }
 
 function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
@@ -55,7 +55,9 @@ export function modernPeer(
     const missing = typeof version === 'string' ? CAPABILITIES : VERSION
     return refused(rpcError(INVALID_PARAMS, `params._meta needs ${missing}`))
   }
-  if (header !== undefined && header.value !== version) return mismatch('MCP-Protocol-Version', header.value)
+  if (header !== undefined && header.value !== version && !isOlder(header.value, version)) {
+    return mismatch('MCP-Protocol-Version', header.value)
+  }
   const revision = revisionByName.get(version)
   if (revision?.opening !== 'each-request') {
     return unsupported(version, revision === undefined ? revisions : modern)
@@ -75,27 +77,49 @@ export function modernPeer(
   }
 }
 
-/** The same over HTTP, where the headers must agree with the body. */
+/** Hosts that moved on in part write a revision into the header that they spoke before. */
+function isOlder(header: string | undefined, version: string): boolean {
+  const [named, meant] = [revisionByName.get(header), revisionByName.get(version)]
+  // Newest first.
+  return named !== undefined && meant !== undefined && revisions.indexOf(named) > revisions.indexOf(meant)
+}
+
+/**
+ * The same over HTTP, where the headers must agree with the body. Behind a header that names an older
+ * revision none is missed that it does not have.
+ */
 export function modernHttpPeer(mcp: McpContext, claim: Claim, exchange: Exchange): Peer | Refused {
   const { method, params } = claim
   const { mcpProtocolVersion, mcpMethod } = exchange.head
   const peer = modernPeer(claim, { value: mcpProtocolVersion })
   if ('error' in peer) return peer
-  if (mcpMethod !== method) return mismatch('Mcp-Method', mcpMethod)
-  const nameFault = nameMismatch(method, params, exchange)
+  const isLax = mcpProtocolVersion !== peer.revision.name
+  if (isLax) sayOlderHeader(mcp, mcpProtocolVersion, peer.revision)
+  if (mcpMethod !== method && !(isLax && mcpMethod === undefined)) return mismatch('Mcp-Method', mcpMethod)
+  const nameFault = nameMismatch(method, params, exchange, isLax)
   if (nameFault !== undefined) return nameFault
   if (method !== 'tools/call' || !isRecord(params)) return peer
-  const header = paramFault(mcp.tools.named(params['name']), params['arguments'], exchange)
+  const header = paramFault(mcp.tools.named(params['name']), params['arguments'], exchange, isLax)
   return header === undefined ? peer : mismatch(header, exchange.header(header.toLowerCase()))
 }
 
-function nameMismatch(method: string | undefined, params: unknown, exchange: Exchange): Refused | undefined {
+function sayOlderHeader(mcp: McpContext, header: string | undefined, { name }: Revision): void {
+  if (mcp.saysOlderHeader) return
+  mcp.saysOlderHeader = true
+  const why = `MCP-Protocol-Version says ${header} where the body is of ${name}; the body counts`
+  mcp.service.log('info', `A client's ${why}. This is said once.`)
+}
+
+function nameMismatch(
+  method: string | undefined, params: unknown, exchange: Exchange, isLax: boolean,
+): Refused | undefined {
   const member = namedBy(method ?? '')
   const name = member === undefined || !isRecord(params) ? undefined : params[member]
   // Where the body has no name, the method refuses it with a better message.
   if (typeof name !== 'string') return undefined
   const { mcpName } = exchange.head
-  const isSame = mcpName !== undefined && decodeHeaderValue(mcpName) === name
+  if (mcpName === undefined) return isLax ? undefined : mismatch('Mcp-Name', mcpName)
+  const isSame = decodeHeaderValue(mcpName) === name || decodeHeaderValue(onlyValue(mcpName)) === name
   return isSame ? undefined : mismatch('Mcp-Name', mcpName)
 }
 
@@ -125,12 +149,13 @@ export function anonymousPeer(revision: Revision): Peer {
 
 /** The peer of a legacy request: its session, or an anonymous client. */
 export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused {
-  const { mcpSessionId, mcpProtocolVersion } = exchange.head
+  const { mcpProtocolVersion } = exchange.head
+  const sessionId = mcp.sessionIdOf(exchange)
   const named = mcpProtocolVersion === undefined ? assumed : revisionByName.get(mcpProtocolVersion)
-  const session = mcpSessionId === undefined ? undefined
-    : mcp.sessions.find(mcpSessionId, exchange.origin.principal.id)
+  const session = sessionId === undefined ? undefined
+    : mcp.sessions.find(sessionId, exchange.origin.principal.id)
   // A session of HTTP+SSE or stdio has a stream of its own, and no other.
-  if (mcpSessionId !== undefined && session?.isBound !== false) {
+  if (sessionId !== undefined && session?.isBound !== false) {
     const why = 'There is no such session, or it has ended; begin again with initialize'
     return refused(rpcError(INVALID_REQUEST, why), 404)
   }

@@ -6,6 +6,7 @@ import { isThenable } from '../../util/thenable.ts'
 import { parseJson } from '../../wire/json.ts'
 import { errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError } from '../../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
+import { onlyValue } from '../../wire/only-value.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { batchObjection, countBatch, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
 import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
@@ -30,7 +31,7 @@ export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply
   const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
   const { value } = parsed
-  const adopted = mcp.migration?.adopt(exchange)
+  const adopted = mcp.migration?.adopt(mcp.sessionIdOf(exchange), exchange)
   if (adopted === undefined) return answerBody(mcp, exchange, value, forms)
   return adopted.then(() => answerBody(mcp, exchange, value, forms), unavailable)
 }
@@ -44,7 +45,7 @@ function answerBody(
   const claim = message.kind === 'response' ? { method: undefined, params: undefined } : message
   const id = message.kind === 'request' ? message.id : undefined
 
-  if (isModern(claim, exchange)) {
+  if (isModern(mcp, claim, exchange)) {
     if (message.kind === 'response') return invalid(400, 'A response cannot be posted', message.id)
     // Ids are the client's own and there is no session, so no notification can be acted on.
     if (message.kind === 'notification') return { status: 202 }
@@ -89,9 +90,9 @@ function begin(
   mcp: McpContext, exchange: Exchange, { id, params }: RequestMessage, overuse: Overuse | undefined,
 ): Reply {
   if (overuse !== undefined) return overLimit(overuse, id)
-  const { mcpSessionId } = exchange.head
+  const sessionId = mcp.sessionIdOf(exchange)
   const owner = exchange.origin.principal.id
-  if (mcpSessionId !== undefined && mcp.sessions.find(mcpSessionId, owner) !== undefined) {
+  if (sessionId !== undefined && mcp.sessions.find(sessionId, owner) !== undefined) {
     return invalid(400, 'This session has begun already; leave out Mcp-Session-Id to begin another', id)
   }
   const handshake = decodeInitialize(params)
@@ -115,7 +116,7 @@ function postBatch(
 ): Reply | Promise<Reply> {
   const messages = readBatch(values, mcp.service.limits)
   if (typeof messages === 'string') return invalid(400, messages)
-  if (messages.some((message) => 'method' in message && isModern(message, exchange))) {
+  if (messages.some((message) => 'method' in message && isModern(mcp, message, exchange))) {
     return invalid(400, NO_BATCHES)
   }
   const peer = legacyPeer(mcp, exchange)
@@ -139,12 +140,11 @@ function runBatch(
 
 /** The session that GET and DELETE are about, or why there is none. */
 function sessionOf(mcp: McpContext, exchange: Exchange): Session | Reply {
-  const { mcpSessionId, mcpProtocolVersion } = exchange.head
-  const isModernOnly = revisionByName.get(mcpProtocolVersion)?.opening === 'each-request'
+  const isModernOnly = revisionByName.get(exchange.head.mcpProtocolVersion)?.opening === 'each-request'
   if (isModernOnly || mcp.options.sessions === 'none') {
     return invalid(405, 'Only POST is answered here', undefined, ['Allow', 'POST'])
   }
-  if (mcpSessionId === undefined) {
+  if (mcp.sessionIdOf(exchange) === undefined) {
     return invalid(400, 'The Mcp-Session-Id header is missing; begin with initialize')
   }
   const peer = legacyPeer(mcp, exchange)
@@ -157,7 +157,7 @@ export function withSession(
   mcp: McpContext, handle: (mcp: McpContext, exchange: Exchange) => Reply | Promise<Reply>,
   exchange: Exchange,
 ): Reply | Promise<Reply> {
-  const adopted = mcp.migration?.adopt(exchange)
+  const adopted = mcp.migration?.adopt(mcp.sessionIdOf(exchange), exchange)
   return adopted === undefined ? handle(mcp, exchange)
     : adopted.then(() => handle(mcp, exchange), unavailable)
 }
@@ -171,7 +171,7 @@ export function get(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply>
   if ('status' in session) return session
   const lastEventId = exchange.header('last-event-id')
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
-  return lastEventId === undefined ? openStandalone(session) : resume(mcp, session, lastEventId)
+  return lastEventId === undefined ? openStandalone(session) : resume(mcp, session, onlyValue(lastEventId))
 }
 
 function resume(mcp: McpContext, session: Session, lastEventId: string): Reply | Promise<Reply> {
@@ -188,11 +188,11 @@ function resume(mcp: McpContext, session: Session, lastEventId: string): Reply |
   return { status: 200, type: EVENT_STREAM, body: stream.source(event.number, first) }
 }
 
-/** The stream for messages of a session that belong to no request. */
+/**
+ * The stream for messages of a session that belong to no request. A client that opens another one has lost
+ * the first, often before this server could notice.
+ */
 function openStandalone(session: Session): Reply {
-  if (session.standalone?.isAttached === true) {
-    return invalid(409, 'This session has a stream open already')
-  }
   // What its client has not read can still be resumed, for a while.
   session.standalone?.finish()
   const stream = session.openStream()
@@ -207,7 +207,7 @@ export function remove(mcp: McpContext, exchange: Exchange): Reply | Promise<Rep
   if ('status' in session) return session
   // Another process that does not learn of the end would go on with the session.
   const ended = mcp.migration?.end(session)
-  if (ended !== undefined) return ended.then(() => ({ status: 204 }), unavailable)
+  if (ended !== undefined) return ended.then(() => ({ status: 200 }), unavailable)
   mcp.sessions.close(session)
-  return { status: 204 }
+  return { status: 200 }
 }

@@ -1,0 +1,9 @@
+/**
+ * The value of a header that has one, which a client or a proxy wrote twice: `a, a` is `a`. Different values
+ * stay a list, which no reader takes for a value.
+ */
+export function onlyValue(list: string): string {
+  if (!list.includes(',')) return list
+  const [first = '', ...others] = list.split(',').map((value) => value.trim())
+  return others.every((value) => value === first) ? first : list
+}
