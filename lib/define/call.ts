@@ -147,6 +147,8 @@ export interface Origin {
   retain?(): void
   /** Once for each `retain`. */
   release?(): void
+  /** The scopes that the answer has needed so far: where the principal loses one, its stream ends. */
+  readonly needed?: Set<string>
 }
 
 /** By whom a call counts where callers share a limit. */

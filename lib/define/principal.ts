@@ -41,8 +41,14 @@ export function allowed<T extends { readonly scopes: readonly string[] }>(
   return all.filter(({ scopes }) => hasScopes(principal, scopes))
 }
 
+/** Whose principal counts, and the scopes that were needed so far. */
+interface Asking { readonly principal: Principal; readonly needed?: Set<string> }
+
 /** Throws `Fault('forbidden')` with all `scopes` in its detail where the caller does not have every one. */
-export function requireScopes(principal: Principal, scopes: readonly string[]): void {
+export function requireScopes(asking: Asking, scopes: readonly string[]): void {
+  if (scopes.length === 0) return
+  const { principal, needed } = asking
+  for (const scope of scopes) needed?.add(scope)
   if (hasScopes(principal, scopes)) return
   const missing = scopes.filter((scope) => !principal.scopes.includes(scope))
   const sentence = `This needs the scope ${missing.join(' ')}, which the caller does not have`

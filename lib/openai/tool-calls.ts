@@ -55,7 +55,7 @@ export class ToolCalls {
       return { text: `The arguments are not a JSON object: ${show(written)}`, isError: true }
     }
     try {
-      requireScopes(this.#call.principal, tool.scopes)
+      requireScopes(this.#call, tool.scopes)
       const call = this.#callOf(`${tool.name} ${JSON.stringify(input)}`)
       const { limits } = call
       const ms = tool.timeoutMs ?? limits.toolTimeoutMs

@@ -72,7 +72,7 @@ interface Turn {
 
 function begin(turn: Turn): MaybePromise<Answer> {
   const { service, agent, message, call } = turn
-  if (agent.scopes.length > 0) requireScopes(call.principal, agent.scopes)
+  if (agent.scopes.length > 0) requireScopes(call.origin, agent.scopes)
   if (message.readLength !== undefined) call.hold(message.readLength)
   if (message.history !== undefined) {
     call.history = message.history

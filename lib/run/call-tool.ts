@@ -21,7 +21,7 @@ import type { Workload } from './workload.ts'
 export function callTool(
   service: Service, tool: Tool, args: unknown, call: LiveCall, session?: Workload,
 ): MaybePromise<ToolResult> {
-  if (tool.scopes.length > 0) requireScopes(call.principal, tool.scopes)
+  if (tool.scopes.length > 0) requireScopes(call.origin, tool.scopes)
   const { limits } = service
   const timeoutMs = tool.timeoutMs ?? limits.toolTimeoutMs
   return runHandler(service, call, tool, timeoutMs, runTool, { tool, args, call, limits }, session)

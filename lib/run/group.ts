@@ -36,7 +36,7 @@ export async function runGroup(
   const { agents, mode } = group
   if (mode === 'parallel') return parallel(service, group, query, call, listener)
   const chosen = mode === 'sequence' ? agents : pick(group, await mode(query, call))
-  for (const { scopes } of chosen) requireScopes(call.principal, scopes)
+  for (const { scopes } of chosen) requireScopes(call.origin, scopes)
   return sequence(service, group, chosen, query, call, emit, listener)
 }
 

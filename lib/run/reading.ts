@@ -37,7 +37,7 @@ export function readResource(
     throw new Fault('not-found', `Resource not found: ${uri}`, { uri: sentenceWithin(uri) })
   }
   const { thing, variables, scopes } = located
-  requireScopes(call.principal, scopes)
+  requireScopes(call.origin, scopes)
   const { around, limits: { toolTimeoutMs } } = service
   const normal = (read: unknown): readonly ResourceContents[] => contentsOf(read, uri, thing)
   const work = (): MaybePromise<readonly ResourceContents[]> => (
@@ -60,7 +60,7 @@ export function getPrompt(
 ): MaybePromise<PromptResult> {
   const prompt = service.catalog.prompt(name)
   if (prompt === undefined) throw unknownPrompt(name)
-  requireScopes(call.principal, prompt.scopes)
+  requireScopes(call.origin, prompt.scopes)
   const checked = argumentsOf(prompt, args)
   const { around, limits: { toolTimeoutMs } } = service
   const work = (): MaybePromise<PromptResult> => whenSettled(prompt.get(checked, call), promptResultOf)
@@ -105,7 +105,7 @@ export function complete(
   const known = { arguments: texts(settled, `The arguments of 'context'`, wrong) }
   requireNone(wrong)
   const thing = completable(service.catalog, ref, name)
-  requireScopes(call.principal, thing.scopes)
+  requireScopes(call.origin, thing.scopes)
   const completer = thing.kind === 'resource' ? undefined : thing.completers.get(name)
   const { around, limits: { toolTimeoutMs } } = service
   const work = (): MaybePromise<Completion> => (

@@ -61,7 +61,7 @@ function check(request: A2aRequest, { message }: SendRequest): void {
   service.workload.check(origin)
   checkExtensions(request)
   const chosen = toolCallFor(service, agent, message.parts)
-  requireScopes(origin.principal, chosen === undefined ? agent.scopes : chosen.tool.scopes)
+  requireScopes(origin, chosen === undefined ? agent.scopes : chosen.tool.scopes)
 }
 
 function isMessenger({ agent }: A2aRequest): boolean {

@@ -3,6 +3,7 @@
  * client. A reader that leaves, or is slow, delays neither the task nor other readers.
  * Spec: A2A 1.0 §3.1.2, §3.1.6, §3.5.2.
  */
+import { requireScopes } from '../../define/principal.ts'
 import { isTerminal } from '../../tasks/task.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { A2aFault } from '../model/faults.ts'
@@ -14,10 +15,11 @@ import type { StreamEvent, TaskRequest } from '../model/model.ts'
 import type { TaskUpdate } from '../model/task-view.ts'
 import type { A2aRequest, EventSink, EventStream } from './request.ts'
 
-/** Streams a task that was begun before. Throws where it has ended. */
+/** Streams a task that was begun before. Throws where it has ended, or for want of a scope. */
 export function subscribe(
   request: A2aRequest, { tenant, id, historyLength }: TaskRequest,
 ): MaybePromise<EventStream> {
+  requireScopes(request.exchange.origin, request.agent.scopes)
   return andThen(findTask(request, tenant, id), (task) => {
     const isRemote = request.service.shared?.remoteTasks.nodeOf(task) !== undefined
     if (isRemote) return { open: (sink) => followRemoteTask(request, task, historyLength, sink) }

@@ -17,7 +17,7 @@ import { extensionHeaders, requestedExtensions } from '../tasks/request.ts'
 import { operations } from '../tasks/operations.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Artifact } from '../../define/artifact.ts'
-import type { Exchange, Reply, Sink, Source } from '../../http/message/exchange.ts'
+import type { Dismissal, Exchange, Reply, Sink, Source } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
@@ -128,6 +128,10 @@ export abstract class OperationCall implements A2aRequest, Source {
 
   open(sink: Sink): (() => void) | undefined {
     return this.#events?.open(new EventWriter(sink, this))
+  }
+
+  dismissal({ kind, message }: Dismissal): string {
+    return formatEvent(this.encodeFault(new Fault(kind, message)), 'error')
   }
 
   encodeEvent(event: StreamEvent): string {

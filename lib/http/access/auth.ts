@@ -63,9 +63,11 @@ export interface Authorization {
  * operator's and may throw; `network` is where the request comes from. Throws, or rejects with, `Unavailable`
  * and whatever a function of the operator's throws.
  */
-export type Authenticate = (
-  head: KnownHeaders, query: string, request: AuthRequest, mayAsk?: () => void, network?: string,
-) => Found
+export interface Authenticate {
+  (head: KnownHeaders, query: string, request: AuthRequest, mayAsk?: () => void, network?: string): Found
+  /** Whether functions of the operator's are asked, which may say something else later. */
+  readonly asks?: boolean
+}
 
 type Found = Principal | undefined | Promise<Principal | undefined>
 
@@ -98,7 +100,9 @@ export function createAuthenticate({ apiKey, auth, limits }: AuthOptions): Authe
     })
   }
 
-  return (head, query, request, mayAsk, network = '') => {
+  const authenticate = (
+    head: KnownHeaders, query: string, request: AuthRequest, mayAsk?: () => void, network = '',
+  ): Found => {
     if (query !== '' && hasKey(query)) return undefined
     const credential = credentialOf(head)
     if (credential === undefined) return undefined
@@ -110,6 +114,7 @@ export function createAuthenticate({ apiKey, auth, limits }: AuthOptions): Authe
     const found = ofKey(credential, head, shown(request))
     return isThenable(found) ? pending.wait(found, network) : found
   }
+  return Object.assign(authenticate, { asks: askKey !== undefined || auth !== undefined })
 }
 
 /** The operator's function sees no more of a request than this. */

@@ -69,6 +69,15 @@ export interface Reply {
  */
 export interface Source {
   open(sink: Sink): (() => void) | undefined
+  /** The last text of a stream that is cut off. Left out, or '': the protocol has none. */
+  dismissal?(why: Dismissal): string
+}
+
+/** Why a stream is cut off: its reader is no longer known, or lacks a scope that it needs. */
+export interface Dismissal {
+  readonly kind: 'unauthenticated' | 'forbidden'
+  /** For the reader. */
+  readonly message: string
 }
 
 export interface Sink {

@@ -1,7 +1,7 @@
 /** The headers of every reply, and its body's kind. */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import type { Reply, Sink, Source } from './exchange.ts'
+import type { Dismissal, Reply, Sink, Source } from './exchange.ts'
 
 export interface ReplyContext {
   readonly method: string
@@ -63,21 +63,26 @@ export function lengthOf(status: number, body: string | Uint8Array | undefined):
 export function endingAt(reply: Reply, expiresAt: number | undefined): Reply {
   const { body } = reply
   if (expiresAt === undefined || expiresAt === Infinity || !isSource(body)) return reply
-  return { ...reply, body: { open: (sink) => openUntil(expiresAt, body, sink) } }
+  return { ...reply, body: passing(body, (sink) => openUntil(expiresAt, body, sink)) }
 }
 
 /** The same source; `onEnd` is called first when its stream is over. */
 export function withEnd(source: Source, onEnd: () => void): Source {
-  return {
-    open(sink) {
-      const onOver = source.open(sink)
-      return () => {
-        onEnd()
-        onOver?.()
-      }
-    },
-  }
+  return passing(source, (sink) => {
+    const onOver = source.open(sink)
+    return () => {
+      onEnd()
+      onOver?.()
+    }
+  })
 }
+
+/** A source that is opened in another way. */
+function passing(source: Source, open: Source['open']): Source {
+  return source.dismissal === undefined ? { open } : { open, dismissal: source.dismissal.bind(source) }
+}
+
+const EXPIRED: Dismissal = { kind: 'unauthenticated', message: 'The key or token has expired' }
 
 function openUntil(expiresAt: number, source: Source, sink: Sink): () => void {
   let running: NodeJS.Timeout | undefined
@@ -85,7 +90,7 @@ function openUntil(expiresAt: number, source: Source, sink: Sink): () => void {
   const watch = (): void => {
     if (isOver) return
     const leftMs = expiresAt - Date.now()
-    if (leftMs <= 0) return sink.end()
+    if (leftMs <= 0) return sink.end(source.dismissal?.(EXPIRED))
     running = setTimeout(watch, Math.min(leftMs, MAX_TIMER_MS)).unref()
   }
   const onOver = source.open(sink)

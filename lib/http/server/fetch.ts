@@ -131,7 +131,7 @@ function responseOf(
   }
   const pipe = new WebPipe(() => head.disconnect())
   const observed = withEnd(body, () => onDone(status, pipe.bytes))
-  pipe.sink = streams.open(observed, pipe, type === EVENT_STREAM, request.caller)
+  pipe.sink = streams.open(observed, pipe, type === EVENT_STREAM, request.caller, request.readerCheck)
   head.onDisconnect(() => pipe.finish())
   return new Response(pipe.stream, init)
 }

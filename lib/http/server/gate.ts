@@ -8,6 +8,7 @@ import { formatChallenge } from '../../wire/challenge.ts'
 import { parseMediaType } from '../../wire/media.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
 import { credentialObjection, Unavailable } from '../access/auth.ts'
+import { ReaderCheck } from '../stream/reader-check.ts'
 import { FailedIdentifications, Overused } from '../access/rate.ts'
 import { parseTarget } from '../message/router.ts'
 import { NO_ROOM, tooLarge } from './body.ts'
@@ -16,7 +17,7 @@ import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { Authenticate } from '../access/auth.ts'
-import type { Endpoint, Objection, Overuse } from '../message/exchange.ts'
+import type { Dismissal, Endpoint, Objection, Overuse } from '../message/exchange.ts'
 import type { Guard } from '../access/guard.ts'
 import type { Match, RouteTable } from '../message/router.ts'
 import type { Streams } from '../stream/sink.ts'
@@ -61,12 +62,14 @@ export type Gate = (incoming: RequestHead) => HttpRequest | Promise<HttpRequest>
 const WELL_KNOWN = '/.well-known/'
 const none: readonly string[] = Object.freeze([])
 
+const LOG_MS = 60_000
 const NOTHING = 'There is nothing at this path; GET / lists what is'
 
 export function createGate(options: GateOptions): Gate {
   const { router, guard, limits, log, mountPath, rateLimits, state } = options
   const ownChallenge = formatChallenge({ realm: options.name })
   const failures = new FailedIdentifications(limits.maxFailedIdentifications, log)
+  let loggedAtMs = -Infinity
 
   return (incoming) => {
     const request = new HttpRequest(incoming, options)
@@ -123,7 +126,26 @@ export function createGate(options: GateOptions): Gate {
     }
     request.principal = principal
     request.isIdentified = true
+    if (state.authenticate?.asks === true) {
+      request.readerCheck = new ReaderCheck(() => askAgain(request), performance.now())
+    }
     return admit(request, match)
+  }
+
+  /** Whether the credential of an open stream is still good. No guess is counted. */
+  async function askAgain(request: HttpRequest): Promise<Dismissal | undefined> {
+    const { head, query, network } = request
+    try {
+      return request.renew(await state.authenticate?.(head, query, request, undefined, network))
+    } catch (cause) {
+      // Each open stream would say the same.
+      const now = performance.now()
+      if (now - loggedAtMs >= LOG_MS) {
+        loggedAtMs = now
+        log('warning', 'Keys or tokens of open streams could not be checked again', { cause })
+      }
+      throw cause
+    }
   }
 
   function broken(request: HttpRequest, error: unknown): HttpRequest {

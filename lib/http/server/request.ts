@@ -11,8 +11,9 @@ import type { Origin } from '../../define/call.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { Asker } from '../../util/quota.ts'
 import type {
-  Endpoint, Exchange, KnownHeaders, Objection, Overuse, Refusal, Reply,
+  Dismissal, Endpoint, Exchange, KnownHeaders, Objection, Overuse, Refusal, Reply,
 } from '../message/exchange.ts'
+import type { ReaderCheck } from '../stream/reader-check.ts'
 import type { Bind, Guard } from '../access/guard.ts'
 import type { Count, Counted, RateLimits } from '../access/rate.ts'
 
@@ -76,6 +77,8 @@ export class HttpRequest extends Lease implements Exchange, Origin {
   principal: Principal
   /** Whether a credential named the principal. */
   isIdentified = false
+  /** Of the credential, while a stream of this request is open. Undefined: nothing can take it away. */
+  readerCheck: ReaderCheck | undefined
   endpoint: Endpoint | undefined
   /** Set where no endpoint is asked. */
   refusal: Reply | undefined
@@ -85,6 +88,7 @@ export class HttpRequest extends Lease implements Exchange, Origin {
   readonly #options: RequestOptions
   #headers: ReadonlyMap<string, string> | undefined
   #caller: string | undefined
+  #needed: Set<string> | undefined
 
   constructor(incoming: RequestHead, options: RequestOptions) {
     super()
@@ -103,7 +107,23 @@ export class HttpRequest extends Lease implements Exchange, Origin {
   further(incoming: RequestHead): HttpRequest {
     const further = new HttpRequest(incoming, this.#options)
     const { endpoint, isIdentified, params, path, principal, query, hostIsListed } = this
+    further.#needed = this.needed
     return Object.assign(further, { endpoint, isIdentified, params, path, principal, query, hostIsListed })
+  }
+
+  get needed(): Set<string> { return this.#needed ??= new Set() }
+
+  /** Takes what its credential is worth now, or says why nothing more of the answer may be read. */
+  renew(principal: Principal | undefined): Dismissal | undefined {
+    if (principal?.id !== this.principal.id) {
+      return { kind: 'unauthenticated', message: 'The key or token is no longer good' }
+    }
+    for (const scope of this.#needed ?? none) {
+      if (principal.scopes.includes(scope)) continue
+      return { kind: 'forbidden', message: `The key or token no longer has the scope '${scope}'` }
+    }
+    this.principal = principal
+    return undefined
   }
 
   /** Whether its endpoint takes a body by this method. */

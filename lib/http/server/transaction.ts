@@ -287,7 +287,8 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     request: HttpRequest, source: Source, status: number, lines: string[], isEvents: boolean,
   ): void {
     const pipe = new ResponsePipe(this.response, status, lines, this.#beganAtMs > 0)
-    pipe.sink = this.#sink = this.#means.streams.open(source, pipe, isEvents, request.caller)
+    const { caller, readerCheck } = request
+    pipe.sink = this.#sink = this.#means.streams.open(source, pipe, isEvents, caller, readerCheck)
     this.#pipe = pipe
     // A stream may be open for days: what is not needed again is dropped.
     if (this.#beganAtMs === 0 && request.amount === 0) this.#request = undefined

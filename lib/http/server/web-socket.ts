@@ -14,7 +14,7 @@ import { BodyReading, objectionToBody } from './body.ts'
 import { NO_STREAM, refusalOf } from './request.ts'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { MessageChannel, Objection } from '../message/exchange.ts'
+import type { MessageChannel, Objection, Source } from '../message/exchange.ts'
 import type { Pipe, StreamSink } from '../stream/sink.ts'
 import type { FrameTaker } from '../websocket/frames.ts'
 import type { BodyFailure, BodyTaker } from './body.ts'
@@ -98,13 +98,20 @@ export class WebSocketConnection implements Pipe, FrameTaker {
     this.#channel = channel
     this.#means = means
     this.#reader = new FrameReader(this, means.limits.maxBodyBytes)
-    const source = withEnd(channel, () => this.#end())
+    const source: Source = {
+      ...withEnd(channel, () => this.#end()),
+      dismissal: (why) => {
+        this.#closeCode = closeCodes.refused
+        return channel.dismissal?.(why) ?? ''
+      },
+    }
     const accept = createHash('sha1').update(request.header('sec-websocket-key') + GUID).digest('base64')
     const headers = ['Upgrade', 'websocket', 'Connection', 'Upgrade', 'Sec-WebSocket-Accept', accept]
     response.writeHead(101, headerLines(request, { status: 101, headers }))
     response.flushHeaders()
     const { body = source } = endingAt({ status: 101, body: source }, request.principal.expiresAt)
-    this.sink = means.streams.open(isSource(body) ? body : source, this, true, request.caller)
+    const { caller, readerCheck } = request
+    this.sink = means.streams.open(isSource(body) ? body : source, this, true, caller, readerCheck)
     this.#listen(first)
   }
 
@@ -173,6 +180,9 @@ export class WebSocketConnection implements Pipe, FrameTaker {
   }
 
   async #answer(message: Message): Promise<void> {
+    await this.sink.checked()
+    if (this.#isOver) return
+    message.request.principal = this.#request.principal
     const answered = this.#channel.answer(message.request)
     message.request.body = ''
     await answered

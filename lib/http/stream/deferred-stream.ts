@@ -2,7 +2,7 @@
  * The one source that can be written before it is opened: it keeps what is written between the choice of a
  * reply and the opening of its stream.
  */
-import type { Sink, Source } from '../message/exchange.ts'
+import type { Dismissal, Sink, Source } from '../message/exchange.ts'
 
 /** Writing after the end is refused, never an error. */
 export class DeferredStream implements Source, Sink {
@@ -10,11 +10,13 @@ export class DeferredStream implements Source, Sink {
   #isEnded = false
   #sink: Sink | undefined
   #isOver = false
+  readonly dismissal: (why: Dismissal) => string
   readonly #onOver: (() => void) | undefined
 
-  /** `onOver` is called once at the end of the stream. */
-  constructor(onOver?: () => void) {
+  /** `onOver` is called once at the end of the stream. `dismissal`: as that of a source. */
+  constructor(onOver?: () => void, dismissal: (why: Dismissal) => string = () => '') {
     this.#onOver = onOver
+    this.dismissal = dismissal
   }
 
   get closed(): boolean { return this.#isOver || this.#isEnded }

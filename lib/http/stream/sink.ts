@@ -12,7 +12,8 @@ import { LARGE_LENGTH, markLoopBusy } from './loop-fairness.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { Asker } from '../../util/quota.ts'
-import type { Sink, Source } from '../message/exchange.ts'
+import type { Dismissal, Sink, Source } from '../message/exchange.ts'
+import type { ReaderCheck } from './reader-check.ts'
 
 export interface Pipe {
   /** Sends the head and the first text; `whole`: nothing follows. */
@@ -58,9 +59,12 @@ export class Streams {
 
   hasRoomFor(asker: Asker): boolean { return this.#open.hasRoom(asker, 1) }
 
-  /** Opens a source on a pipe, for a caller. `isEvents`: heartbeats may be sent. */
-  open(source: Source, pipe: Pipe, isEvents: boolean, caller: string): StreamSink {
-    const sink = new StreamSink(this, pipe, isEvents, caller)
+  /**
+   * Opens a source on a pipe, for a caller. `isEvents`: heartbeats may be sent. `check`: of its credential;
+   * left out: nothing can take it away.
+   */
+  open(source: Source, pipe: Pipe, isEvents: boolean, caller: string, check?: ReaderCheck): StreamSink {
+    const sink = new StreamSink(this, pipe, isEvents, caller, check)
     this.#open.add(sink, 1)
     if (this.#timer === undefined && this.#heartbeatMs <= MAX_TIMER_MS) {
       // Two beats per interval, so that no silence is longer.
@@ -96,8 +100,9 @@ class StreamQueue extends QueuedReply {
     this.#pipe = pipe
   }
 
-  get waiting(): number { return this.#pipe.waiting }
-  get taken(): number { return this.#pipe.taken }
+  get waiting(): number { return this.#sink.waiting }
+  /** Nothing is taken while the credential is checked, and the reader is not to blame. */
+  get taken(): number { return this.#sink.isHeld ? NaN : this.#pipe.taken }
   drop(): void { this.#sink.drop() }
 }
 
@@ -105,9 +110,15 @@ class StreamQueue extends QueuedReply {
 export class StreamSink extends Lease implements Sink {
   readonly caller: string
   closed = false
+  /** Nothing is sent until it is known whether the reader may read on. */
+  isHeld = false
   readonly #streams: Streams
   readonly #pipe: Pipe
   readonly #isEvents: boolean
+  /** Undefined after the end. */
+  #check: ReaderCheck | undefined
+  /** Only where there is a check. */
+  #source: Source | undefined
   /** Made when something waits. */
   #queue: StreamQueue | undefined
   #onOver: (() => void) | undefined
@@ -118,13 +129,17 @@ export class StreamSink extends Lease implements Sink {
   #isSilent = false
   #waiters: (() => void)[] | undefined
 
-  constructor(streams: Streams, pipe: Pipe, isEvents: boolean, caller: string) {
+  constructor(streams: Streams, pipe: Pipe, isEvents: boolean, caller: string, check?: ReaderCheck) {
     super()
     this.caller = caller
     this.#streams = streams
     this.#pipe = pipe
     this.#isEvents = isEvents
+    this.#check = check
   }
+
+  /** Bytes that wait for the reader, or for what is said of it. */
+  get waiting(): number { return this.#pipe.waiting + (this.isHeld ? this.#pending.length : 0) }
 
   /** Bytes that wait for the reader, as last counted. */
   get #held(): number { return this.#queue?.amount ?? 0 }
@@ -133,6 +148,7 @@ export class StreamSink extends Lease implements Sink {
   start(source: Source): void {
     // Scheduled once it is known whether it has ended: then nothing more has to be waited for.
     this.#flushing = true
+    if (this.#check !== undefined) this.#source = source
     const onOver = source.open(this)
     this.#flushing = false
     if (this.closed) {
@@ -153,7 +169,8 @@ export class StreamSink extends Lease implements Sink {
     this.#isSilent = false
     this.#pending += text
     if (this.#pending.length > LARGE_LENGTH) markLoopBusy()
-    this.#schedule()
+    if (this.isHeld) this.#account()
+    else this.#schedule()
     return this.#held + this.#pending.length < HIGH_WATER
   }
 
@@ -183,12 +200,14 @@ export class StreamSink extends Lease implements Sink {
     this.#queue?.close()
     this.close()
     this.#wake()
-    const onOver = this.#onOver
-    this.#onOver = undefined
-    try {
-      onOver?.()
-    } catch (error) {
-      this.#streams.log('error', 'A stream could not be ended', { cause: error })
+    this.#over()
+  }
+
+  /** Resolves when it is known whether the reader may read on, and when the stream is over. */
+  async checked(): Promise<void> {
+    this.#beginCheck()
+    while (this.isHeld && !this.closed) {
+      await new Promise<void>((resolve) => (this.#waiters ??= []).push(resolve))
     }
   }
 
@@ -201,6 +220,8 @@ export class StreamSink extends Lease implements Sink {
   /** Called twice per heartbeat interval. */
   beat(): void {
     this.drained()
+    this.#beginCheck()
+    if (this.isHeld) return this.#beatWhileHeld()
     if (!this.#isSilent) this.#isSilent = true
     else if (this.#isEvents && this.#held === 0) this.write(this.#pipe.heartbeat ?? HEARTBEAT)
   }
@@ -217,6 +238,8 @@ export class StreamSink extends Lease implements Sink {
   }
 
   #flush(): void {
+    this.#beginCheck()
+    if (this.isHeld) return this.#account()
     const text = this.#pending
     this.#pending = ''
     if (!this.#begun) {
@@ -225,13 +248,16 @@ export class StreamSink extends Lease implements Sink {
     } else if (text !== '') {
       this.#pipe.push(text, this.#ended)
     }
-    if (this.#ended) this.#pipe.finish()
+    if (this.#ended) {
+      this.#check = undefined
+      this.#pipe.finish()
+    }
     if (!this.closed) this.#account()
     if (this.#held < HIGH_WATER) this.#wake()
   }
 
   #account(): void {
-    const { waiting } = this.#pipe
+    const { waiting } = this
     if (waiting === this.#held) return
     this.#queue ??= new StreamQueue(this, this.#pipe)
     this.#streams.backlog.account(this.#queue, waiting)
@@ -243,6 +269,54 @@ export class StreamSink extends Lease implements Sink {
     // What is ready leaves with the head, within this tick.
     if (this.#begun || this.#ended) process.nextTick(flush, this)
     else void settled.then(flushAtTick.bind(undefined, this))
+  }
+
+  #beginCheck(): void {
+    const check = this.#check
+    if (check === undefined || this.closed || check.dueAtMs > performance.now()) return
+    this.isHeld = check.holds
+    check.begin((why) => {
+      const wasHeld = this.isHeld
+      this.isHeld = false
+      if (why !== undefined) this.#dismiss(why)
+      else if (wasHeld) this.#release()
+    })
+  }
+
+  /** Sends what has waited. */
+  #release(): void {
+    if (this.#pending !== '' || this.#ended) this.#schedule()
+    else this.#wake()
+  }
+
+  /** Nothing but the protocol's own last text is sent any more; what runs for the reader is left. */
+  #dismiss(why: Dismissal): void {
+    if (this.closed || this.#check === undefined) return
+    this.#pending = ''
+    this.#ended = false
+    let last: string | undefined
+    try {
+      last = this.#source?.dismissal?.(why)
+    } catch (error) {
+      this.#streams.log('error', 'A stream could not say why it ends', { cause: error })
+    }
+    this.end(last)
+    this.#over()
+  }
+
+  #over(): void {
+    const onOver = this.#onOver
+    this.#onOver = undefined
+    try {
+      onOver?.()
+    } catch (error) {
+      this.#streams.log('error', 'A stream could not be ended', { cause: error })
+    }
+  }
+
+  #beatWhileHeld(): void {
+    if (!this.#begun || !this.#isEvents || this.#pipe.waiting > 0) return
+    this.#pipe.push(this.#pipe.heartbeat ?? HEARTBEAT, false)
   }
 
   #wake(): void {

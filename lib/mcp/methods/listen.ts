@@ -62,7 +62,8 @@ function subscribe(
     uris,
     taskIds: tasks.map((task) => task.id),
     owner: origin.principal.id,
-    scopes: origin.principal.scopes,
+    // They may change while it listens.
+    get scopes() { return origin.principal.scopes },
     notify(method, params) {
       channel.send(formatNotification(method, JSON.stringify({ ...params, _meta: mark })))
     },
@@ -120,7 +121,7 @@ function urisIn({ mcp, origin }: McpRequest, value: unknown): readonly string[] 
       throw new Fault('too-large', `${what}: an address may have ${MAX_ADDRESS_BYTES} bytes, `
         + `all together ${MAX_ADDRESSES_BYTES}`)
     }
-    requireScopes(origin.principal, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
+    requireScopes(origin, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
   }
   return value
 }

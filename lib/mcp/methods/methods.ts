@@ -143,13 +143,14 @@ function checkMetadata(metadata: unknown, maxBytes: number): void {
 
 function subscribe(request: McpRequest): Result {
   const uri = stringParam(request, 'uri')
-  const { mcp, origin: { principal }, peer: { session } } = request
+  const { mcp, origin, peer: { session } } = request
   if (session === undefined) {
     throw new Fault('conflict', 'Subscriptions need a session; begin with initialize')
   }
-  requireScopes(principal, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
-  session.subscribe(uri, principal.scopes)
-  return kept(request, subscribed(uri, principal.scopes))
+  requireScopes(origin, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
+  const { scopes } = origin.principal
+  session.subscribe(uri, scopes)
+  return kept(request, subscribed(uri, scopes))
 }
 
 function unsubscribe(request: McpRequest): Result {

@@ -102,7 +102,11 @@ export class Notifications {
     const needed = locateResource(this.#catalog, uri)?.scopes ?? []
     const mayRead = (scopes: readonly string[]): boolean => needed.every((scope) => scopes.includes(scope))
     for (const { subscriptions, scopes, outlet } of this.#sessions.all()) {
-      if (outlet !== undefined && isWatched(subscriptions, uri) && mayRead(scopes)) outlet.send(message)
+      if (outlet === undefined || !isWatched(subscriptions, uri)) continue
+      const { reader } = outlet
+      if (!mayRead(reader?.principal.scopes ?? scopes)) continue
+      for (const scope of needed) reader?.needed?.add(scope)
+      outlet.send(message)
     }
     for (const { uris, scopes, notify } of this.#subscribers.keys()) {
       if (isWatched(uris, uri) && mayRead(scopes)) notify(method, { uri })

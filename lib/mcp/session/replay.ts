@@ -6,10 +6,14 @@
 import { KeptStream } from '../../util/replay-budget.ts'
 import { randomId } from '../../wire/random.ts'
 import { FAREWELL, formatEvent } from '../../wire/sse.ts'
+import type { Origin } from '../../define/call.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Id } from '../../wire/jsonrpc.ts'
 import type { ReplayBudget } from '../../util/replay-budget.ts'
 import type { Sink, Source } from '../../http/message/exchange.ts'
+
+/** Who reads a stream: what it may read now, and the scopes without which it may read no more of it. */
+export type StreamReader = Pick<Origin, 'principal' | 'needed'>
 
 interface KeptEvent {
   readonly number: number
@@ -47,6 +51,11 @@ export class ReplayStream extends KeptStream {
     this.#budget = budget
     this.#onEnded = onEnded
   }
+
+  /** Who reads it now. */
+  reader: StreamReader | undefined
+  /** Scopes that what is sent on it has needed. */
+  needed: ReadonlySet<string> | undefined
 
   get isAttached(): boolean { return this.#sink !== undefined }
   get isFinished(): boolean { return this.#isFinished }
@@ -104,10 +113,11 @@ export class ReplayStream extends KeptStream {
     this.#sink = undefined
   }
 
-  /** A source of what followed event `after` and of what follows, all that after `first`. */
-  source(after: number, first = ''): Source {
+  /** A source of what followed event `after` and of what follows for `reader`, all that after `first`. */
+  source(after: number, first = '', reader?: StreamReader): Source {
     return {
       open: (sink) => {
+        for (const scope of this.needed ?? []) reader?.needed?.add(scope)
         if (first !== '') sink.write(first)
         for (const { number, text } of this.#kept) if (number > after) sink.write(text)
         const farewell = this.#farewell
@@ -122,8 +132,11 @@ export class ReplayStream extends KeptStream {
         }
         this.#sink?.end()
         this.#sink = sink
+        this.reader = reader
         return () => {
-          if (this.#sink === sink) this.#sink = undefined
+          if (this.#sink !== sink) return
+          this.#sink = undefined
+          this.reader = undefined
         }
       },
     }

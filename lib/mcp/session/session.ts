@@ -15,11 +15,12 @@ import { FairPool } from '../../util/fair-pool.ts'
 import type { ClientInfo } from '../../define/call.ts'
 import type { LiveCall } from '../../define/live-call.ts'
 import type { Severity } from '../../define/log.ts'
+import type { Principal } from '../../define/principal.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Id } from '../../wire/jsonrpc.ts'
 import type { ClientAbilities, PeerInfo } from '../protocol/client.ts'
 import type { ReplayBudget } from '../../util/replay-budget.ts'
-import type { ReplayStream } from './replay.ts'
+import type { StreamReader, ReplayStream } from './replay.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Slot } from '../../util/fair-pool.ts'
 
@@ -27,6 +28,8 @@ import type { Slot } from '../../util/fair-pool.ts'
 export interface Outlet {
   /** Whether its client is connected. Left out: as long as the session. */
   readonly isConnected?: boolean
+  /** Who reads it now. Left out: nobody, or who cannot lose a scope. */
+  readonly reader?: StreamReader | undefined
   /** Sends a message that is no answer: a notification, or a request of ours. */
   send(message: string): void
   /** Ends it. Set where the session lives as long as this does. */
@@ -66,7 +69,7 @@ class Subscriptions extends Lease {
   readonly caller: string
   readonly uris: Set<string> = new Set()
   readonly #watched: Quota
-  /** The client's scopes when it last subscribed. */
+  /** The client's scopes when it was last heard of. */
   scopes: readonly string[] = nothing
 
   constructor(owner: string, watched: Quota) {
@@ -170,7 +173,7 @@ export class Session implements Peer {
 
   get subscriptions(): ReadonlySet<string> { return this.#subscriptions?.uris ?? none }
 
-  /** The client's scopes when it last subscribed. */
+  /** The scopes of a client that subscribes, when it was last heard of. */
   get scopes(): readonly string[] { return this.#subscriptions?.scopes ?? nothing }
 
   isRunning(id: Id): boolean {
@@ -205,6 +208,11 @@ export class Session implements Peer {
     this.#subscriptions ??= new Subscriptions(this.owner, this.#terms.watched)
     this.#subscriptions.scopes = scopes
     this.#subscriptions.add(uri)
+  }
+
+  /** The client was heard of. */
+  renew({ scopes }: Principal): void {
+    if (this.#subscriptions !== undefined) this.#subscriptions.scopes = scopes
   }
 
   unsubscribe(uri: string): void {

@@ -39,7 +39,7 @@ export function runAugmented(request: McpRequest, tool: Tool, work: ToolWork): M
     throw new Fault('invalid', 'params.task must be an object, its ttl milliseconds above zero')
   }
   // What refuses the call refuses the task.
-  requireScopes(origin.principal, tool.scopes)
+  requireScopes(origin, tool.scopes)
   service.workload.check(origin)
   session?.workload.check()
   const ttlMs = ttl === undefined ? undefined : Math.min(ttl, service.limits.taskKeepMs)

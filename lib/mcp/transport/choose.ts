@@ -159,6 +159,7 @@ export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused 
     const why = 'There is no such session, or it has ended; begin again with initialize'
     return refused(rpcError(INVALID_REQUEST, why), 404)
   }
+  session?.renew(exchange.origin.principal)
   if (named === undefined) return unsupported(mcpProtocolVersion ?? '', revisions)
   if (session !== undefined) return session
   if (mcp.options.sessions === 'required') {

@@ -23,6 +23,7 @@ import type { Origin } from '../../define/call.ts'
 import type { Exchange, Overuse, Reply, Sink } from '../../http/message/exchange.ts'
 import type { RpcMessage } from '../../wire/jsonrpc.ts'
 import type { McpContext } from '../request/context.ts'
+import type { StreamReader } from '../session/replay.ts'
 import type { Outlet, ResponseChannel, Session } from '../session/session.ts'
 
 /** `GET /sse`: a session that lives as long as its stream. */
@@ -53,7 +54,7 @@ function begin(mcp: McpContext, exchange: Exchange, overuse: Overuse | undefined
     body: {
       open(sink) {
         sink.write(formatEvent(`${path}?session_id=${session.id}`, 'endpoint'))
-        session.outlet = new LegacySseStream(sink)
+        session.outlet = new LegacySseStream(sink, exchange.origin)
         return () => mcp.sessions.close(session)
       },
     },
@@ -63,11 +64,16 @@ function begin(mcp: McpContext, exchange: Exchange, overuse: Overuse | undefined
 /** The stream of such a session: the channel of all its messages, and of every request. */
 class LegacySseStream implements Outlet, ResponseChannel {
   readonly sends = true
+  readonly reader: StreamReader
   readonly #sink: Sink
 
-  constructor(sink: Sink) {
+  constructor(sink: Sink, reader: StreamReader) {
     this.#sink = sink
+    this.reader = reader
   }
+
+  /** What answers a request goes out on it: it needs the same scopes. */
+  needs({ needed }: Origin): void { for (const scope of needed ?? []) this.reader.needed?.add(scope) }
 
   send(message: string): void { this.#sink.write(formatEvent(message, 'message')) }
   finish(message: string): void { this.send(message) }
@@ -121,6 +127,7 @@ function take(
     else if (session.isRunning(posted.id)) return duplicate(posted.id)
     else if (posted.method === 'initialize') stream.finish(initialize(mcp, posted, session))
     else dispatch(mcp, posted, session, origin, stream)
+    stream.needs(origin)
     return accepted
   }
   const objection = batchObjection(posted, session.revision)
@@ -138,6 +145,7 @@ function take(
       abandon: () => answer(message, undefined),
     })
   }
+  stream.needs(origin)
   return accepted
 }
 

@@ -3,14 +3,16 @@
  * where nothing does for a while.
  */
 import { MAX_TIMER_MS } from '../../util/clock.ts'
+import { Fault } from '../../define/fault.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
+import { formatError } from '../../wire/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../../wire/sse.ts'
 import { dispatch } from '../methods/methods.ts'
 import { withinBytes } from './batch.ts'
 import type { Timed } from '../../util/timers.ts'
 import type { Origin } from '../../define/call.ts'
-import type { Reply } from '../../http/message/exchange.ts'
+import type { Dismissal, Reply } from '../../http/message/exchange.ts'
 import type { McpContext } from '../request/context.ts'
 import type { McpRequest } from '../request/request.ts'
 import type { ReplayStream } from '../session/replay.ts'
@@ -54,6 +56,7 @@ export class PostReply implements ResponseChannel, Timed {
   #reply: Reply | undefined
   #resolve: ((reply: Reply) => void) | undefined
   #hasLeft = false
+  #origin: Origin | undefined
 
   constructor(
     mcp: McpContext, peer: Peer, forms: Forms, requests: RequestMessage | readonly RequestMessage[],
@@ -75,6 +78,7 @@ export class PostReply implements ResponseChannel, Timed {
    */
   run(origin: Origin, cancels?: boolean): Reply | Promise<Reply> {
     const requests = this.#requests
+    this.#origin = origin
     if ('kind' in requests) {
       this.#dispatch(requests, origin, this)
     } else {
@@ -171,7 +175,8 @@ export class PostReply implements ResponseChannel, Timed {
     const session = this.#keeper
     let body
     if (session === undefined) {
-      const outbox = new DeferredStream(() => { if (this.#owed > 0) this.#leave() })
+      const onOver = (): void => { if (this.#owed > 0) this.#leave() }
+      const outbox = new DeferredStream(onOver, this.#dismissal.bind(this))
       outbox.write(comment)
       this.#stream = {
         send: (message) => { outbox.write(formatEvent(message)) },
@@ -183,6 +188,7 @@ export class PostReply implements ResponseChannel, Timed {
       const isKnown = this.#mcp.migration !== undefined
       const replay = session.openStream(isKnown ? [this.#requests].flat().map(({ id }) => id) : undefined)
       this.#replay = replay
+      replay.needed = this.#origin?.needed
       // From here on the client can come back even before there is anything to send.
       if (revision.primes) replay.send('')
       this.#stream = replay
@@ -191,6 +197,14 @@ export class PostReply implements ResponseChannel, Timed {
     for (const answer of this.#answers ?? []) this.#stream.send(answer)
     this.#settle({ status: 200, type: EVENT_STREAM, body })
     return this.#stream
+  }
+
+  /** Answers what is owed to a client that may read no more. */
+  #dismissal({ kind, message }: Dismissal): string {
+    const fault = new Fault(kind, message)
+    // An answer that was not sent yet is dropped; of a batch it is not known which.
+    const owed = this.#waiting?.filter(({ isFinished }) => !this.#isBatch || !isFinished) ?? []
+    return owed.map((request) => formatEvent(formatError(request.id, request.errorOf(fault)))).join('')
   }
 
   /** Ends the connection after an event from which the client can resume; nothing where it cannot. */

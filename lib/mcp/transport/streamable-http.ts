@@ -17,6 +17,7 @@ import { parseEventId } from '../session/replay.ts'
 import { duplicate, invalid, overLimit, unavailable } from '../protocol/replies.ts'
 import { noEvent, positionEvent, resumeFromPeer } from './resume.ts'
 import { revisionByName } from '../protocol/revisions.ts'
+import type { Origin } from '../../define/call.ts'
 import type { Exchange, Overuse, Reply } from '../../http/message/exchange.ts'
 import type { McpContext } from '../request/context.ts'
 import type { RpcMessage } from '../../wire/jsonrpc.ts'
@@ -171,10 +172,14 @@ export function get(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply>
   if ('status' in session) return session
   const lastEventId = exchange.header('last-event-id')
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
-  return lastEventId === undefined ? openStandalone(session) : resume(mcp, session, onlyValue(lastEventId))
+  const { origin } = exchange
+  return lastEventId === undefined ? openStandalone(session, origin)
+    : resume(mcp, session, onlyValue(lastEventId), origin)
 }
 
-function resume(mcp: McpContext, session: Session, lastEventId: string): Reply | Promise<Reply> {
+function resume(
+  mcp: McpContext, session: Session, lastEventId: string, origin: Origin,
+): Reply | Promise<Reply> {
   const event = parseEventId(lastEventId)
   if (event === undefined) return noEvent()
   const { shared } = mcp.service
@@ -182,24 +187,25 @@ function resume(mcp: McpContext, session: Session, lastEventId: string): Reply |
   if (stream === undefined || stream.hasLost(event.number)) {
     const { node } = event
     if (shared === undefined || node === undefined || node === shared.cluster.id) return noEvent()
-    return resumeFromPeer(mcp, shared, session, node, event, lastEventId, () => openStandalone(session))
+    const begin = (): Reply => openStandalone(session, origin)
+    return resumeFromPeer(mcp, shared, session, node, event, lastEventId, begin)
   }
   const first = shared === undefined ? '' : positionEvent(session, lastEventId)
-  return { status: 200, type: EVENT_STREAM, body: stream.source(event.number, first) }
+  return { status: 200, type: EVENT_STREAM, body: stream.source(event.number, first, origin) }
 }
 
 /**
  * The stream for messages of a session that belong to no request. A client that opens another one has lost
  * the first, often before this server could notice.
  */
-function openStandalone(session: Session): Reply {
+function openStandalone(session: Session, origin: Origin): Reply {
   // What its client has not read can still be resumed, for a while.
   session.standalone?.finish()
   const stream = session.openStream()
   session.standalone = stream
   session.outlet = stream
   if (session.revision.primes) stream.send('')
-  return { status: 200, type: EVENT_STREAM, body: stream.source(0) }
+  return { status: 200, type: EVENT_STREAM, body: stream.source(0, '', origin) }
 }
 
 export function remove(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {

@@ -20,7 +20,7 @@ import type { Origin } from '../../define/call.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent } from '../../define/event.ts'
 import type { Ability, Question } from '../../define/question.ts'
-import type { Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Dismissal, Exchange, Reply } from '../../http/message/exchange.ts'
 import type { GroupListener } from '../../run/group.ts'
 import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
@@ -123,6 +123,10 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
     const { fault, message } = publicFailure(this.service, error, this.call.requestId)
     this.#endStep()
     this.#end(`{"type":"RUN_ERROR","message":${quote(message)},"code":"${fault.kind}"${this.#usage}}`)
+  }
+
+  dismissal({ kind, message }: Dismissal): string {
+    return formatEvent(`{"type":"RUN_ERROR","message":${quote(message)},"code":"${kind}"}`)
   }
 
   get #usage(): string {

@@ -53,7 +53,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       path: '/tools/{tool}',
       work(exchange) {
         const tool = toolOf(service, exchange)
-        requireScopes(exchange.origin.principal, tool.scopes)
+        requireScopes(exchange.origin, tool.scopes)
         return json(shownTool(tool))
       },
     }),

@@ -2,11 +2,12 @@
  * A run of plain HTTP. Its events end with `done`, which has the whole reply, or `error`. For a key it is the
  * whole reply that is kept, so that a request that is sent again may ask for the other form.
  */
+import { Fault } from '../../define/fault.ts'
 import { isPromised } from '../../util/thenable.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { publicFailure, problemText } from '../reply/reply.ts'
 import { RunReply } from '../reply/run-stream.ts'
-import type { Sink } from '../../http/message/exchange.ts'
+import type { Dismissal, Sink } from '../../http/message/exchange.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 
 export abstract class NativeRun<R> extends RunReply<R> {
@@ -22,6 +23,12 @@ export abstract class NativeRun<R> extends RunReply<R> {
     const { requestId } = this.call
     const text = problemText(publicFailure(this.service, error, requestId), requestId)
     this.#end('error', text, this.hold?.release())
+  }
+
+  dismissal({ kind, message }: Dismissal): string {
+    const { requestId } = this.call
+    const failure = publicFailure(this.service, new Fault(kind, message), requestId)
+    return formatEvent(problemText(failure, requestId), 'error', String(this.#count + 1))
   }
 
   protected send(event: string, data: string): boolean {

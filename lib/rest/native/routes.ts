@@ -106,6 +106,6 @@ export function requireAgent({ catalog }: Service, { params, origin }: Exchange)
       : 'There is no agent here, but tools: GET /tools lists them, and POST /tools/<name> calls one'
     throw new Fault('not-found', id === undefined ? unnamed : named)
   }
-  requireScopes(origin.principal, agent.scopes)
+  requireScopes(origin, agent.scopes)
   return agent
 }

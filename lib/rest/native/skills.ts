@@ -41,13 +41,13 @@ function shown(skill: ServedSkill): object {
 
 /** A skill may lie in folders, so a path of several parts may be a skill, or a file of one. */
 function answerSkill(service: Service, exchange: Exchange): MaybePromise<Reply> {
-  const { params, origin: { principal } } = exchange
+  const { params, origin } = exchange
   const { skillSet: { skills, files }, limits } = service
   const rest = params.get('file')
   const path = `${params.get('skill')}${rest === undefined ? '' : `/${rest}`}`
   const skill = skills.find((one) => one.path === path)
   if (skill !== undefined) {
-    requireScopes(principal, skill.scopes)
+    requireScopes(origin, skill.scopes)
     return boundedJson(shown(skill), limits)
   }
   const file = files.get(path)

@@ -35,7 +35,7 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   const { idempotencyKey: key } = head
   if (key === undefined) return begin()
   // A caller that has lost the scopes does not get an earlier reply either.
-  requireScopes(origin.principal, tool.scopes)
+  requireScopes(origin, tool.scopes)
   return replyOnce(service, key, origin, problemReply, {
     identity: JSON.stringify({ tool: tool.name, body }),
     timeoutMs: tool.timeoutMs ?? service.limits.toolTimeoutMs,
@@ -66,8 +66,9 @@ class ToolCallRun extends NativeRun<ToolResult> {
    */
   stream(): Reply {
     this.service.workload.check(this.origin)
-    requireScopes(this.origin.principal, this.#tool.scopes)
-    const stream = new DeferredStream(this.hold === undefined ? () => this.call.disconnect() : undefined)
+    requireScopes(this.origin, this.#tool.scopes)
+    const onOver = this.hold === undefined ? (): void => this.call.disconnect() : undefined
+    const stream = new DeferredStream(onOver, this.dismissal.bind(this))
     this.start(stream)
     this.#hasBegun = true
     if (this.#refusal !== undefined) throw this.#refusal

@@ -3,6 +3,7 @@
  * written as Markdown, which clients that show chats can read.
  * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
  */
+import { Fault } from '../../define/fault.ts'
 import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
 import { andThen } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
@@ -20,7 +21,7 @@ import type { Origin } from '../../define/call.ts'
 import type { MadeToolCall } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent, Usage } from '../../define/event.ts'
-import type { Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Dismissal, Exchange, Reply } from '../../http/message/exchange.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Formatted } from '../../run/output-format.ts'
@@ -114,6 +115,10 @@ export class ChatRun extends RunReply<Answer> {
 
   protected override fail(error: unknown): void {
     this.sink!.end(formatEvent(openaiFaultText(this.service, error, this.call.requestId)))
+  }
+
+  dismissal({ kind, message }: Dismissal): string {
+    return formatEvent(openaiFaultText(this.service, new Fault(kind, message), this.call.requestId))
   }
 
   #emit(piece: Content): void | Promise<void> {

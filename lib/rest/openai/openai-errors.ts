@@ -33,10 +33,10 @@ const codes: ReadonlyMap<number, string> = new Map([
 const DO_NOT_RETRY = { headers: ['x-should-retry', 'false'] }
 
 /** The agent or group that is named as `model`. Throws `Fault('not-found')`, or `Fault('forbidden')`. */
-export function requireModel({ catalog }: Service, id: string, { principal }: Origin): Agent | Group {
+export function requireModel({ catalog }: Service, id: string, origin: Origin): Agent | Group {
   const agent = catalog.runnable(id)
   if (agent !== undefined) {
-    requireScopes(principal, agent.scopes)
+    requireScopes(origin, agent.scopes)
     return agent
   }
   const remedy = 'GET /v1/models lists those there are'

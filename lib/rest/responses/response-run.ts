@@ -2,7 +2,7 @@
  * One response on its way to its reply, whole or as typed events. Its items are made once for both.
  * Spec: Open Responses 2026-04-24, Streaming.
  */
-import { asFault } from '../../define/fault.ts'
+import { asFault, Fault } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
@@ -24,6 +24,7 @@ import type { Origin } from '../../define/call.ts'
 import type { MadeToolCall } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent } from '../../define/event.ts'
+import type { Dismissal } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -134,6 +135,12 @@ export class ResponseRun extends RunReply<Answer> {
   protected override fail(error: unknown): void {
     const failed = openaiFailure(this.service, error, this.call.requestId)
     this.#end('response.failed', this.#response({ status: 'failed', output: this.#output, error: failed }))
+  }
+
+  dismissal({ kind, message }: Dismissal): string {
+    const { code } = openaiFailure(this.service, new Fault(kind, message), this.call.requestId)
+    const members = { type: 'error', sequence_number: this.#number, code, message, param: null }
+    return this.#form.format(JSON.stringify(members), 'error') + (this.#form.last ?? '')
   }
 
   #end(type: string, response: string): void {

@@ -5,6 +5,7 @@
  */
 import { callerOf } from '../../define/call.ts'
 import { isRecord } from '../../define/content.ts'
+import { Fault } from '../../define/fault.ts'
 import { timer } from '../../util/clock.ts'
 import { PlainLease } from '../../util/quota.ts'
 import { openaiFault, openaiRefusal, requireModel, wrongParam } from '../openai/openai-errors.ts'
@@ -12,7 +13,7 @@ import { valueIn } from '../reply/reply.ts'
 import { decodeRequest } from './response-input.ts'
 import { ResponseRun } from './response-run.ts'
 import { itemsBefore } from './responses.ts'
-import type { Exchange, MessageChannel, Reply, Sink } from '../../http/message/exchange.ts'
+import type { Dismissal, Exchange, MessageChannel, Reply, Sink } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { Quota } from '../../util/quota.ts'
 import type { Seal } from '../../wire/seal.ts'
@@ -93,12 +94,16 @@ export class ResponseSocket implements MessageChannel {
 
   /** The error of a message, in the form of this transport. */
   refuse({ status, body }: Reply): void {
-    const { error } = JSON.parse(String(body)) as { readonly error: ResponseItem }
-    this.#refuse(status, { ...error, code: error['code'] ?? error['type'] })
+    this.#refuse(status, errorOf(body))
+  }
+
+  dismissal({ kind, message }: Dismissal): string {
+    const { status, body } = openaiFault(this.#service, new Fault(kind, message), '')
+    return errorLine(status, errorOf(body))
   }
 
   #refuse(status: number, error: ResponseItem): void {
-    this.#sink!.write(`${JSON.stringify({ type: 'error', status, error })}\n`)
+    this.#sink!.write(errorLine(status, error))
   }
 
   async #respond(request: ResponseRequest, { origin }: Exchange, previous: unknown): Promise<void> {
@@ -154,6 +159,16 @@ export class ResponseSocket implements MessageChannel {
     })
     this.#sink!.end()
   }
+}
+
+/** The error of a refusal over HTTP, as a message has it. */
+function errorOf(body: Reply['body']): ResponseItem {
+  const { error } = JSON.parse(String(body)) as { readonly error: ResponseItem }
+  return { ...error, code: error['code'] ?? error['type'] }
+}
+
+function errorLine(status: number, error: ResponseItem): string {
+  return `${JSON.stringify({ type: 'error', status, error })}\n`
 }
 
 /** Decodes a message. Throws `Fault('invalid')`. */

@@ -8,7 +8,7 @@ import { countedCall, valueIn } from '../reply/reply.ts'
 import { decodeChatInput } from './chat-input.ts'
 import { chatKey, ChatStreams } from './chat-streams.ts'
 import { PeerChats } from './peer-chats.ts'
-import { UiRun } from './ui-run.ts'
+import { dismissalOf, UiRun } from './ui-run.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Exchange, Reply, Source } from '../../http/message/exchange.ts'
@@ -59,7 +59,7 @@ export class Chats {
     const chat = chatKey(agent, params.get('chat') ?? '', principal)
     return countedCall(exchange, () => {
       const source = this.#streams.find(chat)?.source() ?? this.#peers?.read(principal.id, chat)
-      return andThen(source, (found) => found === undefined ? { status: 204 } : streamed(found))
+      return andThen(source, (found) => found === undefined ? { status: 204 } : streamed(reading(found)))
     })
   }
 
@@ -85,6 +85,11 @@ export class Chats {
     }
     return streamed(run)
   }
+}
+
+/** A stream that is read again. */
+function reading(source: Source): Source {
+  return { open: (sink) => source.open(sink), dismissal: dismissalOf }
 }
 
 function streamed(body: Source): Reply {

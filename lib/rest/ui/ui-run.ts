@@ -15,7 +15,7 @@ import type { ArtifactInput } from '../../define/artifact.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent } from '../../define/event.ts'
-import type { Sink } from '../../http/message/exchange.ts'
+import type { Dismissal, Sink } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -36,6 +36,11 @@ function namedBeginning(): string {
 /** What it ends with. */
 const FINISH_STEP = formatEvent('{"type":"finish-step"}')
 const DONE = formatEvent('[DONE]')
+
+/** What a reader that is cut off is told. */
+export function dismissalOf({ message: errorText }: Dismissal): string {
+  return formatEvent(JSON.stringify({ type: 'error', errorText })) + DONE
+}
 
 /** The marks of a tool that the agent runs itself, and the client does not know. */
 const ours = { providerExecuted: true, dynamic: true }
@@ -133,6 +138,8 @@ export class UiRun extends PartRun<ChatInput> {
     this.write({ type: 'error', errorText })
     this.sink!.end(DONE)
   }
+
+  dismissal(why: Dismissal): string { return dismissalOf(why) }
 
   #callTool(toolCallId: string, toolName: string, input: unknown, marks?: typeof ours): void {
     this.write({ type: 'tool-input-available', toolCallId, toolName, input, ...marks })
