@@ -129,7 +129,7 @@ export class OauthFamilies {
         throw unknownSecret()
       }
       if (family.until <= now) throw unknownSecret()
-      if (use.kind === 'code') return await this.#advance(held, use.scopes)
+      if (use.kind === 'code') return this.#advance(held, use.scopes)
       if ((family.claimedUntil ?? 0) > now) {
         if (now >= giveUpAt) throw new OauthRefusal('temporarily_unavailable', 'Try again later', 503)
         await pause(LOOK_MS)
@@ -137,7 +137,7 @@ export class OauthFamilies {
       }
       const claimed = await this.#write(name, { ...family, claimedUntil: now + claimMs }, version)
       // Where another was faster, its turn is looked at.
-      if (claimed !== undefined) return await this.#refresh({ name, family, version: claimed }, use.scopes)
+      if (claimed !== undefined) return this.#refresh({ name, family, version: claimed }, use.scopes)
     }
   }
 

@@ -166,10 +166,21 @@ test('a provider that registers no clients is behind a proxy', options, async (t
   assert.equal(text, `token:${encodeURIComponent(origin)}:alice alice@example.com`)
   const { refresh_token: refresh } = authProvider.tokens()
   assert.equal(typeof refresh, 'string')
-  const form = new URLSearchParams({
-    grant_type: 'refresh_token', refresh_token: refresh,
-    client_id: authProvider.clientInformation().client_id,
-  })
-  const renewed = await (await fetch(`${origin}/oauth/token`, { method: 'POST', body: form })).json()
-  assert.equal(renewed.token_type, 'Bearer')
+  const { client_id } = authProvider.clientInformation()
+  const renew = async (refresh_token) => {
+    const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token, client_id })
+    return (await fetch(`${origin}/oauth/token`, { method: 'POST', body })).json()
+  }
+  const callWith = async (token) => (
+    await fetch(resource, { method: 'POST', headers: { authorization: `Bearer ${token}` } })
+  ).status
+  const first = await renew(refresh)
+  assert.equal(first.token_type, 'Bearer')
+  // Its answer may have been lost.
+  assert.equal((await renew(refresh)).token_type, 'Bearer')
+  const last = await renew(first.refresh_token)
+  assert.notEqual(await callWith(last.access_token), 401)
+  assert.equal((await renew(refresh)).error, 'invalid_grant')
+  assert.equal(await callWith(last.access_token), 401)
+  assert.equal((await renew(last.refresh_token)).error, 'invalid_grant')
 })

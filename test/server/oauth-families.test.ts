@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryStore } from '../../lib/index.ts'
 import { request } from '../fixtures/client.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
@@ -8,7 +9,7 @@ import {
   tokensIn,
 } from './oauth-login.ts'
 import type { TestContext } from 'node:test'
-import type { TriportServer } from '../../lib/index.ts'
+import type { Store, TriportServer } from '../../lib/index.ts'
 import type { Form, Provider } from './oauth-login.ts'
 
 const START = Date.UTC(2026, 0, 1)
@@ -75,6 +76,26 @@ test('what is two turns old ends all at once, and the log says so', async (t) =>
   assert.deepEqual(await refusedBy(server, code), refused)
   assert.deepEqual(await callWith(server, two.access), [401])
   assert.match(logged.join(), /used a second time/)
+})
+
+test('what has ended is refused from the answer on, however slow the store is', async (t) => {
+  const memory = memoryStore()
+  const remove: Store['remove'] = async (...entry) => {
+    await sleep(50)
+    return memory.remove(...entry)
+  }
+  const provider = await providerFor(t)
+  const server = serving(t, provider, {}, { store: { ...memory, remove } })
+  const clientId = await registered(server)
+  const code = exchange(clientId, await codeFor(server, clientId))
+  const one = await tokensIn(await tokenFor(server, code))
+  const two = await tokensIn(await tokenFor(server, refreshing(clientId, one.refresh)))
+  assert.deepEqual(await refusedBy(server, code), refused)
+  assert.deepEqual(await callWith(server, two.access), [401])
+  const other = await tokensFor(server, clientId)
+  provider.answer.body = { access_token: 'nobody' }
+  assert.deepEqual(await refusedBy(server, refreshing(clientId, other.refresh)), refused)
+  assert.deepEqual(await callWith(server, other.access), [401])
 })
 
 test('a second use in one process ends what other processes have given', async (t) => {

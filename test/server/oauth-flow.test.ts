@@ -8,7 +8,7 @@ import {
   registered, serving,
 } from './oauth-login.ts'
 import type { TestContext } from 'node:test'
-import type { OauthProxyOptions, TriportServer } from '../../lib/index.ts'
+import type { OauthProxyOptions, Store, TriportServer } from '../../lib/index.ts'
 import type { Form } from './oauth-login.ts'
 
 const START = Date.UTC(2026, 0, 1)
@@ -305,7 +305,7 @@ test('the provider may refuse a user, and the store have no room', async (t) => 
   const provider = await providerFor(t)
   const memory = memoryStore()
   let isFull = false
-  const write: typeof memory.write = (...entry) => {
+  const write: Store['write'] = async (...entry) => {
     if (isFull && entry[0].owner !== 'logins') throw new Error('secret')
     return memory.write(...entry)
   }
