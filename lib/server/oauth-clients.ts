@@ -10,7 +10,6 @@ import { isLoopbackName } from '../wire/secure-address.ts'
 import { repeatsMember } from './oauth-parameters.ts'
 import { oauthJson, OauthRefusal } from './oauth-refusal.ts'
 import type { Reply } from '../http/message/exchange.ts'
-import type { MaybePromise } from '../util/thenable.ts'
 import type { Seal } from '../wire/seal.ts'
 
 export interface OauthClient { readonly name: string; readonly redirectUris: readonly string[] }
@@ -36,8 +35,8 @@ export class OauthClients {
     this.#seal = seal
   }
 
-  /** Undefined for one that is not known. */
-  find(id: string): MaybePromise<OauthClient | undefined> {
+  /** Undefined for one that is not known. A promise, as there may be ids that others must be asked about. */
+  async find(id: string): Promise<OauthClient | undefined> {
     return this.#seal.open('oauth client', id) as OauthClient | undefined
   }
 
