@@ -121,11 +121,11 @@ export class OauthFlow {
       this.#requireGood(asked, challenge)
     } catch (error) {
       // Anyone may register: nobody is sent to another site before they have agreed (RFC 9700 §4.11.2).
-      if (!(error instanceof OauthRefusal)) throw error
+      const { code, message } = this.#refusalFor(error)
       if (new URL(redirectUri).protocol === 'https:') {
-        throw new ShownRefusal(error.code, 'The application asks for what is not given here', error.message)
+        throw new ShownRefusal(code, 'The application asks for what is not given here', message)
       }
-      return this.#sendBack({ redirectUri, state }, { error: error.code, error_description: error.message })
+      return this.#sendBack({ redirectUri, state }, { error: code, error_description: message })
     }
     const scope = parseScope(asked.get('scope') ?? '').join(' ') || undefined
     const grant: OauthGrant = { client: digest(clientId), redirectUri, challenge, scope }
@@ -266,7 +266,7 @@ export class OauthFlow {
     const start = `${this.#cookieName}=`
     const all = exchange.header('cookie')?.split(/;\s*/)
     const value = all?.find((one) => one.startsWith(start))?.slice(start.length)
-    return value !== undefined && /^[\w-]{36}$/.test(value) ? value : undefined
+    return /^[\w-]{36}$/.exec(value ?? '')?.[0]
   }
 }
 

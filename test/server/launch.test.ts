@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer, launch, memoryStore } from '../../lib/index.ts'
+import { launchServer } from '../../lib/server/launch.ts'
 import { echo, eventually, jsonOf } from '../fixtures/client.ts'
 import { listed } from '../fixtures/fleet.ts'
 import type { IncomingMessage } from 'node:http'
@@ -125,12 +126,16 @@ async function obey(line: string): Promise<number | undefined> {
 }
 
 /** What a launch prints. */
-async function printed(t: TestContext, subject: Subject, options: LaunchOptions): Promise<string> {
+function printed(t: TestContext, subject: Subject, options: LaunchOptions): Promise<string> {
+  return printing(() => start(t, subject, { protocol: 'all', quiet: false, ...options }))
+}
+
+async function printing(act: () => Promise<unknown>): Promise<string> {
   const { write } = process.stderr
   let text = ''
   process.stderr.write = (chunk: string | Uint8Array): boolean => { text += String(chunk); return true }
   try {
-    await start(t, subject, { protocol: 'all', quiet: false, ...options })
+    await act()
   } finally {
     process.stderr.write = write
   }
@@ -150,6 +155,31 @@ test('each line that a launch prints can be obeyed as it is', async (t) => {
   assert.match(await printed(t, { resources }, {}), /A2A   not served: it needs an agent or a tool; use HTTP/)
 })
 
+test('the first things that are served are named where there is no agent', async (t) => {
+  const resources = [{ uri: 'file:///a', name: 'a', read: () => 'A' }]
+  const prompts = [{ name: 'greet', get: () => 'Hello' }]
+  const tools = [{ name: 'add', description: 'Adds.', run: () => 3 }]
+  const offers = [
+    ['tools', { tools, prompts, resources }], ['prompts', { prompts, resources }],
+    ['resources', { resources }],
+  ] as const
+  for (const [path, offer] of offers) {
+    const text = await printed(t, offer, {})
+    assert.match(text, new RegExp(`  HTTP  http://\\S+:\\d+/${path}\n +curl http://\\S+/${path}\n`))
+  }
+})
+
+test('a quiet launch prints nothing, and one of a finished server its address', async (t) => {
+  assert.equal(await printed(t, echo, { quiet: true }), '')
+  const finished = async (isQuiet: boolean): Promise<string> => printing(async () => {
+    const server = createServer({ agents: [echo], log: false, graceMs: 0 })
+    const { close } = await launchServer(server, { port: 0, quiet: isQuiet, signals: false })
+    await close()
+  })
+  assert.equal(await finished(true), '')
+  assert.match(await finished(false), /^Echo 1\.0\.0 at (http:\S+)  \(docs: \1\/docs\)\n$/)
+})
+
 test('closing gives the signals back', async () => {
   const count = (): number => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM')
   const before = count()
@@ -157,6 +187,9 @@ test('closing gives the signals back', async () => {
   assert.equal(count(), before + 2)
   await launched.close()
   assert.equal(count(), before)
+  const silent = await launch(echo, quiet)
+  assert.equal(count(), before)
+  await silent.close()
 })
 
 /** Two servers in one process, one with a call to end; it prints what comes of that, and its exit code. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import test from 'node:test'
 import { memoryStore } from '../../lib/index.ts'
 import { jsonOf, request } from '../fixtures/client.ts'
+import { sharedStore } from '../fixtures/shared-store.ts'
 import {
   authorizePath, Browser, callbackFor, codeFor, consentFor, locationOf, providerFor, redirect_uri, refusalIn,
   registered, serving,
@@ -162,7 +163,7 @@ test('a parameter that stands twice is refused wherever it stands', async (t) =>
   }
   const others = ['response_type', 'code_challenge', 'code_challenge_method', 'state', 'scope', 'resource']
   for (const name of [...others, 'unknown']) {
-    const twice = `${path}${name === 'unknown' ? '&unknown=' : ''}&${name}=`
+    const twice = `${path}${name === 'unknown' ? '&unknown=' : ''}&${name}=x`
     const { searchParams: back } = locationOf(await browser.go(twice))
     assert.deepEqual([back.get('error'), back.get('state')],
     ['invalid_request', name === 'state' ? null : 'st'])
@@ -219,6 +220,12 @@ test('the cookie of a browser stays, and is for its host, pages and time alone',
   const rest = 'Path=/; Max-Age=600; HttpOnly; SameSite=Lax'
   assert.match(first, new RegExp(`^__Host-triport_oauth=[\\w-]{36}; ${rest}; Secure$`))
   assert.equal((await browser.go(authorizePath(clientId))).headers.get('set-cookie'), first)
+  for (const wrong of ['x', 'a'.repeat(37), `${'a'.repeat(35)}!`]) {
+    browser.cookie = `__Host-triport_oauth=${wrong}`
+    await browser.go(authorizePath(clientId))
+    assert.match(browser.cookie, /^__Host-triport_oauth=[\w-]{36}$/)
+    assert.ok(!browser.cookie.includes('a'.repeat(20)))
+  }
   const plain = serving(t, await providerFor(t), { resource: 'http://localhost:8080/mcp' })
   const path = authorizePath(await registered(plain), { resource: '' })
   const cookie = (await new Browser(plain).go(path)).headers.get('set-cookie') ?? ''
@@ -252,7 +259,7 @@ test('a login comes back once, from its browser, and with an answer', async (t) 
 
 test('of two answers to one login, in two processes, one goes on', async (t) => {
   const provider = await providerFor(t)
-  const options = { store: memoryStore({ isShared: true }), secret: 'the secret of all servers' }
+  const options = { store: sharedStore() }
   const [one, other] = [serving(t, provider, {}, options), serving(t, provider, {}, options)]
   const browser = new Browser(one)
   const callback = `${await callbackFor(browser, await registered(one))}&code=pc`

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import test from 'node:test'
 import { jsonOf, request } from '../fixtures/client.ts'
+import { sharedStore } from '../fixtures/shared-store.ts'
 import {
   authorizePath, Browser, callbackFor, callWith, codeFor, exchange, providerFor, refreshing,
   refusalIn, registered, serving, tokenFor, tokensIn,
@@ -170,4 +171,16 @@ test('every request that works or asks counts against the rate, and is refused b
     assert.deepEqual(await refusalIn(reply), [429, 'temporarily_unavailable'], path)
   }
   assert.deepEqual(provider.asked, [])
+})
+
+test('a rate that processes share counts logins too, and lets them go on', async (t) => {
+  const options = { rateLimit: { perMinute: 1, burst: 8 }, store: sharedStore() }
+  const server = serving(t, await providerFor(t), {}, options)
+  const clientId = await registered(server)
+  const browser = new Browser(server)
+  const callback = `${await callbackFor(browser, clientId)}&code=pc`
+  assert.equal((await browser.go(callback)).status, 303)
+  const statuses = new Set<number>()
+  for (let count = 0; count < 20; count++) statuses.add((await browser.go(authorizePath(clientId))).status)
+  assert.deepEqual([...statuses], [200, 429])
 })
