@@ -2,11 +2,13 @@
 import { anonymous } from '../define/principal.ts'
 import { summaryOf } from '../state/conversation-page.ts'
 import { keyOf } from '../state/store.ts'
+import { decoded, isText, optional, readStored, recordOf } from '../state/stored-value.ts'
 import { andThen } from '../util/thenable.ts'
+import { isStrings } from '../wire/json.ts'
 import { wrong } from './content.ts'
 import { absolutePath } from './session.ts'
 import type { Service } from '../run/service.ts'
-import type { StoreKey } from '../state/store.ts'
+import type { Entry, StoreKey } from '../state/store.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { AcpSession } from './session.ts'
 
@@ -46,8 +48,8 @@ export async function keepSession(service: Service, session: AcpSession, prompt:
 }
 
 /** Throws, or rejects with, `Fault('busy')` where the store cannot be reached. */
-export function readSession({ responses }: Service, id: string): MaybePromise<KeptSession | undefined> {
-  return andThen(responses.read(keyFor(id)), (entry) => entry && decode(entry.value))
+export function readSession(service: Service, id: string): MaybePromise<KeptSession | undefined> {
+  return andThen(service.responses.read(keyFor(id)), (entry) => sessionIn(service, entry))
 }
 
 export function forgetSession({ responses }: Service, id: string): MaybePromise<boolean> {
@@ -56,18 +58,20 @@ export function forgetSession({ responses }: Service, id: string): MaybePromise<
 
 /** One page, the session that was used last first. Rejects with `Fault('invalid')` for wrong parameters. */
 export async function listSessions(
-  { responses }: Service, { cwd, cursor }: Readonly<Record<string, unknown>>,
+  service: Service, { cwd, cursor }: Readonly<Record<string, unknown>>,
 ): Promise<object> {
   const folder = cwd === undefined || cwd === null ? undefined : absolutePath(cwd, 'cwd')
   let before = cursor === undefined || cursor === null ? undefined : versionIn(cursor)
   const sessions: object[] = []
   for (let page = 0; page < MAX_PAGES && sessions.length < PAGE_LENGTH; page++) {
-    const entries = await responses.list(COLLECTION, OWNER, PAGE_LENGTH, before)
-    for (const { key, value } of entries) {
-      const { folders: [first, ...others], title, updatedAt } = decode(value)
+    const entries = await service.responses.list(COLLECTION, OWNER, PAGE_LENGTH, before)
+    for (const entry of entries) {
+      const kept = sessionIn(service, entry)
+      if (kept === undefined) continue
+      const { folders: [first, ...others], title, updatedAt } = kept
       if (folder !== undefined && folder !== first) continue
       sessions.push({
-        sessionId: key, cwd: first, ...others.length > 0 && { additionalDirectories: others },
+        sessionId: entry.key, cwd: first, ...others.length > 0 && { additionalDirectories: others },
         ...title !== '' && { title }, updatedAt,
       })
     }
@@ -83,6 +87,11 @@ function versionIn(cursor: unknown): number {
   throw wrong('cursor', 'must be the nextCursor of a page before it')
 }
 
-function decode(value: string): KeptSession {
-  return JSON.parse(value) as KeptSession
+const isKept = recordOf<KeptSession>({
+  folders: (value) => isStrings(value) && value.length > 0, agentId: optional(isText), title: isText,
+  updatedAt: isText,
+})
+
+function sessionIn({ log }: Service, entry: Entry | undefined): KeptSession | undefined {
+  return readStored(COLLECTION, entry, decoded(isKept), log)
 }

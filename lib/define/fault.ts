@@ -20,10 +20,12 @@ export type FaultKind =
   | 'invalid' | 'unauthenticated' | 'forbidden' | 'not-found' | 'conflict' | 'unsupported'
   | 'too-large' | 'busy' | 'timeout' | 'cancelled' | 'failed' | 'upstream' | 'internal'
 
-const kinds: ReadonlySet<string> = new Set<FaultKind>([
+const kinds: ReadonlySet<unknown> = new Set<FaultKind>([
   'invalid', 'unauthenticated', 'forbidden', 'not-found', 'conflict', 'unsupported',
   'too-large', 'busy', 'timeout', 'cancelled', 'failed', 'upstream', 'internal',
 ])
+
+export function isFaultKind(kind: unknown): kind is FaultKind { return kinds.has(kind) }
 
 /** What a `Fault` may carry besides: what caused it, for the log, and when to try again. */
 export interface FaultOptions extends ErrorOptions { readonly retryAfterSeconds?: number | undefined }
@@ -44,7 +46,7 @@ export class Fault extends Error {
   readonly retryAfterSeconds: number | undefined
 
   constructor(kind: FaultKind, message: string, detail?: unknown, options: FaultOptions = {}) {
-    if (!kinds.has(kind)) {
+    if (!isFaultKind(kind)) {
       throw new TypeError(`'${String(kind)}' is no kind of Fault; write one of ${[...kinds].join(', ')}`)
     }
     super(message || kind, 'cause' in options ? { cause: options.cause } : undefined)

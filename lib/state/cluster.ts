@@ -28,7 +28,7 @@ export const LEASES = 'leases'
 /** The collection of the names of all, until nothing of them can come any more. */
 export const MEMBERS = 'members'
 /** The value of the name of a process that has closed: others need not wait until they may judge. */
-const CLOSED = 'closed'
+export const CLOSED = 'closed'
 /** Senders whose last message number is remembered. */
 const MAX_SENDERS = 10_000
 

@@ -22,7 +22,8 @@ export const IDEMPOTENCY_KEY: RegExp = /^[\x21-\x7e]{1,255}$/
 
 /**
  * Held: the key was free, and is held now. Done: there is a reply. Died: its process has ended before there
- * was one. Lost: the reply could not be kept. Other: the key was used for another request.
+ * was one. Lost: the reply could not be kept, or what is kept cannot be read. Other: the key was used for
+ * another request.
  */
 export type KeyClaim =
   | { readonly state: 'held'; readonly hold: KeyHold }
@@ -41,6 +42,8 @@ export interface KeyHold {
 
 const COLLECTION = 'idempotency'
 const DIGEST_LENGTH = 43
+/** Running, done or lost, and the digest of the request. */
+const VALUE = /^[rdl][\w-]{43}/
 /** A run without a limit counts as dead after this time. */
 const MAX_RUN_MS = 24 * 60 * 60_000
 
@@ -158,6 +161,8 @@ function attempt(work: Unsettled, failed: (cause: unknown) => MaybePromise<void>
 function claimIn(entry: Entry | undefined, digest: string): KeyClaim {
   if (entry === undefined) return { state: 'running' }
   const { value } = entry
+  // It may have run: it must not run again.
+  if (!VALUE.test(value)) return { state: 'lost' }
   const end = 1 + DIGEST_LENGTH
   if (value.slice(1, end) !== digest) return { state: 'other' }
   if (value.startsWith('d')) return { state: 'done', reply: value.slice(end) }

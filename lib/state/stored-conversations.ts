@@ -1,14 +1,14 @@
 /** Conversations in a store that processes share: read before a run, appended to by compare-and-set. */
 import { append, sizeOf } from '../define/chat.ts'
-import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
 import { keyOf } from './store.ts'
+import { among, decoded, isText, manyOf, readStored, recordOf } from './stored-value.ts'
 import type { Chat, ChatMessage } from '../define/chat.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { ConversationPage, ConversationSummary } from './conversation-page.ts'
-import type { Store, StoreKey } from './store.ts'
+import type { Entry, Store, StoreKey } from './store.ts'
 
 /** How often an append is tried again after another process was first. */
 const MAX_ATTEMPTS = 64
@@ -20,6 +20,8 @@ const nothing: Stored = Object.freeze({ messages: [], bytes: 0, version: 0 })
 
 /** How many a list reads at one time. */
 export const READ_AT_ONCE = 8
+/** How many that are not shown a page passes over, at most: then it has fewer. */
+const MAX_PASSED_OVER = 256
 
 export class StoredConversations {
   readonly #limits: Limits
@@ -49,18 +51,20 @@ export class StoredConversations {
     return messages
   }
 
-  /** A page has fewer where conversations of A2A are among them whose ids plain HTTP does not take. */
+  /** Passes over what cannot be read, and conversations of A2A whose ids plain HTTP does not take. */
   async list(owner: string, limit: number, after: string | undefined): Promise<ConversationPage> {
     let before = after === undefined ? undefined : versionIn(after)
     const conversations: ConversationSummary[] = []
-    for (let left = limit; left > 0;) {
-      const wanted = Math.min(left, READ_AT_ONCE)
+    let passedOver = 0
+    while (conversations.length < limit && passedOver < MAX_PASSED_OVER) {
+      const wanted = Math.min(limit - conversations.length, READ_AT_ONCE)
       const entries = await this.#store.list(COLLECTION, keyOf(owner), wanted, before)
-      for (const { key, value } of entries) {
-        if (CONVERSATION_ID.test(key)) conversations.push(summaryOf(key, decode(value)))
+      for (const entry of entries) {
+        const messages = CONVERSATION_ID.test(entry.key) ? this.#messagesIn(entry) : undefined
+        if (messages === undefined) passedOver += 1
+        else conversations.push(summaryOf(entry.key, messages))
       }
       if (entries.length < wanted) return { conversations, next: undefined }
-      left -= entries.length
       before = entries.at(-1)?.version
     }
     return { conversations, next: String(before) }
@@ -100,10 +104,14 @@ export class StoredConversations {
   async #read(key: StoreKey): Promise<Stored> {
     const entry = await this.#store.read(key)
     if (entry === undefined) return nothing
-    const messages = decode(entry.value)
+    const messages = this.#messagesIn(entry) ?? []
     let bytes = 0
     for (const message of messages) bytes += sizeOf(message)
-    return { messages, bytes, version: entry.version }
+    return { messages: [...messages], bytes, version: entry.version }
+  }
+
+  #messagesIn(entry: Entry): readonly ChatMessage[] | undefined {
+    return readStored(COLLECTION, entry, decoded(areMessages), this.#log)
   }
 }
 
@@ -118,14 +126,6 @@ function keyFor(owner: string, id: string): StoreKey {
   return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 
-function decode(value: string): ChatMessage[] {
-  const messages: unknown = JSON.parse(value)
-  if (Array.isArray(messages) && messages.every(isMessage)) return messages
-  throw new Error('The entry is not a conversation')
-}
-
-function isMessage(value: unknown): value is ChatMessage {
-  if (!isRecord(value) || typeof value['content'] !== 'string') return false
-  const { role } = value
-  return role === 'user' || role === 'assistant' || role === 'system'
-}
+const areMessages = manyOf(recordOf<ChatMessage>({
+  role: among('user', 'assistant', 'system'), content: isText,
+}))

@@ -4,9 +4,11 @@
  *
  * Several processes may sweep at once: each task is changed by its version.
  */
-import { LEASES, memberOf, MEMBERS } from '../state/cluster.ts'
+import { CLOSED, LEASES, memberOf, MEMBERS } from '../state/cluster.ts'
 import { SYSTEM_OWNER } from '../state/store.ts'
-import { runKeyOf, RUNS, taskKeyOf } from './stored-tasks.ts'
+import { readStored } from '../state/stored-value.ts'
+import { isStrings } from '../wire/json.ts'
+import { readTask, RUNS, taskKeyOf } from './stored-tasks.ts'
 import { isInterrupted, isTerminal } from './task.ts'
 import { failedWith } from './task-recovery.ts'
 import type { GuardedStore } from '../state/guarded-store.ts'
@@ -60,7 +62,7 @@ export function reapOrphans(
       const { key: node, value } = member
       members.add(node)
       if (value === GONE && !isThorough) continue
-      if (value === '' && !cluster.mayJudge) continue
+      if (value !== GONE && value !== CLOSED && !cluster.mayJudge) continue
       if (leases.has(node) || await cluster.isAlive(node)) continue
       if (!deadSince.has(node)) deadSince.set(node, performance.now())
       await reapNode(member)
@@ -96,12 +98,17 @@ export function reapOrphans(
   }
 
   /** One task of a dead process. Where others change it meanwhile, the next sweep looks again. */
-  async function reapRun(node: string, { value, version }: Entry): Promise<void> {
-    const [owner, id] = JSON.parse(value) as readonly [string, string]
+  async function reapRun(node: string, run: Entry): Promise<void> {
+    // Where it cannot be read, nobody can ever find its task by it.
+    const ended = readStored(RUNS, run, decodeRun, log)
+    if (ended !== undefined && !await reapTask(node, ended)) return
+    await store.remove({ collection: RUNS, owner: SYSTEM_OWNER + node, key: run.key }, run.version)
+  }
+
+  async function reapTask(node: string, [owner, id]: readonly [string, string]): Promise<boolean> {
     const task = await stored.read(owner, id)
-    const isDone = task === undefined ? await writeTombstone(owner, id, 0)
-      : task.node !== node || await recoverTask(task, node)
-    if (isDone) await store.remove(runKeyOf(node, { id }), version)
+    if (task === undefined) return writeTombstone(owner, id, 0)
+    return task.node !== node || await recoverTask(task, node)
   }
 
   /** Finds out what became of a write of this process that got no answer. */
@@ -129,7 +136,12 @@ export function reapOrphans(
   async function writeTombstone(owner: string, id: string, version: number): Promise<boolean> {
     const key = taskKeyOf(owner, id)
     if (await store.write(key, 'null', GONE_MS, version) !== undefined) return true
-    return (await store.read(key))?.value === 'null'
+    const entry = await store.read(key)
+    if (entry === undefined) return false
+    const task = readTask(entry, log)
+    // What cannot be read would stay for ever: it is no task that anybody could end.
+    return task === null
+      || (task === undefined && await store.write(key, 'null', GONE_MS, entry.version) !== undefined)
   }
 
   /** False where it is not known yet what becomes of a task. */
@@ -143,6 +155,11 @@ export function reapOrphans(
     log('warning', 'The process of a task has ended, and the task with it', { task: task.id })
     return true
   }
+}
+
+function decodeRun(value: unknown): readonly [string, string] | undefined {
+  const [owner, id]: readonly (string | undefined)[] = isStrings(value) ? value : []
+  return owner === undefined || id === undefined ? undefined : [owner, id]
 }
 
 /** Whether a task goes on without its process: it has ended, or its client's next message begins it again. */

@@ -9,8 +9,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../define/fault.ts'
 import { keyOf, SYSTEM_OWNER } from '../state/store.ts'
+import { readStored } from '../state/stored-value.ts'
 import { withDeadline } from '../util/clock.ts'
 import { andThen } from '../util/thenable.ts'
+import { decodeTask } from './stored-task.ts'
 import { isInterrupted } from './task.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Limits } from '../define/limits.ts'
@@ -129,11 +131,7 @@ export class StoredTasks {
   }
 
   get(owner: string, id: string): MaybePromise<Task | undefined> {
-    return andThen(this.#store.read(taskKeyOf(owner, id)), (entry) => {
-      const task = entry && this.#decode(entry)
-      // A store that mixes up owners must not show one to another.
-      return task?.owner === owner ? task : undefined
-    })
+    return andThen(this.#store.read(taskKeyOf(owner, id)), (entry) => this.#decode(owner, entry))
   }
 
   /** The owner's, the one whose status changed last first, with those that are `here` as they are here. */
@@ -141,12 +139,11 @@ export class StoredTasks {
     return andThen(this.#store.list(COLLECTION, keyOf(owner), LIST_LIMIT), (entries) => {
       const byId = new Map(here.map((task) => [task.id, task]))
       for (const entry of entries) {
-        const task = this.#decode(entry)
+        const task = this.#decode(owner, entry)
         if (task === undefined) continue
         const known = byId.get(task.id)
         // What is newer in the store was taken by another process.
-        const isNewer = known === undefined || known.status.at < task.status.at
-        if (task.owner === owner && isNewer) byId.set(task.id, task)
+        if (known === undefined || known.status.at < task.status.at) byId.set(task.id, task)
       }
       return [...byId.values()].sort(byStatus)
     })
@@ -163,12 +160,14 @@ export class StoredTasks {
    */
   async refresh(record: TaskRecord): Promise<Task | undefined> {
     const { owner, id, version: before } = record
-    const task = await this.get(owner, id)
+    const entry = await this.#store.read(taskKeyOf(owner, id))
+    const task = this.#decode(owner, entry)
     // It is being begun here: its first write finds out whether it may be.
     if (task === undefined && before === 0) return record.task
     // What was read may be what is being written here.
     await record.writing?.catch(() => {})
-    const version = task && this.versionOf(task)
+    const version = entry?.version
+    // What was written here may have been damaged: the next write mends it.
     if (version !== undefined && (version <= record.version || this.#isOwn(record, task))) {
       record.version = Math.max(record.version, version)
       return record.task
@@ -399,17 +398,23 @@ export class StoredTasks {
     this.#table.forget(record)
   }
 
-  /** Undefined for a tombstone: no process may write a task of that id any more. */
-  #decode({ value, version }: Entry): Task | undefined {
-    const task = JSON.parse(value) as Task | null
-    if (task === null) return undefined
-    this.#versions.set(task, version)
+  /** Undefined for a tombstone, too: no process may write a task of that id any more. */
+  #decode(owner: string, entry: Entry | undefined): Task | undefined {
+    const task = readTask(entry, this.#log)
+    // A store that mixes up owners must not show one to another.
+    if (entry === undefined || task?.owner !== owner) return undefined
+    this.#versions.set(task, entry.version)
     return task
   }
 }
 
 export function taskKeyOf(owner: string, id: string): StoreKey {
   return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
+}
+
+/** A kept task; null for a tombstone, undefined for none, and for what cannot be read. */
+export function readTask(entry: Entry | undefined, log: Log): Task | null | undefined {
+  return readStored(COLLECTION, entry, decodeTask, log)
 }
 
 /** Where the run of a task is announced. */

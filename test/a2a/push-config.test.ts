@@ -172,11 +172,34 @@ test('pages follow each other without a gap, even where what they stood behind i
   }
 })
 
-test('what is no configuration in the store is not taken for one', async () => {
+test('what is no configuration in the store counts as none, and the others of its task stay', async () => {
   const store = memoryStore()
-  const configs = new PushConfigs(store)
-  for (const value of ['{}', '[1]', '[{"id":"a"}]', '"a"']) {
-    store.write({ collection: 'push-configs', owner: 'ann', key: 'task-1' }, value, 1_000, 'any')
-    await assert.rejects(configs.of(task), /is none/, value)
+  const lines: unknown[] = []
+  const configs = new PushConfigs(store, (level, _message, fields) => lines.push([level, fields]))
+  const key = { collection: 'push-configs', owner: 'ann', key: 'task-1' }
+  for (const value of ['', '{}', 'null', '[1]', '[{"id":"a"}]', '"a"', '[null', '[null]']) {
+    const version = store.write(key, value, 60_000, 'any')
+    assert.deepEqual(await configs.of(task), [], value)
+    assert.equal(await configs.remove(task, undefined, 1_000), undefined)
+    assert.deepEqual(lines.splice(0), version === 1 ? [
+      ['warning', { collection: 'push-configs', version }],
+    ] : [], value)
+    const { id } = await configs.put(task, config('a'), '1.0', 60_000)
+    assert.deepEqual((await configs.of(task)).map((one) => one.id), [id], value)
   }
+  const [good] = await configs.of(task)
+  const full = { ...good, token: 't', authentication: { schemes: ['a'], credentials: 'c' }, traceparent: 't' }
+  for (const [name, wrong] of Object.entries({
+    id: 1, taskId: null, url: 'no address', token: 1, authentication: 'a', dialect: '0.2', position: '1',
+    stamp: undefined, traceparent: 5,
+  })) {
+    store.write(key, JSON.stringify([good, { ...full, [name]: wrong }, full]), 60_000, 'any')
+    assert.deepEqual(await configs.of(task), [good, full], name)
+  }
+  for (const authentication of [{ schemes: 'a' }, { schemes: ['a'], credentials: 1 }, { credentials: 'c' }]) {
+    store.write(key, JSON.stringify([{ ...full, authentication }]), 60_000, 'any')
+    assert.deepEqual(await configs.of(task), [])
+  }
+  await configs.keepFor(task, 1_000)
+  assert.equal(store.read(key), undefined)
 })

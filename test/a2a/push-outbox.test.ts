@@ -3,6 +3,7 @@ import test from 'node:test'
 import { PushOutbox } from '../../lib/a2a/push/push-outbox.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
+import { damages } from '../fixtures/damaged-store.ts'
 import { sender } from '../fixtures/webhook.ts'
 import type { TakenOver } from '../../lib/a2a/push/push-outbox.ts'
 import type { Store } from '../../lib/index.ts'
@@ -74,6 +75,29 @@ test('those of a process that closed are taken over, of each configuration in or
   for (const { kept } of lines.flat()) here!.outbox.forget(kept)
   await eventually(async () => (await keptOf(store, gone!))[0] === 0)
   assert.deepEqual(await other!.outbox.takeOver(id, Infinity), { isEmpty: true, lines: [] })
+})
+
+test('what cannot be read is not taken over, and what lies behind it is', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const lines: string[] = []
+  const [gone, here] = [sender(t, store), sender(t, store, lines)]
+  const { id } = gone.nodes
+  await gone.outbox.keep(event('t', '1'))
+  await gone.close()
+  const { value } = store.list('push-events', `~${id}`, 1)[0]!
+  const whole = JSON.parse(value) as object
+  const wrong = [
+    ...Object.values(damages).map((change) => change(value)),
+    ...[...Object.keys(whole), 'body'].map((name) => JSON.stringify({ ...whole, [name]: [] })),
+  ]
+  // More than a page of them.
+  for (let count = 0; count < 110; count++) {
+    const key = { collection: 'push-events', owner: `~${id}`, key: `damaged-${count}` }
+    store.write(key, wrong[count % wrong.length]!, 60_000, 0)
+  }
+  const { isEmpty, lines: taken } = await here.outbox.takeOver(id, Infinity)
+  assert.deepEqual([isEmpty, bodies(taken)], [false, [['1']]])
+  assert.equal(lines.length, 1)
 })
 
 test('what one took over and had no time to post is taken over from it', async (t) => {

@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { defineAgent, definePrompt, Fault, memoryStore, serveStdio } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
+import { damagedStore, damages } from '../fixtures/damaged-store.ts'
 import type { Call, StdioOptions } from '../../lib/index.ts'
 
 type Json = Readonly<Record<string, any>>
@@ -522,6 +523,36 @@ for (const [what, options] of stores) {
     await editor.end()
   })
 }
+
+test('a session of which what is kept cannot be read is passed over, and goes on', async () => {
+  const store = damagedStore()
+  const lines: unknown[] = []
+  const editor = new Editor(echo, {
+    store, secret: 'the secret of the editors', deployment: 'editors',
+    log: (_level, line, fields) => { lines.push(line.slice(0, 27), fields?.['collection']) },
+  })
+  await editor.ask('initialize', { protocolVersion: 1 })
+  const ids: string[] = []
+  for (let count = 0; count < 70; count++) {
+    const { result } = await editor.ask('session/new', { cwd, mcpServers: [] })
+    ids.unshift(result.sessionId)
+    await editor.prompt(ids[0]!, `Prompt ${count}`)
+  }
+  for (const [what, change] of Object.entries(damages)) {
+    // More than a page, and one of the next.
+    for (const id of [...ids.slice(0, 55), ids[60]!]) store.damage('acp-sessions', change, id)
+    const left = [...ids.slice(55, 60), ...ids.slice(61)]
+    assert.deepEqual((await listed(editor)).map(({ sessionId }) => sessionId), left, what)
+    assert.deepEqual((await editor.ask('session/load', { sessionId: ids[60], cwd, mcpServers: [] }))['error'],
+      undefined, what)
+  }
+  assert.deepEqual(lines, ['A kept value cannot be read', 'acp-sessions'])
+  await editor.prompt(ids[60]!, 'Again')
+  assert.deepEqual((await listed(editor))[0]?.['sessionId'], ids[60])
+  assert.deepEqual((await editor.ask('session/delete', { sessionId: ids[0] }))['result'], {})
+  assert.equal(store.count('acp-sessions'), 69)
+  await editor.end()
+})
 
 test('a session that is deleted while it answers is cancelled, and not kept', async () => {
   const editor = new Editor(agentOf((_prompt, { signal }) => (

@@ -4,7 +4,7 @@ import { test as alone } from 'node:test'
 import { defineTool } from '../../lib/index.ts'
 import { test } from '../fixtures/at-once.ts'
 import { eventually } from '../fixtures/client.ts'
-import { fleetOf } from '../fixtures/fleet.ts'
+import { deployments, fleetOf, spacesIn } from '../fixtures/fleet.ts'
 import { begin, EventStream, gate, LegacySession, said } from './client.ts'
 import type { TestContext } from 'node:test'
 import type { ServerOptions, TriportServer } from '../../lib/index.ts'
@@ -163,6 +163,23 @@ test('what was not read before a process closed is read at another', async (t) =
   await eventually(() => one!.status().calls.running === 0)
   await one!.close()
   assert.deepEqual(await told(await via(two!, session).listen({ 'Last-Event-ID': last })), [1, 2, 'done'])
+})
+
+test('what a closed process has left and nobody can read counts as not left', async (t) => {
+  const { servers: [one, two], gates, memory } = await counting(t, 2)
+  const session = await begin(one!)
+  const last = await left(session)
+  for (const { open } of gates) open()
+  await eventually(() => one!.status().calls.running === 0)
+  await one!.close()
+  const [space] = spacesIn(memory.read(deployments))
+  const place = { collection: `${space}streams`, owner: 'anonymous' }
+  const [entry] = memory.list(place.collection, place.owner, 9)
+  for (const value of ['', 'null', '{}', '[[1]]', '[["1","text"]]', entry!.value.slice(0, -9)]) {
+    memory.write({ ...place, key: entry!.key }, value, 60_000, 'any')
+    const resumed = await told(await via(two!, session).listen({ 'Last-Event-ID': last }))
+    assert.deepEqual(resumed, [-32603], value)
+  }
 })
 
 test('without its store a process tells that what is elsewhere cannot be resumed now', async (t) => {

@@ -6,6 +6,7 @@ import { memoryStore } from '../../lib/index.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { ChatMessage, Limits, Log, MemoryStore, Store } from '../../lib/index.ts'
 import type { LogLevel } from '../../lib/define/log.ts'
+import type { ConversationPage } from '../../lib/state/conversation-page.ts'
 
 /** Conversations in memory, where nothing is waited for: a promise is a failure. */
 class Here {
@@ -524,18 +525,58 @@ test('ids and owners of any length and form are told apart', async () => {
   }
 })
 
-test('a history that cannot be read is never taken for none', async () => {
+const wrong = ['not JSON', '', 'null', '{}', '[{"role":"boss","content":"x"}]', '[{"role":"user"}]', '[null]']
+
+test('a history that the store does not answer for is never taken for none', async () => {
   const memory = memoryStore({ isShared: true })
-  const wrong = ['not JSON', '{}', '[{"role":"boss","content":"x"}]', '[{"role":"user"}]', '[null]']
   const reads: readonly Store['read'][] = [
     () => { throw new Error('away') },
     () => Promise.reject(new Error('away')),
-    ...wrong.map((value) => () => ({ key: 'a', value, version: 1 })),
   ]
   for (const read of reads) {
     const all = new Conversations(limitsOf({}), { ...memory, read })
     await assert.rejects(async () => all.history('ann', 'a'), { kind: 'busy' })
   }
+})
+
+test('a kept conversation that cannot be read is none, and the next turn takes its place', async () => {
+  for (const value of wrong) {
+    const memory = memoryStore({ isShared: true })
+    const all = new Conversations(limitsOf({}), memory)
+    const id = 'conversation-1'
+    memory.write({ collection: 'conversations', owner: 'ann', key: id }, value, 60_000, 'any')
+    assert.deepEqual(await all.history('ann', id), [], value)
+    assert.deepEqual(await all.list('ann', 9), { conversations: [], next: undefined }, value)
+    await all.record('ann', id, [asked('1')], await all.history('ann', id))
+    assert.deepEqual(contents(await all.history('ann', id)), ['1'], value)
+    memory.write({ collection: 'conversations', owner: 'ann', key: id }, value, 60_000, 'any')
+    assert.equal(await all.remove('ann', id), true, value)
+    assert.equal(await all.remove('ann', id), false, value)
+  }
+})
+
+test('a page is filled past what cannot be read, as far as 256 of that', async () => {
+  const memory = memoryStore({ isShared: true })
+  const all = new Conversations(limitsOf({}), memory)
+  const keep = (key: string, value: string): void => {
+    memory.write({ collection: 'conversations', owner: 'ann', key }, value, 60_000, 'any')
+  }
+  const good = JSON.stringify([asked('1')])
+  for (let at = 0; at < 4; at++) keep(`readable-${at}`, good)
+  for (let at = 0; at < 255; at++) keep(`damaged-${at}`, wrong[at % wrong.length]!)
+  const shownIn = (page: ConversationPage): readonly string[] => page.conversations.map(({ id }) => id)
+  const first = await all.list('ann', 3) as ConversationPage
+  assert.deepEqual(shownIn(first), ['readable-3', 'readable-2', 'readable-1'])
+  assert.deepEqual(shownIn(await all.list('ann', 3, first.next)), ['readable-0'])
+  for (let at = 0; at < 300; at++) keep(`damaged-${at}`, 'not JSON')
+  const pages: (readonly string[])[] = []
+  for (let next: string | undefined, count = 0; count < 9; count++) {
+    const page = await all.list('ann', 3, next)
+    pages.push(shownIn(page))
+    next = page.next
+    if (next === undefined) break
+  }
+  assert.deepEqual(pages, [[], ['readable-3', 'readable-2', 'readable-1'], ['readable-0']])
 })
 
 test('what cannot be kept is logged once until it can be again, and nobody is rejected', async () => {

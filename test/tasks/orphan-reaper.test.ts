@@ -12,6 +12,7 @@ import { Workload } from '../../lib/run/workload.ts'
 import { createSeal } from '../../lib/wire/seal.ts'
 import { test } from '../fixtures/at-once.ts'
 import { eventually } from '../fixtures/client.ts'
+import { damages } from '../fixtures/damaged-store.ts'
 import { sharedMemory } from '../fixtures/fleet.ts'
 import type { TestContext } from 'node:test'
 import type { Fault } from '../../lib/define/fault.ts'
@@ -110,6 +111,47 @@ test('what a dead process ran has failed, and what waits for its client goes on 
     kind: 'failed', message: 'The process that ran it has ended; whether it took effect is not known',
   })
   await eventually(() => shared.memory.list('runs', `~${one.nodes.id}`, 10).length === 0)
+})
+
+test('what of a dead process cannot be read goes, and stops no one from taking over the rest', async (t) => {
+  const shared = sharedMemory()
+  const { memory } = shared
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const runs = { collection: 'runs', owner: `~${one.nodes.id}` }
+  const ids: string[] = []
+  const begun = async (value: string): Promise<void> => {
+    ids.push(await working(one))
+    memory.write({ ...runs, key: `damaged-${ids.length}` }, value, Infinity, 0)
+  }
+  for (const value of ['', 'no JSON', 'null', '{}', '["ann"]', '["ann",1]', '[', '[]']) await begun(value)
+  const damaged = ids.slice(0, -1)
+  one.store.isCut = true
+  for (const [at, change] of Object.values(damages).slice(0, damaged.length).entries()) {
+    const key = { collection: 'tasks', owner: 'ann', key: damaged[at]! }
+    const { value } = memory.read(key)!
+    memory.write(key, change(value), Infinity, 'any')
+  }
+  await eventually(() => memory.list(runs.collection, runs.owner, 100).length === 0)
+  assert.equal(await stateOf(two, ids.at(-1)!), 'failed')
+  assert.deepEqual((await two.tasks.list('ann')).map(({ id }) => id), [ids.at(-1)])
+  // Nobody brings back what is gone.
+  for (const id of damaged) {
+    assert.equal(memory.read({ collection: 'tasks', owner: 'ann', key: id })?.value, 'null')
+  }
+})
+
+test('a process of which the name says nothing is judged no sooner than one that lives', async (t) => {
+  const shared = sharedMemory()
+  const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
+  const asked: string[] = []
+  two.nodes.onDead(async (node) => {
+    asked.push(`${node} ${two.nodes.mayJudge}`)
+    return false
+  })
+  shared.memory.write({ collection: 'members', owner: '~', key: 'someone' }, '{"odd":true}', Infinity, 0)
+  await eventually(() => asked.length > 0)
+  assert.deepEqual(asked, ['someone true'])
+  assert.ok(one.nodes.isLeased)
 })
 
 test('a process that was silent for too long overwrites nothing', async (t) => {

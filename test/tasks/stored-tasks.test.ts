@@ -3,6 +3,7 @@ import test from 'node:test'
 import { limitsOf } from '../../lib/define/limits.ts'
 import { Tasks } from '../../lib/tasks/tasks.ts'
 import { eventually } from '../fixtures/client.ts'
+import { damagedStore, damages } from '../fixtures/damaged-store.ts'
 import { processNamed, sharedStore } from '../fixtures/shared-store.ts'
 import type { RunningTask, Task, TaskSeed } from '../../lib/tasks/task.ts'
 import type { Limits, Store } from '../../lib/index.ts'
@@ -144,6 +145,39 @@ test('a store that mixes up owners shows nobody another\'s task', async () => {
   const mixed = processOn({ ...store, isShared: true, read: async () => entry, list: async () => [entry!] })
   assert.equal(await mixed.get('bob', id), undefined)
   assert.deepEqual(await mixed.list('bob'), [])
+})
+
+test('a running task goes on though what is kept of it is damaged, and its end mends that', async () => {
+  for (const [what, change] of Object.entries(damages)) {
+    const store = damagedStore()
+    const [one, two] = [processOn(store), processOn(store)]
+    const run = runOf()
+    const { id } = await one.create(seed, run)
+    one.move(id, 'working')
+    await one.whenPersisted(id)
+    store.damage('tasks', change)
+    assert.equal(await two.get('ann', id), undefined, what)
+    assert.equal((await one.get('ann', id))?.status.state, 'working', what)
+    assert.deepEqual((await one.list('ann')).map((task) => task.id), [id], what)
+    assert.deepEqual(await two.list('ann'), [], what)
+    await one.stored!.recheck()
+    assert.equal(run.cancels(), 0, what)
+    one.move(id, 'completed')
+    await eventually(async () => (await two.get('ann', id))?.status.state === 'completed')
+  }
+})
+
+test('a running task that another has written over is lost, whether that can be read or not', async () => {
+  for (const value of ['no JSON', 'null']) {
+    const store = damagedStore()
+    const one = processOn(store)
+    const run = runOf()
+    const { id } = await one.create(seed, run)
+    store.write({ collection: 'tasks', owner: 'ann', key: id }, value, 60_000, 'any')
+    await one.stored!.recheck()
+    assert.equal(run.cancels(), 1, value)
+    assert.equal(await one.get('ann', id), undefined)
+  }
 })
 
 test('a task that is being begun is not taken for lost when all are looked at', async () => {

@@ -3,13 +3,17 @@
  * of the store holds all of a task, so that their number is bounded even where several add at one time.
  * Secrets that a client has given are not shown again. Spec: A2A 1.0 §3.1.7 to §3.1.10.
  */
-import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { keyOf } from '../../state/store.ts'
+import {
+  decoded, isText, among, optional, readStored, recordOf, warnOfUnreadable,
+} from '../../state/stored-value.ts'
 import { andThen } from '../../util/thenable.ts'
+import { isStrings } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { A2aFault } from '../model/faults.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
+import type { Log } from '../../define/log.ts'
 import type { Entry, Store, StoreKey } from '../../state/store.ts'
 import type { DialectName } from '../model/dialect.ts'
 import type { PushConfig, PushPage } from '../model/model.ts'
@@ -115,14 +119,17 @@ export function pageOfPushConfigs(
 
 export class PushConfigs {
   readonly #store: Store
+  readonly #log: Log | undefined
 
-  constructor(store: Store) {
+  /** `log` gets what cannot be read. */
+  constructor(store: Store, log?: Log) {
     this.#store = store
+    this.#log = log
   }
 
   /** All of a task, in the order of their registration. */
   async of(task: OwnedTask): Promise<readonly KeptPushConfig[]> {
-    return decode(await this.#store.read(keyOfTask(task)))
+    return this.#configsIn(await this.#store.read(keyOfTask(task)))
   }
 
   /**
@@ -172,6 +179,14 @@ export class PushConfigs {
     return this.#change(task, keepMs, (configs) => [...configs])
   }
 
+  /** Those that can be read. */
+  #configsIn(entry: Entry | undefined): readonly KeptPushConfig[] {
+    const all = readStored(COLLECTION, entry, decoded<readonly unknown[]>(Array.isArray), this.#log) ?? none
+    const configs = all.filter(isKept)
+    if (entry !== undefined && configs.length < all.length) warnOfUnreadable(COLLECTION, entry, this.#log)
+    return configs
+  }
+
   #change(
     task: OwnedTask, keepMs: number,
     change: (configs: readonly KeptPushConfig[]) => readonly KeptPushConfig[], attempts = MAX_ATTEMPTS,
@@ -181,7 +196,7 @@ export class PushConfigs {
     }
     const key = keyOfTask(task)
     return andThen(this.#store.read(key), (entry) => {
-      const before = decode(entry)
+      const before = this.#configsIn(entry)
       const after = change(before)
       if (after === before || (after.length === 0 && entry === undefined)) return after
       const version = entry?.version ?? 0
@@ -199,18 +214,14 @@ function keyOfTask({ owner, id }: OwnedTask): StoreKey {
   return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 
-function decode(entry: Entry | undefined): readonly KeptPushConfig[] {
-  if (entry === undefined) return none
-  const configs: unknown = JSON.parse(entry.value)
-  if (Array.isArray(configs) && configs.every(isKept)) return configs
-  throw new Error('What is kept as push configurations is none')
-}
-
-function isKept(value: unknown): value is KeptPushConfig {
-  return isRecord(value) && ['id', 'taskId', 'url', 'dialect', 'stamp'].every((name) => {
-    return typeof value[name] === 'string'
-  })
-}
+const isKept = recordOf<KeptPushConfig>({
+  id: isText, taskId: isText, url: (value) => isText(value) && URL.canParse(value), token: optional(isText),
+  authentication: optional(recordOf<NonNullable<PushConfig['authentication']>>({
+    schemes: isStrings, credentials: optional(isText),
+  })),
+  dialect: among('plain', '0.3', '1.0'), position: Number.isSafeInteger, stamp: isText,
+  traceparent: optional(isText),
+})
 
 function isHeaderValue(text: string, maxBytes: number): boolean {
   return text.length <= maxBytes && HEADER_VALUE.test(text)

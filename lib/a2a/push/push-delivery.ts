@@ -96,7 +96,7 @@ export class PushDeliveries {
     const { log, store, shared } = service
     const { lookup = lookupHost, dialectOf = dialectNamed } = means
     this.#service = service
-    this.configs = new PushConfigs(store)
+    this.configs = new PushConfigs(store, log)
     this.#courier = new PushCourier(settings, lookup)
     this.#outbox = new PushOutbox(store, log, shared?.cluster)
     this.#dialectOf = dialectOf

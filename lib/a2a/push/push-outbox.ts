@@ -3,8 +3,8 @@
  * has them. What a dead process has left is taken over by another, found by the name of the dead one. Where
  * the store is not shared, nothing is kept.
  */
-import { isRecord } from '../../define/content.ts'
 import { SYSTEM_OWNER } from '../../state/store.ts'
+import { decoded, isText, optional, readStored, recordOf } from '../../state/stored-value.ts'
 import { PlainLease, Quota } from '../../util/quota.ts'
 import type { Log } from '../../define/log.ts'
 import type { ClusterMembership } from '../../state/cluster.ts'
@@ -166,12 +166,12 @@ export class PushOutbox {
 
   /** Undefined where another process posts the event, or this one does already. */
   async #take(
-    owner: string, { key, value, version }: Entry, alive: Map<string, boolean>,
+    owner: string, entry: Entry, alive: Map<string, boolean>,
   ): Promise<(KeptEvent & TakenOver) | undefined> {
     const cluster = this.#cluster
-    const event: unknown = JSON.parse(value)
-    const storeKey = { collection: EVENTS, owner, key }
-    if (cluster === undefined || !isEvent(event) || this.#kept.has(nameOf(storeKey))) return undefined
+    const event = readStored(EVENTS, entry, decoded(isEvent), this.#log)
+    const storeKey = { collection: EVENTS, owner, key: entry.key }
+    if (cluster === undefined || event === undefined || this.#kept.has(nameOf(storeKey))) return undefined
     const { by } = event
     if (by !== cluster.id) {
       if (!alive.has(by)) alive.set(by, await cluster.isAlive(by))
@@ -179,7 +179,8 @@ export class PushOutbox {
     }
     if (this.#isClosed) return undefined
     const mine = { ...event, by: cluster.id }
-    const isTaken = await this.#store.write(storeKey, JSON.stringify(mine), UNDELIVERED_KEEP_MS, version)
+    const text = JSON.stringify(mine)
+    const isTaken = await this.#store.write(storeKey, text, UNDELIVERED_KEEP_MS, entry.version)
     // Another process was first.
     if (isTaken === undefined) return undefined
     this.#kept.add(nameOf(storeKey))
@@ -210,9 +211,7 @@ export class PushOutbox {
 
 function nameOf({ owner, key }: StoreKey): string { return `${owner}/${key}` }
 
-function isEvent(value: unknown): value is KeptEvent {
-  if (!isRecord(value)) return false
-  const { owner, taskId, configId, by, body, number } = value
-  return [owner, taskId, configId, by].every((text) => typeof text === 'string')
-    && typeof number === 'number' && (body === undefined || typeof body === 'string')
-}
+const isEvent = recordOf<KeptEvent>({
+  owner: isText, taskId: isText, configId: isText, by: isText, body: optional(isText),
+  number: Number.isFinite,
+})

@@ -215,7 +215,8 @@ export class SharedBuckets implements Counter {
         return
       }
       const entry = await this.#store.read(place)
-      const known = Number(entry?.value ?? 0)
+      // What is no number is written over.
+      const known = Number(entry?.value ?? 0) || 0
       if (known - wallMs > filling.burstMs + MAX_SKEW_MS) throw new RangeError('The clock of a host is off')
       share.version = entry?.version ?? 0
       share.fullAt = known

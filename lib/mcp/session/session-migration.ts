@@ -9,7 +9,10 @@ import { Fault } from '../../define/fault.ts'
 import { cancelledBy, cancelRequest, takeAnswer } from './messages.ts'
 import { noLegacySse, unavailable } from '../protocol/replies.ts'
 import { isRecord } from '../../define/content.ts'
+import { isSeverity } from '../../define/log.ts'
 import { keyOf } from '../../state/store.ts'
+import { decoded, optional, readStored, recordOf } from '../../state/stored-value.ts'
+import { isStrings } from '../../wire/json.ts'
 import { andThen } from '../../util/thenable.ts'
 import { abilitiesOf, bitsOf, decodeClient, unable } from '../protocol/client.ts'
 import { revisionByName } from '../protocol/revisions.ts'
@@ -76,14 +79,16 @@ export function subscribed(uri: string, scopes: readonly string[] | undefined): 
   }
 }
 
+const COLLECTION = 'sessions'
+
 function storeKeyOf(owner: string, id: string): StoreKey {
-  return { collection: 'sessions', owner: keyOf(owner), key: keyOf(id) }
+  return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 
-function decode(entry: Entry | undefined): SessionState | undefined {
-  // It was written by the same code.
-  return entry && { ...initial, ...JSON.parse(entry.value) as Partial<SessionState> }
-}
+const isState = recordOf<SessionState>({
+  logLevel: optional(isSeverity), subscriptions: isStrings, scopes: isStrings,
+  isOver: (value) => typeof value === 'boolean',
+})
 
 export class SessionMigration {
   readonly #service: Service
@@ -158,7 +163,11 @@ export class SessionMigration {
 
   /** The state of a session; undefined where nothing has changed. */
   #read(owner: string, id: string): MaybePromise<SessionState | undefined> {
-    return andThen(this.#service.store.read(storeKeyOf(owner, id)), decode)
+    return andThen(this.#service.store.read(storeKeyOf(owner, id)), (entry) => this.#stateIn(entry))
+  }
+
+  #stateIn(entry: Entry | undefined): SessionState | undefined {
+    return readStored(COLLECTION, entry, decoded(isState), this.#service.log)
   }
 
   async #change(owner: string, id: string, change: StateChange): Promise<void> {
@@ -166,7 +175,7 @@ export class SessionMigration {
     const key = storeKeyOf(owner, id)
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const entry = await store.read(key)
-      const before = decode(entry) ?? initial
+      const before = this.#stateIn(entry) ?? initial
       if (before.isOver) return
       const text = JSON.stringify({ ...before, ...change(before) })
       if (await store.write(key, text, SESSION_MS, entry?.version ?? 0) !== undefined) return

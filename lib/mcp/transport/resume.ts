@@ -7,6 +7,7 @@ import { startDeadline } from '../../util/clock.ts'
 import { Fault } from '../../define/fault.ts'
 import { ChannelSink } from '../../state/peer-channels.ts'
 import { keyOf } from '../../state/store.ts'
+import { decoded, isText, manyOf, readStored } from '../../state/stored-value.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
 import { formatError, INTERNAL_ERROR, rpcError } from '../../wire/jsonrpc.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
@@ -128,15 +129,21 @@ export function handOver({ sessions, service: { shared, limits } }: McpContext):
 async function handedOver(
   mcp: McpContext, session: Session, { stream, number }: EventPosition,
 ): Promise<string | undefined> {
-  const store = mcp.service.shared!.store
+  const { shared, log } = mcp.service
+  const store = shared!.store
   const entry = await Promise.resolve(store.read(storeKeyOf(session, stream))).catch(() => undefined)
-  if (entry === undefined) return undefined
-  const kept = JSON.parse(entry.value) as readonly Replayed[]
-  return kept.flatMap(([at, text]) => at > number ? text : []).join('')
+  const kept = readStored(COLLECTION, entry, decoded(manyOf(isReplayed)), log)
+  return kept?.flatMap(([at, text]) => at > number ? text : []).join('')
 }
 
+function isReplayed(value: unknown): value is Replayed {
+  return Array.isArray(value) && typeof value[0] === 'number' && isText(value[1])
+}
+
+const COLLECTION = 'streams'
+
 function storeKeyOf({ owner }: Session, stream: string): StoreKey {
-  return { collection: 'streams', owner: keyOf(owner), key: stream }
+  return { collection: COLLECTION, owner: keyOf(owner), key: stream }
 }
 
 function errorsFor({ owed }: EventPosition): string {

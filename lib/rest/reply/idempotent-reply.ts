@@ -53,11 +53,22 @@ export function replyOnce(
   const claim = service.idempotency.claim(principal.id, key, work.identity, work.timeoutMs)
   return andThen(claim, (known) => {
     if (known.state === 'held') return runHolding(known.hold, work)
-    if (known.state === 'done') return replayed(known.reply, work)
-    const [status, detail] = refusals[known.state]
+    if (known.state === 'done' && isWhole(known.reply, work)) return replayed(known.reply, work)
+    const [status, detail] = refusals[known.state === 'done' ? 'lost' : known.state]
     const headers = known.state === 'running' ? { headers: ['Retry-After', '1'] } : {}
     return refuse({ status, detail, requestId, ...headers })
   })
+}
+
+/** Whether a reply is as it was kept, where that can be seen: it is JSON, or events. */
+function isWhole(reply: string, { isStream, replay }: Repeatable): boolean {
+  if (isStream && replay === undefined) return reply.endsWith('\n\n')
+  try {
+    JSON.parse(reply)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function replayed(reply: string, work: Repeatable): Reply {

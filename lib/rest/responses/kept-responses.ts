@@ -3,6 +3,7 @@
  * conversation. One belongs to one principal; for every other it does not exist.
  */
 import { keyOf } from '../../state/store.ts'
+import { decoded, isText, manyOf, optional, readStored, recordOf } from '../../state/stored-value.ts'
 import { andThen } from '../../util/thenable.ts'
 import type { Service } from '../../run/service.ts'
 import type { StoreKey } from '../../state/store.ts'
@@ -17,8 +18,15 @@ export interface KeptResponse {
   readonly items: readonly ResponseItem[]
 }
 
+const COLLECTION = 'responses'
+
+const areItems = manyOf(recordOf<ResponseItem>({ type: optional(isText), role: optional(isText) }))
+const isKept = recordOf<KeptResponse>({
+  response: recordOf({ id: isText, status: isText }), input: areItems, items: areItems,
+})
+
 function keyFor(owner: string, id: string): StoreKey {
-  return { collection: 'responses', owner: keyOf(owner), key: keyOf(id) }
+  return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
 }
 
 /**
@@ -39,10 +47,10 @@ export function keepResponse(
 
 /** Undefined where there is none. Throws, or rejects with, `Fault('busy')`. */
 export function readResponse(
-  { responses: store }: Service, owner: string, id: string,
+  { responses: store, log }: Service, owner: string, id: string,
 ): MaybePromise<KeptResponse | undefined> {
   return andThen(store.read(keyFor(owner, id)), (entry) => (
-    entry === undefined ? undefined : JSON.parse(entry.value) as KeptResponse
+    readStored(COLLECTION, entry, decoded(isKept), log)
   ))
 }
 

@@ -150,9 +150,8 @@ export async function cancelResponse(service: Service, exchange: Exchange): Prom
 /** Removes a response; one that runs is cancelled. */
 export async function deleteResponse(service: Service, exchange: Exchange): Promise<Reply> {
   const id = idIn(exchange)
-  await requireResponse(service, exchange)
   await cancelRunning(service, exchange)
-  await removeResponse(service, ownerOf(exchange), id)
+  if (!await removeResponse(service, ownerOf(exchange), id)) throw unknownResponse(id)
   return json({ id, object: 'response', deleted: true })
 }
 
@@ -188,7 +187,11 @@ async function requireResponse(service: Service, exchange: Exchange): Promise<Ke
   const id = idIn(exchange)
   const kept = await readResponse(service, ownerOf(exchange), id)
   if (kept !== undefined) return kept
-  throw new Fault('not-found', absence(id), { param: null, code: 'response_not_found' })
+  throw unknownResponse(id)
+}
+
+function unknownResponse(id: string): Fault {
+  return new Fault('not-found', absence(id), { param: null, code: 'response_not_found' })
 }
 
 /** A response that has not been completed ends as its task did. */
