@@ -6,8 +6,10 @@
  * Spec: RFC 9700 §2.2.2, §4.14.2; OAuth 2.1 §4.1.3, §4.3, §7.5.3.
  */
 import { setTimeout as pause } from 'node:timers/promises'
+import { isAnything, isText, optional, recordOf, warnOfUnreadable } from '../state/stored-value.ts'
 import { andThen } from '../util/thenable.ts'
 import { parseScope } from '../wire/challenge.ts'
+import { isStrings } from '../wire/json.ts'
 import { randomUuid } from '../wire/random.ts'
 import { OauthRefusal } from './oauth-refusal.ts'
 import { digest } from './oauth-secrets.ts'
@@ -61,6 +63,18 @@ interface Family {
 type FamilyName = readonly [owner: string, key: string]
 
 interface HeldFamily { readonly name: FamilyName; readonly family: Family; readonly version: number }
+
+const isFamily = recordOf<Family>({
+  grant: recordOf<OauthGrant>({
+    client: isText, redirectUri: isText, challenge: isText, scope: optional(isText),
+  }),
+  user: recordOf<TokenInfo>({
+    subject: isText, issuer: isAnything, scopes: optional(isStrings), scope: isAnything,
+    expiresAt: isAnything, claims: isAnything,
+  }),
+  refreshToken: optional(isText), turn: Number.isFinite, turnedAt: Number.isFinite, until: Number.isFinite,
+  claimedUntil: optional(Number.isFinite),
+})
 
 /** What a code or a refresh token says. */
 interface Turn { readonly name: FamilyName; readonly turn: number }
@@ -204,9 +218,12 @@ export class OauthFamilies {
   }
 
   #read(name: FamilyName): MaybePromise<HeldFamily | undefined> {
-    return andThen(this.#service.store.read(keyOf(name)), (entry) => {
-      const family = entry && this.#seal.open('oauth family', entry.value, name[1]) as Family | undefined
-      return family && { name, family, version: entry!.version }
+    const { store, log } = this.#service
+    return andThen(store.read(keyOf(name)), (entry) => {
+      if (entry === undefined) return undefined
+      const family = this.#seal.open('oauth family', entry.value, name[1])
+      if (!isFamily(family)) return void warnOfUnreadable(COLLECTION, entry, log)
+      return { name, family, version: entry.version }
     })
   }
 

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryStore } from '../../lib/index.ts'
+import { createSeal } from '../../lib/wire/seal.ts'
 import { request } from '../fixtures/client.ts'
+import { damagedStore, damages } from '../fixtures/damaged-store.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import {
   callWith, codeFor, exchange, providerFor, refreshing, refusalIn, registered, serving, tokenFor, tokensFor,
@@ -149,6 +151,39 @@ test('a token is none of another kind', async (t) => {
   assert.deepEqual(await refusedBy(server, exchange(clientId, refresh)), refused)
   assert.deepEqual(await refusedBy(server, refreshing(clientId, access)), refused)
   for (const token of [refresh, code, clientId, 'x']) assert.deepEqual(await callWith(server, token), [401])
+})
+
+test('a login of which nothing can be read is none, and others stay', async (t) => {
+  const store = damagedStore()
+  const lines: unknown[] = []
+  const secret = 'the secret of all servers'
+  const server = serving(t, await providerFor(t), {}, {
+    store, secret, log: (level, message, fields) => { lines.push([level, message.slice(0, 27), fields]) },
+  })
+  const clientId = await registered(server)
+  const other = await codeFor(server, clientId)
+  const seal = createSeal(secret, 'Shop <1>')
+  const resealed = (more: object) => (value: string, key: string): string => {
+    const family = seal.open('oauth family', value, key)
+    assert.ok(family)
+    return seal.seal('oauth family', { ...family, ...more }, Infinity, key)
+  }
+  const { 'of members of other types': _none, ...plain } = damages
+  for (const change of [
+    ...Object.values(plain), resealed({ grant: {} }), resealed({ user: {} }), resealed({ refreshToken: 5 }),
+    resealed({ turn: 'a' }), resealed({ until: null }),
+  ]) {
+    const before = store.keys('oauth')
+    const code = await codeFor(server, clientId)
+    for (const key of store.keys('oauth').filter((one) => !before.includes(one))) {
+      // Beside it is kept that the login is over.
+      store.damage('oauth', (value) => value === '1' ? value : change(value, key), key)
+    }
+    assert.deepEqual(await refusedBy(server, exchange(clientId, code)), refused)
+  }
+  assert.equal((await tokenFor(server, exchange(clientId, other))).status, 200)
+  assert.equal(lines.length, 1)
+  assert.match(JSON.stringify(lines), /A kept value cannot be read",\{"collection":"oauth","version":\d+\}/)
 })
 
 test('a code is good for a minute', async (t) => {
