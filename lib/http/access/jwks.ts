@@ -84,6 +84,7 @@ export function jwksVerifier(options: JwksOptions): TokenVerifier {
     const { alg, kid, crit, typ } = header
     const algorithm = allowed.find((one) => one === alg)
     if (algorithm === undefined || crit !== undefined || !isTokenType(typ)) return undefined
+    if (kid !== undefined && typeof kid !== 'string') return undefined
     // Before any key is looked for: what is not for this server costs nothing.
     const info = infoOf(claims, issuer, audiences, clockToleranceSeconds)
     if (info === undefined) return undefined
@@ -134,16 +135,22 @@ function infoOf(
   const { iss, aud, sub, exp, nbf = 0, iat = 0, scope, scp } = claims
   const now = Date.now() / 1_000
   if (iss !== issuer || typeof sub !== 'string' || sub === '') return undefined
-  if (![aud].flat().some((one) => audiences.has(one))) return undefined
-  if (typeof exp !== 'number' || typeof nbf !== 'number' || typeof iat !== 'number') return undefined
+  const named = typeof aud === 'string' ? [aud] : aud
+  if (!isStrings(named) || !named.some((one) => audiences.has(one))) return undefined
+  // JSON has numbers that are read as infinite.
+  if (!isFiniteNumber(exp) || !isFiniteNumber(nbf) || !isFiniteNumber(iat)) return undefined
   if (exp + toleranceSeconds <= now || Math.max(nbf, iat) - toleranceSeconds > now) return undefined
   const scopes = scope ?? scp
-  const named = typeof scopes === 'string' ? scopes.split(' ').filter((one) => one !== '') : scopes
+  const held = typeof scopes === 'string' ? scopes.split(' ').filter((one) => one !== '') : scopes
   return {
-    subject: sub, issuer, scopes: isStrings(named) ? named : [],
+    subject: sub, issuer, scopes: isStrings(held) ? held : [],
     // Within the tolerance it is still good.
     expiresAt: (exp + toleranceSeconds) * 1_000, claims,
   }
+}
+
+function isFiniteNumber(value: unknown): value is number {
+  return Number.isFinite(value)
 }
 
 function jsonIn(part: string): Claims | undefined {
@@ -236,11 +243,12 @@ class IssuerKeys {
   }
 }
 
-/** Keys of other kinds, and those that are not to sign with, are passed over. */
+/** Keys of other kinds, those that are not to sign with, and those that are no secret are passed over. */
 function keyOf(jwk: unknown): readonly IssuerKey[] {
   if (typeof jwk !== 'object' || jwk === null) return []
-  const { kid, alg, use, kty } = jwk as Claims
-  if ((use !== undefined && use !== 'sig') || kty === 'oct') return []
+  const { kid, alg, use, d, key_ops: operations } = jwk as Claims
+  if ((use !== undefined && use !== 'sig') || d !== undefined) return []
+  if (operations !== undefined && !(isStrings(operations) && operations.includes('verify'))) return []
   try {
     const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' })
     const bits = key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS
