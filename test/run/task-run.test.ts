@@ -3,14 +3,19 @@ import test from 'node:test'
 import { TaskRun, RunMemory } from '../../lib/run/task-run.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
+import { sharedMemory } from '../fixtures/fleet.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { LiveCall } from '../../lib/define/live-call.ts'
-import type { Task } from '../../lib/tasks/task.ts'
+import type { Task, TaskSeed } from '../../lib/tasks/task.ts'
 import type { TaskClient } from '../../lib/run/task-run.ts'
 import type { ServerOptions } from '../../lib/index.ts'
 
 const OWNER = 'anonymous'
 const schema = { type: 'object', properties: { name: { type: 'string' } } }
+const seed: TaskSeed = {
+  owner: OWNER, protocol: 'mcp', runnable: { kind: 'tool', name: 't' }, contextId: '', sessionId: undefined,
+  ttlMs: undefined,
+}
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 interface Begun {
@@ -186,14 +191,14 @@ test('a run whose client takes its time ends, its questions stay, and another ta
   const pass = standingTime(t)
   const { service } = serviceOf({ askTimeoutMs: 50 })
   const client = { can: () => true, isResumable: true }
-  const seed = {
+  const waiting = {
     id: 't-1', owner: OWNER, protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'a' },
     contextId: 'c', sessionId: undefined, ttlMs: undefined,
   }
   const task = (): Task => service.tasks.get(OWNER, 't-1') as Task
   const call = callOf({ can: () => false })
   const run = new TaskRun(service, call, client)
-  await run.begin(seed)
+  await run.begin(waiting)
   const answers = [run.ask({ what: 'roots' }), run.ask({ what: 'roots' })]
   await turn()
   pass(50)
@@ -293,7 +298,8 @@ test('a result that is refused for its size takes nothing from the room of the n
 
 test('what an earlier run has kept counts in the next', () => {
   const before = { ...turnBegun, answers: {}, results: { a: '\u20ac' } }
-  assert.throws(() => new RunMemory(() => turnBegun, 11, before).keepResult('b', 0), { kind: 'too-large' })
+  const full = new RunMemory(() => turnBegun, 11, before)
+  assert.throws(() => full.keepResult('b', 0), { kind: 'too-large' })
   assert.equal(new RunMemory(() => turnBegun, 12, before).keepResult('b', 0), 0)
 })
 
@@ -301,10 +307,7 @@ test('the first answer to a question counts, also in a run that begins again', a
   const { service } = serviceOf()
   const memory = new RunMemory(() => turnBegun, 1_000, undefined)
   const run = new TaskRun(service, callOf({ can: () => false }), { can: () => true }, memory)
-  await run.begin({
-    owner: OWNER, protocol: 'mcp', runnable: { kind: 'tool', name: 't' }, contextId: '', sessionId: undefined,
-    ttlMs: undefined,
-  })
+  await run.begin(seed)
   const asked = [run.ask({ what: 'roots', key: 'where' }), run.ask({ what: 'roots', key: 'who' })]
   await turn()
   run.answer(new Map([['where', 'here']]))
@@ -313,4 +316,68 @@ test('the first answer to a question counts, also in a run that begins again', a
   run.answer(new Map([['who', 'me'], ['where', 'nowhere']]))
   assert.deepEqual(memory.turn?.answers, { where: 'here', who: 'me' })
   assert.deepEqual(await Promise.all(asked), ['here', 'me'])
+})
+
+test('a side effect whose task another process has by now does not happen', async () => {
+  const { service } = serviceOf()
+  const call = callOf({ can: () => false })
+  const run = new TaskRun(service, call, { can: () => true }, new RunMemory(() => turnBegun, 99, undefined))
+  await run.begin(seed)
+  let count = 0
+  assert.equal(await run.remember('k', () => ++count), 1)
+  run.lose(new Fault('busy', 'Silent for too long'))
+  await assert.rejects(run.remember('l', () => ++count), {
+    kind: 'cancelled', message: 'Another process has the task',
+  })
+  // What has happened already has.
+  assert.equal(await run.remember('k', () => ++count), 1)
+  assert.deepEqual([count, call.reason?.kind, call.over], [1, 'cancelled', true])
+})
+
+test('a run whose task was never promised is ended with the reason for that', () => {
+  const call = callOf({ can: () => false })
+  new TaskRun(serviceOf().service, call, { can: () => true }).lose(new Fault('busy', 'Silent for too long'))
+  assert.deepEqual([call.reason?.kind, call.reason?.message], ['busy', 'Silent for too long'])
+})
+
+test('the result of a side effect is written before it is returned, also of before the task was', async (t) => {
+  const store = sharedMemory().connect()
+  const { service } = serviceOf({ secret: 'the secret of a service', store })
+  t.after(async () => {
+    await service.shared?.cluster.close(true)
+    service.timers.close()
+  })
+  await service.shared?.cluster.ready()
+  const memory = new RunMemory(() => turnBegun, 99, undefined)
+  const run = new TaskRun(service, callOf({ can: () => false }), { can: () => true }, memory)
+  let isWritten = false
+  const begun = Promise.resolve(run.begin(seed)).then((task) => {
+    isWritten = true
+    return task
+  })
+  assert.equal(await run.remember('early', () => 'first'), 'first')
+  assert.ok(isWritten)
+  const { id } = await begun
+  const kept = async (): Promise<Task> => {
+    const read = await service.tasks.stored!.get(OWNER, id)
+    assert.ok(read)
+    return read
+  }
+  assert.deepEqual((await kept()).turn?.results, { early: 'first' })
+  assert.equal(await run.remember('late', () => 'second'), 'second')
+  assert.deepEqual((await kept()).turn?.results, { early: 'first', late: 'second' })
+  run.complete(1)
+  await service.tasks.whenPersisted(id)
+  await service.tasks.stored?.written()
+})
+
+test('a turn that ends without the task leaves it without a run', () => {
+  const { service } = serviceOf()
+  const run = new TaskRun(service, callOf({ can: () => false }), { can: () => true })
+  const { id } = run.begin(seed) as Task
+  run.end('input-required', undefined)
+  assert.equal(service.tasks.runOf(id), undefined)
+  run.complete(1)
+  run.fail(new Error('late'))
+  assert.equal((service.tasks.get(OWNER, id) as Task).status.state, 'input-required')
 })

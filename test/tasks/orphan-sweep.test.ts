@@ -1,0 +1,337 @@
+// One look at a time at what dead processes have left, where nothing happens but what the test says.
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { limitsOf } from '../../lib/define/limits.ts'
+import { memoryStore } from '../../lib/index.ts'
+import { reapOrphans } from '../../lib/tasks/orphan-reaper.ts'
+import { formatRun, runKeyOf, taskKeyOf } from '../../lib/tasks/stored-tasks.ts'
+import { TaskRecovery } from '../../lib/tasks/task-recovery.ts'
+import { taskOf } from '../../lib/tasks/task.ts'
+import { Tasks } from '../../lib/tasks/tasks.ts'
+import { processNamed } from '../fixtures/shared-store.ts'
+import type { MemoryStore } from '../../lib/index.ts'
+import type { ClusterMembership } from '../../lib/state/cluster.ts'
+import type { GuardedStore } from '../../lib/state/guarded-store.ts'
+import type { Task, TaskSeed } from '../../lib/tasks/task.ts'
+
+const AT = '2026-01-01T00:00:00.000Z'
+const DAY_MS = 24 * 60 * 60_000
+const seed: TaskSeed = {
+  owner: 'ann', protocol: 'mcp', runnable: { kind: 'tool', name: 'work' }, contextId: '',
+  sessionId: undefined, ttlMs: undefined, turn: { isRerun: true, answers: {}, results: {} },
+}
+
+/** What the process that looks knows of itself and of others. */
+interface Known {
+  isLeased: boolean
+  mayJudge: boolean
+  heirs: number
+  readonly alive: Set<string>
+  readonly left: Map<string, number>
+}
+
+interface House {
+  readonly memory: MemoryStore
+  readonly store: GuardedStore
+  readonly tasks: Tasks
+  readonly known: Known
+  readonly ran: readonly Task[]
+  readonly looked: readonly string[]
+  readonly logged: readonly string[]
+  /** One beat, and all that comes of it. */
+  beat(): Promise<void>
+  /** Whether what a process has left is still announced, and how many. */
+  announced(node: string): number
+  member(node: string): string | undefined
+}
+
+function house(): House {
+  const memory = memoryStore({ isShared: true })
+  const store: GuardedStore = { ...memory, isShared: true, isUnavailable: false, onReturn() {} }
+  const known: Known = { isLeased: true, mayJudge: true, heirs: 0, alive: new Set(), left: new Map() }
+  const beats: (() => void)[] = []
+  const looked: string[] = []
+  const more = {
+    onBeat: (listener: () => void) => beats.push(listener),
+    onLapse() {},
+    isAlive: async (node: string) => known.alive.has(node),
+    takeOver: async (node: string) => {
+      looked.push(node)
+      const left = known.left.get(node) ?? 0
+      known.left.set(node, left - 1)
+      return left > 0
+    },
+  }
+  const cluster = Object.defineProperties({ ...processNamed('here'), ...more }, {
+    isLeased: { get: () => known.isLeased },
+    mayJudge: { get: () => known.mayJudge },
+    heirs: { get: () => known.heirs },
+  }) as unknown as ClusterMembership
+  const limits = limitsOf({})
+  const tasks = new Tasks(limits, store, () => {}, cluster)
+  const logged: string[] = []
+  const log = (_level: string, text: string): void => { logged.push(text) }
+  const at = { tasks, stored: tasks.stored!, cluster, workload: { isFull: false }, limits, log }
+  const recovery = new TaskRecovery(at)
+  const ran: Task[] = []
+  recovery.register('mcp', { serves: () => true, run: (task) => { ran.push(task) } })
+  reapOrphans(at, recovery, store)
+  return {
+    memory, store, tasks, known, ran, looked, logged,
+    async beat() {
+      for (const listener of beats) listener()
+      for (let count = 0; count < 50; count++) await new Promise((resolve) => setImmediate(resolve))
+    },
+    announced: (node) => memory.list('runs', `~${node}`, Infinity).length,
+    member: (node) => memory.read({ collection: 'members', owner: '~', key: node })?.value,
+  }
+}
+
+function join({ memory }: House, node: string, value = ''): void {
+  memory.write({ collection: 'members', owner: '~', key: node }, value, Infinity, 'any')
+}
+
+function lease({ memory }: House, node: string): void {
+  memory.write({ collection: 'leases', owner: '~', key: node }, 'token', Infinity, 'any')
+}
+
+/** A task that a process has left as it worked. */
+function leave({ memory }: House, node: string, more: Partial<Task> = {}): Task {
+  const task = { ...taskOf(seed, AT, { state: 'working', at: AT }), node, ...more }
+  memory.write(taskKeyOf('ann', task.id), JSON.stringify(task), Infinity, 0)
+  memory.write(runKeyOf(node, task), formatRun(task), Infinity, 'any')
+  return task
+}
+
+test('all that a dead process has left is found, however many pages that is', async () => {
+  for (const count of [999, 1_000, 1_001]) {
+    const one = house()
+    join(one, 'dead')
+    for (let at = 0; at < count; at++) leave(one, 'dead', { status: { state: 'completed', at: AT } })
+    await one.beat()
+    assert.equal(one.announced('dead'), 0, String(count))
+  }
+})
+
+test('so are all dead processes, and all that live', async () => {
+  const one = house()
+  for (let at = 0; at < 1_001; at++) join(one, `dead-${at}`)
+  for (let at = 0; at < 1_001; at++) {
+    join(one, `live-${at}`)
+    lease(one, `live-${at}`)
+  }
+  await one.beat()
+  assert.deepEqual([one.member('dead-0'), one.member('dead-1000')], ['gone', 'gone'])
+  assert.deepEqual([one.member('live-0'), one.member('live-1000')], ['', ''])
+  assert.equal(one.looked.length, 1_001)
+})
+
+test('few are looked at together, and one process after the other', async () => {
+  const one = house()
+  const waiting: (() => void)[] = []
+  let most = 0
+  const { read } = one.store
+  one.store.read = async (key) => {
+    if (key.collection !== 'tasks') return read(key)
+    await new Promise<void>((resolve) => { most = Math.max(most, waiting.push(resolve)) })
+    return read(key)
+  }
+  for (const node of ['dead', 'late']) {
+    join(one, node)
+    for (let at = 0; at < 17; at++) leave(one, node, { status: { state: 'completed', at: AT } })
+  }
+  await one.beat()
+  assert.equal(waiting.length, 16)
+  assert.equal(one.looked.length, 1)
+  // Nothing begins anew meanwhile.
+  await one.beat()
+  assert.equal(waiting.length, 16)
+  for (let round = 0; round < 4; round++) {
+    for (const go of waiting.splice(0)) go()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  assert.deepEqual([most, one.looked.length], [16, 2])
+  for (const go of waiting.splice(0)) go()
+})
+
+test('a look that fails is no hindrance to the next', async () => {
+  const one = house()
+  join(one, 'dead')
+  const task = leave(one, 'dead')
+  const { list } = one.store
+  one.store.list = () => Promise.reject(new Error('not reached'))
+  await one.beat()
+  one.store.list = list
+  await one.beat()
+  assert.deepEqual(one.ran.map(({ id }) => id), [task.id])
+})
+
+test('nobody is judged without a lease, nor too early but who said that it closed', async () => {
+  const one = house()
+  join(one, 'silent')
+  join(one, 'closed', 'closed')
+  const [silent, closed] = [leave(one, 'silent'), leave(one, 'closed')]
+  one.known.isLeased = false
+  await one.beat()
+  assert.deepEqual([one.ran, one.looked], [[], []])
+  one.known.isLeased = true
+  one.known.mayJudge = false
+  await one.beat()
+  assert.deepEqual(one.ran.map(({ id }) => id), [closed.id])
+  one.known.mayJudge = true
+  await one.beat()
+  assert.deepEqual(one.ran.map(({ id }) => id), [closed.id, silent.id])
+})
+
+test('who has a lease lives, also one that has come since the leases were read', async () => {
+  const one = house()
+  for (const node of ['leased', 'returned']) {
+    join(one, node)
+    leave(one, node)
+  }
+  lease(one, 'leased')
+  one.known.alive.add('returned')
+  await one.beat()
+  assert.deepEqual([one.ran, one.looked], [[], []])
+})
+
+test('a name is remembered for a day when nothing is left, and looked at again now and then', async () => {
+  const one = house()
+  join(one, 'dead')
+  one.known.left.set('dead', 1)
+  await one.beat()
+  assert.equal(one.member('dead'), '')
+  const keeps: number[] = []
+  const { write } = one.store
+  one.store.write = (key, value, keepMs, expected) => {
+    if (value === 'gone') keeps.push(keepMs)
+    return write(key, value, keepMs, expected)
+  }
+  await one.beat()
+  assert.deepEqual([one.member('dead'), keeps, one.looked.length], ['gone', [DAY_MS], 2])
+  const late = leave(one, 'dead')
+  for (let sweeps = 3; sweeps < 24; sweeps++) await one.beat()
+  assert.deepEqual([one.looked.length, one.ran.length], [2, 0])
+  await one.beat()
+  assert.deepEqual([one.looked.length, one.ran.map(({ id }) => id)], [3, [late.id]])
+  // Who takes over something else for the first time looks at once.
+  one.known.heirs = 1
+  await one.beat()
+  await one.beat()
+  // It stays as it is: another day would begin.
+  assert.deepEqual([one.looked.length, keeps.length], [4, 1])
+})
+
+test('what is only reserved, or has no second run, is ended and never run again', async () => {
+  const one = house()
+  join(one, 'dead')
+  const ids = [leave(one, 'dead', { isReserved: true }), leave(one, 'dead', { turn: undefined })]
+  await one.beat()
+  assert.deepEqual([one.ran, one.announced('dead')], [[], 0])
+  for (const { id } of ids) {
+    const task = await one.tasks.get('ann', id)
+    assert.deepEqual([task?.status.state, task?.node, task?.fault?.kind], ['failed', 'here', 'failed'])
+  }
+  assert.deepEqual(one.logged, Array(2).fill('The process of a task has ended, and the task with it'))
+})
+
+test('what waits for its client is left as it is, where an answer can begin it again', async () => {
+  const one = house()
+  join(one, 'dead')
+  const status = { state: 'input-required', at: AT } as const
+  const turn = { answers: {}, results: {} }
+  const kept = [
+    leave(one, 'dead', { status, turn }), leave(one, 'dead', { status, turn: undefined, protocol: 'a2a' }),
+  ]
+  const lost = leave(one, 'dead', { status, turn: undefined })
+  const other = leave(one, 'dead', { node: 'elsewhere' })
+  await one.beat()
+  assert.deepEqual([one.ran, one.announced('dead')], [[], 0])
+  for (const { id } of kept) assert.equal((await one.tasks.get('ann', id))?.node, 'dead')
+  assert.equal((await one.tasks.get('ann', lost.id))?.status.state, 'failed')
+  assert.equal((await one.tasks.get('ann', other.id))?.node, 'elsewhere')
+})
+
+test('an announced task that was never written can be written no more, for a day', async () => {
+  const one = house()
+  join(one, 'dead')
+  const { id } = leave(one, 'dead')
+  const key = taskKeyOf('ann', id)
+  one.memory.remove(key, 'any')
+  const keeps: number[] = []
+  const { write } = one.store
+  one.store.write = (at, value, keepMs, expected) => {
+    if (value === 'null') keeps.push(keepMs)
+    return write(at, value, keepMs, expected)
+  }
+  await one.beat()
+  assert.deepEqual([one.memory.read(key)?.value, keeps, one.announced('dead')], ['null', [DAY_MS], 0])
+})
+
+test('one that arrives at that moment is looked at again', async () => {
+  const one = house()
+  join(one, 'dead')
+  const task = leave(one, 'dead')
+  const key = taskKeyOf('ann', task.id)
+  one.memory.remove(key, 'any')
+  const { write } = one.store
+  one.store.write = (at, value, keepMs, expected) => {
+    if (value === 'null') one.memory.write(key, JSON.stringify(task), Infinity, 'any')
+    return write(at, value, keepMs, expected)
+  }
+  await one.beat()
+  assert.deepEqual([one.ran.length, one.announced('dead')], [0, 1])
+  one.store.write = write
+  await one.beat()
+  assert.deepEqual([one.ran.length, one.announced('dead')], [1, 0])
+})
+
+test('what has been announced anew since it was read stays announced', async () => {
+  const one = house()
+  join(one, 'dead')
+  const task = leave(one, 'dead', { status: { state: 'completed', at: AT } })
+  const { read } = one.store
+  one.store.read = (key) => {
+    one.memory.write(runKeyOf('dead', task), formatRun(task), Infinity, 'any')
+    return read(key)
+  }
+  await one.beat()
+  assert.equal(one.announced('dead'), 1)
+})
+
+/** What becomes of a write of this process that got no answer, by what is in the store. */
+const writes: readonly (readonly [
+  what: string, version: 'none' | 'same' | 'other', stored: Partial<Task> | undefined,
+  state: string | undefined, ran: number, isUnconfirmed: boolean,
+])[] = [
+  ['a task that nobody was promised, which did not arrive', 'none', undefined, undefined, 0, false],
+  ['the same, which did', 'none', {}, undefined, 0, false],
+  ['the same, which another process ended', 'none', { node: 'other' }, 'working', 0, false],
+  ['one that was promised, and runs here again', 'other', {}, 'working', 1, true],
+  ['one that is not to run again', 'other', { turn: undefined }, 'failed', 0, false],
+  ['one of another process, which may still arrive', 'same', { node: 'other' }, 'working', 0, true],
+  ['one of another process, which has gone on', 'other', { node: 'other' }, 'working', 0, false],
+  ['one of another process, which has ended', 'same', {
+    node: 'other', status: { state: 'completed', at: AT },
+  }, 'completed', 0, false],
+  ['one that is gone', 'same', undefined, undefined, 0, false],
+]
+
+test('a write of which no answer came is followed until it is known what became of it', async () => {
+  for (const [what, version, stored, state, ran, isUnconfirmed] of writes) {
+    const one = house()
+    const task = leave(one, 'here', stored)
+    const key = taskKeyOf('ann', task.id)
+    const entry = one.memory.read(key)!
+    if (stored === undefined) one.memory.remove(key, 'any')
+    const before = version === 'none' ? 0 : version === 'same' ? entry.version : entry.version + 1
+    one.tasks.stored!.unconfirmedWrites.set(task.id, { owner: 'ann', version: before })
+    await one.beat()
+    const known = await one.tasks.get('ann', task.id)
+    assert.deepEqual([known?.status.state, one.ran.length], [state, ran], what)
+    assert.equal(one.tasks.stored!.unconfirmedWrites.has(task.id), isUnconfirmed, what)
+    assert.equal(one.announced('here'), isUnconfirmed ? 1 : 0, what)
+    const isRefused = version === 'none' && stored?.node === undefined
+    assert.equal(one.memory.read(key)?.value === 'null', isRefused, what)
+  }
+})
