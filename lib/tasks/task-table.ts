@@ -17,7 +17,7 @@ import type { KeptTexts } from '../util/fair-pool.ts'
 import type { LazyTask, ListedTask, RunningTask, Task, TaskStatus } from './task.ts'
 
 /** A finished task is kept at least so long, so that a client that polls can see its end. */
-const LEAST_KEEP_MS = 60_000
+export const LEAST_KEEP_MS = 60_000
 /** What a plain task counts for beside its texts. */
 const PLAIN_BYTES = 1_024
 /** Expired plain tasks are looked for at most this often. */

@@ -20,8 +20,7 @@ const usual: readonly TaskState[] = ['working', 'input-required', 'auth-required
 
 /** What may follow a state. A finished task never changes again. */
 const follows: Readonly<Record<TaskState, readonly TaskState[]>> = {
-  submitted: usual, working: usual, 'auth-required': usual,
-  'input-required': ['submitted', 'working', 'input-required', ...terminal],
+  submitted: usual, working: usual, 'auth-required': usual, 'input-required': ['submitted', ...usual],
   completed: [], failed: [], canceled: [], rejected: [],
 }
 

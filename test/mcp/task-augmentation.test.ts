@@ -278,6 +278,44 @@ test('tasks are listed to the session that began them, paged; with a key, to who
   assert.equal((await (await as('bob')).ask('tasks/get', { taskId })).error.code, -32602)
 })
 
+test('a page of tasks begins behind the last one, though that is gone, for its owner alone', async (t) => {
+  const gates = Array.from({ length: 6 }, () => gate<string>())
+  const apiKey = ['ada', 'bob'].map((id) => ({ id, key: `${id}-0123456789` }))
+  const server = serveMcp(t, {
+    tools: [{
+      name: 'work', task: 'optional', inputSchema: { type: 'object' },
+      run: ({ n }: Json) => gates[n]?.promise ?? 'done',
+    }],
+    apiKey, maxTasks: 6, mcp: { pageSize: 2 },
+  })
+  const [ada, bob] = await Promise.all(apiKey.map(({ key }) => (
+    begin(server, '2025-11-25', {}, { 'X-API-Key': key })
+  )))
+  const ids: string[] = []
+  for (let n = 0; n < 6; n++) ids.unshift((await started(ada!, { arguments: { n } })).taskId)
+  // Those that were begun last have ended first, and so are the first to make room.
+  for (const [at, id] of ids.entries()) {
+    gates[5 - at]!.open('done')
+    await reaches(ada!, id, 'completed')
+  }
+  const page = async (session: LegacySession, cursor?: string): Promise<Json> => (
+    (await session.ask('tasks/list', { cursor })).result
+  )
+  const idsOf = ({ tasks }: Json): unknown => tasks.map((task: Json) => task.taskId)
+  const first = await page(ada!)
+  assert.deepEqual(idsOf(first), ids.slice(0, 2))
+  for (let count = 0; count < 2; count++) {
+    await reaches(bob!, (await started(bob!)).taskId, 'completed')
+  }
+  assert.deepEqual(idsOf(await page(ada!)), ids.slice(2, 4))
+  const second = await page(ada!, first.nextCursor)
+  assert.deepEqual(idsOf(second), ids.slice(2, 4))
+  const third = await page(ada!, second.nextCursor)
+  assert.deepEqual([idsOf(third), third.nextCursor], [ids.slice(4), undefined])
+  const { error } = await bob!.ask('tasks/list', { cursor: first.nextCursor })
+  assert.equal(error.code, -32602)
+})
+
 test('whoever waits may cancel the waiting, and the task goes on', async (t) => {
   const { promise, open } = gate<string>()
   const session = await begin(serveWork(t, 'optional', () => promise))

@@ -276,6 +276,59 @@ test('a response that runs for longer than it would be kept can be read meanwhil
   await eventually(async () => (await read()).status === 404)
 })
 
+test('one of an agent without a limit of time is not kept for ever, and ends with its server', async (t) => {
+  const store = memoryStore()
+  const keeps: number[] = []
+  let reason: unknown
+  const server = serve(t, {
+    agents: [{
+      name: 'Agent', timeoutMs: Infinity,
+      run: (_prompt, { signal }) => new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(reason = signal.reason))
+      }),
+    }],
+    conversationIdleMs: 1_000, graceMs: 10,
+    store: {
+      ...store, isShared: true,
+      write(...args) {
+        if (args[0].collection.endsWith('/responses')) keeps.push(args[2])
+        return store.write(...args)
+      },
+    },
+  })
+  const other = serve(t, { agents: [() => ''], store: { ...store, isShared: true } })
+  const { id } = await responded(server, { background: true })
+  assert.deepEqual(keeps, [2 ** 31 - 1 + 1_000])
+  await server.close()
+  assert.match(String(reason), /closing down/)
+  // What was cancelled is not kept as what has failed.
+  assert.equal(keeps.length, 1)
+  const read = await jsonOf(await other.fetch(request(`/v1/responses/${String(id)}`)))
+  assert.equal(read['status'], 'cancelled')
+})
+
+test('nobody but its owner reads, cancels or deletes a response in the background', async (t) => {
+  const server = serve(t, {
+    agents: [{ name: 'Agent', run: () => new Promise(() => {}) }],
+    apiKey: [{ key: 'a'.repeat(24), id: 'one' }, { key: 'b'.repeat(24), id: 'two' }],
+  })
+  const keys = ['a', 'b'].map((letter) => ({ 'x-api-key': letter.repeat(24) }))
+  const { id } = await jsonOf(await respond(server, { background: true }, keys[0]))
+  const asked = (at: number, path: string, method: string): Promise<Response> => {
+    const body = method === 'POST' ? {} : undefined
+    return server.fetch(request(`/v1/responses/${String(id)}${path}`, body, keys[at]!, method))
+  }
+  const acts = [['', 'GET'], ['/cancel', 'POST'], ['', 'DELETE'], ['/input_items', 'GET']] as const
+  for (const [path, method] of acts) {
+    assert.equal((await asked(1, path, method)).status, 404, `${method} ${path}`)
+  }
+  assert.equal((await jsonOf(await asked(0, '', 'GET')))['status'], 'in_progress')
+  assert.equal((await jsonOf(await asked(0, '/cancel', 'POST')))['status'], 'cancelled')
+  // Another protocol does not show it, to nobody.
+  const message = { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id } }
+  assert.doesNotMatch(await (await server.fetch(request('/a2a', message, keys[0]!))).text(), /"result"/)
+})
+
 test('a response that could not be kept at its end does not seem to run for ever', async (t) => {
   const store = memoryStore()
   let isFull = false

@@ -340,7 +340,7 @@ test('a run whose task was never promised is ended with the reason for that', ()
   assert.deepEqual([call.reason?.kind, call.reason?.message], ['busy', 'Silent for too long'])
 })
 
-test('the result of a side effect is written before it is returned, also of before the task was', async (t) => {
+test('the result of a side effect is written before it is returned, also of an early one', async (t) => {
   const store = sharedMemory().connect()
   const { service } = serviceOf({ secret: 'the secret of a service', store })
   t.after(async () => {
@@ -380,4 +380,22 @@ test('a turn that ends without the task leaves it without a run', () => {
   run.complete(1)
   run.fail(new Error('late'))
   assert.equal((service.tasks.get(OWNER, id) as Task).status.state, 'input-required')
+})
+
+test('what is left to do elsewhere is shown as soon as the rest has been answered', async () => {
+  const show: TaskClient['show'] = (open) => ({
+    state: open.every(({ key }) => key === 'there') ? 'auth-required' : 'input-required',
+    message: [{ type: 'text', text: open.map(({ key }) => key).join() }],
+  })
+  const { run, task } = begun({ show })
+  const seen = (): readonly unknown[] => [
+    task().status.state, task().status.message?.parts, task().questions.map(({ key }) => key),
+  ]
+  void run.ask({ what: 'roots', key: 'here' })
+  void run.ask({ what: 'roots', key: 'there' })
+  await turn()
+  assert.deepEqual(seen(), ['input-required', [{ type: 'text', text: 'here,there' }], ['here', 'there']])
+  run.answer(new Map([['here', 1]]))
+  assert.deepEqual(seen(), ['auth-required', [{ type: 'text', text: 'there' }], ['there']])
+  run.cancel()
 })

@@ -24,6 +24,8 @@ const lives: readonly (readonly [what: string, course: readonly TaskState[]])[] 
   ['asks for one thing more while it asks',
     ['working', 'input-required', 'input-required', 'working', 'completed']],
   ['asks at once, and is not answered', ['input-required', 'canceled']],
+  ['has one thing left to do elsewhere',
+    ['working', 'input-required', 'auth-required', 'working', 'completed']],
   ['needs a key first', ['auth-required', 'working', 'rejected']],
 ]
 

@@ -73,12 +73,13 @@ export function page(request: McpRequest, member: List): string {
   return text
 }
 
-export function pageOf(request: McpRequest, member: string, items: readonly Item[]): string {
+/** `owner`: the items are one owner's, in the falling order of their names, and come and go. */
+export function pageOf(request: McpRequest, member: string, items: readonly Item[], owner?: string): string {
   const { mcp, params: { cursor }, peer } = request
-  const purpose = `${PURPOSE} ${member}`
+  const purpose = owner === undefined ? `${PURPOSE} ${member}` : `${PURPOSE} ${member} ${owner}`
   const isFirst = cursor === undefined || cursor === null
   const opened = typeof cursor === 'string' ? mcp.seal.open(purpose, cursor) : undefined
-  const from = isFirst ? 0 : startOf(items, opened)
+  const from = isFirst ? 0 : startOf(items, opened, owner !== undefined)
   const until = from + (mcp.options.pageSize ?? PAGE_SIZE)
   const shown = items.slice(from, until)
   const last = shown.at(-1)
@@ -91,10 +92,18 @@ export function pageOf(request: McpRequest, member: string, items: readonly Item
     : result)
 }
 
-/** The index behind the item that the cursor names; where that is gone, its former index. */
-function startOf(items: readonly Item[], after: unknown): number {
-  if (!isRecord(after) || typeof after['index'] !== 'number') {
+/**
+ * The index behind the item that the cursor names; where that is gone, its former index, or in a list that is
+ * `sorted` by falling names that of the next name.
+ */
+function startOf(items: readonly Item[], after: unknown, sorted: boolean): number {
+  if (!isRecord(after) || typeof after['index'] !== 'number' || typeof after['name'] !== 'string') {
     throw new Fault('invalid', 'params.cursor is not one that this server gave, or it has expired')
+  }
+  if (sorted) {
+    const { name: last } = after
+    const next = items.findIndex(({ name }) => name < last)
+    return next < 0 ? items.length : next
   }
   const found = items.findIndex(({ name }) => name === after['name'])
   return found < 0 ? after['index'] : found + 1

@@ -5,6 +5,7 @@
 import { isRecord, textOf } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { isTerminal, originOf, requestOf } from '../../tasks/task.ts'
+import { LEAST_KEEP_MS } from '../../tasks/task-table.ts'
 import { andThen, isPromised } from '../../util/thenable.ts'
 import { toolResult } from '../protocol/shape.ts'
 import { RunMemory, TaskRun } from '../../run/task-run.ts'
@@ -48,12 +49,13 @@ export function taskMembers({ id, createdAt, status }: Task): Readonly<Record<st
 
 /**
  * From a task's creation to when it may be forgotten, in milliseconds; null: never. Counted from its end,
- * unless the client has asked for a time of its own.
+ * unless the client has asked for a time of its own; where that is over, the task is still kept for a moment.
  */
 export function lifeOf({ createdAt, status, ttlMs }: Task, { taskKeepMs }: Limits): number | null {
   const until = isTerminal(status.state) ? Date.parse(status.at) : Date.now()
   const lived = Math.max(0, until - Date.parse(createdAt))
   if (ttlMs !== undefined && lived <= ttlMs) return Math.floor(ttlMs)
+  if (ttlMs !== undefined) return Math.floor(Math.min(taskKeepMs, LEAST_KEEP_MS)) + lived
   return Number.isFinite(taskKeepMs) ? Math.floor(taskKeepMs) + lived : null
 }
 

@@ -168,9 +168,13 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
   const isListed = (task: ListedTask): boolean => isOurs(task)
     && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
   return andThen(service.tasks.list(principal.id), (tasks) => {
-    const listed = tasks.filter(isListed).map(wholeTask)
-    listed.sort((one, other) => one.createdAt < other.createdAt ? 1 : -1)
-    return pageOf(request, 'tasks', listed.map((task) => ({ name: task.id, shown: shapeOf(request, task) })))
+    const items = tasks.filter(isListed).map(wholeTask).map((task) => ({
+      name: `${task.createdAt} ${task.id}`,
+      // Only those of one page are shown.
+      get shown() { return shapeOf(request, task) },
+    }))
+    items.sort((one, other) => one.name < other.name ? 1 : -1)
+    return pageOf(request, 'tasks', items, principal.id)
   })
 }
 
