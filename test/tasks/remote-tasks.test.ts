@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/define/fault.ts'
+import { limitsOf } from '../../lib/define/limits.ts'
 import { RemoteTasks } from '../../lib/tasks/remote-tasks.ts'
-import type { PeerChannels, AcceptChannel } from '../../lib/state/peer-channels.ts'
-import type { TaskRecovery, TaskSurroundings } from '../../lib/tasks/task-recovery.ts'
-import type { Tasks } from '../../lib/tasks/tasks.ts'
+import { TaskRecovery } from '../../lib/tasks/task-recovery.ts'
+import { Tasks } from '../../lib/tasks/tasks.ts'
+import { eventually } from '../fixtures/client.ts'
+import { processNamed, sharedStore } from '../fixtures/shared-store.ts'
+import type { Content, Store } from '../../lib/index.ts'
+import type {
+  AcceptChannel, ChannelListener, PeerChannel, PeerChannels,
+} from '../../lib/state/peer-channels.ts'
+import type { RunningTask, Task, TaskMessage } from '../../lib/tasks/task.ts'
+import type { TaskSurroundings } from '../../lib/tasks/task-recovery.ts'
 
 /** What another process hears that asks for a task to be cancelled here, and whether it was. */
 async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<readonly unknown[]> {
@@ -29,4 +37,239 @@ test('who asks for a task hears whether it was done, and nothing where that cann
   assert.deepEqual(await cancelled({ runOf: () => undefined }), ['gone', false])
   const away = new Fault('busy', 'The store does not answer')
   assert.deepEqual(await cancelled({ get: () => Promise.reject(away) }), ['the end', false])
+})
+
+const copy = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+/** Processes that hear each other at once, in order, until one of them is cut off. */
+class Network {
+  readonly processes = new Map<string, Map<string, AcceptChannel>>()
+  readonly cut = new Set<string>()
+  readonly opened: (readonly [kind: string, request: unknown])[] = []
+  readonly #ends: (() => void)[] = []
+
+  channelsOf(name: string): PeerChannels {
+    const accepts = new Map<string, AcceptChannel>()
+    this.processes.set(name, accepts)
+    const open = (node: string, kind: string, request: unknown, listener: ChannelListener): PeerChannel => {
+      this.opened.push([kind, request])
+      interface Side { listener: ChannelListener | undefined; isOpen: boolean }
+      const near: Side = { listener, isOpen: true }
+      const far: Side = { listener: undefined, isOpen: true }
+      const lose = (): void => {
+        if (!near.isOpen || !this.cut.has(node)) return
+        near.isOpen = false
+        listener.onLost?.()
+      }
+      this.#ends.push(lose)
+      const later = (act: () => void): void => {
+        setImmediate(() => this.cut.has(node) ? lose() : act())
+      }
+      const channelOf = (from: Side, to: Side, at: string): PeerChannel => ({
+        node: at,
+        send: (value) => {
+          if (from.isOpen) later(() => { if (to.isOpen) to.listener?.onMessage?.(copy(value)) })
+        },
+        end: () => {
+          if (!from.isOpen) return
+          from.isOpen = false
+          later(() => {
+            if (!to.isOpen) return
+            to.isOpen = false
+            to.listener?.onEnd?.()
+          })
+        },
+      })
+      later(() => {
+        const channel = channelOf(far, near, name)
+        far.listener = this.processes.get(node)?.get(kind)?.(copy(request), channel)
+        if (far.listener === undefined) channel.end()
+      })
+      return channelOf(near, far, node)
+    }
+    const ask = (node: string, kind: string, request: unknown): Promise<unknown> => (
+      new Promise((resolve, reject) => {
+        if (this.cut.has(node)) return reject(new Fault('not-found', 'It is dead'))
+        const late = new Fault('busy', 'Late')
+        open(node, kind, request, { onMessage: resolve, onEnd: () => reject(late) })
+      })
+    )
+    const on = (kind: string, take: AcceptChannel): unknown => accepts.set(kind, take)
+    return { on, open, ask } as unknown as PeerChannels
+  }
+
+  /** A process dies. */
+  kill(name: string): void {
+    this.cut.add(name)
+    for (const end of this.#ends) end()
+  }
+}
+
+interface Process { readonly tasks: Tasks; readonly remote: RemoteTasks; readonly recovery: TaskRecovery }
+
+function processOn(network: Network, store: Store, name: string): Process {
+  const cluster = processNamed(name)
+  const limits = limitsOf({})
+  const tasks = new Tasks(limits, store, () => {}, cluster)
+  const at = { tasks, stored: tasks.stored!, cluster, workload: { isFull: false }, limits, log() {} }
+  const recovery = new TaskRecovery(at)
+  return { tasks, recovery, remote: new RemoteTasks(at, network.channelsOf(name), recovery) }
+}
+
+/** Two processes, and a task that works at the first. */
+async function apart(): Promise<{
+  network: Network, one: Process, two: Process, id: string, heard: unknown[]
+}> {
+  const network = new Network()
+  const store = sharedStore()
+  const [one, two] = [processOn(network, store, 'one'), processOn(network, store, 'two')]
+  const heard: unknown[] = []
+  const run: RunningTask = {
+    onSettled() {}, lose() {},
+    answer: (answers) => { heard.push(Object.fromEntries(answers)) },
+    refuse: (key, { message }) => { heard.push([key, message]) },
+    cancel: () => {
+      heard.push('cancel')
+      one.tasks.move(id, 'canceled')
+    },
+  }
+  const { id } = await one.tasks.create({
+    owner: 'ann', protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c',
+    sessionId: undefined, ttlMs: undefined,
+  }, run)
+  one.tasks.move(id, 'working')
+  await one.tasks.whenPersisted(id)
+  return { network, one, two, id, heard }
+}
+
+/** Follows a task; what is heard of it, and what ends that. */
+async function followed({ remote, tasks }: Process, id: string): Promise<{ said: string[]; stop(): void }> {
+  const said: string[] = []
+  const tell = (task: Task): string => `${task.status.state} ${task.artifacts.map((one) => one.id).join()}`
+  const task = await tasks.get('ann', id) as Task
+  const stop = remote.follow(task, (now) => { said.push(`begin ${tell(now)}`) }, (event, after) => {
+    said.push(`${event.what} ${tell(after.task)}`)
+  })
+  return { said, stop }
+}
+
+const text = (said: string): Content => ({ type: 'text', text: said })
+const asked = [{ key: 'name', question: { what: 'roots' as const } }]
+
+test('a task is followed where it runs, from as it stands to its end, which is kept by then', async () => {
+  const { network, one, two, id } = await apart()
+  const here = await followed(one, id)
+  const there = await followed(two, id)
+  await eventually(() => there.said.length === 1 && here.said.length === 1)
+  one.tasks.addArtifact(id, { id: 'a', parts: [text('1')] })
+  one.tasks.move(id, 'input-required', { questions: asked })
+  await eventually(async () => {
+    if (there.said.length < 3) return false
+    assert.equal((await two.tasks.get('ann', id))?.status.state, 'input-required')
+    return true
+  })
+  one.tasks.move(id, 'completed', { questions: [] })
+  const all = [
+    'begin working ', 'artifact working a', 'status input-required a', 'status completed a',
+  ]
+  await eventually(() => there.said.length === 4 && here.said.length === 4)
+  assert.deepEqual([there.said, here.said], [all, all])
+  assert.equal((await two.tasks.get('ann', id))?.status.state, 'completed')
+  assert.deepEqual(network.opened, [['task-watch', ['ann', id]]])
+  // Whoever comes later gets the end, and nothing more.
+  const late = await followed(two, id)
+  await eventually(() => late.said.length > 0)
+  assert.deepEqual(late.said, ['begin completed a'])
+})
+
+test('who leaves hears nothing more, whenever that is', async () => {
+  const { one, two, id } = await apart()
+  const all = [await followed(two, id), await followed(two, id), await followed(one, id)]
+  all[0]!.stop()
+  await eventually(() => all[1]!.said.length === 1 && all[2]!.said.length === 1)
+  for (const { stop } of all) stop()
+  one.tasks.move(id, 'completed')
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  assert.deepEqual(all.map(({ said }) => said), [[], ['begin working '], ['begin working ']])
+})
+
+test('a task of another owner is followed nowhere, nor is anything done to it', async () => {
+  const { network, one, two, id, heard } = await apart()
+  const told: unknown[] = []
+  const accept = network.processes.get('one')!
+  const requests = [
+    ['cancel', 'bob', id], ['answer', 'bob', id, [['name', 1]]], ['refuse', 'bob', id, ['a', 'b']],
+  ]
+  for (const request of requests) {
+    accept.get('task-act')!(request, { node: 'two', send: (word) => { told.push(word) }, end() {} })
+  }
+  accept.get('task-watch')!(['bob', id], {
+    node: 'two', send: (word) => { told.push(word) }, end: () => { told.push('end') },
+  })
+  await eventually(() => told.length === 4)
+  assert.deepEqual([told.toSorted(), heard], [['end', 'gone', 'gone', 'gone'], []])
+  assert.equal((await two.tasks.get('ann', id))?.status.state, 'working')
+  assert.equal(await one.tasks.get('bob', id), undefined)
+})
+
+test('cancels, answers and refusals go to the process that runs the task, and are kept by then', async () => {
+  const { one, two, id, heard } = await apart()
+  one.tasks.move(id, 'input-required', { questions: asked })
+  await one.tasks.whenPersisted(id)
+  const task = await two.tasks.get('ann', id) as Task
+  assert.equal(two.remote.nodeOf(task), 'one')
+  assert.equal(one.remote.nodeOf(task), undefined)
+  await two.remote.answer(task, new Map([['name', 'Ann']]))
+  await two.remote.refuse(task, 'name', 'no')
+  await two.remote.cancel(task)
+  assert.deepEqual(heard, [{ name: 'Ann' }, ['name', 'no'], 'cancel'])
+  const ended = await two.tasks.get('ann', id) as Task
+  assert.deepEqual([ended.status.state, two.remote.nodeOf(ended)], ['canceled', undefined])
+})
+
+test('a message is taken once, by a task that waits for it', async () => {
+  const { one, two, id } = await apart()
+  const message = (at: string): TaskMessage => ({ id: at, role: 'user', parts: [text('Hi')] })
+  const working = await two.tasks.get('ann', id) as Task
+  assert.equal(await two.remote.deliver(working, message('m-1')), 'late')
+  one.tasks.move(id, 'input-required')
+  await one.tasks.whenPersisted(id)
+  const task = await two.tasks.get('ann', id) as Task
+  assert.equal(await two.remote.deliver(task, message('m-1')), 'done')
+  assert.equal(await two.remote.deliver(task, message('m-1')), 'late')
+  assert.equal(await two.remote.deliver(task, message('m-2')), 'done')
+  const { history } = await two.tasks.get('ann', id) as Task
+  assert.deepEqual(history.map((one) => one.id), ['m-1', 'm-2'])
+  one.tasks.move(id, 'completed')
+  await one.tasks.whenPersisted(id)
+  assert.equal(await two.remote.deliver(task, message('m-3')), 'gone')
+})
+
+test('who follows a task of a dead process is shown it once where it waits, and its end', async () => {
+  const { network, one, two, id } = await apart()
+  one.tasks.move(id, 'input-required', { questions: asked })
+  await one.tasks.whenPersisted(id)
+  network.kill('one')
+  const there = await followed(two, id)
+  await eventually(() => there.said.length === 1)
+  // It is looked for again and again.
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.deepEqual(there.said, ['begin input-required '])
+  assert.ok(await two.recovery.end(await two.tasks.get('ann', id) as Task, 'failed'))
+  await eventually(() => there.said.length === 2)
+  assert.deepEqual(there.said[1], 'begin failed ')
+})
+
+test('who follows what is gone, or at a process that closes, hears that no more comes', async () => {
+  const { one, two, id } = await apart()
+  const there = await followed(two, id)
+  await eventually(() => there.said.length === 1)
+  two.remote.stopWatchers()
+  assert.deepEqual(there.said, ['begin working ', 'forgotten working '])
+  const task = await two.tasks.get('ann', id) as Task
+  await one.tasks.drop(id)
+  const said: string[] = []
+  two.remote.follow(task, () => { said.push('begin') }, ({ what }) => { said.push(what) })
+  await eventually(() => said.length > 0)
+  assert.deepEqual(said, ['forgotten'])
 })
