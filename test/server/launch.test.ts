@@ -46,6 +46,10 @@ test('whatever can be served is launched with one call', async (t) => {
   }
 })
 
+test('two things are no thing and its options', async () => {
+  await assert.rejects(launch(echo, writer as never), /launch takes several things as a list/)
+})
+
 test('a list of agents is a group named like the server', async (t) => {
   const { url, server } = await start(t, [echo, writer], { name: 'The House' })
   assert.equal(server.name, 'The House')

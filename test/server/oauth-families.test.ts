@@ -117,6 +117,14 @@ test('a second use in one process ends what other processes have given', async (
   assert.deepEqual(await refusedBy(one, refreshing(clientId, second.refresh)), refused)
 })
 
+test('a token is good in a process that has answered nothing yet', async (t) => {
+  const provider = await providerFor(t)
+  const options = { store: memoryStore({ isShared: true }), secret: 'the secret of all servers' }
+  const one = serving(t, provider, {}, options)
+  const { access } = await tokensFor(one, await registered(one))
+  assert.equal((await callWith(serving(t, provider, {}, options), access))[0], 200)
+})
+
 test('what another client sends, or one without its proof, uses up and ends nothing', async (t) => {
   const at = clockOf(t)
   const server = serving(t, await providerFor(t))
@@ -425,7 +433,7 @@ test('no token has an empty scope', async (t) => {
 test('where the store cannot be asked a token is neither good nor wrong', async (t) => {
   const memory = memoryStore()
   let isAway = false
-  const read: typeof memory.read = (key) => {
+  const read: Store['read'] = async (key) => {
     if (isAway) throw new Error('away')
     return memory.read(key)
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import test from 'node:test'
 import { memoryStore, oauthProxy } from '../../lib/index.ts'
-import { jsonOf, request } from '../fixtures/client.ts'
+import { echo, jsonOf, request, serve } from '../fixtures/client.ts'
 import {
   authorizePath, Browser, codeFor, exchange, locationOf, providerFor, redirect_uri, registered, resource,
   serving, tokenFor,
@@ -288,9 +288,29 @@ test('options that cannot work are refused with what to write', () => {
   const wrong: readonly (readonly [more: object, message: RegExp])[] = [
     [{ resource: 'http://agents.example/mcp' }, /https address/], [{ clientId: '' }, /not empty/],
     [{ identify: undefined }, /needs 'identify'/], [{ tokenSeconds: 1 }, /60 or above/],
-    [{ scope: 'a' }, /did you mean 'scopes'/], [{ parameters: { a: 1 } }, /access_type/],
+    [{ scope: 'a' }, /did you mean 'scopes'/], [{ scopes: 'read' }, /write a list/],
+    [{ scopes: ['a b'] }, /write a list/], [{ refreshSeconds: 59 }, /60 or above/],
+    [{ parameters: { a: 1 } }, /access_type/],
   ]
   for (const [more, message] of wrong) {
     assert.throws(() => oauthProxy({ ...fine, ...more } as never), { name: 'TypeError', message })
+  }
+})
+
+test('the metadata of the resource names the proxy, its scopes and its name', async (t) => {
+  const path = '/.well-known/oauth-protected-resource'
+  const server = serving(t, await providerFor(t), { scopes: ['read'], name: 'The shop' })
+  const named = await jsonOf(await server.fetch(request(path)))
+  assert.deepEqual(named['authorization_servers'], ['https://triport.test'])
+  assert.deepEqual([named['scopes_supported'], named['resource_name']], [['read'], 'The shop'])
+  const plain = await jsonOf(await serving(t, await providerFor(t)).fetch(request(path)))
+  assert.equal('scopes_supported' in plain || 'resource_name' in plain, false)
+})
+
+test('only a server with a proxy has its paths', async (t) => {
+  const auth = { resource, authorizationServers: ['https://a.example'], verify: () => null }
+  for (const options of [{}, { auth }]) {
+    const server = serve(t, { agents: [echo], ...options })
+    assert.equal((await server.fetch(request('/.well-known/oauth-authorization-server'))).status, 404)
   }
 })
