@@ -3,7 +3,8 @@
  * whether what the user filled in fits the form. The protocol's channel sends the question (`call.ts`).
  * Spec: MCP 2026-07-28, Elicitation, Sampling, Roots.
  */
-import { compileWithin, summarize } from '../schema/compile.ts'
+import { summarize } from '../schema/compile.ts'
+import { compileForeign } from '../schema/foreign.ts'
 import { contract } from '../schema/standard.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
 import { isStrings } from '../wire/json.ts'
@@ -258,7 +259,7 @@ export function compileForm(schema: FormSchema): ValidateWithin {
   const text = JSON.stringify(schema)
   let validate = remembered.get(text)
   if (validate === undefined) {
-    validate = compileWithin(schema, { formats: true })
+    validate = compileForeign(schema, { formats: true })
     if (text.length <= MAX_REMEMBERED_CHARS) remembered.set(text, validate)
   }
   return validate

@@ -1,5 +1,6 @@
 /** A JSON Schema that a client asks an answer to fit, and whether the answer does. */
-import { compileWithin, summarize } from '../schema/compile.ts'
+import { summarize } from '../schema/compile.ts'
+import { compileForeign } from '../schema/foreign.ts'
 import { parseJson } from '../wire/json.ts'
 import type { Answer } from '../define/answer.ts'
 import type { Limits } from '../define/limits.ts'
@@ -17,7 +18,7 @@ export class OutputFormat {
   /** Throws `TypeError` for what is no JSON Schema. */
   constructor(schema: JsonSchema) {
     this.schema = schema
-    this.#validate = compileWithin(schema)
+    this.#validate = compileForeign(schema)
   }
 
   /** The text of an answer counts; where that is no JSON, its data. */

@@ -7,7 +7,7 @@
 import { errorAt, summarize } from './error.ts'
 import { fillIn, newDefault, planOf } from './fill.ts'
 import { compileLimits } from './limits.ts'
-import { link } from './link.ts'
+import { linker } from './link.ts'
 import { broken, register, split } from './resource.ts'
 import { isSchema } from './rule.ts'
 import { Exhausted, ValidationRun } from './run.ts'
@@ -15,6 +15,7 @@ import type { Failure, Findings } from './error.ts'
 import type { Plan } from './fill.ts'
 import type { CompileLimits, CompileOptions, JsonSchema } from './limits.ts'
 import type { SchemaLocation, Registry } from './resource.ts'
+import type { Check } from './run.ts'
 
 export type { Findings, SchemaError } from './error.ts'
 export type { CompileOptions, JsonSchema } from './limits.ts'
@@ -53,17 +54,22 @@ export function compileWithin(schema: JsonSchema, options: CompileOptions = {}):
   const bounds = compileLimits(options)
   if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
   const registry = register(given(options.schemas), bounds)
-  return validator(registry.add(schema, ''), registry, bounds)
+  const root = registry.add(schema, '')
+  const schemas = linker(registry, bounds)
+  const check = schemas.link(root)
+  if (!bounds.defaults || !schemas.hasDefaults) return validator(check, root, undefined, bounds)
+  const plan = planFor(root, registry, (location) => schemas.link(location), bounds)
+  return validator(check, root, plan, bounds)
 }
 
-function validator(root: SchemaLocation, registry: Registry, bounds: CompileLimits): ValidateWithin {
-  const { check, hasDefaults } = link(root, registry, bounds)
-  const plan = bounds.defaults && hasDefaults ? planFor(root, registry, bounds) : undefined
+function validator(
+  check: Check, { resource }: SchemaLocation, plan: Plan | undefined, bounds: CompileLimits,
+): ValidateWithin {
   let idle: ValidationRun | undefined
 
   return (input, maxSteps = bounds.maxSteps) => {
     // One run is kept for the next value; a value whose getters come back here gets another.
-    const run = idle ?? new ValidationRun(bounds, root.resource)
+    const run = idle ?? new ValidationRun(bounds, resource)
     idle = undefined
     run.begin(maxSteps)
     let value = input
@@ -80,7 +86,7 @@ function validator(root: SchemaLocation, registry: Registry, bounds: CompileLimi
 
   /** Checks a value again, to list what is wrong, unless a bound was reached. */
   function explain(value: unknown, maxSteps: number, bound?: Failure): Validation {
-    const run = new ValidationRun(bounds, root.resource)
+    const run = new ValidationRun(bounds, resource)
     run.begin(maxSteps)
     run.quiet = false
     let reached = bound
@@ -102,15 +108,18 @@ function boundIn(error: unknown): Failure {
 }
 
 /** The plan of a schema's defaults, if it has any. Throws the mistake where one does not fit its schema. */
-function planFor(root: SchemaLocation, registry: Registry, bounds: CompileLimits): Plan | undefined {
+function planFor(
+  root: SchemaLocation, registry: Registry, link: (location: SchemaLocation) => Check, bounds: CompileLimits,
+): Plan | undefined {
   const { plan, found } = planOf(root, registry)
   for (const part of found) {
     const run = new ValidationRun(bounds, root.resource)
     run.begin(bounds.maxSteps)
     const value = newDefault(part, run)
-    const validation = validator(part.location, registry, { ...bounds, defaults: false })(value)
+    const check = link(part.location)
+    const validation = validator(check, part.location, undefined, { ...bounds, defaults: false })(value)
     const why = `the default does not fit its schema: ${summarize(validation)}`
-    if (!validation.valid) throw broken(`${part.location.at}/default`, why)
+    if (!validation.valid) throw broken({ from: part.location.at, keys: ['default'] }, why)
   }
   return found.length > 0 ? plan : undefined
 }

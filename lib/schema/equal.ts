@@ -6,19 +6,52 @@ import type { Fuel } from './run.ts'
 /** The stack is finite, and no honest value is nested so deeply. */
 const MAX_DEPTH = 500
 
-/** Makes the test whether a value is equal to one of some. */
-export function isAmong(values: readonly unknown[]): (value: unknown, fuel: Fuel) => boolean {
-  const simple = new Set(values)
+/** Two texts of one length cost a part for so many characters, as a power of two. */
+const COMPARED = 3
+
+/**
+ * A factor that no client knows. What a table of hashes makes of texts nobody can tell before; of numbers
+ * everybody can, and could give it those that it keeps in one place, where each is compared with all others.
+ */
+const FACTOR = Math.floor(Math.random() * 2 ** 31) | 1
+
+/** Makes the test whether a value is equal to one of some. `site` pays for making it. */
+export function isAmong(values: readonly unknown[], site: Fuel): (value: unknown, fuel: Fuel) => boolean {
+  site.pay(values.length * UNIQUE)
+  const numbers = Float64Array.from(values.filter((value) => typeof value === 'number')).sort()
+  const simple = new Set(values.filter((value) => typeof value !== 'number'))
   const deep = values.filter((value) => typeof value === 'object')
-  return (value, fuel) => simple.has(value)
-    || (typeof value === 'object' && deep.some((one) => isEqual(one, value, fuel, 0)))
+  return (value, fuel) => typeof value === 'number' ? isIn(numbers, value)
+    : simple.has(value) || (typeof value === 'object' && deep.some((one) => isEqual(one, value, fuel, 0)))
+}
+
+/** Whether a number is one of some that are sorted. */
+function isIn(numbers: Float64Array, wanted: number): boolean {
+  let from = 0
+  let to = numbers.length
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (numbers[middle]! < wanted) from = middle + 1
+    else to = middle
+  }
+  return numbers[from] === wanted
+}
+
+function differ(numbers: readonly number[]): boolean {
+  const sorted = Float64Array.from(numbers).sort()
+  return sorted.every((number, at) => number !== sorted[at + 1])
 }
 
 export function isUnique(items: readonly unknown[], fuel: Fuel): boolean {
+  const numbers: number[] = []
   const simple = new Set<unknown>()
   const deep = new Map<number, unknown[]>()
   for (const item of items) {
     fuel.pay(UNIQUE)
+    if (typeof item === 'number') {
+      numbers.push(item)
+      continue
+    }
     if (typeof item !== 'object' || item === null) {
       if (simple.has(item)) return false
       simple.add(item)
@@ -31,10 +64,13 @@ export function isUnique(items: readonly unknown[], fuel: Fuel): boolean {
     else if (alike.some((one) => isEqual(one, item, fuel, 0))) return false
     else alike.push(item)
   }
-  return true
+  return differ(numbers)
 }
 
 function isEqual(one: unknown, other: unknown, fuel: Fuel, depth: number): boolean {
+  if (typeof one === 'string' && typeof other === 'string' && one.length === other.length) {
+    fuel.pay(one.length >> COMPARED)
+  }
   if (one === other) return true
   // What is nested too deeply cannot be paid.
   fuel.pay(depth > MAX_DEPTH ? Infinity : COMPARISON)
@@ -50,6 +86,7 @@ function isEqual(one: unknown, other: unknown, fuel: Fuel, depth: number): boole
 
 /** A number that is the same for equal values. What is nested too deeply counts for nothing. */
 function digest(value: unknown, fuel: Fuel, depth: number): number {
+  if (typeof value === 'number') return digestOfNumber(value)
   if (typeof value !== 'object' || value === null) return digestOf(String(value), fuel)
   if (depth > MAX_DEPTH) return 0
   fuel.pay(COMPARISON)
@@ -59,14 +96,23 @@ function digest(value: unknown, fuel: Fuel, depth: number): number {
       sum += Math.imul(digestOf(name, fuel) | 1, digest(value[name], fuel, depth + 1))
     }
   } else if (Array.isArray(value)) {
-    for (const item of value) sum = Math.imul(sum, 31) + digest(item, fuel, depth + 1)
+    for (const item of value) sum = Math.imul(sum, FACTOR) + digest(item, fuel, depth + 1)
   }
   return sum
+}
+
+const bits = new Float64Array(1)
+const words = new Uint32Array(bits.buffer)
+
+function digestOfNumber(value: number): number {
+  // There are two zeros, which are equal.
+  bits[0] = value + 0
+  return Math.imul(words[0]!, FACTOR) + words[1]!
 }
 
 function digestOf(text: string, fuel: Fuel): number {
   fuel.pay(text.length * GLANCE)
   let sum = 0
-  for (let at = 0; at < text.length; at++) sum = Math.imul(sum, 31) + text.charCodeAt(at)
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum, FACTOR) + text.charCodeAt(at)
   return sum
 }

@@ -43,6 +43,8 @@ const MAX_VALUE = 160
 const MAX_ACTUAL = 128
 /** Of a name in a path, and of a value in a phrase, in UTF-16 units. */
 const MAX_NAME = 60
+/** Characters of a text from which any of these is cut. */
+const MAX_TEXT = 400
 /** Bytes of one error in a summary of three. */
 const MAX_LINE = 290
 
@@ -52,12 +54,17 @@ export function errorAt(path: string, { keyword, message, expected }: Failure, v
   return { path, keyword, message, expected, actual }
 }
 
-export function failureOf(keyword: string, message: string, expected?: unknown): Failure {
+/** Reads the names of an object. There may be many, so who compiles a client's schema pays for them. */
+export type Names = (object: object) => readonly string[]
+
+export function failureOf(
+  keyword: string, message: string, expected?: unknown, names: Names = Object.keys,
+): Failure {
   // Only what is long is ever cut, and hardly anything is.
   if (typeof expected !== 'object' && typeof expected !== 'string') {
     return { keyword, message: cut(message, MAX_MESSAGE), expected }
   }
-  const text = textOf(expected)
+  const text = textOf(expected, names)
   const short = cut(text, MAX_VALUE)
   return { keyword, message: cut(message, MAX_MESSAGE), expected: short === text ? expected : short }
 }
@@ -69,26 +76,60 @@ function actualOf(value: unknown): string {
 }
 
 /** A value as text, cut to the length of a phrase. */
-export function phraseOf(value: unknown): string {
-  const text = textOf(typeof value === 'string' ? value.slice(0, MAX_NAME) : value)
+export function phraseOf(value: unknown, names: Names = Object.keys): string {
+  const text = textOf(typeof value === 'string' ? value.slice(0, MAX_NAME) : value, names)
   return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text
 }
 
-function textOf(value: unknown): string {
+/** A value as text, of which a message takes the beginning: what comes far behind that may be missing. */
+function textOf(value: unknown, names: Names): string {
   if (typeof value !== 'string' && typeof value !== 'object') return String(value)
   try {
-    return JSON.stringify(value)
-  } catch {
-    // It is nested too deeply, or in a circle.
+    return JSON.stringify(beginningOf(value, names, { left: MAX_TEXT }, 0))
+  } catch (error) {
+    // It is nested too deeply, or in a circle; or it is too much work to read.
+    if (error instanceof TypeError && names !== Object.keys) throw error
     return actualOf(value)
   }
 }
 
-export function list(values: readonly unknown[]): string {
+/**
+ * The value with no more in it than makes so many characters of JSON, since a constant may be megabytes. Each
+ * character that is counted here is one of the text at least.
+ */
+function beginningOf(value: unknown, names: Names, room: { left: number }, depth: number): unknown {
+  if (typeof value === 'string') {
+    const text = value.slice(0, Math.max(room.left, 0))
+    room.left -= value.length
+    return text
+  }
+  room.left--
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
+  if (depth > MAX_TEXT) throw new RangeError('It is nested too deeply, or in a circle')
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (const item of value) {
+      if (room.left <= 0) break
+      items.push(beginningOf(item, names, room, depth + 1))
+    }
+    return items
+  }
+  const members: [string, unknown][] = []
+  for (const name of names(value)) {
+    if (room.left <= 0) break
+    const member: unknown = Reflect.get(value, name)
+    if (member === undefined) continue
+    room.left -= name.length
+    members.push([name, beginningOf(member, names, room, depth + 1)])
+  }
+  return Object.fromEntries(members)
+}
+
+export function list(values: Iterable<unknown>, names?: Names): string {
   let text = ''
-  for (const [index, value] of values.entries()) {
+  for (const value of values) {
     if (text.length > 200) return `${text}, …`
-    text += index === 0 ? phraseOf(value) : `, ${phraseOf(value)}`
+    text += text === '' ? phraseOf(value, names) : `, ${phraseOf(value, names)}`
   }
   return text
 }
@@ -133,8 +174,13 @@ export function summarize({ errors, more }: Findings): string {
 export function nearestBranch(branches: readonly SchemaError[][], here: string): readonly SchemaError[] {
   const weight = ({ keyword, path }: SchemaError): number =>
     keyword === 'type' && path === here ? 10_000 : /^(const|enum)$/.test(keyword) ? 100 : 1
-  const scores = branches.map((errors) => errors.reduce((sum, error) => sum + weight(error), 0))
-  return branches[scores.indexOf(Math.min(...scores))] ?? []
+  let best: readonly SchemaError[] = []
+  let least = Infinity
+  for (const errors of branches) {
+    const score = errors.reduce((sum, error) => sum + weight(error), 0)
+    if (score < least) [least, best] = [score, errors]
+  }
+  return best
 }
 
 /** The beginning of a text, as much as takes no more than so many bytes in JSON, and `…` for the rest. */

@@ -4,13 +4,13 @@
  * `$ref` lead; not what is in branches. What was given is left as it is: what changes is a copy.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-validation §9.2
  */
-import { broken, resolve } from './resource.ts'
+import { broken } from './resource.ts'
 import { isInherited, isObject, read, rulesOf } from './rule.ts'
 import { CHARACTER, LIGHT, STEP } from './run.ts'
 import type { Key } from './error.ts'
 import type { SchemaLocation, Registry } from './resource.ts'
 import type { JsonObject, Property } from './rule.ts'
-import type { ValidationRun } from './run.ts'
+import type { Scope, ValidationRun } from './run.ts'
 
 /** What is to be filled in, in the values of one schema. */
 export interface Plan {
@@ -36,7 +36,7 @@ export interface PropertyPlan extends Property {
 export function planOf(
   root: SchemaLocation, registry: Registry,
 ): { readonly plan: Plan; readonly found: readonly PropertyPlan[] } {
-  const plans = new Map<string, Plan>()
+  const plans = new Map<Scope, Map<unknown, Plan>>()
   const waiting: (() => void)[] = []
   const found: PropertyPlan[] = []
   const plan = named(root)
@@ -45,18 +45,20 @@ export function planOf(
 
   /** The plan of a schema that is referred to; completed later, since schemas may refer to each other. */
   function named(location: SchemaLocation): Plan {
-    const known = plans.get(location.at)
+    const { schema, resource } = location
+    const others = plans.get(resource) ?? new Map<unknown, Plan>()
+    const known = others.get(schema)
     if (known !== undefined) return known
     const plan: Plan = { parts: [], also: [] }
-    plans.set(location.at, plan)
+    plans.set(resource, others.set(schema, plan))
     waiting.push(() => complete(plan, location))
     return plan
   }
 
   function complete(plan: Plan, location: SchemaLocation): Plan {
-    const { schema, resource: { uri, dialect } } = location
+    const { schema, resource: { dialect }, at } = location
     if (!isObject(schema) || dialect === undefined) return plan
-    for (const [keyword] of rulesOf(schema, dialect)) {
+    for (const [keyword] of rulesOf(schema, dialect, { pay: (parts) => registry.work.pay(parts, at) })) {
       const value = schema[keyword]
       const inside = (inner: unknown, ...steps: Key[]): SchemaLocation =>
         registry.inside(location, inner, [keyword, ...steps])
@@ -71,8 +73,8 @@ export function planOf(
         const branches = value.map((inner, index) => fresh(inside(inner, index)))
         plan.also.push(...branches.filter((branch) => !isEmpty(branch)))
       } else if (keyword === '$ref') {
-        const target = registry.find(resolve(uri, String(value)))
-        if (target !== undefined) plan.also.push(named(target))
+        const target = registry.find(String(value), location)
+        if (target !== undefined) plan.also.push(named(target.location))
       }
     }
     return plan
@@ -104,7 +106,7 @@ function defaultOf({ schema, at }: SchemaLocation): string | undefined {
   } catch {
     // It is in a circle, or has a number that JSON does not have.
   }
-  throw broken(`${at}/default`, '"default" must be a JSON value')
+  throw broken({ from: at, keys: ['default'] }, '"default" must be a JSON value')
 }
 
 /** A value with its defaults: the same one where it lacks none. */

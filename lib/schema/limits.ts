@@ -21,6 +21,11 @@ export interface CompileOptions {
   /** Subschemas in a schema and everything it refers to. Default: 20,000. */
   readonly maxSubschemas?: number | undefined
   /**
+   * The work of compiling a schema and everything it refers to, in steps as those of `maxSteps`; a schema that
+   * takes more is refused. Default: no bound, for schemas that a server's author wrote.
+   */
+  readonly maxCompileSteps?: number | undefined
+  /**
    * Subschemas nested in one another by references while a value is checked. Default: 800, well within the
    * stack.
    */
@@ -48,6 +53,7 @@ const compileDefaults: CompileLimits = {
   defaults: false,
   maxSchemaDepth: 100,
   maxSubschemas: 20_000,
+  maxCompileSteps: Infinity,
   maxDepth: 800,
   maxSteps: 500_000,
   maxErrors: 20,

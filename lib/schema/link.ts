@@ -6,13 +6,13 @@
  * until its check is there. All else is compiled where it stands.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-core §8.2.3
  */
-import { failureOf, step } from './error.ts'
-import { broken, resolve, split } from './resource.ts'
+import { failureOf } from './error.ts'
+import { broken, resolve } from './resource.ts'
 import { isSchema, rulesOf } from './rule.ts'
-import { EVALUATED, pass } from './run.ts'
+import { EVALUATED, LIGHT, namesOf, pass, STEP } from './run.ts'
 import type { Failure, Key } from './error.ts'
 import type { CompileLimits } from './limits.ts'
-import type { SchemaLocation, Registry } from './resource.ts'
+import type { Place, SchemaLocation, Registry } from './resource.ts'
 import type { JsonObject, RuleEntry, Site } from './rule.ts'
 import type { Check, Scope, ValidationRun } from './run.ts'
 
@@ -24,19 +24,40 @@ interface Use {
   readonly reports: boolean
   /** Levels below the schema that a reference names. */
   readonly depth: number
-  /** The address of that schema, where this one is still about the whole of the same value. */
-  readonly whole: string | undefined
+  /** That schema, where this one is still about the whole of the same value. */
+  readonly whole: Node | undefined
+  /** Of the schema around it, where this one is about the same value. */
+  readonly load: Load | undefined
 }
+
+/** How many checks one value meets, of those that nobody pays for one by one. */
+interface Load { checks: number }
+
+/** Coming to a value pays for so many. */
+const FREE_CHECKS = 6
+
+/** Compiling a subschema, and each of its keywords. */
+const SUBSCHEMA = 8 * STEP
+const KEYWORD = 8 * STEP
+/** Asking whether a document has a dynamic anchor. */
+const LOOK_UP = 8
+
+/** Where a dynamic reference leads, by the outermost document that has its anchor. */
+interface Dynamic {
+  readonly anchor: string
+  readonly reports: boolean
+  readonly targets: Map<Scope, Node>
+}
+
+/** Which schemas one applies to the whole of the same value. */
+interface Lead { readonly at: Place; readonly to: Set<Node> }
 
 const KNOWN = 'write "https://json-schema.org/draft/2020-12/schema" or '
   + '"http://json-schema.org/draft-07/schema#", or give its metaschema in the option "schemas"'
 
-/** Compiles a schema and all that it refers to. Throws the first mistake. */
-export function link(
-  root: SchemaLocation, registry: Registry, limits: CompileLimits,
-): { readonly check: Check; readonly hasDefaults: boolean } {
-  const linker = new Linker(registry, limits)
-  return { check: linker.link(root), hasDefaults: linker.hasDefaults }
+/** Makes what compiles a schema and all that it refers to, once for all that are given to it. */
+export function linker(registry: Registry, limits: CompileLimits): Pick<Linker, 'link' | 'hasDefaults'> {
+  return new Linker(registry, limits)
 }
 
 /** Knows what references name, and compiles that once for all of them. */
@@ -45,11 +66,10 @@ class Linker {
   readonly limits: CompileLimits
   /** Whether a subschema was met that has a default. */
   hasDefaults = false
-  readonly #nodes = new Map<string, Node>()
+  readonly #nodes = new Map<string, Map<Scope, Map<unknown, Node>>>()
   readonly #waiting: (() => void)[] = []
-  readonly #dynamics: (() => void)[] = []
-  /** Which schemas apply which others to the whole of the same value. */
-  readonly #leads = new Map<string, Set<string>>()
+  readonly #dynamics = new Map<string, Dynamic>()
+  readonly #leads = new Map<Node, Lead>()
   #subschemas = 0
 
   constructor(registry: Registry, limits: CompileLimits) {
@@ -57,12 +77,13 @@ class Linker {
     this.limits = limits
   }
 
+  /** The check of a schema. Throws the first mistake. */
   link(root: SchemaLocation): Check {
     const top = this.nodeOf(root, false)
     while (this.#waiting.length > 0) {
       for (let work = this.#waiting.pop(); work !== undefined; work = this.#waiting.pop()) work()
       // Documents may have been taken in meanwhile, and dynamic anchors with them.
-      for (const work of this.#dynamics) work()
+      for (const dynamic of this.#dynamics.values()) this.#complete(dynamic)
     }
     refuseLoops(this.#leads)
     return top.check
@@ -70,61 +91,88 @@ class Linker {
 
   /** Compiled later, so that schemas may refer to each other. */
   nodeOf(location: SchemaLocation, reports: boolean): Node {
-    const key = `${reports}${location.at}`
-    const known = this.#nodes.get(key)
+    const { resource, schema } = location
+    const nodes = within(within(this.#nodes, String(reports)), resource)
+    const known = nodes.get(schema)
     if (known !== undefined) return known
     const node: Node = { check: pass }
-    this.#nodes.set(key, node)
+    nodes.set(schema, node)
     this.#waiting.push(() => {
-      node.check = checkOf(location, { reports, depth: 1, whole: location.at }, this)
+      node.check = checkOf(location, { reports, depth: 1, whole: node, load: undefined }, this)
     })
     return node
   }
 
   /** What is referred to is compiled again where it stands; references to every level make that a lot. */
-  count(at: string): void {
+  count(at: Place): void {
     if (++this.#subschemas <= 10 * this.limits.maxSubschemas) return
     throw broken(at, 'is used in too many ways (maxSubschemas)')
   }
 
   /** The check of what a reference in a schema names; undefined where it names nothing. */
   refer(
-    reference: string, isDynamic: boolean, { resource }: SchemaLocation, { reports, depth, whole }: Use,
+    reference: string, isDynamic: boolean, from: SchemaLocation, { reports, depth, whole }: Use,
   ): Check | undefined {
-    const uri = resolve(resource.uri, reference)
-    const found = this.registry.find(uri)
+    const found = this.registry.find(reference, from)
     if (found === undefined) return undefined
-    const locations = isDynamic ? this.registry.dynamics.get(split(uri)[1]) : undefined
-    if (locations?.includes(found)) {
-      this.#dynamics.push(() => locations.forEach((location) => this.nodeOf(location, reports)))
-      return inDocument(found.resource, follow(({ scope }) => {
-        const outermost = scope.find((document) => locations.some(({ resource }) => resource === document))
-        return this.nodeOf(locations.find(({ resource }) => resource === outermost) ?? found, reports)
-      }, depth))
+    const { location, anchor } = found
+    const node = this.nodeOf(location, reports)
+    if (isDynamic && this.registry.dynamics.get(anchor)?.get(location.resource) === location) {
+      return inDocument(location.resource, followDynamic(node, this.#targetsOf(anchor, reports), depth))
     }
-    if (whole !== undefined) this.#leads.set(whole, (this.#leads.get(whole) ?? new Set()).add(found.at))
-    const check = followNode(this.nodeOf(found, reports), depth)
-    return found.resource === resource ? check : inDocument(found.resource, check)
+    if (whole !== undefined) {
+      const lead = this.#leads.get(whole) ?? { at: from.at, to: new Set() }
+      this.#leads.set(whole, lead)
+      lead.to.add(node)
+    }
+    const check = followNode(node, depth)
+    return location.resource === from.resource ? check : inDocument(location.resource, check)
+  }
+
+  #targetsOf(anchor: string, reports: boolean): ReadonlyMap<Scope, Node> {
+    const key = `${reports}${anchor}`
+    const known = this.#dynamics.get(key)
+    if (known !== undefined) return known.targets
+    const targets = new Map<Scope, Node>()
+    this.#dynamics.set(key, { anchor, reports, targets })
+    return targets
+  }
+
+  #complete({ anchor, reports, targets }: Dynamic): void {
+    const locations = this.registry.dynamics.get(anchor) ?? new Map<Scope, SchemaLocation>()
+    if (locations.size === targets.size) return
+    for (const [resource, location] of locations) {
+      if (!targets.has(resource)) targets.set(resource, this.nodeOf(location, reports))
+    }
   }
 }
 
-function followNode(node: Node, levels: number): Check {
-  return follow(() => node, levels)
+function within<Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> {
+  const known = maps.get(key) ?? new Map<Inner, Value>()
+  maps.set(key, known)
+  return known
 }
 
 /** Compiles a subschema, and those inside it. Throws the first mistake. */
-function checkOf(location: SchemaLocation, { reports, depth, whole }: Use, linker: Linker): Check {
+function checkOf(location: SchemaLocation, { reports, depth, whole, load }: Use, linker: Linker): Check {
   const { schema, resource: { dialect }, at } = location
+  const { registry: { work }, limits: { maxSchemaDepth } } = linker
+  work.pay(SUBSCHEMA, at)
   if (!isSchema(schema)) throw broken(at, 'a schema must be an object or a boolean; write {} for anything')
   if (typeof schema === 'boolean') return schema ? pass : refuse
+  if (depth > maxSchemaDepth + 1) throw broken(at, `is more than ${maxSchemaDepth} levels deep; use "$ref"`)
   if ('~standard' in schema) throw broken(at, 'is a schema of a library; write its JSON Schema form')
   if (dialect === undefined) {
-    throw broken(`${at}/$schema`, `the dialect ${schema['$schema']} is not known; ${KNOWN}`)
+    throw broken({ from: at, keys: ['$schema'] }, `the dialect ${schema['$schema']} is not known; ${KNOWN}`)
   }
   linker.count(at)
   if (schema['default'] !== undefined) linker.hasDefaults = true
-  const entries = rulesOf(schema, dialect)
-  const use: Use = { reports: reports || entries.some((entry) => entry[1].phase === 'last'), depth, whole }
+  const entries = rulesOf(schema, dialect, { pay: (parts) => work.pay(parts, at) })
+  work.pay(entries.length * KEYWORD, at)
+  const own: Load = { checks: entries.length }
+  const use: Use = {
+    reports: reports || entries.some((entry) => entry[1].phase === 'last'), depth, whole, load: own,
+  }
 
   const checkAt = (entry: RuleEntry, others: Check): Check => {
     const keyword = entry[0]
@@ -144,8 +192,21 @@ function checkOf(location: SchemaLocation, { reports, depth, whole }: Use, linke
   }
   for (const entry of entries) if (entry[1].phase === 'last') last = both(last, checkAt(entry, pass))
   const others = unlessFailed(middle, last)
-  const check = gate === undefined ? others : checkAt(gate, others)
+  const check = loaded(gate === undefined ? others : checkAt(gate, others), own, load)
   return use.reports ? evaluating(check, reports) : check
+}
+
+/** Pays for the checks of a schema where they are many; few are left to the schema around it. */
+function loaded(check: Check, { checks }: Load, around: Load | undefined): Check {
+  if (checks <= FREE_CHECKS) {
+    if (around !== undefined) around.checks += checks
+    return check
+  }
+  const cost = checks * LIGHT
+  return (value, run) => {
+    run.pay(cost)
+    return check(value, run)
+  }
 }
 
 /** A server has thousands of these: methods, and no closures. */
@@ -173,7 +234,8 @@ class KeywordSite implements Site {
   }
 
   part(inner: unknown, ...steps: Key[]): Check {
-    return this.#check(inner, steps, { reports: false, depth: this.#use.depth + 1, whole: undefined })
+    const depth = this.#use.depth + 1
+    return this.#check(inner, steps, { reports: false, depth, whole: undefined, load: undefined })
   }
 
   same(inner: unknown, ...steps: Key[]): Check {
@@ -194,11 +256,19 @@ class KeywordSite implements Site {
   }
 
   failure(message: string, expected?: unknown): Failure {
-    return failureOf(this.keyword, message, expected)
+    return failureOf(this.keyword, message, expected, (object) => this.namesOf(object))
+  }
+
+  namesOf(object: object): readonly string[] {
+    return namesOf(object, this)
+  }
+
+  pay(parts: number): void {
+    this.#linker.registry.work.pay(parts, { from: this.#location.at, keys: [this.keyword] })
   }
 
   broken(why: string, ...steps: Key[]): TypeError {
-    return broken(this.#location.at + [this.keyword, ...steps].map(step).join(''), why)
+    return broken({ from: this.#location.at, keys: [this.keyword, ...steps] }, why)
   }
 
   #check(value: unknown, steps: readonly Key[], inside: Use): Check {
@@ -213,21 +283,29 @@ function refuse(value: unknown, run: ValidationRun): boolean {
 }
 
 /** Throws where a schema leads back to itself for the same value: checking one would never end. */
-function refuseLoops(leads: Map<string, Set<string>>): void {
-  // What leads to an end is removed until nothing else is left.
-  for (let before = 0; before !== leads.size;) {
-    before = leads.size
-    for (const [at, targets] of [...leads].reverse()) {
-      for (const target of targets) if (!leads.has(target)) targets.delete(target)
-      if (targets.size === 0) leads.delete(at)
+function refuseLoops(leads: ReadonlyMap<Node, Lead>): void {
+  const ended = new Set<Node>()
+  const path = new Set<Node>()
+  for (const first of leads.keys()) {
+    const stack = [first]
+    for (let node = stack.at(-1); node !== undefined; node = stack.at(-1)) {
+      // Seen for the second time, all that it leads to has come to an end.
+      if (ended.has(node) || path.delete(node)) {
+        ended.add(node)
+        stack.pop()
+        continue
+      }
+      path.add(node)
+      for (const target of leads.get(node)?.to ?? []) {
+        const at = path.has(target) ? leads.get(target)?.at : undefined
+        if (at !== undefined) {
+          throw broken(at, 'leads back to itself by "$ref"; a schema can refer to itself for parts of a value '
+            + 'only, as in "properties" or "items"')
+        }
+        if (!ended.has(target)) stack.push(target)
+      }
     }
   }
-  let [at] = leads.keys()
-  if (at === undefined) return
-  // It may only lead to a loop; after so many steps it is in one.
-  for (let steps = leads.size; steps > 0; steps--) [at = at] = leads.get(at) ?? []
-  throw broken(at, 'leads back to itself by "$ref"; a schema can refer to itself for parts of a value only, '
-    + 'as in "properties" or "items"')
 }
 
 /** The check that both pass. */
@@ -262,10 +340,23 @@ function evaluating(check: Check, reports: boolean): Check {
 }
 
 /** Goes to a node that is referred to from `levels` below another one. */
-function follow(target: (run: ValidationRun) => Node, levels: number): Check {
+function followNode(node: Node, levels: number): Check {
   return (value, run) => {
     run.enter(levels)
-    const goesOn = target(run).check(value, run)
+    const goesOn = node.check(value, run)
+    run.leave(levels)
+    return goesOn
+  }
+}
+
+/** The same, to the node of the outermost document that has one. */
+function followDynamic(node: Node, targets: ReadonlyMap<Scope, Node>, levels: number): Check {
+  return (value, run) => {
+    run.enter(levels)
+    const outermost = run.scope.findIndex((document) => targets.has(document))
+    run.pay(outermost * LOOK_UP)
+    const target = run.scope[outermost]
+    const goesOn = (target && targets.get(target) || node).check(value, run)
     run.leave(levels)
     return goesOn
   }

@@ -35,54 +35,83 @@ const GROUP = '\\((?:\\?(?:(?<look><?[=!])|:|<[^>]*>))?'
 const CLASS = '\\[(?:\\\\.|[^\\]\\\\])*\\]'
 const ESCAPE = '\\\\(?:[pPu]\\{[^}]*\\}|u[dD][89abAB]..\\\\u[dD][c-fC-F]..|u....|x..|c.|k<[^>]*>|\\d+|.)'
 const TOKEN = RegExp(`${QUANTIFIER}|${GROUP}|${CLASS}|${ESCAPE}|.`, 'gsu')
+/** A character that is no more than itself. */
+const PLAIN = /^[\w \-,:;=<>/!"#%&'@`~]$/
 
 const ASSERTION = /^(?:\^|\$|\\b)$/i
 const BEYOND = /^(?:\\[k1-9]|[*+?{])/
 
+/** Groups in one another, well within the stack. */
+const MAX_NESTING = 250
+
+type Groups = Readonly<Record<string, string | undefined>>
+const nothing: Groups = {}
+
 export function parsePattern(source: string): PatternTree {
-  const tokens = [...source.matchAll(TOKEN)]
-  let at = 0
+  const leaves = new Map<string, PatternTree>()
+  // A pattern may be long, so its tokens are read one by one.
+  let next = 0
+  let nesting = 0
+  let token = ')'
+  let groups = nothing
+  read()
   return choice()
 
-  /** The token that comes next; the end of the source is like the end of a group. */
-  function ahead(): string {
-    return tokens[at]?.[0] ?? ')'
+  /** Goes to the token that comes next; the end of the source is like the end of a group. */
+  function read(): void {
+    groups = nothing
+    token = source.charAt(next)
+    if (!PLAIN.test(token)) {
+      TOKEN.lastIndex = next
+      const found = TOKEN.exec(source)
+      token = found?.[0] ?? ')'
+      groups = found?.groups ?? nothing
+    }
+    next += token.length
   }
 
   function choice(): PatternTree {
+    if (++nesting > MAX_NESTING) throw new RangeError('It is nested too deeply')
     const first = sequence()
-    if (ahead() !== '|') return first
     const branches = [first]
-    while (ahead() === '|') {
-      at++
+    while (token === '|') {
+      read()
       branches.push(sequence())
     }
-    return { kind: 'choice', branches }
+    nesting--
+    return branches.length === 1 ? first : { kind: 'choice', branches }
   }
 
   function sequence(): PatternTree {
     const parts: PatternTree[] = []
-    while (ahead() !== '|' && ahead() !== ')') parts.push(repeated(single()))
+    while (token !== '|' && token !== ')') parts.push(repeated(single()))
     return { kind: 'sequence', parts }
   }
 
   function single(): PatternTree {
-    const token = tokens[at++]!
-    const text = token[0]
-    if (BEYOND.test(text)) return { kind: 'other' }
-    if (ASSERTION.test(text)) return { kind: 'assertion', source: text }
-    if (!text.startsWith('(')) return { kind: 'character', source: text }
+    const text = token
+    const look = groups['look']
+    read()
+    if (!text.startsWith('(')) return leafOf(text)
     const part = choice()
-    at++
-    const look = token.groups?.['look']
+    read()
     if (look === undefined) return part
     return { kind: 'look-around', part, isBehind: look.startsWith('<'), isNegative: look.endsWith('!') }
   }
 
+  function leafOf(text: string): PatternTree {
+    const known = leaves.get(text)
+    if (known !== undefined) return known
+    const leaf: PatternTree = BEYOND.test(text) ? { kind: 'other' }
+      : { kind: ASSERTION.test(text) ? 'assertion' : 'character', source: text }
+    leaves.set(text, leaf)
+    return leaf
+  }
+
   function repeated(part: PatternTree): PatternTree {
-    const { sign, least, comma, most } = tokens[at]?.groups ?? {}
+    const { sign, least, comma, most } = groups
     if (sign === undefined && least === undefined) return part
-    at++
+    read()
     if (sign !== undefined) {
       return { kind: 'repetition', part, min: sign === '+' ? 1 : 0, max: sign === '?' ? 1 : Infinity }
     }
@@ -199,7 +228,7 @@ export function automatonOf(tree: PatternTree, reach: Reach = 'anywhere'): Match
   }
 
   function known(stand: Stand): Stand {
-    const key = `${stand.ends}${stand.readers.map(({ id }) => id).sort().join()}`
+    const key = `${stand.ends}${Uint32Array.from(stand.readers, ({ id }) => id).sort().join()}`
     const same = stands.get(key)
     if (same !== undefined) return same
     kept += stand.readers.length
@@ -275,36 +304,68 @@ const MAX_NATIVE = 65_536
 const LONG = 64
 const NATIVE_STEP = 1
 
+/** Making the test of a pattern, however short. */
+const PATTERN = 60 * STEP
+/** Reading a character of it, here and by the runtime. */
+const SOURCE = 4 * STEP
+/** The same for one `\\p{…}`. */
+const UNICODE_SET = 2_400 * STEP
+/** Making a state. */
+const STATE = 2 * STEP
+
 /** The test of the pattern at a keyword. Throws the mistake where there can be none. */
 export function patternAt(site: Site, source: string, ...steps: readonly string[]): Matches {
+  site.pay(PATTERN + source.length * SOURCE)
+  site.pay((source.split(/\\p/i).length - 1) * UNICODE_SET)
+  let tree: PatternTree
+  let native: RegExp
   try {
-    return matcher(source)
+    native = nativeOf(source)
+    tree = parsePattern(native.source)
   } catch (error) {
     const isDeep = error instanceof RangeError
     throw site.broken(isDeep ? 'the pattern is nested too deeply' : Object(error).message, ...steps)
   }
-}
-
-function matcher(source: string): Matches {
-  const native = nativeOf(source)
-  const tree = parsePattern(native.source)
   const size = stateCount(tree)
-  const power = powerOf(tree, size)
-  const isQuick = power <= 1
+  const power = powerOf(tree, size, 1)
   if (size <= MAX_STATES) {
-    let automaton: Matches | undefined
-    return (text, fuel) => {
-      if (!isQuick || text.length > MAX_NATIVE) return (automaton ??= automatonOf(tree))(text, fuel)
-      fuel.pay(text.length * CHARACTER)
-      return native.test(text)
-    }
+    site.pay(size * STATE)
+    return small(native, tree, power <= 1)
   }
   if (power > 3) {
-    throw new Error('the pattern could take for ever; write it without back-references and huge repetitions')
+    throw site.broken('the pattern could take for ever; write it without back-references and huge repetitions',
+      ...steps)
   }
+  if (isTooLarge(native, '')) throw site.broken('the pattern is too long for this runtime', ...steps)
+  return large(native, tree, powerOf(tree, size, 0))
+}
+
+function small(native: RegExp, tree: PatternTree, isQuick: boolean): Matches {
+  let automaton: Matches | undefined
   return (text, fuel) => {
-    fuel.pay(text.length > MAX_NATIVE ? Infinity : text.length ** power * NATIVE_STEP)
+    if (!isQuick || text.length > MAX_NATIVE) return (automaton ??= automatonOf(tree))(text, fuel)
+    fuel.pay(STEP + text.length * CHARACTER)
     return native.test(text)
+  }
+}
+
+function large(native: RegExp, tree: PatternTree, power: number): Matches {
+  const tries = Math.max(1, triesOf(tree)[1])
+  return (text, fuel) => {
+    const steps = (text.length + 1) ** power * tries * NATIVE_STEP
+    fuel.pay(text.length > MAX_NATIVE || isTooLarge(native, text) ? Infinity : STEP + steps)
+    return native.test(text)
+  }
+}
+
+/** Whether the runtime cannot make code of an expression, which it does for the first text. */
+function isTooLarge(native: RegExp, text: string): boolean {
+  try {
+    // Any text with the same width of characters.
+    native.test(text.slice(0, 1))
+    return false
+  } catch {
+    return true
   }
 }
 
@@ -318,11 +379,40 @@ function nativeOf(source: string): RegExp {
   }
 }
 
-/** To which power of the length of a text the runtime's engine may take steps. */
-function powerOf(tree: PatternTree, size: number): number {
-  const [, steps] = growth(tree)
+/**
+ * To which power of the length of a text the runtime's engine may take steps. A choice counts as so many
+ * powers: none where `triesOf` counts its branches.
+ */
+function powerOf(tree: PatternTree, size: number, ofChoice: 0 | 1): number {
+  const [, steps] = growth(tree, ofChoice)
   // It begins at every character unless it may begin at the first only, and each time may read a long piece.
   return steps + (isAnchored(tree) ? 0 : 1) + (size > LONG && size < Infinity ? 1 : 0)
+}
+
+/** In how many ways the choices of an expression may be made, and how many branches are tried for that. */
+function triesOf(tree: PatternTree): readonly [ways: number, tries: number] {
+  let ways = 0
+  let tries = 0
+  switch (tree.kind) {
+    case 'sequence':
+      ways = 1
+      for (const part of tree.parts) {
+        const inner = triesOf(part)
+        tries += ways * inner[1]
+        ways *= inner[0]
+      }
+      return [ways, tries]
+    case 'choice':
+      for (const branch of tree.branches) {
+        const inner = triesOf(branch)
+        ways += inner[0]
+        tries += inner[1] + 1
+      }
+      return [ways, tries]
+    case 'repetition': return triesOf(tree.part)
+    case 'look-around': return [1, triesOf(tree.part)[1]]
+    default: return [1, 0]
+  }
 }
 
 function isAnchored(tree: PatternTree): boolean {
@@ -331,13 +421,13 @@ function isAnchored(tree: PatternTree): boolean {
 }
 
 /** In how many ways an expression may match at a place, and the steps to try them: powers of the length. */
-function growth(tree: PatternTree): readonly [ways: number, steps: number] {
+function growth(tree: PatternTree, ofChoice: 0 | 1): readonly [ways: number, steps: number] {
   let ways = 0
   let steps = 0
   switch (tree.kind) {
     case 'sequence':
       for (const part of tree.parts) {
-        const inner = growth(part)
+        const inner = growth(part, ofChoice)
         // What follows is tried again for each way of what comes before.
         steps = Math.max(steps, ways + inner[1])
         ways += inner[0]
@@ -345,20 +435,20 @@ function growth(tree: PatternTree): readonly [ways: number, steps: number] {
       return [ways, steps]
     case 'choice':
       for (const branch of tree.branches) {
-        const inner = growth(branch)
+        const inner = growth(branch, ofChoice)
         ways = Math.max(ways, inner[0])
         steps = Math.max(steps, inner[1])
       }
       // A few alternatives count like a loop, since several in turn multiply too.
-      return [ways + 1, steps + 1]
+      return [ways + ofChoice, steps + ofChoice]
     case 'repetition': {
       const { part, min, max } = tree
-      const inner = growth(part)
+      const inner = growth(part, ofChoice)
       if (min === max && inner[0] === 0) return inner
       return inner[0] > 0 && max > 1 ? [Infinity, Infinity] : [inner[0] + 1, inner[1] + 1]
     }
     // Once it has matched, it is not entered again.
-    case 'look-around': return [0, growth(tree.part)[1]]
+    case 'look-around': return [0, growth(tree.part, ofChoice)[1]]
     case 'other': return [0, 1]
     default: return [0, 0]
   }

@@ -2,9 +2,10 @@
  * A keyword is a rule, which makes a check of the keyword's value; a dialect is a table of rules. A rule
  * knows its own keyword and may read its neighbours; all else comes through the `Site`.
  */
-import type { Failure, Key } from './error.ts'
+import { namesOf } from './run.ts'
+import type { Failure, Key, Names } from './error.ts'
 import type { CompileLimits, JsonSchema } from './limits.ts'
-import type { Check } from './run.ts'
+import type { Check, Fuel } from './run.ts'
 
 /** A JSON object, whose members may be called anything. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -54,7 +55,7 @@ export interface SchemaDialect {
  * A check must not come from a function in which any other function names the site: functions share what one
  * of them names, and the check would keep all that was made to compile the schema, some 3 kB of each.
  */
-export interface Site {
+export interface Site extends Fuel {
   readonly keyword: string
   readonly limits: CompileLimits
   /** Whether what is evaluated is to be added to `run.evaluated`. */
@@ -70,6 +71,8 @@ export interface Site {
   /** The check of the schema that a reference names; a dynamic one looks for a `$dynamicAnchor` first. */
   refer(reference: string, dynamic?: boolean): Check
   failure(message: string, expected?: unknown): Failure
+  /** The names of an object, which are paid for. */
+  namesOf: Names
   /** The mistake to throw: what is wrong with the keyword, and what to write instead. */
   broken(why: string, ...steps: Key[]): TypeError
 }
@@ -93,12 +96,12 @@ export function isSchema(value: unknown): value is JsonSchema {
 
 /** The rules of the keywords that a schema has and its dialect knows, in the order of the dialect. */
 export function rulesOf(
-  schema: JsonObject, { entries, positions, lonelyRef }: SchemaDialect,
+  schema: JsonObject, { entries, positions, lonelyRef }: SchemaDialect, fuel: Fuel,
 ): readonly RuleEntry[] {
   const isAlone = lonelyRef && schema['$ref'] !== undefined
   const found: number[] = []
   // A schema has few keywords of the many that there are.
-  for (const keyword of isAlone ? ['$ref'] : Object.keys(schema)) {
+  for (const keyword of isAlone ? ['$ref'] : namesOf(schema, fuel)) {
     // What is undefined is not there, as in the JSON of the schema.
     const at = schema[keyword] === undefined ? undefined : positions.get(keyword)
     if (at !== undefined) found.push(at)

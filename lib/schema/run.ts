@@ -120,18 +120,18 @@ export class ValidationRun {
   failsAll(branches: readonly Check[], failure: Failure, value: unknown): boolean {
     if (this.quiet) return false
     const { errors } = this
-    let closest: readonly SchemaError[] = []
     try {
       const attempts = branches.map((branch) => {
         this.quiet = false
         this.errors = []
+        this.pay(ERROR)
         branch(value, this)
         return this.errors
       })
-      closest = nearestBranch(attempts, pointerOf(this.#keys))
+      for (const error of nearestBranch(attempts, pointerOf(this.#keys))) errors.push(error)
     } finally {
       this.quiet = false
-      this.errors = [...errors, ...closest]
+      this.errors = errors
     }
     return this.fails(failure, value)
   }

@@ -33,7 +33,7 @@ export const $vocabulary: Rule = rule(kind.map)
 export const $ref: Rule = rule(kind.reference, (site, reference) => site.refer(reference))
 export const $dynamicRef: Rule = rule(kind.reference, (site, reference) => site.refer(reference, true))
 export const $defs: Rule = rule(kind.schemaMap, (site, schemas) => {
-  for (const [name, schema] of Object.entries(schemas)) site.define(schema, name)
+  for (const name of site.namesOf(schemas)) site.define(schemas[name], name)
 })
 
 export const title: Rule = rule(kind.string)

@@ -5,7 +5,7 @@
  * `undefined` counts as absent, which it is in JSON.
  */
 import { list } from '../error.ts'
-import { all, EVALUATED, LIGHT, namesOf } from '../run.ts'
+import { all, EVALUATED, LIGHT, namesOf, STEP } from '../run.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isInherited, isObject, read, rule } from '../rule.ts'
@@ -13,6 +13,15 @@ import type { Matches } from '../pattern.ts'
 import type { Failure } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
 import type { Check, ValidationRun } from '../run.ts'
+
+/** A name in a schema, and the sentence about one that is missing. */
+const NAMED = 2 * STEP
+const FAILURE = 20 * STEP
+/** Looking up one of more properties than these. */
+const MANY_PARTS = 200
+const FORGOTTEN = 30
+/** Asking an object for its names once more. */
+const NAMES = 20
 
 type MembersCheck = (object: JsonObject, names: readonly string[], run: ValidationRun) => boolean
 
@@ -28,7 +37,8 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   const failure = { ...site.failure('is required'), keyword: 'required' }
   const parts = partsOf(site, schemas)
   const rest = site.beside('additionalProperties') === undefined ? undefined : additional(site)
-  const cost = parts.length * LIGHT
+  // The runtime remembers where an object has its members, but not so many of them.
+  const cost = parts.length * (parts.length > MANY_PARTS ? FORGOTTEN : LIGHT)
   return (object, run) => {
     if (!isObject(object)) return true
     run.pay(cost)
@@ -59,10 +69,11 @@ interface Part {
 
 function partsOf(site: Site, schemas: JsonObject): readonly Part[] {
   const required = new Set([site.beside('required')].flat())
-  return Object.entries(schemas).map(([name, schema]) => ({
+  site.pay(required.size * NAMED)
+  return site.namesOf(schemas).map((name) => ({
     name,
     isInherited: isInherited(name),
-    check: site.part(schema, 'properties', name),
+    check: site.part(schemas[name], 'properties', name),
     isRequired: required.has(name),
   }))
 }
@@ -71,8 +82,8 @@ export const additionalProperties: Rule = rule(kind.schema, (site) =>
   site.beside('properties') ? undefined : members(additional(site)))
 
 export const patternProperties: Rule = rule(kind.schemaMap, (site, schemas) =>
-  all(Object.entries(schemas).map(([source, schema]) => {
-    const check = site.part(schema, site.keyword, source)
+  all(site.namesOf(schemas).map((source) => {
+    const check = site.part(schemas[source], site.keyword, source)
     return members(eachMember(patternAt(site, source, source), check, site.tracks))
   })))
 
@@ -92,7 +103,8 @@ export const propertyNames: Rule = rule(kind.schema, (site, schema) => {
 })
 
 export const required: Rule = rule(kind.stringArray, (site, names) => {
-  const known = new Set(keysOf(site.beside('properties')))
+  site.pay(names.length * NAMED)
+  const known = new Set(keysOf(site, 'properties'))
   const rest = names.filter((name) => !known.has(name))
   return rest.length > 0 ? demand(rest, site.failure('is required')) : undefined
 })
@@ -104,12 +116,18 @@ export const dependentSchemas: Rule = rule(kind.schemaMap, (site, map) =>
 /** Up to draft-07: the two in one. */
 export const dependencies: Rule = rule(kind.mixedMap, (site, map) => dependent(site, map, Array.isArray))
 
-function keysOf(value: unknown): string[] {
-  return isObject(value) ? Object.keys(value) : []
+function keysOf(site: Site, neighbour: string): readonly string[] {
+  const value = site.beside(neighbour)
+  return isObject(value) ? site.namesOf(value) : []
 }
 
 function members(check: MembersCheck): Check {
-  return (object, run) => !isObject(object) || check(object, namesOf(object, run), run)
+  return (object, run) => {
+    if (!isObject(object)) return true
+    const names = namesOf(object, run)
+    run.pay(NAMES + names.length * LIGHT)
+    return check(object, names, run)
+  }
 }
 
 function eachMember(isMeant: IsMeant, check: Check, tracks: boolean): MembersCheck {
@@ -126,15 +144,15 @@ function eachMember(isMeant: IsMeant, check: Check, tracks: boolean): MembersChe
 
 /** The check of the properties that neither `properties` nor `patternProperties` beside it name. */
 function additional(site: Site): MembersCheck {
-  const known = new Set(keysOf(site.beside('properties')))
+  const known = new Set(keysOf(site, 'properties'))
   const tests = patternsOf(site)
-  const hint = known.size > 0 ? `; known are ${list([...known])}` : ''
+  const hint = known.size > 0 ? `; known are ${list(known)}` : ''
   const check = remaining(site, site.beside('additionalProperties'), 'additionalProperties', hint)
   return eachMember(outside(known, tests), check, site.tracks)
 }
 
 function patternsOf(site: Site): readonly Matches[] {
-  return keysOf(site.beside('patternProperties')).map((source) => patternAt(site, source))
+  return keysOf(site, 'patternProperties').map((source) => patternAt(site, source))
 }
 
 function outside(known: ReadonlySet<string>, tests: readonly Matches[]): IsMeant {
@@ -164,7 +182,8 @@ function demand(names: readonly string[], failure: Failure): Check {
 }
 
 function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boolean): Check {
-  return all(Object.entries(map).map(([name, value]) => {
+  return all(site.namesOf(map).map((name) => {
+    const value = map[name]
     const check = isNames(value) ? demandBeside(site, name, value) : site.same(value, site.keyword, name)
     return where(name, check)
   }))
@@ -178,5 +197,6 @@ function where(name: string, check: Check): Check {
 function demandBeside(site: Site, name: string, names: unknown): Check {
   const [is, phrase] = kind.stringArray
   if (!is(names)) throw site.broken(`must be ${phrase}`, name)
+  site.pay(FAILURE + names.length * NAMED)
   return demand(names, site.failure(`is required where "${name}" is given`))
 }

@@ -5,7 +5,7 @@
 import { isAmong } from '../equal.ts'
 import { count, list, phraseOf } from '../error.ts'
 import { formats } from '../format.ts'
-import { CHARACTER, namesOf, pass, STEP } from '../run.ts'
+import { CHARACTER, LIGHT, namesOf, pass, STEP } from '../run.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isObject, rule } from '../rule.ts'
@@ -32,7 +32,9 @@ const types: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map([
 ])
 
 export const type: Rule = rule(kind.simpleTypes, (site, value, others) => {
-  const names = [value].flat()
+  const given = [value].flat()
+  site.pay(given.length * LIGHT)
+  const names = [...new Set(given)]
   const tests = names.flatMap((name) => types.get(name) ?? [])
   const [first] = tests
   if (first === undefined || tests.length < names.length) {
@@ -54,8 +56,9 @@ function nounOf(name: unknown): string {
 }
 
 const enumeration: Rule = rule(kind.array, (site, values) =>
-  among(site, values, `one of ${list(values)}`, values))
-const constant: Rule = rule(kind.anything, (site, value) => among(site, [value], phraseOf(value), value))
+  among(site, values, `one of ${list(values, (object) => site.namesOf(object))}`, values))
+const constant: Rule = rule(kind.anything, (site, value) =>
+  among(site, [value], phraseOf(value, (object) => site.namesOf(object)), value))
 
 export { enumeration as enum, constant as const }
 
@@ -91,7 +94,7 @@ export const multipleOf: Rule = rule(kind.positive, (site, divisor) => {
 
 function among(site: Site, values: readonly unknown[], phrase: string, expected: unknown): Check {
   const failure = site.failure(`must be ${phrase}`, expected)
-  const is = isAmong(values)
+  const is = isAmong(values, site)
   return (value, run) => is(value, run) || run.fails(failure, value)
 }
 
