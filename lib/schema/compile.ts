@@ -10,7 +10,7 @@ import { compileLimits } from './limits.ts'
 import { linker } from './link.ts'
 import { broken, register, split } from './resource.ts'
 import { isSchema } from './rule.ts'
-import { Exhausted, ValidationRun } from './run.ts'
+import { Exhausted, pass, ValidationRun } from './run.ts'
 import type { Failure, Findings } from './error.ts'
 import type { Plan } from './fill.ts'
 import type { CompileLimits, CompileOptions, JsonSchema } from './limits.ts'
@@ -56,9 +56,9 @@ export function compileWithin(schema: JsonSchema, options: CompileOptions = {}):
   const registry = register(given(options.schemas), bounds)
   const root = registry.add(schema, '')
   const schemas = linker(registry, bounds)
-  const check = schemas.link(root)
+  const [check = pass] = schemas.link([root])
   if (!bounds.defaults || !schemas.hasDefaults) return validator(check, root, undefined, bounds)
-  const plan = planFor(root, registry, (location) => schemas.link(location), bounds)
+  const plan = planFor(root, registry, (locations) => schemas.link(locations), bounds)
   return validator(check, root, plan, bounds)
 }
 
@@ -109,15 +109,17 @@ function boundIn(error: unknown): Failure {
 
 /** The plan of a schema's defaults, if it has any. Throws the mistake where one does not fit its schema. */
 function planFor(
-  root: SchemaLocation, registry: Registry, link: (location: SchemaLocation) => Check, bounds: CompileLimits,
+  root: SchemaLocation, registry: Registry,
+  link: (locations: readonly SchemaLocation[]) => readonly Check[], bounds: CompileLimits,
 ): Plan | undefined {
   const { plan, found } = planOf(root, registry)
-  for (const part of found) {
+  const checks = link(found.map((part) => part.location))
+  for (const [index, part] of found.entries()) {
     const run = new ValidationRun(bounds, root.resource)
     run.begin(bounds.maxSteps)
     const value = newDefault(part, run)
-    const check = link(part.location)
-    const validation = validator(check, part.location, undefined, { ...bounds, defaults: false })(value)
+    const bare = { ...bounds, defaults: false }
+    const validation = validator(checks[index] ?? pass, part.location, undefined, bare)(value)
     const why = `the default does not fit its schema: ${summarize(validation)}`
     if (!validation.valid) throw broken({ from: part.location.at, keys: ['default'] }, why)
   }

@@ -1,6 +1,6 @@
 /**
- * The one door for schemas that somebody else wrote: a client with its request, a model, another program. What
- * they make a server do is bounded before it is done.
+ * The one door for schemas that somebody else wrote: a client with its request, a model, another program.
+ * What they make a server do is bounded before it is done.
  */
 import { compileWithin } from './compile.ts'
 import type { ValidateWithin } from './compile.ts'
@@ -13,6 +13,8 @@ import type { JsonSchema } from './limits.ts'
 const MAX_COMPILE_STEPS = 250_000
 
 /** As `compileWithin`, of a foreign schema. Throws `TypeError` for one that is broken, or too much work. */
-export function compileForeign(schema: JsonSchema, options: { readonly formats?: boolean } = {}): ValidateWithin {
+export function compileForeign(
+  schema: JsonSchema, options: { readonly formats?: boolean } = {},
+): ValidateWithin {
   return compileWithin(schema, { ...options, maxCompileSteps: MAX_COMPILE_STEPS })
 }

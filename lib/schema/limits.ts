@@ -21,8 +21,8 @@ export interface CompileOptions {
   /** Subschemas in a schema and everything it refers to. Default: 20,000. */
   readonly maxSubschemas?: number | undefined
   /**
-   * The work of compiling a schema and everything it refers to, in steps as those of `maxSteps`; a schema that
-   * takes more is refused. Default: no bound, for schemas that a server's author wrote.
+   * The work of compiling a schema and everything it refers to, in steps as those of `maxSteps`; a schema
+   * that takes more is refused. Default: no bound, for schemas that a server's author wrote.
    */
   readonly maxCompileSteps?: number | undefined
   /**

@@ -77,16 +77,16 @@ class Linker {
     this.limits = limits
   }
 
-  /** The check of a schema. Throws the first mistake. */
-  link(root: SchemaLocation): Check {
-    const top = this.nodeOf(root, false)
+  /** The checks of schemas. Throws the first mistake. */
+  link(roots: readonly SchemaLocation[]): readonly Check[] {
+    const tops = roots.map((root) => this.nodeOf(root, false))
     while (this.#waiting.length > 0) {
       for (let work = this.#waiting.pop(); work !== undefined; work = this.#waiting.pop()) work()
       // Documents may have been taken in meanwhile, and dynamic anchors with them.
       for (const dynamic of this.#dynamics.values()) this.#complete(dynamic)
     }
     refuseLoops(this.#leads)
-    return top.check
+    return tops.map(({ check }) => check)
   }
 
   /** Compiled later, so that schemas may refer to each other. */
@@ -299,8 +299,8 @@ function refuseLoops(leads: ReadonlyMap<Node, Lead>): void {
       for (const target of leads.get(node)?.to ?? []) {
         const at = path.has(target) ? leads.get(target)?.at : undefined
         if (at !== undefined) {
-          throw broken(at, 'leads back to itself by "$ref"; a schema can refer to itself for parts of a value '
-            + 'only, as in "properties" or "items"')
+          throw broken(at, 'leads back to itself by "$ref"; a schema can refer to itself for parts of a '
+            + 'value only, as in "properties" or "items"')
         }
         if (!ended.has(target)) stack.push(target)
       }

@@ -333,8 +333,8 @@ export function patternAt(site: Site, source: string, ...steps: readonly string[
     return small(native, tree, power <= 1)
   }
   if (power > 3) {
-    throw site.broken('the pattern could take for ever; write it without back-references and huge repetitions',
-      ...steps)
+    throw site.broken('the pattern could take for ever; write it without back-references and huge '
+      + 'repetitions', ...steps)
   }
   if (isTooLarge(native, '')) throw site.broken('the pattern is too long for this runtime', ...steps)
   return large(native, tree, powerOf(tree, size, 0))

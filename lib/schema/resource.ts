@@ -110,7 +110,7 @@ export class Work {
 }
 
 /** Looking at a subschema, resolving a URI, and going one step of a pointer. */
-const VISIT = 8 * STEP
+const WALK = 8 * STEP
 const RESOLVED = 30 * STEP
 const POINTER = 8 * STEP
 
@@ -180,7 +180,7 @@ export function register(
     if (depth > limits.maxSchemaDepth) throw broken(at, `is more than ${depth - 1} levels deep; use "$ref"`)
     if (++subschemas > limits.maxSubschemas) throw broken(at, 'is one subschema too many (maxSubschemas)')
     const fuel: Fuel = { pay: (parts) => work.pay(parts, at) }
-    fuel.pay(VISIT)
+    fuel.pay(WALK)
     const fields = isObject(schema) ? schema : {}
     const location = enter(schema, fields, around, at, depth === 0)
     const { rules } = location.resource.dialect ?? usual

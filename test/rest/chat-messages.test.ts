@@ -170,6 +170,9 @@ const refused: readonly (readonly [
     'response_format.json_schema.schema', /JSON Schema, an object/],
   ['a broken schema', { response_format: { type: 'json_schema', json_schema: { schema: { type: 'text' } } } },
     'response_format.json_schema.schema', /no JSON Schema that can be used: .*type/],
+  ['a schema that is too much work', { response_format: { type: 'json_schema', json_schema: {
+    schema: { type: 'string', pattern: 'a'.repeat(3_900_000) },
+  } } }, 'response_format.json_schema.schema', /at \/pattern: from here on the schema takes too much work/],
   ['two answers', { n: 2 }, 'n', /must be 1/],
   ['probabilities', { logprobs: true }, 'logprobs', /must be false.*no probabilities/],
   ['many probabilities', { top_logprobs: 3 }, 'top_logprobs', /must be 0/],

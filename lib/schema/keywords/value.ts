@@ -32,9 +32,8 @@ const types: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map([
 ])
 
 export const type: Rule = rule(kind.simpleTypes, (site, value, others) => {
-  const given = [value].flat()
-  site.pay(given.length * LIGHT)
-  const names = [...new Set(given)]
+  if (Array.isArray(value)) site.pay(value.length * LIGHT)
+  const names = [...new Set([value].flat())]
   const tests = names.flatMap((name) => types.get(name) ?? [])
   const [first] = tests
   if (first === undefined || tests.length < names.length) {
