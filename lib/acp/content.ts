@@ -41,7 +41,7 @@ function inline(block: Content): string {
 
 /** The last part of an address. */
 function nameIn(uri: string): string {
-  return /([^/]+)\/*$/.exec(uri)?.[1] ?? uri
+  return /(?<![^/])([^/]+)\/*$/.exec(uri)?.[1] ?? uri
 }
 
 function blockOf(given: unknown, at: string): Content {

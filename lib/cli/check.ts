@@ -306,14 +306,14 @@ function isBlank(description: unknown): boolean {
 }
 
 function plain(name: string): string {
-  return name.toLowerCase().replace(/[.-]/g, '_').replace(/_+$/, '')
+  return name.toLowerCase().replace(/[.-]/g, '_').replace(/(?<!_)_+$/, '')
 }
 
 /** The element of a page that loads from an origin, and the member of `csp` that would allow it. */
 interface BlockedOrigin { readonly element: string; readonly origin: string; readonly member: string }
 
-const COMMENT = /<!--[^]*?-->/g
-const ELEMENT = /<(script|img|audio|video|source|iframe|link)\b([^>]*)>/gi
+const COMMENT = /<!--[^]*?(?:-->|$)/g
+const ELEMENT = /<(script|img|audio|video|source|iframe|link)\b([^>]*)>?/gi
 const ADDRESS = /\s(?:src|href)\s*=\s*["']?(https?:\/\/[^\s"'>]+)/i
 /** Of links only these load something. */
 const LOADS = /\srel\s*=\s*["']?(?:stylesheet|icon|modulepreload|preload)\b/i

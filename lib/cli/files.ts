@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 /** More files are not watched. */
 export const MAX_LOCAL_FILES = 2_000
 
-const RELATIVE = /\b(?:from|import|require)\s*\(?\s*(?:'(\.{1,2}\/[^'\n]+)'|"(\.{1,2}\/[^"\n]+)")/g
+const RELATIVE = /\b(?:from|import|require)\s*(?:\(\s*)?(?:'(\.{1,2}\/[^'\n]+)'|"(\.{1,2}\/[^"\n]+)")/g
 const SCRIPT = /\.[cm]?[jt]s$/
 /** Endings that `require` adds. */
 const ENDINGS = ['', '.js', '.cjs', '.json', '.ts', '/index.js', '/index.ts']

@@ -322,5 +322,5 @@ function near(text: string): string {
   const here = folder + sep
   const isRoot = dirname(folder) === folder
   const paths = isRoot ? text : text.replaceAll(pathToFileURL(here).href, '').replaceAll(here, '')
-  return paths.replace(/file:\/\/[^\s)]+?(?=:\d|[\s)]|$)/g, (url) => fileURLToPath(url))
+  return paths.replace(/file:\/\/(?:(?!:\d)[^\s)])+/g, (url) => fileURLToPath(url))
 }

@@ -67,7 +67,7 @@ export function fileBlock(
 
 /** The last part of an address, as in `attachment:my%20report.pdf`. */
 function nameIn(uri: string): string | undefined {
-  const last = /[^/:]+$/.exec(uri.replace(/[?#].*$/s, ''))?.[0]
+  const last = /(?<![^/:])[^/:]+$/.exec(uri.replace(/[?#].*$/s, ''))?.[0]
   try {
     return last && decodeURIComponent(last)
   } catch {

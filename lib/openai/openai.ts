@@ -161,7 +161,7 @@ function urlOf(baseUrl: string): URL {
     // The value is not shown: it may hold a password, or be a key.
     throw new TypeError(`openaiAgent needs a baseUrl as in 'http://127.0.0.1:11434/v1', without a password`)
   }
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/chat/completions`
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/chat/completions`
   return url
 }
 

@@ -163,9 +163,9 @@ class FrontmatterReader {
 
   /** `[a, 'b']` */
   #inline(line: Line, text: string): readonly unknown[] {
-    const [, inner] = /^\[(.*)\](?:[ \t]+#.*)?$/.exec(text) ?? []
+    const [, inner] = /^\[(.*)\](?:[ \t]+#.*)?$/s.exec(text) ?? []
     if (inner?.trim() === '') return []
-    const items = inner?.match(/(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,'"[\]{}#])+/g) ?? undefined
+    const items = inner?.match(/(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^,'"[\]{}#])+/g) ?? undefined
     if (items === undefined || items.join(',') !== inner?.replace(/,\s*$/, '')) {
       this.#fail(line, 'is no plain list; write its items below, each behind its own -')
     }

@@ -245,7 +245,7 @@ function fileOfPart({ file_data: data, filename }: Members, at: string): Content
 
 /** What a data URI holds. */
 function dataIn(uri: unknown, at: string): { readonly mimeType: string; readonly data: string } {
-  const head = typeof uri === 'string' ? /^data:([^;,]+)[^,]*;base64,/i.exec(uri.slice(0, MAX_HEAD)) : null
+  const head = typeof uri === 'string' ? /^data:([^;,]+)(?:;[^;,]*)*;base64,/i.exec(uri.slice(0, MAX_HEAD)) : null
   if (head === null || typeof uri !== 'string') {
     throw wrongParam(at, 'must be a data URI with base64, as in data:image/png;base64,…')
   }

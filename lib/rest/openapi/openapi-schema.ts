@@ -70,6 +70,6 @@ function mapMembers(members: DocumentPart, move: (name: string, member: unknown)
 function movedReference(given: string, target: Target): string {
   if (given !== '#' && !given.startsWith('#/')) return given
   target.isUsed = true
-  const [, part = '', rest = ''] = /^#\/\$defs\/([^/]+)(.*)$/.exec(given) ?? []
+  const [, part = '', rest = ''] = /^#\/\$defs\/([^/]+)(.*)$/s.exec(given) ?? []
   return target.parts.has(part) ? `${target.root}.${part}${rest}` : target.root + given.slice(1)
 }

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { slownessOf } from './fixtures/expressions.ts'
+
+interface Token { readonly kind: string; readonly text: string }
+
+const { tokensOf }: { readonly tokensOf: (source: string) => readonly Token[] } = await import(
+  pathToFileURL('.build/tokens.js').href)
+
+/** What may take more than linear time, by its file, and why it cannot take long. */
+const exceptions: readonly (readonly [file: string, begin: string, why: string])[] = [
+  ...['what percent', 'add', 'subtract', '(?:multiply', 'divide', 'increase', '(?:decrease', '(.+?%) off',
+    '(?:a )?tip', 'difference', '(.+) (?:is|as)', '(sum|', 'how many (?<to>', '(?:what(?:\'s',
+  ].map((begin) => ['assistant/understand.ts', `^${begin}`, 'sentences have at most 400 characters'] as const),
+  ['assistant/understand.ts', '^[ =]+|[ ?.=]+$', 'sentences have at most 400 characters'],
+  ['assistant/understand.ts', '!+$', 'sentences have at most 400 characters'],
+  ['assistant/understand.ts', '\\d.*that', 'a sentence and a result have at most 1,400 characters'],
+  ['assistant/understand.ts', '^(.*) ([=≈]) (.+)$', 'of an answer 1,000 characters are read'],
+  ['assistant/understand.ts', ' is (\\d[\\w ,]*?)', 'of an answer 1,000 characters are read'],
+  ['assistant/understand.ts', '^(?:.{0,30}?\\b(?:years?|months?', 'sentences have at most 400 characters'],
+  ['assistant/understand.ts', '^(?:(?:what(?:\'s| is| was| time', 'sentences have at most 400 characters'],
+  ['assistant/calculate.ts', '(?<!\\p{L}\\s*', 'expressions have at most 1,000 characters'],
+  ['assistant/calculate.ts', '(?<=\\p{L}\\s*)', 'expressions have at most 1,000 characters'],
+  ['assistant/calculate.ts', '(?<=[\\d.]\\s*)', 'expressions have at most 1,000 characters'],
+  ['assistant/calculate.ts', '(?<![\\d.^/]\\s*)', 'expressions have at most 1,000 characters'],
+  ['assistant/quantity.ts', '([\\d/]+): ', 'its text is the table in that file'],
+  ['cli/edit-json.ts', '(?:\\s|\\/\\/', 'a comment that does not end is the end of what is read'],
+  ['cli/manifest.ts', '\\b(github', 'its text is a member of the author\'s own package.json'],
+  ['define/files/tool-ui.ts', '^\\uFEFF?', 'a comment ends at its first -->, so it is read in one way'],
+  ['rest/service/docs.ts', '^ *', 'its text is the page beside it'],
+  ['schema/resource.ts', '^([^:', 'there is no text that it does not fit'],
+]
+
+/** Two numbers of one exception are both used. */
+const used = new Set<number>()
+
+/** Without a file, it may be any. */
+function slow(file: string | undefined, source: string, flags: string): string | undefined {
+  const why = slownessOf(source, flags)
+  if (why === undefined) return undefined
+  const index = exceptions.findIndex(([path, begin]) => path === (file ?? path) && source.startsWith(begin))
+  used.add(index)
+  return index < 0 ? `${file} /${source}/${flags}: ${why}` : undefined
+}
+
+test('what is slow is told from what is not', () => {
+  const squared = ['\\s+$', 'a*a*b', '^\\s*(.*)$', '(?:a|b)*c', 'x(?=.*y)', '<!--[^]*?-->', '(a+)+$', '^(?:a|a)*$',
+    '^(a*)*b', '[^/]+$', '"(?:[^"\\\\]|\\\\.)*"', '(?<=a\\s*)b', '^[^;]+[^,]*;x', '^a+.?a+$', '\\d+\\.\\d+', '(?:a*b)*']
+  const linear = ['^\\s+', '\\s+', '(?<!\\s)\\s+$', '^(?:a|b)*c', 'a[^]*$', '^[a-z]+(?:-[a-z]+)*$', '^(?!.*x)a', 'a{1,9}b',
+    '<!--[^]*?(?:-->|$)', '"(?:[^"\\\\]|\\\\.)*"?', '^([^;]+);([^;]+)$', '(?<![^/])[^/]+$', '\\ba\\b']
+  assert.deepEqual(squared.filter((source) => slownessOf(source, '') === undefined), [])
+  assert.deepEqual(linear.filter((source) => slownessOf(source, '') !== undefined), [])
+})
+
+test('every regular expression that stands in lib takes linear time, or its text is short', () => {
+  const found: (string | undefined)[] = []
+  const files = readdirSync('lib', { recursive: true, encoding: 'utf8' }).map((file) => file.replaceAll('\\', '/'))
+  for (const file of files) {
+    if (!/\.ts$|docs\.html$/.test(file)) continue
+    const text = readFileSync(join('lib', file), 'utf8').replace(/^#!.*/, '')
+    const scripts = file.endsWith('.ts') ? [text]
+      : [...text.matchAll(/<script(?: type="module")?>([^]*?)<\/script>/g)].map(([, script = '']) => script)
+    assert.ok(scripts.length > 0, `${file} has no script`)
+    for (const { kind, text: token } of scripts.flatMap(tokensOf)) {
+      if (kind !== 'pattern') continue
+      const end = token.lastIndexOf('/')
+      found.push(slow(file, token.slice(1, end), token.slice(end + 1)))
+    }
+  }
+  assert.ok(found.length > 450, `${found.length} expressions`)
+  assert.deepEqual(found.filter((one) => one !== undefined), [])
+})
+
+test('every regular expression that lib makes as it starts takes linear time, or its text is short', async (t) => {
+  const made = new Map<string, readonly [source: string, flags: string]>()
+  const Native = globalThis.RegExp
+  const note = (source: unknown, flags = ''): RegExp => {
+    if (typeof source !== 'string') return Native(source instanceof Native ? source : String(source))
+    made.set(`${source}/${flags}`, [source, flags])
+    return new Native(source, flags)
+  }
+  globalThis.RegExp = new Proxy(Native, {
+    apply: (_target, _this, [source, flags]: [unknown, string?]) => note(source, flags),
+    construct: (_target, [source, flags]: [unknown, string?]) => note(source, flags),
+  })
+  t.after(() => { globalThis.RegExp = Native })
+  for (const room of ['wire', 'define', 'a2a', 'assistant', 'cli', 'http']) {
+    const folder = pathToFileURL(`.test/lib/${room}/`)
+    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      // Two read files beside the package as they load.
+      if (/(?<!new|vendor)\.js$/.test(name)) await import(new URL(name, folder).href)
+    }
+  }
+  const { formats }: { readonly formats: ReadonlyMap<string, () => boolean> } = await import(
+    pathToFileURL('.test/lib/schema/format.js').href)
+  const fuel = { pay() {} }
+  for (const is of formats.values()) Reflect.apply(is, undefined, ['x-\u00e9.ab@c', fuel])
+  globalThis.RegExp = Native
+  assert.ok(made.size > 40, `${made.size} expressions`)
+  const found = [...made.values()].map(([source, flags]) => slow(undefined, source, flags))
+  assert.deepEqual(found.filter((one) => one !== undefined), [])
+  const unused = exceptions.filter((_, index) => !used.has(index))
+  assert.deepEqual(unused, [])
+})
