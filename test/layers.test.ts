@@ -20,7 +20,7 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
   ['util', { values: [], types: [] }],
   ['wire', { values: [], types: [] }],
   ['schema', { values: [], types: [] }],
-  ['foreign', { values: ['schema'], types: ['define'] }],
+  ['foreign', { values: ['schema', 'wire'], types: ['define'] }],
   ['define', { values: ['foreign', 'schema', 'wire'], types: [] }],
   ['state', { values: ['define', 'wire'], types: [] }],
   ['tasks', { values: ['state', 'define', 'wire'], types: [] }],

@@ -6,6 +6,7 @@
  * Spec: MCP 2026-07-28, `resources/read`; RFC 6570.
  */
 import { isUint8Array } from 'node:util/types'
+import { isName, MAX_NAME_BYTES } from '../wire/bounded.ts'
 import { parseTemplate } from '../wire/uri-template.ts'
 import { completersOf, hasCompleters } from './completion.ts'
 import { base64, BYTES, isRecord } from './content.ts'
@@ -150,6 +151,7 @@ export function defineResource(definition: ResourceDefinition | Resource): Resou
   if (!SCHEME.test(uri) || !URL.canParse(uri)) {
     throw new TypeError(`${owner} has no whole URI; write one with a scheme, as in 'docs://readme'`)
   }
+  if (!isName(uri)) throw new TypeError(`A URI of a resource has more than ${MAX_NAME_BYTES} bytes; cut it`)
   const name = requireString(owner, 'name', given.name)
   checkDefinition(owner, 'resource', given, 'read', resourceChecks, EXAMPLE)
   return Object.freeze<Resource>({

@@ -1,5 +1,6 @@
 /** The resource or template that a URI names, and the scopes that reading it needs. */
 import { allowed, hasScopes } from '../define/principal.ts'
+import { isName } from '../wire/bounded.ts'
 import type { Catalog } from '../define/catalog.ts'
 import type { Principal } from '../define/principal.ts'
 import type { Resource, ResourceTemplate, Variables } from '../define/resource.ts'
@@ -21,8 +22,9 @@ export function readableResources(catalog: Catalog, principal: Principal): reado
   return resources.filter(({ uri }) => hasScopes(principal, locateResource(catalog, uri)?.scopes ?? []))
 }
 
-/** Finds the resource or template of a URI, in any spelling. */
+/** Finds the resource or template of a URI, in any spelling; one that is too long has none. */
 export function locateResource(catalog: Catalog, uri: string): LocatedResource | undefined {
+  if (!isName(uri)) return undefined
   const fixed = catalog.resource(uri)
   let found: LocatedResource | undefined = fixed === undefined ? undefined
     : { thing: fixed, variables: noVariables, scopes: fixed.scopes }

@@ -4,7 +4,7 @@
  */
 import { pointerOf } from '../schema/error.ts'
 import { isThenable } from '../util/thenable.ts'
-import { FaultList, sentenceWithin } from '../wire/bounded.ts'
+import { FaultList, isName, sentenceWithin } from '../wire/bounded.ts'
 import { runAround } from '../define/around.ts'
 import { completionOf } from '../define/completion.ts'
 import { isRecord } from '../define/content.ts'
@@ -34,7 +34,8 @@ export function readResource(
 ): MaybePromise<readonly ResourceContents[]> {
   const located = locateResource(service.catalog, uri)
   if (located === undefined) {
-    throw new Fault('not-found', `Resource not found: ${uri}`, { uri: sentenceWithin(uri) })
+    const shown = sentenceWithin(uri)
+    throw new Fault('not-found', `Resource not found: ${shown}`, { uri: shown })
   }
   const { thing, variables, scopes } = located
   requireScopes(call.origin, scopes)
@@ -97,7 +98,7 @@ export function complete(
   service: Service, ref: unknown, argument: unknown, context: unknown, call: LiveCall, session?: Workload,
 ): MaybePromise<Completion> {
   const { name, value } = isRecord(argument) ? argument : {}
-  if (typeof name !== 'string' || typeof value !== 'string') {
+  if (!isName(name) || !isName(value)) {
     throw new Fault('invalid', `'argument' must be an object with the strings 'name' and 'value'`)
   }
   const settled = isRecord(context) ? context['arguments'] : context
@@ -120,13 +121,13 @@ export function complete(
 
 function completable(catalog: Catalog, ref: unknown, argument: string): Prompt | Resource | ResourceTemplate {
   const { type, name, uri } = isRecord(ref) ? ref : {}
-  if (type === 'ref/prompt' && typeof name === 'string') {
+  if (type === 'ref/prompt' && isName(name)) {
     const prompt = catalog.prompt(name)
     if (prompt === undefined) throw unknownPrompt(name)
     if (prompt.arguments.some((one) => one.name === argument)) return prompt
     throw new Fault('invalid', `The prompt '${name}' has no argument '${argument}'`)
   }
-  if (type === 'ref/resource' && typeof uri === 'string') {
+  if (type === 'ref/resource' && isName(uri)) {
     // A fixed resource has nothing to complete.
     const thing = catalog.template(uri) ?? catalog.resource(uri)
     if (thing === undefined) throw new Fault('invalid', `Unknown resource template: ${uri}`)

@@ -5,6 +5,14 @@ export function isWithin(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || (text.length <= maxBytes && Buffer.byteLength(text) <= maxBytes)
 }
 
+/** What a client names: an id, a cursor, an address. RFC 9110 §4.1 asks for 8,000 bytes of an address. */
+export const MAX_NAME_BYTES = 8_192
+
+/** Whether something may be a name. What is longer is not looked for, decoded or kept. */
+export function isName(value: unknown): value is string {
+  return typeof value === 'string' && isWithin(value, MAX_NAME_BYTES)
+}
+
 const MAX_SENTENCE_BYTES = 1_000
 
 const MAX_FAULTS = 20

@@ -36,8 +36,8 @@ export function parseJson(body: string, maxDepth: number, maxObjects: number = I
   const json = body.charCodeAt(0) === BYTE_ORDER_MARK ? body.slice(1) : body
   const isBold = opensMoreThan(json, Math.min(maxDepth, maxObjects))
   const isScanned = json.length <= SCANNED_LENGTH ? isBold : mayBeTooMuch(json, maxObjects)
-  const why = isScanned ? excessIn(json, maxDepth, maxObjects) : undefined
-  if (why !== undefined) return { ok: false, why }
+  const found = isScanned ? scan(json, maxDepth, maxObjects) : 0
+  if (typeof found === 'string') return { ok: false, why: found }
   try {
     const value: unknown = JSON.parse(json)
     const isTooDeep = isBold && !isScanned && isDeeper(value, maxDepth)
@@ -45,6 +45,30 @@ export function parseJson(body: string, maxDepth: number, maxObjects: number = I
   } catch {
     const isEmpty = json.trim() === ''
     return { ok: false, why: isEmpty ? 'The body is empty; JSON is expected' : 'The body is not JSON' }
+  }
+}
+
+/** What a JSON value may be: how deep, and of how many objects and lists. */
+export interface JsonBounds { readonly maxDepth: number; readonly maxObjects: number }
+
+/** The bounds of a body that no limit of a server changes: for what models and frameworks give. */
+export const usualBounds: JsonBounds = Object.freeze({ maxDepth: 64, maxObjects: 100_000 })
+
+/** Reads the JSON texts in a body. Together they hold no more than the body itself may. */
+export class InnerJson {
+  readonly #maxDepth: number
+  #left: number
+
+  constructor({ maxDepth, maxObjects }: JsonBounds) {
+    this.#maxDepth = maxDepth
+    this.#left = maxObjects
+  }
+
+  parse(text: string): Parsed {
+    const found = scan(text, this.#maxDepth, this.#left)
+    if (typeof found === 'string') return { ok: false, why: found }
+    this.#left -= found
+    return parseJson(text, this.#maxDepth)
   }
 }
 
@@ -98,8 +122,8 @@ function isDeeper(value: unknown, levels: number): boolean {
   return false
 }
 
-/** Counts brackets and commas outside strings, and says which of them is the first that is too much. */
-function excessIn(json: string, maxDepth: number, maxObjects: number): string | undefined {
+/** Counts brackets and commas outside strings: how many open, or a sentence about what is too much. */
+function scan(json: string, maxDepth: number, maxObjects: number): number | string {
   const maxCommas = maxObjects * VALUES_PER_OBJECT
   let depth = 0
   let count = 0
@@ -117,7 +141,7 @@ function excessIn(json: string, maxDepth: number, maxObjects: number): string | 
       return `The JSON holds more than ${maxCommas} values`
     }
   }
-  return undefined
+  return count
 }
 
 /** Where the string that opens at `from` closes: at the first quote behind an even run of backslashes. */

@@ -6,6 +6,7 @@
  * twice through one fork at one place of the URI, so the time is at most the length of the template times the
  * length of the URI.
  */
+import { isName } from './bounded.ts'
 import { normalUri, percentDecoded } from './uri.ts'
 
 /** Values by the variable's name, in an object without a prototype. */
@@ -16,7 +17,7 @@ export interface UriTemplate {
   readonly variables: readonly string[]
   /**
    * The variables of a URI, percent-decoded, in an object without a prototype; undefined where the URI is
-   * not of this form, or longer than 8,192 characters. `{name*}` is a list, every other variable a string.
+   * not of this form, or longer than 8,192 bytes. `{name*}` is a list, every other variable a string.
    *
    * A simple `{id}` is at least one character and holds no `/`, `?` or `#`, escaped or not; `{+path}` holds
    * everything.
@@ -124,9 +125,6 @@ function broken(template: string, at: number, why: string): TypeError {
   return new TypeError(`The URI template '${template}' is broken at character ${at + 1}: ${why}`)
 }
 
-/** The longest URI that is read. RFC 9110 §4.1 asks for at least 8,000. */
-const MAX_LENGTH = 8_192
-
 /** The longest prefix that ends where it has to; of a longer one it is only checked where it ended. */
 const MAX_COPIES = 64
 
@@ -153,7 +151,7 @@ type Steps = readonly Step[]
 function createMatch(parts: readonly Part[]): (uri: string) => UriVariables | undefined {
   const program = parts.flatMap((part, index) => stepsOf(part, parts[index + 1]))
   return (uri) => {
-    if (uri.length > MAX_LENGTH || /%(?![0-9A-Fa-f]{2})/.test(uri)) return undefined
+    if (!isName(uri) || /%(?![0-9A-Fa-f]{2})/.test(uri)) return undefined
     const taken = run(program, normalUri(uri))
     return taken && valuesOf(taken)
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { FaultList, isWithin, sentenceWithin } from '../../lib/wire/bounded.ts'
+import { FaultList, isName, isWithin, sentenceWithin } from '../../lib/wire/bounded.ts'
 import { rpcError } from '../../lib/wire/jsonrpc.ts'
 import { problem } from '../../lib/wire/problem.ts'
 
@@ -37,4 +37,9 @@ test('a list keeps the first twenty faults and says that there are more', () => 
   assert.deepEqual([list.isFull, list.isCut], [true, false])
   list.add(20)
   assert.deepEqual([list.items.length, list.isCut], [20, true])
+})
+
+test('a name has at most 8,192 bytes', () => {
+  assert.deepEqual(['', 'x'.repeat(8_192), 'é'.repeat(4_096)].map(isName), [true, true, true])
+  assert.deepEqual(['x'.repeat(8_193), 'é'.repeat(4_097), 7, undefined].map(isName), [false, false, false, false])
 })
