@@ -243,6 +243,7 @@ class AcpLines implements LineProtocol, AcpClient {
   /** Forgets a session and its conversation; one that is not there is forgotten already. */
   async deleteSession({ sessionId }: Params): Promise<object> {
     if (typeof sessionId !== 'string') throw unknown(sessionId)
+    if (!CONVERSATION_ID.test(sessionId)) return {}
     this.#runOf(sessionId)?.cancel()
     this.#sessions.delete(sessionId)
     await forgetSession(this.#service, sessionId)

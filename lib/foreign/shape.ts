@@ -1,4 +1,5 @@
 /** Reads what an object of another framework looks like. Nothing of theirs is imported or called. */
+import { parseJson, usualBounds } from '../wire/json.ts'
 
 /** Any function. */
 export type Fn = (...args: never[]) => unknown
@@ -30,13 +31,10 @@ export function isLike(value: unknown, pattern: RegExp): boolean {
   return typeof value === 'string' && pattern.test(value)
 }
 
-/** The value of a JSON text; undefined for what is none. */
+/** The value of a JSON text, within the bounds of a body; undefined for what is none. */
 export function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
+  const parsed = parseJson(text, usualBounds.maxDepth, usualBounds.maxObjects)
+  return parsed.ok ? parsed.value : undefined
 }
 
 /** Whether it has these members. None of them is read: some read streams when they are. */

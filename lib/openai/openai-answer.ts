@@ -6,7 +6,7 @@
 import { Fault, secondsIn } from '../define/fault.ts'
 import { outgoingOf } from '../define/call.ts'
 import { Clock } from '../util/clock.ts'
-import { parseJson } from '../wire/json.ts'
+import { parseJson, usualBounds } from '../wire/json.ts'
 import { eventReader } from '../wire/sse.ts'
 import { ChatCompletion, failure, MAX_LENGTH, TOO_MUCH } from './openai-completion.ts'
 import { ToolCalls } from './tool-calls.ts'
@@ -102,7 +102,6 @@ type Read = (limitMs: number) => Promise<string | undefined>
 
 /** Characters of one stream: a few of each hundred are text of the model. */
 const MAX_STREAM = 32 * MAX_LENGTH
-const MAX_DEPTH = 64
 /** How far the stream is read after the end of the answer: read to its end, the connection can be kept. */
 const TAIL_MS = 1_000
 const TAIL_READS = 16
@@ -208,7 +207,7 @@ async function bodyOf(model: Model, read: Read): Promise<string> {
 function refusalOf(model: Model, { status, headers }: Response, body: string): Fault {
   // The message may hold the key, masked in a way that is not ours.
   if (status === 401 || status === 403) return failure(model, `refused this server's key`)
-  const parsed = parseJson(body, MAX_DEPTH)
+  const parsed = parseJson(body, usualBounds.maxDepth, usualBounds.maxObjects)
   const sent = parsed.ok ? parsed.value : undefined
   if (status === 404) return failure(model, 'was not found', sent)
   if (status === 429) return failure(model, 'is busy', sent, 'busy', secondsIn(headers))

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
-import { parseJson } from '../wire/json.ts'
+import { InnerJson, parseJson, usualBounds } from '../wire/json.ts'
 import type { Usage } from '../define/event.ts'
 import type { Log } from '../define/log.ts'
 import type { Tool } from '../define/tool.ts'
@@ -43,7 +43,6 @@ export interface FunctionCall {
 /** Characters of one event, of a body that is no stream, and of all that is kept of one reply. */
 export const MAX_LENGTH: number = 4 * 1024 * 1024
 export const TOO_MUCH = 'sent more than is read'
-const MAX_DEPTH = 64
 const MAX_CALLS = 64
 const UNREADABLE = 'sent what cannot be read'
 
@@ -74,7 +73,7 @@ export class ChatCompletion {
 
   /** Takes the data of one event, or a whole body. Throws a `Fault` for what is neither. */
   take(json: string, isError = false): void {
-    const parsed = parseJson(json, MAX_DEPTH)
+    const parsed = parseJson(json, usualBounds.maxDepth, usualBounds.maxObjects)
     if (!parsed.ok || !isRecord(parsed.value)) throw failure(this.#model, UNREADABLE)
     const { error = null, object, choices, usage } = parsed.value
     if (isError || error !== null || object === 'error') throw failure(this.#model, 'failed', parsed.value)
@@ -100,12 +99,13 @@ export class ChatCompletion {
   /** What the model asks for, once the reply is over. Throws a `Fault` for a call of nothing. */
   calls(): readonly FunctionCall[] {
     const ids = new Set<string>()
+    const inner = new InnerJson(usualBounds)
     return this.#calls.map(({ id: given, name, written, extra }) => {
       if (name === '') throw failure(this.#model, UNREADABLE)
       // Nine letters and digits: some endpoints take no other id.
       const id = given === '' || ids.has(given) ? randomUUID().replaceAll('-', '').slice(0, 9) : given
       ids.add(id)
-      const parsed = parseJson(written.trim() === '' ? '{}' : written, MAX_DEPTH)
+      const parsed = inner.parse(written.trim() === '' ? '{}' : written)
       const input = parsed.ok ? parsed.value ?? {} : undefined
       return { id, name, written, input: isRecord(input) ? input : undefined, extra }
     })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/define/fault.ts'
 import { decodeChat } from '../../lib/rest/openai/chat-messages.ts'
+import { usualBounds } from '../../lib/wire/json.ts'
 import type { ChatRequest } from '../../lib/rest/openai/chat-messages.ts'
 
 const user = { role: 'user', content: 'Hi' }
@@ -111,7 +112,7 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
 
 test('a chat is read: the last user message is asked, the others are its history', () => {
   for (const [what, members, read] of understood) {
-    const request: object = decodeChat({ model: 'echo', messages: [user], ...members })
+    const request: object = decodeChat({ model: 'echo', messages: [user], ...members }, usualBounds)
     for (const [name, value] of Object.entries(read)) {
       assert.deepEqual(Reflect.get(request, name), value, `${what}: ${name}`)
     }
@@ -211,7 +212,7 @@ const refused: readonly (readonly [
 test('what is wrong with a chat is told with the member that it is in', () => {
   for (const [what, members, param, sentence] of refused) {
     const body = typeof members === 'object' ? { model: 'echo', messages: [user], ...members } : members
-    assert.throws(() => decodeChat(body), (error) => {
+    assert.throws(() => decodeChat(body, usualBounds), (error) => {
       assert.ok(error instanceof Fault, what)
       assert.equal(error.kind, 'invalid', what)
       assert.match(error.message, sentence, what)

@@ -9,7 +9,7 @@ import { quote } from '../../wire/json.ts'
 import { rpcError } from '../../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import {
-  FieldFault, isUnset, needList, needObject, needText, readMembers, readName, readText, wrongField,
+  FieldFault, isUnset, needList, needObject, needText, readMembers, readName, wrongField,
 } from '../model/fields.ts'
 import { encodePlainCard } from './card-codecs.ts'
 import { encodeRpcFault } from './errors.ts'
@@ -75,11 +75,11 @@ function decodePart(value: unknown, at: string): Content {
   if (!isRecord(value) || kind === undefined) {
     throw new FieldFault(at, 'must be { "type": "text", "text" } or { "type": "file", "uri", "mimeType" }')
   }
-  const name = readText(value['name'], at, 'name')
+  const name = readName(value['name'], at, 'name')
   if (kind === 'text') return textBlock(needText(value['text'], at, 'text'), undefined, name, undefined)
   const { uri, mimeType } = value
   if (typeof uri !== 'string' || uri === '') throw wrongField(at, 'uri', 'must be a non-empty string')
-  const type = readText(mimeType, at, 'mimeType')
+  const type = readName(mimeType, at, 'mimeType')
   return decodeBytes(uri, type, name, at) ?? linkBlock(uri, type, name, undefined)
 }
 

@@ -4,7 +4,7 @@
  * read.
  */
 import {
-  needName, readBoolean, readInteger, readMembers, readName, readNames, readText, readTexts, readTimestamp,
+  needName, readBoolean, readInteger, readMembers, readName, readNames, readTimestamp,
 } from '../model/fields.ts'
 import type { TaskState } from '../../tasks/task.ts'
 import type { JsonMembers, ListRequest, Message } from '../model/model.ts'
@@ -28,7 +28,7 @@ export function readMessageMembers(
     contextId: readName(message['contextId'] ?? message['context_id'], at, 'contextId', maxNameBytes),
     taskId: readName(message['taskId'] ?? message['task_id'], at, 'taskId', maxNameBytes),
     metadata: readMembers(message['metadata'], at, 'metadata'),
-    extensions: readTexts(message['extensions'], at, 'extensions'),
+    extensions: readNames(message['extensions'], at, 'extensions'),
     referenceTaskIds: readNames(taskIds, at, 'referenceTaskIds', maxNameBytes),
   }
 }
@@ -49,7 +49,7 @@ export function readListRequest(
     contextId: readName(params['contextId'] ?? params['context_id'], AT, 'contextId', maxNameBytes),
     state,
     pageSize: readInteger(pageSize, AT, 'pageSize', 1, MAX_PAGE_SIZE) ?? defaults.pageSize,
-    pageToken: readText(params['pageToken'] ?? params['page_token'], AT, 'pageToken') ?? '',
+    pageToken: readName(params['pageToken'] ?? params['page_token'], AT, 'pageToken') ?? '',
     historyLength: readHistoryLength(params, AT),
     changedSince: readTimestamp(changedSince, AT, 'statusTimestampAfter'),
     withArtifacts: readBoolean(withArtifacts, AT, 'includeArtifacts') ?? defaults.withArtifacts,

@@ -7,8 +7,8 @@ import { isRecord, text } from '../../define/content.ts'
 import { rpcError } from '../../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import {
-  isUnset, needName, needObject, needText, readBoolean, readChoice, readList, readMembers, readName, readText,
-  readTexts, wrongField,
+  isUnset, needName, needObject, needText, readBoolean, readChoice, readList, readMembers, readName,
+  readNames, readText, wrongField,
 } from '../model/fields.ts'
 import { encodeV03Card } from './card-codecs.ts'
 import { encodeRpcFault } from './errors.ts'
@@ -117,7 +117,7 @@ function decodeSend(value: unknown, maxNameBytes: number): SendRequest {
   return {
     tenant: undefined,
     message,
-    outputModes: readTexts(modes, at, 'acceptedOutputModes'),
+    outputModes: readNames(modes, at, 'acceptedOutputModes'),
     historyLength: readHistoryLength(configuration, at),
     isBlocking: readBoolean(configuration['blocking'], at, 'blocking') !== false,
     push: isUnset(push) ? undefined : decodePush(push, `${at}.${CONFIG}`, undefined, maxNameBytes),
@@ -156,10 +156,10 @@ function decodePush(
     id: readName(config['id'], at, 'id', maxNameBytes),
     taskId,
     url,
-    token: readText(config['token'], at, 'token'),
+    token: readName(config['token'], at, 'token'),
     authentication: authentication && {
-      schemes: readTexts(authentication['schemes'], `${at}.authentication`, 'schemes') ?? [],
-      credentials: readText(authentication['credentials'], `${at}.authentication`, 'credentials'),
+      schemes: readNames(authentication['schemes'], `${at}.authentication`, 'schemes') ?? [],
+      credentials: readName(authentication['credentials'], `${at}.authentication`, 'credentials'),
     },
   }
 }
@@ -229,8 +229,8 @@ function impliedKind({ text, file, data }: JsonMembers): string | undefined {
 
 function decodeFile(value: unknown, at: string, metadata: JsonMembers | undefined): Content {
   const file = needObject(value, at)
-  const name = readText(file['name'], at, 'name')
-  const mimeType = readText(file['mimeType'] ?? file['mime_type'], at, 'mimeType')
+  const name = readName(file['name'], at, 'name')
+  const mimeType = readName(file['mimeType'] ?? file['mime_type'], at, 'mimeType')
   const { bytes } = file
   if (!isUnset(bytes)) return bytesBlock(readBytes(bytes, at, 'bytes'), mimeType, name, metadata)
   const uri = readText(file['uri'], at, 'uri')

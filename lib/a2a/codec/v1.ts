@@ -5,10 +5,11 @@
  * definition's JSON.
  * Spec: A2A 1.0 §3.1, §3.2, §4.1 to §4.3, §5.3, §5.5, §9.4.
  */
+import { MAX_NAME_BYTES } from '../../wire/bounded.ts'
 import { A2A_JSON_TYPE } from '../../wire/media.ts'
 import {
   FieldFault, isUnset, needList, needName, needObject, needText, readBoolean, readChoice, readInteger,
-  readMembers, readName, readText, readTexts, wrongField,
+  readMembers, readName, readNames, wrongField,
 } from '../model/fields.ts'
 import { encodeV1Card, unlessEmpty } from './card-codecs.ts'
 import { encodeV1Error, encodeV1Fault } from './errors.ts'
@@ -29,8 +30,6 @@ import type {
 /** §3.1.4. */
 const LIST_DEFAULTS = { pageSize: 50, withArtifacts: false }
 const NONE: JsonMembers = Object.freeze({})
-/** Bytes of an address, and of a secret: more than any that is in use. */
-const MAX_VALUE_BYTES = 8_192
 
 /** The names of states in the order of their numbers, from 1. */
 const stateNames: readonly (readonly [name: string, state: TaskState])[] = [
@@ -126,7 +125,7 @@ function decodeSend(value: unknown, maxNameBytes: number): SendRequest {
   return {
     tenant: readTenant(params, maxNameBytes),
     message: decodeMessage(params.message, 'params.message', maxNameBytes),
-    outputModes: readTexts(modes, at, 'acceptedOutputModes'),
+    outputModes: readNames(modes, at, 'acceptedOutputModes'),
     historyLength: readHistoryLength(configuration, at),
     isBlocking: readBoolean(returns, at, 'returnImmediately') !== true,
     push: isUnset(push) ? undefined : decodePush(push, `${at}.taskPushNotificationConfig`, maxNameBytes),
@@ -177,8 +176,8 @@ function decodePush(value: unknown, at: string, maxNameBytes: number): PushConfi
   return {
     id,
     taskId: readName(config.taskId ?? config.task_id, at, 'taskId', maxNameBytes),
-    url: needName(config.url, at, 'url', MAX_VALUE_BYTES),
-    token: readName(config.token, at, 'token', MAX_VALUE_BYTES),
+    url: needName(config.url, at, 'url', MAX_NAME_BYTES),
+    token: readName(config.token, at, 'token'),
     authentication: isUnset(authentication) ? undefined
       : decodeAuthentication(authentication, `${at}.authentication`),
   }
@@ -187,8 +186,8 @@ function decodePush(value: unknown, at: string, maxNameBytes: number): PushConfi
 function decodeAuthentication(value: unknown, at: string): NonNullable<PushConfig['authentication']> {
   const { scheme, credentials } = needObject(value, at)
   return {
-    schemes: [needName(scheme, at, 'scheme', MAX_VALUE_BYTES)],
-    credentials: readName(credentials, at, 'credentials', MAX_VALUE_BYTES),
+    schemes: [needName(scheme, at, 'scheme', MAX_NAME_BYTES)],
+    credentials: readName(credentials, at, 'credentials'),
   }
 }
 
@@ -229,7 +228,7 @@ function decodePushList(value: unknown, maxNameBytes: number): PushListRequest {
     taskId: readTaskId(params, maxNameBytes),
     // The member has no presence of its own: 0 is what a client that sets nothing sends.
     pageSize: pageSize === 0 ? undefined : pageSize,
-    pageToken: readText(params.pageToken ?? params.page_token, AT, 'pageToken') ?? '',
+    pageToken: readName(params.pageToken ?? params.page_token, AT, 'pageToken') ?? '',
   }
 }
 
@@ -252,8 +251,8 @@ function decodePart(value: unknown, at: string): Content {
   if (members !== 1 && !(members === 0 && data === null)) {
     throw new FieldFault(at, 'must have exactly one of text, raw, url and data')
   }
-  const mediaType = readText(part.mediaType ?? part.media_type, at, 'mediaType')
-  const filename = readText(part.filename, at, 'filename')
+  const mediaType = readName(part.mediaType ?? part.media_type, at, 'mediaType')
+  const filename = readName(part.filename, at, 'filename')
   const metadata = readMembers(part.metadata, at, 'metadata')
   if (!isUnset(text)) return textBlock(needText(text, at, 'text'), mediaType, filename, metadata)
   if (!isUnset(raw)) return bytesBlock(readBytes(raw, at, 'raw'), mediaType, filename, metadata)

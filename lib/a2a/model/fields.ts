@@ -6,7 +6,7 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
-import { isWithin } from '../../wire/bounded.ts'
+import { isWithin, MAX_NAME_BYTES } from '../../wire/bounded.ts'
 import type { JsonMembers } from './model.ts'
 
 /** A member is wrong. */
@@ -50,8 +50,10 @@ export function needText(value: unknown, at: string, name: string): string {
   throw wrongField(at, name, 'must be a string')
 }
 
-/** An id, or something as short: at most `maxBytes` of UTF-8. */
-export function readName(value: unknown, at: string, name: string, maxBytes: number): string | undefined {
+/** An id, a media type, a token: at most `maxBytes` of UTF-8. */
+export function readName(
+  value: unknown, at: string, name: string, maxBytes: number = MAX_NAME_BYTES,
+): string | undefined {
   if (isUnset(value) || value === '') return undefined
   if (isName(value, maxBytes)) return value
   throw wrongField(at, name, `must be a string${within(maxBytes)}`)
@@ -71,7 +73,7 @@ export function readTexts(value: unknown, at: string, name: string): readonly st
 }
 
 export function readNames(
-  value: unknown, at: string, name: string, maxBytes: number,
+  value: unknown, at: string, name: string, maxBytes: number = MAX_NAME_BYTES,
 ): readonly string[] | undefined {
   const names = readTexts(value, at, name)
   names?.forEach((item, index) => needName(item, at, `${name}[${index}]`, maxBytes))

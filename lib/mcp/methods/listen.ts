@@ -6,10 +6,11 @@ import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { locateResource } from '../../run/located-resource.ts'
+import { isName, MAX_NAME_BYTES } from '../../wire/bounded.ts'
 import { isStrings } from '../../wire/json.ts'
 import { formatNotification, formatResult } from '../../wire/jsonrpc.ts'
 import { META } from '../protocol/revisions.ts'
-import { MAX_ADDRESS_BYTES, MAX_ADDRESSES_BYTES, MAX_SUBSCRIPTIONS } from '../session/session.ts'
+import { MAX_ADDRESSES_BYTES, MAX_SUBSCRIPTIONS } from '../session/session.ts'
 import { shapeOf } from '../tasks/task-extension.ts'
 import { isOurs, observeTask } from '../tasks/mcp-task.ts'
 import { requireTasks } from '../tasks/wanted-task.ts'
@@ -117,8 +118,8 @@ function urisIn({ mcp, origin }: McpRequest, value: unknown): readonly string[] 
   let bytes = 0
   for (const uri of value) {
     bytes += Buffer.byteLength(uri)
-    if (Buffer.byteLength(uri) > MAX_ADDRESS_BYTES || bytes > MAX_ADDRESSES_BYTES) {
-      throw new Fault('too-large', `${what}: an address may have ${MAX_ADDRESS_BYTES} bytes, `
+    if (!isName(uri) || bytes > MAX_ADDRESSES_BYTES) {
+      throw new Fault('too-large', `${what}: an address may have ${MAX_NAME_BYTES} bytes, `
         + `all together ${MAX_ADDRESSES_BYTES}`)
     }
     requireScopes(origin, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
@@ -130,8 +131,9 @@ function urisIn({ mcp, origin }: McpRequest, value: unknown): readonly string[] 
 function taskIdsIn(request: McpRequest, value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined
   requireTasks(request)
-  if (!isStrings(value) || value.length > MAX_SUBSCRIPTIONS) {
-    throw new Fault('invalid', `params.notifications.taskIds must be at most ${MAX_SUBSCRIPTIONS} strings`)
+  if (!Array.isArray(value) || value.length > MAX_SUBSCRIPTIONS || !value.every(isName)) {
+    const rule = `must be at most ${MAX_SUBSCRIPTIONS} strings of ${MAX_NAME_BYTES} bytes`
+    throw new Fault('invalid', `params.notifications.taskIds ${rule}`)
   }
   return [...new Set(value)]
 }

@@ -9,7 +9,7 @@ import {
   formatError, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../../wire/jsonrpc.ts'
 import { cacheHints, page } from '../request/lists.ts'
-import { McpRequest, stringParam } from '../request/request.ts'
+import { McpRequest, nameParam } from '../request/request.ts'
 import { subscribed } from '../session/session-migration.ts'
 import { pick } from '../protocol/shape.ts'
 import { TASKS } from '../tasks/wanted-task.ts'
@@ -142,7 +142,7 @@ function checkMetadata(metadata: unknown, maxBytes: number): void {
 }
 
 function subscribe(request: McpRequest): Result {
-  const uri = stringParam(request, 'uri')
+  const uri = nameParam(request, 'uri')
   const { mcp, origin, peer: { session } } = request
   if (session === undefined) {
     throw new Fault('conflict', 'Subscriptions need a session; begin with initialize')
@@ -154,7 +154,7 @@ function subscribe(request: McpRequest): Result {
 }
 
 function unsubscribe(request: McpRequest): Result {
-  const uri = stringParam(request, 'uri')
+  const uri = nameParam(request, 'uri')
   request.peer.session?.unsubscribe(uri)
   return kept(request, subscribed(uri, undefined))
 }

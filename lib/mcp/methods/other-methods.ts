@@ -12,7 +12,7 @@ import { sentenceWithin } from '../../wire/bounded.ts'
 import { normalUri } from '../../wire/uri.ts'
 import { openCall } from '../request/call-channel.ts'
 import { cacheHints, pageOf } from '../request/lists.ts'
-import { stringParam } from '../request/request.ts'
+import { nameParam } from '../request/request.ts'
 import { pick, promptResult } from '../protocol/shape.ts'
 import {
   cancelAugmented, getAugmented, listAugmented, resultOfAugmented,
@@ -33,7 +33,7 @@ type Run = (request: McpRequest) => Result
 const FOLDER_TYPE = 'inode/directory'
 
 function read(request: McpRequest): Result {
-  const uri = stringParam(request, 'uri')
+  const uri = nameParam(request, 'uri')
   const { mcp, peer } = request
   const call = openCall(request, ['resources/read', uri])
   const cache = peer.revision.stamps ? cacheHints(request) : {}
@@ -56,7 +56,7 @@ function read(request: McpRequest): Result {
 
 /** `skills/get` */
 function getSkill(request: McpRequest): Result {
-  const uri = stringParam(request, 'uri')
+  const uri = nameParam(request, 'uri')
   const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
   const skill = allowed(principal, skillSet.skills).find((one) => normalUri(one.uri) === normalUri(uri))
   if (skill === undefined) {
@@ -67,7 +67,7 @@ function getSkill(request: McpRequest): Result {
 
 /** `resources/directory/read`: what lies directly in a folder. */
 function readDirectory(request: McpRequest): Result {
-  const uri = stringParam(request, 'uri')
+  const uri = nameParam(request, 'uri')
   const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
   const { files, folders } = skillSet
   const isAllowed = (path: string): boolean => {
@@ -87,7 +87,7 @@ function readDirectory(request: McpRequest): Result {
 }
 
 function prompt(request: McpRequest): Result {
-  const name = stringParam(request, 'name')
+  const name = nameParam(request, 'name')
   const { mcp, params: { arguments: args = {} }, peer: { revision, session } } = request
   const call = openCall(request, ['prompts/get', name, args])
   const result = getPrompt(mcp.service, name, args, call, session?.workload)

@@ -8,7 +8,7 @@ import { Later } from '../../util/later.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
 import { openCall } from '../request/call-channel.ts'
-import { stringParam } from '../request/request.ts'
+import { nameParam } from '../request/request.ts'
 import { toolResult } from '../protocol/shape.ts'
 import { mayBecomeTask, wantsTask } from '../tasks/wanted-task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -30,7 +30,7 @@ const protocolErrors: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'forb
 
 export function callToolMethod(request: McpRequest): MaybePromise<object | string | undefined> {
   const { mcp, params: { arguments: args = {} }, peer } = request
-  const name = stringParam(request, 'name')
+  const name = nameParam(request, 'name')
   if (!isRecord(args)) throw new Fault('invalid', 'params.arguments must be an object')
   const tool = mcp.tools.named(name)
   if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)

@@ -197,7 +197,9 @@ function earlierRoundsOf(
 ): EarlierRounds {
   if (!isRecord(responses)) throw new Fault('invalid', 'params.inputResponses must be an object')
   if (requestState === undefined) return { state: undefined, responses }
-  const state = typeof requestState === 'string' ? mcp.seal.open(PURPOSE, requestState) : undefined
+  const { seal, service: { limits: { maxStateBytes } } } = mcp
+  const mayBeState = typeof requestState === 'string' && requestState.length <= maxStateBytes
+  const state = mayBeState ? seal.open(PURPOSE, requestState) : undefined
   if (!isRoundState(state) || state.subject !== subject) {
     const why = 'params.requestState is not one that this server gave for this call, or it has expired'
     throw new Fault('invalid', why)

@@ -9,6 +9,7 @@ import { skillEntry } from '../../define/files/skill.ts'
 import { isForModels } from '../../define/files/tool-ui.ts'
 import { allowed } from '../../define/principal.ts'
 import { readableResources } from '../../run/located-resource.ts'
+import { isName } from '../../wire/bounded.ts'
 import { showsPages } from '../protocol/client.ts'
 import { pick, toolDescriptor } from '../protocol/shape.ts'
 import type { McpRequest } from './request.ts'
@@ -78,7 +79,7 @@ export function pageOf(request: McpRequest, member: string, items: readonly Item
   const { mcp, params: { cursor }, peer } = request
   const purpose = owner === undefined ? `${PURPOSE} ${member}` : `${PURPOSE} ${member} ${owner}`
   const isFirst = cursor === undefined || cursor === null
-  const opened = typeof cursor === 'string' ? mcp.seal.open(purpose, cursor) : undefined
+  const opened = isName(cursor) ? mcp.seal.open(purpose, cursor) : undefined
   const from = isFirst ? 0 : startOf(items, opened, owner !== undefined)
   const until = from + (mcp.options.pageSize ?? PAGE_SIZE)
   const shown = items.slice(from, until)

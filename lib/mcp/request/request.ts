@@ -3,7 +3,7 @@
  * Spec: MCP 2026-07-28, Error Codes; 2025-11-25, Resources, Error Handling.
  */
 import { asFault, Fault, publicMessage, retryAfter } from '../../define/fault.ts'
-import { isWithin, sentenceWithin } from '../../wire/bounded.ts'
+import { isName, isWithin, MAX_NAME_BYTES, sentenceWithin } from '../../wire/bounded.ts'
 import {
   formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../../wire/jsonrpc.ts'
@@ -58,11 +58,12 @@ function scopesIn(detail: unknown): readonly unknown[] | undefined {
   }
 }
 
-/** A param that must be a string. Throws `Fault('invalid')` for anything else. */
-export function stringParam({ params }: McpRequest, name: string): string {
+/** A param that names something. Throws `Fault('invalid')` for anything else. */
+export function nameParam({ params }: McpRequest, name: string): string {
   const value = params[name]
-  if (typeof value === 'string') return value
-  throw new Fault('invalid', `params.${name} must be a string`)
+  if (isName(value)) return value
+  const demand = typeof value === 'string' ? ` of at most ${MAX_NAME_BYTES} bytes` : ''
+  throw new Fault('invalid', `params.${name} must be a string${demand}`)
 }
 
 export interface EarlierRounds {

@@ -4,6 +4,7 @@
  * Spec: MCP 2025-11-25, Transports, Session Management; Resources, Subscriptions.
  */
 import { monotonic, MAX_TIMER_MS } from '../../util/clock.ts'
+import { isName, MAX_NAME_BYTES } from '../../wire/bounded.ts'
 import { Fault } from '../../define/fault.ts'
 import { Workload } from '../../run/workload.ts'
 import { randomId } from '../../wire/random.ts'
@@ -48,9 +49,8 @@ export interface ResponseChannel extends Pick<Outlet, 'isConnected' | 'send'> {
   detach?(retryMs: number | undefined): void
 }
 
-/** Resources that one client may watch: how many, the bytes of one address, and of all. */
+/** Resources that one client may watch: how many, and the bytes of all addresses. */
 export const MAX_SUBSCRIPTIONS = 1_000
-export const MAX_ADDRESS_BYTES: number = 8 * 1024
 export const MAX_ADDRESSES_BYTES: number = 256 * 1024
 
 /** An address besides its text, in bytes. */
@@ -81,10 +81,8 @@ class Subscriptions extends Lease {
   /** Adds an address. Throws `Fault('too-large')` or `Fault('busy')` where there is no room for it. */
   add(uri: string): void {
     if (this.uris.has(uri)) return
+    if (!isName(uri)) throw new Fault('too-large', `An address may have ${MAX_NAME_BYTES} bytes`)
     const bytes = Buffer.byteLength(uri)
-    if (bytes > MAX_ADDRESS_BYTES) {
-      throw new Fault('too-large', `An address may have ${MAX_ADDRESS_BYTES} bytes`)
-    }
     const { size } = this.uris
     if (size >= MAX_SUBSCRIPTIONS || this.amount - size * ENTRY_BYTES + bytes > MAX_ADDRESSES_BYTES) {
       throw new Fault('busy', `A session may have ${MAX_SUBSCRIPTIONS} subscriptions of `

@@ -12,7 +12,7 @@ import { RunMemory, TaskRun } from '../../run/task-run.ts'
 import { unable } from '../protocol/client.ts'
 import { encodeQuestion } from '../protocol/questions.ts'
 import { RequestChannel } from '../request/call-channel.ts'
-import { McpRequest, stringParam } from '../request/request.ts'
+import { McpRequest, nameParam } from '../request/request.ts'
 import { revisionByName } from '../protocol/revisions.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Limits } from '../../define/limits.ts'
@@ -62,7 +62,7 @@ export function lifeOf({ createdAt, status, ttlMs }: Task, { taskKeepMs }: Limit
 /** Does something with the task that the request names. Throws `Fault('invalid')` where there is none. */
 export function onTask<T>(request: McpRequest, act: (task: Task) => T): MaybePromise<T> {
   const { mcp, origin } = request
-  const taskId = stringParam(request, 'taskId')
+  const taskId = nameParam(request, 'taskId')
   return andThen(mcp.service.tasks.get(origin.principal.id, taskId), (task) => {
     if (!isOurs(task)) throw new Fault('invalid', `Unknown task: ${taskId}`)
     return act(task)

@@ -196,7 +196,7 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
 export function answerRun(
   service: Service, seal: Seal, agent: Agent | Group, { head, body, origin }: Exchange,
 ): MaybePromise<Reply> {
-  const input = decodeRunInput(valueIn(body, service))
+  const input = decodeRunInput(valueIn(body, service), service.limits)
   const { idempotencyKey: key } = head
   if (key === undefined) return new AguiRun(service, seal, agent, input, origin).events()
   return replyOnce(service, key, origin, problemReply, {

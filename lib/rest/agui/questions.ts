@@ -45,7 +45,8 @@ export class InterruptRounds extends QuestionRounds {
     const answers = new Map<string, Resume>()
     let earlier: RoundState | undefined
     for (const [index, entry] of resume.entries()) {
-      const opened = seal.open(PURPOSE, entry.interruptId)
+      const { interruptId } = entry
+      const opened = interruptId.length <= limits.maxStateBytes ? seal.open(PURPOSE, interruptId) : undefined
       const { key, state } = isRecord(opened) ? opened : {}
       if (typeof key !== 'string' || !isRoundState(state) || state.subject !== digest) {
         throw new Fault('invalid', `resume[${index}].interruptId is not one that this server gave for the `

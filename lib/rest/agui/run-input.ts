@@ -9,8 +9,9 @@ import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { decodeMessages } from '../openai/chat-messages.ts'
 import { clientToolsIn, listIn } from '../openai/chat-tools.ts'
-import { wrongBody, wrongParam } from '../openai/openai-errors.ts'
+import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
 import type { Content } from '../../define/content.ts'
+import type { JsonBounds } from '../../wire/json.ts'
 import type { ChatDialect } from '../openai/chat-messages.ts'
 import type { AgentInput } from '../reply/run-stream.ts'
 
@@ -36,18 +37,17 @@ const passed = ['state', 'context', 'forwardedProps'] as const
 /** What clients show, and no agent has said. */
 const unread: ReadonlySet<unknown> = new Set(['reasoning', 'activity'])
 
-export function decodeRunInput(body: unknown): RunInput {
+export function decodeRunInput(body: unknown, bounds: JsonBounds): RunInput {
   if (!isRecord(body)) throw wrongBody('must be a JSON object with threadId, runId and messages')
-  const { threadId, runId, messages, tools, resume } = body
-  const some = 'must be a string that is not empty'
-  if (typeof threadId !== 'string' || threadId === '') throw wrongParam('threadId', some)
-  if (typeof runId !== 'string' || runId === '') throw wrongParam('runId', some)
+  const { messages, tools, resume } = body
+  const threadId = nameIn(body['threadId'], 'threadId')
+  const runId = nameIn(body['runId'], 'runId')
   const metadata: Record<string, unknown> = {}
   for (const name of passed) if (isGiven(body[name])) metadata[name] = body[name]
   const all = listIn(messages, 'messages').map((message) => (
     isRecord(message) && unread.has(message['role']) ? undefined : message
   ))
-  const { prompt, message, history, clientToolResults } = decodeMessages(all, thread)
+  const { prompt, message, history, clientToolResults } = decodeMessages(all, thread, bounds)
   const conversationId = conversationOf(threadId)
   return {
     protocol: 'http', sessionId: conversationId, conversationId, isNamed: true, threadId, runId,
@@ -83,9 +83,10 @@ function partOf(part: unknown, at: string): Content {
   }
   const { type: kind, value, mimeType } = isRecord(source) ? source : {}
   if (typeof value !== 'string') throw wrongParam(`${at}.source.value`, 'must be a string')
-  const named = typeof mimeType === 'string' ? mimeType : undefined
+  const named = isGiven(mimeType) ? nameIn(mimeType, `${at}.source.mimeType`) : undefined
   if (kind === 'url') {
-    return { type: 'resource_link', uri: value, name: type, ...named !== undefined && { mimeType: named } }
+    const uri = nameIn(value, `${at}.source.value`)
+    return { type: 'resource_link', uri, name: type, ...named !== undefined && { mimeType: named } }
   }
   if (kind !== 'data') throw wrongParam(`${at}.source.type`, 'must be data or url: no files are kept here')
   if (named === undefined) throw wrongParam(`${at}.source.mimeType`, 'must be a media type')

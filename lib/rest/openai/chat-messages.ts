@@ -9,11 +9,12 @@ import { OutputFormat } from '../../run/output-format.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from '../reply/chat-stop.ts'
 import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
-import { wrongBody, wrongParam } from './openai-errors.ts'
+import { nameIn, wrongBody, wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { AgentInput, Conversation } from '../reply/run-stream.ts'
+import type { JsonBounds } from '../../wire/json.ts'
 import type { CallSpelling } from './chat-tools.ts'
 
 export interface ChatRequest extends AgentInput {
@@ -38,7 +39,7 @@ const audioTypes: ReadonlyMap<unknown, string> = new Map([['wav', 'audio/wav'], 
 const MAX_HEAD = 256
 
 /** Reads a parsed body. Throws `Fault('invalid')` for the first thing that is wrong. */
-export function decodeChat(body: unknown): ChatRequest {
+export function decodeChat(body: unknown, bounds: JsonBounds): ChatRequest {
   if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "messages"')
   const { model, messages, metadata, stream, stream_options: options, stop, tools } = body
   if (typeof model !== 'string' || model === '') {
@@ -49,7 +50,7 @@ export function decodeChat(body: unknown): ChatRequest {
   if (isGiven(metadata) && !isRecord(metadata)) throw wrongParam('metadata', 'must be an object')
   refuseForeign(body)
   // A spread into so many members would take 10 µs.
-  const { prompt, message, history, clientToolResults } = conversationOf(messages)
+  const { prompt, message, history, clientToolResults } = conversationOf(messages, bounds)
   const format = decodeFormat(body['response_format'])
   return {
     prompt, message, history, clientToolResults, protocol: 'http', conversationId: undefined, isNamed: false,
@@ -106,11 +107,11 @@ function refuseForeign(body: Members): void {
   }
 }
 
-function conversationOf(messages: unknown): Conversation {
+function conversationOf(messages: unknown, bounds: JsonBounds): Conversation {
   if (!Array.isArray(messages) || messages.length === 0) {
     throw wrongParam('messages', 'must be a list of at least one { "role", "content" }')
   }
-  return decodeMessages(messages, completions)
+  return decodeMessages(messages, completions, bounds)
 }
 
 /** How a protocol writes a conversation. */
@@ -137,13 +138,14 @@ export const flat: ChatDialect = {
 
 /** `nameOf` says in errors where a message is; an undefined one says nothing. Throws `Fault('invalid')`. */
 export function decodeMessages(
-  messages: readonly unknown[], dialect: ChatDialect, nameOf = (index: number) => `${dialect.list}[${index}]`,
+  messages: readonly unknown[], dialect: ChatDialect, bounds: JsonBounds,
+  nameOf = (index: number) => `${dialect.list}[${index}]`,
 ): Conversation {
   const last = messages.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
   if (last < 0) throw wrongParam(dialect.list, 'needs a message of the role user')
   const history: ChatMessage[] = []
   const clientToolResults: ClientToolResult[] = []
-  const exchange = new ToolExchange(dialect)
+  const exchange = new ToolExchange(dialect, bounds)
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index]
     if (message === undefined) continue
@@ -217,7 +219,7 @@ function blockOfPart(part: unknown, at: string): Content {
 
 function imageOf(url: unknown, at: string): Content {
   if (typeof url !== 'string') throw wrongParam(at, 'must be a string')
-  if (/^https?:\/\//i.test(url) && URL.canParse(url)) {
+  if (/^https?:\/\//i.test(url) && URL.canParse(nameIn(url, at))) {
     // The agent decides whether to fetch it.
     const name = new URL(url).pathname.split('/').at(-1) ?? ''
     return { type: 'resource_link', uri: url, name: name === '' ? 'image' : name }
@@ -238,14 +240,15 @@ function fileOfPart({ file_data: data, filename }: Members, at: string): Content
   const { mimeType, data: blob } = dataIn(data, `${at}.file_data`)
   if (mimeType.startsWith('image/')) return { type: 'image', data: blob, mimeType }
   // Half a surrogate pair has no percent-encoding; as bytes it is a replacement character.
-  const name = Buffer.from(typeof filename === 'string' ? filename : 'file').toString()
+  const name = Buffer.from(nameIn(filename || 'file', `${at}.filename`)).toString()
   const uri = `attachment:${encodeURIComponent(name)}`
   return { type: 'resource', resource: { uri, mimeType, blob } }
 }
 
 /** What a data URI holds. */
 function dataIn(uri: unknown, at: string): { readonly mimeType: string; readonly data: string } {
-  const head = typeof uri === 'string' ? /^data:([^;,]+)(?:;[^;,]*)*;base64,/i.exec(uri.slice(0, MAX_HEAD)) : null
+  const begin = typeof uri === 'string' ? uri.slice(0, MAX_HEAD) : ''
+  const head = /^data:([^;,]+)(?:;[^;,]*)*;base64,/i.exec(begin)
   if (head === null || typeof uri !== 'string') {
     throw wrongParam(at, 'must be a data URI with base64, as in data:image/png;base64,…')
   }

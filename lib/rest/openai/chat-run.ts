@@ -32,7 +32,7 @@ import type { ChatRequest } from './chat-messages.ts'
 export function answerCompletion(
   service: Service, { head, body, origin }: Exchange,
 ): MaybePromise<Reply> {
-  const request = decodeChat(valueIn(body, service))
+  const request = decodeChat(valueIn(body, service), service.limits)
   const model = requireModel(service, request.model, origin)
   const { idempotencyKey: key } = head
   const { isStream } = request

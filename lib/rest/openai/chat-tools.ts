@@ -5,14 +5,15 @@
  */
 import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
-import { parseJson } from '../../wire/json.ts'
-import { wrongParam } from './openai-errors.ts'
+import { isName } from '../../wire/bounded.ts'
+import { InnerJson } from '../../wire/json.ts'
+import { nameIn, wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
+import type { JsonBounds } from '../../wire/json.ts'
 import type { ClientTool, ClientToolResult, MadeToolCall } from '../../define/client-tool.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-const MAX_ARGUMENTS_DEPTH = 64
 const NAME = /^[\w.-]{1,128}$/
 const CHOICE = 'an agent decides by itself which tools it calls'
 
@@ -49,12 +50,11 @@ export function clientToolsIn(tools: unknown): readonly ClientTool[] {
 
 function clientToolOf(given: unknown, at: string): ClientTool {
   const { name, description, parameters } = isRecord(given) ? given : {}
-  if (typeof name !== 'string' || name === '') throw wrongParam(`${at}.name`, 'must be a string')
   if (isGiven(parameters) && !isRecord(parameters)) {
     throw wrongParam(`${at}.parameters`, 'must be a JSON Schema, an object')
   }
   return {
-    name,
+    name: nameIn(name, `${at}.name`),
     ...typeof description === 'string' && { description },
     inputSchema: isRecord(parameters) ? parameters : { type: 'object', properties: {} },
   }
@@ -82,10 +82,12 @@ type MadeCall = MadeToolCall & { readonly at: string; isDone: boolean }
 /** Reads the messages of a chat in which tools were called, in order. */
 export class ToolExchange {
   readonly #spelling: CallSpelling
+  readonly #inner: InnerJson
   #calls: Map<string, MadeCall> | undefined
 
-  constructor(spelling: CallSpelling) {
+  constructor(spelling: CallSpelling, bounds: JsonBounds) {
     this.#spelling = spelling
+    this.#inner = new InnerJson(bounds)
   }
 
   /** An assistant's calls as text, one a line; '' where it has none. */
@@ -94,7 +96,7 @@ export class ToolExchange {
     if (!isGiven(message[list])) return ''
     const known = this.#calls ??= new Map()
     return listIn(message[list], `${at}.${list}`).map((given, index) => {
-      const call = callOf(given, isFlat ? at : `${at}.${list}[${index}]`, isFlat)
+      const call = callOf(given, isFlat ? at : `${at}.${list}[${index}]`, isFlat, this.#inner)
       known.set(call.id, call)
       return `${call.name}(${JSON.stringify(call.args)})`
     }).join('\n')
@@ -104,7 +106,7 @@ export class ToolExchange {
   result(message: Members, content: string, at: string): ClientToolResult {
     const { calls, callId, isFlat } = this.#spelling
     const id = message[callId]
-    const call = typeof id === 'string' ? this.#calls?.get(id) : undefined
+    const call = isName(id) ? this.#calls?.get(id) : undefined
     if (call === undefined) {
       throw isFlat ? wrongParam(`${at}.call_id`, 'must be the call_id of a function_call before it')
         : wrongParam(`${at}.${callId}`, `must be the id of a call in the "${calls}" of a message before it`)
@@ -130,17 +132,16 @@ export function resultMessage({ name, result }: ClientToolResult): ChatMessage {
   return { role: 'assistant', content: `${name} returned: ${result}` }
 }
 
-function callOf(call: unknown, at: string, isFlat: boolean): MadeCall {
-  const { id, function: called } = isRecord(call) ? call : {}
+function callOf(call: unknown, at: string, isFlat: boolean, inner: InnerJson): MadeCall {
+  const { id: given, function: called } = isRecord(call) ? call : {}
   const within = isFlat ? at : `${at}.function`
-  if (typeof id !== 'string' || id === '') {
-    throw wrongParam(`${at}.${isFlat ? 'call_id' : 'id'}`, 'must be a string')
-  }
-  const { name, arguments: written } = isRecord(called) ? called : {}
-  if (typeof name !== 'string') throw wrongParam(`${within}.name`, 'must be a string')
-  const parsed = typeof written === 'string' ? parseJson(written || '{}', MAX_ARGUMENTS_DEPTH) : undefined
+  const id = nameIn(given, `${at}.${isFlat ? 'call_id' : 'id'}`)
+  const { name: asked, arguments: written } = isRecord(called) ? called : {}
+  const name = nameIn(asked, `${within}.name`)
+  const parsed = typeof written === 'string' ? inner.parse(written || '{}') : undefined
   if (parsed?.ok !== true || !isRecord(parsed.value)) {
-    throw wrongParam(`${within}.arguments`, 'must be the text of a JSON object')
+    const why = parsed?.ok === false ? `: ${parsed.why}` : ''
+    throw wrongParam(`${within}.arguments`, `must be the text of a JSON object${why}`)
   }
   return { id, name, args: parsed.value, isDone: false, at }
 }

@@ -8,7 +8,7 @@
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { requireScopes } from '../../define/principal.ts'
-import { sentenceWithin } from '../../wire/bounded.ts'
+import { isName, MAX_NAME_BYTES, sentenceWithin } from '../../wire/bounded.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { publicFailure, headersOf } from '../reply/reply.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -34,7 +34,7 @@ const DO_NOT_RETRY = { headers: ['x-should-retry', 'false'] }
 
 /** The agent or group that is named as `model`. Throws `Fault('not-found')`, or `Fault('forbidden')`. */
 export function requireModel({ catalog }: Service, id: string, origin: Origin): Agent | Group {
-  const agent = catalog.runnable(id)
+  const agent = isName(id) ? catalog.runnable(id) : undefined
   if (agent !== undefined) {
     requireScopes(origin, agent.scopes)
     return agent
@@ -47,6 +47,12 @@ export function requireModel({ catalog }: Service, id: string, origin: Origin): 
 /** What is wrong with a member of a body. */
 export function wrongParam(param: string, demand: string, code?: string): Fault {
   return new Fault('invalid', `${param} ${demand}`, { param, ...code !== undefined && { code } })
+}
+
+/** A member that names something, as the id of a call does. Throws `Fault('invalid')` for anything else. */
+export function nameIn(value: unknown, param: string): string {
+  if (value !== '' && isName(value)) return value
+  throw wrongParam(param, `must be a string of 1 to ${MAX_NAME_BYTES} bytes`)
 }
 
 /** What is wrong with a body as a whole. */

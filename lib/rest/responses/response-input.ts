@@ -7,7 +7,8 @@ import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
 import { decodeFormat, decodeMessages, flat } from '../openai/chat-messages.ts'
 import { decodeTools } from '../openai/chat-tools.ts'
-import { wrongBody, wrongParam } from '../openai/openai-errors.ts'
+import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
+import type { JsonBounds } from '../../wire/json.ts'
 import type { ClientTool } from '../../define/client-tool.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
 import type { Conversation } from '../reply/run-stream.ts'
@@ -52,7 +53,11 @@ export function decodeRequest(body: unknown): ResponseRequest {
   for (const [name, why] of refused) {
     if (isGiven(body[name])) throw wrongParam(name, `cannot be used: ${why}`, 'unsupported_parameter')
   }
-  requireTexts(body)
+  requireInstructions(body)
+  // They are shown again.
+  for (const name of ['user', 'safety_identifier', 'prompt_cache_key']) {
+    if (typeof body[name] === 'string' && body[name] !== '') nameIn(body[name], name)
+  }
   if (isGiven(metadata) && !isRecord(metadata)) throw wrongParam('metadata', 'must be an object')
   if (isGiven(text) && !isRecord(text)) throw wrongParam('text', 'must be an object')
   const [isStream, isBackground] = [isTrue(body, 'stream'), isTrue(body, 'background')]
@@ -65,7 +70,7 @@ export function decodeRequest(body: unknown): ResponseRequest {
     body, model, isStream, isStored, isBackground,
     input: itemsOf(input),
     instructions: typeof instructions === 'string' ? instructions : undefined,
-    previousId: typeof previous === 'string' ? previous : undefined,
+    previousId: isGiven(previous) ? nameIn(previous, 'previous_response_id') : undefined,
     clientTools: decodeTools(body['tools'], body['tool_choice'], true),
     format: decodeFormat(isRecord(text) ? text['format'] : undefined, true),
     metadata: isRecord(metadata) ? metadata : undefined,
@@ -79,9 +84,10 @@ export function decodeCompaction(
   if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "input"')
   const { input, previous_response_id: previous } = body
   const model = modelIn(body)
-  requireTexts(body)
-  if (typeof previous !== 'string') return { model, input: itemsOf(input), previousId: undefined }
-  return { model, input: isGiven(input) ? itemsOf(input) : [], previousId: previous }
+  requireInstructions(body)
+  if (!isGiven(previous)) return { model, input: itemsOf(input), previousId: undefined }
+  const previousId = nameIn(previous, 'previous_response_id')
+  return { model, input: isGiven(input) ? itemsOf(input) : [], previousId }
 }
 
 function modelIn({ model }: ResponseItem): string {
@@ -89,9 +95,9 @@ function modelIn({ model }: ResponseItem): string {
   throw wrongParam('model', 'must be the id of an agent; GET /v1/models lists them')
 }
 
-function requireTexts(body: ResponseItem): void {
-  for (const name of ['instructions', 'previous_response_id']) {
-    if (isGiven(body[name]) && typeof body[name] !== 'string') throw wrongParam(name, 'must be a string')
+function requireInstructions({ instructions }: ResponseItem): void {
+  if (isGiven(instructions) && typeof instructions !== 'string') {
+    throw wrongParam('instructions', 'must be a string')
   }
 }
 
@@ -115,11 +121,12 @@ function itemsOf(input: unknown): readonly ResponseItem[] {
 /** What an agent gets of the items of the responses before, and of the present one. */
 export function conversationOf(
   { instructions, input }: ResponseRequest, before: readonly ResponseItem[], reader: CompactionOpener,
+  bounds: JsonBounds,
 ): Conversation {
   const { items, nameOf } = openedItems(before, input, reader)
   requireResults(items, nameOf)
   const messages = items.map((item, index) => messageOf(item, nameOf(index)))
-  const conversation = decodeMessages(messages, flat, nameOf)
+  const conversation = decodeMessages(messages, flat, bounds, nameOf)
   if (instructions === undefined) return conversation
   const history = [{ role: 'system' as const, content: instructions }, ...conversation.history]
   return { ...conversation, history }

@@ -67,7 +67,8 @@ export class ResponseRun extends RunReply<Answer> {
     before: readonly ResponseItem[], origin: Origin, hold?: KeyHold, form: EventForm = serverSent,
   ) {
     const reader = new CompactionReader(seal, origin.principal.id, service.limits)
-    const { prompt, message, history, clientToolResults } = conversationOf(request, before, reader)
+    const conversation = conversationOf(request, before, reader, service.limits)
+    const { prompt, message, history, clientToolResults } = conversation
     const { clientTools, format, metadata } = request
     // What was read of the store and of compactions counts.
     const readLength = reader.length + (before.length === 0 ? 0 : JSON.stringify(before).length)

@@ -6,8 +6,9 @@
 import { isRecord, linesOf, text } from '../../define/content.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
+import { isName } from '../../wire/bounded.ts'
 import { clientToolsIn, resultMessage } from '../openai/chat-tools.ts'
-import { wrongBody, wrongParam } from '../openai/openai-errors.ts'
+import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
@@ -40,7 +41,7 @@ export function decodeChatInput(body: unknown): ChatInput {
     if (role === undefined) throw wrongParam(`${at}.role`, 'must be user, assistant or system')
     if (!Array.isArray(parts)) throw wrongParam(`${at}.parts`, 'must be a list')
     if (index === last) continue
-    const results = parts.flatMap(resultIn)
+    const results = parts.flatMap((part) => resultIn(part, at))
     for (const { isOurs, ...result } of results) if (index > last && !isOurs) clientToolResults.push(result)
     const content = linesOf(parts.flatMap(textIn))
     if (content !== '') history.push({ role, content })
@@ -63,7 +64,7 @@ function textIn(part: unknown): readonly Content[] {
 }
 
 /** The result of a tool; `isOurs`: the agent has called it itself. */
-function resultIn(part: unknown): readonly (ClientToolResult & { readonly isOurs: boolean })[] {
+function resultIn(part: unknown, at: string): readonly (ClientToolResult & { readonly isOurs: boolean })[] {
   const { type, toolName, toolCallId: id, state, input, output, errorText, providerExecuted } = (
     isRecord(part) ? part : {}
   )
@@ -73,6 +74,7 @@ function resultIn(part: unknown): readonly (ClientToolResult & { readonly isOurs
   if (state !== 'output-available' && state !== 'output-error') return []
   const value = state === 'output-error' ? errorText : output
   const result = typeof value === 'string' ? value : JSON.stringify(value) ?? ''
+  for (const one of [id, name]) nameIn(one, `A tool of ${at}.parts`)
   return [{ id, name, args: isRecord(input) ? input : {}, result, isOurs: providerExecuted === true }]
 }
 
@@ -84,11 +86,13 @@ function blockOf(part: unknown, at: string): Content | undefined {
     return text(written)
   }
   if (type !== 'file') return undefined
-  if (typeof url !== 'string' || typeof mediaType !== 'string') {
+  if (typeof url !== 'string' || !isName(mediaType)) {
     throw wrongParam(at, 'must be a file with "url" and "mediaType"')
   }
-  const name = typeof filename === 'string' ? filename : 'file'
-  if (!url.startsWith('data:')) return { type: 'resource_link', uri: url, name, mimeType: mediaType }
+  const name = nameIn(filename || 'file', `${at}.filename`)
+  if (!url.startsWith('data:')) {
+    return { type: 'resource_link', uri: nameIn(url, `${at}.url`), name, mimeType: mediaType }
+  }
   const data = url.slice(url.indexOf(',') + 1)
   if (!/^data:[^,]*;base64,/.test(url.slice(0, 256)) || decodeBase64(data) === undefined) {
     throw wrongParam(`${at}.url`, 'must be an address, or a data URI with base64')
