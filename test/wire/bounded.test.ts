@@ -41,5 +41,5 @@ test('a list keeps the first twenty faults and says that there are more', () => 
 
 test('a name has at most 8,192 bytes', () => {
   assert.deepEqual(['', 'x'.repeat(8_192), 'é'.repeat(4_096)].map(isName), [true, true, true])
-  assert.deepEqual(['x'.repeat(8_193), 'é'.repeat(4_097), 7, undefined].map(isName), [false, false, false, false])
+  for (const one of ['x'.repeat(8_193), 'é'.repeat(4_097), 7, undefined]) assert.equal(isName(one), false)
 })
