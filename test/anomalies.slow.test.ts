@@ -11,7 +11,6 @@ import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createServer, memoryStore } from '../lib/index.ts'
 import { failing, Fuse } from './fixtures/fuse.ts'
-import { openWebSocket } from './fixtures/web-socket.ts'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { TriportServer } from '../lib/index.ts'
@@ -172,21 +171,6 @@ async function fetchFrom(
   await Promise.race([answered, silence]).finally(() => late.abort())
 }
 
-/** The same over a WebSocket, twice. Other steps have none. */
-async function converse(port: number, path: string, body?: object): Promise<void> {
-  if (path !== '/v1/responses') return
-  try {
-    const client = await openWebSocket(port, path)
-    client.socket.setTimeout(ANSWER_MS, () => assert.fail(`${path} got neither an answer nor an end`))
-    const more = { type: 'response.create', stream: true, background: false }
-    for (const store of [false, true]) await client.turn({ ...body, ...more, store })
-    client.socket.end()
-    await client.closed()
-  } catch (error) {
-    assert.match(String(error), /The connection is closed/)
-  }
-}
-
 /** Waits until what is taken is what it was, and says what was there instead. */
 async function settled(taken: () => object, nothing: object, when: string): Promise<void> {
   for (const end = performance.now() + ANSWER_MS; ; await pause(10)) {
@@ -206,7 +190,7 @@ for (const part of ['store', 'handler', 'write', 'timer'] as const) {
     const fuse = fuses[part]
     const doors = [
       (step: Step) => ask(ports[0]!, ...step), (step: Step) => ask(ports[1]!, ...step),
-      (step: Step) => fetchFrom(server, ...step), ([path, body]: Step) => converse(ports[0]!, path, body),
+      (step: Step) => fetchFrom(server, ...step),
     ]
     let count = 0
     for (const door of part === 'write' ? doors.slice(1, 2) : doors) {

@@ -40,7 +40,7 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
 
 /** The floors of a room. Each takes only of those before it. */
 const floors: ReadonlyMap<string, readonly string[]> = new Map([
-  ['http', ['message', 'stream', 'access', 'websocket', 'server']],
+  ['http', ['message', 'stream', 'access', 'server']],
   ['store', ['shared', 'memory', 'sqlite', 'redis', 'postgres', 'cluster', 'conformance']],
   ['mcp', ['protocol', 'session', 'request', 'tasks', 'methods', 'transport']],
   ['a2a', ['model', 'codec', 'card', 'push', 'tasks', 'transport']],

@@ -5,7 +5,6 @@
  * Seeded: `LEAVERS_SEED` repeats a run, `LEAVERS_SECONDS` makes it longer; `npm run test:slow` does.
  */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer as createHttp } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import { connect } from 'node:net'
@@ -14,7 +13,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createServer, memoryStore } from '../lib/index.ts'
-import { clientFrame, KEY as SOCKET_KEY } from './fixtures/web-socket.ts'
 import { randomOf } from './fixtures/random.ts'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -234,35 +232,6 @@ function overSocket(port: number): Carrier {
   }
 }
 
-/** As one WebSocket with some messages, the last of which may be broken off or be no message. */
-function overWebSocket(port: number): Carrier {
-  return async ({ headers: { 'x-api-key': key } }, random) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.on('error', () => {})
-    const closed = new Promise((resolve) => socket.on('close', resolve))
-    const head = `GET /v1/responses HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n`
-      + `Upgrade: websocket\r\n`
-      + `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${SOCKET_KEY}\r\n`
-      + `${key === undefined ? '' : `X-API-Key: ${key}\r\n`}\r\n`
-    const moment = random(8)
-    socket.write(moment === 0 ? head.slice(0, random(head.length)) : head)
-    if (moment > 1) await Promise.race([closed, once(socket, 'data').catch(() => {})])
-    const size = [0, 500, 30_000][random(3)] ?? 0
-    const message = JSON.stringify({
-      ...chat('hi'), type: 'response.create', input: 'hi', store: random(2) === 0, rows: rows(size),
-    })
-    const frames = Array.from({ length: random(4) }, () => clientFrame(1, message))
-    const bytes = Buffer.concat([...frames, clientFrame(random(12), 'x', { fin: random(2) === 0 })])
-    if (!socket.destroyed) socket.write(moment === 2 ? bytes.subarray(0, random(bytes.length)) : bytes)
-    await leaving(socket, moment, random)
-    const [ways, way] = [['end', 'destroy', 'resetAndDestroy'] as const, random(3)]
-    socket[ways[way]!]()
-    await pause(random(5))
-    socket.destroy()
-    await closed
-  }
-}
-
 /** Waits for the moment: none, some milliseconds, or the beginning of the answer. */
 async function leaving(socket: Socket, moment: number, random: (below: number) => number): Promise<void> {
   if (moment < 4) return void await pause(random(3))
@@ -424,7 +393,6 @@ async function house(t: TestContext, hasKey: boolean, isShared: boolean): Promis
     carriers.push(
       overSocket(port), overSocket(hostPort),
       overHttp2(await portOf(t, createHttp2(server.handler as never))), overFetch(server),
-      overWebSocket(port),
     )
   }
   return { servers, carriers, asks }

@@ -247,22 +247,30 @@ test('what comes of a body after it was refused as late is passed over', async (
 })
 
 /** What comes behind a request that runs, and never becomes one. */
-const behind: readonly (readonly [what: string, bytes: string])[] = [
+const behind: readonly (readonly [what: string, bytes: string, isMore?: boolean])[] = [
   ['half a head', 'GET /health HTTP/1.1\r\n'],
   ['half a body', `${POST}Content-Length: 100\r\n\r\n{"query":`],
   ['what is not HTTP', '!"§$%&\r\n\r\n'],
+  ['what is not HTTP, and more of it', '!"§$%&\r\n\r\n', true],
+  ['a header that is none, and more of it', 'GET / HTTP/1.1\r\nHost : a\r\n\r\n', true],
+  ['a head that is too large, and more of it', `GET / HTTP/1.1\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, true],
+  ['a chunk without a size, and more of it', `${POST}Transfer-Encoding: chunked\r\n\r\n!\r\n`, true],
 ]
 
 test('what is bad behind a request does not spoil its answer', async (t) => {
   const late = async (): Promise<string> => { await sleep(250); return 'late' }
   const streamed = async function* (): AsyncGenerator<string> { yield 'early '; yield await late() }
   const runs = [[late, QUERY], [streamed, '{"query":"hello","stream":true}']] as const
-  await Promise.all(behind.flatMap(([what, bytes]) => runs.map(async ([run, query]) => {
+  await Promise.all(behind.flatMap(([what, bytes, isMore = false]) => runs.map(async ([run, query]) => {
     const { port } = await listen(
       t, { agents: [run], headersTimeoutMs: 100, bodyTimeoutMs: 100, checkIntervalMs: 20 },
     )
     const wire = await dial(t, port)
     wire.send(`${POST}Content-Length: ${query.length}\r\n\r\n${query}${bytes}`)
+    for (let count = 0; isMore && count < 3; count++) {
+      await sleep(20)
+      wire.send(bytes)
+    }
     const text = await wire.closed()
     assert.equal(parseAnswers(text).length, 1, what)
     assert.match(text, /^HTTP\/1\.1 200[^]*late/, what)

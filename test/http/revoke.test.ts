@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { begin, gate, withMeta } from '../mcp/client.ts'
 import { eventually, listen, request, serve } from '../fixtures/client.ts'
-import { openWebSocket } from '../fixtures/web-socket.ts'
 import type { Json } from '../mcp/client.ts'
 import type { TestContext } from 'node:test'
 import type { Principal, ServerOptions, TriportServer } from '../../lib/index.ts'
@@ -371,32 +370,4 @@ test('a stream that ends with its key says so in the form of its protocol', asyn
   const reading = new Reading(await faces['plain HTTP']!.open(house))
   await reading.over()
   assert.match(reading.text, /event: error\ndata: .*"status":401.*has expired/)
-})
-
-test('a WebSocket: a message of a client whose key was taken away is not run', async (t) => {
-  const pass = leap(t)
-  let isGood = true
-  const prompts: string[] = []
-  const { port } = await listen(t, {
-    agents: [{
-      name: 'Agent',
-      run(prompt: string) {
-        prompts.push(prompt)
-        return 'fine'
-      },
-    }],
-    apiKey: async () => isGood ? ann() : undefined,
-  })
-  const client = await openWebSocket(port, '/v1/responses', key)
-  const create = (input: string): object => ({ type: 'response.create', model: 'agent', input })
-  await client.turn(create('one'))
-  pass(MINUTE)
-  await client.turn(create('two'))
-  isGood = false
-  pass(MINUTE)
-  client.send(create('three'))
-  await client.until(() => client.closeCode !== undefined)
-  assert.equal(client.closeCode, 1008)
-  assert.deepEqual(prompts, ['one', 'two'])
-  assert.match(JSON.stringify(client.messages), /no longer good/)
 })

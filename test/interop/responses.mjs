@@ -46,6 +46,18 @@ test('a response, and the one after it', { skip }, async () => {
   await assert.rejects(client.responses.retrieve(first.id), { status: 404 })
 })
 
+test('a compaction begins a new conversation', { skip }, async () => {
+  const { object, output } = await client.responses.compact({
+    model: 'echo',
+    input: [{ role: 'user', content: 'The word is slate.' }, { role: 'assistant', content: 'OK.' }],
+  })
+  assert.deepEqual([object, output.map(({ type }) => type)], ['response.compaction', ['compaction']])
+  const input = [...output, { role: 'user', content: 'Which?' }]
+  assert.equal((await client.responses.create({ model: 'echo', input })).output_text, '2: Which?')
+  const nameless = client.post('/responses/compact', { body: { input: 'a' } })
+  await assert.rejects(nameless, { status: 400, param: 'model' })
+})
+
 test('a stream', { skip }, async () => {
   const stream = client.responses.stream({ model: 'echo', input: 'Hello' })
   const deltas = []

@@ -4,7 +4,6 @@
  */
 import type { Origin } from '../../define/call.ts'
 import type { Principal } from '../../define/principal.ts'
-import type { MaybePromise } from '../../util/thenable.ts'
 import type { RefusalFacts } from '../../wire/problem.ts'
 
 /** The headers that nearly every request needs. */
@@ -92,14 +91,6 @@ export interface Sink {
   readonly closed: boolean
 }
 
-/** Answers the messages of one WebSocket. Opened as any source; each line that it writes is a message. */
-export interface MessageChannel extends Source {
-  /** Answers one message: `body`. The next one is given when this has settled. Never throws or rejects. */
-  answer(message: Exchange): MaybePromise<void>
-  /** Says why a message could not be read, by the refusal of its endpoint. */
-  refuse(reply: Reply): void
-}
-
 /** OpenAPI's operations of a path, by lower-case method. */
 export type MethodOperations = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
@@ -144,8 +135,6 @@ export interface Endpoint {
   challenge?(isGiven: boolean): string
   /** Loads what `handle` needs; undefined where it is loaded. */
   readonly load?: () => Promise<void> | undefined
-  /** Opens a WebSocket, where a GET asks for one and there is a socket; others are handled. */
-  readonly connect?: (exchange: Exchange) => MessageChannel
   /** Returns a reply, or a promise of one only where it has to wait. */
   handle(exchange: Exchange): Reply | Promise<Reply>
   /** A refusal before, or instead of, `handle`, in the protocol's form. */

@@ -3,7 +3,7 @@
  * Makes a transaction of each request, of its own server or of a host's.
  */
 import { readFileSync } from 'node:fs'
-import { createServer, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import { IdleWaiters, MAX_TIMER_MS } from '../../util/clock.ts'
 import { LinkedList } from '../../util/linked-list.ts'
 import { inContext } from '../stream/loop-fairness.ts'
@@ -13,9 +13,9 @@ import { IdleSweep, PipelineQueue, responseOn } from './connection.ts'
 import { isOutside } from './node-request.ts'
 import { LATE } from './request.ts'
 import { Transaction } from './transaction.ts'
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Limits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
@@ -75,9 +75,9 @@ export function createListener(means: Means, mountPath: string): Listener {
 
   function answer(
     incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
-    isTimed: boolean, first?: Buffer,
+    isTimed: boolean,
   ): void {
-    const transaction = new Transaction(incoming, response, bind, expects, isTimed, means, first)
+    const transaction = new Transaction(incoming, response, bind, expects, isTimed, means)
     if (isDraining) transaction.end()
     running.add(transaction)
     response.on('close', over.bind(undefined, transaction))
@@ -86,21 +86,16 @@ export function createListener(means: Means, mountPath: string): Listener {
     transaction.begin()
   }
 
-  /** Node's parser has let go of a connection that asks for another protocol. */
-  function upgrade(incoming: IncomingMessage, first: Buffer, bind: Bind): void {
+  /**
+   * Node's parser has let go of a connection that asks for another protocol. Without this listener it would
+   * drop what has come behind the head.
+   */
+  function upgrade(incoming: IncomingMessage, first: Buffer): void {
     const { socket } = incoming
-    // The same connection may come again.
-    socket.off('error', ignore).on('error', ignore)
-    // An answer that is not whole could not be told from what follows.
-    if (responseOn(socket) !== undefined) return void socket.destroy()
-    if (!isWebSocket(incoming)) {
+    whenAnswered(socket, () => {
       socket.unshift(withoutUpgrade(incoming, first))
-      return void server!.emit('connection', socket)
-    }
-    const response = new ServerResponse(incoming)
-    response.assignSocket(socket)
-    response.on('finish', () => socket.destroySoon())
-    answer(incoming, response, bind, 'nothing', false, first)
+      server!.emit('connection', socket)
+    })
   }
 
   function over(transaction: Transaction): void {
@@ -136,7 +131,8 @@ export function createListener(means: Means, mountPath: string): Listener {
     opened.on('request', (incoming, response) => receive(incoming, response, bind, 'nothing'))
     opened.on('checkContinue', (incoming, response) => receive(incoming, response, bind, 'continue'))
     opened.on('checkExpectation', (incoming, response) => receive(incoming, response, bind, 'unknown'))
-    opened.on('upgrade', (incoming, _socket, first) => upgrade(incoming, first, bind))
+    opened.on('upgrade', (incoming, _socket, first) => upgrade(incoming, first))
+    opened.on('connect', ({ socket }) => whenAnswered(socket, () => socket.destroySoon()))
     opened.on('clientError', giveUp)
     logDrops(opened, log)
     return new Promise((resolve, reject) => {
@@ -208,12 +204,20 @@ function limitedServer(limits: Limits): Server {
   return server
 }
 
-/** Whether a request without a body asks for a WebSocket. In HTTP/1.0 nobody can: RFC 9110 §7.8. */
-function isWebSocket({ headers, method, httpVersion }: IncomingMessage): boolean {
-  const { 'content-length': length = '0', 'transfer-encoding': coding, upgrade } = headers
-  // Clients of Java send a length of zero.
-  const hasBody = length !== '0' || coding !== undefined
-  return method === 'GET' && httpVersion !== '1.0' && upgrade?.toLowerCase() === 'websocket' && !hasBody
+/** Runs something when all that was asked before on a connection, which nobody reads, has its answer. */
+function whenAnswered(socket: Socket, run: () => void): void {
+  // Node has taken its own listeners away; the same connection may come again.
+  socket.off('error', ignore).on('error', ignore)
+  const drain = (): void => { responseOn(socket)?.emit('drain') }
+  socket.on('drain', drain)
+  const look = (): void => {
+    if (socket.destroyed) return
+    const running = responseOn(socket)
+    if (running !== undefined) return void running.once('close', look)
+    socket.off('drain', drain)
+    if (socket.writable) run()
+  }
+  look()
 }
 
 /**

@@ -103,14 +103,6 @@ export class HttpRequest extends Lease implements Exchange, Origin {
     this.#options = options
   }
 
-  /** One more request of the same caller to the same endpoint: a message of its WebSocket. */
-  further(incoming: RequestHead): HttpRequest {
-    const further = new HttpRequest(incoming, this.#options)
-    const { endpoint, isIdentified, params, path, principal, query, hostIsListed } = this
-    further.#needed = this.needed
-    return Object.assign(further, { endpoint, isIdentified, params, path, principal, query, hostIsListed })
-  }
-
   get needed(): Set<string> { return this.#needed ??= new Set() }
 
   /** Takes what its credential is worth now, or says why nothing more of the answer may be read. */

@@ -4,7 +4,6 @@
  * dropped, and never thrown to an event or a timer.
  */
 import { Socket } from 'node:net'
-import { Later } from '../../util/later.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { discard, endingAt, headerLines, isSource, lengthOf } from '../message/reply.ts'
@@ -15,7 +14,7 @@ import { endAtOnce, LargeReply, ResponsePipe, UnsentReply } from '../stream/resp
 import { objectionToBody, readBody } from './body.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
-import { LATE, NO_STREAM, refusalOf } from './request.ts'
+import { NO_STREAM, refusalOf } from './request.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LinkedMember } from '../../util/linked-list.ts'
 import type { Bind } from '../access/guard.ts'
@@ -25,9 +24,6 @@ import type { StreamSink } from '../stream/sink.ts'
 import type { BodyFailure, BodyReading, BodyTaker } from './body.ts'
 import type { Means } from './gate.ts'
 import type { HttpRequest } from './request.ts'
-import type { WebSocketConnection } from './web-socket.ts'
-
-const webSockets = new Later(() => import('./web-socket.ts'))
 
 export type Expectation = 'nothing' | 'continue' | 'unknown'
 
@@ -41,17 +37,13 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   readonly #expects: Expectation
   readonly #isOwn: boolean
   readonly #isTimed: boolean
-  /** What came behind a head that asks for a WebSocket. */
-  readonly #first: Buffer | undefined
   #request: HttpRequest | undefined
   #reading: BodyReading | undefined
   #sink: StreamSink | undefined
-  #pipe: ResponsePipe | WebSocketConnection | undefined
-  #webSocket: WebSocketConnection | undefined
+  #pipe: ResponsePipe | undefined
   #unsent: QueuedReply | undefined
   /** No request follows on this connection. */
   #isLast = false
-  #isGivenUp = false
   #isClosed = false
   #isDone = false
   #status = 0
@@ -59,10 +51,10 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   /** Zero without an observer. */
   #beganAtMs = 0
 
-  /** `isTimed`: no other clock limits the body. `first`: it asks for a WebSocket. */
+  /** `isTimed`: no other clock limits the body. */
   constructor(
     incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
-    isTimed: boolean, means: Means, first?: Buffer,
+    isTimed: boolean, means: Means,
   ) {
     this.#incoming = incoming
     this.response = response
@@ -71,7 +63,6 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     this.#isOwn = bind !== undefined
     this.#isTimed = isTimed
     this.#means = means
-    this.#first = first
   }
 
   begin(): void {
@@ -88,14 +79,12 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
 
   /**
    * The connection cannot be read, or is too slow. A whole request is still answered, as the last one;
-   * another is refused. False where neither is possible, or at the second call.
+   * another is refused. False where neither is possible.
    */
   giveUp(status: number, detail: string): boolean {
     const request = this.#request
     if (this.#incoming.complete) {
-      // Node's clock goes on after its parser has given up.
-      if (this.#isGivenUp) return detail === LATE
-      this.#isGivenUp = true
+      // Node says it again with every further chunk, and when its clock looks.
       this.end()
       return true
     }
@@ -111,7 +100,6 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   end(): void {
     if (this.#isLast) return
     this.#isLast = true
-    this.#webSocket?.goAway()
     if (!this.#isOwn || !this.response.headersSent) return
     // Its head does not say so. Before Node's own listener, which would start the next request.
     this.response.prependListener('finish', () => this.#incoming.socket.destroySoon())
@@ -170,37 +158,12 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     if (loading !== undefined) {
       return void loading.then(() => this.takeBody(request.body)).catch((error) => this.#broke(error))
     }
-    if (this.#first !== undefined) {
-      if (endpoint.connect !== undefined) return this.#connect(request)
-      const { socket } = this.#incoming
-      // Node reads it no more, and would not see that the client leaves.
-      socket.on('end', () => socket.destroy()).resume()
-    }
     if (request.body.length > LARGE_LENGTH) markLoopBusy()
     try {
       const reply = endpoint.handle(request)
       request.body = ''
       if (!('then' in reply)) return this.#deliver(request, reply)
       reply.then(this.#deliver.bind(this, request), this.#broke.bind(this))
-    } catch (error) {
-      this.#broke(error)
-    }
-  }
-
-  #connect(request: HttpRequest): void {
-    const loading = webSockets.load()
-    if (loading !== undefined) {
-      return void loading.then(() => this.#run(request)).catch((error) => this.#broke(error))
-    }
-    const objection = webSockets.loaded.objectionTo(request)
-    if (objection !== undefined) return this.#refuse(request, ...objection)
-    try {
-      const { WebSocketConnection } = webSockets.loaded
-      const connection = new WebSocketConnection(request, this.response, this.#first!, this.#means)
-      this.#status = 101
-      this.#pipe = this.#webSocket = connection
-      this.#sink = connection.sink
-      if (this.#isLast) connection.goAway()
     } catch (error) {
       this.#broke(error)
     }
@@ -255,8 +218,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     }
     const lines = headerLines(request, reply)
     const isUnread = !this.#incoming.complete && mayNotBeRead(request)
-    const isLast = this.#isLast || this.#first !== undefined
-    if ((isLast || isUnread) && !this.#head.isHttp2) lines.push('Connection', 'close')
+    if ((this.#isLast || isUnread) && !this.#head.isHttp2) lines.push('Connection', 'close')
     this.#status = status
     if (isSource(body)) {
       if (request.method !== 'HEAD') return this.#open(request, body, status, lines, type === EVENT_STREAM)

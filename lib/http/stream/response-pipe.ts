@@ -110,7 +110,7 @@ function isAlone(response: ServerResponse): boolean {
  * How much of what was written the kernel has taken. Only the socket's handle knows that of a large piece
  * before all of it is taken.
  */
-export function takenOf(response: ServerResponse): number {
+function takenOf(response: ServerResponse): number {
   const { socket } = response
   const handle: unknown = socket && '_handle' in socket ? socket._handle : undefined
   if (typeof handle !== 'object' || handle === null) return -response.writableLength

@@ -27,8 +27,6 @@ export interface Pipe {
   readonly waiting: number
   /** Changes whenever some of them were taken. */
   readonly taken: number
-  /** What is written where all is silent. Left out: a comment of server-sent events. */
-  readonly heartbeat?: string
 }
 
 /** From here on a reader is slow: writers that can wait should. */
@@ -203,14 +201,6 @@ export class StreamSink extends Lease implements Sink {
     this.#over()
   }
 
-  /** Resolves when it is known whether the reader may read on, and when the stream is over. */
-  async checked(): Promise<void> {
-    this.#beginCheck()
-    while (this.isHeld && !this.closed) {
-      await new Promise<void>((resolve) => (this.#waiters ??= []).push(resolve))
-    }
-  }
-
   /** Ends a stream whose reader is too slow. */
   drop(): void {
     this.#pipe.destroy()
@@ -223,7 +213,7 @@ export class StreamSink extends Lease implements Sink {
     this.#beginCheck()
     if (this.isHeld) return this.#beatWhileHeld()
     if (!this.#isSilent) this.#isSilent = true
-    else if (this.#isEvents && this.#held === 0) this.write(this.#pipe.heartbeat ?? HEARTBEAT)
+    else if (this.#isEvents && this.#held === 0) this.write(HEARTBEAT)
   }
 
   flushNow(): void {
@@ -279,14 +269,8 @@ export class StreamSink extends Lease implements Sink {
       const wasHeld = this.isHeld
       this.isHeld = false
       if (why !== undefined) this.#dismiss(why)
-      else if (wasHeld) this.#release()
+      else if (wasHeld && (this.#pending !== '' || this.#ended)) this.#schedule()
     })
-  }
-
-  /** Sends what has waited. */
-  #release(): void {
-    if (this.#pending !== '' || this.#ended) this.#schedule()
-    else this.#wake()
   }
 
   /** Nothing but the protocol's own last text is sent any more; what runs for the reader is left. */
@@ -316,7 +300,7 @@ export class StreamSink extends Lease implements Sink {
 
   #beatWhileHeld(): void {
     if (!this.#begun || !this.#isEvents || this.#pipe.waiting > 0) return
-    this.#pipe.push(this.#pipe.heartbeat ?? HEARTBEAT, false)
+    this.#pipe.push(HEARTBEAT, false)
   }
 
   #wake(): void {

@@ -108,7 +108,7 @@ export function serviceOperation(
 type OperationName = 'query' | 'agui' | 'ui-stream' | 'resumeUiStream' | 'stopUiStream' | 'agents' | 'agent'
   | 'conversations' | 'conversation' | 'removeConversation'
   | 'tools' | 'prompts' | 'resources' | 'readResource' | 'welcome' | 'health' | 'ready' | 'docs' | 'openapi'
-  | 'llms' | 'skills' | 'models' | 'model' | 'completion' | 'createResponse' | 'connectResponses'
+  | 'llms' | 'skills' | 'models' | 'model' | 'completion' | 'createResponse'
   | 'compactResponse' | 'getResponse' | 'deleteResponse' | 'cancelResponse' | 'inputItems'
 
 /** The operations that are the same on every server. */
@@ -195,19 +195,6 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
   }, {
     parameters: [idempotencyParameter],
     requestBody: requestBody('ResponseRequest', undefined, true),
-  }),
-  connectResponses: operation('OpenAI', 'Open a WebSocket', {
-    101: {
-      description: 'Each message `{ "type": "response.create", … }`, with the members of a `POST`, is '
-        + 'answered by messages: the events of its stream, or an `error` with `status` and `error`',
-    },
-    ...failures('OpenAIError', {
-      400: 'The handshake has no key',
-      403: 'A page of this Origin may not read answers',
-      405: 'No WebSocket is asked for, or none can be opened',
-      426: 'The version of the handshake is not 13',
-      503: 'Too many streams are open; try again when Retry-After says',
-    }),
   }),
   compactResponse: operation('OpenAI', 'Make one item of a conversation', {
     200: body('The item: send it as `input` instead of what it stands for', 'Compaction'),

@@ -33,15 +33,7 @@ import type { AgentInput } from '../reply/run-stream.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { ResponseFacts } from './response-object.ts'
 
-/** How events are written. */
-export interface EventForm {
-  /** An event of a type, as JSON, to what is sent. */
-  format(event: string, type: string): string
-  /** What follows the last one. */
-  readonly last: string | undefined
-}
-
-const serverSent: EventForm = { format: formatEvent, last: formatEvent('[DONE]') }
+const DONE = formatEvent('[DONE]')
 
 export class ResponseRun extends RunReply<Answer> {
   readonly id: string = idFor('resp')
@@ -49,8 +41,6 @@ export class ResponseRun extends RunReply<Answer> {
   readonly #input: AgentInput
   readonly #request: ResponseRequest
   readonly #before: readonly ResponseItem[]
-  readonly #form: EventForm
-  isCompleted = false
   readonly #createdAt = secondsNow()
   /** The items that are done. */
   readonly #output: ResponseItem[] = []
@@ -64,7 +54,7 @@ export class ResponseRun extends RunReply<Answer> {
   /** `before`: the items of the conversation so far. Throws `Fault('invalid')` for wrong items. */
   constructor(
     service: Service, seal: Seal, agent: Agent | Group, request: ResponseRequest,
-    before: readonly ResponseItem[], origin: Origin, hold?: KeyHold, form: EventForm = serverSent,
+    before: readonly ResponseItem[], origin: Origin, hold?: KeyHold,
   ) {
     const reader = new CompactionReader(seal, origin.principal.id, service.limits)
     const conversation = conversationOf(request, before, reader, service.limits)
@@ -81,7 +71,6 @@ export class ResponseRun extends RunReply<Answer> {
     this.#input = input
     this.#request = request
     this.#before = before
-    this.#form = form
   }
 
   get runnable(): Agent | Group { return this.#agent }
@@ -141,12 +130,12 @@ export class ResponseRun extends RunReply<Answer> {
   dismissal({ kind, message }: Dismissal): string {
     const { code } = openaiFailure(this.service, new Fault(kind, message), this.call.requestId)
     const members = { type: 'error', sequence_number: this.#number, code, message, param: null }
-    return this.#form.format(JSON.stringify(members), 'error') + (this.#form.last ?? '')
+    return formatEvent(JSON.stringify(members), 'error') + DONE
   }
 
   #end(type: string, response: string): void {
     this.#sendResponse(type, response)
-    this.sink!.end(this.#form.last)
+    this.sink!.end(DONE)
   }
 
   /** Makes the items that are left, and keeps the response. */
@@ -170,7 +159,6 @@ export class ResponseRun extends RunReply<Answer> {
     const counts = usage !== undefined ? usageOf(usage) : usageOf({
       inputTokens: tokensRead(this.#input), outputTokens: tokensIn(Buffer.byteLength(answer.text)),
     }, true)
-    this.isCompleted = true
     const facts = { status: 'completed', output: this.#output, usage: counts } as const
     return this.#request.isStored ? this.#keep(facts) : this.#response(facts)
   }
@@ -295,6 +283,6 @@ export class ResponseRun extends RunReply<Answer> {
   #send(type: string, rest: string): boolean {
     const event = `{"type":"${type}","sequence_number":${this.#number},${rest}`
     this.#number += 1
-    return this.sink?.write(this.#form.format(event, type)) ?? true
+    return this.sink?.write(formatEvent(event, type)) ?? true
   }
 }

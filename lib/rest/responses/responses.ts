@@ -73,7 +73,7 @@ export async function compactResponse(
 }
 
 /** The items of the conversation that a request goes on with. */
-export function itemsBefore(
+function itemsBefore(
   service: Service, owner: string, { previousId }: Pick<ResponseRequest, 'previousId'>,
 ): MaybePromise<readonly ResponseItem[]> {
   if (previousId === undefined) return []

@@ -1,28 +1,16 @@
 /** The paths of Responses, beside those of chat completions. */
 import { Later } from '../../util/later.ts'
-import { Quota } from '../../util/quota.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { describedBy } from '../native/catalog.ts'
-import { openaiErrors, openaiRefusal } from '../openai/openai-errors.ts'
+import { openaiErrors } from '../openai/openai-errors.ts'
 import { endpoint, hasAgents } from '../reply/reply.ts'
-import type { Endpoint, Exchange, Reply } from '../../http/message/exchange.ts'
+import type { Endpoint } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { Seal } from '../../wire/seal.ts'
 
 const responses = new Later(() => import('./responses.ts'))
-const sockets = new Later(() => import('./response-socket.ts'))
-
-/** A GET that opens no WebSocket. */
-function noWebSocket(exchange: Exchange): Reply {
-  const wantsOne = exchange.header('sec-websocket-key') !== undefined
-  const detail = wantsOne ? 'Within another server, or without one, no WebSocket is opened: POST instead'
-    : 'POST a response, or open a WebSocket'
-  const { requestId } = exchange.origin
-  return openaiRefusal({ status: 405, detail, requestId, headers: ['Allow', 'POST'] })
-}
 
 export function responseEndpoints(service: Service, seal: Seal): readonly Endpoint[] {
-  const kept = new Quota('bytes of open responses', service.limits.maxConversationsBytes)
   const at = (
     method: 'GET' | 'POST' | 'DELETE', path: string, name: Parameters<typeof describedBy>[1],
     work: Endpoint['handle'], more: Partial<Endpoint> = {},
@@ -35,10 +23,6 @@ export function responseEndpoints(service: Service, seal: Seal): readonly Endpoi
     at('POST', '/v1/responses', 'createResponse', (exchange) => (
       responses.loaded.createResponse(service, seal, exchange)
     ), { accepts }),
-    at('GET', '/v1/responses', 'connectResponses', noWebSocket, {
-      load: sockets.load,
-      connect: (exchange) => new sockets.loaded.ResponseSocket(service, seal, kept, exchange),
-    }),
     at('POST', '/v1/responses/compact', 'compactResponse', (exchange) => (
       responses.loaded.compactResponse(service, seal, exchange)
     ), { accepts }),
