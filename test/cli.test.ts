@@ -132,12 +132,15 @@ test('exports and flags name and configure the server; flags win', async (t) => 
   assert.equal((await fetch(`${url}/metrics`)).status, 200)
   const named = await serveInThread([
     shop, '--name', 'Store', '--mount-path', '/store', '--cors', 'https://a.example, https://b.example',
-    '--protocol', 'all', '--instructions', 'Be brief.',
+    '--protocol', 'all', '--instructions', 'Be brief.', '--trust-proxy',
   ])
   assert.match(named.said, /^Store 2\.1\.0 at http\S+\/store /m)
   assert.match(named.said, / asks Store: Clerk, then Other$/m)
   const health = await fetch(`${named.url}/health`, { headers: { origin: 'https://b.example' } })
   assert.equal(health.headers.get('access-control-allow-origin'), 'https://b.example')
+  const behind = { 'x-forwarded-prefix': '/team', 'accept': 'application/json' }
+  const welcome = await (await fetch(named.url, { headers: behind })).text()
+  assert.match(welcome, /"docs":"\/team\/store\/docs"/)
   assert.match(await (await initialize(named.url)).text(), /"name":"Store".*"instructions":"Be brief\."/)
   const host = run(t, [shop, '--stdio', '--name', 'Store'])
   host.child.stdin!.end(linesFor(opening))

@@ -37,6 +37,7 @@ const flags = [
     meaning: 'the key that callers need' },
   { name: 'insecure', meaning: 'no key on an address that others can reach' },
   { name: 'public-url', value: 'URL', meaning: 'where clients reach this server' },
+  { name: 'trust-proxy', meaning: 'believes the X-Forwarded headers of the proxy in front' },
   { name: 'allowed-hosts', value: 'LIST', meaning: 'names that this server is reached by, joined by commas' },
   // Its address may have a password in it.
   { name: 'store', value: 'NAME', isSecret: true, fallback: 'memory',
@@ -149,8 +150,8 @@ async function help(words: readonly string[]): Promise<string> {
 
 /** Flags that cannot change a server that the module has made. */
 const serverFlags = [
-  'protocol', 'api-key', 'insecure', 'public-url', 'allowed-hosts', 'store', 'deployment', 'path', 'verbose',
-  'name', 'instructions', 'mount-path', 'cors', 'metrics',
+  'protocol', 'api-key', 'insecure', 'public-url', 'trust-proxy', 'allowed-hosts', 'store', 'deployment',
+  'path', 'verbose', 'name', 'instructions', 'mount-path', 'cors', 'metrics',
 ] as const
 
 async function serveMade(server: TriportServer, line: Line, own: LaunchOptions): Promise<void> {
@@ -196,7 +197,7 @@ async function serveOnStdio(
 }
 
 const socketFlags = [
-  'workers', 'port', 'host', 'api-key', 'insecure', 'public-url', 'allowed-hosts',
+  'workers', 'port', 'host', 'api-key', 'insecure', 'public-url', 'trust-proxy', 'allowed-hosts',
   'path', 'mount-path', 'cors', 'metrics',
 ] as const
 
@@ -277,6 +278,7 @@ function launchOptions(line: Line): LaunchOptions {
     apiKey: line.value('api-key'),
     insecure: line.has('insecure') || undefined,
     publicUrl: line.value('public-url'),
+    trustProxy: line.has('trust-proxy') || undefined,
     allowedHosts: listOf(line.value('allowed-hosts')),
     path: line.value('path'),
     deployment: line.value('deployment'),

@@ -219,7 +219,7 @@ export function protocolsOf(
 /** The first paths that clients of each protocol use. */
 const entries: Readonly<Record<ProtocolName, readonly string[]>> = {
   http: ['/', '/agents', '/tools', '/prompts', '/resources', '/skills', '/v1/chat/completions', '/v1/models'],
-  mcp: ['/mcp', '/sse', '/messages', '/messages/'],
+  mcp: ['/mcp', '/sse', '/messages'],
   a2a: [
     '/a2a', '/message:send', '/message:stream', '/.well-known/agent-card.json', '/.well-known/agent.json',
   ],

@@ -91,7 +91,16 @@ const origins: readonly (readonly [
   [{ cors: ['https://app.example'] }, 'localhost', 'https://other.example', false],
   [{ cors: '*' }, 'localhost', 'https://anything.example', true],
   [{ cors: ['*'] }, 'localhost', 'https://anything.example', true],
-  [{ cors: '*' }, 'localhost', 'null', false],
+  // Pages of no origin too, as sandboxed ones: any is any.
+  [{ cors: '*' }, 'localhost', 'null', true],
+  [{ allowedOrigins: ['*'] }, 'localhost', 'https://anything.example', true],
+  [{ allowedOrigins: ['*'] }, 'localhost', 'app://anything', true],
+  [{ allowedOrigins: ['chrome-extension://abc'] }, 'localhost', 'chrome-extension://abc', true],
+  [{ allowedOrigins: ['chrome-extension://abc'] }, 'localhost', 'chrome-extension://abcd', false],
+  [{ allowedOrigins: ['chrome-extension://abc'] }, 'localhost', 'moz-extension://abc', false],
+  [{ cors: ['App://Desk/'] }, 'localhost', 'app://desk', true],
+  [{}, 'localhost', 'app://localhost', false],
+  [{ allowedHosts: ['agents.example'] }, 'agents.example', 'app://agents.example', false],
   [{ publicUrl: new URL('https://agents.example/team') }, 'agents.example', 'https://agents.example', true],
   // The server's own pages, by a name that passed a list or where a key is asked for.
   [{ allowedHosts: ['agents.example'] }, 'agents.example', 'http://agents.example', true],
@@ -109,11 +118,35 @@ test('a page may call from loopback, from a listed origin, or from the server it
 test('what is public is read from every page, but not under every name', () => {
   const guard = createGuard({})
   const evil = head('localhost', 'https://evil.example')
-  assert.equal(guard.check(evil, 'loopback', true, false).refused, undefined)
+  assert.equal(guard.check(evil, 'loopback', 'public', false).refused, undefined)
   assert.deepEqual(
-    guard.check(head('localhost'), 'loopback', true, false).headers, ['Access-Control-Allow-Origin', '*'],
+    guard.check(head('localhost'), 'loopback', 'public', false).headers, ['Access-Control-Allow-Origin', '*'],
   )
-  assert.notEqual(guard.check(head('evil.example'), 'loopback', true, false).refused, undefined)
+  assert.notEqual(guard.check(head('evil.example'), 'loopback', 'public', false).refused, undefined)
+})
+
+test('what watches a server may ask by any name, and pages may not for it', () => {
+  for (const options of [{}, { publicUrl: new URL('https://agents.example') }]) {
+    const guard = createGuard(options)
+    assert.equal(guard.check(head('10.1.2.3:8000'), 'loopback', 'probe', false).refused, undefined)
+    assert.equal(guard.check(head('10.1.2.3:8000'), 'loopback', 'probe', false).hostIsListed, false)
+    assert.equal(guard.check(head('10.1.2.3:8000'), 'loopback', true, false).refused?.[0], 403)
+    const evil = head('10.1.2.3:8000', 'https://evil.example')
+    assert.equal(guard.check(evil, 'loopback', 'probe', false).refused?.[0], 403)
+    assert.equal(guard.check(head('a b'), 'loopback', 'probe', false).refused?.[0], 400)
+  }
+})
+
+test('a listed origin that is no page of the web reads answers under its own name', () => {
+  const guard = createGuard({ cors: ['chrome-extension://abc'] })
+  const { headers } = guard.check(head('localhost', 'chrome-extension://abc'), 'loopback', false, false)
+  assert.equal(headers[headers.indexOf('Access-Control-Allow-Origin') + 1], 'chrome-extension://abc')
+})
+
+test('the refusal of a page names what lets it read the answer', () => {
+  const evil = head('localhost', 'https://evil.example')
+  const { refused } = createGuard({}).check(evil, 'loopback', false, false)
+  assert.match(refused?.[1] ?? '', /cors.*allowedOrigins/)
 })
 
 test('a verdict on one name is never given for another', () => {
@@ -140,16 +173,16 @@ const oddities: readonly (string | undefined)[] = [
 
 test('what was said of one request changes nothing for any other, in whatever order they come', () => {
   const binds = ['loopback', 'network', 'none'] as const
-  const asked = binds.flatMap((bind) => [true, false].flatMap((isPublic) =>
-    oddities.flatMap((host) => oddities.map((origin) => ({ bind, isPublic, host, origin })))))
+  const asked = binds.flatMap((bind) => (['public', 'probe', true, false] as const).flatMap((open) =>
+    oddities.flatMap((host) => oddities.map((origin) => ({ bind, open, host, origin })))))
   const guard = createGuard({ allowedOrigins: ['http://listed.example'] })
   for (const order of [asked, asked.toReversed(), asked]) {
-    for (const { bind, isPublic, host, origin } of order) {
+    for (const { bind, open, host, origin } of order) {
       const fresh = createGuard({ allowedOrigins: ['http://listed.example'] })
       assert.deepEqual(
-        guard.check(head(host, origin), bind, isPublic, false),
-        fresh.check(head(host, origin), bind, isPublic, false),
-        JSON.stringify({ bind, isPublic, host, origin }),
+        guard.check(head(host, origin), bind, open, false),
+        fresh.check(head(host, origin), bind, open, false),
+        JSON.stringify({ bind, open, host, origin }),
       )
     }
   }
@@ -254,6 +287,7 @@ test('what is no host and no origin is a mistake in the options', () => {
     [{ allowedOrigins: ['app.example'] }, /'app.example' is no origin; write scheme and host/],
     [{ allowedOrigins: ['https://app.example/path'] }, /is no origin/],
     [{ cors: 'null' }, /'null' is no origin/],
+    [{ cors: ['https://*.example'] }, /write each host by its whole name, or '\*' alone/],
   ]
   for (const [options, sentence] of mistakes) {
     assert.throws(() => createGuard(options), sentence)

@@ -71,6 +71,23 @@ const garbage: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
+test('the path that a trusted proxy cut off stands before every path', () => {
+  const of = (prefix: string, options: Partial<RequestOptions> = { proxies: 1 }): string => (
+    requestOf({ 'host': 'a', 'x-forwarded-prefix': prefix }, options, false, '/host').baseUrl
+  )
+  assert.equal(of('/team'), 'http://a/team/host')
+  assert.equal(of('/team/one/'), 'http://a/team/one/host')
+  assert.equal(of('/outer, /team'), 'http://a/team/host')
+  assert.equal(of('/team', { proxies: 1, publicUrl: new URL('https://b') }), 'https://b/host')
+  const untrusted = of('/team', {})
+  const odd = [
+    '', '/', 'team', '//evil.example', '/a//b', '/..', '/a/../b', '/.', '/a?b', '/a b', '/"', '/%2e',
+    `/${'a'.repeat(256)}`, `${'/a'.repeat(9_000)}?`,
+  ]
+  const all = [untrusted, ...odd.map((prefix) => of(prefix))]
+  assert.deepEqual(all.filter((url) => url !== 'http://a/host'), [])
+})
+
 test('what a proxy says is passed over where it is no name and no scheme', () => {
   for (const [header, values] of Object.entries(garbage)) {
     for (const value of values) {

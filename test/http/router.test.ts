@@ -12,6 +12,7 @@ const router = createRouteTable([
   endpoint('/agents/list', 'GET'), endpoint('/agents/{agent}', 'POST'), endpoint('/agents/{agent}', 'GET'),
   endpoint('/agents/{agent}/a2a', 'POST'), endpoint('/tasks/{id}', 'GET'),
   endpoint('/files/{folder}', 'GET'), endpoint('/files/{folder}/{file*}', 'GET'),
+  endpoint('/messages/', 'POST'),
   endpoint('/tasks/{id}:cancel', 'POST'), endpoint('/tasks/{id}:subscribe', 'GET', 'POST'),
 ])
 
@@ -33,6 +34,12 @@ const found: readonly (readonly [method: string, path: string, endpoint: string,
   ['GET', '/tasks/urn:7', '/tasks/{id}', { id: 'urn:7' }],
   ['GET', '/tasks/:cancelled', '/tasks/{id}', { id: ':cancelled' }],
   ['POST', '/agents/one:cancel', '/agents/{agent}', { agent: 'one:cancel' }],
+  // With or without a final slash.
+  ['POST', '/agents/', '/agents'],
+  ['GET', '/agents/helper/', '/agents/{agent}', { agent: 'helper' }],
+  ['POST', '/tasks/7:cancel/', '/tasks/{id}:cancel', { id: '7' }],
+  ['POST', '/messages/', '/messages/'],
+  ['POST', '/messages', '/messages/'],
 ]
 
 test('method and path lead to one endpoint, with what its names stand for', () => {
@@ -47,7 +54,7 @@ const missed: readonly (readonly [method: string, path: string, allowed: readonl
   ['GET', '/nothing', []],
   ['GET', '', []],
   ['GET', '//', []],
-  ['GET', '/agents/', []],
+  ['GET', '/agents//', []],
   ['GET', '//agents', []],
   ['GET', '/./agents', []],
   ['GET', '/agents/../agents', []],
@@ -96,7 +103,8 @@ test('two endpoints on one path and method are a mistake, whatever their names a
   }
   createRouteTable([
     endpoint('/tasks/{id}', 'GET'), endpoint('/tasks/{agent}', 'POST'),
-    endpoint('/tasks/{id}:cancel', 'POST'),
+    endpoint('/messages/', 'POST'),
+  endpoint('/tasks/{id}:cancel', 'POST'),
   ])
 })
 

@@ -118,8 +118,8 @@ class Paths {
         methods: ['POST'], accepts: [JSON_TYPE], refuse: refuseMessage,
         operations: ({ sendOperation: post }) => ({ post }),
         answer: (answers, exchange, agent) => answers.message(exchange, agent),
-      }, '/a2a', '/a2a/'),
-      ...at(card, '/a2a', '/a2a/', CARD, OLD_CARD, `/a2a${CARD}`, `/a2a${OLD_CARD}`),
+      }, '/a2a'),
+      ...at(card, '/a2a', CARD, OLD_CARD, `/a2a${CARD}`, `/a2a${OLD_CARD}`),
       ...this.httpJson(base),
       ...at({
         methods: ['GET'], refuse: problemReply,

@@ -7,12 +7,12 @@
  */
 import { authorityOf, parseHost } from '../message/address.ts'
 import type { NamedHost } from '../message/address.ts'
-import type { KnownHeaders, Objection } from '../message/exchange.ts'
+import type { Endpoint, KnownHeaders, Objection } from '../message/exchange.ts'
 
 export interface GuardOptions {
   /** Names of this server, with or without a port. `*` disables the check. */
   readonly allowedHosts?: readonly string[] | undefined
-  /** Origins of pages that may call: `https://app.example.com`. */
+  /** Origins of pages that may call: `https://app.example.com`, `chrome-extension://id`, or `*` for any. */
   readonly allowedOrigins?: readonly string[] | undefined
   /** Origins of pages that may also read the answers, or `*`. Left out: loopback's own, on loopback. */
   readonly cors?: string | readonly string[] | undefined
@@ -34,7 +34,7 @@ export interface Guard {
   /** Whether the operator lists this name, by `allowedHosts` or `publicUrl`. */
   lists(host: string): boolean
   /** `isKeyed`: callers need a key, so pages of this server's own origin may call. */
-  check(head: KnownHeaders, bind: Bind, isPublic: boolean, isKeyed: boolean): Verdict
+  check(head: KnownHeaders, bind: Bind, open: Endpoint['open'], isKeyed: boolean): Verdict
   /** The headers of a preflight's answer; undefined where the page may not call. */
   preflight(
     head: KnownHeaders, bind: Bind, isPublic: boolean, methods: readonly string[], asked: string | undefined,
@@ -58,7 +58,9 @@ const malformed: Verdict = Object.freeze<Verdict>({
 const listed: Verdict = Object.freeze({ refused: undefined, hostIsListed: true, headers: none })
 
 /** Everything that decides a verdict, and its key in the cache. */
-type Asked = readonly [bind: Bind, isPublic: boolean, isKeyed: boolean, host: string, origin: string]
+type Asked = readonly [
+  bind: Bind, open: Endpoint['open'], isKeyed: boolean, host: string, origin: string,
+]
 
 /** Makes the guard. Throws `TypeError` for a bad host or origin. */
 export function createGuard(options: GuardOptions): Guard {
@@ -67,7 +69,9 @@ export function createGuard(options: GuardOptions): Guard {
   if (options.publicUrl !== undefined) hosts.add(options.publicUrl.hostname)
   const anyReader = options.cors === '*' || (Array.isArray(options.cors) && options.cors.includes('*'))
   const readers = new Set(anyReader ? [] : [options.cors ?? []].flat().map(originEntry))
-  const origins = new Set([...readers, ...(options.allowedOrigins ?? []).map(originEntry)])
+  const anyOrigin = anyReader || options.allowedOrigins?.includes('*') === true
+  const listedOrigins = anyOrigin ? [] : (options.allowedOrigins ?? []).map(originEntry)
+  const origins = new Set([...readers, ...listedOrigins])
   if (options.publicUrl !== undefined) origins.add(options.publicUrl.origin)
   const remembered = new Map<string, Verdict>()
   /** The last question: most ask the same again. */
@@ -78,10 +82,10 @@ export function createGuard(options: GuardOptions): Guard {
     return hosts.has(name) || (port !== undefined && hosts.has(`${name}:${port}`))
   }
 
-  function hostVerdict(host: string, bind: Bind): Verdict {
+  function hostVerdict(host: string, bind: Bind, open: Endpoint['open']): Verdict {
     const isChecked = bind === 'loopback'
       || (bind === 'none' ? options.allowedHosts !== undefined : hosts.size > 0)
-    if (anyHost || !isChecked) {
+    if (anyHost || !isChecked || open === 'probe') {
       // A Host without an authority names nothing, and must not be used for URLs.
       return host === ABSENT || host === '' || authorityOf(host) !== undefined ? fine : malformed
     }
@@ -97,16 +101,17 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function originIsAllowed(origin: string, host: string, ownMayCall: boolean): boolean {
-    const url = parseOrigin(origin)
-    if (url === undefined) return false
-    if (anyReader || origins.has(url.origin) || LOOPBACK.has(url.hostname)) return true
-    return ownMayCall && url.host === host.toLowerCase()
+    if (anyOrigin) return true
+    const named = parseOrigin(origin)
+    if (named === undefined) return false
+    if (origins.has(named.origin) || isLoopbackPage(named)) return true
+    return ownMayCall && named.isWeb && named.host === host.toLowerCase()
   }
 
   /** Whether a page may read answers: one that is listed, or one of loopback on loopback. */
-  function mayRead({ origin, hostname }: URL, host: string, bind: Bind): boolean {
-    if (readers.has(origin)) return true
-    return options.cors === undefined && bind === 'loopback' && LOOPBACK.has(hostname)
+  function mayRead(page: NamedOrigin, host: string, bind: Bind): boolean {
+    if (readers.has(page.origin)) return true
+    return options.cors === undefined && bind === 'loopback' && isLoopbackPage(page)
       && LOOPBACK.has(parseHost(host)?.name ?? '')
   }
 
@@ -114,18 +119,19 @@ export function createGuard(options: GuardOptions): Guard {
     if (anyReader) return [...everybody, 'Access-Control-Expose-Headers', EXPOSED]
     // Without a list only loopback pages depend on their Origin.
     if (readers.size === 0 && (bind !== 'loopback' || origin === ABSENT)) return none
-    const url = parseOrigin(origin)
-    if (url === undefined || !mayRead(url, host, bind)) return ['Vary', 'Origin']
-    const allowed = ['Access-Control-Allow-Origin', url.origin, 'Access-Control-Expose-Headers', EXPOSED]
+    const named = parseOrigin(origin)
+    if (named === undefined || !mayRead(named, host, bind)) return ['Vary', 'Origin']
+    const allowed = ['Access-Control-Allow-Origin', named.origin, 'Access-Control-Expose-Headers', EXPOSED]
     return [...allowed, 'Vary', 'Origin']
   }
 
-  function verdictOf([bind, isPublic, isKeyed, host, origin]: Asked): Verdict {
-    const verdict = hostVerdict(host, bind)
+  function verdictOf([bind, open, isKeyed, host, origin]: Asked): Verdict {
+    const isPublic = open === 'public'
+    const verdict = hostVerdict(host, bind, open)
     if (verdict.refused !== undefined) return verdict
     const ownMayCall = verdict.hostIsListed || isKeyed
     if (!isPublic && origin !== ABSENT && !originIsAllowed(origin, host, ownMayCall)) {
-      const remedy = 'its operator can add it to allowedOrigins'
+      const remedy = 'its operator can add it to cors, or to allowedOrigins if it need not read the answer'
       return { ...verdict, refused: [403, `Pages of this Origin may not call this server; ${remedy}`] }
     }
     const headers = isPublic ? everybody : readHeaders(bind, host, origin)
@@ -133,11 +139,11 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function check(
-    { host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, isPublic: boolean, isKeyed: boolean,
+    { host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, open: Endpoint['open'], isKeyed: boolean,
   ): Verdict {
     if (last !== undefined && last[3] === host && last[4] === origin
-      && last[0] === bind && last[1] === isPublic && last[2] === isKeyed) return lastVerdict
-    const asked: Asked = [bind, isPublic, isKeyed, host, origin]
+      && last[0] === bind && last[1] === open && last[2] === isKeyed) return lastVerdict
+    const asked: Asked = [bind, open, isKeyed, host, origin]
     const key = asked.join('\n')
     const known = remembered.get(key)
     if (known !== undefined) {
@@ -188,14 +194,33 @@ function hostEntry(host: string): string {
 }
 
 function originEntry(origin: string): string {
-  const url = parseOrigin(origin)
-  if (url !== undefined && !url.host.includes('*')) return url.origin
-  const example = url !== undefined ? 'write each host by its whole name'
-    : `write scheme and host, as in 'https://app.example.com', or '*' in cors`
+  const named = parseOrigin(origin)
+  if (named !== undefined && !named.host.includes('*')) return named.origin
+  const example = named !== undefined ? `write each host by its whole name, or '*' alone`
+    : `write scheme and host, as in 'https://app.example.com', or '*'`
   throw new TypeError(`'${origin}' is no origin; ${example}`)
 }
 
-function parseOrigin(origin: string): URL | undefined {
-  if (!/^https?:\/\/[^/?#\\@\s]+\/?$/i.test(origin) || !URL.canParse(origin)) return undefined
-  return new URL(origin)
+/** An origin in its normal form. `isWeb`: of a page from a host, not of an extension or a desktop app. */
+interface NamedOrigin {
+  readonly origin: string
+  readonly host: string
+  readonly hostname: string
+  readonly isWeb: boolean
+}
+
+const ORIGIN = /^([a-z][a-z\d+.-]*):\/\/([^/?#\\@\s]+)\/?$/i
+
+function parseOrigin(origin: string): NamedOrigin | undefined {
+  const [, scheme = '', authority = ''] = ORIGIN.exec(origin) ?? []
+  if (authority === '' || !URL.canParse(origin)) return undefined
+  const { origin: normal, host, hostname } = new URL(origin)
+  if (/^https?$/i.test(scheme)) return { origin: normal, host, hostname, isWeb: true }
+  // For a scheme that is not its own, the runtime has no origin.
+  const own = authority.toLowerCase()
+  return { origin: `${scheme.toLowerCase()}://${own}`, host: own, hostname: own, isWeb: false }
+}
+
+function isLoopbackPage({ hostname, isWeb }: NamedOrigin): boolean {
+  return isWeb && LOOPBACK.has(hostname)
 }

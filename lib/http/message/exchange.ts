@@ -117,8 +117,11 @@ export interface Endpoint {
   readonly outsideMount?: boolean
   /** Upper case. GET brings HEAD with it. */
   readonly methods: readonly string[]
-  /** Needs no key. `public`: no Origin check either, and readable from every page. */
-  readonly open?: boolean | 'public'
+  /**
+   * Needs no key. `public`: no Origin check either, and readable from every page. `probe`: no Host check,
+   * since what watches a server asks by its address.
+   */
+  readonly open?: boolean | 'public' | 'probe'
   /** Media types of a body, the usual one first. Left out: no body is read. */
   readonly accepts?: readonly string[]
   /** The body may be empty, with any media type or none. */

@@ -1,6 +1,6 @@
 /**
- * Method and path to an endpoint. Paths without names are one look-up in a map; others are tried one after
- * the other, in their given order.
+ * Method and path to an endpoint, with or without a final slash. Paths without names are one look-up in a
+ * map; others are tried one after the other, in their given order.
  */
 import { percentDecoded } from '../../wire/uri.ts'
 import type { Endpoint } from './exchange.ts'
@@ -55,7 +55,7 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
     const served = methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'] : methods
     for (const method of served) {
       // `/tasks/{id}` and `/tasks/{agent}` are one path.
-      const place = `${method} ${shapeOf(path)}`
+      const place = `${method} ${withoutSlash(shapeOf(path))}`
       if (taken.has(place)) {
         throw new TypeError(`Two routes meet at ${method} ${path}; change 'path' or an agent's id`)
       }
@@ -73,7 +73,8 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
     const [neighbor] = methods.values()
     const answer = (endpoint?: Endpoint): Match => ({ endpoint, neighbor, allowed, params: noParams })
     const known = [...methods].map(([method, endpoint]) => [method, answer(endpoint)] as const)
-    answers.set(path, new Map([...known, ['', answer()]]))
+    const byMethod = new Map([...known, ['', answer()]])
+    answers.set(path, byMethod).set(withoutSlash(path), byMethod)
   }
 
   const absences = endpoints.flatMap((neighbor) => {
@@ -81,12 +82,19 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
     return below === undefined ? [] : { below, answer: { ...unknown, neighbor } }
   })
 
-  return (method, path) => {
+  const lookUp: Look = (method, path) => {
     const known = answers.get(path)
     if (known !== undefined) return known.get(method) ?? known.get('')!
     patterns ??= patternsOf(all)
-    const match = patterns.length === 0 ? unknown : matchPattern(patterns, method, path)
+    return patterns.length === 0 ? unknown : matchPattern(patterns, method, path)
+  }
+  return (method, path) => {
+    const match = lookUp(method, path)
     if (match !== unknown) return match
+    // A final slash makes no other path. It is not redirected: many clients would send a POST again as a GET.
+    const shorter = withoutSlash(path)
+    const other = shorter === path ? unknown : lookUp(method, shorter)
+    if (other !== unknown) return other
     return absences.find(({ below }) => path.startsWith(below))?.answer ?? unknown
   }
 }
@@ -95,6 +103,11 @@ function patternsOf(all: ReadonlyMap<string, Pattern['methods']>): readonly Patt
   const named = [...all].filter(([path]) => path.includes('{'))
   const shapes = named.map(([path]) => shapeOf(path))
   return named.map(([path, methods]) => patternOf(path, methods, shapes))
+}
+
+/** A path without the slash at its end; `//` names nothing. */
+export function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') && !path.endsWith('//') ? path.slice(0, -1) : path
 }
 
 function shapeOf(path: string): string {

@@ -10,7 +10,7 @@ import { isAtOrBelow } from '../../wire/uri.ts'
 import { credentialObjection, Unavailable } from '../access/auth.ts'
 import { ReaderCheck } from '../stream/reader-check.ts'
 import { FailedIdentifications, Overused } from '../access/rate.ts'
-import { parseTarget } from '../message/router.ts'
+import { parseTarget, withoutSlash } from '../message/router.ts'
 import { NO_ROOM, tooLarge } from './body.ts'
 import { HttpRequest, refuseRequest } from './request.ts'
 import type { Limits } from '../../define/limits.ts'
@@ -84,16 +84,16 @@ export function createGate(options: GateOptions): Gate {
     request.params = match.params
 
     const { authenticate } = state
-    const isPublic = request.endpoint?.open === 'public'
-    const verdict = guard.check(request.head, incoming.bind, isPublic, authenticate !== undefined)
+    const open = request.endpoint?.open
+    const verdict = guard.check(request.head, incoming.bind, open, authenticate !== undefined)
     request.corsHeaders = verdict.headers
     request.hostIsListed = verdict.hostIsListed
     if (verdict.refused !== undefined) return refuseRequest(request, ...verdict.refused)
     if (incoming.method === 'OPTIONS' && (match.allowed.length > 0 || incoming.target === '*')) {
-      return preflight(request, match.allowed, guard, isPublic)
+      return preflight(request, match.allowed, guard, open === 'public')
     }
 
-    if (authenticate === undefined || isOpen(request.endpoint, request.path)) return admit(request, match)
+    if (authenticate === undefined || isOpen(match, request.path)) return admit(request, match)
     return identify(request, match, authenticate)
   }
 
@@ -164,7 +164,7 @@ export function createGate(options: GateOptions): Gate {
     const { endpoint } = match
     if (endpoint === undefined) {
       const methods = match.allowed.join(', ')
-      const absent = options.absent?.get(request.path)
+      const absent = options.absent?.get(withoutSlash(request.path))
       if (methods === '') return refuseRequest(request, 404, absent ?? NOTHING)
       const answers = `This path answers ${methods}`
       const detail = absent === undefined ? answers : `${answers}: ${absent}`
@@ -246,10 +246,10 @@ function bodyObjection(
   return budget.fits(request, Number(contentLength)) ? undefined : NO_ROOM
 }
 
-/** Whether no key is needed; also for unknown well-known paths (RFC 8615). */
-function isOpen(endpoint: Endpoint | undefined, path: string): boolean {
-  if (endpoint === undefined) return path.startsWith(WELL_KNOWN)
-  return endpoint.open === true || endpoint.open === 'public'
+/** Whether no key is needed; also for unknown well-known paths (RFC 8615), and methods of what is public. */
+function isOpen({ endpoint, neighbor }: Match, path: string): boolean {
+  if (endpoint === undefined) return neighbor?.open === 'public' || path.startsWith(WELL_KNOWN)
+  return endpoint.open !== undefined && endpoint.open !== false
 }
 
 const AUTHORITY = /^https?:\/\/([^/?#]*)/i

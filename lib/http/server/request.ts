@@ -57,6 +57,8 @@ export const LATE = 'The request took too long to arrive'
 const idPrefix = Math.floor(Math.random() * 2 ** 40).toString(16).padStart(10, '0')
 let idCount = 0
 const REQUEST_ID = /^[\w.-]{1,128}$/
+/** It becomes a part of links; no segment is empty, or of dots. */
+const PREFIX = /^(?=.{1,256}$)(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+\/?$/
 const none: readonly string[] = Object.freeze([])
 const noParams: ReadonlyMap<string, string> = new Map()
 
@@ -138,7 +140,7 @@ export class HttpRequest extends Lease implements Exchange, Origin {
   get basePath(): string {
     const { publicUrl, mountPath } = this.#options
     const { prefix = '' } = this.incoming
-    if (publicUrl === undefined) return prefix + mountPath
+    if (publicUrl === undefined) return this.#forwardedPrefix + prefix + mountPath
     const outer = publicUrl.pathname.replace(/\/$/, '')
     // The operator may have written the host's prefix into `publicUrl`.
     return (outer.endsWith(prefix) ? outer : outer + prefix) + mountPath
@@ -192,6 +194,12 @@ export class HttpRequest extends Lease implements Exchange, Origin {
 
   get #forwardedHost(): string | undefined {
     return authorityOf(this.#forwarded('x-forwarded-host'))
+  }
+
+  /** The path that a proxy cut off: '' or without a final `/`. */
+  get #forwardedPrefix(): string {
+    const said = this.#forwarded('x-forwarded-prefix') ?? ''
+    return PREFIX.test(said) ? said.replace(/\/$/, '') : ''
   }
 
   /** What trusted proxies say. */

@@ -91,9 +91,7 @@ export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpR
     at('GET', '/mcp', (all) => all.streamOperation, withSession.bind(undefined, mcp, get)),
     at('DELETE', '/mcp', (all) => all.endOperation, withSession.bind(undefined, mcp, remove)),
     at('GET', '/sse', (all) => all.legacySseOperation, openLegacySse.bind(undefined, mcp)),
-    ...['/messages/', '/messages'].map((path) => (
-      at('POST', path, (all) => all.postOperation, postMessage.bind(undefined, mcp))
-    )),
+    at('POST', '/messages', (all) => all.postOperation, postMessage.bind(undefined, mcp)),
     ...auth === undefined ? [] : metadataEndpoints(auth),
     ...cardEndpoints(service, options),
   ]

@@ -100,33 +100,28 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   }
   const at = (
     path: string, operation: Parameters<typeof describedBy>[1], handle: Endpoint['handle'],
+    open: Endpoint['open'] = true,
   ): Endpoint => ({
-    path, methods: ['GET'], open: true, always: true, refuse: problemReply, handle,
+    path, methods: ['GET'], open, always: true, refuse: problemReply, handle,
     describe: describedBy('get', operation),
   })
   return [
     at('/', 'welcome', welcomed),
-    at('/health', 'health', healthy),
-    at('/healthz', 'health', healthy),
-    at('/ready', 'ready', ready),
+    at('/health', 'health', healthy, 'probe'),
+    at('/healthz', 'health', healthy, 'probe'),
+    at('/ready', 'ready', ready, 'probe'),
     at('/docs', 'docs', (exchange) => (
       page?.readDocs(exchange) ?? import('./docs.ts').then((loaded) => (page = loaded).readDocs(exchange))
     )),
-    {
-      ...at('/llms.txt', 'llms', (exchange) => (
-        import('./llms.ts').then(({ readLlms }) => readLlms(service, exchange, fixedPaths(exchange.basePath)))
-      )),
-      open: false,
-    },
-    {
-      ...at('/openapi.json', 'openapi', (exchange) => {
-        const { baseUrl, origin: { principal } } = exchange
-        const key = `${baseUrl} ${catalog.viewOf(principal)}`
-        const known = descriptions.get(key)
-        if (known !== undefined) return known.for(exchange)
-        return describe(baseUrl, principal, key).then((reply) => reply.for(exchange))
-      }),
-      open: false,
-    },
+    at('/llms.txt', 'llms', (exchange) => (
+      import('./llms.ts').then(({ readLlms }) => readLlms(service, exchange, fixedPaths(exchange.basePath)))
+    ), false),
+    at('/openapi.json', 'openapi', (exchange) => {
+      const { baseUrl, origin: { principal } } = exchange
+      const key = `${baseUrl} ${catalog.viewOf(principal)}`
+      const known = descriptions.get(key)
+      if (known !== undefined) return known.for(exchange)
+      return describe(baseUrl, principal, key).then((reply) => reply.for(exchange))
+    }, false),
   ]
 }
