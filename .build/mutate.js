@@ -1,8 +1,8 @@
 /**
- * `node .build/mutate.js http/access/keys [--most 40] [--seed 1] [--fresh]` changes what files of lib/ do, one
- * guard at a time, and says which changes no test finds: a condition that is always or never true or the other
- * way round, a comparison that counts its bound in or out, `&&` for `||`, an `await` that is gone, a call that
- * is not made, a bound that is infinite.
+ * `node .build/mutate.js http/access/keys [--most 40] [--seed 1] [--jobs 3] [--fresh]` changes what files of lib/
+ * do, one guard at a time, and says which changes no test finds: a condition that is always or never true or the
+ * other way round, a comparison that counts its bound in or out, `&&` for `||`, an `await` that is gone, a call
+ * that is not made, a bound that is infinite.
  *
  * Works on what tsc emits into .test/, so nothing else may use that folder meanwhile. Which tests run a place
  * is known by one run of each with V8's coverage, kept in .test/covered.json; a file of tests that is another
@@ -23,6 +23,7 @@ const LEASES = resolve('.test/test/fixtures/leases.js')
 /** A file of tests that takes so much longer than it took with coverage hangs, which finds the change. */
 const PATIENCE = { times: 4, ms: 20_000 }
 const MOST_TESTS = 25
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const OTHER = {
   '===': '!==', '!==': '===', '<': '<=', '<=': '<', '>': '>=', '>=': '>', '&&': '||', '||': '&&',
 }
@@ -38,11 +39,16 @@ const BLANKED = new RegExp([
   '`(?:\\\\[^]|[^`\\\\])*`',
 ].join('|'), 'g')
 
+/** What ends the processes that run: a loop that a change made endless would go on without this command. */
+const running = new Set()
+process.once('exit', () => { for (const kill of running) kill() })
+
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     most: { type: 'string', default: 'Infinity' },
     seed: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: String(availableParallelism() + 1) },
     fresh: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -154,7 +160,7 @@ async function mutate(path) {
     restore()
     process.exit(130)
   }
-  process.once('SIGINT', leave).once('SIGTERM', leave)
+  for (const signal of SIGNALS) process.once(signal, leave)
   let found = 0
   try {
     for (const { at, end, by, what } of changes) {
@@ -172,7 +178,7 @@ async function mutate(path) {
     }
   } finally {
     restore()
-    process.off('SIGINT', leave).off('SIGTERM', leave)
+    for (const signal of SIGNALS) process.off(signal, leave)
   }
   return { path, found, all: changes.length }
 }
@@ -193,12 +199,14 @@ function run(file, ms, env, isOver = () => false) {
       stdio: 'ignore', detached: true, env: { ...process.env, ...env },
     })
     const kill = () => {
+      running.delete(kill)
       try {
         process.kill(-child.pid, 'SIGKILL')
       } catch {
         // It has just ended.
       }
     }
+    running.add(kill)
     const began = performance.now()
     const timer = setInterval(() => { if (isOver() || performance.now() - began > ms) kill() }, 50)
     child.on('close', (code) => {
@@ -211,7 +219,7 @@ function run(file, ms, env, isOver = () => false) {
 
 async function inParallel(list, work) {
   const rest = list.values()
-  await Promise.all(Array.from({ length: availableParallelism() + 1 }, async () => {
+  await Promise.all(Array.from({ length: Number(values.jobs) }, async () => {
     for (const one of rest) await work(one)
   }))
 }

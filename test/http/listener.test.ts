@@ -486,7 +486,7 @@ test('in a server of somebody else every address has its own names', async (t) =
   ]
   for (const [host, status] of rows) {
     const [answer] = await say(
-      t, port, `GET /team/health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      t, port, `GET /team/docs HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
     )
     assert.equal(answer?.status, status, host)
   }
