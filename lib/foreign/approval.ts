@@ -1,5 +1,6 @@
 /** What agents ask the user: whether a tool may run, and whatever else. */
 import { createHash } from 'node:crypto'
+import { approvalForm } from '../schema/approval-form.ts'
 import { readMember } from './shape.ts'
 import type { Call } from '../define/call.ts'
 import type { FormQuestion } from '../define/question.ts'
@@ -53,12 +54,6 @@ export async function askApprovals<One extends ShownCall>(
   return new Approvals(calls, await Promise.all(answers))
 }
 
-const schema = {
-  type: 'object',
-  properties: { approve: { type: 'boolean', title: 'Approve', description: 'Whether it may run' } },
-  required: ['approve'],
-}
-
 /** Characters of a value that are shown; a model may write any number. */
 const MAX_SHOWN = 4_000
 
@@ -75,7 +70,8 @@ export async function askApproval(
   // Of what is shown in part, the key has the rest too: the answer is to no other call.
   const isWhole = whole.length <= MAX_SHOWN && tool.length <= MAX_SHOWN
   const name = isWhole ? key : `${key ?? 'approve'}-${digestOf(tool, whole)}`
-  const answer: unknown = await call.elicit({ ...name !== undefined && { key: name }, message, schema })
+  const keyed = name !== undefined && { key: name }
+  const answer: unknown = await call.elicit({ ...keyed, message, schema: approvalForm })
   return readMember(answer, 'action') === 'accept'
     && readMember(readMember(answer, 'content'), 'approve') === true
 }

@@ -1,7 +1,7 @@
 /**
  * Questions in rounds: a call that misses an answer ends with its questions, and the client calls again with
  * the answers. The handler runs from the top each time; answers and results of `call.once` travel in a state,
- * so no server remembers anything between two rounds.
+ * so no server remembers anything between two rounds, but for which states have brought an approval.
  *
  * Questions are gathered until the next `setImmediate` at which no `call.once` runs: microtasks would
  * miss those asked by helpers.
@@ -9,17 +9,26 @@
 import { createHash } from 'node:crypto'
 import { isRecord } from '../define/content.ts'
 import { asFault, Fault } from '../define/fault.ts'
+import { asksApproval } from '../schema/approval-form.ts'
+import { keyOf } from '../state/store.ts'
 import { rejectOneByOne } from '../define/question.ts'
 import { PlainLease, Quota } from '../util/quota.ts'
+import { randomUuid } from '../wire/random.ts'
 import type { LiveCall } from '../define/live-call.ts'
 import type { Question } from '../define/question.ts'
 import type { Lease } from '../util/quota.ts'
+import type { Service } from './service.ts'
 
 /** A handler that needs more rounds never has enough. */
 const MAX_ROUNDS = 16
 
+/** A year: no state is valid for ever. */
+const MAX_STATE_MS = 365 * 86_400_000
+
 /** What a call carries from round to round. Keys are those of questions, or of `call.once`. */
 export interface RoundState {
+  /** Of this state alone. */
+  readonly id: string
   /** The call that it belongs to: a digest of principal and request. */
   readonly subject: string
   readonly round: number
@@ -38,12 +47,17 @@ export interface PendingQuestion {
 
 export abstract class QuestionRounds {
   protected readonly call: LiveCall
+  protected readonly service: Service
+  /** How long a state is valid, in milliseconds. */
+  protected readonly stateMs: number
   readonly #subject: string
   readonly #earlier: RoundState | undefined
   readonly #answers = new Map<string, { digest: string; answer: unknown }>()
   readonly #once = new Map<string, unknown>()
   readonly #seen = new Map<string, number>()
   #pending: readonly PendingQuestion[] = []
+  /** Whether the state of the round before brings its approvals for the first time. */
+  #isFirstUse: Promise<boolean> | undefined
   /** Why an answer that came with this round was refused. */
   #unfit: Fault | undefined
   /** Side effects that run, and other reasons for no round to end. */
@@ -52,8 +66,10 @@ export abstract class QuestionRounds {
   #isWatching = false
 
   /** `earlier`: the state of the round before, which is of the same `subject`. */
-  constructor(call: LiveCall, subject: string, earlier: RoundState | undefined) {
+  constructor(call: LiveCall, service: Service, subject: string, earlier: RoundState | undefined) {
     this.call = call
+    this.service = service
+    this.stateMs = Math.min(service.limits.askTimeoutMs, MAX_STATE_MS)
     this.#subject = subject
     this.#earlier = earlier
     if (earlier === undefined) return
@@ -94,15 +110,42 @@ export abstract class QuestionRounds {
     if (this.isAsking) this.#schedule()
   }
 
-  /** The answer, if the client has given it. Throws `Fault('unsupported')` for what it cannot be asked. */
+  /**
+   * The answer, if the client has given it and it is no approval. Throws `Fault('unsupported')` for what it
+   * cannot be asked.
+   */
   known(question: Question): unknown {
-    return this.#find(question).answer
+    return asksApproval(question) ? undefined : this.#find(question).answer
   }
 
   /** The answer, if the client has given it; else a promise that rejects when the run has ended. */
   ask(question: Question): Promise<unknown> {
-    const { key, digest, answer } = this.#find(question)
-    if (answer !== undefined) return Promise.resolve(answer)
+    const found = this.#find(question)
+    if (found.answer === undefined) return this.#wait(found, question)
+    return asksApproval(question) ? this.#useOnce(found, question) : Promise.resolve(found.answer)
+  }
+
+  async #useOnce(found: Found, question: Question): Promise<unknown> {
+    const hold = this.hold()
+    try {
+      this.#isFirstUse ??= this.#claim()
+      if (await this.#isFirstUse) return found.answer
+    } finally {
+      this.resume(hold)
+    }
+    this.#answers.delete(found.key)
+    return this.#wait(found, question)
+  }
+
+  async #claim(): Promise<boolean> {
+    const { store } = this.service
+    const place = {
+      collection: 'approvals', owner: keyOf(this.call.principal.id), key: keyOf(this.#earlier?.id ?? ''),
+    }
+    return await store.write(place, '', this.stateMs, 0) !== undefined
+  }
+
+  #wait({ key, digest }: Found, question: Question): Promise<unknown> {
     const promise = new Promise<unknown>((resolve, reject) => {
       this.#pending = [...this.#pending, { key, digest, question, resolve, reject }]
     })
@@ -119,9 +162,9 @@ export abstract class QuestionRounds {
     return promise
   }
 
-  #find(question: Question): { readonly key: string; readonly digest: string; readonly answer: unknown } {
+  #find(question: Question): Found {
     const digest = digestOf(this.encode(question))
-    const key = question.key ?? this.#number(question.what, digest)
+    const key = this.#number(question.key ?? `${question.what}-${digest.slice(0, 12)}`)
     const known = this.#answers.get(key)
     if (known !== undefined && known.digest === digest) return { key, digest, answer: known.answer }
     const answer = this.#given(key, digest, question)
@@ -144,9 +187,8 @@ export abstract class QuestionRounds {
     }
   }
 
-  /** A question without a key is numbered by its content: the same one asked twice is two. */
-  #number(what: string, digest: string): string {
-    const base = `${what}-${digest.slice(0, 12)}`
+  /** The same question asked twice is two. */
+  #number(base: string): string {
     const count = (this.#seen.get(base) ?? 0) + 1
     this.#seen.set(base, count)
     return count === 1 ? base : `${base}-${count}`
@@ -156,7 +198,10 @@ export abstract class QuestionRounds {
   #given(key: string, digest: string, question: Question): unknown {
     const response = this.response(key)
     if (response === undefined) return undefined
-    if (this.#earlier !== undefined && this.#earlier.asked[key] !== digest) return undefined
+    const wasAsked = this.#earlier?.asked[key] === digest
+    // A first call may bring what its client knows to be asked: never that somebody approves.
+    const isForeseen = this.#earlier === undefined && question.key !== undefined && !asksApproval(question)
+    if (!wasAsked && !isForeseen) return undefined
     try {
       return this.decode(question, response)
     } catch (error) {
@@ -187,6 +232,7 @@ export abstract class QuestionRounds {
       return this.#unfit ?? new Fault('failed', `The handler asked for more than ${MAX_ROUNDS} rounds`)
     }
     return this.send(pending, {
+      id: randomUuid(),
       subject: this.#subject,
       round,
       asked: Object.fromEntries(pending.map(({ key, digest }) => [key, digest])),
@@ -196,12 +242,15 @@ export abstract class QuestionRounds {
   }
 }
 
+interface Found { readonly key: string; readonly digest: string; readonly answer: unknown }
+
 /** What a state is bound to, or a question is known by. */
 export function digestOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 }
 
 export function isRoundState(value: unknown): value is RoundState {
-  return isRecord(value) && typeof value['subject'] === 'string' && typeof value['round'] === 'number'
-    && isRecord(value['asked']) && isRecord(value['answers']) && isRecord(value['once'])
+  return isRecord(value) && typeof value['id'] === 'string' && typeof value['subject'] === 'string'
+    && typeof value['round'] === 'number' && isRecord(value['asked']) && isRecord(value['answers'])
+    && isRecord(value['once'])
 }

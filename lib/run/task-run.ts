@@ -9,6 +9,7 @@ import { usageMeta } from '../define/event.ts'
 import { asFault, Fault, publicMessage } from '../define/fault.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { rejectOneByOne } from '../define/question.ts'
+import { keptAnswer, withAnswers } from '../tasks/question-answer.ts'
 import { isTerminal } from '../tasks/task.ts'
 import { timer } from '../util/clock.ts'
 import { isThenable } from '../util/thenable.ts'
@@ -123,7 +124,7 @@ export class TaskRun implements CallChannel, RunningTask {
     const given = this.#client.known?.(question)
     if (given !== undefined) return Promise.resolve(given)
     const key = this.#unused(question.key ?? question.what)
-    const known = this.#memory?.answer(key)
+    const known = this.#memory?.answer(key, question)
     if (known !== undefined) return Promise.resolve(known)
     const { askTimeoutMs } = this.#service.limits
     const promise = new Promise<unknown>((resolve, reject) => {
@@ -195,7 +196,7 @@ export class TaskRun implements CallChannel, RunningTask {
     // Only the first answer to a question counts, also in a run that begins again.
     const given = new Map([...answers].filter(([key]) => this.#open?.has(key)))
     if (given.size === 0) return
-    this.#memory?.keepAnswers(given)
+    this.#memory?.keepAnswers(given, this.#questions())
     this.keepMemory()
     for (const [key, answer] of given) this.#close(key)?.resolve(answer)
     this.#show()
@@ -365,9 +366,10 @@ export class RunMemory {
 
   get turn(): TaskTurn | undefined { return this.#turn }
 
-  /** The answer to a question; undefined where it has none. */
-  answer(key: string): unknown {
-    return this.#turn && own(this.#turn.answers, key)
+  /** The answer to a question; undefined where it has none. Left out: whatever was asked. */
+  answer(key: string, question?: Question): unknown {
+    if (question === undefined) return this.#turn && own(this.#turn.answers, key)
+    return this.#turn && keptAnswer(this.#turn, key, question)
   }
 
   /** The result of what has happened already; undefined where it has not. */
@@ -375,8 +377,8 @@ export class RunMemory {
     return this.#turn && own(this.#turn.results, key)
   }
 
-  keepAnswers(answers: ReadonlyMap<string, unknown>): void {
-    this.#keep({ answers: { ...this.#turn?.answers, ...Object.fromEntries(answers) } })
+  keepAnswers(answers: ReadonlyMap<string, unknown>, questions: readonly TaskQuestion[] = none): void {
+    this.#keep(withAnswers(this.#turn ?? { answers: nothing }, answers, questions))
   }
 
   /**

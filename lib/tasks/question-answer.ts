@@ -2,11 +2,12 @@
  * Answers to a task's questions, taken from an ordinary message where a protocol has no forms (A2A): data
  * that fits the form is the answer; a text fills its only value.
  */
+import { createHash } from 'node:crypto'
 import { isRecord } from '../define/content.ts'
 import { compileForm, formFault } from '../define/question.ts'
 import type { Content } from '../define/content.ts'
 import type { ElicitAnswer, Form, Question, UrlAnswer } from '../define/question.ts'
-import type { TaskQuestion, Task, TaskMessage } from './task.ts'
+import type { TaskQuestion, Task, TaskMessage, TaskTurn } from './task.ts'
 import type { Tasks } from './tasks.ts'
 
 /** An answer, and the parts that are left for other questions. */
@@ -28,6 +29,34 @@ export function answersFrom(
     left = taken.left
   }
   return answers
+}
+
+/** What a turn keeps of its answers. */
+type Kept = Pick<TaskTurn, 'answers' | 'asked'>
+
+/** The answers of a turn with more of them, each beside what was asked. */
+export function withAnswers(
+  { answers, asked }: Kept, more: ReadonlyMap<string, unknown>, questions: readonly TaskQuestion[],
+): Kept {
+  const given = questions.filter(({ key }) => more.has(key))
+  return {
+    answers: { ...answers, ...Object.fromEntries(more) },
+    asked: { ...asked, ...Object.fromEntries(given.map(({ key, question }) => [key, digestOf(question)])) },
+  }
+}
+
+/** The answer that was given to this question; a run that begins again may ask another one by its key. */
+export function keptAnswer({ answers, asked = {} }: Kept, key: string, question: Question): unknown {
+  const isSame = Object.hasOwn(asked, key) && asked[key] === digestOf(question)
+  return isSame && Object.hasOwn(answers, key) ? answers[key] : undefined
+}
+
+/** Of what is asked, without what is made anew in each run. */
+function digestOf(question: Question): string {
+  const { key: _key, elicitationId: _id, task: _task, ...asked } = (
+    { elicitationId: undefined, task: undefined, ...question }
+  )
+  return createHash('sha256').update(JSON.stringify(asked)).digest('base64url')
 }
 
 /** A question as parts of a message: its text for people, its form as data for programs. */

@@ -84,7 +84,7 @@ const isRequest = recordOf<TurnRequest>({
 const isTurn = recordOf<TaskTurn>({
   messageId: optional(isText), metadata: isMembers, request: optional(isRequest), isRerun: isFlag,
   run: optional(Number.isSafeInteger), earlier: isTexts, artifactId: optional(isText), answers: isRecord,
-  results: isRecord,
+  asked: isMembers, results: isRecord,
 })
 
 const isTask = recordOf<Task>({

@@ -6,6 +6,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { asFault } from '../define/fault.ts'
+import { withAnswers } from './question-answer.ts'
 import { isInterrupted } from './task.ts'
 import type { Protocol } from '../define/call.ts'
 import type { FaultKind } from '../define/fault.ts'
@@ -95,9 +96,9 @@ export class TaskRecovery {
    */
   async answer(task: Task, answers: ReadonlyMap<string, unknown>): Promise<boolean> {
     const { turn, questions, status: { state } } = task
-    const given = [...answers].filter(([key]) => questions.some((one) => one.key === key))
-    if (turn === undefined || given.length === 0 || !isInterrupted(state) || !this.#serves(task)) return false
-    const known = { ...turn, answers: { ...turn.answers, ...Object.fromEntries(given) } }
+    const given = new Map([...answers].filter(([key]) => questions.some((one) => one.key === key)))
+    if (turn === undefined || given.size === 0 || !isInterrupted(state) || !this.#serves(task)) return false
+    const known = { ...turn, ...withAnswers(turn, given, questions) }
     return this.#begin(task, this.#at.tasks.answered(task, known))
   }
 

@@ -92,6 +92,8 @@ export interface TaskTurn {
   /** The artifact of its answer: what an interrupted run has written there is replaced by the next run. */
   readonly artifactId?: string | undefined
   readonly answers: Readonly<Record<string, unknown>>
+  /** Digests of the questions that were answered, by their keys. */
+  readonly asked?: Readonly<Record<string, string>> | undefined
   /** Results of what must happen once, by its key. */
   readonly results: Readonly<Record<string, unknown>>
 }

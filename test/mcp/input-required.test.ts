@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import test, { after } from 'node:test'
+import { defineTool } from '../../lib/define/tool.ts'
 import { eventually } from '../fixtures/client.ts'
 import { answerOf, ask, modern, said, serveMcp } from './client.ts'
 import { capabilities } from './task-client.ts'
@@ -306,4 +307,100 @@ test('a question whose client has left before its round ended is not waited for'
   done()
   await left
   await eventually(() => slow.status().calls.running === 0)
+})
+
+/** A server with a tool whose calls are approved first, and what it has paid. */
+function paying(t: Parameters<typeof serveMcp>[0], inner?: string): {
+  readonly paid: unknown[]; call(more?: object): Promise<Json>; approval(round: Json): object
+} {
+  const paid: unknown[] = []
+  const pay = {
+    name: 'pay', description: 'Pays.', needsApproval: true,
+    parameters: { type: 'object', properties: { sum: { type: 'number' } } },
+    execute: (args: object) => { paid.push(args) },
+  }
+  const tool = defineTool(pay)
+  const server = serveMcp(t, {
+    secret: 'a secret of enough characters',
+    tools: [inner === undefined ? tool : {
+      name: 'pay', description: 'Asks more.', inputSchema: { type: 'object' }, async run(args, call) {
+        const result = await tool.run(args, call)
+        await call.elicit({ key: inner, message: 'Which receipt?', schema: form })
+        return String(result)
+      },
+    }],
+  })
+  return {
+    paid,
+    call: async (more = {}) => (
+      await ask(server, 'tools/call', { name: 'pay', arguments: { sum: 1 }, ...more }, able)
+    ).result,
+    approval({ inputRequests, requestState }) {
+      const [key = ''] = Object.keys(inputRequests)
+      return { requestState, inputResponses: { [key]: { action: 'accept', content: { approve: true } } } }
+    },
+  }
+}
+
+test('an approval counts once: sent again, it is asked for again', async (t) => {
+  const { paid, call, approval } = paying(t)
+  const round = await call()
+  assert.match(JSON.stringify(round.inputRequests), /May the tool 'pay' run with/)
+  assert.equal((await call(approval(round))).resultType, 'complete')
+  assert.equal(paid.length, 1)
+  const again = await call(approval(round))
+  assert.equal(again.resultType, 'input_required')
+  assert.equal(paid.length, 1)
+  // The new state has an approval of its own.
+  assert.equal((await call(approval(again))).resultType, 'complete')
+  assert.equal(paid.length, 2)
+  const [one, other] = [await call(), await call()]
+  const all = await Promise.all([approval(one), approval(one), approval(other)].map(call))
+  const types = all.map(({ resultType }) => String(resultType)).sort()
+  assert.deepEqual(types, ['complete', 'complete', 'input_required'])
+  assert.equal(paid.length, 4)
+})
+
+test('a state that carries an approval counts once too', async (t) => {
+  const { paid, call, approval } = paying(t, 'receipt')
+  const asksMore = await call(approval(await call()))
+  assert.deepEqual([Object.keys(asksMore.inputRequests), paid.length], [['receipt'], 1])
+  const answer = { requestState: asksMore.requestState, inputResponses: { receipt: accept('all') } }
+  assert.equal((await call(answer)).resultType, 'complete')
+  // The tool of the author has no call.once.
+  assert.equal(paid.length, 2)
+  assert.match(JSON.stringify((await call(answer)).inputRequests), /May the tool 'pay' run/)
+  assert.equal(paid.length, 2)
+})
+
+test('nothing is approved that was not asked', async (t) => {
+  const { paid, call, approval } = paying(t)
+  const round = await call()
+  const { inputResponses } = approval(round) as { inputResponses: object }
+  const [key = ''] = Object.keys(inputResponses)
+  const unasked = [
+    { inputResponses }, { ...approval(round), arguments: { sum: 2 } },
+    { requestState: round.requestState, inputResponses: { approve: { action: 'accept' } } },
+    ...[null, true, 'yes', { action: 'accept' }, { action: 'accept', content: { approve: 'true' } },
+      { action: 'accept', content: { approve: false } }, { action: 'decline' },
+    ].map((answer) => ({ ...approval(round), inputResponses: { [key]: answer } })),
+  ]
+  for (const more of unasked) await call(more).catch(() => {})
+  assert.deepEqual(paid, [])
+})
+
+test('the same question with the same key is asked as often as it is asked', async (t) => {
+  const server = serveMcp(t, {
+    secret: 'a secret of enough characters',
+    tools: [{ name: 'again', description: 'Asks twice.', async run(_args, call) {
+      return `${await who(call)} and ${await who(call)}`
+    } }],
+  })
+  const send = async (more: object): Promise<Json> => (
+    await ask(server, 'tools/call', { name: 'again', arguments: {}, ...more }, able)
+  ).result
+  const one = await send({ inputResponses: { who: accept('Alice') } })
+  assert.deepEqual(Object.keys(one.inputRequests), ['who-2'])
+  const two = await send({ requestState: one.requestState, inputResponses: { 'who-2': accept('Bob') } })
+  assert.equal(said(two), 'Alice and Bob')
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { defineTool } from '../../lib/define/tool.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { request, serve } from '../fixtures/client.ts'
 import type { TestContext } from 'node:test'
@@ -180,6 +181,48 @@ test('a question ends the run with an interrupt, and its answer goes on with it'
   }))
   assert.equal(other.status, 422)
   assert.match(await other.text(), /resume\[0\]\.interruptId is not one that this server gave/)
+})
+
+test('an approval over AG-UI is of the run that asked, and counts once', async (t) => {
+  const paid: number[] = []
+  const pay = (sum: number) => ({
+    name: `pay${sum}`, description: 'Pays.', needsApproval: true, parameters: { type: 'object' },
+    execute: () => { paid.push(sum) },
+  })
+  const tools = [1, 2].map((sum) => defineTool(pay(sum)))
+  const server = serving(t, async (_prompt, call) => {
+    await Promise.all(tools.map(async (tool) => tool.run({}, call)))
+    return 'Done.'
+  })
+  const interruptsOf = (events: readonly Event[]): readonly { id: string; message: string }[] => (
+    events.at(-1)?.['outcome'] as { interrupts?: { id: string; message: string }[] }
+  ).interrupts ?? []
+  const answer = ({ id: interruptId }: { id: string }, approve: unknown): object => (
+    { interruptId, status: 'resolved', payload: { approve } }
+  )
+  const resumed = async (...resume: readonly object[]): Promise<readonly Event[]> => run(server, { resume })
+  const refused = async (...resume: readonly object[]): Promise<void> => {
+    const response = await server.fetch(request('/agui', { ...usual, resume }))
+    assert.equal(response.status, 422)
+    assert.match(await response.text(), /resume\[1\]\.interruptId is of another run/)
+  }
+  const [one, two] = interruptsOf(await run(server))
+  const [first] = interruptsOf(await run(server))
+  await refused(answer(one!, true), answer(first!, true))
+  await refused(answer(one!, true), answer(one!, false))
+  for (const payload of ['true', 1, null, undefined]) {
+    const left = interruptsOf(await resumed(answer(one!, payload), answer(two!, payload)))
+    assert.equal(left.length, 2)
+  }
+  assert.deepEqual(paid, [])
+  // In another order.
+  assert.deepEqual(interruptsOf(await resumed(answer(two!, true), answer(one!, false))), [])
+  assert.deepEqual(paid, [2])
+  const again = interruptsOf(await resumed(answer(two!, true), answer(one!, true)))
+  assert.deepEqual([again.map(({ message }) => message), paid], [[one!.message, two!.message], [2]])
+  // One answer leaves the other question.
+  const left = interruptsOf(await resumed(answer(again[1]!, true)))
+  assert.deepEqual([left.map(({ message }) => message), paid], [[again[0]!.message], [2, 2]])
 })
 
 test('a failure is an event, and a wrong input a problem', async (t) => {

@@ -6,7 +6,8 @@ import { callOf, serviceOf } from '../fixtures/house.ts'
 import { sharedMemory } from '../fixtures/fleet.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { LiveCall } from '../../lib/define/live-call.ts'
-import type { Task, TaskSeed } from '../../lib/tasks/task.ts'
+import type { Question } from '../../lib/define/question.ts'
+import type { Task, TaskSeed, TaskTurn } from '../../lib/tasks/task.ts'
 import type { TaskClient } from '../../lib/run/task-run.ts'
 import type { ServerOptions } from '../../lib/index.ts'
 
@@ -270,6 +271,36 @@ test('answers and results are found again by the memory that is made of them', (
   assert.equal(again.result('nothing'), null)
   for (const key of ['constructor', '__proto__']) assert.equal(again.result(key), undefined, key)
   assert.equal(again.answer('constructor'), undefined)
+})
+
+test('an answer that was kept is to what was asked, and to nothing else', async () => {
+  const memory = new RunMemory(() => turnBegun, 100, undefined)
+  const asking = (kept: RunMemory): TaskRun => {
+    const run = new TaskRun(serviceOf().service, callOf(), { can: () => true }, kept)
+    run.begin({
+      owner: OWNER, protocol: 'a2a', runnable: { kind: 'agent', name: 't' }, contextId: '', ttlMs: undefined,
+      sessionId: undefined,
+    })
+    return run
+  }
+  const form = (message: string): Question => ({ what: 'elicit', message, schema })
+  const url = (elicitationId: string): Question => (
+    { what: 'elicit-url', key: 'u', message: 'Go', url: 'https://a.example/', elicitationId }
+  )
+  const first = asking(memory)
+  const [book, go] = [first.ask(form('Book?')), first.ask(url('1'))]
+  first.answer(new Map<string, unknown>([['elicit', 'yes'], ['u', 'gone'], ['strange', 'yes']]))
+  assert.deepEqual([await book, await go], ['yes', 'gone'])
+  const again = (): TaskRun => (
+    asking(new RunMemory(() => turnBegun, 100, JSON.parse(JSON.stringify(memory.turn)) as TaskTurn))
+  )
+  const rerun = again()
+  assert.deepEqual([await rerun.ask(form('Book?')), await rerun.ask(url('2'))], ['yes', 'gone'])
+  for (const question of [form('Pay?'), { ...form('Book?'), key: 'strange' }]) {
+    const other = again()
+    assert.equal(await Promise.race([other.ask(question), turn().then(() => 'asked')]), 'asked')
+    other.cancel()
+  }
 })
 
 test('a result that was kept changes no more, and all of them together are bounded', () => {

@@ -6,7 +6,7 @@
 import { callerOf } from '../../define/call.ts'
 import { Fault } from '../../define/fault.ts'
 import { requireScopes } from '../../define/principal.ts'
-import { deliverMessage } from '../../tasks/question-answer.ts'
+import { deliverMessage, withAnswers } from '../../tasks/question-answer.ts'
 import { isTerminal } from '../../tasks/task.ts'
 import { timer } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
@@ -208,7 +208,7 @@ function turnOf(request: A2aRequest, sent: SendRequest, task: Task): TakenMessag
     isRerun: isRerunFor(request, (first ?? message).parts),
     // What was answered before is answered again, when the run asks once more.
     task: first === undefined || before === undefined ? { ...task, turn: undefined }
-      : { ...task, turn: { ...before, answers: { ...before.answers, ...Object.fromEntries(answers) } } },
+      : { ...task, turn: { ...before, ...withAnswers(before, answers, questions) } },
   })
   turn.resume()
   // Another process may have posted its events before.

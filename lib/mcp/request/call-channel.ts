@@ -145,8 +145,6 @@ export function openCall(request: McpRequest, subject?: readonly unknown[]): Liv
 }
 
 const PURPOSE = 'mcp state'
-/** A year: no state is valid for ever. */
-const MAX_STATE_MS = 365 * 86_400_000
 
 class InputRequiredFlow extends QuestionRounds {
   readonly earlier: EarlierRounds
@@ -159,7 +157,7 @@ class InputRequiredFlow extends QuestionRounds {
   constructor(request: McpRequest, call: LiveCall, subject: readonly unknown[]) {
     const digest = digestOf([request.origin.principal.id, ...subject])
     const earlier = request.earlierRounds ?? earlierRoundsOf(request, digest)
-    super(call, digest, earlier.state)
+    super(call, request.mcp.service, digest, earlier.state)
     this.#request = request
     this.earlier = earlier
   }
@@ -180,8 +178,7 @@ class InputRequiredFlow extends QuestionRounds {
 
   protected override send(pending: readonly PendingQuestion[], state: RoundState): Fault | undefined {
     const { mcp: { seal, service: { limits } } } = this.#request
-    const expiresAt = Date.now() + Math.min(limits.askTimeoutMs, MAX_STATE_MS)
-    const requestState = seal.seal(PURPOSE, state, expiresAt)
+    const requestState = seal.seal(PURPOSE, state, Date.now() + this.stateMs)
     if (requestState.length > limits.maxStateBytes) {
       const why = `The state between two rounds is larger than ${limits.maxStateBytes} bytes`
       return new Fault('too-large', why)

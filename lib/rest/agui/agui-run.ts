@@ -138,7 +138,7 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
     const { principal } = this.call
     const { threadId, prompt, resume } = this.input
     return this.#rounds ??= new InterruptRounds(
-      this.call, [principal.id, this.agent.id, threadId, prompt], resume, this.#seal, this.service.limits,
+      this.call, this.service, [principal.id, this.agent.id, threadId, prompt], resume, this.#seal,
       (interrupts) => this.#interrupt(interrupts),
     )
   }

@@ -7,10 +7,10 @@ import { Fault } from '../../define/fault.ts'
 import { formFault } from '../../define/question.ts'
 import { digestOf, isRoundState, QuestionRounds } from '../../run/question-rounds.ts'
 import { isRecord } from '../../define/content.ts'
-import type { Limits } from '../../define/limits.ts'
 import type { LiveCall } from '../../define/live-call.ts'
 import type { Question } from '../../define/question.ts'
 import type { PendingQuestion, RoundState } from '../../run/question-rounds.ts'
+import type { Service } from '../../run/service.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { Resume } from './run-input.ts'
 
@@ -24,12 +24,9 @@ export interface Interrupt {
 }
 
 const PURPOSE = 'agui interrupt'
-/** A year: no state is valid for ever. */
-const MAX_STATE_MS = 365 * 86_400_000
 
 export class InterruptRounds extends QuestionRounds {
   readonly #answers: ReadonlyMap<string, Resume>
-  readonly #limits: Limits
   readonly #seal: Seal
   readonly #show: (interrupts: readonly Interrupt[]) => void
 
@@ -38,26 +35,30 @@ export class InterruptRounds extends QuestionRounds {
    * `show` sends the questions.
    */
   constructor(
-    call: LiveCall, subject: readonly unknown[], resume: readonly Resume[], seal: Seal, limits: Limits,
+    call: LiveCall, service: Service, subject: readonly unknown[], resume: readonly Resume[], seal: Seal,
     show: (interrupts: readonly Interrupt[]) => void,
   ) {
     const digest = digestOf(subject)
+    const { maxStateBytes } = service.limits
     const answers = new Map<string, Resume>()
     let earlier: RoundState | undefined
     for (const [index, entry] of resume.entries()) {
       const { interruptId } = entry
-      const opened = interruptId.length <= limits.maxStateBytes ? seal.open(PURPOSE, interruptId) : undefined
+      const opened = interruptId.length <= maxStateBytes ? seal.open(PURPOSE, interruptId) : undefined
       const { key, state } = isRecord(opened) ? opened : {}
       if (typeof key !== 'string' || !isRoundState(state) || state.subject !== digest) {
         throw new Fault('invalid', `resume[${index}].interruptId is not one that this server gave for the `
           + 'last user message of this thread, or it has expired')
       }
-      answers.set(key, entry)
       earlier ??= state
+      if (state.id !== earlier.id || answers.has(key)) {
+        throw new Fault('invalid', `resume[${index}].interruptId is of another run than resume[0] is, or is `
+          + 'there twice; send one answer to each interrupt of one run')
+      }
+      answers.set(key, entry)
     }
-    super(call, digest, earlier)
+    super(call, service, digest, earlier)
     this.#answers = answers
-    this.#limits = limits
     this.#seal = seal
     this.#show = show
   }
@@ -78,14 +79,14 @@ export class InterruptRounds extends QuestionRounds {
     if (isCancelled) return { action: 'cancel' }
     if (question.what !== 'elicit') return { action: 'accept' }
     const content = payload ?? {}
-    const fault = formFault(question.schema, content, this.#limits.maxCheckSteps)
+    const fault = formFault(question.schema, content, this.service.limits.maxCheckSteps)
     if (fault !== undefined) throw new Fault('invalid', `The payload does not fit the form: ${fault}`)
     return { action: 'accept', content }
   }
 
   protected override send(pending: readonly PendingQuestion[], state: RoundState): Fault | undefined {
-    const { askTimeoutMs, maxStateBytes } = this.#limits
-    const expiresAt = Date.now() + Math.min(askTimeoutMs, MAX_STATE_MS)
+    const { maxStateBytes } = this.service.limits
+    const expiresAt = Date.now() + this.stateMs
     const interrupts = pending.map(({ key, question }) => (
       { id: this.#seal.seal(PURPOSE, { key, state }, expiresAt), ...this.encode(question) }
     ))
