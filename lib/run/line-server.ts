@@ -34,7 +34,7 @@ export interface LineProtocol {
   refuse(why: string, code: number): void
   /** A request has no answer so far, though no call runs. Left out: there is none. */
   readonly isBusy?: boolean
-  /** Nothing will come from the client any more, no answer either. */
+  /** Nothing will come from the client any more, no answer either: what came has been received. */
   endInput(): void
   /** Ends what waits for no call. Running calls may go on for `graceMs`. */
   closeIdle?(): void
@@ -64,6 +64,10 @@ export function serveLines(
   const lines = new LineBuffer(limits.maxBodyBytes)
   let isEnding = false
   let isConcluding = false
+  let isInputOver = false
+  let isEndKnown = false
+  /** Nothing is read or sent any more. */
+  let isOver = false
   let waiting: (() => void)[] = []
   let hurry = (): void => {}
   const hurried = new Promise<void>((resolve) => { hurry = resolve })
@@ -84,7 +88,7 @@ export function serveLines(
   }, (text) => protocol.kindOf?.(text) ?? 'other')
   const protocol = connect({
     get isEnding() { return isEnding },
-    send: (text) => outlet.send(text),
+    send: (text) => { if (!isOver) outlet.send(text) },
     ready: () => outlet.isFull && !outlet.isGone
       ? new Promise((resolve) => { waiting.push(resolve) }) : undefined,
   })
@@ -97,10 +101,15 @@ export function serveLines(
 
   /** Takes lines as long as the client takes answers. */
   function read(): void {
+    if (isOver) return
     while (!outlet.isFull && !outlet.isGone) {
       const line = lines.take()
       if (line === undefined) break
       receive(line)
+    }
+    if (isInputOver && lines.size === 0 && !isEndKnown) {
+      isEndKnown = true
+      protocol.endInput()
     }
     // A little is read ahead, so that the end of the input is not missed behind what waits.
     if (lines.size > HIGH_WATER) input.pause()
@@ -129,6 +138,7 @@ export function serveLines(
     isEnding = true
     await endCalls()
     await outlet.flushed(flushMs)
+    isOver = true
     input.off('data', take)
     input.pause()
     finish()
@@ -153,10 +163,10 @@ export function serveLines(
   }
 
   function endInput(): void {
-    if (isConcluding) return
+    if (isInputOver) return
+    isInputOver = true
     lines.end()
     read()
-    protocol.endInput()
     void conclude()
   }
 
