@@ -453,7 +453,7 @@ test('where there is no room for a stream, whoever reads JSON gets the answer al
 })
 
 test('an unknown path is 404, and a refusal of the door has its form', async () => {
-  assert.equal((await post(server, ping, {}, '/mcp/')).status, 404)
+  assert.equal((await post(server, ping, {}, '/mcp/other')).status, 404)
   const response = await server.fetch(request('/mcp', text, { Origin: 'https://evil.example.com' }))
   assert.equal(response.status, 403)
   assert.equal((await response.json() as Json).error.code, -32600)
