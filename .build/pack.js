@@ -21,7 +21,7 @@ export const MAIN = 'triport.js'
 const LATER = 'later.js'
 /** The same of what the first entry never comes to: where a command cannot run, programs do not load it. */
 const LATER_OF_OTHERS = 'later-of-command.js'
-const SMALL_LENGTH = 4_096
+const SMALL_LENGTH = 4_500
 /**
  * The object in the main file that has what files take of it that are loaded later. Were these exports, V8 would
  * go through all of them for each name of a global thing in each function that it compiles.

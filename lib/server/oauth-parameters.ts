@@ -43,7 +43,7 @@ export function repeatsMember(json: string): boolean {
   const names = new Set<unknown>()
   let depth = 0
   let last = ''
-  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]:]/g)) {
+  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"?|[{}[\]:]/g)) {
     if (token === '{' || token === '[') depth++
     else if (token === '}' || token === ']') depth--
     else if (token !== ':') last = token
