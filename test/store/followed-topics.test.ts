@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { FollowedTopic } from '../../lib/store/shared/followed-topics.ts'
+import { FollowedTopic, FollowedTopics } from '../../lib/store/shared/followed-topics.ts'
 import type { Page, ReadEvent, ReadPage, TopicEvent } from '../../lib/store/shared/followed-topics.ts'
 
 /** What a store has of a topic; a page holds two events. */
@@ -158,4 +158,91 @@ test('who has left, or has joined what is closed, hears nothing', async () => {
   topic.receive(said(3))
   topic.resume()
   assert.deepEqual([heard, late], [[], []])
+})
+
+/** All topics of one connection, with what it was asked; `refuse` makes the next subscription fail. */
+function connection(kept: Shelf): { all: FollowedTopics; asked: string[]; refuse: () => void } {
+  const asked: string[] = []
+  let refused = false
+  const all = new FollowedTopics({
+    async subscribe(topic) {
+      asked.push(`+${topic}`)
+      if (!refused) return
+      refused = false
+      throw new Error('The subscription was refused')
+    },
+    unsubscribe(topic) { asked.push(`-${topic}`) },
+    readPage: reading(kept),
+  })
+  return { all, asked, refuse: () => { refused = true } }
+}
+
+test('when one of two leaves the other goes on hearing, and the last unsubscribes once', async () => {
+  const { all, asked } = connection(shelf(1))
+  const [first, second]: [string[], string[]] = [[], []]
+  const leaveFirst = await all.follow('a', 'now', (text) => first.push(text), undefined)
+  const leaveSecond = await all.follow('a', 'now', (text) => second.push(text), undefined)
+  all.receive('a', said(2))
+  leaveFirst()
+  leaveFirst()
+  all.receive('a', said(3))
+  all.receive('b', said(4))
+  assert.deepEqual([first, second, asked.includes('-a')], [['2'], ['2', '3'], false])
+  leaveSecond()
+  leaveSecond()
+  all.receive('a', said(4))
+  assert.deepEqual([second, asked], [['2', '3'], ['+a', '+a', '-a']])
+})
+
+test('who left before does not end what is followed anew', async () => {
+  const { all, asked } = connection(shelf(1))
+  const heard: string[] = []
+  const leave = await all.follow('a', 'now', () => heard.push('before'), undefined)
+  leave()
+  await all.follow('a', 'now', (text) => heard.push(text), undefined)
+  leave()
+  all.receive('a', said(2))
+  assert.deepEqual([heard, asked], [['2'], ['+a', '-a', '+a']])
+})
+
+test('a subscription that failed leaves nothing, is tried anew, and takes nothing from another', async () => {
+  const kept = shelf(1)
+  const { all, asked, refuse } = connection(kept)
+  const heard: string[] = []
+  refuse()
+  await assert.rejects(all.follow('a', 'now', () => {}, undefined), /refused/)
+  assert.deepEqual(asked, ['+a', '-a'])
+  await all.follow('a', 'now', (text) => heard.push(text), undefined)
+  refuse()
+  await assert.rejects(all.follow('a', 'now', () => heard.push('refused'), undefined), /refused/)
+  kept.isUnavailable = true
+  await assert.rejects(all.follow('a', 'now', () => heard.push('unread'), undefined), /unavailable/)
+  all.receive('a', said(2))
+  assert.deepEqual([heard, asked], [['2'], ['+a', '-a', '+a', '+a', '+a']])
+})
+
+test('after a lost connection each topic that is followed is read, and none that was left', async () => {
+  const kept = shelf(1)
+  const { all } = connection(kept)
+  const heard: string[] = []
+  for (const name of ['a', 'b']) await all.follow(name, 'now', (text) => heard.push(name + text), undefined)
+  const leave = await all.follow('c', 'now', (text) => heard.push(`c${text}`), undefined)
+  leave()
+  kept.events.push(said(2))
+  kept.last = 2
+  kept.asked.length = 0
+  all.resume()
+  await until(() => heard.length === 2)
+  assert.deepEqual([heard, kept.asked], [['a2', 'b2'], ['missed 1', 'missed 1']])
+})
+
+test('what is closed passes nothing on, takes nobody, and unsubscribes from nothing more', async () => {
+  const { all, asked } = connection(shelf(1))
+  const heard: string[] = []
+  const leave = await all.follow('a', 'now', (text) => heard.push(text), undefined)
+  all.close()
+  all.receive('a', said(2))
+  leave()
+  await assert.rejects(all.follow('a', 'now', () => {}, undefined), { kind: 'busy' })
+  assert.deepEqual([heard, asked], [[], ['+a']])
 })

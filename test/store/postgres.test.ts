@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
 import test from 'node:test'
 import { Fault, postgresStore } from '../../lib/index.ts'
 import { decodeNul, encodeNul } from '../../lib/store/shared/common.ts'
@@ -234,4 +235,49 @@ test('a connection of postgres.js on which nothing is heard any more is ended', 
   assert.deepEqual(await after(10_000, 10_000), [word, word])
   await store.close?.()
   assert.deepEqual([await after(60_000), channels.size], [[], 0])
+})
+
+test('a connection that emits errors ends nothing, is given back once, and another listens', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 6; turn++) await new Promise(setImmediate)
+  }
+  const clients: EventEmitter[] = []
+  const released: number[] = []
+  let failures = 0
+  const reads: string[] = []
+  const pool = {
+    ...pooled((text) => {
+      reads.push(text)
+      return [{ last: 0, number: null }]
+    }).pool,
+    async connect() {
+      if (failures > 0 && failures--) throw new Error('The server is starting up')
+      const client = new EventEmitter()
+      const at = clients.push(client) - 1
+      return Object.assign(client, {
+        async query() {},
+        release(isBroken: boolean) { if (isBroken) released.push(at) },
+      })
+    },
+  }
+  const store = postgresStore(pool)
+  t.after(() => store.close?.())
+  await store.follow('topic', 'now', () => {})
+  assert.deepEqual([clients.length, reads.length], [1, 1])
+  failures = 1
+  clients[0]!.emit('error', new Error('Connection terminated'))
+  clients[0]!.emit('end')
+  await turns()
+  assert.deepEqual([clients.length, released, reads.length], [1, [0], 1])
+  t.mock.timers.tick(100)
+  await turns()
+  assert.deepEqual([clients.length, released, reads.length], [2, [0], 2], 'What was missed is read')
+  clients[0]!.emit('error', new Error('again'))
+  await turns()
+  assert.deepEqual([clients.length, released], [2, [0]])
+  await store.close?.()
+  clients[1]!.emit('error', new Error('late'))
+  await turns()
+  assert.deepEqual([clients.length, released], [2, [0, 1]])
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
 import test from 'node:test'
 import { Fault, redisStore } from '../../lib/index.ts'
 import type { RedisClient } from '../../lib/index.ts'
@@ -119,4 +120,91 @@ test('who may not ask Redis for the database follows as in the first one', async
   leave()
   await store.close?.()
   assert.deepEqual(channels, ['triport:0:topic', 'end'])
+})
+
+/** What the one connection of a client that follows was asked. It emits what it is told to. */
+class Follower extends EventEmitter {
+  readonly asked: string[] = []
+  refused = 0
+
+  async connect(): Promise<void> {}
+  async subscribe(...channels: readonly unknown[]): Promise<void> {
+    this.asked.push(`+${channels.filter((one) => typeof one === 'string').join(' ')}`)
+    if (this.refused > 0 && this.refused--) throw new Error('Connection is closed.')
+  }
+
+  async unsubscribe(channel: string): Promise<void> { this.asked.push(`-${channel}`) }
+  disconnect(): void { this.asked.push('end') }
+  destroy(): void { this.asked.push('end') }
+}
+
+/** A Redis that has one event after another of each topic; what it was asked to read. */
+function topicsOf(read: string[]): (args: readonly string[]) => Promise<unknown> {
+  let last = 0
+  return async ([name, , count, ...rest]) => {
+    if (name === 'client') return ''
+    if (count === '1') return ['triport']
+    const [, , after, what] = rest
+    read.push(`${what}`)
+    if (what === 'nothing') return [`${last}`, '']
+    last++
+    return [`${last}`, '', `${last}`, `${after}`, `event ${last}`]
+  }
+}
+
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+}
+
+test('a connection of ioredis that fails ends nothing, and what is followed is heard again', async () => {
+  const [follower, read] = [new Follower(), [] as string[]]
+  const ask = topicsOf(read)
+  const store = redisStore({
+    call: (...args: readonly string[]) => ask(args), duplicate: () => follower, subscribe() {},
+  } as unknown as RedisClient)
+  const heard: string[] = []
+  await store.follow('one', 'now', (text) => heard.push(text))
+  const leave = await store.follow('two', 'now', (text) => heard.push(text))
+  follower.emit('ready')
+  leave()
+  await settled()
+  assert.deepEqual(follower.asked, ['+triport:0:one', '+triport:0:two', '-triport:0:two'])
+  follower.asked.length = read.length = 0
+  follower.emit('error', new Error('ECONNRESET'))
+  follower.refused = 1
+  follower.emit('ready')
+  await settled()
+  // That connection was lost, too: nothing is read before it is heard again.
+  assert.deepEqual([follower.asked, read], [['+triport:0:one'], []])
+  follower.emit('error', new Error('ECONNRESET'))
+  follower.emit('ready')
+  await settled()
+  assert.deepEqual([follower.asked, read, heard], [
+    ['+triport:0:one', '+triport:0:one'], ['missed'], ['event 1'],
+  ])
+  follower.emit('message', 'triport:0:one', '1 2 said')
+  follower.emit('message', 'another:0:one', '2 3 not here')
+  follower.emit('message', 'triport:0:one', 'no event')
+  assert.deepEqual(heard, ['event 1', 'said'])
+  await store.close?.()
+  assert.equal(follower.asked.at(-1), 'end')
+})
+
+test('a connection of node-redis that fails ends nothing, and what was missed is read', async () => {
+  const [follower, read] = [new Follower(), [] as string[]]
+  const store = redisStore({
+    sendCommand: topicsOf(read), duplicate: () => follower, subscribe() {},
+  } as unknown as RedisClient)
+  const heard: string[] = []
+  await store.follow('one', 'now', (text) => heard.push(text))
+  follower.emit('ready')
+  await settled()
+  assert.deepEqual(read, ['nothing'])
+  follower.emit('error', new Error('ECONNRESET'))
+  follower.emit('ready')
+  await settled()
+  assert.deepEqual([read, heard, follower.asked], [
+    ['nothing', 'missed'], ['event 1'], ['+triport:0:one'],
+  ])
+  await store.close?.()
 })
