@@ -5,7 +5,7 @@ import { limitsOf } from '../../lib/define/limits.ts'
 import { guardedStore } from '../../lib/state/guarded-store.ts'
 import { Fault, memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
-import { holdUp } from '../fixtures/time.ts'
+import { holdUp, standingTime } from '../fixtures/time.ts'
 import type { GuardedStore } from '../../lib/state/guarded-store.ts'
 import type { Store } from '../../lib/index.ts'
 
@@ -179,4 +179,47 @@ test('without a limit, a store that takes its time is neither late nor away', as
   await Promise.all(refused)
   await pause(30)
   assert.deepEqual([guard.isUnavailable, said], [false, []])
+})
+
+test('a store that is away is asked each second until it is back, and given up anew', async (t) => {
+  const pass = standingTime(t)
+  const { guard, turn, asked, said } = guarded()
+  const turns = async (): Promise<void> => {
+    for (let nth = 0; nth < 6; nth++) await new Promise(setImmediate)
+  }
+  const returns: string[] = []
+  guard.onReturn(() => returns.push('one'))
+  guard.onReturn(() => returns.push('two'))
+  for (const time of [1, 2]) {
+    turn(new Error('connect ECONNREFUSED'))
+    for (const nth of [1, 2, 3]) {
+      assert.equal(guard.isUnavailable, false, `${nth}`)
+      await assert.rejects(async () => guard.read(key), isBusy)
+    }
+    await turns()
+    assert.equal(guard.isUnavailable, true)
+    for (const _ of [1, 2]) {
+      const before = asked()
+      pass(999)
+      await turns()
+      assert.equal(asked(), before)
+      pass(1)
+      await turns()
+      assert.deepEqual([asked(), guard.isUnavailable], [before + 1, true])
+    }
+    turn('well')
+    pass(1_000)
+    await turns()
+    assert.equal(guard.isUnavailable, false)
+    assert.deepEqual([returns.length, said.length], [2 * time, 2 * time])
+  }
+  turn(new Error('connect ECONNREFUSED'))
+  for (const _ of [1, 2, 3]) await assert.rejects(async () => guard.read(key), isBusy)
+  await turns()
+  guard.close?.()
+  const before = asked()
+  turn('well')
+  pass(3_000)
+  await turns()
+  assert.deepEqual([asked(), returns.length], [before, 4])
 })

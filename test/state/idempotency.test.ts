@@ -221,3 +221,63 @@ test('a reply that the store could not take is let go, and known to be lost once
     await eventually(async () => (await replies.claim('ann', key, 'body', 1_000)).state === 'lost')
   }
 })
+
+/** A process whose beats a test makes; who is alive it says. */
+function beating(mayJudge: boolean, isAlive: () => boolean): { nodes: ClusterMembership; beat: () => void } {
+  const beats: (() => void)[] = []
+  const nodes = {
+    id: 'here', mayJudge, isAlive: async () => isAlive(),
+    onBeat: (listener: () => void) => beats.push(listener),
+  } as unknown as ClusterMembership
+  return { nodes, beat: () => { for (const one of beats) one() } }
+}
+
+test('an end that the store did not take is tried with each beat until it is done', async () => {
+  const memory = memoryStore({ isShared: true })
+  let isAway = false
+  const removed: string[] = []
+  const store: Store = { ...memory, remove: async (place, expected) => {
+    removed.push(place.key)
+    if (isAway) throw new Error('away')
+    return memory.remove(place, expected)
+  } }
+  const { nodes, beat } = beating(false, () => true)
+  const replies = idempotentReplies(limitsOf({ maxIdempotencyKeys: 2 }), store, () => {}, nodes)
+  const tried = async (): Promise<number> => {
+    removed.length = 0
+    beat()
+    for (let turn = 0; turn < 6; turn++) await new Promise(setImmediate)
+    return removed.length
+  }
+  const holds = []
+  for (const key of ['1', '2', '3']) holds.push(held(await replies.claim('ann', key, 'body', 1_000)))
+  isAway = true
+  for (const hold of holds) await hold.release()
+  assert.deepEqual([await tried(), await tried()], [1, 1], 'The first that fails ends a round')
+  isAway = false
+  // The third is more than may wait: it ends with its time.
+  assert.deepEqual([await tried(), await tried()], [2, 0])
+  const states = await Promise.all(['1', '2', '3'].map((key) => replies.claim('ann', key, 'other', 1_000)))
+  assert.deepEqual(states.map(({ state }) => state), ['held', 'held', 'other'])
+})
+
+test('a run is dead where one who may judge finds its process gone, and no reply since', async () => {
+  const rows = [
+    [true, false, false, 'died'], [true, true, false, 'running'],
+    [false, false, false, 'running'], [true, false, true, 'done'],
+  ] as const
+  for (const [mayJudge, isAlive, isWritten, expected] of rows) {
+    const memory = memoryStore({ isShared: true })
+    const limits = limitsOf({})
+    const first = idempotentReplies(limits, memory, () => {}, beating(false, () => true).nodes)
+    const hold = held(await first.claim('ann', 'k', 'body', 1_000))
+    const { nodes } = beating(mayJudge, () => {
+      if (isWritten) void hold.keep('{}')
+      return isAlive
+    })
+    const second = idempotentReplies(limits, memory, () => {}, nodes)
+    assert.equal((await second.claim('ann', 'k', 'other', 1_000)).state, 'other')
+    assert.equal((await second.claim('bob', 'k', 'other', 1_000)).state, 'held')
+    assert.equal((await second.claim('ann', 'k', 'body', 1_000)).state, expected)
+  }
+})
