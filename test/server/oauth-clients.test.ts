@@ -133,6 +133,18 @@ test('what a client has registered fits in the head of its requests, or is refus
   assert.equal(largest, 4)
 })
 
+test('an id of 7000 characters is given, and none that is longer', async (t) => {
+  const server = serving(t, await providerFor(t))
+  const others = [1, 2, 3].map((at) => `https://a.example/${at}?${'a'.repeat(1_600)}`)
+  const lengthOf = async (more: number): Promise<number> => {
+    const redirect_uris = [`https://a.example/?${'a'.repeat(more)}`, ...others]
+    return String((await register(server, { redirect_uris }))['client_id'] ?? '').length
+  }
+  const lengths = []
+  for (let more = 200; lengths.at(-1) !== 0 && more < 400; more++) lengths.push(await lengthOf(more))
+  assert.deepEqual(lengths.slice(-2), [7_000, 0])
+})
+
 test('names are shown as people read them', async (t) => {
   const server = serving(t, await providerFor(t))
   const names: readonly (readonly [given: unknown, shown: string])[] = [

@@ -12,6 +12,8 @@ const broken: readonly (readonly [string, RegExp])[] = [
   ['a/b}', /character 4: '}' cannot stand in a URI/],
   ['a b', /character 2: ' ' cannot stand/],
   ['100%', /character 4: '%' cannot stand/],
+  ['{b} c', /character 4: ' ' cannot stand/],
+  ['%', /character 1: '%' cannot stand/],
   ['a{}', /character 3: '' is no variable/],
   ['a{+}', /character 4: '' is no variable/],
   ['a{b,}', /character 5: '' is no variable/],
