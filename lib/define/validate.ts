@@ -196,11 +196,11 @@ export function knownMembers<T extends object>(definition: T, checks: AnyChecks)
 
 /**
  * Throws `TypeError` for an argument after the `most` that `verb` takes: it would be ignored. A number is
- * fine: `list.map(defineTool)` gives each its index.
+ * fine after the first: `list.map(defineTool)` gives each its index.
  */
 export function rejectMore(verb: string, given: ArrayLike<unknown>, remedy: string, most = 1): void {
   const more = given[most]
-  if (more === undefined || typeof more === 'number') return
+  if (more === undefined || (most === 1 && typeof more === 'number')) return
   throw new TypeError(`${verb} takes ${most === 1 ? 'one argument' : 'two arguments'}, and not also `
     + `${show(more)}; ${remedy}`)
 }
