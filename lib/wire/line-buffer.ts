@@ -1,5 +1,6 @@
 /** Lines of one client: bytes in, lines of text out. */
 import { isUtf8 } from 'node:buffer'
+import { ownBytes } from '../util/own-bytes.ts'
 
 export type Line =
   | { readonly ok: true; readonly text: string }
@@ -9,6 +10,8 @@ const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const END = Buffer.of(LINE_FEED)
 const nothing = Buffer.alloc(0)
+/** Shorter chunks that wait behind others share pages: a client may send each byte by itself. */
+const PAGE_BYTES = 16 * 1024
 
 /**
  * Chunks of bytes as lines of text, of at most `maxBytes` each, taken one by one: each ends with LF, a CR
@@ -17,6 +20,9 @@ const nothing = Buffer.alloc(0)
 export class LineBuffer {
   readonly #maxBytes: number
   readonly #chunks: Buffer[] = []
+  /** The page of the last chunk, and how far it is filled; none where that is no page of ours. */
+  #page = nothing
+  #filled = 0
   /** How much of the first chunk is read. */
   #at = 0
   #size = 0
@@ -35,8 +41,20 @@ export class LineBuffer {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk)
       : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     if (bytes.length === 0) return
-    this.#chunks.push(bytes)
     this.#size += bytes.length
+    if (bytes.length >= PAGE_BYTES || this.#chunks.length === 0) {
+      this.#page = nothing
+      this.#chunks.push(ownBytes(bytes))
+      return
+    }
+    if (this.#page.length - this.#filled < bytes.length) {
+      this.#page = Buffer.allocUnsafeSlow(PAGE_BYTES)
+      this.#filled = 0
+      this.#chunks.push(nothing)
+    }
+    bytes.copy(this.#page, this.#filled)
+    this.#filled += bytes.length
+    this.#chunks[this.#chunks.length - 1] = this.#page.subarray(0, this.#filled)
   }
 
   /** Nothing will follow: the rest is a line. */

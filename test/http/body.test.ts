@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import test from 'node:test'
-import { BodyBudget, readBody } from '../../lib/http/server/body.ts'
+import { BodyBudget, BodyReading, readBody } from '../../lib/http/server/body.ts'
 import { PlainLease } from '../../lib/util/quota.ts'
 import { markLoopBusy, whenLoopIsFree } from '../../lib/http/stream/loop-fairness.ts'
 import { echo, eventually, jsonOf, listen, serve } from '../fixtures/client.ts'
+import { heldBytes } from '../fixtures/heap.ts'
 import { portOf } from '../fixtures/listening.ts'
 import { crumbled } from './crumbs.ts'
 import type { IncomingMessage } from 'node:http'
@@ -261,4 +262,21 @@ test('a long body is counted for the pages that it takes', async (t) => {
     await eventually(() => holder.amount === held, `${held} bytes are held`)
   }
   assert.equal(budget.used, 192 * 1024)
+})
+
+test('bodies whose chunks are views of more hold about what they are counted for', () => {
+  const budget = new BodyBudget(10_000_000)
+  const limits = { maxBodyBytes: 1_000_000, bodyTimeoutMs: 10_000 }
+  const holders = Array.from({ length: 100 }, () => holderOf())
+  const readings = holders.map((holder) => new BodyReading(holder, budget, limits, { takeBody() {} }))
+  const before = heldBytes()
+  // As HTTP/2 and web streams may give them.
+  for (let n = 0; n < 40; n++) {
+    for (const reading of readings) reading.take(Buffer.alloc(65_536, 'a').subarray(0, 10))
+  }
+  const held = heldBytes() - before
+  assert.equal(budget.used, 40_000)
+  assert.ok(held < 5_000_000, `${held} for ${budget.used}`)
+  for (const reading of readings) reading.stop()
+  for (const holder of holders) holder.close()
 })

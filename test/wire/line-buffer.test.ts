@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { LineBuffer } from '../../lib/wire/line-buffer.ts'
+import { heldBytes } from '../fixtures/heap.ts'
 
 /** All lines of some chunks; a fault is its own name in brackets. */
 function linesOf(chunks: readonly (string | Uint8Array)[], maxBytes = 100): readonly string[] {
@@ -89,4 +90,19 @@ test('what nobody has taken yet is counted', () => {
   assert.deepEqual(lines.take(), { ok: true, text: 'efgh' })
   assert.equal(lines.take(), undefined)
   assert.equal(lines.size, 0)
+})
+
+test('bytes that came one by one, each a view of 64 KiB, hold about what they count', () => {
+  const lines = new LineBuffer(1_000)
+  const before = heldBytes()
+  for (let n = 0; n < 20_000; n++) {
+    // One line in ten is longer than what is kept as it is.
+    lines.add(Buffer.alloc(65_536, 'a').subarray(0, n % 1_000 === 0 ? 20_000 : 1))
+    if (n % 500 === 0) lines.add('\n')
+  }
+  const held = heldBytes() - before
+  assert.ok(held < 2 * lines.size + 1_000_000, `${held} for ${lines.size}`)
+  let count = 0
+  for (let line = lines.take(); line !== undefined; line = lines.take()) count++
+  assert.equal(count, 40)
 })

@@ -4,6 +4,7 @@
  */
 import { constants, isAscii, isUtf8 } from 'node:buffer'
 import { timer } from '../../util/clock.ts'
+import { ownBytes } from '../../util/own-bytes.ts'
 import { Quota } from '../../util/quota.ts'
 import { PLACE_LENGTH, placesIn } from '../../wire/random.ts'
 import { BodyParts, bytesTaken } from './body-parts.ts'
@@ -230,14 +231,15 @@ export class BodyReading {
     if (!this.#budget.hold(this.#lease, bytesTaken(length))) return this.fail('no-room')
     this.#length = length
     if (++this.#chunks % MANY_CHUNKS === 0 && this.#incoming !== undefined) pauseUntilLoopFree(this.#incoming)
-    if (this.#parts !== undefined) return this.#parts.add(chunk)
+    const own = ownBytes(chunk)
+    if (this.#parts !== undefined) return this.#parts.add(own)
     if (this.#first === undefined) {
-      this.#first = chunk
+      this.#first = own
       return
     }
     this.#parts = new BodyParts()
     this.#parts.add(this.#first)
-    this.#parts.add(chunk)
+    this.#parts.add(own)
     this.#first = undefined
   }
 
