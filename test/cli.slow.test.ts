@@ -112,7 +112,7 @@ test('what the flags say is what is served', async (t) => {
   const listed = await serve(
     t, [fine, '--host', '0.0.0.0', '--insecure', '--allowed-hosts', 'agents.example, other.example'],
   )
-  assert.equal((await fetch(`${listed.url}/health`)).status, 403)
+  assert.equal((await fetch(`${listed.url}/docs`)).status, 403)
 })
 
 test('a signal closes in order, a second one at once', async (t) => {
