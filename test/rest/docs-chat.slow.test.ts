@@ -104,6 +104,7 @@ test('the members of a group are told apart as they speak, in turn or all at onc
   await page.sees(/Critic\s+look_Critic\s+done.*\s+Critic of/)
   await page.isTrue(`document.querySelector('.step.now').ariaLabel === 'Critic'`)
   gate.open()
+  await page.sees(/Critic of Poet of a rose/)
   await page.sees(/Done/)
   const steps = `[...document.querySelectorAll('section:not([hidden]) .step')].map((one) => one.innerText)`
   const [first, second, ...rest] = await page.evaluate(steps) as readonly string[]
