@@ -185,7 +185,9 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   #data: unknown
   #state: AnswerState = 'completed'
   #isMessage = false
-  #toolCalls: readonly MadeToolCall[] | undefined
+  #toolCalls: MadeToolCall[] | undefined
+  /** The names of the client's tools. */
+  #offered: ReadonlySet<string> | undefined
   flaw: string | undefined
   /** Of another framework whose pieces come. */
   #shape: ResultShape | undefined
@@ -286,9 +288,11 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   }
 
   #callTools(given: unknown): void {
-    const calls = toolCallsOf(given, this.#call.clientTools)
+    this.#offered ??= new Set(this.#call.clientTools.map(({ name }) => name))
+    const calls = toolCallsOf(given, this.#offered)
     this.count(JSON.stringify(calls).length)
-    this.#toolCalls = [...this.#toolCalls ?? [], ...calls]
+    this.#toolCalls ??= []
+    for (const one of calls) this.#toolCalls.push(one)
   }
 
   #item(item: string | ContentInput): readonly Content[] {

@@ -39,8 +39,14 @@ export type MadeToolCall = Pick<ClientToolResult, 'id' | 'name' | 'args'>
 
 const callMembers: ReadonlySet<string> = new Set(['id', 'name', 'args'] satisfies (keyof ClientToolCall)[])
 
-/** The calls of an answer, checked. Throws `Fault('internal')` for one that the client cannot run. */
-export function toolCallsOf(calls: unknown, offered: readonly ClientTool[]): readonly MadeToolCall[] {
+/** More names of tools are not shown in an error. */
+const MAX_SHOWN = 10
+
+/**
+ * The calls of an answer, checked. `offered`: the names of the client's tools. Throws `Fault('internal')` for
+ * one that the client cannot run.
+ */
+export function toolCallsOf(calls: unknown, offered: ReadonlySet<string>): readonly MadeToolCall[] {
   if (!Array.isArray(calls)) throw mistake(`an agent answers with toolCalls ${show(calls)}; write a list`)
   return calls.map((call: unknown) => {
     const { id = randomUuid(), name, args = {} } = isRecord(call) ? call : {}
@@ -53,8 +59,8 @@ export function toolCallsOf(calls: unknown, offered: readonly ClientTool[]): rea
       throw mistake(`an agent calls ${show(name)} with the member ${show(other)}; a call has id, name and `
         + 'args, which is an object')
     }
-    if (!offered.some((tool) => tool.name === name)) {
-      const names = offered.map((tool) => tool.name).join(', ') || 'none'
+    if (!offered.has(name)) {
+      const names = show([...offered].slice(0, MAX_SHOWN).join(', ') || 'none')
       throw mistake(`an agent calls ${show(name)}, a tool that the client does not offer; `
         + `call.clientTools has ${names}`)
     }

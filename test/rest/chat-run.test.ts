@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { eventually, jsonOf, listen, request, serve } from '../fixtures/client.ts'
+import { costOfParsing, cpuMs } from '../fixtures/time.ts'
 import type { TestContext } from 'node:test'
 import type { AgentOutput, Call, TriportServer } from '../../lib/index.ts'
 
@@ -358,4 +359,37 @@ test('an answer has the format that was asked for, or says why not', async (t) =
     assert.equal(deltas.map((delta) => delta['content'] ?? '').join(''), content ?? '')
     assert.equal(deltas.some((delta) => 'refusal' in delta), refusal !== undefined)
   }
+})
+
+test('many tools of a client are called in linear time, at once or in pieces', async (t) => {
+  const functionOf = (at: number): object => ({ type: 'function', function: { name: `f${at}` } })
+  const tools = Array.from({ length: 45_000 }, (_, at) => functionOf(at))
+  const limit = 150 * costOfParsing()
+  const call = { name: 'f44999' }
+  const ways: readonly (() => AgentOutput)[] = [
+    () => ({ toolCalls: tools.map(() => call) }),
+    async function* () {
+      for (const _ of tools) yield { toolCalls: [call] }
+    },
+  ]
+  for (const run of ways) {
+    const server = serve(t, { agents: [{ name: 'Agent', run }], maxResultBytes: 100_000_000 })
+    const asked = chat({ tools })
+    const before = cpuMs()
+    const response = await server.fetch(asked)
+    assert.equal((await response.text()).match(/"f44999"/g)?.length, tools.length)
+    const cost = cpuMs() - before
+    assert.ok(cost < limit, `${cost} ms of at most ${limit}`)
+  }
+})
+
+test('the error for a tool that is not offered is short, however many are', async (t) => {
+  const functionOf = (at: number): object => ({ type: 'function', function: { name: `f${at}` } })
+  const tools = Array.from({ length: 5_000 }, (_, at) => functionOf(at))
+  const server = serve(t, {
+    agents: [{ name: 'Agent', run: () => ({ toolCalls: [{ name: 'other' }] }) }], exposeErrors: true,
+  })
+  const said = await (await server.fetch(chat({ tools }))).text()
+  assert.match(said, /does not offer/)
+  assert.ok(said.length < 1_000, said.slice(0, 200))
 })
