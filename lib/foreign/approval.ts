@@ -15,10 +15,16 @@ export interface ShownCall {
 
 /** What the user has said of some calls. Each answer counts once, and only for the call that was shown. */
 export class Approvals {
-  #left: readonly (readonly [shown: string, isApproved: boolean])[]
+  /** By what was shown; of equal calls the answer to the first is the last. */
+  readonly #left = new Map<string, boolean[]>()
 
   constructor(calls: readonly ShownCall[], answers: readonly boolean[]) {
-    this.#left = calls.map((one, at) => [textOf(one), answers[at] === true])
+    for (let at = calls.length - 1; at >= 0; at--) {
+      const text = textOf(calls[at]!)
+      const equal = this.#left.get(text)
+      if (equal === undefined) this.#left.set(text, [answers[at] === true])
+      else equal.push(answers[at] === true)
+    }
   }
 
   /**
@@ -26,19 +32,16 @@ export class Approvals {
    * id, name and arguments: it has to be asked.
    */
   take(calls: readonly ShownCall[]): readonly (boolean | undefined)[] {
-    const answers = calls.map((one) => this.#takeOne(textOf(one)))
+    const answers = calls.map((one) => this.#left.get(textOf(one))?.pop())
+    const idsOf = (answer: boolean | undefined): ReadonlySet<string> => (
+      new Set(calls.filter((_, at) => answers[at] === answer).map(({ id }) => id))
+    )
+    const [declined, unshown] = [idsOf(false), idsOf(undefined)]
     return calls.map(({ id }, at) => {
       if (answers[at] !== true) return answers[at]
       // Its framework would let all of them run.
-      const equal = answers.filter((_, place) => calls[place]?.id === id)
-      return equal.includes(false) ? false : equal.includes(undefined) ? undefined : true
+      return declined.has(id) ? false : unshown.has(id) ? undefined : true
     })
-  }
-
-  #takeOne(text: string): boolean | undefined {
-    const found = this.#left.find(([shown]) => shown === text)
-    this.#left = this.#left.filter((one) => one !== found)
-    return found?.[1]
   }
 }
 
@@ -102,10 +105,14 @@ export async function askEach<One extends { readonly id: string }>(
   questions: readonly One[], ask: (one: One) => Promise<unknown>,
 ): Promise<readonly unknown[]> {
   const answers = await Promise.all(questions.map(ask))
-  const texts = answers.map((answer) => JSON.stringify(answer))
-  return answers.map((answer, at) => (
-    questions.every(({ id }, other) => id !== questions[at]?.id || texts[other] === texts[at]) ? answer : null
-  ))
+  const texts = new Map<string, string | undefined>()
+  const split = new Set<string>()
+  for (const [at, { id }] of questions.entries()) {
+    const text: string | undefined = JSON.stringify(answers[at])
+    if (texts.has(id) && texts.get(id) !== text) split.add(id)
+    texts.set(id, text)
+  }
+  return answers.map((answer, at) => split.has(questions[at]!.id) ? null : answer)
 }
 
 function cut(text: string): string {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineAgent } from '../../lib/define/agent.ts'
+import { agUi } from '../../lib/foreign/adapters/ag-ui.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
+import { costOfParsing, cpuMs } from '../fixtures/time.ts'
 import type { AgentOutput, ForeignAgent } from '../../lib/index.ts'
 
 interface Subscriber { onEvent(one: { event: object }): void }
@@ -132,4 +134,16 @@ test('an agent of AG-UI that cannot be aborted does not end the process', async 
   await sleep(5)
   call.disconnect()
   await assert.rejects(answer, { kind: 'cancelled' })
+})
+
+test('many events at once are read in linear time', async () => {
+  const agent = new Agent([])
+  agent.runAgent = async (_options, { onEvent }) => {
+    for (let at = 0; at < 160_000; at++) onEvent({ event: { type: 'RAW' } })
+  }
+  const limit = 200 * costOfParsing()
+  const before = cpuMs()
+  for await (const _ of agUi.run(agent, 'Hi', callOf())) assert.fail()
+  const cost = cpuMs() - before
+  assert.ok(cost < limit, `${cost} ms of at most ${limit}`)
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Approvals, askApproval, askApprovals, askEach } from '../../lib/foreign/approval.ts'
 import { callOf } from '../fixtures/house.ts'
+import { costOf, costOfParsing, cpuMs } from '../fixtures/time.ts'
 import type { LiveCall } from '../../lib/define/live-call.ts'
 import type { ShownCall } from '../../lib/foreign/approval.ts'
 
@@ -101,4 +102,19 @@ test('of questions with one id different answers are none', async () => {
   assert.deepEqual(await askEach(questions, async ({ says }) => ({ says })), [
     null, { says: 2 }, null, { says: 2 },
   ])
+})
+
+test('many calls are answered in linear time', async () => {
+  const calls = Array.from({ length: 30_000 }, (_, at) => ({ id: `c${at}`, tool: 'book', args: {} }))
+  const limit = 20 * costOfParsing()
+  const taken = costOf(() => {
+    const answers = new Approvals(calls, calls.map(() => true)).take(calls.toReversed())
+    assert.ok(answers.every((one) => one === true))
+  }, limit)
+  assert.ok(taken < limit, `${taken} ms of at most ${limit}`)
+  const before = cpuMs()
+  const answers = await askEach(calls, async ({ id }) => id)
+  const asked = cpuMs() - before
+  assert.deepEqual(answers, calls.map(({ id }) => id))
+  assert.ok(asked < limit, `${asked} ms of at most ${limit}`)
 })

@@ -69,7 +69,7 @@ export const agUi: Adapter & Reader = {
 
 /** The events of a run as they come. Throws where it fails. */
 async function* eventsOf(one: Theirs, resume: Resume | undefined, call: Call): AsyncGenerator<Event> {
-  const waiting: Event[] = []
+  let waiting: Event[] = []
   let isOver = false
   let wake = (): void => {}
   const abortController = new AbortController()
@@ -93,9 +93,13 @@ async function* eventsOf(one: Theirs, resume: Resume | undefined, call: Call): A
   try {
     while (!isOver || waiting.length > 0) {
       call.signal.throwIfAborted()
-      const event = waiting.shift()
-      if (event === undefined) await new Promise<void>((resolve) => { wake = resolve })
-      else yield event
+      if (waiting.length === 0) await new Promise<void>((resolve) => { wake = resolve })
+      const events = waiting
+      waiting = []
+      for (const event of events) {
+        call.signal.throwIfAborted()
+        yield event
+      }
     }
     await over
   } finally {

@@ -102,10 +102,14 @@ async function pendingIn(graph: Theirs, config: object): Promise<readonly GraphI
 function answersTo(
   pending: readonly GraphInterrupt[], asked: readonly GraphInterrupt[], answers: readonly unknown[],
 ): readonly (readonly [id: string, answer: unknown])[] {
-  const texts = asked.map(textOfInterrupt)
+  const places = new Map<string, number>()
+  for (const [at, one] of asked.entries()) {
+    const text = textOfInterrupt(one)
+    if (!places.has(text)) places.set(text, at)
+  }
   return pending.flatMap((one) => {
-    const at = texts.indexOf(textOfInterrupt(one))
-    return at < 0 ? [] : [[one.id, answers[at]] as const]
+    const at = places.get(textOfInterrupt(one))
+    return at === undefined ? [] : [[one.id, answers[at]] as const]
   })
 }
 
