@@ -73,7 +73,11 @@ async function* runOnce<State>(
       const next = await run.next()
       if (next.done === true) {
         if (next.value === undefined && !isAnswered) return undefined
-        keep(pack({ shown, state: next.value }))
+        try {
+          keep(pack({ shown, state: next.value }))
+        } catch (error) {
+          forget(error instanceof Error ? error : new Error(String(error)))
+        }
         // An answer that is too large to be kept is one all the same.
         await (next.value === undefined ? kept.catch(() => '') : kept)
         return next.value
@@ -94,12 +98,20 @@ function inParagraph(step: string, shown: Shown, paragraphs: Paragraphs): Shown 
   return shown.text === undefined ? shown : { ...shown, text: paragraphs.next(step, shown.text) }
 }
 
+/** Bytes of a step as JSON. What is kept of it, packed, has a smaller bound of its own. */
+const MAX_STEP_BYTES = 64 * 1024 * 1024
+
 // Whole conversations: a tenth of their size as they are.
 
 function pack(kept: Kept<unknown>): string {
-  return deflateRawSync(JSON.stringify(kept)).toString('base64')
+  const json = Buffer.from(JSON.stringify(kept))
+  if (json.length > MAX_STEP_BYTES) {
+    throw new RangeError(`What an agent goes on from is larger than ${MAX_STEP_BYTES} bytes`)
+  }
+  return deflateRawSync(json).toString('base64')
 }
 
 function unpack<State>(packed: string): Kept<State> {
-  return JSON.parse(inflateRawSync(Buffer.from(packed, 'base64')).toString()) as Kept<State>
+  const json = inflateRawSync(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_STEP_BYTES })
+  return JSON.parse(json.toString()) as Kept<State>
 }

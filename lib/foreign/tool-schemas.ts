@@ -101,14 +101,21 @@ function standardOf(
   return { '~standard': { version: 1, vendor, validate, jsonSchema: { input: json, output: json } } }
 }
 
-/** Google's own form of JSON Schema has its types in capitals. */
-function lowered(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(lowered)
+/** Deeper than any schema that compiles. */
+const MAX_DEPTH = 256
+
+/** Google's own form of JSON Schema has its types in capitals. Throws `TypeError` for what is too deep. */
+function lowered(schema: unknown, depth = 0): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
+  if (depth > MAX_DEPTH) {
+    throw new TypeError(`The schema of this tool is nested deeper than ${MAX_DEPTH} levels; make it flatter`)
+  }
+  const inner = (one: unknown): unknown => lowered(one, depth + 1)
+  if (Array.isArray(schema)) return schema.map(inner)
   if (!isLike(readMember(schema, 'type'), /^[A-Z]+$/)) return schema
   return Object.fromEntries(Object.entries(schema).map(([name, value]: [string, unknown]) => {
     if (name === 'type') return [name, String(value).toLowerCase()]
-    if (name !== 'properties') return [name, lowered(value)]
-    return [name, Object.fromEntries(Object.entries(value ?? {}).map(([key, one]) => [key, lowered(one)]))]
+    if (name !== 'properties') return [name, inner(value)]
+    return [name, Object.fromEntries(Object.entries(value ?? {}).map(([key, one]) => [key, inner(one)]))]
   }))
 }

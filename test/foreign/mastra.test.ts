@@ -136,3 +136,17 @@ test('a tool that waits for something else than was shown is asked again', async
     assert.equal(went.join(', '), expected)
   }
 })
+
+test('a form that is no JSON, or nested too deep, is asked as text', async () => {
+  for (const resumeSchema of ['{', '['.repeat(1_000) + ']'.repeat(1_000)]) {
+    const waiting = ['tool-call-suspended', { ...tool, suspendPayload: { question: 'Which?' }, resumeSchema }]
+    const agent = {
+      stream: async () => run(waiting as [string, object]),
+      resumeStream: async (data: unknown) => run(['text-delta', { text: `Went on with ${String(data)}.` }]),
+    }
+    const call = callOf({
+      can: () => true, ask: async () => ({ action: 'accept', content: { answer: '1A' } }),
+    })
+    assert.deepEqual(await shownBy(mastra.run(agent, 'Hi', call)), ['Went on with 1A.'])
+  }
+})

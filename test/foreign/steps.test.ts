@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import test from 'node:test'
+import { deflateRawSync } from 'node:zlib'
 import { askApproval } from '../../lib/foreign/approval.ts'
 import { runSteps } from '../../lib/foreign/steps.ts'
 import { callOf } from '../fixtures/house.ts'
@@ -155,4 +156,14 @@ test('only a user who says so approves, and where none can be asked nothing is a
     { action: 'decline' }, { action: 'cancel' },
   ]) assert.equal(await approve(answering(answer)), false, JSON.stringify(answer))
   await assert.rejects(approve(callOf()), { kind: 'unsupported' })
+})
+
+test('what is kept is not unpacked without end, and what would be too large is not kept', async () => {
+  const large = 'a'.repeat(65 * 1024 * 1024)
+  const packed = deflateRawSync(JSON.stringify({ shown: [], state: large })).toString('base64')
+  const kept = callOf({ once: async () => packed })
+  const step = async function* (): AgentStep<string> { return large }
+  const ask = async (): Promise<void> => { throw new Error('It is asked') }
+  await assert.rejects(shownBy(runSteps(kept, 'a', step, ask)), { code: 'ERR_BUFFER_TOO_LARGE' })
+  await assert.rejects(shownBy(runSteps(rerun()(), 'a', step, ask)), /is larger than \d+ bytes/)
 })

@@ -406,3 +406,19 @@ test('annotations and output schemas are kept', () => {
   assert.deepEqual(defineTool(gemini as never).input.json,
     { type: 'object', properties: { type: { type: 'string' } }, required: ['type'] })
 })
+
+test('a schema in the form of Google that is nested too deep is refused in a sentence', () => {
+  const nested = (levels: number): object => {
+    let schema: object = { type: 'STRING' }
+    for (let level = 0; level < levels; level++) schema = { type: 'ARRAY', items: schema }
+    return schema
+  }
+  const tool = (levels: number): never => objectOf({ runAsync: () => 1 }, {
+    name: 'add', [Symbol.for('google.adk.functionTool')]: true,
+    parameters: { type: 'OBJECT', properties: { a: nested(levels) } },
+  }) as never
+  assert.equal(JSON.stringify(defineTool(tool(50)).input.json).match(/"array"/g)?.length, 50)
+  for (const levels of [300, 100_000]) {
+    assert.throws(() => defineTool(tool(levels)), { name: 'TypeError', message: /deeper than 256 levels/ })
+  }
+})

@@ -5,7 +5,7 @@
 import { partReader } from './ai-parts.ts'
 import { askApprovals, askFreely } from '../approval.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
-import { itemsIn, membersIn, readMember } from '../shape.ts'
+import { itemsIn, membersIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
@@ -65,9 +65,9 @@ class Run {
       if (isWaiting(chunk)) fresh.push(membersIn(chunk))
       if (shown !== undefined) yield shown
     }
-    const ids = fresh.map(idOf)
+    const ids = new Set(fresh.map(idOf))
     // A tool that says again what it waits for may wait for something else by now.
-    this.waiting = [...this.waiting.filter((one) => !ids.includes(idOf(one))), ...fresh]
+    this.waiting = [...this.waiting.filter((one) => !ids.has(idOf(one))), ...fresh]
   }
 
   /** Whether it still waits for what was asked, and then for it no more. */
@@ -112,7 +112,7 @@ async function askFor(waiting: readonly PlainMembers[], call: Call): Promise<rea
 /** Asks what a tool itself asks. */
 async function askOne(asked: PlainMembers, call: Call): Promise<Answer> {
   const { toolCallId, suspendPayload, resumeSchema } = membersIn(asked['payload'])
-  const schema: unknown = typeof resumeSchema === 'string' ? JSON.parse(resumeSchema) : undefined
+  const schema = typeof resumeSchema === 'string' ? readJson(resumeSchema) : undefined
   const question = typeof suspendPayload === 'object' ? { ...suspendPayload, schema } : suspendPayload
   const data = await askFreely(call, `mastra-${String(toolCallId)}`, question)
   return data === null ? { asked, approved: false } : { asked, data }
