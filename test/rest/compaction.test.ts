@@ -105,3 +105,14 @@ test('what cannot be made into one item is refused', async (t) => {
     assert.deepEqual([got, error.param], [status, param], JSON.stringify(body))
   }
 })
+
+test('compactions hold no more objects together than a body may', async (t) => {
+  const server = serving(t, { maxObjects: 1_000 })
+  const content = Array.from({ length: 600 }, () => ({ type: 'input_text', text: 'a' }))
+  const { output: [item] } = await compacted(server, { input: [{ role: 'user', content }] })
+  const ask = async (count: number): Promise<number> => {
+    const input = [...Array<Json>(count).fill(item), { role: 'user', content: 'a' }]
+    return (await server.fetch(request('/v1/responses', { model: 'agent', input }))).status
+  }
+  assert.deepEqual([await ask(1), await ask(2)], [200, 413])
+})

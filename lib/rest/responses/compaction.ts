@@ -5,7 +5,9 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
+import { InnerJson } from '../../wire/json.ts'
 import type { Limits } from '../../define/limits.ts'
+import type { JsonBounds } from '../../wire/json.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { CompactionOpener, ResponseItem } from './response-input.ts'
 
@@ -40,11 +42,13 @@ export class CompactionReader implements CompactionOpener {
   readonly #seal: Seal
   readonly #owner: string
   readonly #maxBytes: number
+  readonly #inner: InnerJson
 
-  constructor(seal: Seal, owner: string, { maxBodyBytes }: Pick<Limits, 'maxBodyBytes'>) {
+  constructor(seal: Seal, owner: string, limits: Pick<Limits, 'maxBodyBytes' | keyof JsonBounds>) {
     this.#seal = seal
     this.#owner = owner
-    this.#maxBytes = maxBodyBytes
+    this.#maxBytes = limits.maxBodyBytes
+    this.#inner = new InnerJson(limits)
   }
 
   open({ encrypted_content: sealed }: ResponseItem, at: string): readonly ResponseItem[] {
@@ -54,13 +58,18 @@ export class CompactionReader implements CompactionOpener {
       const why = 'is not what POST /v1/responses/compact gave you here; send the whole conversation'
       throw new Fault('invalid', `${param} ${why}`, { param, code: 'invalid_encrypted_content' })
     }
+    const parsed = this.#inner.parse(this.#unpack(packed))
+    if (!parsed.ok) throw new Fault('too-large', `${param} cannot be read: ${parsed.why}`)
+    return parsed.value as readonly ResponseItem[]
+  }
+
+  #unpack(packed: string): string {
     const maxOutputLength = this.#maxBytes - this.length
     try {
       if (maxOutputLength <= 0) throw new RangeError('Nothing is left')
       const text = zlib().inflateRawSync(Buffer.from(packed, 'base64'), { maxOutputLength }).toString()
       this.length += text.length
-      const items: readonly ResponseItem[] = JSON.parse(text)
-      return items
+      return text
     } catch {
       throw new Fault('too-large', `The compactions hold more than ${this.#maxBytes} bytes together`)
     }
