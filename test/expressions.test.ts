@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { slownessOf } from './fixtures/expressions.ts'
+import { costOf, costOfParsing } from './fixtures/time.ts'
 
 interface Token { readonly kind: string; readonly text: string }
 
@@ -76,6 +77,24 @@ test('every regular expression that stands in lib takes linear time, or its text
   }
   assert.ok(found.length > 450, `${found.length} expressions`)
   assert.deepEqual(found.filter((one) => one !== undefined), [])
+})
+
+test('the expression by which the page of docs reads Markdown takes no longer for what never ends', () => {
+  const page = readFileSync('lib/rest/service/docs.html', 'utf8')
+  const made = /INLINE = new RegExp\(\[([^]*?)\]\.join\('\|'\), '(\w+)'\)/.exec(page)
+  const [, parts = '', flags = ''] = made ?? []
+  const strings = tokensOf(parts).filter(({ kind }) => kind === 'text')
+  const source = strings.map(({ text }) => text.slice(1, -1).replace(/\\(.)/g, '$1')).join('|')
+  const inline = new RegExp(source, flags)
+  assert.deepEqual('**a** `b` [c](d) <https://e> ~~f~~ _g_'.match(inline)?.length, 6)
+  // What it refers back to can only be tried. Each part begins here again and again, and ends nowhere.
+  const limit = 150 * costOfParsing()
+  for (const begin of ['**a ', '__a ', '*a ', '_a ', '`a ', '`', '``a `b ', '[a](', '[', '~~a ', '<https:',
+    'https://', '\\', 'a']) {
+    const text = begin.repeat(160_000 / begin.length)
+    const cost = costOf(() => { text.match(inline) }, limit)
+    assert.ok(cost < limit, `${begin}: ${cost} ms of at most ${limit}`)
+  }
 })
 
 test('every regular expression that is made takes linear time, or its text is short', async (t) => {
