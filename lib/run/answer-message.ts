@@ -2,6 +2,7 @@
  * Answers one message within a conversation: the history goes in, the agent's answer comes out, and both are
  * added to the history. The same in every protocol. A run that outlives its request is in `task-run.ts`.
  */
+import { ownText } from '../util/own-text.ts'
 import { isThenable } from '../util/thenable.ts'
 import { answerOf, noAnswer } from '../define/answer.ts'
 import { textOf } from '../define/content.ts'
@@ -140,7 +141,7 @@ function remember({ service, agent, message, call }: Turn, answer: Answer): Mayb
   const shown = artifacts.length === 0 ? '' : textOf(artifacts.flatMap(({ parts }) => parts))
   const { conversations } = service
   const asked = remembered ?? prompt
-  const answered = answer.text + shown
+  const answered = ownText(answer.text + shown)
   const recorded = isNamed ? conversations.record(owner, conversationId, [
     { role: 'user', content: asked }, { role: 'assistant', content: answered },
   ], call.history) : conversations.begin(owner, conversationId, asked, answered)

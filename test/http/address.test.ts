@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { heldBytes } from '../fixtures/heap.ts'
 import { authorityOf, forwarded, networkOf, parseHost } from '../../lib/http/message/address.ts'
 
 test('a host is read with its port, or not at all', () => {
@@ -64,4 +65,15 @@ const networks: readonly (readonly [address: string | undefined, network: string
 
 test('one client is one IPv4 address, or one /64', () => {
   for (const [address, network] of networks) assert.equal(networkOf(address), network, address)
+})
+
+test('a network that is kept does not keep the list that it was read from', () => {
+  const before = heldBytes()
+  const kept = Array.from({ length: 500 }, (_, n) => {
+    const list = Buffer.from(`${'x'.repeat(12_000)}, 203.113.100.${n % 256}`).toString('latin1')
+    return networkOf(forwarded(list, 1))
+  })
+  const held = heldBytes() - before
+  assert.equal(kept[7], '203.113.100.7')
+  assert.ok(held < 2_000_000, `${held} for 500 addresses`)
 })

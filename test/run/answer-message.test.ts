@@ -4,6 +4,7 @@ import { defineAgent, defineGroup } from '../../lib/define/agent.ts'
 import { answerMessage, PlainChannel, timeoutOf } from '../../lib/run/answer-message.ts'
 import { Fault } from '../../lib/index.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
+import { heldBytes } from '../fixtures/heap.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import type { AgentOutput } from '../../lib/index.ts'
 import type { Answer } from '../../lib/define/answer.ts'
@@ -36,6 +37,18 @@ test('what was said before is known, and both sides are remembered, here and in 
     assert.deepEqual(heard, [[], ['user: one', 'assistant: one!']])
     assert.deepEqual(await noted(service), ['user: one', 'assistant: one!', 'user: two', 'assistant: two!'])
   }
+})
+
+test('an answer that was cut from a longer text is remembered alone', async () => {
+  const { service } = serviceOf()
+  const before = heldBytes()
+  for (let n = 0; n < 100; n++) {
+    const run = (): string => Buffer.alloc(100_000, 'a').toString('latin1').slice(n, n + 40)
+    await tell(service, run, 'more', { conversationId: `conversation-${n}` })
+  }
+  const held = heldBytes() - before
+  assert.equal(service.conversations.count, 100)
+  assert.ok(held < 2_000_000, `${held} for ${service.conversations.bytes}`)
 })
 
 test('an agent that answers at once is answered for at once', () => {

@@ -4,6 +4,7 @@
  * it, or appends to it.
  */
 import { isIP } from 'node:net'
+import { ownText } from '../../util/own-text.ts'
 import { ipv6GroupsOf } from '../../wire/ip-groups.ts'
 
 export interface NamedHost {
@@ -39,7 +40,8 @@ export function forwarded(list: string | undefined, proxies: number): string | u
     end = comma
   }
   const start = end === 0 ? 0 : list.lastIndexOf(',', end - 1) + 1
-  return list.slice(start, end).trim() || undefined
+  // A network is kept as the name of a bucket, the rest of a long header is not.
+  return ownText(list.slice(start, end).trim()) || undefined
 }
 
 /** With brackets or a port, as proxies write them. */
