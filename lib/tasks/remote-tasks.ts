@@ -49,10 +49,11 @@ export class RemoteTasks {
     ))
   }
 
-  /** The process that runs a task, if that is another. */
+  /** The process that has a task, if that is another. */
   nodeOf(task: Task): string | undefined {
     const { id, node, status: { state } } = task
-    const isHere = node === this.#at.cluster.id || this.#at.tasks.runOf(id) !== undefined
+    // One that was taken here still names the process that had it before.
+    const isHere = node === this.#at.cluster.id || this.#at.stored.has(id)
     return isHere || isTerminal(state) ? undefined : node
   }
 
@@ -135,13 +136,11 @@ export class RemoteTasks {
     for (const followed of [...this.#followed]) followed.forget()
   }
 
-  async #ask({ node }: Task, request: TaskRequest): Promise<TaskOutcome> {
-    const { tasks, cluster, limits } = this.#at
-    if (node === undefined || node === cluster.id || tasks.runOf(request[2]) !== undefined) {
-      return this.#act(request)
-    }
+  async #ask(task: Task, request: TaskRequest): Promise<TaskOutcome> {
+    const node = this.nodeOf(task)
+    if (node === undefined) return this.#act(request)
     try {
-      return await this.#channels.ask(node, ACT, request, limits.storeTimeoutMs) as TaskOutcome
+      return await this.#channels.ask(node, ACT, request, this.#at.limits.storeTimeoutMs) as TaskOutcome
     } catch (error) {
       if (error instanceof Fault && error.kind === 'not-found') return 'gone'
       throw error

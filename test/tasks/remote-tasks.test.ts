@@ -260,6 +260,33 @@ test('who follows a task of a dead process is shown it once where it waits, and 
   assert.deepEqual(there.said[1], 'begin failed ')
 })
 
+test('who follows a task goes with it to the process that takes it', async () => {
+  const { network, one, two, id } = await apart()
+  const there = await followed(two, id)
+  const here = await followed(one, id)
+  await eventually(() => there.said.length === 1 && here.said.length === 1)
+  await two.tasks.take(await two.tasks.get('ann', id) as Task)
+  // The first process hears of it.
+  await one.tasks.stored!.recheck()
+  await eventually(() => there.said.length === 2 && here.said.length === 2)
+  two.tasks.move(id, 'completed')
+  await eventually(() => there.said.length === 3 && here.said.length === 3)
+  const all = ['begin working ', 'begin working ', 'status completed ']
+  assert.deepEqual([there.said, here.said], [all, all])
+  const watch = ['task-watch', ['ann', id]]
+  assert.deepEqual(network.opened, [watch, watch])
+})
+
+test('a task that was taken and has no run yet is asked for here, not where it was before', async () => {
+  const { network, one, two, id, heard } = await apart()
+  await two.tasks.take(await two.tasks.get('ann', id) as Task)
+  const task = await two.tasks.get('ann', id) as Task
+  assert.deepEqual([task.node, two.remote.nodeOf(task)], ['one', undefined])
+  await two.remote.cancel(task)
+  assert.deepEqual([network.opened, heard], [[], []])
+  assert.equal((await one.tasks.stored!.get('ann', id))?.status.state, 'canceled')
+})
+
 test('who follows what is gone, or at a process that closes, hears that no more comes', async () => {
   const { one, two, id } = await apart()
   const there = await followed(two, id)
