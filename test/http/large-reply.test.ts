@@ -3,7 +3,7 @@ import { createServer as createHttp } from 'node:http'
 import { createServer as createHttp2, connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import test from 'node:test'
-import { eventually, listen, serve } from '../fixtures/client.ts'
+import { dial, eventually, listen, parseAnswers, serve } from '../fixtures/client.ts'
 import { portOf } from '../fixtures/listening.ts'
 
 const texts: ReadonlyMap<string, string> = new Map([
@@ -62,4 +62,21 @@ test('of a large reply that nobody reads, what waits is told, and goes with its 
   assert.ok(server.status().streams.queuedBytes < 5_000_000)
   socket.destroy()
   await eventually(() => server.status().streams.queuedBytes === 0)
+})
+
+test('who has asked and closed its half reads a large reply to its end', async (t) => {
+  const { port, server } = await listen(t, { agents: [agent] })
+  const body = '{"query":"plain"}'
+  for (const version of ['1.1', '1.0']) {
+    const wire = await dial(t, port)
+    wire.socket.pause()
+    wire.send(`POST / HTTP/${version}\r\nHost: localhost\r\nContent-Type: application/json\r\n`
+      + `Content-Length: ${body.length}\r\n\r\n${body}`)
+    await eventually(() => server.status().streams.queuedBytes > 0)
+    wire.socket.end()
+    wire.socket.resume()
+    const [answer] = parseAnswers(await wire.closed())
+    assert.ok(answer?.body.includes(texts.get('plain')!), `${version}: ${wire.text.length} bytes came`)
+    await eventually(() => server.status().streams.queuedBytes === 0)
+  }
 })

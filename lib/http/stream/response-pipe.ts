@@ -1,4 +1,5 @@
 /** What a response of node:http is to streams and to the backlog: a pipe, or a reply that waits. */
+import { Socket } from 'node:net'
 import { QueuedReply } from './backlog.ts'
 import type { ServerResponse } from 'node:http'
 import type { Backlog } from './backlog.ts'
@@ -145,6 +146,13 @@ export class LargeReply extends QueuedReply {
     this.#body = body
     this.#left = length
     response.on('drain', () => this.#drained())
+    const { socket } = response
+    if (socket instanceof Socket) {
+      // A client has closed its half. Node then closes the other, and what is not written by then is lost.
+      const writeAll = (): void => { while (this.#left > 0 && !response.destroyed) this.#writeOne() }
+      socket.prependListener('end', writeAll)
+      response.once('close', () => socket.off('end', writeAll))
+    }
     this.#write()
   }
 
@@ -164,18 +172,23 @@ export class LargeReply extends QueuedReply {
   }
 
   #write(): void {
-    const piece = this.#pieces === undefined ? this.#cut() : this.#pieces.pop()!
-    this.#left -= typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
-    if (this.#left === 0) {
-      this.#body = ''
-      this.#response.end(piece)
-      return
-    }
+    const hasRoom = this.#writeOne()
+    if (this.#left === 0) return
     // A host may have raised the high-water mark: then nothing drains.
-    if (this.#response.write(piece)) return void setImmediate(() => this.#drained())
+    if (hasRoom) return void setImmediate(() => this.#drained())
     this.#hasToWait = true
     // What the kernel takes at once has drained by then.
     if (this.#pieces === undefined) setImmediate(() => this.#split())
+  }
+
+  /** Whether the next piece may follow at once. */
+  #writeOne(): boolean {
+    const piece = this.#pieces === undefined ? this.#cut() : this.#pieces.pop()!
+    this.#left -= typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
+    if (this.#left > 0) return this.#response.write(piece)
+    this.#body = ''
+    this.#response.end(piece)
+    return true
   }
 
   /** The reader is slow: from here on only whole pieces are kept. */
