@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createGuard, isLoopback } from '../../lib/http/access/guard.ts'
 import { readHead } from '../../lib/http/message/headers.ts'
+import { heldBytes } from '../fixtures/heap.ts'
 import type { Bind, GuardOptions } from '../../lib/http/access/guard.ts'
 import type { KnownHeaders } from '../../lib/http/message/exchange.ts'
 
@@ -216,6 +217,33 @@ test('verdicts stay right however many names are invented, and however long they
     assert.notEqual(refused, undefined)
   }
   assert.equal(guard.check(head('localhost:1'), 'loopback', false, false).hostIsListed, true)
+})
+
+test('what is remembered of names is bounded, whether they are many or long', () => {
+  const guard = createGuard({ allowedOrigins: ['*'] })
+  for (const [count, length] of [[250, 50_000], [30_000, 300]] as const) {
+    const before = heldBytes()
+    for (let at = 0; at < count; at++) {
+      const asked = head('localhost', `http://h${at}.${'x'.repeat(length)}`)
+      assert.equal(guard.check(asked, 'loopback', false, false).refused, undefined)
+    }
+    const kept = heldBytes() - before
+    assert.ok(kept < 3_000_000, `${kept} bytes are kept of ${count} names`)
+  }
+  assert.equal(guard.check(head('localhost'), 'loopback', false, false).hostIsListed, true)
+})
+
+test('of what is refused nothing is remembered, so that strangers push out nobody', (t) => {
+  const guard = createGuard({})
+  const { mock: remember } = t.mock.method(Map.prototype, 'set')
+  for (let at = 0; at < 10; at++) {
+    assert.notEqual(guard.check(head(`h${at}.example`), 'loopback', false, false).refused, undefined)
+    const page = head('localhost', `http://h${at}`)
+    assert.notEqual(guard.check(page, 'loopback', false, false).refused, undefined)
+  }
+  assert.equal(remember.callCount(), 0)
+  guard.check(head('localhost'), 'loopback', false, false)
+  assert.equal(remember.callCount(), 1)
 })
 
 const app = 'https://app.example'

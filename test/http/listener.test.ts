@@ -246,6 +246,22 @@ test('what comes of a body after it was refused as late is passed over', async (
   assert.deepEqual(said, [])
 })
 
+test('who is told that this was no request, and keeps its half open, takes no room for long', async (t) => {
+  const { port } = await listen(
+    // No other clock closes it.
+    t, { agents: [echo], maxConnections: 1, headersTimeoutMs: Infinity, bodyTimeoutMs: Infinity },
+  )
+  const wire = await dial(t, port)
+  wire.socket.allowHalfOpen = true
+  wire.send('!"$%&\r\n\r\n')
+  await wire.answers(1)
+  await eventually(async () => {
+    const other = await dial(t, port)
+    other.send(`GET /health ${LAST}`)
+    return parseAnswers(await other.closed())[0]?.status === 200
+  }, 'another connection has room')
+})
+
 /** What comes behind a request that runs, and never becomes one. */
 const behind: readonly (readonly [what: string, bytes: string, isMore?: boolean])[] = [
   ['half a head', 'GET /health HTTP/1.1\r\n'],

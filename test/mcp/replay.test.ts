@@ -269,12 +269,15 @@ const numbersIn = (texts: readonly string[]): string[] => texts.map((text) => /^
 
 test('of a stream no more events are kept than its limit says, the newest', () => {
   const limits = { ...defaults, replayEvents: 3 }
-  const stream = replayStream('ann', limits, new ReplayBudget(limits.maxReplayBytes))
+  const budget = new ReplayBudget(limits.maxReplayBytes)
+  const stream = replayStream('ann', limits, budget)
   stream.source(0).open(keeper().sink)
   for (let n = 1; n <= 10; n++) stream.send(String(n))
   const { sink, texts } = keeper()
   stream.source(0).open(sink)
   assert.deepEqual(numbersIn(texts), ['8', '9', '10'])
+  // What was dropped counts no more.
+  assert.equal(budget.held, Buffer.byteLength(texts.join('')))
 })
 
 test('nor more bytes, and what is too large to be kept is still sent', () => {
