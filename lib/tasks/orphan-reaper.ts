@@ -147,6 +147,8 @@ export function reapOrphans(
   /** False where it is not known yet what becomes of a task. */
   async function recoverTask(task: Task, node: string): Promise<boolean> {
     if (needsNoProcess(task)) return true
+    // A run that began here now would end with this process.
+    if (stored.isHandedOver) return false
     const since = deadSince.get(node) ?? Infinity
     const decision = recovery.decideRecovery(task, performance.now() - since)
     if (decision === 'later') return false

@@ -56,6 +56,8 @@ export class StoredTasks {
   readonly #unannounced = new WeakSet<TaskRecord>()
   /** Announcements that are being removed, by the ids of their tasks. */
   readonly #retracting = new Map<string, Promise<void>>()
+  /** This process closes: what has no end is left to others. Only written here. */
+  isHandedOver = false
 
   constructor(store: Store, cluster: ClusterMembership, table: TaskTable, limits: Limits, log: Log) {
     this.#store = store
@@ -355,6 +357,7 @@ export class StoredTasks {
 
   /** Leaves to other processes what they can go on with: it stays announced, and runs no more here. */
   handOver(): void {
+    this.isHandedOver = true
     for (const record of [...this.#table.working()]) {
       const { turn, status: { state } } = record.task
       if (turn !== undefined && (turn.isRerun === true || isInterrupted(state))) this.#abandon(record)

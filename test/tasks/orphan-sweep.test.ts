@@ -335,3 +335,20 @@ test('a write of which no answer came is followed until it is known what became 
     assert.equal(one.memory.read(key)?.value === 'null', isRefused, what)
   }
 })
+
+test('a process that has handed over its tasks begins no run, of theirs or of others', async () => {
+  for (const isHandedOver of [false, true]) {
+    const one = house()
+    join(one, 'dead')
+    const [own, other] = ['here', 'dead'].map((node) => leave(one, node)) as [Task, Task]
+    one.tasks.stored!.unconfirmedWrites.set(own.id, { owner: 'ann', version: 1 })
+    if (isHandedOver) one.tasks.stored!.handOver()
+    await one.beat()
+    assert.equal(one.ran.length, isHandedOver ? 0 : 2)
+    for (const { id } of [own, other]) {
+      const { turn } = JSON.parse(one.memory.read(taskKeyOf('ann', id))!.value) as Task
+      assert.equal(turn?.run, isHandedOver ? undefined : 2, 'each run counts')
+    }
+    assert.deepEqual([one.announced('here'), one.announced('dead')], isHandedOver ? [1, 1] : [2, 0])
+  }
+})
