@@ -152,7 +152,8 @@ test('a server that closes leaves to others what they can go on with', async (t)
     if (call.run === 1) await new Promise((_, reject) => { call.signal.addEventListener('abort', reject) })
     return `run ${call.run}`
   }
-  const [one, two] = [1, 2].map(() => processOn(t, shared, run, { graceMs: 20 }, 'rerun'))
+  // No lease runs out here: a busy machine must not look like a dead process.
+  const [one, two] = [1, 2].map(() => processOn(t, shared, run, { graceMs: 20, leaseMs: 10_000 }, 'rerun'))
   await leases(shared, 2)
   const works = await one!.caller.task('work', { isBlocking: false })
   const waits = await one!.caller.task('ask')
