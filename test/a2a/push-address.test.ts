@@ -3,7 +3,7 @@ import test from 'node:test'
 import { checkPushUrl, resolvePushHost } from '../../lib/a2a/model/push-address.ts'
 import { pushSettingsOf } from '../../lib/a2a/model/push-settings.ts'
 import type { AddressRules } from '../../lib/a2a/model/push-address.ts'
-import type { HostAddress } from '../../lib/a2a/model/push-address.ts'
+import type { HostAddress } from '../../lib/wire/host.ts'
 
 type Find = (name: string) => Promise<readonly HostAddress[]>
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { PushLine } from '../../lib/a2a/push/push-line.ts'
 import { PushOutbox } from '../../lib/a2a/push/push-outbox.ts'
-import { PushSlots } from '../../lib/a2a/push/push-slots.ts'
+import { FairSlots } from '../../lib/util/fair-slots.ts'
 import { Fault } from '../../lib/define/fault.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
@@ -33,7 +33,7 @@ function desk(answer: (body: string, nth: number) => Promise<number>, more: Part
   }
   const line = new PushLine({ owner: 'ann', id: 't' }, config, {
     log, outbox: new PushOutbox(memoryStore(), log, undefined),
-    slots: new PushSlots('tests', { max: 8, maxPerOwner: 8 }),
+    slots: new FairSlots('tests', { max: 8, maxPerOwner: 8 }),
     retryDelaysMs: [1],
     async post(_config, body) {
       posted.push(body)
@@ -129,7 +129,7 @@ test('what is over gives back once, breaks off what is on its way, and takes not
   const { outbox, nodes } = sender(t, store)
   const kept = async (): Promise<number> => (await store.list('push-events', `~${nodes.id}`, 100)).length
   for (const end of ['drop', 'leave'] as const) {
-    const slots = new PushSlots('tests', { max: 1, maxPerOwner: 1 })
+    const slots = new FairSlots('tests', { max: 1, maxPerOwner: 1 })
     let broken = 0
     const { line } = desk(async () => 200, { slots, outbox, post: (_config, _body, { signal }) => (
       new Promise((_resolve, reject) => {
@@ -154,7 +154,7 @@ test('what is over gives back once, breaks off what is on its way, and takes not
 })
 
 test('a task that is read for ever holds up nothing that was dropped', async () => {
-  const slots = new PushSlots('tests', { max: 1, maxPerOwner: 1 })
+  const slots = new FairSlots('tests', { max: 1, maxPerOwner: 1 })
   const { line } = desk(async () => 200, { slots, taskBody: () => new Promise(() => {}) })
   line.add(undefined)
   await eventually(() => slots.taken === 1)

@@ -7,7 +7,7 @@ import { eventually } from '../fixtures/client.ts'
 import { webhook } from '../fixtures/webhook.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { Inquirer } from '../../lib/a2a/push/push-lookups.ts'
+import type { Inquirer } from '../../lib/run/host-lookups.ts'
 import type { PushAnswer } from '../../lib/a2a/push/push.ts'
 import type { PushConfig } from '../../lib/a2a/model/model.ts'
 

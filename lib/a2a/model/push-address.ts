@@ -4,25 +4,16 @@
  * checked before each post, and connected to as it was checked. Spec: A2A 1.0 §13.2.
  */
 import { Fault } from '../../define/fault.ts'
+import { addressesOf, hostKindOf, hostNameOf, isListedHost } from '../../wire/host.ts'
 import { ipKindOf } from '../../wire/ip.ts'
-import { LABELS } from './push-settings.ts'
+import type { HostAddress } from '../../wire/host.ts'
 import type { IpKind } from '../../wire/ip.ts'
 import type { PushSettings } from './push-settings.ts'
-
-/** One address of a host. */
-export interface HostAddress { readonly address: string; readonly family: number }
 
 /** What an address is checked against. */
 export type AddressRules = Pick<PushSettings, 'allowInsecure' | 'allowPrivate' | 'allowedHosts'>
 
 const MAX_URL_BYTES = 2_048
-const MAX_NAME_CHARS = 253
-const NAME = new RegExp(`^${LABELS}$`)
-/** Names that no name server of the internet knows: RFC 6762 §3, RFC 8375, ICANN's resolution of 2024. */
-const PRIVATE_NAME = /(?:^|\.)(?:local|internal|home\.arpa)$/
-const none: readonly never[] = []
-/** A URL does not show a port that its scheme has anyway. */
-const defaultPorts: ReadonlyMap<string, string> = new Map([['https:', '443'], ['http:', '80']])
 
 /**
  * The address, parsed. Throws `Fault('invalid')` for what is none, and for one that may not be posted to as
@@ -40,12 +31,11 @@ export function checkPushUrl(text: string, rules: AddressRules): URL {
   if (url.username !== '' || url.password !== '') {
     throw refused('must have no user name or password; give them as authentication')
   }
-  const name = nameOf(url)
-  const kind = ipKindOf(name) ?? nameKindOf(name)
+  const kind = hostKindOf(hostNameOf(url))
   if (kind === undefined) {
     throw refused('must have the name or the address of a host, as in https://hooks.example.com/a2a')
   }
-  if (!isListed(name, url.port || defaultPorts.get(url.protocol), rules.allowedHosts)) {
+  if (!isListedHost(url, rules.allowedHosts)) {
     throw refused('must lead to one of the hosts that the operator of this server lists')
   }
   requireAllowed(kind, rules)
@@ -59,36 +49,10 @@ export function checkPushUrl(text: string, rules: AddressRules): URL {
 export async function resolvePushHost(
   url: URL, rules: AddressRules, find: (name: string) => Promise<readonly HostAddress[]>,
 ): Promise<readonly HostAddress[]> {
-  const name = nameOf(url)
-  const found = ipKindOf(name) === undefined ? await find(name)
-    : [{ address: name, family: name.includes(':') ? 6 : 4 }]
+  const found = await addressesOf(hostNameOf(url), find)
   // One that may not be connected to makes the name suspect: then none of them is.
   for (const { address } of found) requireAllowed(ipKindOf(address) ?? 'reserved', rules)
-  if (found.length === 0) throw new Error('The name has no address')
   return found
-}
-
-/** The host as it is looked up: without brackets, without the dot of the root. */
-function nameOf({ hostname }: URL): string {
-  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.$/, '')
-}
-
-/** Where a name leads as far as its text shows, RFC 6761 §6.3 and above. Undefined: no name of a host. */
-function nameKindOf(name: string): IpKind | undefined {
-  if (name.length > MAX_NAME_CHARS || !NAME.test(name)) return undefined
-  if (name === 'localhost' || name.endsWith('.localhost')) return 'loopback'
-  // One word is completed by the search domains of this machine's network.
-  return !name.includes('.') || PRIVATE_NAME.test(name) ? 'private' : 'public'
-}
-
-function isListed(name: string, port: string | undefined, hosts: readonly string[] | undefined): boolean {
-  if (hosts === undefined) return true
-  const shown = name.includes(':') ? `[${name}]` : name
-  return hosts.some((host) => {
-    const [, listed = '', listedPort] = /^(.+?)(?::(\d+))?$/.exec(host) ?? none
-    if (listedPort !== undefined && listedPort !== port) return false
-    return listed.startsWith('*.') ? shown.endsWith(listed.slice(1)) : shown === listed
-  })
 }
 
 const words: ReadonlyMap<IpKind, string> = new Map([

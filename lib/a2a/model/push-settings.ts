@@ -1,6 +1,7 @@
 /** What the operator of a server says of webhooks, and what is left out of that. */
 import { isRecord } from '../../define/content.ts'
 import { checkMembers, mustBe, rejectUnknown, show } from '../../define/validate.ts'
+import { isHostToList } from '../../wire/host.ts'
 import type { Checks } from '../../define/validate.ts'
 
 /** Where webhooks may be, and how long they are waited for. */
@@ -39,9 +40,6 @@ const RETRY_DELAYS_MS: readonly number[] = [1_000, 5_000, 25_000]
 const MAX_RETRIES = 10
 /** An hour: what waits longer is not waited for. */
 const MAX_MS = 3_600_000
-/** With an empty label a name may be read as another one further on. */
-export const LABELS = '[a-z0-9_-]{1,63}(?:\\.[a-z0-9_-]{1,63})*'
-const HOST = new RegExp(`^(?:\\*\\.)?((?:${LABELS}|\\[[0-9a-f:.]+\\])(?::[1-9]\\d{0,4})?)$`)
 
 const mustBeFlag = mustBe((value) => typeof value === 'boolean', 'write true or false')
 const MILLISECONDS = `write milliseconds, 1 to ${MAX_MS}:`
@@ -50,7 +48,7 @@ const checks: Checks<PushOptions> = {
   allowInsecure: mustBeFlag,
   allowPrivate: mustBeFlag,
   allowedHosts(owner, hosts, member) {
-    const wrong = Array.isArray(hosts) ? hosts.findIndex((host) => !isHost(host)) : undefined
+    const wrong = Array.isArray(hosts) ? hosts.findIndex((host) => !isHostToList(host)) : undefined
     if (wrong === -1) return
     throw new TypeError(`${owner}.${member} has ${show(Array.isArray(hosts) ? hosts[wrong!] : hosts)}; `
       + `write names, as in ['hooks.example.com', '*.example.org', 'localhost:9000']`)
@@ -80,13 +78,6 @@ export function pushSettingsOf(
   const { timeoutMs = TIMEOUT_MS, retryDelaysMs = RETRY_DELAYS_MS } = times
   const hosts = allowedHosts?.map((host) => host.toLowerCase())
   return { allowInsecure, allowPrivate, allowedHosts: hosts, timeoutMs, retryDelaysMs }
-}
-
-/** Whether an address can have it as its host: one that a URL writes in another way would never be found. */
-function isHost(value: unknown): boolean {
-  const [, host] = typeof value === 'string' ? HOST.exec(value.toLowerCase()) ?? [] : []
-  if (host === undefined || !URL.canParse(`https://${host}`)) return false
-  return new URL(`https://${host}`).hostname === host.replace(/:\d+$/, '')
 }
 
 function isMs(value: unknown): boolean {

@@ -5,34 +5,34 @@
  * events, and what a dead one has left is posted by another. Spec: A2A 1.0 §4.3.
  */
 import { isRecord } from '../../define/content.ts'
+import { lookupHost } from '../../run/host-lookups.ts'
 import { isTerminal } from '../../tasks/task.ts'
 import { IdleWaiters } from '../../util/clock.ts'
 import { FairPool } from '../../util/fair-pool.ts'
+import { FairSlots } from '../../util/fair-slots.ts'
 import { total } from '../../util/memory.ts'
 import { andThen } from '../../util/thenable.ts'
 import { dialectNamed } from '../codec/dialects.ts'
 import { pushBodyOf } from '../model/task-view.ts'
 import { pushConfigBytes, PushConfigs } from './push-config.ts'
 import { lineName, PushLine } from './push-line.ts'
-import { lookupHost } from './push-lookups.ts'
 import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
-import { PushSlots } from './push-slots.ts'
 import { PushCourier } from './push.ts'
+import type { Lookup } from '../../run/host-lookups.ts'
 import type { Service, Shared } from '../../run/service.ts'
 import type { StoreKey } from '../../state/store.ts'
 import type { Task } from '../../tasks/task.ts'
 import type { PoolLimits, Slot } from '../../util/fair-pool.ts'
+import type { SlotLimits } from '../../util/fair-slots.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Dialect, DialectName } from '../model/dialect.ts'
 import type { PushConfig } from '../model/model.ts'
 import type { PushSettings } from '../model/push-settings.ts'
 import type { TaskUpdate } from '../model/task-view.ts'
 import type { KeptPushConfig, OwnedTask } from './push-config.ts'
-import type { PushAnswer } from './push.ts'
 import type { LineContext } from './push-line.ts'
-import type { Lookup } from './push-lookups.ts'
 import type { TakenOver } from './push-outbox.ts'
-import type { SlotLimits } from './push-slots.ts'
+import type { PushAnswer } from './push.ts'
 
 /** Replaced by tests. */
 export interface PushMeans {
@@ -108,7 +108,7 @@ export class PushDeliveries {
     })
     this.#lineContext = {
       log, outbox: this.#outbox,
-      slots: new PushSlots('posts to webhooks', POSTS),
+      slots: new FairSlots('posts to webhooks', POSTS),
       retryDelaysMs: settings.retryDelaysMs,
       post: (config, body, inquirer) => {
         const { url, traceparent } = config

@@ -4,20 +4,20 @@
  * a body stands for all that happened: then the task as it stands is posted. So nothing is lost.
  */
 import { Fault } from '../../define/fault.ts'
+import { unlessAborted } from '../../run/host-lookups.ts'
 import { pushConfigBytes } from './push-config.ts'
-import { unlessAborted } from './push-lookups.ts'
 import type { Log } from '../../define/log.ts'
+import type { Inquirer } from '../../run/host-lookups.ts'
 import type { StoreKey } from '../../state/store.ts'
-import type { PushAnswer } from './push.ts'
+import type { FairSlots } from '../../util/fair-slots.ts'
 import type { KeptPushConfig, OwnedTask } from './push-config.ts'
-import type { Inquirer } from './push-lookups.ts'
 import type { PushOutbox, TakenOver } from './push-outbox.ts'
-import type { PushSlots } from './push-slots.ts'
+import type { PushAnswer } from './push.ts'
 
 export interface LineContext {
   readonly log: Log
   readonly outbox: PushOutbox
-  readonly slots: PushSlots
+  readonly slots: FairSlots
   readonly retryDelaysMs: readonly number[]
   post(config: KeptPushConfig, body: string, inquirer: Inquirer): Promise<PushAnswer>
   /** The body for the task as it stands; undefined where it is forgotten. */

@@ -6,15 +6,15 @@
  */
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Fault } from '../../define/fault.ts'
+import { HostLookups, unanswered } from '../../run/host-lookups.ts'
+import { pinnedTo } from '../../wire/host.ts'
 import { checkPushUrl, resolvePushHost } from '../model/push-address.ts'
-import { PushLookups, unanswered } from './push-lookups.ts'
 import type { IncomingMessage, RequestOptions } from 'node:http'
 import type { Agent as HttpsAgent } from 'node:https'
-import type { LookupFunction } from 'node:net'
+import type { Inquirer, Lookup } from '../../run/host-lookups.ts'
+import type { HostAddress } from '../../wire/host.ts'
 import type { PushConfig } from '../model/model.ts'
-import type { HostAddress } from '../model/push-address.ts'
 import type { PushSettings } from '../model/push-settings.ts'
-import type { Inquirer, Lookup } from './push-lookups.ts'
 
 export interface PushAnswer {
   readonly status: number
@@ -38,7 +38,7 @@ const MAX_KEPT = 64
 
 export class PushCourier {
   readonly #settings: PushSettings
-  readonly #lookups: PushLookups
+  readonly #lookups: HostLookups
   readonly #http: HttpAgent = keepsFew(new HttpAgent(connections))
   #https: HttpsAgent | undefined
   readonly #open = new Set<AbortController>()
@@ -46,7 +46,7 @@ export class PushCourier {
 
   constructor(settings: PushSettings, lookup: Lookup) {
     this.#settings = settings
-    this.#lookups = new PushLookups(lookup)
+    this.#lookups = new HostLookups('look-ups of webhooks', lookup)
   }
 
   get lookups(): number { return this.#lookups.running }
@@ -84,7 +84,7 @@ export class PushCourier {
     if (token !== undefined) headers['x-a2a-notification-token'] = token
     return this.#within(inquirer.signal, async (signal) => {
       const url = checkPushUrl(text, this.#settings)
-      const lookup = pinned(await this.#resolve(url, { ...inquirer, signal }))
+      const lookup = pinnedTo(await this.#resolve(url, { ...inquirer, signal }))
       const options = { method: 'POST', headers, lookup, maxHeaderSize: MAX_HEAD_BYTES }
       try {
         return await this.#once(url, options, body, signal)
@@ -179,15 +179,6 @@ function keepsFew<A extends HttpAgent>(agent: A): A {
 /** Loaded here: TLS is a tenth of a start, and most servers post nothing. */
 function https(): typeof import('node:https') {
   return process.getBuiltinModule('node:https')
-}
-
-/** Finds the addresses that were checked. */
-function pinned(addresses: readonly HostAddress[]): LookupFunction {
-  return (_name, { all }, callback) => {
-    if (all === true) return callback(null, addresses.map((one) => ({ ...one })))
-    const [{ address, family } = { address: '', family: 0 }] = addresses
-    callback(null, address, family)
-  }
 }
 
 /** Reads a short answer, so that its connection can be used again, and leaves a long one. */

@@ -3,7 +3,7 @@
  * not answer delay only their own owner. Owners who wait get slots in rotation; for one owner, the one that
  * asked first.
  */
-import { PlainLease, Quota } from '../../util/quota.ts'
+import { PlainLease, Quota } from './quota.ts'
 
 /** For how many there is room, and how many more may wait; left out, any number. */
 export interface SlotLimits {
@@ -15,7 +15,7 @@ export interface SlotLimits {
 
 type Waiters = Set<() => void>
 
-export class PushSlots {
+export class FairSlots {
   readonly #limits: SlotLimits
   readonly #quota: Quota
   /** Owners who wait; the one who got a slot last is the last. */

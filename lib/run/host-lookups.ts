@@ -1,18 +1,18 @@
 /**
- * Looks up the names of webhooks: in the machine's list of hosts, then at its name servers, then by the
- * system's own look-up.
+ * Looks up the names of hosts that clients have chosen: in the machine's list of hosts, then at its name
+ * servers, then by the system's own look-up.
  *
- * The name is a client's choice, so an answer may never come. The system's look-up cannot be cancelled and
- * holds one of the few threads on which the whole process finds names: it comes last, one at a time, and
- * never for a name for which the name servers were silent. All else ends when its last waiter leaves, and
- * counts until it has ended. RFC 6761 §6.3 (localhost).
+ * An answer may never come. The system's look-up cannot be cancelled and holds one of the few threads on
+ * which the whole process finds names: it comes last, one at a time, and never for a name for which the name
+ * servers were silent. All else ends when its last waiter leaves, and counts until it has ended. RFC 6761
+ * §6.3 (localhost).
  */
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import { Fault } from '../../define/fault.ts'
-import { PushSlots } from './push-slots.ts'
-import type { HostAddress } from '../model/push-address.ts'
-import type { SlotLimits } from './push-slots.ts'
+import { Fault } from '../define/fault.ts'
+import { FairSlots } from '../util/fair-slots.ts'
+import type { SlotLimits } from '../util/fair-slots.ts'
+import type { HostAddress } from '../wire/host.ts'
 
 /** For whom a name is looked up, and until when. */
 export interface Inquirer { readonly owner: string; readonly signal: AbortSignal }
@@ -44,13 +44,15 @@ interface Inquiry {
   hasBegun: boolean
 }
 
-export class PushLookups {
+export class HostLookups {
   readonly #lookup: Lookup
-  readonly #slots = new PushSlots('look-ups of webhooks', LOOKUPS)
+  readonly #slots: FairSlots
   readonly #inquiries = new Map<string, Inquiry>()
 
-  constructor(lookup: Lookup) {
+  /** `name` is that of its slots. */
+  constructor(name: string, lookup: Lookup) {
     this.#lookup = lookup
+    this.#slots = new FairSlots(name, LOOKUPS)
   }
 
   /** Look-ups that have not ended, wanted or not. */
@@ -105,7 +107,7 @@ export class PushLookups {
 }
 
 export function lookupIn({ hosts, servers, system }: NameSources): Lookup {
-  const slots = new PushSlots('look-ups of webhooks by the system', SYSTEM)
+  const slots = new FairSlots('look-ups by the system', SYSTEM)
   return async (name, { owner, signal }) => {
     const listed = await listedIn(hosts, name)
     if (listed.length > 0) return listed
@@ -171,9 +173,9 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
 }
 
 function busy(): Fault {
-  return new Fault('busy', 'Too many names of webhooks are being looked up; try again later')
+  return new Fault('busy', 'Too many names of hosts are being looked up; try again later')
 }
 
 export function unanswered(): Fault {
-  return new Fault('timeout', 'No name server answers for the host of the webhook; try again later')
+  return new Fault('timeout', 'No name server answers for the host; try again later')
 }

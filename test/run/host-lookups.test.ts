@@ -5,13 +5,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { lookupHost, lookupIn, PushLookups } from '../../lib/a2a/push/push-lookups.ts'
+import { HostLookups, lookupHost, lookupIn } from '../../lib/run/host-lookups.ts'
 import { eventually } from '../fixtures/client.ts'
 import { config, house, taskOf } from '../fixtures/webhook.ts'
 import type { TestContext } from 'node:test'
 import type { Fault } from '../../lib/define/fault.ts'
-import type { HostAddress } from '../../lib/a2a/model/push-address.ts'
-import type { Inquirer } from '../../lib/a2a/push/push-lookups.ts'
+import type { HostAddress } from '../../lib/wire/host.ts'
+import type { Inquirer } from '../../lib/run/host-lookups.ts'
 
 const found: readonly HostAddress[] = [{ address: '127.0.0.1', family: 4 }]
 const never = (): Promise<never> => new Promise(() => {})
@@ -42,7 +42,9 @@ async function nameServer(t: TestContext, isSilent: boolean): Promise<NameServer
 
 test('look-ups that never end are bounded, in all and for one owner, and count until they end', async () => {
   const ends: (() => void)[] = []
-  const lookups = new PushLookups(() => new Promise((resolve) => { ends.push(() => resolve(found)) }))
+  const lookups = new HostLookups('look-ups of tests', () => (
+    new Promise((resolve) => { ends.push(() => resolve(found)) })
+  ))
   const gone = new AbortController()
   const ask = (owner: string, nth: number): Promise<unknown> => (
     lookups.find(`${nth}.test`, by(owner, gone.signal)).catch(() => 0)
@@ -68,7 +70,7 @@ test('look-ups that never end are bounded, in all and for one owner, and count u
 test('who asks for one name is answered by one look-up, which ends when nobody waits', async () => {
   const signals: AbortSignal[] = []
   let end: () => void = () => {}
-  const lookups = new PushLookups((_name, { signal }) => {
+  const lookups = new HostLookups('look-ups of tests', (_name, { signal }) => {
     signals.push(signal)
     return new Promise((resolve, reject) => {
       end = () => resolve(found)
@@ -92,7 +94,7 @@ test('who asks for one name is answered by one look-up, which ends when nobody w
 })
 
 test('where too many wait one more is refused at once', async () => {
-  const lookups = new PushLookups(never)
+  const lookups = new HostLookups('look-ups of tests', never)
   const gone = new AbortController()
   const ask = (nth: number): Promise<unknown> => lookups.find(`${nth}.test`, by('ann', gone.signal))
   const all = Array.from({ length: 72 }, (_one, nth) => ask(nth).catch(() => 0))

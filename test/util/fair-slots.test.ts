@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PushSlots } from '../../lib/a2a/push/push-slots.ts'
+import { FairSlots } from '../../lib/util/fair-slots.ts'
 
 const never = new AbortController().signal
 
 test('so many enter in all and of one owner, and owners who wait take turns', async () => {
-  const slots = new PushSlots('tests', { max: 3, maxPerOwner: 2 })
+  const slots = new FairSlots('tests', { max: 3, maxPerOwner: 2 })
   const entered: string[] = []
   const leave = new Map<string, () => void>()
   const all = ['ann', 'ann', 'ann', 'ann', 'bob', 'bob', 'eve'].map(async (owner, nth) => {
@@ -22,7 +22,7 @@ test('so many enter in all and of one owner, and owners who wait take turns', as
 })
 
 test('a place is given back once, however often it is said', async () => {
-  const slots = new PushSlots('tests', { max: 2, maxPerOwner: 1 })
+  const slots = new FairSlots('tests', { max: 2, maxPerOwner: 1 })
   const leave = (await slots.enter('ann', never))!
   await slots.enter('bob', never)
   for (let again = 0; again < 3; again++) leave()
@@ -33,7 +33,7 @@ test('a place is given back once, however often it is said', async () => {
 })
 
 test('who waits no longer takes no place, and who is gone already does not even wait', async () => {
-  const slots = new PushSlots('tests', { max: 1, maxPerOwner: 1 })
+  const slots = new FairSlots('tests', { max: 1, maxPerOwner: 1 })
   const leave = (await slots.enter('ann', never))!
   const gone = new AbortController()
   const waiting = slots.enter('bob', gone.signal)
@@ -49,7 +49,7 @@ test('who waits no longer takes no place, and who is gone already does not even 
 })
 
 test('no more wait than may, in all and of one owner', async () => {
-  const slots = new PushSlots('tests', { max: 1, maxPerOwner: 1, maxWaiting: 3, maxWaitingPerOwner: 2 })
+  const slots = new FairSlots('tests', { max: 1, maxPerOwner: 1, maxWaiting: 3, maxWaitingPerOwner: 2 })
   const leave = (await slots.enter('ann', never))!
   const waiting = ['ann', 'ann', 'bob'].map((owner) => slots.enter(owner, never))
   assert.equal(await slots.enter('eve', never), undefined)

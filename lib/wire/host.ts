@@ -1,0 +1,81 @@
+/**
+ * Hosts of addresses that others have chosen: where they lead as far as their text shows, which of them an
+ * operator lists, and what is connected to. RFC 6761 §6.3 (localhost).
+ */
+import { ipKindOf } from './ip.ts'
+import type { LookupFunction } from 'node:net'
+import type { IpKind } from './ip.ts'
+
+/** One address of a host. */
+export interface HostAddress { readonly address: string; readonly family: number }
+
+/** With an empty label a name may be read as another one further on. */
+const LABELS = '[a-z0-9_-]{1,63}(?:\\.[a-z0-9_-]{1,63})*'
+const NAME = new RegExp(`^${LABELS}$`)
+const MAX_NAME_CHARS = 253
+const LISTED = new RegExp(`^(?:\\*\\.)?((?:${LABELS}|\\[[0-9a-f:.]+\\])(?::[1-9]\\d{0,4})?)$`)
+/** Names that no name server of the internet knows: RFC 6762 §3, RFC 8375, ICANN's resolution of 2024. */
+const PRIVATE_NAME = /(?:^|\.)(?:local|internal|home\.arpa)$/
+const none: readonly never[] = []
+/** A URL does not show a port that its scheme has anyway. */
+const defaultPorts: ReadonlyMap<string, string> = new Map([['https:', '443'], ['http:', '80']])
+
+/** The host as it is looked up: without brackets, without the dot of the root. */
+export function hostNameOf({ hostname }: URL): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname.replace(/\.$/, '')
+}
+
+/**
+ * Where a host leads as far as its text shows: an address by its network, a name by its end; most names are
+ * `public` until they are looked up. Undefined: no name or address of a host.
+ */
+export function hostKindOf(name: string): IpKind | undefined {
+  const kind = ipKindOf(name)
+  if (kind !== undefined) return kind
+  if (name.length > MAX_NAME_CHARS || !NAME.test(name)) return undefined
+  if (name === 'localhost' || name.endsWith('.localhost')) return 'loopback'
+  // One word is completed by the search domains of this machine's network.
+  return !name.includes('.') || PRIVATE_NAME.test(name) ? 'private' : 'public'
+}
+
+/** What a host is looked up for: the addresses that `find` finds, or itself where it is one. Never none. */
+export async function addressesOf(
+  name: string, find: (name: string) => Promise<readonly HostAddress[]>,
+): Promise<readonly HostAddress[]> {
+  const found = ipKindOf(name) === undefined ? await find(name)
+    : [{ address: name, family: name.includes(':') ? 6 : 4 }]
+  if (found.length === 0) throw new Error('The name has no address')
+  return found
+}
+
+/** Finds the addresses that were checked, whatever the name leads to by now. */
+export function pinnedTo(addresses: readonly HostAddress[]): LookupFunction {
+  return (_name, { all }, callback) => {
+    if (all === true) return callback(null, addresses.map((one) => ({ ...one })))
+    const [{ address, family } = { address: '', family: 0 }] = addresses
+    callback(null, address, family)
+  }
+}
+
+/**
+ * Whether an address has one of the hosts of a list: `hooks.example.com`, `*.example.com` (one label or more
+ * for the star), `localhost:9000`. Undefined lists all.
+ */
+export function isListedHost(url: URL, hosts: readonly string[] | undefined): boolean {
+  if (hosts === undefined) return true
+  const name = hostNameOf(url)
+  const port = url.port || defaultPorts.get(url.protocol)
+  const shown = name.includes(':') ? `[${name}]` : name
+  return hosts.some((host) => {
+    const [, listed = '', listedPort] = /^(.+?)(?::(\d+))?$/.exec(host) ?? none
+    if (listedPort !== undefined && listedPort !== port) return false
+    return listed.startsWith('*.') ? shown.endsWith(listed.slice(1)) : shown === listed
+  })
+}
+
+/** Whether such a list may have it: a host that a URL writes in another way would never be found. */
+export function isHostToList(value: unknown): value is string {
+  const [, host] = typeof value === 'string' ? LISTED.exec(value.toLowerCase()) ?? [] : []
+  if (host === undefined || !URL.canParse(`https://${host}`)) return false
+  return new URL(`https://${host}`).hostname === host.replace(/:\d+$/, '')
+}
