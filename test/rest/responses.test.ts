@@ -427,7 +427,7 @@ test('what is wrong is said with the member that it is in, and a failure ends th
   const wrong: readonly (readonly [more: object, param: string | null, message: RegExp])[] = [
     [{ model: 'none' }, 'model', /does not exist/], [{ input: [] }, 'input', /at least one item/],
     [{ input: [{ role: 'system', content: 'a' }] }, 'input', /role user/],
-    [{ input: [{ type: 'item_reference', id: 'a' }] }, 'input[0].type', /previous_response_id knows/],
+    [{ input: [{ type: 'item_reference', id: 'a' }] }, 'input[0].id', /Item with id 'a' not found/],
     [{ input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'a' }] }] },
       'input[0].content[0].file_id', /no files are kept/],
     [{ input: [{ role: 'user', content: 'a' }, { type: 'function_call', call_id: 'c', name: 'f' }] },

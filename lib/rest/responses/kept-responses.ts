@@ -45,13 +45,17 @@ export function keepResponse(
   return andThen(store.write(keyFor(owner, id), value, conversationIdleMs + runMs, 'any'), () => undefined)
 }
 
-/** Undefined where there is none. Throws, or rejects with, `Fault('busy')`. */
+/**
+ * Undefined where there is none; `length`: characters of what was read. Throws, or rejects with,
+ * `Fault('busy')`.
+ */
 export function readResponse(
   { responses: store, log }: Service, owner: string, id: string,
-): MaybePromise<KeptResponse | undefined> {
-  return andThen(store.read(keyFor(owner, id)), (entry) => (
-    readStored(COLLECTION, entry, decoded(isKept), log)
-  ))
+): MaybePromise<KeptResponse & { readonly length: number } | undefined> {
+  return andThen(store.read(keyFor(owner, id)), (entry) => {
+    const kept = readStored(COLLECTION, entry, decoded(isKept), log)
+    return kept && entry && { ...kept, length: entry.value.length }
+  })
 }
 
 /** False where there was none. */

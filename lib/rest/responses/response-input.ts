@@ -120,8 +120,8 @@ function itemsOf(input: unknown): readonly ResponseItem[] {
 
 /** What an agent gets of the items of the responses before, and of the present one. */
 export function conversationOf(
-  { instructions, input }: ResponseRequest, before: readonly ResponseItem[], reader: CompactionOpener,
-  bounds: JsonBounds,
+  instructions: string | undefined, before: readonly ResponseItem[], input: readonly ResponseItem[],
+  reader: CompactionOpener, bounds: JsonBounds,
 ): Conversation {
   const { items, nameOf } = openedItems(before, input, reader)
   requireResults(items, nameOf)

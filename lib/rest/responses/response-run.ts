@@ -12,6 +12,7 @@ import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { bounded } from '../reply/reply.ts'
 import { MAX_REASONING, RunReply, tokensIn, tokensRead } from '../reply/run-stream.ts'
 import { CompactionReader } from './compaction.ts'
+import { itemId } from './item-references.ts'
 import { keepResponse } from './kept-responses.ts'
 import { conversationOf } from './response-input.ts'
 import {
@@ -30,8 +31,12 @@ import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { AgentInput } from '../reply/run-stream.ts'
+import type { ReferredItems } from './item-references.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { ResponseFacts } from './response-object.ts'
+
+/** The items of the conversation so far, and those of the request. */
+export interface AskedItems extends ReferredItems { readonly before: readonly ResponseItem[] }
 
 const DONE = formatEvent('[DONE]')
 
@@ -40,7 +45,7 @@ export class ResponseRun extends RunReply<Answer> {
   readonly #agent: Agent | Group
   readonly #input: AgentInput
   readonly #request: ResponseRequest
-  readonly #before: readonly ResponseItem[]
+  readonly #asked: AskedItems
   readonly #createdAt = secondsNow()
   /** The items that are done. */
   readonly #output: ResponseItem[] = []
@@ -50,18 +55,22 @@ export class ResponseRun extends RunReply<Answer> {
   #laterReasoning = ''
   #reasoningLength = 0
   #number = 0
+  /** Items that have an id. */
+  #idCount = 0
 
-  /** `before`: the items of the conversation so far. Throws `Fault('invalid')` for wrong items. */
+  /** Throws `Fault('invalid')` for wrong items. */
   constructor(
-    service: Service, seal: Seal, agent: Agent | Group, request: ResponseRequest,
-    before: readonly ResponseItem[], origin: Origin, hold?: KeyHold,
+    service: Service, seal: Seal, agent: Agent | Group, request: ResponseRequest, asked: AskedItems,
+    origin: Origin, hold?: KeyHold,
   ) {
+    const { before, input: items } = asked
     const reader = new CompactionReader(seal, origin.principal.id, service.limits)
-    const conversation = conversationOf(request, before, reader, service.limits)
+    const conversation = conversationOf(request.instructions, before, items, reader, service.limits)
     const { prompt, message, history, clientToolResults } = conversation
     const { clientTools, format, metadata } = request
     // What was read of the store and of compactions counts.
-    const readLength = reader.length + (before.length === 0 ? 0 : JSON.stringify(before).length)
+    const beforeLength = before.length === 0 ? 0 : JSON.stringify(before).length
+    const readLength = reader.length + asked.readLength + beforeLength
     const input: AgentInput = {
       protocol: 'http', conversationId: undefined, isNamed: false, readLength, metadata,
       prompt, message, history, clientTools, clientToolResults, outputSchema: format?.schema,
@@ -70,12 +79,12 @@ export class ResponseRun extends RunReply<Answer> {
     this.#agent = agent
     this.#input = input
     this.#request = request
-    this.#before = before
+    this.#asked = asked
   }
 
   get runnable(): Agent | Group { return this.#agent }
-  get input(): readonly ResponseItem[] { return this.#request.input }
-  get itemsSoFar(): readonly ResponseItem[] { return [...this.#before, ...this.input, ...this.#output] }
+  get input(): readonly ResponseItem[] { return this.#asked.input }
+  get itemsSoFar(): readonly ResponseItem[] { return [...this.#asked.before, ...this.input, ...this.#output] }
 
   /** A tool that the agent calls is no `function_call`: the client would call it too. */
   event(event: CallEvent): void {
@@ -201,7 +210,7 @@ export class ResponseRun extends RunReply<Answer> {
 
   #openMessage(part = textPart('')): { readonly id: string; text: string } {
     this.#closeReasoning()
-    const message = { id: idFor('msg'), text: '' }
+    const message = { id: this.#itemId('msg'), text: '' }
     this.#message = message
     this.#sendIn('response.output_item.added', { item: messageItem(message.id, [], false) })
     this.#sendIn('response.content_part.added', { item_id: message.id, content_index: 0, part })
@@ -230,7 +239,7 @@ export class ResponseRun extends RunReply<Answer> {
 
   #callTool(call: MadeToolCall): void {
     this.#closeReasoning()
-    const id = idFor('fc')
+    const id = this.#itemId('fc')
     const written = JSON.stringify(call.args)
     const members = { item_id: id, name: call.name }
     this.#sendIn('response.output_item.added', { item: callItem(id, call, '', false) })
@@ -247,7 +256,7 @@ export class ResponseRun extends RunReply<Answer> {
   }
 
   #openReasoning(): { readonly id: string; text: string } {
-    const item = { id: idFor('rs'), text: '' }
+    const item = { id: this.#itemId('rs'), text: '' }
     this.#reasoning = item
     this.#sendIn('response.output_item.added', { item: { ...reasoningItem(item.id, ''), content: [] } })
     const part = reasoningPart('')
@@ -265,6 +274,8 @@ export class ResponseRun extends RunReply<Answer> {
     this.#sendIn('response.content_part.done', { item_id: id, content_index: 0, part: reasoningPart(text) })
     this.#done(reasoningItem(id, text))
   }
+
+  #itemId(prefix: string): string { return itemId(prefix, this.id, this.#idCount++) }
 
   #done(item: ResponseItem): void {
     this.#sendIn('response.output_item.done', { item })

@@ -13,6 +13,7 @@ import { openaiRefusal, requireModel, wrongParam } from '../openai/openai-errors
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { json, limitIn, valueIn } from '../reply/reply.ts'
 import { CompactionReader, sealItems } from './compaction.ts'
+import { inputItemId, resolveReferences } from './item-references.ts'
 import { keepResponse, readResponse, removeResponse } from './kept-responses.ts'
 import { decodeCompaction, decodeRequest, readableItems } from './response-input.ts'
 import { idFor, secondsNow, usageOf } from './response-object.ts'
@@ -27,6 +28,7 @@ import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
 import type { KeptResponse } from './kept-responses.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
+import type { AskedItems } from './response-run.ts'
 
 /** Answers a request for a response. Throws, or rejects with, a `Fault`. */
 export function createResponse(
@@ -48,11 +50,20 @@ function begin(
   service: Service, seal: Seal, agent: Agent | Group, request: ResponseRequest, origin: Origin,
   hold?: KeyHold,
 ): MaybePromise<Reply> {
-  return andThen(itemsBefore(service, origin.principal.id, request), (before): MaybePromise<Reply> => {
-    const run = new ResponseRun(service, seal, agent, request, before, origin, hold)
+  return andThen(askedItems(service, origin.principal.id, request), (asked): MaybePromise<Reply> => {
+    const run = new ResponseRun(service, seal, agent, request, asked, origin, hold)
     if (request.isBackground) return beginTask(service, run)
     return run.replyAs(request.isStream)
   })
+}
+
+/** The items of the conversation before, and of a request. Throws, or rejects with, a `Fault`. */
+function askedItems(
+  service: Service, owner: string, request: Pick<ResponseRequest, 'previousId' | 'input'>,
+): MaybePromise<AskedItems> {
+  return andThen(itemsBefore(service, owner, request), (before) => (
+    andThen(resolveReferences(service, owner, request.input, before), (own) => ({ before, ...own }))
+  ))
 }
 
 /** Answers with a conversation as one item. No model is asked. Rejects with a `Fault`. */
@@ -62,8 +73,8 @@ export async function compactResponse(
   const request = decodeCompaction(valueIn(body, service))
   requireModel(service, request.model, origin)
   const owner = origin.principal.id
-  const before = await itemsBefore(service, owner, request)
-  const items = readableItems(before, request.input, new CompactionReader(seal, owner, service.limits))
+  const { before, input } = await askedItems(service, owner, request)
+  const items = readableItems(before, input, new CompactionReader(seal, owner, service.limits))
   const sealed = await sealItems(seal, owner, items)
   return json({
     id: idFor('resp'), object: 'response.compaction', created_at: secondsNow(),
@@ -163,7 +174,7 @@ export async function listInputItems(service: Service, exchange: Exchange): Prom
   if (order !== 'asc' && order !== 'desc') throw wrongParam('order', 'must be asc or desc')
   const { input } = await requireResponse(service, exchange)
   // Those of the client need not differ, and a page ends with one.
-  const items = input.map((item, index) => ({ ...asItem(item), id: `${idIn(exchange)}_${index}` }))
+  const items = input.map((item, index) => ({ ...asItem(item), id: inputItemId(idIn(exchange), index) }))
   if (order === 'desc') items.reverse()
   const after = asked.get('after')
   const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
