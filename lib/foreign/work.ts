@@ -2,7 +2,7 @@
  * What agents of other frameworks say: of their work, as events, and their texts as one. What a model has
  * left out, or has counted wrongly, is passed over: the answer must not fail for it.
  */
-import { wordIn } from './shape.ts'
+import { readMember, wordIn } from './shape.ts'
 import type { Call } from '../define/call.ts'
 import type { Usage } from '../define/event.ts'
 
@@ -12,6 +12,25 @@ const NO_ID = 'call'
 /** What is no text says nothing. */
 export function sayThought(call: Call, text: unknown): void {
   if (typeof text === 'string' && text !== '') call.event({ type: 'reasoning', text })
+}
+
+const REASONED = /^response\.reasoning(?:_summary)?_text\.delta$/
+
+/** The reasoning in the events of a response. Of an item's text and summary the first that comes counts. */
+export class ResponseThoughts {
+  #item: unknown
+  #type: unknown
+
+  /** Nothing for other events. */
+  say(call: Call, event: unknown): void {
+    const type = wordIn(readMember(event, 'type')) ?? ''
+    if (!REASONED.test(type)) return
+    const item = readMember(event, 'item_id')
+    if (item !== this.#item) this.#type = undefined
+    this.#item = item
+    this.#type ??= type
+    if (type === this.#type) sayThought(call, readMember(event, 'delta'))
+  }
 }
 
 export function sayToolCall(call: Call, id: unknown, name: unknown, args: unknown): void {

@@ -33,6 +33,10 @@ const chunk = (delta?: object, more: object = {}): object => ({
 })
 const event = (type: string, more: object): object => ({ type, sequence_number: 1, ...more })
 const text = { type: 'message', content: [{ type: 'output_text', text: 'Said.' }] }
+const hm = {
+  type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }],
+  content: [{ type: 'reasoning_text', text: 'Hm.' }],
+}
 const search = { type: 'web_search_call', id: 's', action: { query: 'q' }, status: 'completed' }
 const image = { type: 'image_generation_call', id: 'i', result: 'AAAA', output_format: 'webp' }
 const searched = [
@@ -50,17 +54,22 @@ const readings: readonly Reading[] = [
   'Said.', [thought, ...tokens]],
   ['a runner', () => ({ finalContent() {}, finalChatCompletion: async () => chat({ content: 'Said.' }) }),
     'Said.', tokens],
-  ['a response', () => ({ object: 'response', status: 'completed', output: [search, text], usage }),
-    'Said.', tokens],
+  ['a response', () => ({ object: 'response', status: 'completed', output: [hm, search, text], usage }),
+    'Said.', [...tokens, thought]],
   ['events of one', () => streamOf([
     event('response.created', { response: { object: 'response', output: [], instructions: 'secret' } }),
-    event('response.reasoning_summary_text.delta', { delta: 'Hm.' }),
+    // What comes as a text and as a summary is one thought.
+    event('response.reasoning_summary_text.delta', { item_id: 'r', delta: 'H' }),
+    event('response.reasoning_text.delta', { item_id: 'r', delta: 'H' }),
+    event('response.reasoning_summary_text.delta', { item_id: 'r', delta: 'm.' }),
+    event('response.reasoning_text.delta', { item_id: 'r', delta: 'm.' }),
+    event('response.reasoning_text.delta', { item_id: 's', delta: 'Ah.' }),
     event('response.output_item.added', { item: search }),
     event('response.output_item.done', { item: search }),
     event('response.output_text.delta', { item_id: 'm', delta: 'Sa' }),
     event('response.output_text.delta', { item_id: 'm', delta: 'id.' }),
     event('response.output_item.done', { item: text }), event('response.completed', { response: { usage } }),
-  ]), 'Said.', [thought, ...searched, ...tokens]],
+  ]), 'Said.', [...['H', 'm.', 'Ah.'].map((of) => ({ ...thought, text: of })), ...searched, ...tokens]],
 ]
 
 test('of what OpenAI\'s client returns the text comes once, and all that led to it', async () => {

@@ -19,6 +19,7 @@ const usage = {
 const stream = [
   model({ type: 'response_started' }),
   model({ type: 'model', event: { type: 'response.reasoning_summary_text.delta', delta: 'Hm.' } }),
+  model({ type: 'model', event: { type: 'response.reasoning_text.delta', delta: 'Hm.' } }),
   delta('Let me look.'), model({ type: 'response_done', response: { usage } }),
   item('tool_called', calling), item('tool_output', calling, { output: 'sunny' }),
   { type: 'agent_updated_stream_event', agent: { instructions: 'secret' } },

@@ -104,6 +104,16 @@ test('an agent sees the items as messages, pictures and files', async (t) => {
   })
 })
 
+/** The events of reasoning that comes in so many pieces. */
+function reasoning(at: number, pieces: number): readonly unknown[] {
+  return [
+    'output_item.added', 'content_part.added', 'reasoning_summary_part.added',
+    ...Array.from({ length: pieces }, () => ['reasoning_text.delta', 'reasoning_summary_text.delta']).flat(),
+    'reasoning_text.done', 'content_part.done',
+    'reasoning_summary_text.done', 'reasoning_summary_part.done', 'output_item.done',
+  ].map((type) => [at, `response.${type}`])
+}
+
 test('a stream says each item as it comes, and ends with the whole response', async (t) => {
   const server = serving(t, async function* (_prompt, call): AsyncGenerator<string> {
     call.event({ type: 'reasoning', text: 'Let me ' })
@@ -116,21 +126,50 @@ test('a stream says each item as it comes, and ends with the whole response', as
   const inShort = events.map(({ type, output_index: at }) => at === undefined ? type : [at, type])
   assert.deepEqual(inShort, [
     'response.created', 'response.in_progress',
-    [0, 'response.output_item.added'], [0, 'response.content_part.added'],
-    [0, 'response.reasoning.delta'], [0, 'response.reasoning.delta'], [0, 'response.reasoning.done'],
-    [0, 'response.content_part.done'], [0, 'response.output_item.done'],
+    ...reasoning(0, 2),
     [1, 'response.output_item.added'], [1, 'response.content_part.added'],
     [1, 'response.output_text.delta'], [1, 'response.output_text.delta'], [1, 'response.output_text.done'],
     [1, 'response.content_part.done'], [1, 'response.output_item.done'],
-    [2, 'response.output_item.added'], [2, 'response.content_part.added'],
-    [2, 'response.reasoning.delta'], [2, 'response.reasoning.done'],
-    [2, 'response.content_part.done'], [2, 'response.output_item.done'], 'response.completed',
+    ...reasoning(2, 1), 'response.completed',
   ])
   const last = events.at(-1)?.['response'] as Json & Output
   assert.deepEqual(last.output.map(({ type }) => type), ['reasoning', 'message', 'reasoning'])
   const texts = last.output.map(({ content }) => (content as readonly Json[])[0]?.['text'])
   assert.deepEqual(texts, ['Let me see.', 'One two.', 'Is that all?'])
   assert.deepEqual(await jsonOf(await server.fetch(request(`/v1/responses/${last['id']}`))), last)
+})
+
+test('reasoning is a text and a summary, or the summary alone where the client asks for one', async (t) => {
+  const server = serving(t, async function* (_prompt, call): AsyncGenerator<string> {
+    call.event({ type: 'reasoning', text: 'Let me ' })
+    call.event({ type: 'reasoning', text: 'see.' })
+    yield 'Two.'
+  })
+  const summary = [{ type: 'summary_text', text: 'Let me see.' }]
+  const content = [{ type: 'reasoning_text', text: 'Let me see.' }]
+  for (const [asked, expected] of [
+    [{}, { summary, content }], [{ reasoning: { effort: 'low', summary: null } }, { summary, content }],
+    [{ reasoning: { summary: 'auto' } }, { summary }],
+  ] as const) {
+    const whole = await responded(server, asked)
+    const events = await eventsOf(await respond(server, { ...asked, stream: true }))
+    const streamed = events.at(-1)?.['response'] as Output
+    for (const { output: [{ id, ...item } = {}] } of [whole, streamed]) {
+      assert.match(String(id), /^rs_/)
+      assert.deepEqual(item, { type: 'reasoning', ...expected })
+    }
+    const deltas = (type: string, place: string): unknown => events
+      .filter((event) => event['type'] === `response.${type}.delta` && event[place] === 0)
+      .map(({ delta }) => delta).join('')
+    assert.equal(deltas('reasoning_summary_text', 'summary_index'), 'Let me see.')
+    assert.equal(deltas('reasoning_text', 'content_index'), 'content' in expected ? 'Let me see.' : '')
+    const [added, done] = ['added', 'done'].map((end) => (
+      events.find(({ type }) => type === `response.output_item.${end}`)?.['item'] as Json
+    ))
+    assert.equal(added?.['id'], done?.['id'])
+    assert.deepEqual(added?.['summary'], [])
+    assert.deepEqual(done, streamed.output[0])
+  }
 })
 
 const find = { type: 'function', name: 'find', parameters: { type: 'object' } }
@@ -456,8 +495,11 @@ test('what is wrong is said with the member that it is in, and a failure ends th
     assert.match(String(error['message']), message)
   }
   assert.equal((await respond(server)).status, 500)
-  const last = (await eventsOf(await respond(server, { stream: true }))).at(-1)
+  const [told, last] = (await eventsOf(await respond(server, { stream: true }))).slice(-2)
   assert.equal(last?.['type'], 'response.failed')
+  const { type, code, message, param, error: nested } = told as Json
+  assert.deepEqual([type, code, param], ['error', 'server_error', null])
+  assert.deepEqual(nested, { type: 'server_error', code, message, param })
   const { status, error } = last?.['response'] as { status: string; error: Json }
   assert.deepEqual([status, error['code']], ['failed', 'server_error'])
   assert.doesNotMatch(JSON.stringify(last), /secret/)

@@ -3,7 +3,9 @@ import { askApprovals } from '../approval.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
 import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
-import { countIn, Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
+import {
+  countIn, Paragraphs, ResponseThoughts, sayThought, sayToolCall, sayToolResult, sayUsage,
+} from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
 import type { Approvals, ShownCall } from '../approval.ts'
@@ -138,6 +140,7 @@ function itemOfFile({ mediaType, data, name = 'file' }: AttachedFile): object {
 /** Reads a whole result, or the events of one and the result behind them: its text is shown once. */
 function makeReader(): Read {
   const paragraphs = new Paragraphs()
+  const thoughts = new ResponseThoughts()
   let answers = 0
   let hasEvents = false
   let hasText = false
@@ -150,7 +153,7 @@ function makeReader(): Read {
     const { type: what, delta, event, response } = data as PlainMembers
     if (what === 'response_started') answers++
     if (what === 'response_done') readUsage(readMember(response, 'usage'), call)
-    if (what === 'model') readModel(event, call)
+    if (what === 'model') readModel(event, thoughts, call)
     return what === 'output_text_delta' ? paragraphs.next(answers, String(delta)) : undefined
   }
   const readResult = (result: object, call: Call): Shown | undefined => {
@@ -191,11 +194,10 @@ function readItem(event: unknown, item: unknown, call: Call): void {
 }
 
 /** The reasoning in what a model has sent, by its own API. */
-function readModel(event: unknown, call: Call): void {
-  const isSummary = /^response\.reasoning\w*_text\.delta$/.test(String(readMember(event, 'type')))
+function readModel(event: unknown, thoughts: ResponseThoughts, call: Call): void {
+  thoughts.say(call, event)
   const delta = readMember(itemsIn(readMember(event, 'choices'))[0], 'delta')
-  sayThought(call, isSummary ? readMember(event, 'delta')
-    : readMember(delta, 'reasoning_content') ?? readMember(delta, 'reasoning'))
+  sayThought(call, readMember(delta, 'reasoning_content') ?? readMember(delta, 'reasoning'))
 }
 
 function readUsage(usage: unknown, call: Call): void {

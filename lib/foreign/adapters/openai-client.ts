@@ -1,6 +1,6 @@
 /** Reads what OpenAI's client returns: chat completions and responses, whole and in pieces. */
 import { itemsIn, readMember, wordIn } from '../shape.ts'
-import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
+import { Paragraphs, ResponseThoughts, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import type { Call } from '../../define/call.ts'
 import type { ContentInput } from '../../define/content.ts'
 import type { Reader, Shown } from '../adapter.ts'
@@ -9,10 +9,14 @@ import type { PlainMembers } from '../shape.ts'
 export const openaiClient: Reader = {
   makeReader() {
     const paragraphs = new Paragraphs()
+    const thoughts = new ResponseThoughts()
     let completions = 0
     return (value, call) => {
       const { object, type, choices, sequence_number: number } = value as PlainMembers
-      if (typeof number === 'number') return readEvent(value as PlainMembers, paragraphs, call)
+      if (typeof number === 'number') {
+        thoughts.say(call, value)
+        return readEvent(value as PlainMembers, paragraphs, call)
+      }
       if (object === 'response') return readResponse(value as PlainMembers, call)
       const [choice] = itemsIn(choices) as readonly PlainMembers[]
       if (object === 'chat.completion') return readChat(value as PlainMembers, choice, call)
@@ -48,6 +52,11 @@ function readResponse(response: PlainMembers, call: Call): Shown {
   if (status === 'failed') throw errorOf(error)
   readUsage(usage, call)
   const items = itemsIn(output) as readonly PlainMembers[]
+  for (const { type, summary, content } of items) {
+    if (type !== 'reasoning') continue
+    const parts = [summary, content].map(itemsIn).find((list) => list.length > 0) ?? []
+    sayThought(call, parts.map((part) => textIn(readMember(part, 'text'))).join('\n\n'))
+  }
   const parts = items.flatMap(({ content }) => itemsIn(content)) as readonly PlainMembers[]
   const text = parts.map(({ type, text, refusal }) => (
     type === 'output_text' ? textIn(text) : type === 'refusal' ? textIn(refusal) : ''
@@ -64,9 +73,6 @@ function readEvent(event: PlainMembers, paragraphs: Paragraphs, call: Call): Sho
   switch (type) {
     case 'response.output_text.delta': case 'response.refusal.delta':
       return paragraphs.next(id, textIn(delta))
-    case 'response.reasoning_text.delta': case 'response.reasoning_summary_text.delta':
-      sayThought(call, delta)
-      return undefined
     case 'response.output_item.added':
       beginTool(item, call)
       return undefined

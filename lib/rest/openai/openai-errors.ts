@@ -91,6 +91,16 @@ export function openaiFailure(
   return { code: codes.get(status) ?? 'server_error', message: sentenceWithin(message) }
 }
 
+/**
+ * Anything thrown as the members of an `error` event of responses, and the brace at their end: older clients
+ * read them as documented, newer ones read the `error` among them.
+ */
+export function openaiErrorEvent(service: Service, thrown: unknown, requestId: string): string {
+  const { status } = publicFailure(service, thrown, requestId)
+  const error = { ...openaiFailure(service, thrown, requestId), param: null }
+  return JSON.stringify({ ...error, error: { type: typeOf(status), ...error } }).slice(1)
+}
+
 /** OpenAI has one status for what is wrong with a request. */
 function statusOf({ status }: PublicFailure): number {
   return status === 422 ? 400 : status
@@ -102,12 +112,15 @@ function failureText(failure: PublicFailure): string {
 }
 
 function errorText(status: number, message: string, detail: unknown): string {
-  const kind = status >= 500 ? 'server_error' : 'invalid_request_error'
-  const type = status === 429 ? 'rate_limit_error' : kind
+  const type = typeOf(status)
   const given = isRecord(detail) ? detail : {}
   const param = textOrNull(given['param'])
   const code = textOrNull(given['code']) ?? codes.get(status) ?? null
   return JSON.stringify({ error: { message: sentenceWithin(message), type, param, code } })
+}
+
+function typeOf(status: number): string {
+  return status === 429 ? 'rate_limit_error' : status >= 500 ? 'server_error' : 'invalid_request_error'
 }
 
 function textOrNull(value: unknown): string | null {

@@ -2,6 +2,7 @@
  * The response object as JSON text, and its items as values.
  * Spec: Open Responses 2026-04-24, ResponseResource.
  */
+import { isGiven, isRecord } from '../../define/content.ts'
 import { quote } from '../../wire/json.ts'
 import { randomId } from '../../wire/random.ts'
 import type { MadeToolCall } from '../../define/client-tool.ts'
@@ -47,6 +48,11 @@ export function formatResponse(
 
 function textOrNull(text: string | undefined): string {
   return text === undefined ? 'null' : quote(text)
+}
+
+/** Whether the client has asked for a summary of the reasoning. */
+export function asksForSummary({ body: { reasoning } }: ResponseRequest): boolean {
+  return isRecord(reasoning) && isGiven(reasoning['summary'])
 }
 
 /** Members of a request that are no settings. */
@@ -121,8 +127,15 @@ export function messageItem(id: string, content: readonly ResponseItem[], isDone
   return { type: 'message', id, status: isDone ? 'completed' : 'in_progress', role: 'assistant', content }
 }
 
-export function reasoningItem(id: string, text: string): ResponseItem {
-  return { type: 'reasoning', id, summary: [], content: [reasoningPart(text)] }
+/** `text`: undefined while none of it is there. `isSummary`: it is a summary alone. */
+export function reasoningItem(id: string, text: string | undefined, isSummary: boolean): ResponseItem {
+  const summary = text === undefined ? [] : [summaryPart(text)]
+  if (isSummary) return { type: 'reasoning', id, summary }
+  return { type: 'reasoning', id, summary, content: text === undefined ? [] : [reasoningPart(text)] }
+}
+
+export function summaryPart(text: string): ResponseItem {
+  return { type: 'summary_text', text }
 }
 
 export function reasoningPart(text: string): ResponseItem {

@@ -1,28 +1,23 @@
 /**
  * One response on its way to its reply, whole or as typed events. Its items are made once for both.
- * Spec: Open Responses 2026-04-24, Streaming.
+ * Spec: https://platform.openai.com/docs/api-reference/responses-streaming
  */
 import { asFault, Fault } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
-import { quote } from '../../wire/json.ts'
 import { formatEvent } from '../../wire/sse.ts'
-import { openaiFailure } from '../openai/openai-errors.ts'
+import { openaiErrorEvent, openaiFailure } from '../openai/openai-errors.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { bounded } from '../reply/reply.ts'
 import { MAX_REASONING, RunReply, tokensIn, tokensRead } from '../reply/run-stream.ts'
 import { CompactionReader } from './compaction.ts'
-import { itemId } from './item-references.ts'
 import { keepResponse } from './kept-responses.ts'
 import { conversationOf } from './response-input.ts'
-import {
-  callItem, formatResponse, idFor, messageItem, reasoningItem, reasoningPart, refusalPart, secondsNow,
-  textPart, usageOf,
-} from './response-object.ts'
+import { ResponseItems } from './response-items.ts'
+import { asksForSummary, formatResponse, idFor, secondsNow, usageOf } from './response-object.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { Origin } from '../../define/call.ts'
-import type { MadeToolCall } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
 import type { CallEvent } from '../../define/event.ts'
 import type { Dismissal } from '../../http/message/exchange.ts'
@@ -47,16 +42,9 @@ export class ResponseRun extends RunReply<Answer> {
   readonly #request: ResponseRequest
   readonly #asked: AskedItems
   readonly #createdAt = secondsNow()
-  /** The items that are done. */
-  readonly #output: ResponseItem[] = []
-  #message: { readonly id: string; text: string } | undefined
-  #reasoning: { readonly id: string; text: string } | undefined
-  /** Reasoning that comes while a message is written, which follows it. */
-  #laterReasoning = ''
+  readonly #items: ResponseItems
   #reasoningLength = 0
   #number = 0
-  /** Items that have an id. */
-  #idCount = 0
 
   /** Throws `Fault('invalid')` for wrong items. */
   constructor(
@@ -80,11 +68,14 @@ export class ResponseRun extends RunReply<Answer> {
     this.#input = input
     this.#request = request
     this.#asked = asked
+    this.#items = new ResponseItems(this.id, asksForSummary(request))
   }
 
   get runnable(): Agent | Group { return this.#agent }
   get input(): readonly ResponseItem[] { return this.#asked.input }
-  get itemsSoFar(): readonly ResponseItem[] { return [...this.#asked.before, ...this.input, ...this.#output] }
+  get itemsSoFar(): readonly ResponseItem[] {
+    return [...this.#asked.before, ...this.input, ...this.#items.output]
+  }
 
   /** A tool that the agent calls is no `function_call`: the client would call it too. */
   event(event: CallEvent): void {
@@ -92,8 +83,7 @@ export class ResponseRun extends RunReply<Answer> {
     const text = event.text.slice(0, MAX_REASONING - this.#reasoningLength)
     this.call.hold(text.length)
     this.#reasoningLength += text.length
-    if (this.#message === undefined) this.#reason(text)
-    else this.#laterReasoning += text
+    this.#items.reason(text)
   }
 
   /** The response as it is before its end, as JSON. */
@@ -108,11 +98,12 @@ export class ResponseRun extends RunReply<Answer> {
   async keepFailed(thrown: unknown): Promise<void> {
     if (asFault(thrown).kind === 'cancelled') return
     const error = openaiFailure(this.service, thrown, this.call.requestId)
-    await this.#keep({ status: 'failed', output: this.#output, error })
+    await this.#keep({ status: 'failed', output: this.#items.output, error })
   }
 
   protected override execute(): MaybePromise<Answer> {
     if (this.sink !== undefined) {
+      this.#items.send = this.#send.bind(this)
       const response = this.begun()
       this.#sendResponse('response.created', response)
       this.#sendResponse('response.in_progress', response)
@@ -133,13 +124,15 @@ export class ResponseRun extends RunReply<Answer> {
 
   protected override fail(error: unknown): void {
     const failed = openaiFailure(this.service, error, this.call.requestId)
-    this.#end('response.failed', this.#response({ status: 'failed', output: this.#output, error: failed }))
+    // Many clients read nothing of the response that failed.
+    this.#send('error', openaiErrorEvent(this.service, error, this.call.requestId))
+    const facts = { status: 'failed', output: this.#items.output, error: failed } as const
+    this.#end('response.failed', this.#response(facts))
   }
 
   dismissal({ kind, message }: Dismissal): string {
-    const { code } = openaiFailure(this.service, new Fault(kind, message), this.call.requestId)
-    const members = { type: 'error', sequence_number: this.#number, code, message, param: null }
-    return formatEvent(JSON.stringify(members), 'error') + DONE
+    const members = openaiErrorEvent(this.service, new Fault(kind, message), this.call.requestId)
+    return formatEvent(`{"type":"error","sequence_number":${this.#number},${members}`, 'error') + DONE
   }
 
   #end(type: string, response: string): void {
@@ -154,21 +147,19 @@ export class ResponseRun extends RunReply<Answer> {
     const format = wanted?.read(answer, this.service.limits)
     const written = textOfBlocks(answer.content, true)
     if (format?.refusal !== undefined) {
-      this.#refuse(format.refusal)
+      this.#items.refuse(format.refusal)
     } else if (format?.json !== undefined) {
       this.#say(format.json)
     } else {
-      if (this.#message === undefined) this.#say(written)
+      if (!this.#items.hasMessage) this.#say(written)
       this.#say(textOfBlocks(artifacts.flatMap(({ parts }) => parts), written === ''))
     }
-    this.#closeMessage()
-    for (const call of toolCalls) this.#callTool(call)
-    this.#closeReasoning()
+    this.#items.end(toolCalls)
     const { usage } = this.call
     const counts = usage !== undefined ? usageOf(usage) : usageOf({
       inputTokens: tokensRead(this.#input), outputTokens: tokensIn(Buffer.byteLength(answer.text)),
     }, true)
-    const facts = { status: 'completed', output: this.#output, usage: counts } as const
+    const facts = { status: 'completed', output: this.#items.output, usage: counts } as const
     return this.#request.isStored ? this.#keep(facts) : this.#response(facts)
   }
 
@@ -193,99 +184,13 @@ export class ResponseRun extends RunReply<Answer> {
   }
 
   #emit(piece: Content): void | Promise<void> {
-    const isFirst = this.#message === undefined
-    if (!this.#say(textOfBlock(piece, isFirst))) return this.sink!.ready()
+    if (!this.#say(textOfBlock(piece, !this.#items.hasMessage))) return this.sink!.ready()
   }
 
   /** False: the client is behind. */
   #say(delta: string): boolean {
-    if (delta === '') return true
-    const message = this.#message ?? this.#openMessage()
     this.call.hold(delta.length)
-    message.text += delta
-    if (this.sink === undefined) return true
-    return this.#send('response.output_text.delta', `"output_index":${this.#output.length},`
-      + `"item_id":"${message.id}","content_index":0,"delta":${quote(delta)},"logprobs":[]}`)
-  }
-
-  #openMessage(part = textPart('')): { readonly id: string; text: string } {
-    this.#closeReasoning()
-    const message = { id: this.#itemId('msg'), text: '' }
-    this.#message = message
-    this.#sendIn('response.output_item.added', { item: messageItem(message.id, [], false) })
-    this.#sendIn('response.content_part.added', { item_id: message.id, content_index: 0, part })
-    return message
-  }
-
-  #closeMessage(): void {
-    if (this.#message === undefined) return
-    const { id, text } = this.#message
-    this.#sendIn('response.output_text.done', { item_id: id, content_index: 0, text, logprobs: [] })
-    this.#doneMessage(id, textPart(text))
-  }
-
-  #refuse(refusal: string): void {
-    const { id } = this.#openMessage(refusalPart(''))
-    this.#sendIn('response.refusal.delta', { item_id: id, content_index: 0, delta: refusal })
-    this.#sendIn('response.refusal.done', { item_id: id, content_index: 0, refusal })
-    this.#doneMessage(id, refusalPart(refusal))
-  }
-
-  #doneMessage(id: string, part: ResponseItem): void {
-    this.#message = undefined
-    this.#sendIn('response.content_part.done', { item_id: id, content_index: 0, part })
-    this.#done(messageItem(id, [part], true))
-  }
-
-  #callTool(call: MadeToolCall): void {
-    this.#closeReasoning()
-    const id = this.#itemId('fc')
-    const written = JSON.stringify(call.args)
-    const members = { item_id: id, name: call.name }
-    this.#sendIn('response.output_item.added', { item: callItem(id, call, '', false) })
-    this.#sendIn('response.function_call_arguments.delta', { item_id: id, delta: written })
-    this.#sendIn('response.function_call_arguments.done', { ...members, arguments: written })
-    this.#done(callItem(id, call, written, true))
-  }
-
-  #reason(delta: string): void {
-    if (delta === '') return
-    const item = this.#reasoning ?? this.#openReasoning()
-    item.text += delta
-    this.#sendIn('response.reasoning.delta', { item_id: item.id, content_index: 0, delta })
-  }
-
-  #openReasoning(): { readonly id: string; text: string } {
-    const item = { id: this.#itemId('rs'), text: '' }
-    this.#reasoning = item
-    this.#sendIn('response.output_item.added', { item: { ...reasoningItem(item.id, ''), content: [] } })
-    const part = reasoningPart('')
-    this.#sendIn('response.content_part.added', { item_id: item.id, content_index: 0, part })
-    return item
-  }
-
-  #closeReasoning(): void {
-    this.#reason(this.#laterReasoning)
-    this.#laterReasoning = ''
-    if (this.#reasoning === undefined) return
-    const { id, text } = this.#reasoning
-    this.#reasoning = undefined
-    this.#sendIn('response.reasoning.done', { item_id: id, content_index: 0, text })
-    this.#sendIn('response.content_part.done', { item_id: id, content_index: 0, part: reasoningPart(text) })
-    this.#done(reasoningItem(id, text))
-  }
-
-  #itemId(prefix: string): string { return itemId(prefix, this.id, this.#idCount++) }
-
-  #done(item: ResponseItem): void {
-    this.#sendIn('response.output_item.done', { item })
-    this.#output.push(item)
-  }
-
-  /** An event of the item that comes next. */
-  #sendIn(type: string, members: object): void {
-    if (this.sink === undefined) return
-    this.#send(type, `"output_index":${this.#output.length},${JSON.stringify(members).slice(1)}`)
+    return this.#items.say(delta)
   }
 
   #sendResponse(type: string, response: string): void { this.#send(type, `"response":${response}}`) }

@@ -1,0 +1,152 @@
+/**
+ * The items of a response as they come, and the events that say so: text and reasoning in pieces, calls
+ * whole. Made again of the same pieces they are the same, with their ids.
+ * Spec: https://platform.openai.com/docs/api-reference/responses-streaming
+ */
+import { quote } from '../../wire/json.ts'
+import { itemId } from './item-references.ts'
+import {
+  callItem, messageItem, reasoningItem, reasoningPart, refusalPart, summaryPart, textPart,
+} from './response-object.ts'
+import type { MadeToolCall } from '../../define/client-tool.ts'
+import type { ResponseItem } from './response-input.ts'
+
+/** Takes an event: its type, its further members as JSON, and the brace. False: its reader is behind. */
+export type SendEvent = (type: string, rest: string) => boolean
+
+interface Growing { readonly id: string; text: string }
+
+export class ResponseItems {
+  /** Those that are done. */
+  readonly output: ResponseItem[] = []
+  /** Gets the events. Undefined: nobody reads them. */
+  send: SendEvent | undefined
+  readonly #responseId: string
+  readonly #isSummary: boolean
+  #message: Growing | undefined
+  #reasoning: Growing | undefined
+  /** Reasoning that comes while a message is written, which follows it. */
+  #laterReasoning = ''
+
+  /** `isSummary`: reasoning is shown as a summary alone, and not as a text too. */
+  constructor(responseId: string, isSummary: boolean, send?: SendEvent) {
+    this.#responseId = responseId
+    this.#isSummary = isSummary
+    this.send = send
+  }
+
+  get hasMessage(): boolean { return this.#message !== undefined }
+
+  /** A piece of the message. False: the reader is behind. */
+  say(delta: string): boolean {
+    if (delta === '') return true
+    const message = this.#message ?? this.#openMessage()
+    message.text += delta
+    if (this.send === undefined) return true
+    return this.send('response.output_text.delta', `"output_index":${this.output.length},`
+      + `"item_id":"${message.id}","content_index":0,"delta":${quote(delta)},"logprobs":[]}`)
+  }
+
+  reason(delta: string): void {
+    if (this.#message === undefined) this.#reason(delta)
+    else this.#laterReasoning += delta
+  }
+
+  refuse(refusal: string): void {
+    const { id } = this.#openMessage(refusalPart(''))
+    this.#event('response.refusal.delta', { item_id: id, content_index: 0, delta: refusal })
+    this.#event('response.refusal.done', { item_id: id, content_index: 0, refusal })
+    this.#doneMessage(id, refusalPart(refusal))
+  }
+
+  /** Ends what is open, and adds the calls. */
+  end(calls: readonly MadeToolCall[]): void {
+    this.#closeMessage()
+    for (const call of calls) this.#call(call)
+    this.#closeReasoning()
+  }
+
+  #openMessage(part = textPart('')): Growing {
+    this.#closeReasoning()
+    const message = { id: this.#newId('msg'), text: '' }
+    this.#message = message
+    this.#event('response.output_item.added', { item: messageItem(message.id, [], false) })
+    this.#event('response.content_part.added', { item_id: message.id, content_index: 0, part })
+    return message
+  }
+
+  #closeMessage(): void {
+    if (this.#message === undefined) return
+    const { id, text } = this.#message
+    this.#event('response.output_text.done', { item_id: id, content_index: 0, text, logprobs: [] })
+    this.#doneMessage(id, textPart(text))
+  }
+
+  #doneMessage(id: string, part: ResponseItem): void {
+    this.#message = undefined
+    this.#event('response.content_part.done', { item_id: id, content_index: 0, part })
+    this.#done(messageItem(id, [part], true))
+  }
+
+  #call(call: MadeToolCall): void {
+    this.#closeReasoning()
+    const id = this.#newId('fc')
+    const written = JSON.stringify(call.args)
+    const members = { item_id: id, name: call.name }
+    this.#event('response.output_item.added', { item: callItem(id, call, '', false) })
+    this.#event('response.function_call_arguments.delta', { item_id: id, delta: written })
+    this.#event('response.function_call_arguments.done', { ...members, arguments: written })
+    this.#done(callItem(id, call, written, true))
+  }
+
+  /** Most clients read the summary, some the text. Those that read both show both. */
+  #reason(delta: string): void {
+    if (delta === '') return
+    const item = this.#reasoning ?? this.#openReasoning()
+    item.text += delta
+    const { id: item_id } = item
+    if (!this.#isSummary) this.#event('response.reasoning_text.delta', { item_id, content_index: 0, delta })
+    this.#event('response.reasoning_summary_text.delta', { item_id, summary_index: 0, delta })
+  }
+
+  #openReasoning(): Growing {
+    const item = { id: this.#newId('rs'), text: '' }
+    const { id: item_id } = item
+    this.#reasoning = item
+    this.#event('response.output_item.added', { item: reasoningItem(item_id, undefined, this.#isSummary) })
+    if (!this.#isSummary) {
+      this.#event('response.content_part.added', { item_id, content_index: 0, part: reasoningPart('') })
+    }
+    const begun = { item_id, summary_index: 0, part: summaryPart('') }
+    this.#event('response.reasoning_summary_part.added', begun)
+    return item
+  }
+
+  #closeReasoning(): void {
+    this.#reason(this.#laterReasoning)
+    this.#laterReasoning = ''
+    if (this.#reasoning === undefined) return
+    const { id: item_id, text } = this.#reasoning
+    this.#reasoning = undefined
+    if (!this.#isSummary) {
+      this.#event('response.reasoning_text.done', { item_id, content_index: 0, text })
+      this.#event('response.content_part.done', { item_id, content_index: 0, part: reasoningPart(text) })
+    }
+    const place = { item_id, summary_index: 0 }
+    this.#event('response.reasoning_summary_text.done', { ...place, text })
+    this.#event('response.reasoning_summary_part.done', { ...place, part: summaryPart(text) })
+    this.#done(reasoningItem(item_id, text, this.#isSummary))
+  }
+
+  #done(item: ResponseItem): void {
+    this.#event('response.output_item.done', { item })
+    this.output.push(item)
+  }
+
+  #newId(prefix: string): string { return itemId(prefix, this.#responseId, this.output.length) }
+
+  /** An event of the item that comes next. */
+  #event(type: string, members: object): void {
+    this.send?.(type, `"output_index":${this.output.length},${JSON.stringify(members).slice(1)}`)
+  }
+}

@@ -1,0 +1,95 @@
+/** LangChain, the Agents SDK and the client of OpenAI as clients of an agent that is served here. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createServer } from '../../../../dist/index.js'
+import { missing } from '../matrix.mjs'
+
+const skip = missing(import.meta.url, '@langchain/openai', '@openai/agents', 'openai', 'zod')
+const {
+  ChatOpenAI, OpenAI, Agent, OpenAIResponsesModel, run, setTracingDisabled,
+} = skip ? {} : {
+  ...await import('@langchain/openai'), ...await import('@openai/agents'), ...await import('openai'),
+}
+if (!skip) setTracingDisabled(true)
+
+const agents = [
+  {
+    name: 'Thinker',
+    async *run(_prompt, call) {
+      call.event({ type: 'reasoning', text: 'Let me ' })
+      call.event({ type: 'reasoning', text: 'see.' })
+      yield 'Two '
+      yield 'pears.'
+    },
+  },
+  { name: 'Broken', run: () => ({ text: 'No ink.', state: 'failed' }) },
+]
+
+let server
+let url
+before(async () => {
+  if (skip) return
+  server = createServer({ agents, log: false, graceMs: 0 })
+  url = `${(await server.listen(0)).url}/v1`
+})
+after(() => server?.close())
+
+const options = { skip, timeout: 30_000 }
+const openai = () => new OpenAI({ baseURL: url, apiKey: 'none', maxRetries: 0 })
+const langchain = (model, more = {}) => new ChatOpenAI({
+  model, apiKey: 'none', maxRetries: 0, configuration: { baseURL: url }, useResponsesApi: true, ...more,
+})
+const agentsSdk = (model) => new Agent({ name: 'Helper', model: new OpenAIResponsesModel(openai(), model) })
+const THOUGHT = 'Let me see.'
+
+test('openai: reasoning comes while it streams, and is in the response', options, async () => {
+  const kinds = { reasoning_text: '', reasoning_summary_text: '' }
+  const stream = openai().responses.stream({ model: 'thinker', input: 'How many?' })
+  for (const kind of Object.keys(kinds)) {
+    stream.on(`response.${kind}.delta`, ({ delta }) => { kinds[kind] += delta })
+  }
+  const { output, output_text: text } = await stream.finalResponse()
+  assert.deepEqual(kinds, { reasoning_text: THOUGHT, reasoning_summary_text: THOUGHT })
+  assert.deepEqual([output[0].summary[0].text, output[0].content[0].text], [THOUGHT, THOUGHT])
+  assert.equal(text, 'Two pears.')
+})
+
+test('LangChain: reasoning comes while it streams, once, and is in a whole message', options, async () => {
+  let thought = ''
+  let text = ''
+  for await (const chunk of await langchain('thinker').stream('How many?')) {
+    // Its `contentBlocks` have the summary of any server twice.
+    for (const block of chunk.content) {
+      if (block.type === 'reasoning') thought += block.reasoning
+      if (block.type === 'text') text += block.text
+    }
+  }
+  assert.deepEqual([thought, text], [THOUGHT, 'Two pears.'])
+  const whole = await langchain('thinker').invoke('How many?')
+  assert.deepEqual(whole.contentBlocks.map((block) => block.reasoning ?? block.text), [THOUGHT, 'Two pears.'])
+})
+
+test('Agents SDK: reasoning comes while it streams, and is an item of the run', options, async () => {
+  const result = await run(agentsSdk('thinker'), 'How many?', { stream: true })
+  let thought = ''
+  for await (const event of result) {
+    const raw = event.type === 'raw_model_stream_event' ? event.data.event : undefined
+    if (raw?.type === 'response.reasoning_summary_text.delta') thought += raw.delta
+  }
+  const item = result.newItems.find(({ type }) => type === 'reasoning_item')
+  assert.deepEqual([thought, item.rawItem.content[0].text], [THOUGHT, THOUGHT])
+  assert.equal(result.finalOutput, 'Two pears.')
+})
+
+test('a failure is told to who reads the stream, whatever they read of it', options, async () => {
+  const told = /No ink\./
+  const read = async (stream) => { for await (const one of await stream) void one }
+  await assert.rejects(read(openai().responses.create({ model: 'broken', input: 'a', stream: true })), told)
+  await assert.rejects(openai().responses.stream({ model: 'broken', input: 'a' }).finalResponse(), told)
+  await assert.rejects(read(langchain('broken').stream('a')), told)
+  await assert.rejects(async () => {
+    const result = await run(agentsSdk('broken'), 'a', { stream: true })
+    await read(result)
+    await result.completed
+  }, told)
+})
