@@ -106,9 +106,10 @@ export function reapOrphans(
   }
 
   async function reapTask(node: string, [owner, id]: readonly [string, string]): Promise<boolean> {
-    const task = await stored.read(owner, id)
+    // As it is kept: one that was taken here names the process that had it before.
+    const task = await stored.get(owner, id)
     if (task === undefined) return writeTombstone(owner, id, 0)
-    return task.node !== node || await recoverTask(task, node)
+    return task.node !== node || recoverTask(task, node)
   }
 
   /** Finds out what became of a write of this process that got no answer. */
@@ -116,7 +117,7 @@ export function reapOrphans(
     const write = stored.unconfirmedWrites.get(id)
     // It may have come back here by another way.
     if (write === undefined || stored.has(id)) return
-    const task = await stored.read(write.owner, id)
+    const task = await stored.get(write.owner, id)
     const version = task && stored.versionOf(task)
     // Its client was refused: the task must never exist.
     if (write.version === 0 && (task === undefined || task.node === cluster.id)) {

@@ -90,8 +90,7 @@ function whyUnfit(
   if (form === undefined) return undefined
   const content = parts.map((part) => contentFrom(part, form)).find(isRecord)
   if (content === undefined) return 'The answer has to be data that fits the form.'
-  const fault = formFault(form.schema, content, maxSteps) ?? 'it belongs to another question'
-  return `The answer does not fit the form: ${fault}.`
+  return `The answer does not fit the form: ${formFault(form.schema, content, maxSteps)}.`
 }
 
 function contentFrom(part: Content, { schema }: Form): unknown {

@@ -317,12 +317,6 @@ export class StoredTasks {
     this.#cluster.send(node, TAKEN, id).catch(() => {})
   }
 
-  /** The task as it is in the store, unless it is this process's own. */
-  read(owner: string, id: string): MaybePromise<Task | undefined> {
-    const record = this.#table.find(id)
-    return record === undefined ? this.get(owner, id) : this.refresh(record)
-  }
-
   /** Resolves when it is known whether a task is still this process's. Undefined: it surely is. */
   confirm(id: string): Promise<unknown> | undefined {
     const record = this.#table.find(id)

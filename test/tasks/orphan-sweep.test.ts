@@ -9,6 +9,7 @@ import { TaskRecovery } from '../../lib/tasks/task-recovery.ts'
 import { taskOf } from '../../lib/tasks/task.ts'
 import { Tasks } from '../../lib/tasks/tasks.ts'
 import { processNamed } from '../fixtures/shared-store.ts'
+import { standingTime } from '../fixtures/time.ts'
 import type { MemoryStore } from '../../lib/index.ts'
 import type { ClusterMembership } from '../../lib/state/cluster.ts'
 import type { GuardedStore } from '../../lib/state/guarded-store.ts'
@@ -154,16 +155,40 @@ test('few are looked at together, and one process after the other', async () => 
   for (const go of waiting.splice(0)) go()
 })
 
-test('a look that fails is no hindrance to the next', async () => {
+test('a look that fails is no hindrance to the next, whatever the store does not do', async () => {
+  const ways: readonly (readonly [method: 'list' | 'read' | 'write' | 'remove', ran: number])[] = [
+    ['list', 0], ['read', 0], ['write', 0], ['remove', 1],
+  ]
+  for (const [method, ran] of ways) {
+    const one = house()
+    join(one, 'dead')
+    const task = leave(one, 'dead')
+    const own = leave(one, 'here', { status: { state: 'completed', at: AT } })
+    one.tasks.stored!.unconfirmedWrites.set(own.id, { owner: 'ann', version: 1 })
+    const asIs = one.store[method]
+    const away = (): Promise<never> => Promise.reject(new Error('not reached'))
+    Object.assign(one.store, { [method]: away })
+    await one.beat()
+    assert.equal(one.ran.length, ran, method)
+    Object.assign(one.store, { [method]: asIs })
+    await one.beat()
+    assert.deepEqual(one.ran.map(({ id }) => id), [task.id], method)
+  }
+})
+
+test('a task that no process serves fails when its process has been dead for long enough', async (t) => {
+  const pass = standingTime(t)
   const one = house()
   join(one, 'dead')
-  const task = leave(one, 'dead')
-  const { list } = one.store
-  one.store.list = () => Promise.reject(new Error('not reached'))
+  const task = leave(one, 'dead', { protocol: 'a2a' })
+  const { rerunWaitMs } = limitsOf({})
   await one.beat()
-  one.store.list = list
+  pass(rerunWaitMs - 1)
   await one.beat()
-  assert.deepEqual(one.ran.map(({ id }) => id), [task.id])
+  assert.equal((await one.tasks.get('ann', task.id))?.status.state, 'working')
+  pass(1)
+  await one.beat()
+  assert.equal((await one.tasks.get('ann', task.id))?.status.state, 'failed')
 })
 
 test('nobody is judged without a lease, nor too early but who said that it closed', async () => {
@@ -268,22 +293,43 @@ test('an announced task that was never written can be written no more, for a day
   assert.deepEqual([one.memory.read(key)?.value, keeps, one.announced('dead')], ['null', [DAY_MS], 0])
 })
 
-test('one that arrives at that moment is looked at again', async () => {
+test('one that arrives at that moment is looked at again, as is one that has gone again', async () => {
+  for (const way of ['arrives', 'goes again', 'of this process'] as const) {
+    const node = way === 'of this process' ? 'here' : 'dead'
+    const one = house()
+    join(one, 'dead')
+    const task = leave(one, node)
+    const key = taskKeyOf('ann', task.id)
+    one.memory.remove(key, 'any')
+    if (node === 'here') one.tasks.stored!.unconfirmedWrites.set(task.id, { owner: 'ann', version: 0 })
+    const other = leave(one, 'dead')
+    const { write } = one.store
+    one.store.write = (at, value, keepMs, expected) => {
+      if (value !== 'null') return write(at, value, keepMs, expected)
+      if (way !== 'goes again') one.memory.write(key, JSON.stringify(task), Infinity, 'any')
+      return way === 'goes again' ? undefined : write(at, value, keepMs, expected)
+    }
+    await one.beat()
+    // The others do not wait for it.
+    assert.deepEqual(one.ran.map(({ id }) => id), [other.id], way)
+    assert.ok(one.memory.read(runKeyOf(node, task)), way)
+    one.store.write = write
+    await one.beat()
+    assert.equal(one.memory.read(runKeyOf(node, task)), undefined, way)
+    const ran = way === 'arrives' ? [other.id, task.id] : [other.id]
+    assert.deepEqual(one.ran.map(({ id }) => id), ran, way)
+    const isRefused = one.memory.read(key)?.value === 'null'
+    assert.equal(isRefused, way !== 'arrives', way)
+  }
+})
+
+test('what cannot be read gives its place to a tombstone in one look', async () => {
   const one = house()
   join(one, 'dead')
-  const task = leave(one, 'dead')
-  const key = taskKeyOf('ann', task.id)
-  one.memory.remove(key, 'any')
-  const { write } = one.store
-  one.store.write = (at, value, keepMs, expected) => {
-    if (value === 'null') one.memory.write(key, JSON.stringify(task), Infinity, 'any')
-    return write(at, value, keepMs, expected)
-  }
+  const { id } = leave(one, 'dead')
+  one.memory.write(taskKeyOf('ann', id), 'no JSON', Infinity, 'any')
   await one.beat()
-  assert.deepEqual([one.ran.length, one.announced('dead')], [0, 1])
-  one.store.write = write
-  await one.beat()
-  assert.deepEqual([one.ran.length, one.announced('dead')], [1, 0])
+  assert.deepEqual([one.memory.read(taskKeyOf('ann', id))?.value, one.announced('dead')], ['null', 0])
 })
 
 test('what has been announced anew since it was read stays announced', async () => {

@@ -256,8 +256,9 @@ test('who follows a task of a dead process is shown it once where it waits, and 
   await new Promise((resolve) => setTimeout(resolve, 50))
   assert.deepEqual(there.said, ['begin input-required '])
   assert.ok(await two.recovery.end(await two.tasks.get('ann', id) as Task, 'failed'))
-  await eventually(() => there.said.length === 2)
-  assert.deepEqual(there.said[1], 'begin failed ')
+  // It may be looked for while it has been taken and not ended yet: then it is shown as it waits there, too.
+  await eventually(() => there.said.at(-1)!.endsWith(' failed '))
+  assert.ok(there.said.slice(0, -1).every((one) => one === 'begin input-required '), there.said.join())
 })
 
 test('who follows a task goes with it to the process that takes it', async () => {
