@@ -108,6 +108,17 @@ test('two endpoints on one path and method are a mistake, whatever their names a
   ])
 })
 
+test('a name that nothing can have is an unknown path for each method that is not served there', () => {
+  const task = { ...endpoint('/tasks/{id}', 'GET'), mayName: () => false }
+  const table = createRouteTable([task, endpoint('/tasks/{id}/notes', 'GET')])
+  const { endpoint: none, neighbor, allowed } = table.match('POST', '/tasks/7')
+  assert.deepEqual([none, neighbor, allowed], [undefined, task, []])
+  assert.equal(table.match('GET', '/tasks/7').endpoint, task)
+  // A page may ask before each of them.
+  assert.deepEqual(table.match('OPTIONS', '/tasks/7').allowed, ['GET', 'HEAD'])
+  assert.deepEqual(table.match('POST', '/tasks/7/notes').allowed, ['GET', 'HEAD'])
+})
+
 test('what is not there may be refused in the form of its neighbourhood, and nowhere else', () => {
   const models = { ...endpoint('/v1/models', 'GET'), refusesBelow: '/v1/' }
   const table = createRouteTable([models, endpoint('/v1/models/{id}', 'GET'), endpoint('/', 'GET')])

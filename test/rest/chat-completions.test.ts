@@ -40,6 +40,7 @@ test('a model is the agent or the group of that id', async (t) => {
 })
 
 const path = '/v1/chat/completions'
+const responses = `/v1/responses/resp_${'0'.repeat(32)}`
 const key = { authorization: 'Bearer k' }
 
 type Refused = readonly [
@@ -56,6 +57,14 @@ const refusals: readonly Refused[] = [
   ['an unknown model to look at', 'GET', '/v1/models/nobody', undefined, {}, 404, 'model_not_found', 'model'],
   ['what OpenAI has besides', 'POST', '/v1/embeddings', {}, {}, 404, 'not_found'],
   ['what OpenAI has deeper down', 'POST', '/v1/audio/speech', {}, {}, 404, 'not_found'],
+  ['what is deeper than a path', 'GET', `${path}/chatcmpl-1`, undefined, {}, 404, 'not_found'],
+  ['what is deeper than a model', 'GET', '/v1/models/echo/deeper', undefined, {}, 404, 'not_found'],
+  ['a wrong method of no model', 'DELETE', '/v1/models/nobody', undefined, {}, 404, 'not_found'],
+  ['an unknown operation', 'POST', '/v1/responses/input_tokens', {}, {}, 404, 'not_found'],
+  ['one of no response', 'POST', '/v1/responses/input_tokens/cancel', {}, {}, 404, 'response_not_found'],
+  ['one of a response', 'POST', `${responses}/input_tokens`, {}, {}, 404, 'not_found'],
+  ['a wrong method of a response', 'POST', responses, {}, {}, 405, 'method_not_allowed'],
+  ['one of an operation', 'GET', '/v1/responses/compact', undefined, {}, 405, 'method_not_allowed'],
   ['a wrong method', 'POST', '/v1/models', {}, {}, 405, 'method_not_allowed'],
   ['a wrong method of one', 'DELETE', '/v1/models/echo', undefined, {}, 405, 'method_not_allowed'],
   ['another wrong method', 'GET', path, undefined, {}, 405, 'method_not_allowed'],

@@ -68,12 +68,23 @@ const refused: readonly (readonly [method: string, path: string, status: number,
   ['PUT', '/agents', 405, 'POST, GET, HEAD'],
   ['POST', '/agents/list', 405, 'GET, HEAD'],
   ['PATCH', '/agents/writer', 405, 'POST, GET, HEAD'],
+  ['PATCH', '/agents/nobody', 404],
+  ['GET', '/agents/writer/agui', 405, 'POST'],
+  ['GET', '/agents/nobody/agui', 404],
+  ['GET', '/agents/writer/agui/more', 404],
+  ['DELETE', '/tools/price', 405, 'GET, HEAD, POST'],
+  ['DELETE', '/tools/list', 404],
+  ['GET', '/prompts/praise', 405, 'POST'],
+  ['GET', '/prompts/list', 404],
+  ['POST', '/conversations/12345678/more', 404],
   ['POST', '/health', 405, 'GET, HEAD'],
   ['GET', '/agents/%2e%2e%2fhealth', 400],
 ]
 
 test('what is not served says so in a document that every client can read', async (t) => {
-  const server = serve(t, { agents: [support, writer], mountPath: '/team' })
+  const tool = { name: 'price', description: 'Tells it.', run: () => 2 }
+  const prompt = { name: 'praise', description: 'Praises.', get: () => 'Good.' }
+  const server = serve(t, { agents: [support, writer], tools: [tool], prompts: [prompt], mountPath: '/team' })
   for (const [method, path, status, allow = null] of refused) {
     const body = method === 'POST' ? { query: 'hi' } : undefined
     const response = await server.fetch(request(`/team${path}`, body, {}, method))

@@ -169,6 +169,8 @@ class Paths {
     return {
       ...rest,
       path,
+      // What follows the id of a task is an operation, and those that are known have paths of their own.
+      mayName: (params) => params.has('taskId') || params.get('id')?.includes(':') !== true,
       describe: this.#described(path, operations),
       load: () => this.answers === undefined ? this.load() : undefined,
       handle: (exchange) => {

@@ -126,6 +126,11 @@ export interface Endpoint {
   readonly accepts?: readonly string[]
   /** The body may be empty, with any media type or none. */
   readonly bodyIsOptional?: boolean
+  /**
+   * False: nothing has, or can have, what stands in the path for its names. Then a method that the path does
+   * not have is 404, as for any unknown path, and not 405. Left out: anything may be there.
+   */
+  readonly mayName?: (params: ReadonlyMap<string, string>) => boolean
   /** A path with a final `/`: unknown paths below it are refused in this endpoint's form. */
   readonly refusesBelow?: string
   /** Answers also while the server closes. */

@@ -147,14 +147,13 @@ function matchPattern(patterns: readonly Pattern[], method: string, path: string
   for (const { expression, names, methods } of patterns) {
     const values = expression.exec(path)
     if (values === null) continue
+    const params = new Map(names.map((name, at) => [name, values[at + 1]!]))
     const endpoint = methods.get(method)
-    if (endpoint !== undefined) {
-      const params = new Map(names.map((name, at) => [name, values[at + 1]!]))
-      return { endpoint, neighbor, allowed: [...methods.keys()], params }
-    }
+    if (endpoint !== undefined) return { endpoint, neighbor, allowed: [...methods.keys()], params }
     for (const [known, other] of methods) {
-      allowed.add(known)
       neighbor ??= other
+      // A browser asks before it sends what is answered with 404.
+      if (method === 'OPTIONS' || other.mayName?.(params) !== false) allowed.add(known)
     }
   }
   return neighbor === undefined ? unknown

@@ -12,6 +12,7 @@ import { Later } from '../../util/later.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { percentDecoded } from '../../wire/uri.ts'
 import { endpoint, json, listHandler } from '../reply/reply.ts'
+import type { Catalog } from '../../define/catalog.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { Prompt } from '../../define/prompt.ts'
 import type { Resource, ResourceTemplate } from '../../define/resource.ts'
@@ -44,6 +45,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
     method: 'GET', path: `/${name}`, describe: describedBy('get', name), isOffered,
     work: listHandler(service, list),
   })
+  const isTool: Endpoint['mayName'] = (params) => toolNamed(catalog, params.get('tool') ?? '') !== undefined
   return [
     listOf('tools', () => catalog.tools.length > 0, (principal) => (
       { tools: allowed(principal, catalog.tools).map(shownTool) }
@@ -51,6 +53,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
     endpoint(service, {
       method: 'GET',
       path: '/tools/{tool}',
+      mayName: isTool,
       work(exchange) {
         const tool = toolOf(service, exchange)
         requireScopes(exchange.origin, tool.scopes)
@@ -60,6 +63,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
     endpoint(service, {
       method: 'POST',
       path: '/tools/{tool}',
+      mayName: isTool,
       accepts: [JSON_TYPE],
       describe: async (principal) => {
         const { describeTools } = await import('../openapi/openapi-operations.ts')
@@ -87,6 +91,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
     endpoint(service, {
       method: 'POST',
       path: '/prompts/{prompt}',
+      mayName: (params) => promptNamed(catalog, params.get('prompt') ?? '') !== undefined,
       accepts: [JSON_TYPE],
       describe: async (principal) => {
         const { describePrompts } = await import('../openapi/openapi-operations.ts')
@@ -116,7 +121,11 @@ function shown<T extends Prompt | Resource | ResourceTemplate>(one: T, names: re
 
 function toolOf({ catalog }: Service, { params }: Exchange): Tool {
   const name = params.get('tool') ?? ''
-  return catalog.tool(name) ?? withUnderscores(catalog.tools, name) ?? missing('tool', name)
+  return toolNamed(catalog, name) ?? missing('tool', name)
+}
+
+function toolNamed(catalog: Catalog, name: string): Tool | undefined {
+  return catalog.tool(name) ?? withUnderscores(catalog.tools, name)
 }
 
 /** The one that has a `-` where this spelling has `_`. */
@@ -128,7 +137,11 @@ function withUnderscores<T extends { readonly name: string }>(
 
 function promptOf({ catalog }: Service, { params }: Exchange): Prompt {
   const name = params.get('prompt') ?? ''
-  return catalog.prompt(name) ?? withUnderscores(catalog.prompts, name) ?? missing('prompt', name)
+  return promptNamed(catalog, name) ?? missing('prompt', name)
+}
+
+function promptNamed(catalog: Catalog, name: string): Prompt | undefined {
+  return catalog.prompt(name) ?? withUnderscores(catalog.prompts, name)
 }
 
 function missing(what: 'tool' | 'prompt', name: string): never {

@@ -125,8 +125,13 @@ export interface EndpointParts extends Omit<Endpoint, 'methods' | 'handle' | 're
 export function endpoint(
   service: Service, { method, work, ...rest }: EndpointParts, { refuse, failed }: ErrorForm = problems,
 ): Endpoint {
+  const { catalog } = service
+  const isAgent: Endpoint['mayName'] = (params) => {
+    const id = params.get('agent')
+    return id === undefined || catalog.runnable(id) !== undefined
+  }
   return {
-    ...rest, methods: [method], refuse,
+    mayName: isAgent, ...rest, methods: [method], refuse,
     handle(exchange) {
       try {
         const reply = work(exchange)

@@ -10,6 +10,9 @@ import type { Seal } from '../../wire/seal.ts'
 
 const responses = new Later(() => import('./responses.ts'))
 
+/** Other names are those of operations that are not known here. */
+const RESPONSE_ID = /^resp_\w+$/
+
 export function responseEndpoints(service: Service, seal: Seal): readonly Endpoint[] {
   const at = (
     method: 'GET' | 'POST' | 'DELETE', path: string, name: Parameters<typeof describedBy>[1],
@@ -17,6 +20,7 @@ export function responseEndpoints(service: Service, seal: Seal): readonly Endpoi
   ): Endpoint => endpoint(service, {
     method, path, describe: describedBy(method.toLowerCase(), name), isOffered: hasAgents(service),
     load: responses.load, work, ...more,
+    mayName: (params) => !path.includes('{') || RESPONSE_ID.test(params.get('response') ?? ''),
   }, openaiErrors)
   const accepts = [JSON_TYPE]
   return [
