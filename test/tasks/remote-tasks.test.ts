@@ -8,10 +8,11 @@ import { Tasks } from '../../lib/tasks/tasks.ts'
 import { eventually } from '../fixtures/client.ts'
 import { processNamed, sharedStore } from '../fixtures/shared-store.ts'
 import type { Content, Store } from '../../lib/index.ts'
+import type { SharedStore } from '../fixtures/shared-store.ts'
 import type {
   AcceptChannel, ChannelListener, PeerChannel, PeerChannels,
 } from '../../lib/state/peer-channels.ts'
-import type { RunningTask, Task, TaskMessage } from '../../lib/tasks/task.ts'
+import type { RunningTask, Task, TaskEvent, TaskMessage } from '../../lib/tasks/task.ts'
 import type { TaskSurroundings } from '../../lib/tasks/task-recovery.ts'
 
 /** What another process hears that asks for a task to be cancelled here, and whether it was. */
@@ -118,7 +119,7 @@ function processOn(network: Network, store: Store, name: string): Process {
 
 /** Two processes, and a task that works at the first. */
 async function apart(): Promise<{
-  network: Network, one: Process, two: Process, id: string, heard: unknown[]
+  network: Network, store: SharedStore, one: Process, two: Process, id: string, heard: unknown[]
 }> {
   const network = new Network()
   const store = sharedStore()
@@ -139,7 +140,7 @@ async function apart(): Promise<{
   }, run)
   one.tasks.move(id, 'working')
   await one.tasks.whenPersisted(id)
-  return { network, one, two, id, heard }
+  return { network, store, one, two, id, heard }
 }
 
 /** Follows a task; what is heard of it, and what ends that. */
@@ -219,6 +220,7 @@ test('cancels, answers and refusals go to the process that runs the task, and ar
   const task = await two.tasks.get('ann', id) as Task
   assert.equal(two.remote.nodeOf(task), 'one')
   assert.equal(one.remote.nodeOf(task), undefined)
+  assert.equal(one.remote.nodeOf({ ...task, id: 'gone' }), undefined)
   await two.remote.answer(task, new Map([['name', 'Ann']]))
   await two.remote.refuse(task, 'name', 'no')
   await two.remote.cancel(task)
@@ -294,10 +296,143 @@ test('who follows what is gone, or at a process that closes, hears that no more 
   await eventually(() => there.said.length === 1)
   two.remote.stopWatchers()
   assert.deepEqual(there.said, ['begin working ', 'forgotten working '])
+  one.tasks.addArtifact(id, { id: 'a', parts: [text('1')] })
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  assert.equal(there.said.length, 2)
+  two.remote.stopWatchers()
+  assert.equal(there.said.length, 2)
   const task = await two.tasks.get('ann', id) as Task
   await one.tasks.drop(id)
   const said: string[] = []
   two.remote.follow(task, () => { said.push('begin') }, ({ what }) => { said.push(what) })
   await eventually(() => said.length > 0)
   assert.deepEqual(said, ['forgotten'])
+})
+
+/** What another process is sent that follows a task of the first. */
+function watchedAt(
+  { network, id }: { readonly network: Network; readonly id: string },
+): { readonly said: string[]; readonly listener: ChannelListener } {
+  const said: string[] = []
+  const listener = network.processes.get('one')!.get('task-watch')!(['ann', id], {
+    node: 'two',
+    send(value) {
+      const [event, task] = value as readonly [TaskEvent | null, Task?]
+      const state = task === undefined ? '' : ` ${task.status.state} of ${task.node}`
+      said.push(`${event?.what ?? 'as it stands:'}${state}`)
+    },
+    end: () => { said.push('end') },
+  })
+  assert.ok(listener)
+  return { said, listener }
+}
+
+test('that a task waits is sent when it is kept, and what comes behind it after that', async () => {
+  const at = await apart()
+  const { one, store, id } = at
+  const { said } = watchedAt(at)
+  const writes: (() => void)[] = []
+  const { write } = store
+  store.write = (...all) => new Promise<void>((resolve) => { writes.push(resolve) }).then(() => write(...all))
+  const rest = async (): Promise<void> => { await new Promise((resolve) => setTimeout(resolve, 5)) }
+  const all = ['as it stands: working of one']
+  assert.deepEqual(said, all)
+  one.tasks.move(id, 'working')
+  one.tasks.move(id, 'input-required')
+  void one.tasks.addArtifact(id, { id: 'a', parts: [text('1')] })
+  one.tasks.move(id, 'working')
+  all.push('status working of one')
+  await rest()
+  assert.deepEqual(said, all)
+  for (let tries = 0; tries < 5; tries++) {
+    for (const go of writes.splice(0)) go()
+    await rest()
+  }
+  all.push('status input-required of one', 'artifact', 'status working of one')
+  assert.deepEqual(said, all)
+  // Nothing is behind any more: what follows goes at once.
+  void one.tasks.addArtifact(id, { id: 'a', parts: [text('2')] })
+  assert.deepEqual(said.splice(all.length), ['artifact'])
+  one.tasks.move(id, 'completed')
+  await rest()
+  assert.equal(said.length, all.length)
+  for (let tries = 0; tries < 5; tries++) {
+    for (const go of writes.splice(0)) go()
+    await rest()
+  }
+  assert.deepEqual(said.splice(all.length), ['status completed of one', 'end'])
+})
+
+test('who follows is sent an end where no more comes, and nothing after it has left', async () => {
+  for (const way of ['forgotten', 'onEnd', 'onLost'] as const) {
+    const at = await apart()
+    const { said, listener } = watchedAt(at)
+    if (way === 'forgotten') at.one.tasks.stopWatchers()
+    else listener[way]?.()
+    at.one.tasks.move(at.id, 'completed')
+    await at.one.tasks.whenPersisted(at.id)
+    assert.deepEqual(said.slice(1), way === 'forgotten' ? ['forgotten working of one', 'end'] : [], way)
+  }
+})
+
+test('who wants to follow a task that is ending hears that no more comes when that is kept', async () => {
+  const at = await apart()
+  let go = (): void => {}
+  const { write } = at.store
+  at.store.write = (...all) => new Promise<void>((resolve) => { go = resolve }).then(() => write(...all))
+  at.one.tasks.move(at.id, 'completed')
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  const { said } = watchedAt(at)
+  assert.deepEqual(said, [])
+  go()
+  await eventually(() => said.length > 0)
+  assert.deepEqual(said, ['end'])
+  assert.equal((await at.two.tasks.get('ann', at.id))?.status.state, 'completed')
+})
+
+test('code that follows and throws is a warning, and follows no more', async () => {
+  for (const way of ['here', 'there'] as const) {
+    const { one, two, id } = await apart()
+    const { remote, tasks } = way === 'here' ? one : two
+    if (way === 'there') {
+      one.tasks.move(id, 'completed')
+      await one.tasks.whenPersisted(id)
+    }
+    const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
+    let begun = 0
+    remote.follow(await tasks.get('ann', id) as Task, () => {
+      begun += 1
+      throw new Error(`No more ${way}`)
+    }, () => { begun += 1 })
+    assert.equal((await warned).message, `No more ${way}`)
+    one.tasks.move(id, 'completed')
+    await one.tasks.whenPersisted(id)
+    remote.stopWatchers()
+    assert.equal(begun, 1, way)
+  }
+})
+
+test('a task that no process says it has is looked for until it has ended', async () => {
+  const { one, two, store, id } = await apart()
+  const task = await two.tasks.get('ann', id) as Task
+  const key = { collection: 'tasks', owner: 'ann', key: id }
+  await one.tasks.drop(id)
+  const { node: _node, ...unnamed } = task
+  await store.write(key, JSON.stringify(unnamed), Infinity, 'any')
+  const warnings: Error[] = []
+  const warned = (warning: Error): void => { warnings.push(warning) }
+  process.on('warning', warned)
+  const there = await followed(two, id)
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  assert.deepEqual(there.said, [])
+  // Nor is it lost where the store does not answer for a while.
+  const { read } = store
+  store.read = () => Promise.reject(new Error('away'))
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  store.read = read
+  const ended = { ...unnamed, status: { state: 'failed', at: task.status.at } }
+  await store.write(key, JSON.stringify(ended), Infinity, 'any')
+  await eventually(() => there.said.length > 0)
+  process.off('warning', warned)
+  assert.deepEqual([there.said, warnings], [['begin failed '], []])
 })

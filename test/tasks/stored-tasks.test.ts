@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { Fault } from '../../lib/define/fault.ts'
 import { limitsOf } from '../../lib/define/limits.ts'
+import { memoryStore } from '../../lib/index.ts'
+import { runKeyOf, taskKeyOf } from '../../lib/tasks/stored-tasks.ts'
 import { Tasks } from '../../lib/tasks/tasks.ts'
 import { eventually } from '../fixtures/client.ts'
 import { damagedStore, damages } from '../fixtures/damaged-store.ts'
 import { processNamed, sharedStore } from '../fixtures/shared-store.ts'
-import type { RunningTask, Task, TaskSeed } from '../../lib/tasks/task.ts'
-import type { Limits, Store } from '../../lib/index.ts'
+import { standingTime } from '../fixtures/time.ts'
+import type { Log } from '../../lib/define/log.ts'
+import type { RunningTask, Task, TaskSeed, TaskState } from '../../lib/tasks/task.ts'
+import type { Limits, MemoryStore, Store } from '../../lib/index.ts'
 
 let processes = 0
 
@@ -213,7 +218,9 @@ test('without a limit, a process that closes waits until all ends are kept', asy
 })
 
 /** A store whose removals of announcements wait for a word, and overtake what comes after it. */
-function withLateRemovals(): { readonly store: Store; readonly announced: () => number; go(): void } {
+function withLateRemovals(): {
+  readonly store: Store; readonly announced: () => number; go(most?: number): void
+} {
   const store = sharedStore()
   const waiting: (() => void)[] = []
   return {
@@ -224,12 +231,12 @@ function withLateRemovals(): { readonly store: Store; readonly announced: () => 
       },
     },
     announced: () => [...store.entries.keys()].filter((key) => key.startsWith('["runs"')).length,
-    go() { for (const go of waiting.splice(0)) go() },
+    go(most = Infinity) { for (const go of waiting.splice(0, most)) go() },
   }
 }
 
 test('a task that comes back while its announcement is being removed is announced after that', async () => {
-  for (const way of ['forgotten', 'settled'] as const) {
+  for (const way of ['forgotten', 'settled', 'settled twice'] as const) {
     const { store, announced, go } = withLateRemovals()
     const [one, two] = [processOn(store), processOn(store)]
     const id = await waiting(one)
@@ -240,14 +247,21 @@ test('a task that comes back while its announcement is being removed is announce
     } else {
       void one.stored!.settle(id)
     }
+    if (way === 'settled twice') void one.stored!.settle(id)
     await eventually(() => announced() > 0)
     const task = await one.get('ann', id) as Task
+    if (way === 'settled twice') {
+      // The one that is done is not the last.
+      go(1)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
     const taking = Promise.resolve(one.take(task))
     await new Promise((resolve) => setTimeout(resolve, 20))
     go()
     await taking
     assert.ok(one.isCurrent(task), way)
     go()
+    await new Promise((resolve) => setTimeout(resolve, 5))
     // Under the names of both, where the other process is still to hear of it.
     assert.equal(announced(), way === 'forgotten' ? 2 : 1, way)
     two.move(id, 'working')
@@ -275,4 +289,412 @@ test('a run that waits goes on waiting where it is not known whether its task is
   tasks.move(id, 'completed')
   await tasks.whenPersisted(id)
   assert.equal((await tasks.get('ann', id))?.status.state, 'completed')
+})
+
+/** A process of which the test says when its heart beats, and what its store does not do. */
+interface Process {
+  readonly tasks: Tasks
+  readonly memory: MemoryStore
+  readonly store: Store & Record<'read' | 'write' | 'remove', unknown>
+  readonly cluster: { isLeased: boolean; isOpen: boolean }
+  readonly logged: readonly (readonly [level: string, text: string, fields: unknown])[]
+  readonly sent: readonly (readonly unknown[])[]
+  beat(): void
+  hear(kind: string, body: unknown): void
+  /** What the next writes of tasks fail with, as often. */
+  fail(error: Error, times?: number): void
+  /** How often tasks were written. */
+  writes(): number
+  kept(id: string): Task | undefined
+  isAnnounced(id: string): boolean
+}
+
+function processWith(
+  limits: Partial<Limits> = {}, memory: MemoryStore = memoryStore({ isShared: true }),
+): Process {
+  const logged: (readonly [string, string, unknown])[] = []
+  const sent: (readonly unknown[])[] = []
+  const beats: (() => void)[] = []
+  const listeners = new Map<string, (body: unknown) => void>()
+  let failure: Error | undefined
+  let failures = 0
+  let writes = 0
+  const store: Process['store'] = { ...memory, isShared: true, write: (key, ...rest) => {
+    if (key.collection === 'tasks' && failures > 0) {
+      failures -= 1
+      return Promise.reject(failure)
+    }
+    const version = memory.write(key, ...rest)
+    if (key.collection === 'tasks') writes += 1
+    return version
+  } }
+  const cluster = Object.assign(processNamed(`process${++processes}`), {
+    onBeat: (listener: () => void) => { beats.push(listener) },
+    on: (kind: string, listener: (body: unknown) => void) => { listeners.set(kind, listener) },
+    send: async (...said: readonly unknown[]) => { sent.push(said) },
+  })
+  const log: Log = (level, text, fields) => { logged.push([level, text, fields]) }
+  const tasks = new Tasks(limitsOf(limits), store, log, cluster)
+  return {
+    tasks, memory, store, cluster: cluster as { isLeased: boolean; isOpen: boolean }, logged, sent,
+    beat: () => { for (const listener of beats) listener() },
+    hear: (kind, body) => listeners.get(kind)!(body),
+    fail(error, times = Infinity) { [failure, failures] = [error, times] },
+    writes: () => writes,
+    kept(id) {
+      const entry = memory.read(taskKeyOf('ann', id))
+      return entry && JSON.parse(entry.value) as Task
+    },
+    isAnnounced: (id) => memory.read(runKeyOf(cluster.id, { id })) !== undefined,
+  }
+}
+
+const later = (ms = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const away = new Fault('busy', 'The store cannot be reached')
+const tooLarge = new Fault('too-large', 'What is kept may have 5 bytes')
+
+test('what a store that was not reached has not got is written once, with the next beat', async () => {
+  for (const error of [away, new Fault('too-large', 'Too large'), new Error('odd')]) {
+    const one = processWith()
+    const { id } = await one.tasks.create(seed)
+    one.fail(error, 1)
+    one.tasks.move(id, 'working')
+    await one.tasks.whenPersisted(id)
+    assert.deepEqual(one.logged, [['warning', 'A task could not be kept', { task: id, cause: error }]])
+    assert.equal(one.kept(id)?.status.state, 'submitted')
+    for (let beats = 0; beats < 2; beats++) {
+      one.beat()
+      await one.tasks.whenPersisted(id)
+    }
+    assert.equal(one.kept(id)?.status.state, error === away ? 'working' : 'submitted', error.message)
+    assert.equal(one.writes(), error === away ? 2 : 1, error.message)
+  }
+})
+
+test('with a beat nothing is written of what has ended, or is not here any more', async () => {
+  const one = processWith()
+  const ids = [(await one.tasks.create(seed)).id, (await one.tasks.create(seed)).id]
+  one.fail(away, 4)
+  for (const id of ids) one.tasks.move(id, 'working')
+  for (const id of ids) await one.tasks.whenPersisted(id)
+  one.tasks.move(ids[0]!, 'completed')
+  await one.tasks.drop(ids[1]!)
+  await later()
+  one.beat()
+  await one.tasks.stored!.written()
+  assert.deepEqual(ids.map((id) => one.kept(id)?.status.state), ['completed', undefined])
+  assert.equal(one.writes(), 3)
+})
+
+test('a task that is said to be taken is looked up, where it is here', async () => {
+  const one = processWith()
+  const run = runOf()
+  const { id } = await one.tasks.create(seed, run)
+  for (const body of [undefined, 5, 'unknown', id]) one.hear('task-taken', body)
+  await later()
+  assert.deepEqual([run.cancels(), one.tasks.runOf(id)], [0, run])
+  one.memory.write(taskKeyOf('ann', id), JSON.stringify({ ...one.kept(id), node: 'other' }), Infinity, 'any')
+  one.store.read = () => Promise.reject(away)
+  one.hear('task-taken', id)
+  await later()
+  assert.deepEqual([run.cancels(), one.tasks.runOf(id)], [0, run])
+  one.store.read = one.memory.read
+  one.hear('task-taken', id)
+  await later()
+  assert.deepEqual([run.cancels(), one.tasks.runOf(id)], [1, undefined])
+})
+
+test('a task that cannot be promised is not announced, unless it may have been written', async () => {
+  const id = '00000000-0000-4000-8000-000000000000'
+  const silent = 'This process was silent for too long; try again'
+  const ways: readonly (readonly [
+    what: string, begin: (one: Process) => void, message: string, mayBeThere: boolean,
+  ])[] = [
+    ['the store is away', (one) => one.fail(away), away.message, true],
+    ['it was taken for dead', ({ memory }) => {
+      memory.write(taskKeyOf('ann', id), 'null', Infinity, 0)
+    }, silent, false],
+    ['its lease has run out', ({ cluster }) => { cluster.isLeased = false }, silent, true],
+  ]
+  for (const [what, begin, message, mayBeThere] of ways) {
+    const one = processWith()
+    begin(one)
+    await assert.rejects(async () => one.tasks.create({ ...seed, id }), { kind: 'busy', message }, what)
+    await later()
+    assert.equal(one.isAnnounced(id), mayBeThere, what)
+    const unconfirmed = mayBeThere ? [[id, { owner: 'ann', version: 0 }]] : []
+    assert.deepEqual([...one.tasks.stored!.unconfirmedWrites], unconfirmed, what)
+    assert.deepEqual([one.tasks.running, await one.tasks.stored!.written()], [0, !mayBeThere], what)
+  }
+})
+
+test('a task that grows is written each quarter of a second, and with whatever comes before', async (t) => {
+  const pass = standingTime(t)
+  const one = processWith()
+  const { id } = await one.tasks.create(seed)
+  const parts = [{ type: 'text', text: 'x' }] as const
+  const grow = (): unknown => one.tasks.addPiece(id, { id: 'a', parts }, true, false)
+  const settled = async (): Promise<number> => {
+    for (let turns = 0; turns < 20; turns++) await Promise.resolve()
+    return one.writes()
+  }
+  pass(249)
+  grow()
+  grow()
+  assert.equal(await settled(), 1)
+  pass(1)
+  assert.equal(await settled(), 2)
+  pass(250)
+  // Its time has come already.
+  grow()
+  assert.equal(await settled(), 3)
+  grow()
+  one.tasks.move(id, 'working')
+  assert.equal(await settled(), 4)
+  pass(1_000)
+  assert.equal(await settled(), 4)
+  grow()
+  assert.equal(await settled(), 5)
+  grow()
+  // Who wants to know of it waits for nothing.
+  const persisted = one.tasks.whenPersisted(id)
+  assert.equal(await settled(), 6)
+  await persisted
+  assert.deepEqual(one.kept(id)?.artifacts[0]?.parts, [{ type: 'text', text: 'x'.repeat(6) }])
+  // What is not here any more is not written.
+  grow()
+  await one.tasks.drop(id)
+  pass(1_000)
+  assert.equal(await settled(), 6)
+})
+
+/** How an end is kept, by what its writes fail with. */
+const ends: readonly (readonly [
+  what: string, prepare: (one: Process, id: string) => void, heard: readonly string[],
+  kept: TaskState, isAnnounced: boolean,
+])[] = [
+  ['kept at once', () => {}, ['completed'], 'completed', false],
+  ['kept when the store is there again', (one) => one.fail(away, 2), ['completed'], 'completed', false],
+  ['too large', (one) => one.fail(tooLarge, 1), ['failed'], 'failed', false],
+  ['too large, whatever is left out', (one) => one.fail(tooLarge), ['forgotten'], 'working', true],
+  ['refused', (one) => one.fail(new Error('odd')), ['forgotten'], 'working', true],
+  ['not kept when the process closes', (one) => {
+    one.fail(away)
+    one.cluster.isOpen = false
+  }, ['forgotten'], 'working', true],
+  ['another\'s', (one, id) => {
+    const other = JSON.stringify({ ...one.kept(id), node: 'other' })
+    one.memory.write(taskKeyOf('ann', id), other, Infinity, 'any')
+  }, ['forgotten'], 'working', false],
+]
+
+test('how a task has ended is told when that is kept, and only then', async () => {
+  for (const [what, prepare, heard, kept, isAnnounced] of ends) {
+    const one = processWith()
+    const run = runOf()
+    const turn = { answers: {}, results: {} }
+    const more = { turn, history: [{ id: 'm', role: 'user', parts: [] }] } as const
+    const { id } = await one.tasks.create({ ...seed, ...more }, run)
+    one.tasks.move(id, 'working')
+    void one.tasks.addArtifact(id, { id: 'a', parts: [{ type: 'text', text: 'all of it' }] })
+    await one.tasks.whenPersisted(id)
+    const told: string[] = []
+    one.tasks.watch('ann', id, (event) => {
+      told.push(event.what === 'status' ? event.status.state : event.what)
+      assert.equal(one.kept(id)?.status.state, kept, what)
+    })
+    prepare(one, id)
+    one.tasks.move(id, 'completed', { result: 1 })
+    assert.deepEqual(told, [], what)
+    await eventually(() => told.length > 0, what)
+    await one.tasks.stored!.written()
+    assert.deepEqual(told, heard, what)
+    const { artifacts, history, result, fault, status, turn: left } = one.kept(id)!
+    if (kept === 'completed') assert.deepEqual([artifacts.length, history.length, result], [1, 1, 1], what)
+    if (kept === 'failed') {
+      assert.deepEqual([artifacts, history, result, left], [[], [], undefined, undefined], what)
+      assert.deepEqual(fault, { kind: 'too-large', message: tooLarge.message })
+      assert.deepEqual(status.message?.parts, [{ type: 'text', text: tooLarge.message }])
+    }
+    assert.equal(one.isAnnounced(id), isAnnounced, what)
+    assert.equal(one.tasks.stored!.unconfirmedWrites.has(id), isAnnounced, what)
+    assert.equal(await one.tasks.stored!.written(), !isAnnounced, what)
+    // Its run has ended: it is told nothing.
+    assert.deepEqual([one.tasks.stored!.has(id), run.cancels()], [false, 0], what)
+  }
+})
+
+test('who reads a task whose end is being kept waits for that, as long as a store may take', async () => {
+  const ways: readonly (readonly [what: string, fault: Error | undefined, state: TaskState | undefined])[] = [
+    ['kept', undefined, 'completed'], ['refused', new Error('odd'), 'working'],
+  ]
+  for (const [what, error, state] of ways) {
+    const one = processWith({ storeTimeoutMs: 5_000 })
+    const { id } = await one.tasks.create(seed)
+    one.tasks.move(id, 'working')
+    await one.tasks.whenPersisted(id)
+    let go = (): void => {}
+    const { write } = one.store
+    one.store.write = (...all) => new Promise<void>((resolve) => { go = resolve }).then(() => {
+      if (error !== undefined) throw error
+      return write(...all)
+    })
+    one.tasks.move(id, 'completed')
+    const read = Promise.resolve(one.tasks.get('ann', id))
+    await later()
+    go()
+    assert.equal((await read)?.status.state, state, what)
+  }
+  const one = processWith({ storeTimeoutMs: 20 })
+  const { id } = await one.tasks.create(seed)
+  one.store.write = () => new Promise(() => {})
+  one.tasks.move(id, 'completed')
+  await assert.rejects(async () => one.tasks.get('ann', id), {
+    kind: 'busy', message: 'How this task has ended is not kept yet; try again later',
+  })
+  assert.equal(await one.tasks.stored!.written(), false)
+})
+
+test('a process that closes leaves to others what they can go on with, and nothing else', async () => {
+  const turn = { answers: {}, results: {} }
+  const rerun = { ...turn, isRerun: true }
+  const rows: readonly (readonly [turn: Task['turn'], state: TaskState, isLeft: boolean])[] = [
+    [undefined, 'working', false], [undefined, 'input-required', false], [turn, 'working', false],
+    [turn, 'input-required', true], [turn, 'auth-required', true], [rerun, 'working', true],
+    [rerun, 'submitted', true], [{ ...rerun, isRerun: false }, 'working', false],
+  ]
+  for (const [kept, state, isLeft] of rows) {
+    const what = `${JSON.stringify(kept)} ${state}`
+    const one = processWith()
+    const run = runOf()
+    const { id } = await one.tasks.create({ ...seed, turn: kept }, run)
+    const waits = (await one.tasks.create({ ...seed, turn: kept })).id
+    for (const each of [id, waits]) {
+      if (state !== 'submitted') one.tasks.move(each, state)
+      await one.tasks.whenPersisted(each)
+    }
+    const told: string[] = []
+    one.tasks.watch('ann', id, ({ what: event }) => { told.push(event) })
+    assert.equal(one.tasks.stored!.isHandedOver, false)
+    one.tasks.stored!.handOver()
+    assert.equal(one.tasks.stored!.isHandedOver, true)
+    await later()
+    const now = [one.isAnnounced(id), one.tasks.runOf(id), told]
+    assert.deepEqual(now, isLeft ? [true, undefined, ['forgotten']] : [true, run, []], what)
+    assert.equal(one.tasks.stored!.has(id), !isLeft, what)
+    // Who has none is not running here.
+    assert.equal(one.tasks.stored!.has(waits), true, what)
+    assert.equal(run.cancels(), 0, what)
+    assert.equal(await one.tasks.stored!.written(), false, what)
+  }
+})
+
+test('nothing is left to others where all announcements could be removed', async () => {
+  for (const isAway of [false, true]) {
+    const one = processWith()
+    const { id } = await one.tasks.create(seed)
+    if (isAway) one.store.remove = () => Promise.reject(away)
+    one.tasks.move(id, 'completed')
+    assert.equal(await one.tasks.stored!.written(), !isAway)
+    assert.equal(one.isAnnounced(id), isAway)
+  }
+})
+
+test('before an end is kept, and before nothing else, who listens has its time', async () => {
+  const one = processWith()
+  const order: string[] = []
+  one.tasks.stored!.onBeforeEnd(async ({ owner, id }) => {
+    await later()
+    order.push(`${owner} ${id === task.id} ${one.kept(id)?.status.state}`)
+  })
+  const task = await one.tasks.create(seed)
+  one.tasks.move(task.id, 'working')
+  await one.tasks.whenPersisted(task.id)
+  one.tasks.move(task.id, 'completed')
+  await one.tasks.stored!.written()
+  order.push(String(one.kept(task.id)?.status.state))
+  assert.deepEqual(order, ['ann true working', 'completed'])
+})
+
+test('what is dropped is removed at the version that was written last; what fails is logged', async () => {
+  const one = processWith()
+  const { id } = await one.tasks.create(seed)
+  let go = (): void => {}
+  const { write } = one.store
+  one.store.write = (...all) => new Promise<void>((resolve) => { go = resolve }).then(() => write(...all))
+  one.tasks.move(id, 'working')
+  await later()
+  const dropped = one.tasks.drop(id)
+  await later()
+  go()
+  await dropped
+  assert.deepEqual([one.kept(id), one.logged], [undefined, []])
+  one.store.write = write
+  const second = await one.tasks.create(seed)
+  one.store.remove = () => Promise.reject(away)
+  await one.tasks.drop(second.id)
+  assert.deepEqual(one.logged, [['warning', 'A task could not be kept', { task: second.id, cause: away }]])
+})
+
+test('who had a task that waits is told that another has it, and nobody else is', async () => {
+  const memory = memoryStore({ isShared: true })
+  const [one, two] = [processWith({}, memory), processWith({}, memory)]
+  const { id } = await one.tasks.create(seed)
+  one.tasks.move(id, 'input-required')
+  await one.tasks.whenPersisted(id)
+  const seen = await two.tasks.get('ann', id) as Task
+  await two.tasks.take(seen)
+  assert.deepEqual(two.sent, [[seen.node, 'task-taken', id]])
+  assert.deepEqual([two.tasks.running, two.tasks.finished], [0, 1])
+  const { node: _node, ...unnamed } = one.kept(id)!
+  memory.write(taskKeyOf('ann', id), JSON.stringify(unnamed), Infinity, 'any')
+  const three = processWith({}, memory)
+  await three.tasks.take(await three.tasks.get('ann', id) as Task)
+  assert.deepEqual([three.sent, three.kept(id)?.node === undefined], [[], false])
+  // One that works on takes the room of no other.
+  const four = processWith({}, memory)
+  const waits = await four.tasks.get('ann', id) as Task
+  const works = four.tasks.answered(waits, { answers: {}, results: {} })
+  await four.tasks.take(waits, works)
+  assert.ok(four.tasks.isCurrent(works))
+  assert.deepEqual([four.tasks.running, four.tasks.finished, four.kept(id)?.status.state], [1, 0, 'working'])
+})
+
+test('whether a task is still here is asked for where there is no lease, until that is known', async () => {
+  const one = processWith()
+  const { id } = await one.tasks.create(seed)
+  const stored = one.tasks.stored!
+  assert.deepEqual([stored.confirm(id), stored.confirm('unknown')], [undefined, undefined])
+  one.cluster.isLeased = false
+  assert.equal(stored.confirm('unknown'), undefined)
+  let asked = 0
+  one.store.read = (key) => {
+    asked += 1
+    return asked < 3 ? Promise.reject(away) : one.memory.read(key)
+  }
+  let isKnown = false
+  void stored.confirm(id)!.then(() => { isKnown = true })
+  await eventually(() => isKnown)
+  assert.deepEqual([asked, stored.has(id)], [3, true])
+  const other = JSON.stringify({ ...one.kept(id), node: 'other' })
+  one.memory.write(taskKeyOf('ann', id), other, Infinity, 'any')
+  await stored.confirm(id)
+  assert.equal(stored.has(id), false)
+})
+
+test('what waits here is listed as it is kept, where that is newer or gone', async () => {
+  const memory = memoryStore({ isShared: true })
+  const [one, two] = [processWith({}, memory), processWith({}, memory)]
+  const { id } = await one.tasks.create(seed)
+  one.tasks.move(id, 'input-required')
+  await one.tasks.whenPersisted(id)
+  await two.tasks.take(await two.tasks.get('ann', id) as Task)
+  two.tasks.move(id, 'working')
+  await two.tasks.whenPersisted(id)
+  const [listed] = await one.tasks.list('ann')
+  assert.equal(listed?.status.state, 'working')
+  // Here it is newer than there.
+  one.memory.remove(taskKeyOf('ann', id), 'any')
+  const [known] = await one.tasks.list('ann')
+  assert.equal(known?.status.state, 'input-required')
 })
