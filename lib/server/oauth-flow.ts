@@ -3,10 +3,13 @@
  * the provider, and the client gets a code. What travels through browsers is sealed.
  * Spec: OAuth 2.1 §4.1; RFC 7636, RFC 8414, RFC 8707, RFC 9207; MCP, Security Best Practices.
  */
+import { callerOf } from '../define/call.ts'
 import { isScope, parseScope } from '../wire/challenge.ts'
 import { randomUuid } from '../wire/random.ts'
-import { isSameRedirect, OauthClients } from './oauth-clients.ts'
+import { OauthClients } from './oauth-clients.ts'
+import { OauthDocuments } from './oauth-documents.ts'
 import { OauthFamilies } from './oauth-families.ts'
+import { isSameRedirect } from './oauth-metadata.ts'
 import { consentPage, PAGE_HEADERS, ShownRefusal, shownRefusal } from './oauth-pages.ts'
 import { OauthParameters } from './oauth-parameters.ts'
 import { OauthProvider } from './oauth-provider.ts'
@@ -58,7 +61,8 @@ export class OauthFlow {
     this.#issuer = issuer
     this.#service = service
     this.#seal = seal
-    this.#clients = new OauthClients(seal)
+    const { clientIdMetadataDocuments: documents } = options
+    this.#clients = new OauthClients(seal, documents === false ? undefined : new OauthDocuments(documents))
     this.#provider = new OauthProvider(options, issuer, service.limits.authTimeoutMs)
     this.#families = new OauthFamilies(options, this.#provider, service, seal)
     this.#tokens = new OauthTokenEndpoint(options.resource, this.#clients, this.#families)
@@ -80,6 +84,7 @@ export class OauthFlow {
     token_endpoint_auth_methods_supported: ['none'],
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
+    client_id_metadata_document_supported: this.#options.clientIdMetadataDocuments !== false,
   })
 
   readonly register: Handle = ({ body }) => {
@@ -97,10 +102,11 @@ export class OauthFlow {
   /** Asks the user whether the client may come in: another client must not use the login of this one. */
   readonly authorize: Handle = (exchange) => this.#shown(exchange, async () => {
     await requireRate(exchange)
+    if (exchange.method === 'HEAD') return LOOKED
     const asked = new OauthParameters(exchange.query)
     const clientId = asked.get('client_id') ?? ''
     if (asked.isRepeated('client_id') || asked.isRepeated('redirect_uri')) asked.requireOnce()
-    const client = await this.#clients.find(clientId)
+    const client = await this.#clients.find(clientId, callerOf(exchange.origin))
     if (client === undefined) {
       // Never sent on to an address that is not registered.
       throw new ShownRefusal('invalid_client', UNKNOWN_CLIENT, 'It must register first: connect it again.')
@@ -136,7 +142,7 @@ export class OauthFlow {
     }
     const request = this.#seal.seal('oauth consent', attempt, Date.now() + ATTEMPT_MS)
     return {
-      ...consentPage(client.name, this.#options.name ?? this.#service.name, grant, request),
+      ...consentPage(client, this.#options.name ?? this.#service.name, grant, request),
       headers: [...PAGE_HEADERS, 'Set-Cookie', this.#cookie(browser)],
     }
   })
@@ -179,8 +185,7 @@ export class OauthFlow {
   /** The provider sends the user back, once. */
   readonly callback: Handle = (exchange) => this.#shown(exchange, async () => {
     await requireRate(exchange)
-    // Nothing is begun for one who only looks at the head.
-    if (exchange.method === 'HEAD') return { status: 200, headers: PAGE_HEADERS }
+    if (exchange.method === 'HEAD') return LOOKED
     const asked = new OauthParameters(exchange.query)
     asked.requireOnce()
     const attempt = this.#attemptOf('oauth login', asked.get('state'), exchange)
@@ -270,6 +275,8 @@ export class OauthFlow {
   }
 }
 
+/** Nothing is begun for one who only looks at the head. */
+const LOOKED: Reply = { status: 200, headers: PAGE_HEADERS }
 const UNKNOWN_CLIENT = 'This application is not known here'
 
 function expired(): OauthRefusal {

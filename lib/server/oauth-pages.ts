@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { isLoopbackName } from '../wire/secure-address.ts'
 import { NO_STORE, OauthRefusal, refusalReply } from './oauth-refusal.ts'
 import type { Reply } from '../http/message/exchange.ts'
+import type { OauthClient } from './oauth-metadata.ts'
 import type { OauthErrorCode } from './oauth-refusal.ts'
 
 /** What a client wants, as far as its user is shown it. */
@@ -52,12 +53,12 @@ function oauthPage(title: string, text: string, status: number, more = ''): Repl
 
 /** Names the client as it names itself, and where its answer goes, which it cannot choose. */
 export function consentPage(
-  client: string, server: string, { redirectUri, scope }: Wish, request: string,
+  client: OauthClient, server: string, { redirectUri, scope }: Wish, request: string,
 ): Reply {
   const wants = scope === undefined ? 'all that you may do here' : `<code>${escaped(scope)}</code>`
-  const text = `<b>${escaped(client)}</b> wants to use <b>${escaped(server)}</b> as you. `
+  const text = `${whoIs(client)} wants to use <b>${escaped(server)}</b> as you. `
     + `It asks for ${wants}. `
-    + `You will be sent back to ${placeOf(redirectUri)}. `
+    + `You will be sent back to ${placeOf(redirectUri)}. ${warningOf(client, redirectUri)}`
     + 'Go on only if you have just connected it yourself.'
   const form = '<form method="post" action="/oauth/consent">'
     + `<input type="hidden" name="request" value="${request}">`
@@ -66,10 +67,27 @@ export function consentPage(
   return oauthPage('Let this application in?', text, 200, form)
 }
 
+/** The host comes first: it was asked, and the name is what anyone may call themselves. */
+function whoIs({ name, host }: OauthClient): string {
+  const named = `<b>${escaped(name)}</b>`
+  return host === undefined ? named : `An application of <b>${escaped(host)}</b>, called ${named},`
+}
+
+/** Whoever knows the address of a document can begin as its client, and be answered on their own device. */
+function warningOf({ host }: OauthClient, redirectUri: string): string {
+  if (host === undefined || isSite(redirectUri)) return ''
+  return `<b>Any application on this device may say that it is of ${escaped(host)}.</b> `
+}
+
 /** The host of a site; of what is none, the whole address: its scheme says which application opens it. */
 function placeOf(redirectUri: string): string {
-  const { protocol, host, hostname, href } = new URL(redirectUri)
+  const { protocol, host, href } = new URL(redirectUri)
   const place = `<code>${escaped(host === '' ? protocol : host)}</code>`
-  if (protocol === 'https:' && !isLoopbackName(hostname)) return place
+  if (isSite(redirectUri)) return place
   return `${place}, an application on this device: <code>${escaped(href)}</code>`
+}
+
+function isSite(redirectUri: string): boolean {
+  const { protocol, hostname } = new URL(redirectUri)
+  return protocol === 'https:' && !isLoopbackName(hostname)
 }

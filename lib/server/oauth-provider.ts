@@ -39,6 +39,17 @@ export interface OauthProxyOptions {
    * a client may ask for; where there are none, it may ask for any.
    */
   readonly scopes?: readonly string[] | undefined
+  /**
+   * Whether the address of a client's own metadata document may be its id, and is read then
+   * (draft-ietf-oauth-client-id-metadata-document). False: clients must register. Left out: true, for
+   * documents on the internet.
+   */
+  readonly clientIdMetadataDocuments?: boolean | {
+    /** The only hosts of such documents: `app.example.com`, `*.example.com`. Left out: all. */
+    readonly allowedHosts?: readonly string[] | undefined
+    /** Documents may be on this machine and in private networks too. Left out: false. */
+    readonly allowPrivate?: boolean | undefined
+  } | undefined
   /** Of the server, for people who are asked. Left out: that of the server. */
   readonly name?: string | undefined
   /** How long a token is good, in seconds. Left out: 3600. */

@@ -2,14 +2,14 @@
  * An authorization server for MCP clients in front of a provider where they cannot register. Its tokens are
  * its own: those of the provider never reach a client.
  */
-import { checkMembers, must } from '../define/validate.ts'
+import { checkMembers, must, mustBeFlag, mustBeHosts, mustBeOptions } from '../define/validate.ts'
 import { Unavailable } from '../http/access/auth.ts'
 import { Later } from '../util/later.ts'
 import { isStrings } from '../wire/json.ts'
 import { isScope } from '../wire/challenge.ts'
 import { isSecureAddress } from '../wire/secure-address.ts'
 import { refuseAsOauth } from './oauth-refusal.ts'
-import type { Checks } from '../define/validate.ts'
+import type { Checks, MemberCheck } from '../define/validate.ts'
 import type { Authorization } from '../http/access/auth.ts'
 import type { Endpoint } from '../http/message/exchange.ts'
 import type { Service } from '../run/service.ts'
@@ -22,6 +22,13 @@ const address = must(isSecureAddress, `write an https address, as in 'https://lo
 const seconds = must((value) => Number.isSafeInteger(value) && Number(value) >= 60,
   'write a whole number of seconds, 60 or above')
 
+const mustBeDocuments = mustBeOptions(`write true or false, or { allowedHosts: ['app.example.com'] }`, {
+  allowedHosts: mustBeHosts, allowPrivate: mustBeFlag,
+})
+const documents: MemberCheck = (owner, value, member) => {
+  if (typeof value !== 'boolean') mustBeDocuments(owner, value, member)
+}
+
 const checks: Checks<OauthProxyOptions> = {
   resource: address, authorizationEndpoint: address, tokenEndpoint: address, clientId: text,
   clientSecret: text, providerScopes: must(isStrings, `write a list, as in ['openid']`),
@@ -29,7 +36,7 @@ const checks: Checks<OauthProxyOptions> = {
     && Object.values(value).every((one) => typeof one === 'string'), `write { access_type: 'offline' }`),
   identify: must((value) => typeof value === 'function', 'write async (tokens) => ({ subject, scopes })'),
   scopes: must((value) => isStrings(value) && value.every(isScope), `write a list, as in ['orders:read']`),
-  name: text, tokenSeconds: seconds, refreshSeconds: seconds,
+  clientIdMetadataDocuments: documents, name: text, tokenSeconds: seconds, refreshSeconds: seconds,
 }
 const required = ['resource', 'authorizationEndpoint', 'tokenEndpoint', 'clientId', 'identify'] as const
 

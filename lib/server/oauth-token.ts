@@ -32,7 +32,7 @@ export class OauthTokenEndpoint {
     const form = new OauthParameters(body)
     form.requireOnce()
     const clientId = clientIdOf(head.authorization, form)
-    if (clientId === undefined || await this.#clients.find(clientId) === undefined) {
+    if (clientId === undefined || !this.#clients.isKnown(clientId)) {
       throw refusedClient(head.authorization, 'The client is not known here; it must register again')
     }
     const use = useOf(form, digest(clientId))

@@ -38,6 +38,14 @@ export function hostKindOf(name: string): IpKind | undefined {
   return !name.includes('.') || PRIVATE_NAME.test(name) ? 'private' : 'public'
 }
 
+/**
+ * Whether a server may connect there because a client names it: to the internet, and with `allowPrivate` also
+ * to this machine and into private networks.
+ */
+export function mayLeadTo(kind: IpKind, allowPrivate: boolean): boolean {
+  return kind === 'public' || (allowPrivate && (kind === 'loopback' || kind === 'private'))
+}
+
 /** What a host is looked up for: the addresses that `find` finds, or itself where it is one. Never none. */
 export async function addressesOf(
   name: string, find: (name: string) => Promise<readonly HostAddress[]>,

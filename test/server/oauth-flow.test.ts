@@ -352,6 +352,6 @@ test('the metadata names what there is', async (t) => {
     scopes_supported: ['read'], response_types_supported: ['code'],
     grant_types_supported: ['authorization_code', 'refresh_token'],
     token_endpoint_auth_methods_supported: ['none'], code_challenge_methods_supported: ['S256'],
-    authorization_response_iss_parameter_supported: true,
+    authorization_response_iss_parameter_supported: true, client_id_metadata_document_supported: true,
   }])
 })

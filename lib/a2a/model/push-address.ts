@@ -4,7 +4,7 @@
  * checked before each post, and connected to as it was checked. Spec: A2A 1.0 §13.2.
  */
 import { Fault } from '../../define/fault.ts'
-import { addressesOf, hostKindOf, hostNameOf, isListedHost } from '../../wire/host.ts'
+import { addressesOf, hostKindOf, hostNameOf, isListedHost, mayLeadTo } from '../../wire/host.ts'
 import { ipKindOf } from '../../wire/ip.ts'
 import type { HostAddress } from '../../wire/host.ts'
 import type { IpKind } from '../../wire/ip.ts'
@@ -60,9 +60,7 @@ const words: ReadonlyMap<IpKind, string> = new Map([
 ])
 
 function requireAllowed(kind: IpKind, { allowPrivate }: AddressRules): void {
-  if (kind === 'public') return
-  const isPrivate = kind === 'loopback' || kind === 'private'
-  if (isPrivate && allowPrivate) return
+  if (mayLeadTo(kind, allowPrivate)) return
   const where = words.get(kind) ?? 'where nothing is posted to'
   throw refused(`leads ${where}; give one that is reached from the internet`)
 }

@@ -1,7 +1,6 @@
 /** What the operator of a server says of webhooks, and what is left out of that. */
 import { isRecord } from '../../define/content.ts'
-import { checkMembers, mustBe, rejectUnknown, show } from '../../define/validate.ts'
-import { isHostToList } from '../../wire/host.ts'
+import { checkMembers, mustBe, mustBeHosts, rejectUnknown, show } from '../../define/validate.ts'
 import type { Checks } from '../../define/validate.ts'
 
 /** Where webhooks may be, and how long they are waited for. */
@@ -47,12 +46,7 @@ const MILLISECONDS = `write milliseconds, 1 to ${MAX_MS}:`
 const checks: Checks<PushOptions> = {
   allowInsecure: mustBeFlag,
   allowPrivate: mustBeFlag,
-  allowedHosts(owner, hosts, member) {
-    const wrong = Array.isArray(hosts) ? hosts.findIndex((host) => !isHostToList(host)) : undefined
-    if (wrong === -1) return
-    throw new TypeError(`${owner}.${member} has ${show(Array.isArray(hosts) ? hosts[wrong!] : hosts)}; `
-      + `write names, as in ['hooks.example.com', '*.example.org', 'localhost:9000']`)
-  },
+  allowedHosts: mustBeHosts,
   timeoutMs: mustBe(isMs, `${MILLISECONDS} 10_000`, RangeError),
   retryDelaysMs: mustBe(
     (list) => Array.isArray(list) && list.length <= MAX_RETRIES && list.every(isMs),
