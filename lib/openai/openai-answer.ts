@@ -69,11 +69,14 @@ function messagesOf({ instructions }: Model, prompt: string, call: Call): object
     },
     { role: 'tool', tool_call_id: id, content: result },
   ])
-  if (instructions === undefined) return [...call.history, { role: 'user', content }, ...since]
+  // A front end may have the agent begin, and models refuse a message without a word.
+  const present = prompt === '' && pictures.length === 0 && call.history.length + since.length > 0 ? []
+    : [{ role: 'user', content }]
+  if (instructions === undefined) return [...call.history, ...present, ...since]
   const earlier = call.history.map(({ role, content: text }) => (
     { role: role === 'system' ? 'user' : role, content: text }
   ))
-  return [{ role: 'system', content: instructions }, ...earlier, { role: 'user', content }, ...since]
+  return [{ role: 'system', content: instructions }, ...earlier, ...present, ...since]
 }
 
 /** The tools of the client, beside the agent's own. Of two with one name the agent's is called. */

@@ -142,8 +142,9 @@ function remember({ service, agent, message, call }: Turn, answer: Answer): Mayb
   const { conversations } = service
   const asked = remembered ?? prompt
   const answered = ownText(answer.text + shown)
+  const said: ChatMessage[] = asked === '' ? [] : [{ role: 'user', content: asked }]
   const recorded = isNamed ? conversations.record(owner, conversationId, [
-    { role: 'user', content: asked }, { role: 'assistant', content: answered },
+    ...said, { role: 'assistant', content: answered },
   ], call.history) : conversations.begin(owner, conversationId, asked, answered)
   return isThenable(recorded) ? recorded.then(() => whole) : whole
 }

@@ -4,10 +4,10 @@
  */
 import { PLACE_LENGTH, placesIn } from './random.ts'
 
-/** A value, or a sentence that says why there is none. */
+/** A value, or a sentence that says why there is none; `isOverBounds`: the text was not looked at further. */
 export type Parsed =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly why: string }
+  | { readonly ok: false; readonly why: string; readonly isOverBounds?: true }
 
 const OPEN_BRACE = 0x7b
 const OPEN_BRACKET = 0x5b
@@ -66,7 +66,7 @@ export class InnerJson {
 
   parse(text: string): Parsed {
     const found = scan(text, this.#maxDepth, this.#left)
-    if (typeof found === 'string') return { ok: false, why: found }
+    if (typeof found === 'string') return { ok: false, why: found, isOverBounds: true }
     this.#left -= found
     return parseJson(text, this.#maxDepth)
   }

@@ -126,6 +126,16 @@ test("a caller's system message stands only where the author gives no instructio
   ])
 })
 
+test('an agent that begins by itself sends no message without a word', async (t) => {
+  const { baseUrl, received } = await endpoint(t, stream(delta('ok', 'stop') + DONE))
+  const history = [{ role: 'system', content: 'Greet' }] as const
+  await ask({ baseUrl }, '', Object.assign(callOf(), { history }))
+  await ask({ baseUrl }, '', callOf())
+  assert.deepEqual(received.map(({ body }) => body['messages']), [
+    history, [{ role: 'user', content: '' }],
+  ])
+})
+
 test('pictures of the message are sent as data addresses', async (t) => {
   const { baseUrl, received } = await endpoint(t, stream(delta('a cat', 'stop') + DONE))
   const message = [

@@ -231,20 +231,20 @@ test('a failure is an event, and a wrong input a problem', async (t) => {
   assert.deepEqual(events.map(({ type }) => type), ['RUN_STARTED', 'RUN_ERROR'])
   assert.equal(events[1]?.['code'], 'internal')
   assert.doesNotMatch(JSON.stringify(events), /secret/)
-  const made = { id: 'c', function: { name: 'f', arguments: '' } }
   const wrong: readonly (readonly [more: object, detail: RegExp])[] = [
     [{ threadId: 1 }, /threadId must be a string/], [{ threadId: '' }, /threadId must/],
     [{ runId: '' }, /runId must be a string/],
-    [{ messages: [] }, /messages needs a message of the role user/],
-    [{ messages: [...usual.messages, { role: 'judge' }] }, /messages\[1\]\.role must be user/],
-    [{ messages: [{ ...hello, content: [{ type: 'image', source: { type: 'file', value: 'a' } }] }] },
-      /source\.type must be data or url/],
-    [{ messages: [hello, { role: 'tool', toolCallId: 'c', content: 'a' }] },
-      /messages\[1\]\.toolCallId must be the id of a call in the \\"toolCalls\\" of a message before/],
-    [{ messages: [hello, { role: 'assistant', toolCalls: [made, {}] }] },
-      /messages\[1\]\.toolCalls\[1\]\.id must be a string/],
+    [{ messages: undefined }, /messages must be a list, which may be empty/],
+    [{ messages: 'Hello' }, /messages must be a list/],
+    [{ messages: [{ ...hello, content: [{ type: 'image' }] }] }, /source\.type must be data or url/],
+    [{ messages: [{ ...hello, content: [{ type: 'image', source: { type: 'data', value: 'AAAA' } }] }] },
+      /source\.value needs a mimeType beside it/],
+    [{ messages: [{ ...hello, content: [{ type: 'audio', source: { type: 'url', value: 'data:a/b' } }] }] },
+      /source\.value must be base64/],
     [{ messages: [{ ...hello, content: ' ' }] }, /messages\[0\]\.content is empty/],
-    [{ tools: [{}] }, /tools\[0\]\.name/], [{ tools: 1 }, /tools must be a list/],
+    [{ tools: [{}] }, /tools\[0\]\.name/],
+    [{ tools: [{ name: 'f', parameters: 1 }] }, /must be a JSON Schema: an object, true or false/],
+    [{ tools: 1 }, /tools must be a list/],
     [{ resume: [{ interruptId: 'a' }] }, /resume\[0\]\.status/],
   ]
   for (const [more, detail] of wrong) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/define/fault.ts'
 import { decodeChat } from '../../lib/rest/openai/chat-messages.ts'
+import { PassedOver } from '../../lib/rest/reply/passed-over.ts'
 import { usualBounds } from '../../lib/wire/json.ts'
 import type { ChatRequest } from '../../lib/rest/openai/chat-messages.ts'
 
@@ -78,6 +79,38 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
     ],
     clientToolResults: [],
   }],
+  ['arguments that are no object, which stay text', { messages: [
+    ...['{"of":"te', '"tea"', '[]', 'null', '', ' '].map((written) => asked(written)), user,
+  ] }, { history: ['{"of":"te', '"tea"', '[]', '{}', '{}', '{}'].map((written) => (
+    { role: 'assistant', content: `find(${written})` }
+  )) }],
+  ['results of no call, which stay text', { messages: [
+    { role: 'tool', tool_call_id: 'c', content: '1' }, { role: 'tool', name: 'find', content: '2' }, user,
+    { role: 'tool', tool_call_id: 'c', content: '3' },
+  ] }, {
+    history: ['A tool returned: 1', 'find returned: 2', 'A tool returned: 3'].map((content) => (
+      { role: 'assistant', content }
+    )),
+    clientToolResults: [],
+  }],
+  ['two results of one call, of which the last counts', { messages: [
+    user, asked('{"of'), found, { ...found, content: 'Black tea' },
+  ] }, { clientToolResults: [{ id: 'c', name: 'find', args: {}, result: 'Black tea' }] }],
+  ['two calls with one id', { messages: [user, asked('{"a":1}'), found, asked('{"a":2}'), found] }, {
+    clientToolResults: [1, 2].map((a) => ({ id: 'c', name: 'find', args: { a }, result: 'Green tea' })),
+  }],
+  ['tools with any arguments, and with none', {
+    tools: [true, {}, null, false].map((parameters) => (
+      { type: 'function', function: { name: 'f', parameters } }
+    )),
+  }, { clientTools: [{}, {}, {}, { additionalProperties: false }].map((more) => (
+    { name: 'f', inputSchema: { type: 'object', properties: {}, ...more } }
+  )) }],
+  ['a picture that is text', ofParts(part('image_url', { url: 'data:image/svg+xml;utf8,<svg id="%23"/>' })), {
+    message: [{
+      type: 'image', data: Buffer.from('<svg id="#"/>').toString('base64'), mimeType: 'image/svg+xml',
+    }],
+  }],
   ['several texts', ofParts(part('text', 'a'), part('text', 'b')), {
     prompt: 'a\nb', message: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }],
   }],
@@ -112,7 +145,8 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
 
 test('a chat is read: the last user message is asked, the others are its history', () => {
   for (const [what, members, read] of understood) {
-    const request: object = decodeChat({ model: 'echo', messages: [user], ...members }, usualBounds)
+    const body = { model: 'echo', messages: [user], ...members }
+    const request: object = decodeChat(body, usualBounds, new PassedOver())
     for (const [name, value] of Object.entries(read)) {
       assert.deepEqual(Reflect.get(request, name), value, `${what}: ${name}`)
     }
@@ -137,16 +171,10 @@ const refused: readonly (readonly [
     'messages[0].content[0]', /must be an object/],
   ['a role of somebody else', { messages: [{ role: 'judge', content: '' }, user] }, 'messages[0].role',
     /user, assistant, system, developer or tool/],
-  ['a result without a call', { messages: [{ role: 'tool', tool_call_id: 'c', content: '1' }, user] },
-    'messages[0].tool_call_id', /id of a call in the "tool_calls"/],
-  ['a result of no call', { messages: [{ role: 'tool', content: '1' }, user] }, 'messages[0].tool_call_id',
-    /id of a call/],
   ['a call that is none', { messages: [{ role: 'assistant', tool_calls: [{}] }, user] },
     'messages[0].tool_calls[0].id', /a string/],
   ['a call without a name', { messages: [{ role: 'assistant', tool_calls: [{ id: 'c' }] }, user] },
     'messages[0].tool_calls[0].function.name', /a string/],
-  ['a call with broken arguments', { messages: [asked('{'), user] },
-    'messages[0].tool_calls[0].function.arguments', /text of a JSON object/],
   ['a call without a result', { messages: [user, asked('{}')] }, 'messages[1].tool_calls[0]',
     /has no result; add \{ "role": "tool", "tool_call_id": "c" \}/],
   ['calls that are none', { messages: [{ role: 'assistant', tool_calls: 1 }, user] },
@@ -197,8 +225,10 @@ const refused: readonly (readonly [
     'messages[0].content[0].image_url.url', /a data URI with base64/],
   ['a text as a picture', ofParts(part('image_url', { url: 'data:text/plain;base64,AAAA' })),
     'messages[0].content[0].image_url.url', /a picture/],
-  ['a picture as text', ofParts(part('image_url', { url: 'data:image/svg+xml,<svg/>' })),
-    'messages[0].content[0].image_url.url', /a data URI with base64/],
+  ['a picture with broken escapes', ofParts(part('image_url', { url: 'data:image/svg+xml,%3' })),
+    'messages[0].content[0].image_url.url', /must hold base64/],
+  ['a picture without an end of its head', ofParts(part('image_url', { url: 'data:image/png;base64' })),
+    'messages[0].content[0].image_url.url', /must hold base64/],
   ['base64 that is none', ofParts(part('image_url', { url: 'data:image/png;base64,A*A=' })),
     'messages[0].content[0].image_url.url', /must hold base64/],
   ['an unknown sound', ofParts(part('input_audio', { data: 'AAAA', format: 'ogg' })),
@@ -212,7 +242,7 @@ const refused: readonly (readonly [
 test('what is wrong with a chat is told with the member that it is in', () => {
   for (const [what, members, param, sentence] of refused) {
     const body = typeof members === 'object' ? { model: 'echo', messages: [user], ...members } : members
-    assert.throws(() => decodeChat(body, usualBounds), (error) => {
+    assert.throws(() => decodeChat(body, usualBounds, new PassedOver()), (error) => {
       assert.ok(error instanceof Fault, what)
       assert.equal(error.kind, 'invalid', what)
       assert.match(error.message, sentence, what)

@@ -127,6 +127,44 @@ test('an agent sees the chat, its files, and what the client\'s tools gave', asy
   })
 })
 
+test('a broken entry of a chat is passed over, and the log says so', async (t) => {
+  const logged: unknown[] = []
+  let seen: unknown
+  const server = serve(t, {
+    agents: [{ name: 'Agent', description: 'Sees.', run(prompt, { history, message, clientToolResults }) {
+      seen = { prompt, history, message, clientToolResults }
+      return ''
+    } }],
+    log: (level, text, fields) => { logged.push([level, text, fields?.['parts']]) },
+  })
+  const done = { state: 'output-available', input: 'tea', output: 'Sencha' }
+  const tool = { type: 'tool-find', toolCallId: 'c', ...done }
+  await chat(server, { messages: [
+    1, { role: 'data', content: 'x' }, { role: 'assistant' }, { role: 'assistant', content: 'Of before.' },
+    { role: 'assistant', parts: [null, 'a', { type: 'tool-find', state: 'input-streaming' }, { type: 'text' },
+      { ...tool, toolCallId: 7 }, { ...tool, toolCallId: '' }, tool, { ...tool, type: 'tool-' }] },
+    { role: 'user', parts: [
+      { type: 'file', mediaType: 'image/svg+xml', url: 'data:image/svg+xml,%3Csvg/%3E' },
+      { type: 'location' },
+    ] },
+    { role: 'judge', parts: [] },
+  ] })
+  assert.deepEqual(seen, {
+    prompt: '', clientToolResults: [],
+    history: [
+      { role: 'assistant', content: 'Of before.' }, { role: 'assistant', content: 'find returned: Sencha' },
+    ],
+    message: [{ type: 'image', data: Buffer.from('<svg/>').toString('base64'), mimeType: 'image/svg+xml' }],
+  })
+  assert.deepEqual(logged, [
+    ['warning', 'The request was answered without 7 of its parts, which could not be read', [
+      'messages[0] has no role that is known', 'messages[1] has no role that is known',
+      'messages[2] has no parts', 'messages[4].parts[4] is a tool without an id or a name',
+      'messages[4].parts[5] is a tool without an id or a name',
+    ]],
+  ])
+})
+
 test('a failure is a part, a wrong chat a problem, and there is no stream to go on with', async (t) => {
   const server = serving(t, () => { throw new Error('secret') })
   const [, , error] = await chat(server)
@@ -134,10 +172,9 @@ test('a failure is a part, a wrong chat a problem, and there is no stream to go 
   assert.match(String(error?.['errorText']), /^Internal error/)
   const wrong: readonly (readonly [more: object, detail: RegExp])[] = [
     [{ messages: 1 }, /must be a JSON object with/], [{ messages: [] }, /role user/],
-    [{ messages: [hello, { role: 'judge' }] }, /messages\[1\]\.role/],
     [{ messages: [{ role: 'user', parts: 'a' }] }, /messages\[0\]\.parts must be a list/],
     [{ messages: [{ role: 'user', parts: [{ type: 'file' }] }] }, /parts\[0\] must be a file/],
-    [{ messages: [{ role: 'user', parts: [{ type: 'file', mediaType: 'image/png', url: 'data:,a' }] }] },
+    [{ messages: [{ role: 'user', parts: [{ type: 'file', mediaType: 'image/png', url: 'data:,%' }] }] },
       /parts\[0\]\.url must be an address, or a data URI/],
     [{ tools: [{}] }, /tools\[0\]\.name/],
   ]

@@ -10,6 +10,7 @@ import { formatEvent } from '../../wire/sse.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { PartRun } from '../reply/part-run.ts'
+import { PassedOver } from '../reply/passed-over.ts'
 import { publicFailure, valueIn } from '../reply/reply.ts'
 import { InterruptRounds } from './questions.ts'
 import { decodeRunInput } from './run-input.ts'
@@ -29,6 +30,9 @@ import type { Seal } from '../../wire/seal.ts'
 import type { PartKind } from '../reply/part-run.ts'
 import type { Interrupt } from './questions.ts'
 import type { RunInput } from './run-input.ts'
+
+/** Of AG-UI; clients of before 1.0 know of none. */
+const VERSION = '1.0'
 
 class AguiRun extends PartRun<RunInput> implements GroupListener {
   readonly asksByReturning = true
@@ -103,7 +107,8 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
   }
 
   protected override execute(): MaybePromise<Answer> {
-    this.send(`{"type":"RUN_STARTED",${this.#names}}`)
+    const version = this.input.isVersioned ? `,"protocolVersion":"${VERSION}"` : ''
+    this.send(`{"type":"RUN_STARTED",${this.#names}${version}}`)
     return this.answer(this)
   }
 
@@ -196,7 +201,9 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
 export function answerRun(
   service: Service, seal: Seal, agent: Agent | Group, { head, body, origin }: Exchange,
 ): MaybePromise<Reply> {
-  const input = decodeRunInput(valueIn(body, service), service.limits)
+  const passed = new PassedOver()
+  const input = decodeRunInput(valueIn(body, service), service.limits, passed)
+  passed.report(service.log, origin)
   const { idempotencyKey: key } = head
   if (key === undefined) return new AguiRun(service, seal, agent, input, origin).events()
   return replyOnce(service, key, origin, problemReply, {

@@ -7,15 +7,18 @@
 import { isGiven, isRecord, linesOf, text } from '../../define/content.ts'
 import { OutputFormat } from '../../run/output-format.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
+import { attachmentOf, readDataUrl } from '../reply/attachment.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from '../reply/chat-stop.ts'
 import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
 import { nameIn, wrongBody, wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
+import type { Fault } from '../../define/fault.ts'
+import type { PassedOver } from '../reply/passed-over.ts'
 import type { AgentInput, Conversation } from '../reply/run-stream.ts'
 import type { JsonBounds } from '../../wire/json.ts'
-import type { CallSpelling } from './chat-tools.ts'
+import type { CalledResult, CallSpelling } from './chat-tools.ts'
 
 export interface ChatRequest extends AgentInput {
   /** The id of an agent or a group. */
@@ -35,11 +38,9 @@ const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
   ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'], ['developer', 'system'],
 ])
 const audioTypes: ReadonlyMap<unknown, string> = new Map([['wav', 'audio/wav'], ['mp3', 'audio/mpeg']])
-/** Characters. Longer than the head of any usual data URI. */
-const MAX_HEAD = 256
 
 /** Reads a parsed body. Throws `Fault('invalid')` for the first thing that is wrong. */
-export function decodeChat(body: unknown, bounds: JsonBounds): ChatRequest {
+export function decodeChat(body: unknown, bounds: JsonBounds, passed: PassedOver): ChatRequest {
   if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "messages"')
   const { model, messages, metadata, stream, stream_options: options, stop, tools } = body
   if (typeof model !== 'string' || model === '') {
@@ -50,7 +51,7 @@ export function decodeChat(body: unknown, bounds: JsonBounds): ChatRequest {
   if (isGiven(metadata) && !isRecord(metadata)) throw wrongParam('metadata', 'must be an object')
   refuseForeign(body)
   // A spread into so many members would take 10 µs.
-  const { prompt, message, history, clientToolResults } = conversationOf(messages, bounds)
+  const { prompt, message, history, clientToolResults } = conversationOf(messages, bounds, passed)
   const format = decodeFormat(body['response_format'])
   return {
     prompt, message, history, clientToolResults, protocol: 'http', conversationId: undefined, isNamed: false,
@@ -107,11 +108,11 @@ function refuseForeign(body: Members): void {
   }
 }
 
-function conversationOf(messages: unknown, bounds: JsonBounds): Conversation {
+function conversationOf(messages: unknown, bounds: JsonBounds, passed: PassedOver): Conversation {
   if (!Array.isArray(messages) || messages.length === 0) {
     throw wrongParam('messages', 'must be a list of at least one { "role", "content" }')
   }
-  return decodeMessages(messages, completions, bounds)
+  return decodeMessages(messages, completions, bounds, passed)
 }
 
 /** How a protocol writes a conversation. */
@@ -138,14 +139,15 @@ export const flat: ChatDialect = {
 
 /** `nameOf` says in errors where a message is; an undefined one says nothing. Throws `Fault('invalid')`. */
 export function decodeMessages(
-  messages: readonly unknown[], dialect: ChatDialect, bounds: JsonBounds,
+  messages: readonly unknown[], dialect: ChatDialect, bounds: JsonBounds, passed: PassedOver,
   nameOf = (index: number) => `${dialect.list}[${index}]`,
 ): Conversation {
   const last = messages.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
-  if (last < 0) throw wrongParam(dialect.list, 'needs a message of the role user')
+  if (last < 0 && !dialect.isLenient) throw wrongParam(dialect.list, 'needs a message of the role user')
   const history: ChatMessage[] = []
-  const clientToolResults: ClientToolResult[] = []
-  const exchange = new ToolExchange(dialect, bounds)
+  const results = new Map<unknown, ClientToolResult>()
+  const exchange = new ToolExchange(dialect, bounds, passed)
+  const reading = { dialect, exchange, passed }
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index]
     if (message === undefined) continue
@@ -153,49 +155,89 @@ export function decodeMessages(
       exchange.forget()
       continue
     }
-    const read = messageOf(message, exchange, dialect, nameOf(index), index > last)
-    if (!('role' in read)) {
-      if (index > last) clientToolResults.push(read)
-      else history.push(resultMessage(read))
-    } else if (index < last || read.content !== '') {
-      history.push(read)
-    }
+    const read = messageOf(message, reading, nameOf(index), index > last)
+    if (read === undefined) continue
+    if ('call' in read) results.set(read.call, read.result)
+    else if (index < last || read.content !== '') history.push(read)
   }
   if (dialect.needsResults) exchange.end()
-  const at = `${nameOf(last)}.content`
-  const message = blocksOf(isRecord(messages[last]) ? messages[last]['content'] : undefined, at, dialect)
-  const prompt = linesOf(message)
-  if (prompt.trim() === '' && message.every(({ type }) => type === 'text')) throw wrongParam(at, 'is empty')
-  return { prompt, message, history, clientToolResults }
+  const present = last < 0 ? { message: [], prompt: '' }
+    : presentOf(messages[last] as Members, reading, `${nameOf(last)}.content`)
+  return { ...present, history, clientToolResults: [...results.values()] }
 }
 
-/** A message that is not the present one. Its files are left out: a history is text. */
+/** What the user has said last. */
+function presentOf(
+  { content }: Members, { dialect, passed }: Reading, at: string,
+): Pick<Conversation, 'message' | 'prompt'> {
+  if (dialect.isLenient && !isText(content)) {
+    passed.add(at, 'is none')
+    return { message: [], prompt: '' }
+  }
+  const message = blocksOf(content, at, dialect)
+  const prompt = linesOf(message)
+  if (prompt.trim() === '' && message.every(({ type }) => type === 'text')) throw wrongParam(at, 'is empty')
+  return { prompt, message }
+}
+
+interface Reading {
+  readonly dialect: ChatDialect
+  readonly exchange: ToolExchange
+  readonly passed: PassedOver
+}
+
+/**
+ * A message that is not the present one, or a result of the present answer (`isLater`). Its files are left
+ * out: a history is text. Undefined: it is passed over.
+ */
 function messageOf(
-  message: unknown, exchange: ToolExchange, { roles: known }: ChatDialect, at: string, isLater: boolean,
-): ChatMessage | ClientToolResult {
-  if (!isRecord(message)) throw wrongParam(at, 'must be an object')
+  message: unknown, { dialect, exchange, passed }: Reading, at: string, isLater: boolean,
+): ChatMessage | CalledResult | undefined {
+  const { isLenient = false, roles: known } = dialect
+  if (!isRecord(message)) {
+    if (isLenient) return void passed.add(at, 'is no message')
+    throw wrongParam(at, 'must be an object')
+  }
   const { role: name } = message
   const role = roles.get(name)
-  if (role === undefined && name !== 'tool') throw wrongParam(`${at}.role`, `must be ${known}`)
-  const content = textIn(message, at)
-  if (role === undefined) return exchange.result(message, content, at)
+  if (role === undefined && name !== 'tool') {
+    if (isLenient) return void passed.add(`${at}.role`, 'is none that is known')
+    throw wrongParam(`${at}.role`, `must be ${known}`)
+  }
+  const isBroken = isLenient && isGiven(message['content']) && !isText(message['content'])
+  if (isBroken) passed.add(`${at}.content`, 'is none')
+  const content = isBroken ? '' : textIn(message, at, isLenient)
+  if (role === undefined) {
+    const called = exchange.result(message, content, at)
+    if (isLater && called !== undefined) return called
+    const written = called?.result.name ?? (typeof message['name'] === 'string' ? message['name'] : 'A tool')
+    return resultMessage({ name: written, result: content })
+  }
   const calls = role === 'assistant' ? exchange.calls(message, at) : ''
   // Those of the present answer are in `clientToolResults`.
   if (isLater) return { role, content }
   return { role, content: content === '' || calls === '' ? content + calls : `${content}\n${calls}` }
 }
 
-function textIn({ content, refusal, role }: Members, at: string): string {
-  if (typeof content === 'string') return content
+function textIn({ content, refusal, role, error }: Members, at: string, isLenient: boolean): string {
+  if (typeof content === 'string') return content === '' && typeof error === 'string' ? error : content
   if (!isGiven(content) && role === 'assistant') return typeof refusal === 'string' ? refusal : ''
+  if (!isGiven(content) && isLenient) return ''
   if (!Array.isArray(content)) throw wrongParam(`${at}.content`, 'must be a string or a list of parts')
   const texts = content.flatMap((part: unknown, index) => {
-    if (!isRecord(part)) throw wrongParam(`${at}.content[${index}]`, 'must be an object')
+    if (isLenient && typeof part === 'string') return [part]
+    if (!isRecord(part)) {
+      if (isLenient) return []
+      throw wrongParam(`${at}.content[${index}]`, 'must be an object')
+    }
     const content = part['type'] === 'refusal' ? part['refusal'] : part['text']
     return typeof content === 'string' ? [content] : []
   })
   return texts.join('\n')
 }
+
+/** Whether a content can be read. */
+function isText(content: unknown): boolean { return typeof content === 'string' || Array.isArray(content) }
 
 function blocksOf(content: unknown, at: string, dialect: ChatDialect): readonly Content[] {
   if (typeof content === 'string') return [text(content)]
@@ -232,35 +274,28 @@ function imageOf(url: unknown, at: string): Content {
 function audioOf({ data, format }: Members, at: string): Content {
   const mimeType = audioTypes.get(format)
   if (mimeType === undefined) throw wrongParam(`${at}.format`, 'must be wav or mp3')
-  return { type: 'audio', data: base64In(data, `${at}.data`), mimeType }
+  const isRead = typeof data === 'string' && data !== '' && decodeBase64(data) !== undefined
+  if (!isRead) throw noBase64(`${at}.data`)
+  return { type: 'audio', data, mimeType }
 }
 
-function fileOfPart({ file_data: data, filename }: Members, at: string): Content {
-  if (data === undefined) throw wrongParam(`${at}.file_data`, 'is missing: no files are kept here')
-  const { mimeType, data: blob } = dataIn(data, `${at}.file_data`)
-  if (mimeType.startsWith('image/')) return { type: 'image', data: blob, mimeType }
-  // Half a surrogate pair has no percent-encoding; as bytes it is a replacement character.
-  const name = Buffer.from(nameIn(filename || 'file', `${at}.filename`)).toString()
-  const uri = `attachment:${encodeURIComponent(name)}`
-  return { type: 'resource', resource: { uri, mimeType, blob } }
+function fileOfPart({ file_data: given, filename }: Members, at: string): Content {
+  if (given === undefined) throw wrongParam(`${at}.file_data`, 'is missing: no files are kept here')
+  const { mimeType, data } = dataIn(given, `${at}.file_data`)
+  return attachmentOf(data, mimeType, nameIn(filename || 'file', `${at}.filename`))
 }
 
 /** What a data URI holds. */
 function dataIn(uri: unknown, at: string): { readonly mimeType: string; readonly data: string } {
-  const begin = typeof uri === 'string' ? uri.slice(0, MAX_HEAD) : ''
-  const head = /^data:([^;,]+)(?:;[^;,]*)*;base64,/i.exec(begin)
-  if (head === null || typeof uri !== 'string') {
+  const held = typeof uri === 'string' ? readDataUrl(uri) : undefined
+  if (held === undefined) {
     throw wrongParam(at, 'must be a data URI with base64, as in data:image/png;base64,…')
   }
-  return { mimeType: head[1]!.toLowerCase(), data: base64In(uri.slice(head[0].length), at) }
+  if (!held.data) throw noBase64(at)
+  return { mimeType: held.mimeType ?? 'text/plain', data: held.data }
 }
 
-function base64In(data: unknown, at: string): string {
-  if (typeof data !== 'string' || data === '' || decodeBase64(data) === undefined) {
-    throw wrongParam(at, 'must hold base64, standard and padded')
-  }
-  return data
-}
+function noBase64(at: string): Fault { return wrongParam(at, 'must hold base64, standard and padded') }
 
 function membersOf(value: unknown, at: string): Members {
   if (isRecord(value)) return value

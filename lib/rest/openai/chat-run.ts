@@ -13,6 +13,7 @@ import { StoppingText } from '../reply/chat-stop.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { bounded, valueIn } from '../reply/reply.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
+import { PassedOver } from '../reply/passed-over.ts'
 import { MAX_REASONING, RunReply, tokensIn, tokensRead } from '../reply/run-stream.ts'
 import { openaiFaultText, openaiRefusal, requireModel } from './openai-errors.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -32,7 +33,9 @@ import type { ChatRequest } from './chat-messages.ts'
 export function answerCompletion(
   service: Service, { head, body, origin }: Exchange,
 ): MaybePromise<Reply> {
-  const request = decodeChat(valueIn(body, service), service.limits)
+  const passed = new PassedOver()
+  const request = decodeChat(valueIn(body, service), service.limits, passed)
+  passed.report(service.log, origin)
   const model = requireModel(service, request.model, origin)
   const { idempotencyKey: key } = head
   const { isStream } = request

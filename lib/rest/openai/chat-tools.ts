@@ -5,12 +5,12 @@
  */
 import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
-import { isName } from '../../wire/bounded.ts'
 import { InnerJson } from '../../wire/json.ts'
 import { nameIn, wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
-import type { JsonBounds } from '../../wire/json.ts'
 import type { ClientTool, ClientToolResult, MadeToolCall } from '../../define/client-tool.ts'
+import type { JsonBounds } from '../../wire/json.ts'
+import type { PassedOver } from '../reply/passed-over.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -50,14 +50,19 @@ export function clientToolsIn(tools: unknown): readonly ClientTool[] {
 
 function clientToolOf(given: unknown, at: string): ClientTool {
   const { name, description, parameters } = isRecord(given) ? given : {}
-  if (isGiven(parameters) && !isRecord(parameters)) {
-    throw wrongParam(`${at}.parameters`, 'must be a JSON Schema, an object')
-  }
   return {
     name: nameIn(name, `${at}.name`),
     ...typeof description === 'string' && { description },
-    inputSchema: isRecord(parameters) ? parameters : { type: 'object', properties: {} },
+    inputSchema: argumentsSchema(parameters, `${at}.parameters`),
   }
+}
+
+/** A schema of arguments; what allows any is one of an object, which is all that models know. */
+function argumentsSchema(given: unknown, at: string): ClientTool['inputSchema'] {
+  if (given === false) return { type: 'object', properties: {}, additionalProperties: false }
+  if (!isGiven(given) || given === true) return { type: 'object', properties: {} }
+  if (!isRecord(given)) throw wrongParam(at, 'must be a JSON Schema: an object, true or false')
+  return Object.keys(given).length === 0 ? { type: 'object', properties: {} } : given
 }
 
 /** A list that may be left out. */
@@ -75,44 +80,67 @@ export interface CallSpelling {
   readonly callId: string
   /** Each call and each result is an item of its own, and its members stand beside its type. */
   readonly isFlat?: true
+  /** Messages, parts and calls that are none are passed over: a thread that has one goes on. */
+  readonly isLenient?: true
 }
 
-type MadeCall = MadeToolCall & { readonly at: string; isDone: boolean }
+interface MadeCall extends MadeToolCall {
+  readonly at: string
+  /** Its arguments, where they are no JSON object. */
+  readonly broken: string | undefined
+  isDone: boolean
+}
 
-/** Reads the messages of a chat in which tools were called, in order. */
+/** A result, and the call that it is of. */
+export interface CalledResult { readonly call: object; readonly result: ClientToolResult }
+
+/**
+ * Reads the messages of a chat in which tools were called, in order. What is cut or broken in them was so
+ * before this request, and nobody can mend it: arguments that are no JSON stay text, and so does a result
+ * without a call.
+ */
 export class ToolExchange {
   readonly #spelling: CallSpelling
+  readonly #passed: PassedOver
   readonly #inner: InnerJson
   #calls: Map<string, MadeCall> | undefined
 
-  constructor(spelling: CallSpelling, bounds: JsonBounds) {
+  constructor(spelling: CallSpelling, bounds: JsonBounds, passed: PassedOver) {
     this.#spelling = spelling
+    this.#passed = passed
     this.#inner = new InnerJson(bounds)
   }
 
   /** An assistant's calls as text, one a line; '' where it has none. */
   calls(message: Members, at: string): string {
-    const { calls: list, isFlat = false } = this.#spelling
-    if (!isGiven(message[list])) return ''
+    const { calls: list, isFlat = false, isLenient = false } = this.#spelling
+    const given = message[list]
+    if (!isGiven(given)) return ''
+    if (isLenient && !Array.isArray(given)) {
+      this.#passed.add(`${at}.${list}`, 'is no list')
+      return ''
+    }
     const known = this.#calls ??= new Map()
-    return listIn(message[list], `${at}.${list}`).map((given, index) => {
-      const call = callOf(given, isFlat ? at : `${at}.${list}[${index}]`, isFlat, this.#inner)
+    return listIn(given, `${at}.${list}`).flatMap((one, index) => {
+      const call = this.#callOf(one, isFlat ? at : `${at}.${list}[${index}]`, isFlat)
+      if (call === undefined) return []
       known.set(call.id, call)
-      return `${call.name}(${JSON.stringify(call.args)})`
+      return `${call.name}(${call.broken ?? JSON.stringify(call.args)})`
     }).join('\n')
   }
 
-  /** A message of the role `tool`. */
-  result(message: Members, content: string, at: string): ClientToolResult {
-    const { calls, callId, isFlat } = this.#spelling
+  /** A message of the role `tool`; undefined where it is of no call before it. */
+  result(message: Members, content: string, at: string): CalledResult | undefined {
+    const { callId } = this.#spelling
     const id = message[callId]
-    const call = isName(id) ? this.#calls?.get(id) : undefined
+    const call = isCalled(id) ? this.#calls?.get(nameIn(id, `${at}.${callId}`)) : undefined
     if (call === undefined) {
-      throw isFlat ? wrongParam(`${at}.call_id`, 'must be the call_id of a function_call before it')
-        : wrongParam(`${at}.${callId}`, `must be the id of a call in the "${calls}" of a message before it`)
+      this.#passed.add(at, 'is the result of no call before it, and is only text')
+      return undefined
     }
+    if (call.isDone) this.#passed.add(at, 'is one more result of its call, of which the last counts')
     call.isDone = true
-    return { id: call.id, name: call.name, args: call.args, result: content }
+    return { call, result: { id: call.id, name: call.name, args: call.args, result: content } }
   }
 
   /** Calls of before need no result any more. */
@@ -125,23 +153,33 @@ export class ToolExchange {
       throw wrongParam(at, `has no result; add { "role": "tool", "tool_call_id": ${show(id)} }`)
     }
   }
+
+  /** Undefined for one that is passed over. */
+  #callOf(given: unknown, at: string, isFlat: boolean): MadeCall | undefined {
+    const { id: asked, function: called } = isRecord(given) ? given : {}
+    const { name: wanted, arguments: written } = isRecord(called) ? called : {}
+    if (this.#spelling.isLenient && !(isCalled(asked) && isCalled(wanted))) {
+      return void this.#passed.add(at, 'is a call without an id or a name')
+    }
+    const within = isFlat ? at : `${at}.function`
+    const id = nameIn(asked, `${at}.${isFlat ? 'call_id' : 'id'}`)
+    const name = nameIn(wanted, `${within}.name`)
+    const call = { id, name, at, isDone: false, broken: undefined }
+    if (isRecord(written)) return { ...call, args: written }
+    const text = typeof written === 'string' ? written : JSON.stringify(written) ?? ''
+    const parsed = this.#inner.parse(text.trim() === '' ? '{}' : text)
+    const value = parsed.ok ? parsed.value ?? {} : undefined
+    if (isRecord(value)) return { ...call, args: value }
+    const place = `${within}.arguments`
+    if (!parsed.ok && parsed.isOverBounds) throw wrongParam(place, `must be smaller: ${parsed.why}`)
+    this.#passed.add(place, 'is not the text of a JSON object, and stays text')
+    return { ...call, args: {}, broken: text }
+  }
 }
+
+function isCalled(name: unknown): boolean { return name !== '' && typeof name === 'string' }
 
 /** A result as a message of a history. */
-export function resultMessage({ name, result }: ClientToolResult): ChatMessage {
+export function resultMessage({ name, result }: Pick<ClientToolResult, 'name' | 'result'>): ChatMessage {
   return { role: 'assistant', content: `${name} returned: ${result}` }
-}
-
-function callOf(call: unknown, at: string, isFlat: boolean, inner: InnerJson): MadeCall {
-  const { id: given, function: called } = isRecord(call) ? call : {}
-  const within = isFlat ? at : `${at}.function`
-  const id = nameIn(given, `${at}.${isFlat ? 'call_id' : 'id'}`)
-  const { name: asked, arguments: written } = isRecord(called) ? called : {}
-  const name = nameIn(asked, `${within}.name`)
-  const parsed = typeof written === 'string' ? inner.parse(written || '{}') : undefined
-  if (parsed?.ok !== true || !isRecord(parsed.value)) {
-    const why = parsed?.ok === false ? `: ${parsed.why}` : ''
-    throw wrongParam(`${within}.arguments`, `must be the text of a JSON object${why}`)
-  }
-  return { id, name, args: parsed.value, isDone: false, at }
 }

@@ -55,14 +55,11 @@ const schemas: DocumentPart = {
   }),
   RunAgentInput: objectOf('threadId! runId! messages! tools state context forwardedProps resume', {
     threadId: { ...TEXT, minLength: 1, description: 'The conversation.' },
-    messages: described({
-      ...listOf(objectOf('id! role! content toolCalls toolCallId', {
-        role: { enum: ['user', 'assistant', 'system', 'developer', 'tool', 'reasoning', 'activity'] },
-        content: { oneOf: [TEXT, objects] },
-        toolCalls: objects,
-      })),
-      minItems: 1,
-    }, 'The whole thread: its last user message is answered.'),
+    messages: described(listOf(objectOf('id! role! content toolCalls toolCallId', {
+      role: described(TEXT, '`user`, `assistant`, `system`, `developer` or `tool`; others are passed over.'),
+      content: { oneOf: [TEXT, objects] },
+      toolCalls: objects,
+    })), 'The whole thread: its last user message is answered. Without one the agent begins.'),
     tools: described(objects, 'What the client runs itself, each with `name` and `parameters`.'),
     state: { description: 'Handed to the agent as it is, as are `context` and `forwardedProps`.' },
     context: {},

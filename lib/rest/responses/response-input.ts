@@ -11,6 +11,7 @@ import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
 import type { JsonBounds } from '../../wire/json.ts'
 import type { ClientTool } from '../../define/client-tool.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
+import type { PassedOver } from '../reply/passed-over.ts'
 import type { Conversation } from '../reply/run-stream.ts'
 
 export type ResponseItem = Readonly<Record<string, unknown>>
@@ -121,12 +122,12 @@ function itemsOf(input: unknown): readonly ResponseItem[] {
 /** What an agent gets of the items of the responses before, and of the present one. */
 export function conversationOf(
   instructions: string | undefined, before: readonly ResponseItem[], input: readonly ResponseItem[],
-  reader: CompactionOpener, bounds: JsonBounds,
+  reader: CompactionOpener, bounds: JsonBounds, passed: PassedOver,
 ): Conversation {
   const { items, nameOf } = openedItems(before, input, reader)
   requireResults(items, nameOf)
   const messages = items.map((item, index) => messageOf(item, nameOf(index)))
-  const conversation = decodeMessages(messages, flat, bounds, nameOf)
+  const conversation = decodeMessages(messages, flat, bounds, passed, nameOf)
   if (instructions === undefined) return conversation
   const history = [{ role: 'system' as const, content: instructions }, ...conversation.history]
   return { ...conversation, history }

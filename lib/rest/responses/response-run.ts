@@ -8,6 +8,7 @@ import { andThen, isThenable } from '../../util/thenable.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { openaiErrorEvent, openaiFailure } from '../openai/openai-errors.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
+import { PassedOver } from '../reply/passed-over.ts'
 import { bounded } from '../reply/reply.ts'
 import { MAX_REASONING, RunReply, tokensIn, tokensRead } from '../reply/run-stream.ts'
 import { CompactionReader } from './compaction.ts'
@@ -53,7 +54,10 @@ export class ResponseRun extends RunReply<Answer> {
   ) {
     const { before, input: items } = asked
     const reader = new CompactionReader(seal, origin.principal.id, service.limits)
-    const conversation = conversationOf(request.instructions, before, items, reader, service.limits)
+    const { instructions } = request
+    const passed = new PassedOver()
+    const conversation = conversationOf(instructions, before, items, reader, service.limits, passed)
+    passed.report(service.log, origin)
     const { prompt, message, history, clientToolResults } = conversation
     const { clientTools, format, metadata } = request
     // What was read of the store and of compactions counts.

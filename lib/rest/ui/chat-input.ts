@@ -1,17 +1,18 @@
 /**
  * Decodes what the AI SDK's chat sends: its messages, each with its parts. Throws `Fault('invalid')` for the
- * first thing that is wrong.
+ * first thing that is wrong, but for earlier messages: no user can mend those.
  * Spec: AI SDK 5 to 7, UIMessage and ChatTransport.
  */
 import { isRecord, linesOf, text } from '../../define/content.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
-import { decodeBase64 } from '../../wire/base64.ts'
 import { isName } from '../../wire/bounded.ts'
 import { clientToolsIn, resultMessage } from '../openai/chat-tools.ts'
 import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
+import { attachmentOf, readDataUrl } from '../reply/attachment.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
+import type { PassedOver } from '../reply/passed-over.ts'
 import type { AgentInput } from '../reply/run-stream.ts'
 
 export interface ChatInput extends AgentInput {
@@ -23,7 +24,7 @@ const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
   ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'],
 ])
 
-export function decodeChatInput(body: unknown): ChatInput {
+export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
   if (!isRecord(body) || !Array.isArray(body['messages'])) {
     throw wrongBody('must be a JSON object with "messages", each with "role" and "parts"')
   }
@@ -32,30 +33,41 @@ export function decodeChatInput(body: unknown): ChatInput {
   const last = all.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
   if (last < 0) throw wrongParam('messages', 'needs a message of the role user')
   const history: ChatMessage[] = []
-  const clientToolResults: ClientToolResult[] = []
+  const results = new Map<string, ClientToolResult>()
   for (let index = 0; index < all.length; index++) {
-    const at = `messages[${index}]`
-    const message = all[index]
-    const { role: name, parts } = isRecord(message) ? message : {}
-    const role = roles.get(name)
-    if (role === undefined) throw wrongParam(`${at}.role`, 'must be user, assistant or system')
-    if (!Array.isArray(parts)) throw wrongParam(`${at}.parts`, 'must be a list')
     if (index === last) continue
-    const results = parts.flatMap((part) => resultIn(part, at))
-    for (const { isOurs, ...result } of results) if (index > last && !isOurs) clientToolResults.push(result)
+    const at = `messages[${index}]`
+    const { role: name, parts } = isRecord(all[index]) ? membersIn(all[index]) : {}
+    const role = roles.get(name)
+    if (role === undefined || parts === undefined) {
+      passed.add(at, role === undefined ? 'has no role that is known' : 'has no parts')
+      continue
+    }
+    const called = parts.flatMap((part, place) => resultIn(part, `${at}.parts[${place}]`, passed))
+    for (const { isOurs, ...result } of called) if (index > last && !isOurs) results.set(result.id, result)
     const content = linesOf(parts.flatMap(textIn))
     if (content !== '') history.push({ role, content })
-    if (index < last) history.push(...results.map(resultMessage))
+    if (index < last) history.push(...called.map(resultMessage))
   }
-  const { parts } = all[last] as { readonly parts: readonly unknown[] }
+  const { parts } = membersIn(all[last])
+  if (parts === undefined) throw wrongParam(`messages[${last}].parts`, 'must be a list')
   const message = parts.flatMap((part, index) => blockOf(part, `messages[${last}].parts[${index}]`) ?? [])
   const chatId = typeof id === 'string' && CONVERSATION_ID.test(id) ? id : undefined
   return {
     protocol: 'http', sessionId: chatId, conversationId: chatId, isNamed: chatId !== undefined,
     isContinued: last < all.length - 1,
     prompt: linesOf(message),
-    message, history, metadata, clientTools: clientToolsIn(tools), clientToolResults,
+    message, history, metadata, clientTools: clientToolsIn(tools), clientToolResults: [...results.values()],
   }
+}
+
+/** The parts of a message; those of before AI SDK 5 are a text. */
+function membersIn(
+  message: unknown,
+): { readonly role?: unknown; readonly parts?: readonly unknown[] | undefined } {
+  const { role, parts, content } = message as Readonly<Record<string, unknown>>
+  if (Array.isArray(parts)) return { role, parts }
+  return { role, parts: typeof content === 'string' ? [text(content)] : undefined }
 }
 
 function textIn(part: unknown): readonly Content[] {
@@ -64,17 +76,22 @@ function textIn(part: unknown): readonly Content[] {
 }
 
 /** The result of a tool; `isOurs`: the agent has called it itself. */
-function resultIn(part: unknown, at: string): readonly (ClientToolResult & { readonly isOurs: boolean })[] {
+function resultIn(
+  part: unknown, at: string, passed: PassedOver,
+): readonly (ClientToolResult & { readonly isOurs: boolean })[] {
   const { type, toolName, toolCallId: id, state, input, output, errorText, providerExecuted } = (
     isRecord(part) ? part : {}
   )
-  if (typeof type !== 'string' || typeof id !== 'string') return []
-  const name = type === 'dynamic-tool' ? toolName : /^tool-(.+)$/s.exec(type)?.[1]
-  if (typeof name !== 'string') return []
-  if (state !== 'output-available' && state !== 'output-error') return []
+  const isTool = type === 'dynamic-tool' || (typeof type === 'string' && type.startsWith('tool-'))
+  if (!isTool || (state !== 'output-available' && state !== 'output-error')) return []
+  const name = type === 'dynamic-tool' ? toolName : type.slice('tool-'.length)
+  if (typeof id !== 'string' || id === '' || typeof name !== 'string' || name === '') {
+    passed.add(at, 'is a tool without an id or a name')
+    return []
+  }
+  for (const one of [id, name]) nameIn(one, `A tool of ${at}`)
   const value = state === 'output-error' ? errorText : output
   const result = typeof value === 'string' ? value : JSON.stringify(value) ?? ''
-  for (const one of [id, name]) nameIn(one, `A tool of ${at}.parts`)
   return [{ id, name, args: isRecord(input) ? input : {}, result, isOurs: providerExecuted === true }]
 }
 
@@ -90,15 +107,10 @@ function blockOf(part: unknown, at: string): Content | undefined {
     throw wrongParam(at, 'must be a file with "url" and "mediaType"')
   }
   const name = nameIn(filename || 'file', `${at}.filename`)
-  if (!url.startsWith('data:')) {
+  const held = readDataUrl(url)
+  if (held === undefined) {
     return { type: 'resource_link', uri: nameIn(url, `${at}.url`), name, mimeType: mediaType }
   }
-  const data = url.slice(url.indexOf(',') + 1)
-  if (!/^data:[^,]*;base64,/.test(url.slice(0, 256)) || decodeBase64(data) === undefined) {
-    throw wrongParam(`${at}.url`, 'must be an address, or a data URI with base64')
-  }
-  if (mediaType.startsWith('image/')) return { type: 'image', data, mimeType: mediaType }
-  if (mediaType.startsWith('audio/')) return { type: 'audio', data, mimeType: mediaType }
-  const uri = `attachment:${encodeURIComponent(Buffer.from(name).toString())}`
-  return { type: 'resource', resource: { uri, mimeType: mediaType, blob: data } }
+  if (!held.data) throw wrongParam(`${at}.url`, 'must be an address, or a data URI with base64')
+  return attachmentOf(held.data, mediaType, name)
 }

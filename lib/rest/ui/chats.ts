@@ -5,6 +5,7 @@ import { problemReply } from '../../wire/problem.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
 import { countedCall, valueIn } from '../reply/reply.ts'
+import { PassedOver } from '../reply/passed-over.ts'
 import { decodeChatInput } from './chat-input.ts'
 import { chatKey, ChatStreams } from './chat-streams.ts'
 import { PeerChats } from './peer-chats.ts'
@@ -41,7 +42,9 @@ export class Chats {
   }
 
   answer(agent: Agent | Group, { head, body, origin }: Exchange): MaybePromise<Reply> {
-    const input = decodeChatInput(valueIn(body, this.#service))
+    const passed = new PassedOver()
+    const input = decodeChatInput(valueIn(body, this.#service), passed)
+    passed.report(this.#service.log, origin)
     const { idempotencyKey: key } = head
     if (key === undefined) return this.#begin(agent, input, origin)
     return replyOnce(this.#service, key, origin, problemReply, {
