@@ -42,7 +42,7 @@ export class TaskRecord implements LinkedMember<TaskRecord> {
   }
 
   get task(): Task {
-    if (this.#aside !== '') this.#join()
+    this.#join()
     return this.#task
   }
 

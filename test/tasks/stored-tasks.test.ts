@@ -461,11 +461,69 @@ test('a task that grows is written each quarter of a second, and with whatever c
   assert.equal(await settled(), 6)
   await persisted
   assert.deepEqual(one.kept(id)?.artifacts[0]?.parts, [{ type: 'text', text: 'x'.repeat(6) }])
+  // An artifact is no more urgent, nor is what is said in the same state; a new state or question is.
+  pass(250)
+  void one.tasks.addArtifact(id, { id: 'b', parts })
+  assert.equal(await settled(), 7)
+  one.tasks.move(id, 'working', { message: parts })
+  assert.equal(await settled(), 7)
+  pass(250)
+  assert.equal(await settled(), 8)
+  one.tasks.move(id, 'working', { questions: [{ key: 'q', question: { what: 'roots' } }] })
+  assert.equal(await settled(), 9)
+  one.tasks.move(id, 'input-required')
+  assert.equal(await settled(), 10)
+  assert.equal(one.tasks.addMessage(id, { id: 'm', role: 'user', parts }), true)
+  assert.equal(await settled(), 11)
+  one.tasks.update(id, { isReserved: true })
+  assert.equal(await settled(), 12)
   // What is not here any more is not written.
-  grow()
+  pass(100)
+  void one.tasks.addArtifact(id, { id: 'b', parts })
   await one.tasks.drop(id)
   pass(1_000)
-  assert.equal(await settled(), 6)
+  assert.equal(await settled(), 12)
+})
+
+test('the writes of a task follow each other, and what comes meanwhile is one', async () => {
+  const one = processWith()
+  const { id } = await one.tasks.create(seed)
+  const waiting: (() => void)[] = []
+  const { write } = one.store
+  one.store.write = (...all) => (
+    new Promise<void>((resolve) => { waiting.push(resolve) }).then(() => write(...all))
+  )
+  one.tasks.move(id, 'working')
+  await later()
+  for (const state of ['input-required', 'auth-required'] as const) one.tasks.move(id, state)
+  await later()
+  assert.equal(waiting.length, 1)
+  waiting.shift()!()
+  await later()
+  assert.deepEqual([waiting.length, one.kept(id)?.status.state], [1, 'working'])
+  waiting.shift()!()
+  await later()
+  assert.deepEqual([waiting.length, one.kept(id)?.status.state, one.writes()], [0, 'auth-required', 3])
+})
+
+test('what is to be kept before anything else happens is, or another has the task', async () => {
+  const turn = { answers: { a: 1 }, results: {} }
+  const one = processWith()
+  const { id } = await one.tasks.create(seed)
+  one.fail(away, 2)
+  let isDone = false
+  void one.tasks.updateDurably(id, { turn }).then(() => { isDone = true })
+  await later()
+  assert.equal(isDone, false)
+  await eventually(() => isDone)
+  assert.deepEqual(one.kept(id)?.turn, turn)
+  await one.tasks.updateDurably('unknown', { turn })
+  const other = JSON.stringify({ ...one.kept(id), node: 'other' })
+  one.memory.write(taskKeyOf('ann', id), other, Infinity, 'any')
+  await assert.rejects(one.tasks.updateDurably(id, { turn: { ...turn, run: 2 } }), {
+    kind: 'conflict', message: 'This task belongs to another process',
+  })
+  await one.tasks.updateDurably(id, { turn })
 })
 
 /** How an end is kept, by what its writes fail with. */

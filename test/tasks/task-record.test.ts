@@ -64,9 +64,29 @@ test('all who watch are told, and only where each is behind there is something t
     return Promise.resolve()
   }]
   assert.equal(record.notify({ what: 'forgotten' }), undefined)
-  record.watchers = [() => Promise.resolve(), () => new Promise<void>(() => {})]
-  await record.notify({ what: 'forgotten' })
+  let caughtUp = (): void => {}
+  const first = new Promise<void>((resolve) => { caughtUp = resolve })
+  record.watchers = [() => first, () => new Promise(() => {})]
+  const pace = record.notify({ what: 'forgotten' })
+  assert.ok(pace instanceof Promise)
+  let isBehind = true
+  void pace.then(() => { isBehind = false })
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(isBehind, true)
+  caughtUp()
+  await pace
+  record.watchers = [() => Promise.resolve()]
+  assert.ok(record.notify({ what: 'forgotten' }) instanceof Promise)
   assert.deepEqual(told, ['first', 'first', 'second'])
+})
+
+test('who watches hears the last event, and nothing after it', () => {
+  const record = recordWith([])
+  const told: string[] = []
+  record.watchers = [({ what }) => { told.push(what) }]
+  record.notifyLast({ what: 'status', status: record.status })
+  record.notifyLast({ what: 'forgotten' })
+  assert.deepEqual(told, ['status'])
 })
 
 const NOW = '2026-01-01T00:00:00.000Z'
@@ -113,6 +133,44 @@ test('whatever a task holds is counted, wherever it is', () => {
     assert.ok(bytes >= 19_000 && bytes < 21_500, `${where}: ${bytes}`)
   }
   assert.ok(least < 2_000)
+})
+
+const words = { type: 'text' as const, text: 'four' }
+/** A part of four characters that is a plain text, and one that is an object like any other. */
+const PLAIN = 96 + 8
+const MARKED = 96 + 3 * 64 + (24 + 8) + (24 + 8) + (96 + 64 + 8)
+
+/** What is counted for each, beside the task without it. */
+const figures: readonly (readonly [what: string, more: Partial<Task>, bytes: number])[] = [
+  ['nothing', {}, 0],
+  ['a longer owner', { owner: 'annabel' }, 8],
+  ['what is said of its state', { status: { state: 'working', at: NOW, message: { ...message, parts: [] } } },
+    256],
+  ['what its turn ended with', { status: { state: 'working', at: NOW, metadata: { a: 1 } } }, 96 + 64 + 8],
+  ['an empty message', { history: [{ ...message, parts: [] }] }, 256],
+  ['messages of plain texts', { history: [message, message].map((one) => ({ ...one, parts: [words] })) },
+    2 * (256 + PLAIN)],
+  ['a marked text', { history: [{ ...message, parts: [{ ...words, _meta: { a: 1 } }] }] }, 256 + MARKED],
+  ['what is beside a message', { history: [{
+    ...message, parts: [], metadata: {}, referenceTaskIds: ['four'], extensions: ['four', 'five'],
+  }] }, 256 + 96 + (48 + 8 + 24 + 8) + (48 + 2 * (8 + 24 + 8))],
+  ['an artifact', { artifacts: [{ id: 'a', parts: [words, words] }] }, 256 + 2 * PLAIN],
+  ['what is beside an artifact', { artifacts: [{
+    id: 'a', parts: [], name: 'four', description: '', metadata: { a: null }, extensions: [],
+  }] }, 256 + (24 + 8) + 24 + (96 + 64 + 8) + 48],
+  ['a question', { questions: [{ key: 'k', question: { what: 'roots' } }] },
+    48 + 8 + 96 + 64 + (24 + 2) + 64 + (96 + 64 + 24 + 10)],
+  ['a turn', { turn: { answers: {}, results: {} } }, 96 + 2 * (64 + 96)],
+  ['a result that is a text', { result: 'four' }, 24 + 8],
+  ['a result that is nothing', { result: null }, 8],
+  ['a result that is a flag', { result: true }, 8],
+  ['a list of lists', { result: [[], [1]] }, 48 + (8 + 48) + (8 + 48 + 8 + 8)],
+  ['a fault', { fault: { kind: 'failed', message: 'four' } }, 96 + (64 + 24 + 12) + (64 + 24 + 8)],
+]
+
+test('each thing that a task holds counts for so many bytes', () => {
+  assert.equal(bytesOf(small), 1_024 + 6)
+  for (const [what, more, bytes] of figures) assert.equal(bytesOf({ ...small, ...more }) - 1_030, bytes, what)
 })
 
 test('a message is counted by its parts', () => {

@@ -230,10 +230,19 @@ test('an answer to nothing that is asked changes nothing', async () => {
   const one = processOn(store, 'one')
   await one.remote.answer(await seen(one), new Map([['strange', 1]]))
   assert.deepEqual([one.ran.length, (await seen(one)).node], [0, DEAD])
+  assert.equal(await one.recovery.answer(await seen(one), new Map([['strange', 1]])), false)
   // Only what waits, and can begin again, is begun again.
   for (const more of [{ turn: undefined }, { status: { state: 'working', at: AT } }] as const) {
     assert.equal(await one.recovery.answer({ ...await seen(one), ...more }, answers('Ann')), false)
   }
+})
+
+test('of what is answered only what is asked is kept', async () => {
+  const store = sharedStore()
+  await left(store, { ...asks, questions: asks.questions!.slice(0, 1) })
+  const one = processOn(store, 'one')
+  await one.remote.answer(await seen(one), new Map([['strange', 1], ['name', 2]]))
+  assert.deepEqual(one.ran.map(({ turn: now }) => now?.answers), [{ name: 2 }])
 })
 
 test('who answers what no process serves is told to try again, and the question stays', async () => {

@@ -125,6 +125,33 @@ test('a task that is over is listed and found as it was, and kept for its time',
   assert.ok(gone.includes(tasks[1]!.id))
 })
 
+test('what has expired goes as something comes, at that very moment and none before', (t) => {
+  const pass = standingTime(t)
+  const ways: readonly (readonly [what: string, come: (table: TaskTable) => unknown])[] = [
+    ['one that runs', (table) => table.add(task('b', { owner: 'bob' }), undefined, 0)],
+    ['one that is over, as texts', (table) => table.addEnded(plain(9, 'bob'))],
+    ['one that is over, and more', (table) => table.addEnded({ ...plain(9, 'bob'), tenant: 'x' })],
+  ]
+  for (const [what, come] of ways) {
+    for (const passedMs of [1_999, 2_000]) {
+      const { table, gone } = tableWith({ taskKeepMs: 3_000, waitingTaskKeepMs: 3_000 })
+      const read = plain(2)
+      for (const one of [plain(0), { ...plain(1), id: 'whole', tenant: 'x' }, read]) table.addEnded(one)
+      table.markIdle(table.add(task('waits', { state: 'input-required' }), undefined, 0))
+      pass(1_000)
+      // It is as old as it was.
+      assert.ok(table.find(read.id))
+      pass(passedMs)
+      const before = table.idle
+      come(table)
+      const isOver = passedMs === 2_000
+      const left = (isOver ? 0 : before) + (what === 'one that runs' ? 0 : 1)
+      assert.deepEqual([before, table.idle], [4, left], `${what} ${passedMs}`)
+      assert.deepEqual(gone.toSorted(), isOver ? [read.id, 'waits', 'whole'].toSorted() : [], what)
+    }
+  }
+})
+
 test('a list has what is texts and what is not in the order of their states', () => {
   const { table } = tableWith({})
   const tasks = Array.from({ length: 6 }, (_, at) => plain(at))

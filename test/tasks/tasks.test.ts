@@ -7,7 +7,9 @@ import { processNamed, sharedStore } from '../fixtures/shared-store.ts'
 import { standingTime } from '../fixtures/time.ts'
 import { taskOf } from '../../lib/tasks/task.ts'
 import type { Artifact } from '../../lib/define/artifact.ts'
-import type { ListedTask, Task, TaskEvent, TaskSeed, TaskMessage } from '../../lib/tasks/task.ts'
+import type {
+  ListedTask, RunningTask, Task, TaskEvent, TaskMessage, TaskSeed, TaskState,
+} from '../../lib/tasks/task.ts'
 import type { Content, Limits, Store } from '../../lib/index.ts'
 
 function tasksWith(
@@ -207,6 +209,141 @@ test('running tasks are bounded in bytes too, and one owner who fills them shuts
   for (const id of [one, other, bobs]) tasks.move(id, 'completed')
   assert.ok(tasks.bytes <= 1_000_000, String(tasks.bytes))
   assert.equal(tasks.running, 0)
+})
+
+const large = (length: number): Content => ({ type: 'text', text: 'x'.repeat(length) })
+
+test('what is refused counts for nothing, and what still fits is taken', () => {
+  const ways: readonly (readonly [
+    what: string, bytes: number, add: (tasks: Tasks, id: string, part: Content) => unknown,
+  ])[] = [
+    ['a piece', 96, (tasks, id, part) => tasks.addPiece(id, { id: 'a', parts: [part] }, true, false)],
+    ['an artifact', 256 + 96, (tasks, id, part) => tasks.addArtifact(id, { id: 'a', parts: [part] })],
+  ]
+  for (const [what, beside, add] of ways) {
+    for (const [kind, limits] of [
+      ['too-large', { maxResultBytes: 5_000 }], ['busy', { maxTasksBytes: 10_000 }],
+    ] as const) {
+      const tasks = tasksWith(limits)
+      const { id } = begin(tasks, 'ann')
+      const before = tasks.bytes
+      const most = (10_000 - before - beside) / 2
+      const told: string[] = []
+      tasks.watch('ann', id, (event) => { told.push(event.what) })
+      for (const length of [most + 1, 100_000]) {
+        assert.throws(() => add(tasks, id, large(length)), { kind }, `${what} ${kind}`)
+        const { artifacts } = tasks.get('ann', id) as Task
+        assert.deepEqual([tasks.bytes, artifacts, told], [before, [], []], `${what} ${kind}`)
+      }
+      void add(tasks, id, large(most))
+      assert.deepEqual([tasks.bytes, told], [10_000, ['artifact']], `${what} ${kind}`)
+      assert.throws(() => add(tasks, id, large(most + 1)), { kind }, `${what} ${kind}`)
+      assert.equal(tasks.bytes, 10_000)
+    }
+  }
+  const tasks = tasksWith({ maxTasksBytes: 10_000 })
+  const { id } = begin(tasks, 'ann')
+  const before = tasks.bytes
+  const message: TaskMessage = { id: 'm', role: 'user', parts: [large(10_000)] }
+  assert.throws(() => tasks.addMessage(id, message), { kind: 'busy' })
+  assert.deepEqual([tasks.bytes, (tasks.get('ann', id) as Task).history], [before, []])
+})
+
+test('pieces join where text follows text, and all else is as it came', () => {
+  const tasks = tasksWith()
+  const { id } = begin(tasks, 'ann')
+  const flags: unknown[] = []
+  tasks.watch('ann', id, (event) => { if (event.what === 'artifact') flags.push([event.append, event.last]) })
+  const data: Content = { type: 'data', data: 1 }
+  const marked: Content = { type: 'text', text: 'm', _meta: {} }
+  const pieces: readonly (readonly [piece: Artifact, append: boolean, last: boolean])[] = [
+    [{ id: 'a', name: 'Notes', parts: [text('1')] }, true, false],
+    [{ id: 'a', parts: [text('2')] }, true, false],
+    [{ id: 'a', parts: [data] }, true, false],
+    [{ id: 'a', parts: [text('3')] }, true, false],
+    [{ id: 'a', parts: [marked] }, true, false],
+    [{ id: 'a', parts: [] }, true, true],
+    [{ id: 'b', parts: [text('4')] }, true, false],
+    [{ id: 'b', parts: [text('5')] }, false, false],
+    [{ id: 'b', parts: [text('6')] }, true, true],
+  ]
+  for (const [piece, append, last] of pieces) void tasks.addPiece(id, piece, append, last)
+  assert.deepEqual((tasks.get('ann', id) as Task).artifacts, [
+    { id: 'a', name: 'Notes', parts: [text('12'), data, text('3'), marked] },
+    { id: 'b', parts: [text('56')] },
+  ])
+  const [first, more] = [[false, false], [true, false]]
+  assert.deepEqual(flags, [first, more, more, more, more, [true, true], first, first, [true, true]])
+  tasks.move(id, 'completed')
+  assert.equal(tasks.addPiece(id, { id: 'a', parts: [text('7')] }, true, true), undefined)
+  assert.equal(tasks.addPiece('unknown', { id: 'a', parts: [text('7')] }, true, true), undefined)
+})
+
+const aRun = (): RunningTask => ({ onSettled() {}, answer() {}, refuse() {}, cancel() {}, lose() {} })
+
+test('a run is given to a task that has none, and taken by itself alone', () => {
+  const tasks = tasksWith()
+  const { id } = begin(tasks, 'ann')
+  const [one, other] = [aRun(), aRun()]
+  const counts = (): readonly number[] => [tasks.running, tasks.finished]
+  tasks.resume(id, one)
+  tasks.resume(id, other)
+  assert.deepEqual([tasks.runOf(id), ...counts()], [one, 1, 0])
+  tasks.release(id, other)
+  assert.deepEqual([tasks.runOf(id), ...counts()], [one, 1, 0])
+  tasks.release(id, one)
+  assert.deepEqual([tasks.runOf(id), ...counts()], [undefined, 0, 1])
+  tasks.resume(id, other)
+  assert.deepEqual([tasks.runOf(id), ...counts()], [other, 1, 0])
+  tasks.move(id, 'completed')
+  assert.deepEqual([tasks.runOf(id), ...counts()], [undefined, 0, 1])
+  tasks.resume(id, one)
+  tasks.release(id, one)
+  assert.deepEqual([tasks.runOf(id), ...counts()], [undefined, 0, 1])
+  for (const act of [tasks.resume.bind(tasks), tasks.release.bind(tasks)]) act('unknown', one)
+  assert.equal(tasks.runOf('unknown'), undefined)
+})
+
+test('what a task is kept for changes until it has ended', () => {
+  const tasks = tasksWith()
+  const { id } = begin(tasks, 'ann')
+  const turn = { answers: {}, results: { large: 'x'.repeat(1_000) } }
+  const before = tasks.bytes
+  tasks.update(id, { turn, isReserved: true })
+  const task = tasks.get('ann', id) as Task
+  assert.deepEqual([task.turn, task.isReserved], [turn, true])
+  assert.ok(tasks.bytes > before + 2_000)
+  assert.equal(tasks.isCurrent(task), true)
+  assert.equal(tasks.isCurrent({ ...task }), false)
+  tasks.move(id, 'completed')
+  for (const one of [id, 'unknown']) tasks.update(one, { turn: undefined })
+  assert.deepEqual((tasks.get('ann', id) as Task).turn, turn)
+})
+
+test('where no processes share a store nothing is waited for', () => {
+  const tasks = tasksWith()
+  const task = begin(tasks, 'ann')
+  assert.equal(tasks.stored, undefined)
+  assert.deepEqual([tasks.whenPersisted(task.id), tasks.take(task)], [undefined, undefined])
+  const told: string[] = []
+  tasks.watch('ann', task.id, ({ what }) => { told.push(what) })
+  assert.deepEqual([tasks.drop(task.id), tasks.drop('unknown')], [undefined, undefined])
+  assert.deepEqual([tasks.get('ann', task.id), tasks.running, told], [undefined, 0, ['forgotten']])
+})
+
+test('who watches what has not ended is told that no more comes, once', () => {
+  const tasks = tasksWith()
+  const ids = ['working', 'input-required', 'completed'].map((state) => {
+    const { id } = begin(tasks, 'ann')
+    tasks.move(id, state as TaskState)
+    return id
+  })
+  const told: string[] = []
+  for (const [at, id] of ids.entries()) tasks.watch('ann', id, ({ what }) => { told.push(`${at} ${what}`) })
+  tasks.stopWatchers()
+  tasks.stopWatchers()
+  for (const id of ids) tasks.move(id, 'failed')
+  assert.deepEqual(told, ['0 forgotten', '1 forgotten'])
 })
 
 test('in one process a task is the object it was, and nothing waits', () => {
