@@ -3,8 +3,9 @@
  * no program can reach, and it is left out. Knows declarations as tsc emits them of this house, and refuses
  * with a sentence what would not mean the same in one file.
  *
- * Each declaration keeps its name and its doc comment, and can be imported where index.d.ts names it. Modules
- * stand in the order in which they are reached, and what is of one module in the order that it has there.
+ * Each declaration keeps its name and its doc comment, and can be imported where index.d.ts names it: as a type
+ * alone where it says `export type`, although it may be a class. Modules stand in the order in which they are
+ * reached, and what is of one module in the order that it has there.
  */
 import { posix } from 'node:path'
 import { tokensOf } from './tokens.js'
@@ -14,7 +15,7 @@ const { dirname, join } = posix
 /** Before a line that begins a comment or a statement: others are indented, or close what was opened. */
 const BEGIN = /\n(?=[^\s})\]])/
 const COMMENT = /^\/\*\*[^]*\*\/$/
-const LIST = /^(?<verb>import|export) (?:type )?\{(?<names>[^}]*)\}(?: from '(?<target>[^']+)')?;$/
+const LIST = /^(?<verb>import|export) (?<type>type )?\{(?<names>[^}]*)\}(?: from '(?<target>[^']+)')?;$/
 const WHOLE = /^import (?:type )?(?<all>\* as )?(?<name>[\w$]+) from '(?<target>[^']+)';$/
 const FORM = String.raw`interface|type|declare (?:const(?! enum)|function|(?:abstract )?class)`
 const DECLARED = new RegExp(String.raw`^(?:export )?(?=(?:${FORM}) (?<name>[\w$]+))`)
@@ -27,7 +28,7 @@ export function prune(read, entry) {
     if (!modules.has(path)) modules.set(path, parse(path, read(path)))
     return modules.get(path)
   }
-  const { header, exports } = moduleAt(entry)
+  const { header, exports, types } = moduleAt(entry)
   /** Where each name of the file is declared: the path of a module, or what a package is called. */
   const origins = new Map()
   const open = exports.map((name) => [entry, name])
@@ -48,16 +49,16 @@ export function prune(read, entry) {
     const uses = declared.get(name).flatMap((statement) => [...statement.uses])
     for (const use of uses) if (declared.has(use) || links.has(use)) open.push([path, use])
   }
-  return format(header, exports, modules, origins)
+  return format(header, { exports, types }, modules, origins)
 }
 
 /**
- * A module: its first comment, the names that it exports, its statements by the name that they declare, and
- * what else it has a name for, by that name.
+ * A module: its first comment, the names that it exports, those of them that it exports as types, its statements
+ * by the name that they declare, and what else it has a name for, by that name.
  */
 function parse(path, text) {
-  const module = { header: '', exports: [], declared: new Map(), links: new Map() }
-  const { exports, declared, links } = module
+  const module = { header: '', exports: [], types: new Set(), declared: new Map(), links: new Map() }
+  const { exports, types, declared, links } = module
   const at = (target) => (
     target.startsWith('.') ? join(dirname(path), target).replace(/\.[jt]s$/, '.d.ts') : target
   )
@@ -81,6 +82,7 @@ function parse(path, text) {
       const from = list.target === undefined ? path : at(list.target)
       for (const [real, as = real] of pairs(list.names)) {
         if (list.verb === 'export') exports.push(as)
+        if (list.verb === 'export' && list.type !== undefined) types.add(as)
         if (from !== path || real !== as) links.set(as, { name: real, from })
       }
     } else if (whole !== undefined) {
@@ -117,11 +119,12 @@ function usesIn(tokens) {
 }
 
 /** What is reached, and first what it takes of packages. */
-function format(header, exports, modules, origins) {
+function format(header, { exports, types }, modules, origins) {
   const packages = new Map()
   for (const [name, from] of origins) {
     if (!modules.has(from)) packages.set(from, [...packages.get(from) ?? [], name])
   }
+  const onlyTypes = []
   const parts = [...packages].map(([from, names]) => `import type { ${names.join(', ')} } from '${from}';\n`)
   for (const [path, { declared, links }] of modules) {
     for (const [name, statements] of declared) {
@@ -132,10 +135,13 @@ function format(header, exports, modules, origins) {
         if (odd !== undefined) {
           throw new Error(`${odd} in ${path} is another than that of ${origins.get(odd)}; rename one`)
         }
-        parts.push(comment, exports.includes(name) ? 'export ' : '', code, '\n')
+        const isTypeOfValue = types.has(name) && code.startsWith('declare ')
+        if (isTypeOfValue) onlyTypes.push(name)
+        parts.push(comment, exports.includes(name) && !isTypeOfValue ? 'export ' : '', code, '\n')
       }
     }
   }
   // Where nothing is listed as exported, everything is.
-  return `${header}${parts.join('')}\nexport {};\n`
+  const list = onlyTypes.length === 0 ? '{}' : `type { ${onlyTypes.join(', ')} }`
+  return `${header}${parts.join('')}\nexport ${list};\n`
 }

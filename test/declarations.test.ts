@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import { pathToFileURL } from 'node:url'
+import * as triport from '../lib/index.ts'
 
 type Texts = Readonly<Record<string, string>>
 type Prune = (read: (path: string) => string, entry: string) => string
@@ -24,7 +25,7 @@ test('what is reached stays as it is, with its comments, and all else goes', () 
  * What this is.
  */
 export { make } from './deep/make.ts';
-export type { Made, } from './deep/made.ts';
+export { Made, } from './deep/made.ts';
 `,
     'deep/make.d.ts': `/**
  * How it is made.
@@ -91,7 +92,7 @@ export {};
 `)
 })
 
-const face = `export type { A } from './a.ts';\n`
+const face = `export { A } from './a.ts';\n`
 const one = 'export interface One {\n    readonly a: 1;\n}\n'
 
 /** What follows from a declaration `A`, besides itself. */
@@ -160,7 +161,7 @@ declare const e: 3;
     'a.d.ts': 'declare const b: unique symbol;\nexport interface A {\n    readonly [b]: 1;\n}\n',
   }, ['declare const b: unique symbol;', 'export interface A {']],
   ['what is passed on, again and again, and declared in several pieces', {
-    'a.d.ts': `export type { A } from './b.ts';\nexport type { One } from './one.ts';\n`,
+    'a.d.ts': `export { A } from './b.ts';\nexport type { One } from './one.ts';\n`,
     'b.d.ts': `import type { A } from './deep/c.ts';\nexport { A };\nexport { A as B };\n`,
     'deep/c.d.ts': `import type { One } from '../one.js';\ninterface A {\n    b: One;\n}
 interface A {\n    c: 2;\n}\ndeclare const A: A;\nexport { A };\n`,
@@ -243,16 +244,29 @@ test('what would not mean the same in one file of declarations is refused with a
   }
 })
 
+test('a class that is exported as a type alone cannot be imported as a value', () => {
+  const text = pruned({
+    'index.d.ts': `export { One } from './one.ts';\nexport type { A, B } from './a.ts';\n`,
+    'a.d.ts': 'export declare class A {\n}\nexport type B = A;\n', 'one.d.ts': 'export declare class One {\n}\n',
+  })
+  assert.deepEqual(heads(text), [
+    'export declare class One {', 'declare class A {', 'export type B = A;', 'export type { A };',
+  ])
+})
+
 test('what is shipped exports the public face, and nothing that is behind it', () => {
-  const names = (text: string, pattern: RegExp): ReadonlySet<string> => new Set(
-    [...text.matchAll(pattern)].flatMap(([, list = '']) => list.split(',').map((name) => name.trim()))
-      .filter((name) => name !== '').toSorted(),
+  const names = (text: string, pattern: RegExp): readonly string[] => (
+    [...text.matchAll(pattern)].flatMap(([, one, list = one ?? '']) => list.split(',').map((name) => name.trim()))
+      .filter((name) => name !== '')
   )
+  const sorted = (list: readonly string[]): readonly string[] => [...new Set(list)].toSorted()
   const shipped = readFileSync('dist/index.d.ts', 'utf8')
   const face = readFileSync('lib/index.ts', 'utf8')
-  const made = names(shipped, /^export (?:interface|type|declare (?:const|function|class)) ([\w$]+)/gm)
-  assert.deepEqual(made, names(face, /^export (?:type )?\{([^}]*)\}/gm))
-  assert.ok(made.size > 50)
+  const values = names(shipped, /^export declare (?:const|function|class) ([\w$]+)/gm)
+  const types = names(shipped, /^export (?:(?:interface|type) ([\w$]+)|type \{([^}]*)\};$)/gm)
+  assert.deepEqual(sorted(values), Object.keys(triport).toSorted())
+  assert.deepEqual(sorted([...values, ...types]), sorted(names(face, /^export (?:type )?\{([^}]*)\}/gm)))
+  assert.ok(types.length > 50)
   // Without this line, what only stands behind it could be imported too.
-  assert.match(shipped, /\nexport \{\};\n$/)
+  assert.match(shipped, /\nexport type \{[^{}]*\};\n$/)
 })

@@ -410,6 +410,26 @@ test('what is shipped is a few files, that point to nothing else', () => {
   }
 })
 
+test('what the documents of the package point to is in it, and what package.json names', () => {
+  const list = ['pack', '--dry-run', '--json', '--ignore-scripts']
+  const { stdout } = spawnSync('npm', list, { encoding: 'utf8' })
+  const [{ files }] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }]
+  const paths = new Set(files.map(({ path }) => path))
+  for (const document of [...paths].filter((path) => path.endsWith('.md') && !path.startsWith('dist/'))) {
+    for (const [, target = ''] of readFileSync(document, 'utf8').matchAll(/\]\((?!\w+:|#)([^)#]+)/g)) {
+      const path = join(dirname(document), target).replaceAll('\\', '/')
+      assert.ok(paths.has(path), `${document} points to ${target}, which is not in the package`)
+    }
+  }
+  const { main, types, exports, bin } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    readonly main: string, readonly types: string, readonly exports: object, readonly bin: object,
+  }
+  assert.ok(paths.has('README.md'))
+  for (const target of [main, types, ...Object.values(exports), ...Object.values(bin)]) {
+    assert.ok(paths.has(join(String(target)).replaceAll('\\', '/')), String(target))
+  }
+})
+
 test('a copy of what is shipped is whole: exports the same, serves its page, is a command', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'triport-copy-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))

@@ -18,7 +18,8 @@ const SHIPPED = /\.(?:js|md|d\.ts)$/
 const manifest = {
   name: 'triport', version: VERSION, license: 'MIT', type: 'module',
   exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
-  types: './index.d.ts', bin: { triport: './cli.js' }, sideEffects: false, engines: { node: '>=20.19' },
+  main: './index.js', types: './index.d.ts', bin: { triport: './cli.js' },
+  sideEffects: false, engines: { node: '>=20.19' },
 }
 
 export const vendorCommand: Subcommand = subcommand('vendor', `Usage: triport vendor dir
