@@ -241,7 +241,7 @@ const good: readonly string[] = [
 
 const bad: readonly (readonly [program: string, error: RegExp])[] = [
   [`testClient(createServer(options)).query('a', { session: 'b' })`, /'session' does not exist/],
-  [`defineTool(${broken})`, /Types of property 'sum' are incompatible/],
+  [`defineTool(${broken})`, /Type 'string' is not assignable to type 'number'/],
   [`defineTool(${brokenBySteps})`, /Types of property 'sum' are incompatible/],
   [`defineTool(${brokenLater})`, /'\{ readonly summ: number; \}' is not assignable/],
   [`call.event({ type: 'tool-call', id: '1' })`, /'name' is missing/],
@@ -322,6 +322,32 @@ test('handlers get their types without being told, and mistakes do not compile',
     }
     const others = [...said.keys()].filter((file) => !/^(?:good|bad)-\d+\.ts$/.test(file))
     assert.deepEqual(others.map((file) => said.get(file)), [])
+  }
+})
+
+/** A result that is wrong, and where in it a compiler says so; the member `at` of its type is a date. */
+const told: readonly (readonly [result: string, place: string])[] = [
+  ['() => ({ at: 7 })', 'at: 7'], ['({ a }) => ({ at: a })', 'at: a'], ['() => { return { at: 7 } }', 'run'],
+  ['async () => ({ at: 7 })', '({ at: 7 })'], ['async () => { return { at: 7 } }', 'run'],
+]
+
+test('a wrong result is told where it is, by its member', () => {
+  rmSync(FOLDER, { recursive: true, force: true })
+  mkdirSync(FOLDER, { recursive: true })
+  const programs = told.map(([result]) => (
+    `${HEAD}defineTool({ name: 'a', ${schema},\n  outputSchema: strict,\n  run: ${result},\n})`
+  ))
+  for (const [at, program] of programs.entries()) writeFileSync(`${FOLDER}/told-${at}.ts`, program)
+  for (const flags of dialects) {
+    const said = complaints(flags)
+    for (const [at, [, place]] of told.entries()) {
+      const text = said.get(`told-${at}.ts`) ?? 'It compiles'
+      const [, line, column] = /\((\d+),(\d+)\)/.exec(text)!
+      const rest = programs[at]!.split('\n')[Number(line) - 1]!.slice(Number(column) - 1)
+      assert.ok(rest.startsWith(place), `${text} at ${rest}`)
+      assert.match(text, /'number' is not assignable to type '[^']*Date/)
+      if (!place.startsWith('at')) assert.match(text, /property 'at' are incompatible|: number; \}' is not/)
+    }
   }
 })
 

@@ -96,7 +96,7 @@ export type ToolOutput<O> = Returned<O> | PromiseLike<Returned<O>> | Generated<O
  */
 export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolOutput<O>> extends Described {
   /** Left out; a tool that is made already has one. */
-  readonly kind?: undefined
+  readonly kind?: 'tool' | undefined
   /** 1 to 128 of `A-Z a-z 0-9 _ . -`. */
   readonly name: string
   /** What it does and when to use it, for a model. */
@@ -167,14 +167,21 @@ const EXAMPLE = `{ name: 'add', description: 'Adds.', inputSchema: { type: 'obje
 /** What a tool without arguments takes: an object with nothing in it. */
 const noArguments = { type: 'object', additionalProperties: false } as const
 
+declare const unlike: unique symbol
+/** What no function is. A compiler still infers what one returns, as exactly as where it is one. */
+type Unlike<R> = ((...args: never) => R) & { readonly [unlike]: never }
+
+/** As below. It stands first, because a compiler explains mistakes by the last. */
+export function defineTool<const R>(tool: ForeignTool & { readonly run?: Unlike<R> }): Tool
 /**
  * Checks and freezes a tool, one of another framework too. Throws `TypeError`, also for a member that is not
  * known; an object of a class may have members of its own, which are its state. A copy of a tool with other
  * members, `{ ...tool, name: 'other' }`, keeps its schemas.
  */
 export function defineTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
-  definition: ToolDefinition<S, V, O, R> | Tool | ForeignTool,
-): Tool {
+  definition: ToolDefinition<S, V, O, R>,
+): Tool
+export function defineTool(definition: ToolDefinition | ForeignTool): Tool {
   const agent = adaptAgent(definition)
   if (agent !== undefined) throw new TypeError(`This is ${agent.what}, and no tool; put it into 'agents'`)
   const theirs = adaptTool(definition)
