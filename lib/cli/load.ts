@@ -9,7 +9,6 @@ import { dirname, extname, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { defineGroup, groupChecks, isAdaptable } from '../define/agent.ts'
 import { isRecord } from '../define/content.ts'
-import { defaults } from '../define/limits.ts'
 import { describe } from '../define/log.ts'
 import { areNamedTools, normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { rejectUnknown } from '../define/validate.ts'
@@ -44,6 +43,9 @@ const PLACE: readonly string[] = ['port', 'host', 'quiet']
 
 /** What Node and compilers add to the exports of CommonJS. */
 const ADDED: readonly string[] = ['default', '__esModule', 'module.exports']
+
+/** In a shorter name one letter may be wrong, or it is another word. */
+const LONG = 8
 
 /** What a module's file may end with. */
 const ENDINGS: readonly string[] = ['.js', '.mjs', '.ts', '.mts', '.cjs', '.cts']
@@ -86,8 +88,12 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
   if (options.skills === undefined && Object.values(subject).every(({ length }) => length === 0)) {
     throw new Error(`${path} ${nothingIn(read.exported, path)}`)
   }
-  const stray = Object.keys(read.exported).find((name) => !isKnown(name))
-  if (stray !== undefined) throw new Error(`${path} exports '${stray}'${explain(stray)}`)
+  for (const [name, value] of Object.entries(read.exported)) {
+    const meant = isKnown(name) ? undefined : misspelt(name, value)
+    if (meant !== undefined) {
+      throw new Error(`${path} exports '${name}'; did you mean '${meant}'? Else leave 'export' out there`)
+    }
+  }
   return { subject, options }
 }
 
@@ -111,14 +117,14 @@ function isKnown(name: string): boolean {
   return ADDED.includes(name) || optionNames.includes(name) || kinds.flat().some((kind) => kind === name)
 }
 
-/** The end of a sentence about an export that means nothing. */
-function explain(stray: string): string {
-  const [meant] = namesLike(stray, [...kinds.flat(), ...optionNames])
-  const instead = meant === undefined ? 'leave' : `did you mean '${meant}'? Else leave`
-  const options = optionNames.filter((name) => !Object.hasOwn(defaults, name))
-  return `, which the command does not know; ${instead} 'export' out there. `
-    + `It knows ${kinds.flat().join(', ')}; of options ${options.join(', ')}; `
-    + `and each limit of 'triport help options-and-limits'`
+/**
+ * The name that was probably meant by an export that means nothing. A module may export other things too,
+ * such as classes: `Agent` is one of its own.
+ */
+function misspelt(name: string, value: unknown): string | undefined {
+  if (typeof value === 'function' && /^[A-Z]/.test(name)) return undefined
+  return namesLike(name, [...kinds.flat(), ...optionNames], name.length < LONG ? 1 : 2)
+    .find((one) => Math.abs(one.length - name.length) <= 2)
 }
 
 /** The options among the exports of a module that has made its server itself. Throws an `Error`. */
