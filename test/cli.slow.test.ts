@@ -134,7 +134,7 @@ test('a signal closes in order, a second one at once', async (t) => {
     const lost = ask(never.url).catch(() => undefined)
     await never.until(/called/)
     never.child.kill(signal)
-    await never.until(/^triport: waiting for 1 call; press again to stop at once$/m)
+    await never.until(/^triport: waiting for 1 call; a second signal stops at once$/m)
     never.child.kill(signal)
     assert.equal(await never.ended, signal === 'SIGINT' ? 130 : 143)
     await lost

@@ -276,5 +276,6 @@ test('a port in use is one sentence with a way out', async (t) => {
   const port = await portOf(t, createServer())
   const failing = await runInThread(['serve', '--port', String(port)])
   assert.equal(failing.code, 1)
-  assert.equal(failing.said, `triport: Port ${port} is in use; stop what uses it, or choose another port\n`)
+  const sentence = `Port ${port} is in use; stop what uses it, or choose another (--port)`
+  assert.equal(failing.said, `triport: ${sentence}\n`)
 })

@@ -247,7 +247,8 @@ test('what would not mean the same in one file of declarations is refused with a
 test('a class that is exported as a type alone cannot be imported as a value', () => {
   const text = pruned({
     'index.d.ts': `export { One } from './one.ts';\nexport type { A, B } from './a.ts';\n`,
-    'a.d.ts': 'export declare class A {\n}\nexport type B = A;\n', 'one.d.ts': 'export declare class One {\n}\n',
+    'a.d.ts': 'export declare class A {\n}\nexport type B = A;\n',
+    'one.d.ts': 'export declare class One {\n}\n',
   })
   assert.deepEqual(heads(text), [
     'export declare class One {', 'declare class A {', 'export type B = A;', 'export type { A };',
@@ -256,8 +257,8 @@ test('a class that is exported as a type alone cannot be imported as a value', (
 
 test('what is shipped exports the public face, and nothing that is behind it', () => {
   const names = (text: string, pattern: RegExp): readonly string[] => (
-    [...text.matchAll(pattern)].flatMap(([, one, list = one ?? '']) => list.split(',').map((name) => name.trim()))
-      .filter((name) => name !== '')
+    [...text.matchAll(pattern)].flatMap(([, one, list = one ?? '']) => list.split(','))
+      .map((name) => name.trim()).filter((name) => name !== '')
   )
   const sorted = (list: readonly string[]): readonly string[] => [...new Set(list)].toSorted()
   const shipped = readFileSync('dist/index.d.ts', 'utf8')

@@ -113,20 +113,15 @@ export function didYouMean(word: string, known: readonly string[], otherwise: st
 }
 
 /** Letters that may be wrong: left out, added, replaced, or swapped with the next. */
-const MAX_SLIPS = 2
+const MAX_DISTANCE = 2
 
-/**
- * The names that were probably meant, the nearest first: those that differ least, by `slips` letters at most,
- * or begin with the word.
- */
-export function namesLike(
-  word: string, names: readonly string[], slips: number = MAX_SLIPS,
-): readonly string[] {
+/** The names that were probably meant, the nearest first: those that differ least or begin with the word. */
+export function namesLike(word: string, names: readonly string[]): readonly string[] {
   const plain = (text: string): string => text.toLowerCase().replace(/^-+/, '')
   const written = plain(word).slice(0, 64)
   if (written === '') return []
   const rated = names.map((name) => ({ name, off: slipsBetween(plain(name), written) }))
-  const least = Math.min(slips, ...rated.map(({ off }) => off))
+  const least = Math.min(MAX_DISTANCE, ...rated.map(({ off }) => off))
   return rated.sort((a, b) => a.off - b.off).map(({ name }) => name).filter((name, at) => (
     plain(name).startsWith(written) || rated[at]!.off <= Math.min(least, plain(name).length - 2)
   ))

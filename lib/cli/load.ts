@@ -12,6 +12,7 @@ import { isRecord } from '../define/content.ts'
 import { describe } from '../define/log.ts'
 import { areNamedTools, normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { rejectUnknown } from '../define/validate.ts'
+import { nearest } from '../schema/options.ts'
 import { checkAddress, serverOptions } from '../server/options.ts'
 import { createServer } from '../server/server.ts'
 import { isThenable } from '../util/thenable.ts'
@@ -123,8 +124,7 @@ function isKnown(name: string): boolean {
  */
 function misspelt(name: string, value: unknown): string | undefined {
   if (typeof value === 'function' && /^[A-Z]/.test(name)) return undefined
-  return namesLike(name, [...kinds.flat(), ...optionNames], name.length < LONG ? 1 : 2)
-    .find((one) => Math.abs(one.length - name.length) <= 2)
+  return nearest(name, [...kinds.flat(), ...optionNames], name.length < LONG ? 1 : 2)
 }
 
 /** The options among the exports of a module that has made its server itself. Throws an `Error`. */

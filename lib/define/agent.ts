@@ -177,7 +177,7 @@ export function defineAgent(definition: AgentLike): Agent {
   if (isMade(definition, 'agent')) return definition
   const unknown = 'agents' in definition ? undefined : describeUnknown(definition)
   if (unknown !== undefined) throw new TypeError(unknown)
-  const name = requireString('An agent', 'name', definition.name)
+  const name = requireString('An agent', 'name', definition)
   const owner = `The agent '${name}'`
   if (isGroup(definition) && !('run' in definition)) {
     throw new TypeError(`${owner} has agents, so it is a group; put it into 'groups'`)
@@ -241,7 +241,7 @@ export function defineGroup(definition: GroupDefinition | Group): Group {
 function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]): Group {
   requireDefinition('defineGroup', definition, GROUP_EXAMPLE)
   if (isMade(definition, 'group')) return definition
-  const name = requireString('A group', 'name', definition.name)
+  const name = requireString('A group', 'name', definition)
   const owner = `The group '${name}'`
   if (around.includes(definition)) {
     throw new TypeError(`${owner} is a member of itself; take it out of its agents`)

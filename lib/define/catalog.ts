@@ -169,7 +169,7 @@ export class Catalog {
       throw new TypeError(`catalog.remove takes a kind, not ${show(kind)}; write 'agent', 'group', 'tool', `
         + `'resource', 'resource-template' or 'prompt'`)
     }
-    const key = requireString('catalog.remove', 'name', name)
+    const key = requireString('catalog.remove', 'name', { name })
     const page = kind === 'tool' ? this.tool(key)?.ui?.page : undefined
     const isRemoved = this.#mapOf(kind).delete(kind === 'resource' ? normalUri(key) : key)
     if (isRemoved) this.#notify({ kind, name, change: 'removed' })
@@ -180,7 +180,8 @@ export class Catalog {
 
   /** Notifies listeners that what the resource of that URI holds has changed; a template's resource too. */
   updated(uri: string): void {
-    this.#notify({ kind: 'resource', name: requireString('catalog.updated', 'uri', uri), change: 'updated' })
+    const name = requireString('catalog.updated', 'uri', { uri })
+    this.#notify({ kind: 'resource', name, change: 'updated' })
   }
 
   /**

@@ -115,7 +115,7 @@ export function definePrompt<const A extends readonly PromptArgumentInput[]>(
   const copied = hasCompleters(definition, 'prompt') ? definition as Prompt : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as PromptDefinition
-  const name = requireString('A prompt', 'name', given.name)
+  const name = requireString('A prompt', 'name', given)
   const owner = `The prompt '${name}'`
   requireName(owner, name)
   checkDefinition(owner, 'prompt', given, 'get', copied === undefined ? promptChecks : copyChecks, EXAMPLE)
@@ -145,7 +145,7 @@ function argumentsOf(prompt: string, owner: string, inputs: unknown): readonly P
       const example = typeof input === 'string' ? input : 'code'
       throw new TypeError(`${owner} has the argument ${show(input)}; write { name: ${show(example)} }`)
     }
-    const name = requireString(`An argument of the prompt '${prompt}'`, 'name', input.name)
+    const name = requireString(`An argument of the prompt '${prompt}'`, 'name', input)
     if (seen.has(name)) throw new TypeError(`${owner} has two arguments named '${name}'; rename one of them`)
     seen.add(name)
     checkMembers(`The argument '${name}' of the prompt '${prompt}'`, input, argumentChecks)

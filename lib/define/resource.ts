@@ -146,13 +146,13 @@ export function defineResource(definition: ResourceDefinition | Resource): Resou
   const isMade = isOfKind(definition, 'resource') && Object.isFrozen(definition)
   if (isMade && Array.isArray(definition.scopes)) return definition as Resource
   const given = definition as ResourceDefinition
-  const uri = requireString('A resource', 'uri', given.uri)
+  const uri = requireString('A resource', 'uri', given)
   const owner = `The resource '${uri}'`
   if (!SCHEME.test(uri) || !URL.canParse(uri)) {
     throw new TypeError(`${owner} has no whole URI; write one with a scheme, as in 'docs://readme'`)
   }
   if (!isName(uri)) throw new TypeError(`A URI of a resource has more than ${MAX_NAME_BYTES} bytes; cut it`)
-  const name = requireString(owner, 'name', given.name)
+  const name = requireString(owner, 'name', given)
   checkDefinition(owner, 'resource', given, 'read', resourceChecks, EXAMPLE)
   return Object.freeze<Resource>({
     ...given,
@@ -172,9 +172,9 @@ export function defineResourceTemplate(
   const copied = hasCompleters(definition, 'resource-template') ? definition as ResourceTemplate : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as ResourceTemplateDefinition
-  const uriTemplate = requireString('A resource template', 'uriTemplate', given.uriTemplate)
+  const uriTemplate = requireString('A resource template', 'uriTemplate', given)
   const owner = `The resource template '${uriTemplate}'`
-  const name = requireString(owner, 'name', given.name)
+  const name = requireString(owner, 'name', given)
   const checks = copied === undefined ? templateChecks : copyChecks
   checkDefinition(owner, 'resource-template', given, 'read', checks, TEMPLATE_EXAMPLE)
   const matcher = parseTemplate(uriTemplate)

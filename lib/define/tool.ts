@@ -190,7 +190,7 @@ export function defineTool(definition: ToolDefinition | ForeignTool): Tool {
   const copied = isCopy(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as ToolDefinition<Schema, StandardSchema>
-  const name = requireString('A tool', 'name', given.name)
+  const name = requireString('A tool', 'name', given)
   const owner = `The tool '${name}'`
   requireName(owner, name)
   checkDefinition(owner, 'tool', given, 'run', copied === undefined ? toolChecks : copyChecks, EXAMPLE)

@@ -2,7 +2,7 @@
  * Checks that all definitions share: tables of what each member may be, names, and values as messages show
  * them. Every error says what to write instead.
  */
-import { rejectUnknown } from '../schema/options.ts'
+import { nearest, rejectUnknown } from '../schema/options.ts'
 import { isScope } from '../wire/challenge.ts'
 import { isHostToList } from '../wire/host.ts'
 import { isStrings } from '../wire/json.ts'
@@ -175,10 +175,13 @@ export const describedChecks: Checks<Described> = {
   title: mustBeText, description: mustBeText, icons: mustBeIcons, _meta: checkMeta,
 }
 
-/** A non-empty string, or a `TypeError` that says which member of what is missing. */
-export function requireString(owner: string, member: string, value: unknown): string {
+/** A non-empty string, or a `TypeError` that says which member of what is missing, and what looks like it. */
+export function requireString(owner: string, member: string, definition: object): string {
+  const value: unknown = Reflect.get(definition, member)
   if (typeof value === 'string' && value !== '') return value
-  throw new TypeError(`${owner} needs '${member}': a non-empty string, not ${show(value)}`)
+  const near = value === undefined ? nearest(member, Object.keys(definition), 1) : undefined
+  const remedy = near === undefined ? '' : `; it has '${near}', did you mean '${member}'?`
+  throw new TypeError(`${owner} needs '${member}': a non-empty string, not ${show(value)}${remedy}`)
 }
 
 /** Throws `TypeError` for a name of a tool or a prompt that clients refuse. */

@@ -209,5 +209,7 @@ function reportRunning(each: readonly number[]): void {
   const running = each.reduce((sum, count) => sum + count, 0)
   if (running === 0) return
   const calls = running === 1 ? '1 call' : `${running} calls`
-  process.stderr.write(`triport: waiting for ${calls}; press again to stop at once\n`)
+  // Who sends signals by a program has nothing to press.
+  const remedy = process.stderr.isTTY ? 'press again to stop' : 'a second signal stops'
+  process.stderr.write(`triport: waiting for ${calls}; ${remedy} at once\n`)
 }

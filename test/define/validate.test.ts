@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
+  createServer, defineAgent, defineGroup, definePrompt, defineResource, defineResourceTemplate, defineTool,
+} from '../../lib/index.ts'
+import {
   checkMembers, mustBeText, mustBeTimeout, mustBeIcons, scopesOf, show,
 } from '../../lib/define/validate.ts'
 
@@ -64,4 +67,26 @@ test('an icon lies behind an address of the web, or is in it', () => {
     const message = `It, in its icons, has src ${show(src)}; ${remedy}`
     assert.throws(() => mustBeIcons('It', [{ src }]), { name: 'TypeError', message })
   }
+})
+
+test('a member that is missing, and is there misspelt, is named', () => {
+  const run = (): string => ''
+  type Make = (given: any) => unknown
+  const tries: readonly (readonly [make: Make, given: object, near: string, name: string])[] = [
+    [defineAgent, { nam: 'a', run }, 'nam', 'name'], [defineAgent, { Name: 'a', run }, 'Name', 'name'],
+    [defineGroup, { naem: 'a', agents: [run] }, 'naem', 'name'],
+    [defineTool, { names: 'a', run }, 'names', 'name'],
+    [defineResource, { url: 'a:b', name: 'a', read: run }, 'url', 'uri'],
+    [defineResource, { uri: 'a:b', nme: 'a', read: run }, 'nme', 'name'],
+    [defineResourceTemplate, { uritemplate: 'a:{b}', name: 'a', read: run }, 'uritemplate', 'uriTemplate'],
+    [definePrompt, { nam: 'a', get: run }, 'nam', 'name'],
+    [definePrompt, { name: 'a', arguments: [{ nam: 'a' }], get: run }, 'nam', 'name'],
+    [createServer, { agents: [{ nam: 'a', run }] }, 'nam', 'name'],
+    [createServer, { agents: [run], skills: [{ nam: 'a' }] }, 'nam', 'name'],
+  ]
+  for (const [make, given, near, name] of tries) {
+    const message = new RegExp(`needs '${name}': .*'${near}', did you mean '${name}'\\?$`)
+    assert.throws(() => make(given), { message })
+  }
+  assert.throws(() => defineAgent({ title: 'a', run } as never), { message: /not undefined$/ })
 })

@@ -464,7 +464,7 @@ test('a busy port is one sentence with a way out, and another port can be tried'
   const { port, server: first } = await listen(t, { agents: [echo] })
   const server = serve(t, { agents: [echo], insecure: true })
   await assert.rejects(server.listen(port), {
-    message: `Port ${port} is in use; stop what uses it, or choose another port`, code: 'EADDRINUSE',
+    message: `Port ${port} is in use; stop what uses it, or choose another (--port)`, code: 'EADDRINUSE',
   })
   await assert.rejects(
     server.listen(0, 'no.such.host.invalid'), /'no\.such\.host\.invalid' is no address of this machine/,

@@ -169,13 +169,13 @@ function foldersOf(files: readonly string[], empty: readonly string[]): SkillSet
 function sourceOfDefinition(given: object): SkillSource {
   requireDefinition('skills', given, EXAMPLE)
   const definition = given as SkillDefinition
-  const name = requireString('A skill', 'name', definition.name)
+  const name = requireString('A skill', 'name', definition)
   const owner = `The skill '${name}'`
   rejectUnknown(owner, given, Object.keys(definitionChecks))
   checkMembers(owner, given, definitionChecks)
   const { instructions, files = {}, scopes } = definition
-  requireString(owner, 'description', definition.description)
-  requireString(owner, 'instructions', instructions)
+  requireString(owner, 'description', definition)
+  requireString(owner, 'instructions', definition)
   const members = ['name', 'description', 'license', 'compatibility', 'metadata'] as const
   const lines = members.flatMap((member) => linesOf(member, definition[member]))
   const manifest = Buffer.from(`---\n${lines.join('\n')}\n---\n\n${instructions}\n`)

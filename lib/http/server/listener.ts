@@ -261,11 +261,11 @@ function listenError(error: NodeJS.ErrnoException, port: number, host: string): 
 }
 
 const foreign = (_port: number, host: string): string =>
-  `'${host}' is no address of this machine; choose another host`
+  `'${host}' is no address of this machine; choose another host (--host)`
 
 const remedies: ReadonlyMap<string, (port: number, host: string) => string> = new Map([
-  ['EADDRINUSE', (port) => `Port ${port} is in use; stop what uses it, or choose another port`],
-  ['EACCES', (port) => `Port ${port} may not be opened by this user; choose one above 1023`],
+  ['EADDRINUSE', (port) => `Port ${port} is in use; stop what uses it, or choose another (--port)`],
+  ['EACCES', (port) => `Port ${port} may not be opened by this user; choose one above 1023 (--port)`],
   ['EADDRNOTAVAIL', foreign],
   ['ENOTFOUND', foreign],
 ])
