@@ -66,6 +66,12 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
     { name: 'find', description: 'Finds.', inputSchema: { type: 'object' } },
     { name: 'now', inputSchema: { type: 'object', properties: {} } },
   ] }],
+  ['tools of other servers', {
+    tools: [
+      { type: 'web_search' }, { type: 'function', function: { name: 'now' } },
+      { type: 'custom', custom: { name: 'patch' } }, { type: 'namespace', name: 'n', tools: [] },
+    ],
+  }, { clientTools: [{ name: 'now', inputSchema: { type: 'object', properties: {} } }] }],
   ['tools that are not to be called', { tools: [{ type: 'function', function: find }], tool_choice: 'none' },
     { clientTools: [] }],
   ['a result of a tool', { messages: [user, asked('{"of":"tea"}'), found] }, {
@@ -179,7 +185,7 @@ const refused: readonly (readonly [
     /has no result; add \{ "role": "tool", "tool_call_id": "c" \}/],
   ['calls that are none', { messages: [{ role: 'assistant', tool_calls: 1 }, user] },
     'messages[0].tool_calls', /a list/],
-  ['a tool that is no function', { tools: [{ type: 'custom' }] }, 'tools[0].type', /must be function/],
+  ['a tool that is none', { tools: ['find'] }, 'tools[0].type', /must be a string: "function" for/],
   ['a tool without a name', { tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name',
     /1 to 128/],
   ['a tool with a schema that is none',
@@ -216,7 +222,8 @@ const refused: readonly (readonly [
   ['too many ends', { stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop', /up to 4/],
   ['metadata that is none', { metadata: 'a' }, 'metadata', /an object/],
   ['a part that is none', ofParts(1), 'messages[0].content[0].type', /text, image_url, input_audio or file/],
-  ['an unknown part', ofParts(part('video_url', {})), 'messages[0].content[0].type', /must be text/],
+  ['an unknown part', ofParts(part('video_url', {})), 'messages[0].content[0].type',
+    /must be text.*"video_url" would not be seen/],
   ['a part named like a method', ofParts({ type: 'toString' }), 'messages[0].content[0].type', /must be/],
   ['a text that is none', ofParts(part('text', 1)), 'messages[0].content[0].text', /a string/],
   ['an address alone', ofParts(part('image_url', png)), 'messages[0].content[0].image_url', /an object/],

@@ -96,7 +96,7 @@ test('what cannot be made into one item is refused', async (t) => {
     [{ model: 'nobody', input: 'a' }, 404, 'model'],
     [{}, 400, 'input'],
     [{ input: [] }, 400, 'input'],
-    [{ input: [{ type: 'web_search_call' }] }, 400, 'input[0].type'],
+    [{ input: [{ type: 'compaction_trigger' }] }, 400, 'input[0].type'],
     [{ input: 'a', instructions: 1 }, 400, 'instructions'],
     [{ previous_response_id: 'resp_none' }, 400, 'previous_response_id'],
   ]

@@ -490,7 +490,7 @@ test('what is wrong is said with the member that it is in, and a failure ends th
     { type: 'function_call', call_id: id, name: 'f', arguments: args }
   )
   const wrong: readonly (readonly [more: object, param: string | null, message: RegExp])[] = [
-    [{ model: 'none' }, 'model', /does not exist/], [{ input: [] }, 'input', /at least one item/],
+    [{ model: 'none' }, 'model', /does not exist/], [{ input: null }, 'input', /a string or a list of items/],
     [{ input: [{ role: 'system', content: 'a' }] }, 'input', /role user/],
     [{ input: [{ type: 'item_reference', id: 'a' }] }, 'input[0].id', /Item with id 'a' not found/],
     [{ input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'a' }] }] },
@@ -500,7 +500,15 @@ test('what is wrong is said with the member that it is in, and a failure ends th
     [{ input: [{ role: 'user', content: 'a' }, { type: 'function_call', name: 'f', arguments: '{}' }] },
       'input[1].call_id', /must be/],
     [{ input: [called('', '{}'), { role: 'user', content: 'a' }] }, 'input[0].call_id', /must be a string/],
-    [{ tools: [{ type: 'web_search' }] }, 'tools[0].type', /must be function/],
+    [{ tools: [{ name: 'f' }] }, 'tools[0].type', /must be a string/],
+    [{ input: [{ role: 'user', content: [{ type: 'input_video' }] }] }, 'input[0].content[0].type',
+      /must be input_text, .*: "input_video" would not be seen/],
+    [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function' }] }] }, 'tools[0].tools[0].name',
+      /1 to 128/],
+    [{ input: [{ type: 'compaction_trigger' }] }, 'input[0].type', /cannot be compaction_trigger/],
+    [{ input: [{ type: 'web_search_call' }] }, 'input', /role user/],
+    [{ response_format: { type: 'json_object' } }, 'response_format', /write text.format/],
+    [{ generate: 1 }, 'generate', /true or false/],
     [{ tool_choice: 'required' }, 'tool_choice', /decides by itself/],
     [{ text: { format: { type: 'xml' } } }, 'text.format.type', /json_schema/],
     [{ background: true, stream: true }, 'stream', /GET the response/],

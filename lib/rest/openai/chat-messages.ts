@@ -5,6 +5,7 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { isGiven, isRecord, linesOf, text } from '../../define/content.ts'
+import { show } from '../../define/validate.ts'
 import { OutputFormat } from '../../run/output-format.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { attachmentOf, readDataUrl } from '../reply/attachment.ts'
@@ -129,12 +130,7 @@ export interface ChatDialect extends CallSpelling {
 
 const completions: ChatDialect = {
   list: 'messages', roles: 'user, assistant, system, developer or tool', needsResults: true,
-  calls: 'tool_calls', callId: 'tool_call_id', blockOf: blockOfPart,
-}
-
-/** The same for items that were made messages of chat completions. */
-export const flat: ChatDialect = {
-  ...completions, list: 'input', roles: 'user, assistant, system or developer', isFlat: true,
+  calls: 'tool_calls', callId: 'tool_call_id', blockOf: (part, at) => blockOfPart(part, at),
 }
 
 /** `nameOf` says in errors where a message is; an undefined one says nothing. Throws `Fault('invalid')`. */
@@ -245,7 +241,10 @@ function blocksOf(content: unknown, at: string, dialect: ChatDialect): readonly 
   return content.map((part: unknown, index) => dialect.blockOf(part, `${at}[${index}]`))
 }
 
-function blockOfPart(part: unknown, at: string): Content {
+/** A part of the present message. `known`: the types that there are, for errors. */
+export function blockOfPart(
+  part: unknown, at: string, known = 'text, image_url, input_audio or file',
+): Content {
   const type = isRecord(part) ? part['type'] : undefined
   const value = isRecord(part) && typeof type === 'string' ? part[type] : undefined
   switch (type) {
@@ -255,7 +254,7 @@ function blockOfPart(part: unknown, at: string): Content {
     case 'image_url': return imageOf(membersOf(value, `${at}.image_url`)['url'], `${at}.image_url.url`)
     case 'input_audio': return audioOf(membersOf(value, `${at}.input_audio`), `${at}.input_audio`)
     case 'file': return fileOfPart(membersOf(value, `${at}.file`), `${at}.file`)
-    default: throw wrongParam(`${at}.type`, 'must be text, image_url, input_audio or file')
+    default: throw wrongParam(`${at}.type`, `must be ${known}: ${show(type)} would not be seen`)
   }
 }
 

@@ -26,15 +26,42 @@ export function decodeTools(tools: unknown, choice: unknown, isFlat = false): re
     throw wrongParam('tool_choice', `must be "auto" or "none", or left out: ${CHOICE}`, 'unsupported_value')
   }
   if (!isGiven(tools)) return []
-  if (!Array.isArray(tools)) throw wrongParam('tools', 'must be a list of objects with "type": "function"')
-  const all = tools.map((tool: unknown, index) => {
-    const at = `tools[${index}]`
-    if (isRecord(tool) && tool['type'] === 'function') {
-      return isFlat ? functionOf(tool, at) : functionOf(tool['function'], `${at}.function`)
-    }
-    throw wrongParam(`${at}.type`, 'must be function: no other tools are known here', 'unsupported_value')
-  })
+  const all = listIn(tools, 'tools').flatMap((tool, index) => toolsIn(tool, `tools[${index}]`, isFlat))
   return choice === 'none' ? [] : all
+}
+
+/** Those of other types are for servers that have them, beside the functions. */
+function toolsIn(tool: unknown, at: string, isFlat: boolean): readonly ClientTool[] {
+  const { type, name, tools, function: called } = isRecord(tool) ? tool : {}
+  if (type === 'function') return [isFlat ? functionOf(tool, at) : functionOf(called, `${at}.function`)]
+  if (type === 'namespace' && isFlat) {
+    return listIn(tools, `${at}.tools`).flatMap((one, index) => {
+      const within = `${at}.tools[${index}]`
+      return isRecord(one) && one['type'] === 'function'
+        ? functionOf({ ...one, name: nameWithin(name, one['name']) }, within) : []
+    })
+  }
+  if (typeof type === 'string') return []
+  const demand = 'must be a string: "function" for a tool that can be called'
+  throw wrongParam(`${at}.type`, demand, 'unsupported_value')
+}
+
+/** The name by which an agent knows a function of a namespace. */
+export function nameWithin(namespace: unknown, name: unknown): unknown {
+  return typeof namespace === 'string' && typeof name === 'string' ? `${namespace}__${name}` : name
+}
+
+/** How the client knows a function that an agent calls: by its name, of a namespace or of none. */
+export function nameOutside(tools: unknown, called: string): { readonly name: string; namespace?: string } {
+  for (const tool of listIn(tools, 'tools')) {
+    const { type, name: namespace, tools: functions } = isRecord(tool) ? tool : {}
+    if (type !== 'namespace' || typeof namespace !== 'string') continue
+    for (const one of listIn(functions, 'tools')) {
+      const name = isRecord(one) ? one['name'] : undefined
+      if (typeof name === 'string' && nameWithin(namespace, name) === called) return { name, namespace }
+    }
+  }
+  return { name: called }
 }
 
 function functionOf(given: unknown, at: string): ClientTool {

@@ -5,12 +5,15 @@
  */
 import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
-import { decodeFormat, decodeMessages, flat } from '../openai/chat-messages.ts'
-import { decodeTools } from '../openai/chat-tools.ts'
+import { blockOfPart, decodeFormat, decodeMessages } from '../openai/chat-messages.ts'
+import { decodeTools, nameWithin } from '../openai/chat-tools.ts'
 import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
+import { OtherCalls } from './other-calls.ts'
 import type { JsonBounds } from '../../wire/json.ts'
 import type { ClientTool } from '../../define/client-tool.ts'
+import type { Content } from '../../define/content.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
+import type { ChatDialect } from '../openai/chat-messages.ts'
 import type { PassedOver } from '../reply/passed-over.ts'
 import type { Conversation } from '../reply/run-stream.ts'
 
@@ -36,23 +39,38 @@ export interface ResponseRequest {
   readonly isStream: boolean
   readonly isStored: boolean
   readonly isBackground: boolean
+  /** False: an agent is not asked, as where a client only has its input kept. */
+  readonly isToGenerate: boolean
 }
 
-const textParts: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 'text', 'reasoning_text'])
+const textParts: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 'text', 'refusal'])
+
+/** How messages are written that items were made of. */
+const dialect: ChatDialect = {
+  list: 'input', roles: 'user, assistant, system or developer', needsResults: true, isFlat: true,
+  calls: 'tool_calls', callId: 'tool_call_id', blockOf,
+}
 
 /** Members that would change what is answered, and why they are refused. */
-const refused: readonly (readonly [name: string, why: string])[] = [
+const refused: readonly (readonly [
+  name: string, why: string, asksNothing?: (body: ResponseItem) => boolean,
+])[] = [
   ['conversation', 'write previous_response_id, the id of the response before'],
   ['prompt', 'no prompts are kept here; write the text as input'],
-  ['context_management', 'POST /v1/responses/compact makes one item of a conversation'],
+  ['response_format', 'write text.format, { "type", "name", "schema" }', isOtherwiseSaid],
 ]
+
+function isOtherwiseSaid({ text, response_format: format }: ResponseItem): boolean {
+  return (isRecord(text) && isGiven(text['format'])) || (isRecord(format) && format['type'] === 'text')
+}
 
 export function decodeRequest(body: unknown): ResponseRequest {
   if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "input"')
   const { input, instructions, previous_response_id: previous, metadata, text } = body
   const model = modelIn(body)
-  for (const [name, why] of refused) {
-    if (isGiven(body[name])) throw wrongParam(name, `cannot be used: ${why}`, 'unsupported_parameter')
+  for (const [name, why, asksNothing] of refused) {
+    if (!isGiven(body[name]) || asksNothing?.(body) === true) continue
+    throw wrongParam(name, `cannot be used: ${why}`, 'unsupported_parameter')
   }
   requireInstructions(body)
   // They are shown again.
@@ -68,7 +86,7 @@ export function decodeRequest(body: unknown): ResponseRequest {
   }
   if (isBackground && !isStored) throw wrongParam('store', 'must be true in the background')
   return {
-    body, model, isStream, isStored, isBackground,
+    body, model, isStream, isStored, isBackground, isToGenerate: isTrue(body, 'generate', true),
     input: itemsOf(input),
     instructions: typeof instructions === 'string' ? instructions : undefined,
     previousId: isGiven(previous) ? nameIn(previous, 'previous_response_id') : undefined,
@@ -86,7 +104,11 @@ export function decodeCompaction(
   const { input, previous_response_id: previous } = body
   const model = modelIn(body)
   requireInstructions(body)
-  if (!isGiven(previous)) return { model, input: itemsOf(input), previousId: undefined }
+  if (!isGiven(previous)) {
+    const items = itemsOf(input)
+    if (items.length === 0) throw wrongParam('input', 'has no items')
+    return { model, input: items, previousId: undefined }
+  }
   const previousId = nameIn(previous, 'previous_response_id')
   return { model, input: isGiven(input) ? itemsOf(input) : [], previousId }
 }
@@ -102,32 +124,33 @@ function requireInstructions({ instructions }: ResponseItem): void {
   }
 }
 
-function isTrue(body: ResponseItem, name: string): boolean {
-  const value = body[name]
-  if (isGiven(value) && typeof value !== 'boolean') throw wrongParam(name, 'must be true or false')
-  return value === true
+function isTrue(body: ResponseItem, name: string, usual = false): boolean {
+  const value = body[name] ?? usual
+  if (typeof value !== 'boolean') throw wrongParam(name, 'must be true or false')
+  return value
 }
 
+/** None of an empty input: clients send one to see whether there is an answer. */
 function itemsOf(input: unknown): readonly ResponseItem[] {
+  if (input === '') return []
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
-  if (!Array.isArray(input) || input.length === 0) {
-    throw wrongParam('input', 'must be a string, or a list of at least one item')
-  }
+  if (!Array.isArray(input)) throw wrongParam('input', 'must be a string or a list of items')
   return input.map((item: unknown, index) => {
     if (isRecord(item)) return item
     throw wrongParam(`input[${index}]`, 'must be an object')
   })
 }
 
-/** What an agent gets of the items of the responses before, and of the present one. */
+/** What an agent gets of the items of the responses before, and of the present one; undefined: of none. */
 export function conversationOf(
   instructions: string | undefined, before: readonly ResponseItem[], input: readonly ResponseItem[],
   reader: CompactionOpener, bounds: JsonBounds, passed: PassedOver,
-): Conversation {
+): Conversation | undefined {
   const { items, nameOf } = openedItems(before, input, reader)
+  if (items.length === 0) return undefined
   requireResults(items, nameOf)
-  const messages = items.map((item, index) => messageOf(item, nameOf(index)))
-  const conversation = decodeMessages(messages, flat, bounds, passed, nameOf)
+  const messages = messagesOf(items, nameOf)
+  const conversation = decodeMessages(messages, dialect, bounds, passed, nameOf)
   if (instructions === undefined) return conversation
   const history = [{ role: 'system' as const, content: instructions }, ...conversation.history]
   return { ...conversation, history }
@@ -138,7 +161,8 @@ export function readableItems(
   before: readonly ResponseItem[], input: readonly ResponseItem[], reader: CompactionOpener,
 ): readonly ResponseItem[] {
   const { items, nameOf } = openedItems(before, input, reader)
-  return items.filter((item, index) => messageOf(item, nameOf(index)) !== undefined)
+  const messages = messagesOf(items, nameOf)
+  return items.filter((_item, index) => messages[index] !== undefined)
 }
 
 /** All items in order, with what compactions stand for, and where each comes from. */
@@ -183,23 +207,31 @@ function requireResults(items: readonly ResponseItem[], nameOf: (index: number) 
   }
 }
 
-/** An item as a message of chat completions; undefined for one that says nothing to an agent. */
-function messageOf(item: ResponseItem, at: string): ResponseItem | undefined {
-  const { type = 'message', role, content } = item
+/** Items as messages of chat completions; undefined for one that says nothing to an agent. */
+function messagesOf(
+  items: readonly ResponseItem[], nameOf: (index: number) => string,
+): readonly (ResponseItem | undefined)[] {
+  const others = new OtherCalls()
+  return items.map((item, index) => messageOf(item, nameOf(index), others))
+}
+
+function messageOf(item: ResponseItem, at: string, others: OtherCalls): ResponseItem | undefined {
+  const { type = 'message', role, content, namespace } = item
   switch (type) {
-    case 'message': return { role, content: contentOf(content, `${at}.content`) }
+    case 'message': return { role, content }
     case 'function_call': {
       const [id, name, written] = ['call_id', 'name', 'arguments'].map((member) => textIn(item, member, at))
-      const call = { id, type: 'function', function: { name, arguments: written } }
-      return { role: 'assistant', tool_calls: [call] }
+      const called = { name: nameWithin(namespace, name), arguments: written }
+      return { role: 'assistant', tool_calls: [{ id, type: 'function', function: called }] }
     }
     case 'function_call_output': {
+      if (others.has(item)) return others.messageOf(item)
       const id = textIn(item, 'call_id', at)
-      return { role: 'tool', tool_call_id: id, content: contentOf(item['output'], `${at}.output`) }
+      return { role: 'tool', tool_call_id: id, content: item['output'] }
     }
-    case 'reasoning': return undefined
-    default: throw wrongParam(`${at}.type`, 'must be message, function_call, function_call_output, reasoning '
-      + 'or compaction: what else there was, previous_response_id knows')
+    case 'compaction_trigger': throw wrongParam(`${at}.type`, 'cannot be compaction_trigger: POST '
+      + '/v1/responses/compact makes one item of a conversation')
+    default: return others.messageOf(item)
   }
 }
 
@@ -209,21 +241,18 @@ function textIn(item: ResponseItem, member: string, at: string): string {
   throw wrongParam(`${at}.${member}`, 'must be a string')
 }
 
-function contentOf(content: unknown, at: string): unknown {
-  if (!Array.isArray(content)) return content
-  return content.map((part: unknown, index) => partOf(part, `${at}[${index}]`))
-}
-
-function partOf(part: unknown, at: string): unknown {
+/** A part of the present message. */
+function blockOf(part: unknown, at: string): Content {
   if (!isRecord(part)) throw wrongParam(at, 'must be an object')
-  const { type, text, image_url: url, file_data: data, file_url: address, filename } = part
-  if (textParts.has(type)) return { type: 'text', text }
-  if (type === 'refusal') return part
+  const { type, text: written, refusal, image_url: url, file_data: data, file_url: address, filename } = part
   if (isGiven(part['file_id'])) throw wrongParam(`${at}.file_id`, 'cannot be used: no files are kept here')
-  if (type === 'input_image') return { type: 'image_url', image_url: { url } }
-  if (type !== 'input_file') {
-    throw wrongParam(`${at}.type`, 'must be input_text, input_image or input_file')
+  if (textParts.has(type)) return blockOfPart({ type: 'text', text: written ?? refusal }, at)
+  if (type === 'input_image') {
+    return blockOfPart({ type: 'image_url', image_url: typeof url === 'string' ? { url } : url }, at)
   }
-  return isGiven(address) ? { type: 'image_url', image_url: { url: address } }
-    : { type: 'file', file: { file_data: data, filename } }
+  if (type === 'input_file') {
+    return blockOfPart(isGiven(address) ? { type: 'image_url', image_url: { url: address } }
+      : { type: 'file', file: { file_data: data, filename } }, at)
+  }
+  return blockOfPart(part, at, 'input_text, input_image, input_audio or input_file')
 }

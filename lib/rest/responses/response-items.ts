@@ -8,8 +8,8 @@ import { itemId } from './item-references.ts'
 import {
   callItem, messageItem, reasoningItem, reasoningPart, refusalPart, summaryPart, textPart,
 } from './response-object.ts'
-import type { MadeToolCall } from '../../define/client-tool.ts'
 import type { ResponseItem } from './response-input.ts'
+import type { NamespacedCall } from './response-object.ts'
 
 /** Takes an event: its type, its further members as JSON, and the brace. False: its reader is behind. */
 export type SendEvent = (type: string, rest: string) => boolean
@@ -60,7 +60,7 @@ export class ResponseItems {
   }
 
   /** Ends what is open, and adds the calls. */
-  end(calls: readonly MadeToolCall[]): void {
+  end(calls: readonly NamespacedCall[]): void {
     this.#closeMessage()
     for (const call of calls) this.#call(call)
     this.#closeReasoning()
@@ -88,7 +88,7 @@ export class ResponseItems {
     this.#done(messageItem(id, [part], true))
   }
 
-  #call(call: MadeToolCall): void {
+  #call(call: NamespacedCall): void {
     this.#closeReasoning()
     const id = this.#newId('fc')
     const written = JSON.stringify(call.args)

@@ -94,7 +94,7 @@ export function secondsNow(): number {
 
 /** Tools as they came, with what a client may leave out. */
 function toolsOf(tools: unknown): readonly unknown[] {
-  return Array.isArray(tools) ? tools.map((tool: ResponseItem) => (
+  return Array.isArray(tools) ? tools.map((tool: ResponseItem) => tool['type'] !== 'function' ? tool : (
     { description: null, parameters: null, strict: null, ...tool }
   )) : []
 }
@@ -142,10 +142,16 @@ export function reasoningPart(text: string): ResponseItem {
   return { type: 'reasoning_text', text }
 }
 
+/** A call by the name that the client knows, which may be one of a namespace. */
+export interface NamespacedCall extends MadeToolCall { readonly namespace?: string }
+
 /** `written`: its arguments, as far as they are there. */
 export function callItem(
-  id: string, { id: callId, name }: MadeToolCall, written: string, isDone: boolean,
+  id: string, { id: callId, name, namespace }: NamespacedCall, written: string, isDone: boolean,
 ): ResponseItem {
   const status = isDone ? 'completed' : 'in_progress'
-  return { type: 'function_call', id, call_id: callId, name, arguments: written, status }
+  return {
+    type: 'function_call', id, call_id: callId, name, ...namespace !== undefined && { namespace },
+    arguments: written, status,
+  }
 }

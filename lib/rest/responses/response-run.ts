@@ -2,10 +2,12 @@
  * One response on its way to its reply, whole or as typed events. Its items are made once for both.
  * Spec: https://platform.openai.com/docs/api-reference/responses-streaming
  */
+import { noAnswer } from '../../define/answer.ts'
 import { asFault, Fault } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { formatEvent } from '../../wire/sse.ts'
+import { nameOutside } from '../openai/chat-tools.ts'
 import { openaiErrorEvent, openaiFailure } from '../openai/openai-errors.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { PassedOver } from '../reply/passed-over.ts'
@@ -26,13 +28,16 @@ import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
-import type { AgentInput } from '../reply/run-stream.ts'
+import type { AgentInput, Conversation } from '../reply/run-stream.ts'
 import type { ReferredItems } from './item-references.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { ResponseFacts } from './response-object.ts'
 
 /** The items of the conversation so far, and those of the request. */
 export interface AskedItems extends ReferredItems { readonly before: readonly ResponseItem[] }
+
+/** What a client says that only looks whether there is an answer. */
+const nothing: Conversation = { prompt: '', message: [], history: [], clientToolResults: [] }
 
 const DONE = formatEvent('[DONE]')
 
@@ -42,6 +47,8 @@ export class ResponseRun extends RunReply<Answer> {
   readonly #input: AgentInput
   readonly #request: ResponseRequest
   readonly #asked: AskedItems
+  /** False: there is nothing to answer, or it is only to be kept. */
+  readonly #isAsked: boolean
   readonly #createdAt = secondsNow()
   readonly #items: ResponseItems
   #reasoningLength = 0
@@ -58,7 +65,7 @@ export class ResponseRun extends RunReply<Answer> {
     const passed = new PassedOver()
     const conversation = conversationOf(instructions, before, items, reader, service.limits, passed)
     passed.report(service.log, origin)
-    const { prompt, message, history, clientToolResults } = conversation
+    const { prompt, message, history, clientToolResults } = conversation ?? nothing
     const { clientTools, format, metadata } = request
     // What was read of the store and of compactions counts.
     const beforeLength = before.length === 0 ? 0 : JSON.stringify(before).length
@@ -69,6 +76,7 @@ export class ResponseRun extends RunReply<Answer> {
     }
     super(service, origin, hold, agent, input)
     this.#agent = agent
+    this.#isAsked = conversation !== undefined && request.isToGenerate
     this.#input = input
     this.#request = request
     this.#asked = asked
@@ -112,6 +120,7 @@ export class ResponseRun extends RunReply<Answer> {
       this.#sendResponse('response.created', response)
       this.#sendResponse('response.in_progress', response)
     }
+    if (!this.#isAsked) return noAnswer
     // An answer in a format is checked before any of it is sent.
     const isSent = this.sink !== undefined && this.#request.format === undefined
     const emit = isSent ? this.#emit.bind(this) : undefined
@@ -147,7 +156,7 @@ export class ResponseRun extends RunReply<Answer> {
   /** Makes the items that are left, and keeps the response. */
   #ended(answer: Answer): MaybePromise<string> {
     const { toolCalls = [], artifacts = [] } = answer
-    const wanted = toolCalls.length === 0 ? this.#request.format : undefined
+    const wanted = toolCalls.length === 0 && this.#isAsked ? this.#request.format : undefined
     const format = wanted?.read(answer, this.service.limits)
     const written = textOfBlocks(answer.content, true)
     if (format?.refusal !== undefined) {
@@ -158,7 +167,8 @@ export class ResponseRun extends RunReply<Answer> {
       if (!this.#items.hasMessage) this.#say(written)
       this.#say(textOfBlocks(artifacts.flatMap(({ parts }) => parts), written === ''))
     }
-    this.#items.end(toolCalls)
+    const { tools } = this.#request.body
+    this.#items.end(toolCalls.map((call) => ({ ...call, ...nameOutside(tools, call.name) })))
     const { usage } = this.call
     const counts = usage !== undefined ? usageOf(usage) : usageOf({
       inputTokens: tokensRead(this.#input), outputTokens: tokensIn(Buffer.byteLength(answer.text)),

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { jsonOf, request, serve } from '../fixtures/client.ts'
+import type { Call, ServerOptions, TriportServer } from '../../lib/index.ts'
+
+type Json = Readonly<Record<string, any>>
+
+const hello = { role: 'user', content: 'Hello' }
+
+function serving(t: Parameters<typeof serve>[0], run: ServerOptions['agents'] & {}): TriportServer {
+  return serve(t, { agents: run })
+}
+
+async function ask(server: TriportServer, body: object): Promise<Json> {
+  const response = await server.fetch(request('/v1/responses', { model: 'agent', ...body }))
+  assert.equal(response.status, 200, await response.clone().text())
+  return jsonOf(response)
+}
+
+/** Answers with what it has seen. */
+function watching(t: Parameters<typeof serve>[0]): { server: TriportServer; seen: Call[] } {
+  const seen: Call[] = []
+  const server = serving(t, [{ name: 'Agent', run: (prompt, call) => { seen.push(call); return prompt } }])
+  return { server, seen }
+}
+
+test('tools that only other servers know are passed over, and shown again as they came', async (t) => {
+  const { server, seen } = watching(t)
+  const now = { type: 'function', name: 'now', description: null, parameters: null, strict: null }
+  const others = [
+    'web_search', 'web_search_preview_2025_03_11', 'custom', 'image_generation', 'local_shell', 'shell',
+    'mcp', 'file_search', 'code_interpreter', 'computer_use_preview', 'tool_search', 'apply_patch',
+    'of_tomorrow',
+  ].map((type) => ({ type, name: 'x' }))
+  const tools = [...others, now]
+  const { tools: shown } = await ask(server, { input: [hello], tools, tool_choice: 'auto' })
+  assert.deepEqual(seen[0]?.clientTools.map(({ name }) => name), ['now'])
+  assert.deepEqual(shown, tools)
+})
+
+test('functions of a namespace are tools by both names, and called as the client knows them', async (t) => {
+  const heard: unknown[] = []
+  const server = serving(t, [{
+    name: 'Agent',
+    run: (_prompt, { clientTools: [tool], clientToolResults: [done] }) => {
+      heard.push(tool?.name, done?.name)
+      return done === undefined ? { toolCalls: [{ id: 'c', name: String(tool?.name) }] } : done.result
+    },
+  }])
+  const tools = [{ type: 'web_search' }, {
+    type: 'namespace', name: 'mcp__clock', description: 'The time.',
+    tools: [{ type: 'function', name: 'now' }, { type: 'custom', name: 'of_tomorrow' }],
+  }]
+  const { output } = await ask(server, { input: [hello], tools })
+  const [{ id, ...call }] = output
+  assert.deepEqual(call, {
+    type: 'function_call', call_id: 'c', namespace: 'mcp__clock', name: 'now', arguments: '{}',
+    status: 'completed',
+  })
+  const result = { type: 'function_call_output', call_id: 'c', output: 'Noon' }
+  const next = await ask(server, { input: [hello, { ...call, id }, result], tools })
+  assert.equal(next['output'][0].content[0].text, 'Noon')
+  assert.deepEqual(heard, ['mcp__clock__now', undefined, 'mcp__clock__now', 'mcp__clock__now'])
+})
+
+test('items of tools that only other servers know are text, or passed over', async (t) => {
+  const { server, seen } = watching(t)
+  const png = 'data:image/png;base64,AAAA'
+  await ask(server, {
+    include: ['reasoning.encrypted_content', 'of_tomorrow'], client_metadata: { a: 'b' }, store: false,
+    service_tier: 'priority', text: { verbosity: 'low' }, prompt_cache_key: 'k', stream_options: {},
+    context_management: [{ type: 'compaction', compact_threshold: 1_000 }], truncation: 'auto',
+    input: [
+      { role: 'user', content: 'One' },
+      { type: 'reasoning', summary: [], content: null, encrypted_content: 'gAAA' },
+      { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'tea' } },
+      { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'AAAA' },
+      { type: 'mcp_list_tools', id: 'mcpl_1', server_label: 's', tools: [] },
+      { type: 'ghost_snapshot', ghost_commit: {} },
+      { type: 'custom_tool_call', call_id: 'a', name: 'apply_patch', input: '*** Begin' },
+      { type: 'custom_tool_call_output', call_id: 'a', output: 'Done.' },
+      { type: 'local_shell_call', call_id: 'b', action: { type: 'exec', command: ['ls'] } },
+      { type: 'function_call_output', call_id: 'b', output: [{ type: 'input_text', text: 'a.txt' }] },
+      { type: 'computer_call', call_id: 'c', action: { type: 'screenshot' } },
+      { type: 'computer_call_output', call_id: 'c', output: { type: 'computer_screenshot', image_url: png } },
+      { type: 'shell_call_output', call_id: 'd', output: [{ stdout: 'b', stderr: '' }] },
+      { type: 'message', role: 'assistant', content: [
+        { type: 'output_text', text: 'So.', annotations: [{ type: 'of_tomorrow' }] }, { type: 'of_tomorrow' },
+      ] },
+      hello,
+    ],
+  })
+  assert.deepEqual(seen[0]?.history.map(({ content }) => content), [
+    'One', 'apply_patch(*** Begin)', 'apply_patch returned: Done.',
+    'local_shell({"type":"exec","command":["ls"]})', 'local_shell returned: a.txt',
+    'computer({"type":"screenshot"})',
+    'computer returned: {"type":"computer_screenshot","image_url":"data:…"}',
+    'shell returned: [{"stdout":"b","stderr":""}]', 'So.',
+  ])
+})
+
+test('an empty input is answered at once, and asks no agent', async (t) => {
+  const { server, seen } = watching(t)
+  for (const input of ['', []]) {
+    const { id, status, output, usage, error } = await ask(server, { input, max_output_tokens: 1 })
+    assert.match(id, /^resp_/)
+    assert.deepEqual([status, output, usage.total_tokens, error], ['completed', [], 0, null])
+  }
+  const body = { model: 'agent', input: [], stream: true, text: { format: { type: 'json_object' } } }
+  const events = await (await server.fetch(request('/v1/responses', body))).text()
+  assert.deepEqual([...events.matchAll(/^event: (.*)$/gm)].map(([, type]) => type), [
+    'response.created', 'response.in_progress', 'response.completed',
+  ])
+  assert.deepEqual(seen, [])
+})
+
+test('what is only to be kept is answered when it is gone on with', async (t) => {
+  const { server, seen } = watching(t)
+  const { id, output } = await ask(server, { input: [hello], generate: false })
+  assert.deepEqual([output, seen.length], [[], 0])
+  const next = await ask(server, { input: [], previous_response_id: id })
+  assert.equal(next['output'][0].content[0].text, 'Hello')
+})
+
+test('parts of the present message are taken in the form of either face', async (t) => {
+  const { server, seen } = watching(t)
+  const url = 'data:image/png;base64,AAAA'
+  await ask(server, { input: [{ role: 'user', content: [
+    { type: 'text', text: 'See' }, { type: 'input_image', image_url: { url } },
+    { type: 'image_url', image_url: { url } },
+    { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+  ] }] })
+  assert.deepEqual(seen[0]?.message.map(({ type }) => type), ['text', 'image', 'image', 'audio'])
+})
