@@ -2,6 +2,7 @@
  * Hosts of client ID metadata documents on this machine, and names that lead to them. TLS goes by a shared
  * key, so that no certificate has to be kept here. No test itself.
  */
+import assert from 'node:assert/strict'
 import { promises as dns } from 'node:dns'
 import https from 'node:https'
 import { portOf } from '../fixtures/listening.ts'
@@ -55,6 +56,8 @@ export async function documentHost(t: TestContext): Promise<DocumentHost> {
   }
   const { request } = https
   t.mock.method(https, 'request', (url: URL, options: RequestOptions) => {
+    // A connection that is kept may lead elsewhere.
+    assert.equal(options.agent, false)
     options.lookup?.(url.hostname, { all: true }, (_error, found) => {
       host.pinned.push((found as LookupAddress[]).map(({ address }) => address))
     })

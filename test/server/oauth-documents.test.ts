@@ -94,9 +94,11 @@ test('an address that cannot be a client is not asked', async (t) => {
   ]
   for (const id of wrong) assert.deepEqual(await authorize(server, id), [400, 'invalid_client'], id)
   assert.deepEqual([host.asked, host.pinned], [[], []])
-  for (const id of [`https://${name}/...`, `https://${name}/c?a=../b`, `https://${name}/a@b/~c`]) {
+  const longest = `https://${name}/`.padEnd(2_048, 'c')
+  for (const id of [`https://${name}/...`, `https://${name}/c?a=../b`, `https://${name}/a@b/~c`, longest]) {
     assert.deepEqual(await authorize(server, id), [200], id)
   }
+  assert.deepEqual(await authorize(server, `${longest}c`), [400, 'invalid_client'])
 })
 
 test('only the internet is asked, at the addresses that were checked', async (t) => {
@@ -300,6 +302,17 @@ test('a document is kept for as long as its host says, within bounds', async (t)
   }
 })
 
+test('what was kept of a document that is not to be kept any more counts no longer', async (t) => {
+  const { host, id } = await pair(t)
+  const pass = standing(t)
+  const documents = new OauthDocuments({ allowPrivate: true })
+  await documents.find(id, 'ann')
+  host.answer = answerWith(documentOf(id), { 'cache-control': 'no-store' })
+  pass(10 * 60_000)
+  for (let nth = 0; nth < 20; nth++) await documents.find(id, 'ann')
+  await assert.rejects(documents.find(id, 'ann'), { status: 429 })
+})
+
 test('what was wrong is asked for again after a while, and what it said before is forgotten', async (t) => {
   const { server, host, id } = await pair(t)
   const pass = standing(t)
@@ -331,6 +344,14 @@ test('a host is asked once for all that come meanwhile, and not for long', async
   assert.equal(host.asked.length, 1)
 })
 
+test('a host is asked once for many callers who come at the same time', async (t) => {
+  const { host, id } = await pair(t)
+  const documents = new OauthDocuments({ allowPrivate: true })
+  const callers = Array.from({ length: 40 }, (_one, nth) => documents.find(id, `caller ${nth}`))
+  for (const client of await Promise.all(callers)) assert.equal(client?.host, new URL(id).host)
+  assert.equal(host.asked.length, 1)
+})
+
 test('who fills the line with hosts that do not answer delays nobody else', async (t) => {
   const { host } = await pair(t)
   const documents = new OauthDocuments({ allowPrivate: true })
@@ -338,9 +359,10 @@ test('who fills the line with hosts that do not answer delays nobody else', asyn
   const held: ServerResponse[] = []
   host.answer = (_id, response) => { held.push(response) }
   const hanging = Array.from({ length: 4 }, (_one, nth) => documents.find(`${origin}/${nth}`, 'eve'))
-  const waiting = documents.find(`${origin}/c`, 'eve')
-  const all = Promise.allSettled([...hanging, waiting])
+  const waiting = ['c', 4, 5, 6, 7, 8, 9, 10].map((name) => documents.find(`${origin}/${name}`, 'eve'))
+  const all = Promise.allSettled([...hanging, ...waiting])
   await eventually(() => held.length === 4)
+  await assert.rejects(documents.find(`${origin}/d`, 'eve'), { status: 429 })
   host.answer = (id, response) => answerWith(documentOf(id))(id, response)
   assert.equal((await documents.find(`${origin}/c`, 'bob'))?.host, new URL(origin).host)
   for (const response of held) response.destroy()
@@ -381,6 +403,10 @@ test('nobody makes this server ask often: one caller, one name and one address h
   assert.equal(await outcome('https://1.example.com/0', 'bob'), 429)
   pass(600_000)
   for (let nth = 0; nth < 100; nth++) host.names.set(`n${nth}.example.com`, [PUBLIC])
+  const ofNoAddress = (nth: number): Promise<unknown> => (
+    outcome(`https://gone.example.com/${nth}`, `caller ${nth}`)
+  )
+  assert.deepEqual(await outcomes(35, ofNoAddress), [0, 5])
   const ofOneAddress = (nth: number): Promise<unknown> => (
     outcome(`https://n${nth}.example.com/c`, `caller ${nth}`)
   )
