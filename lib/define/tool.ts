@@ -2,6 +2,7 @@
  * A tool, as an author defines it: a name, a schema for its arguments, a function. Checked once, then
  * frozen. How it is called is in `call-tool.ts`, what comes of what it returns in `tool-result.ts`.
  */
+import { isWritten } from '../schema/rule.ts'
 import { contract, isStandard } from '../schema/standard.ts'
 import { isContent, isRecord } from './content.ts'
 import {
@@ -301,17 +302,23 @@ function isCopy(definition: object): definition is Tool {
 function rooted(owner: string, input: Contract): Contract {
   const { json } = input
   if (json['type'] === 'object') return input
-  if (isOfObjects(json)) return { ...input, json: { type: 'object', ...json } }
+  if (isOfObjects(json, json['$defs'])) return { ...input, json: { type: 'object', ...json } }
   const remedy = `write { type: 'object', properties: { … } }`
   throw new TypeError(`${owner} has an inputSchema whose root is not an object; ${remedy}`)
 }
 
-function isOfObjects(schema: unknown): boolean {
+function isOfObjects(schema: unknown, definitions: unknown): boolean {
   if (!isRecord(schema)) return false
-  const { type, anyOf, oneOf } = schema
+  const { type, anyOf, oneOf, allOf, $ref } = schema
   if (type !== undefined) return type === 'object'
+  const isObjects = (one: unknown): boolean => isOfObjects(one, definitions)
+  if (Array.isArray(allOf) && allOf.some(isObjects)) return true
+  if (typeof $ref === 'string' && isRecord(definitions)) {
+    // A definition that refers to another one may be a part of itself.
+    return isOfObjects(definitions[$ref.replace('#/$defs/', '')], undefined)
+  }
   const branches: unknown = anyOf ?? oneOf
-  return Array.isArray(branches) && branches.every(isOfObjects)
+  return Array.isArray(branches) && branches.every(isObjects)
 }
 
 /** A JSON Schema for clients, beside a Standard Schema that checks. */
@@ -320,7 +327,7 @@ function besideOf(owner: string, inputSchema: SchemaInput | undefined, validate:
     const remedy = 'write a Standard Schema, such as one of zod, valibot or arktype'
     throw new TypeError(`${owner} has validate ${show(validate)}; ${remedy}`)
   }
-  if (inputSchema === undefined || isStandard(inputSchema)) {
+  if (inputSchema === undefined || (isStandard(inputSchema) && !isWritten(inputSchema))) {
     const remedy = 'write the JSON Schema of the arguments as inputSchema, or leave validate out'
     throw new TypeError(`${owner} has validate, but no JSON Schema beside it for clients; ${remedy}`)
   }

@@ -1,4 +1,5 @@
 /** Schemas of other frameworks' tools as schemas that `defineTool` takes. */
+import { step } from '../schema/error.ts'
 import { contract, isStandard } from '../schema/standard.ts'
 import { isLike, readMember } from './shape.ts'
 import type { StandardIssue, StandardResult, StandardSchema } from '../schema/standard.ts'
@@ -91,7 +92,9 @@ function objectOf(shape: Readonly<Record<string, StandardSchema>>): StandardSche
     return 'then' in result || result.issues !== undefined
   }
   const required = parts.filter(([, schema]) => isRequired(schema)).map(([name]) => name)
-  const properties = Object.fromEntries(parts.map(([name, schema]) => [name, contract(schema).json]))
+  const properties = Object.fromEntries(parts.map(([name, schema]) => (
+    [name, contract(schema, { at: `/properties${step(name)}` }).json]
+  )))
   return standardOf('shape', check, () => ({ type: 'object', properties, required }))
 }
 

@@ -1,216 +1,294 @@
 /**
- * JSON Schemas of schemas whose libraries make none by themselves: zod 3, zod/mini and valibot. Read from how
- * these keep them. What cannot be read is left open: the library checks it all the same.
+ * JSON Schemas of schemas whose libraries make none by themselves, or not of all that they take: read from
+ * how zod, valibot and effect keep them. What JSON Schema cannot say is named, with its place.
  */
+import { readEffect } from './read-effect.ts'
+import { readValibot } from './read-valibot.ts'
+import { readZod, readZod3 } from './read-zod.ts'
+import { compile } from './compile.ts'
+import { step } from './error.ts'
+import { itemsOf, jsonValue, referenceTo, wordOf } from './library-part.ts'
 import { isObject } from './rule.ts'
+import type { Part, ReadPart, Side } from './library-part.ts'
 import type { JsonObject } from './rule.ts'
 
-export type Side = 'input' | 'output'
-
-/** One schema in common words. */
-interface Part {
-  readonly type: string
-  /** What it is made of: schemas of the library. */
-  readonly properties?: unknown
-  readonly inner?: unknown
-  readonly several?: unknown
-  readonly choices?: unknown
-  readonly initial?: unknown
-  /** Keywords of JSON Schema. */
-  readonly more?: JsonObject
+/** What JSON Schema cannot say. */
+export interface Gap {
+  /** A JSON Pointer into the form. */
+  readonly path: string
+  /** The construct, as the library calls it. */
+  readonly what: string
+  /** No JSON Schema is right for it, also if its library gives one. */
+  readonly isSure: boolean
 }
 
-/** Reads a schema of one library; undefined for a type that it does not know. */
-type Reader = (schema: object, side: Side) => Part | undefined
+export interface LibraryForm {
+  readonly json: JsonObject
+  /** The first one; undefined where the form says all. */
+  readonly gap: Gap | undefined
+  /** What the library itself writes for it, if it does, is no better. */
+  readonly isBest: boolean
+}
 
-/** The JSON Schema of an object's schema; undefined where it is none, or of another library. */
-export function libraryForm(schema: object, side: Side): JsonObject | undefined {
+const MAX_LEVELS = 100
+
+/** The form of a schema; undefined where it is of no library that is read. */
+export function libraryForm(schema: object, side: Side): LibraryForm | undefined {
   const read = readerOf(schema)
-  return read?.(schema, side) && jsonOf(schema, read, side, new Set())
+  if (read?.(schema, side) === undefined) return undefined
+  const reading = new Reading(read, side)
+  const json = reading.jsonOf('ast' in schema ? schema.ast : schema, '')
+  // Effect writes the form of what its codec for JSON takes, which is not what the schema takes.
+  const isBest = read === readEffect || (reading.gap?.isSure ?? reading.isFuller)
+  return { json, gap: reading.gap, isBest }
 }
 
-function readerOf(schema: object): Reader | undefined {
+function readerOf(schema: object): ReadPart | undefined {
   if ('_zod' in schema) return readZod
   if ('_def' in schema) return readZod3
+  if ('ast' in schema) return readEffect
   return 'kind' in schema && schema.kind === 'schema' ? readValibot : undefined
 }
 
-/** `within`: the schemas around it, of which it may be one. */
-function jsonOf(schema: unknown, read: Reader, side: Side, within: ReadonlySet<unknown>): JsonObject {
-  const part = partOf(schema, read, side)
-  if (part === undefined || within.has(schema)) return {}
-  const around = new Set([...within, schema])
-  const of = (one: unknown): JsonObject => jsonOf(one, read, side, around)
-  const { type, inner, more = {} } = part
-  switch (type) {
-    case 'string': case 'number': case 'boolean': case 'null': return { type, ...more }
-    case 'array': return { type, items: of(inner), ...more }
-    case 'record': return { type: 'object', additionalProperties: of(inner), ...more }
-    case 'tuple': {
-      const items = listOf(part.several).map(of)
-      return { type: 'array', prefixItems: items, minItems: items.length, ...more }
+/** What no value of JSON is, whatever a library writes for it. */
+const unsayable: ReadonlySet<string> = new Set([
+  'bigint', 'blob', 'custom', 'date', 'file', 'function', 'instance', 'literal', 'map', 'nan', 'set',
+  'symbol', 'transform',
+])
+
+/** A date, as JSON has it. */
+export const DATE = { type: 'string', format: 'date-time' } as const
+
+class Reading {
+  gap: Gap | undefined
+  /** It says more than the library's own form would. */
+  isFuller = false
+  readonly #read: ReadPart
+  readonly #side: Side
+  /** Where each schema stands that is being written, or is a part of itself. */
+  readonly #places = new Map<unknown, string>()
+  readonly #around = new Set<unknown>()
+  readonly #circular = new Set<unknown>()
+
+  constructor(read: ReadPart, side: Side) {
+    this.#read = read
+    this.#side = side
+  }
+
+  /** The JSON Schema of what stands at `path`. `isCoerced`: what comes is made into it before it is seen. */
+  jsonOf(schema: unknown, path: string, isCoerced = false): JsonObject {
+    const part = this.#partOf(schema)
+    if (part === undefined) return this.#leave(path, 'no schema')
+    const place = this.#places.get(schema)
+    if (place !== undefined && (this.#around.has(schema) || this.#circular.has(schema))) {
+      this.#close(schema)
+      return { $ref: referenceTo(place) }
     }
-    case 'enum': {
-      const choices = listOf(part.choices)
-      const areTexts = choices.every((one) => typeof one === 'string')
-      return { ...areTexts && { type: 'string' }, enum: choices, ...more }
+    if (this.#around.size > MAX_LEVELS) return this.#leave(path, `more than ${MAX_LEVELS} levels`)
+    this.#places.set(schema, path)
+    this.#around.add(schema)
+    const json = this.#write(part, path, isCoerced || part.isCoerced === true)
+    this.#around.delete(schema)
+    return json
+  }
+
+  #partOf(schema: unknown): Part | undefined {
+    return typeof schema === 'object' && schema !== null || typeof schema === 'function'
+      ? this.#read(schema, this.#side) : undefined
+  }
+
+  /** What stands between a schema and itself is a part of itself too. */
+  #close(schema: unknown): void {
+    let isWithin = false
+    for (const one of this.#around) {
+      isWithin ||= one === schema
+      if (isWithin) this.#circular.add(one)
     }
-    case 'union': return { anyOf: listOf(part.several).map(of), ...more }
-    case 'nullable': return { anyOf: [of(inner), { type: 'null' }], ...more }
-    case 'default': return { ...of(inner), default: part.initial, ...more }
-    case 'optional': case 'wrapped': return { ...of(inner), ...more }
-    case 'object': {
-      const shape = isObject(part.properties) ? Object.entries(part.properties) : []
-      const required = shape.filter(([, one]) => !isOptional(one, read, side)).map(([name]) => name)
-      const properties = Object.fromEntries(shape.map(([name, one]) => [name, of(one)]))
-      return { type, properties, ...required.length > 0 && { required }, ...more }
+  }
+
+  #leave(path: string, what: string): JsonObject {
+    this.gap ??= { path, what, isSure: unsayable.has(what.replace(/ .*/s, '')) }
+    return {}
+  }
+
+  #write(part: Part, path: string, isCoerced: boolean): JsonObject {
+    const { type, inner, more = {}, rest, isClosed } = part
+    const at = (one: unknown, ...keys: readonly (string | number)[]): JsonObject => (
+      this.jsonOf(one, path + keys.map(step).join(''))
+    )
+    switch (type) {
+      case 'any': case 'unknown':
+        return isOpen(more) && part.isNarrowed === true ? this.#leave(path, `custom check of ${type}`) : more
+      case 'never': case 'undefined': case 'void': return { not: {}, ...more }
+      case 'string': case 'number': case 'boolean': case 'null': return { type, ...more }
+      case 'date':
+        if (this.#side === 'input' && !isCoerced) return this.#leave(path, type)
+        this.isFuller = true
+        return { ...DATE, ...more }
+      case 'bigint':
+        return this.#side === 'input' && isCoerced ? { type: 'integer', ...more } : this.#leave(path, type)
+      case 'array': return { type, items: at(inner, 'items'), ...more }
+      case 'tuple': return this.#tuple(part, at)
+      case 'record': return this.#record(part, at)
+      case 'object': return {
+        type, ...this.#properties(part, at),
+        ...isClosed === true ? { additionalProperties: false }
+          : rest !== undefined && { additionalProperties: at(rest, 'additionalProperties') },
+        ...more,
+      }
+      case 'enum': return this.#choices(part, path)
+      case 'union': case 'xor': {
+        const keyword = type === 'xor' ? 'oneOf' : 'anyOf'
+        const all = itemsOf(part.several)
+        const several = all.filter((one) => !isAbsent(this.#partOf(one)))
+        if (several.length === 1 && all.length > 1) return { ...this.jsonOf(several[0], path), ...more }
+        return { [keyword]: several.map((one, index) => at(one, keyword, index)), ...more }
+      }
+      case 'intersection':
+        return { allOf: itemsOf(part.several).map((one, index) => at(one, 'allOf', index)), ...more }
+      case 'nullable': return this.#withInitial({ anyOf: [at(inner, 'anyOf', 0), { type: 'null' }] }, part)
+      case 'nonnullable': return { ...at(inner), not: { type: 'null' }, ...more }
+      case 'optional': case 'nonoptional': case 'wrapped':
+        return this.#withInitial(this.jsonOf(inner, path, isCoerced), part)
+      case 'lazy': {
+        const target = called(inner)
+        if (this.#partOf(target) === undefined) return this.#leave(path, type)
+        return { ...this.jsonOf(target, path), ...more }
+      }
+      case 'pipe': return { ...this.#pipe(part, path, isCoerced), ...more }
+      default: return this.#leave(path, type)
     }
-    default: return more
+  }
+
+  #properties({ properties }: Part, at: At): JsonObject {
+    const shape = Object.entries(isObject(properties) ? properties : {})
+    const required = shape.filter(([, one]) => !this.#isOptional(one)).map(([name]) => name)
+    return {
+      properties: Object.fromEntries(shape.map(([name, one]) => [name, at(one, 'properties', name)])),
+      ...required.length > 0 && { required },
+    }
+  }
+
+  #tuple({ several, rest, isClosed, more }: Part, at: At): JsonObject {
+    const items = itemsOf(several)
+    const isOpenEnded = rest !== undefined && rest !== null
+    const others = isOpenEnded ? at(rest, 'items') : isClosed === true ? false : undefined
+    return {
+      type: 'array', prefixItems: items.map((one, index) => at(one, 'prefixItems', index)),
+      minItems: items.findLastIndex((one) => !this.#isOptional(one)) + 1,
+      ...others !== undefined && { items: others }, ...more,
+    }
+  }
+
+  #record({ key, inner, isWhole, isLoose, more }: Part, at: At): JsonObject {
+    const names = key === undefined ? {} : at(key, 'propertyNames')
+    const { pattern } = names
+    if (isLoose === true) {
+      const named = typeof pattern === 'string' && { [pattern]: at(inner, 'patternProperties', pattern) }
+      return { type: 'object', ...named !== false && { patternProperties: named }, ...more }
+    }
+    // A name is a text, also where the library takes it for a number.
+    const { type, enum: choices, ...others } = names
+    const texts = Array.isArray(choices) ? choices.map(String) : undefined
+    const isOfNumbers = type === 'number' || type === 'integer'
+    const propertyNames = texts !== undefined ? { enum: texts }
+      : isOfNumbers ? { pattern: '^-?[0-9]+(\\.[0-9]+)?$' } : others
+    return {
+      type: 'object', ...!isOpen(propertyNames) && { propertyNames },
+      additionalProperties: at(inner, 'additionalProperties'),
+      ...isWhole === true && texts !== undefined && { required: texts }, ...more,
+    }
+  }
+
+  #choices({ choices, more }: Part, path: string): JsonObject {
+    const values = itemsOf(choices).filter((one) => one !== undefined)
+    if (values.length === 0) return { not: {}, ...more }
+    const odd = values.find((one) => one !== null && jsonValue(one) !== one)
+    if (odd !== undefined) return this.#leave(path, `literal ${wordOf(odd)}`)
+    const areTexts = values.every((one) => typeof one === 'string')
+    return { ...areTexts && { type: 'string' }, enum: values, ...more }
+  }
+
+  /** A default is one of what comes in; some libraries have it of what comes out. */
+  #withInitial(json: JsonObject, { initial, more = {} }: Part): JsonObject {
+    const value = this.#side === 'input' ? jsonValue(initial) : undefined
+    return { ...json, ...value !== undefined && fits(json, value) && { default: value }, ...more }
+  }
+
+  /** What comes in, or what comes out. What takes anything is told by what it is made into. */
+  #pipe({ from, to }: Part, path: string, isCoerced: boolean): JsonObject {
+    if (this.#side === 'output') return this.jsonOf(to, path)
+    const isFree = this.#partOf(from)?.type === 'transform'
+    const json = isFree ? {} : this.jsonOf(from, path, isCoerced)
+    const target = this.#targetOf(to)
+    const isOfTarget = isOpen(json) && target?.type !== 'transform'
+    const times = target?.type === 'date' ? timesOf(json) : undefined
+    this.isFuller ||= isOfTarget || times !== undefined
+    return isOfTarget ? this.jsonOf(to, path, true) : times ?? json
+  }
+
+  /** What a value becomes at last. */
+  #targetOf(schema: unknown, depth = 0): Part | undefined {
+    const part = this.#partOf(schema)
+    if (part === undefined || depth > MAX_LEVELS) return part
+    if (part.type === 'pipe') return this.#targetOf(part.to, depth + 1)
+    return wrappers.has(part.type) ? this.#targetOf(part.inner, depth + 1) : part
+  }
+
+  #isOptional(schema: unknown, depth = 0): boolean {
+    const part = this.#partOf(schema)
+    if (part === undefined || depth > MAX_LEVELS) return false
+    if (part.isOptional !== undefined) return part.isOptional
+    if (part.initial !== undefined) return this.#side === 'input'
+    const { type, inner } = part
+    if (type === 'wrapped' || type === 'nullable') return this.#isOptional(inner, depth + 1)
+    if (type === 'pipe') return this.#isOptional(this.#side === 'input' ? part.from : part.to, depth + 1)
+    if (type === 'lazy') return this.#isOptional(called(inner), depth + 1)
+    if (type === 'union') return itemsOf(part.several).some((one) => this.#isOptional(one, depth + 1))
+    return type === 'optional' || isAbsent(part) || itemsOf(part.choices).includes(undefined)
   }
 }
 
-function partOf(schema: unknown, read: Reader, side: Side): Part | undefined {
-  return typeof schema === 'object' && schema !== null ? read(schema, side) : undefined
+type At = (one: unknown, ...keys: readonly (string | number)[]) => JsonObject
+
+const wrappers: ReadonlySet<string> = new Set([
+  'optional', 'nonoptional', 'nullable', 'nonnullable', 'wrapped',
+])
+
+function isAbsent(part: Part | undefined): boolean {
+  if (part?.type === 'enum') return itemsOf(part.choices).every((one) => one === undefined)
+  return part?.type === 'undefined' || part?.type === 'void'
 }
 
-function isOptional(schema: unknown, read: Reader, side: Side): boolean {
-  const part = partOf(schema, read, side)
-  if (part?.type === 'default') return side === 'input'
-  if (part?.type === 'wrapped' || part?.type === 'nullable') return isOptional(part.inner, read, side)
-  return part?.type === 'optional'
+function called(make: unknown): unknown {
+  return typeof make === 'function' ? make() as unknown : make
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
+const annotations: ReadonlySet<string> = new Set([
+  '$schema', 'title', 'description', 'examples', 'default', 'deprecated',
+])
+
+/** Whether a schema takes anything. */
+export function isOpen(json: JsonObject): boolean {
+  return Object.keys(json).every((keyword) => annotations.has(keyword))
 }
 
-type Raw = Readonly<Record<string, unknown>>
+const TIME = '2000-01-01T00:00:00.000Z'
 
-function rawOf(value: unknown): Raw {
-  return typeof value === 'object' && value !== null ? value as Raw : {}
+/** The form of texts that are times, where one does not say so; undefined where they are something else. */
+export function timesOf(json: JsonObject): JsonObject | undefined {
+  const { pattern, ...others } = json
+  if (json['type'] !== 'string' || json['format'] !== undefined) return undefined
+  if (fits(json, TIME)) return { ...json, format: DATE.format }
+  // Arktype's own pattern, which not every engine runs: the format says as much.
+  const isOfTimes = typeof pattern === 'string' && fits(others, TIME) && new RegExp(pattern).test(TIME)
+  return isOfTimes ? { ...others, format: DATE.format } : undefined
 }
 
-/** What libraries call the same. */
-const words: ReadonlyMap<unknown, string> = new Map(Object.entries({
-  loose_object: 'object', strict_object: 'object', nativeenum: 'enum', picklist: 'enum', literal: 'enum',
-  discriminatedunion: 'union', variant: 'union', nullish: 'optional', undefinedable: 'optional',
-  exact_optional: 'optional', prefault: 'default', readonly: 'wrapped', catch: 'wrapped', branded: 'wrapped',
-}))
-
-const formats: ReadonlyMap<unknown, string> = new Map(Object.entries({
-  email: 'email', url: 'uri', uuid: 'uuid', guid: 'uuid', datetime: 'date-time', date: 'date', ipv4: 'ipv4',
-  ipv6: 'ipv6', iso_date: 'date', iso_timestamp: 'date-time',
-}))
-
-/** What they call the same of checks. */
-const checks: ReadonlyMap<unknown, string> = new Map(Object.entries({
-  greater_than: 'min', min_length: 'min', min_value: 'min', gt_value: 'min', less_than: 'max',
-  max_length: 'max', max_value: 'max', lt_value: 'max', length_equals: 'length', multiple_of: 'multipleOf',
-  integer: 'int', safe_integer: 'int',
-}))
-
-/** The keywords of one check: of a format it is the name. */
-function keywordsOf(type: string, check: unknown, limit: unknown, isExclusive = false): JsonObject {
-  const kind = checks.get(check) ?? check
-  if (kind === 'min' || kind === 'max') return bound(type, kind, limit, isExclusive)
-  if (kind === 'length') return { ...bound(type, 'min', limit), ...bound(type, 'max', limit) }
-  if (kind === 'int') return { type: 'integer' }
-  if (kind === 'multipleOf') return { multipleOf: limit }
-  const format = formats.get(kind)
-  return format === undefined ? {} : { format }
-}
-
-/** A bound of a length, of a number of items, or of a number. */
-function bound(type: string, end: 'min' | 'max', value: unknown, isExclusive = false): JsonObject {
-  if (typeof value !== 'number') return {}
-  if (type === 'string') return { [`${end}Length`]: value }
-  if (type === 'array') return { [`${end}Items`]: value }
-  return { [isExclusive ? `exclusive${end === 'min' ? 'Min' : 'Max'}imum` : `${end}imum`]: value }
-}
-
-function readZod3(schema: object, side: Side): Part | undefined {
-  const def = rawOf(Reflect.get(schema, '_def'))
-  const { typeName, shape, innerType, valueType, type: element, options, items, values, value } = def
-  if (typeof typeName !== 'string') return undefined
-  const name = typeName.slice('Zod'.length).toLowerCase()
-  const type = words.get(name) ?? name
-  const { minLength, maxLength } = def
-  const more = described(def['description'], listOf(def['checks']).map((check) => {
-    const { kind, value: limit, inclusive } = rawOf(check)
-    return keywordsOf(type, kind, limit, inclusive === false)
-  }), bound(type, 'min', rawOf(minLength)['value']), bound(type, 'max', rawOf(maxLength)['value']))
-  if (type === 'effects') {
-    const isOpen = side === 'output' && rawOf(def['effect'])['type'] === 'transform'
-    return { type: isOpen ? 'transformed' : 'wrapped', inner: def['schema'], more }
+function fits(json: JsonObject, value: unknown): boolean {
+  try {
+    return compile(json)(value).valid
+  } catch {
+    return false
   }
-  if (type === 'pipeline') return { type: 'wrapped', inner: side === 'input' ? def['in'] : def['out'], more }
-  return {
-    type, more,
-    properties: typeof shape === 'function' ? shape() : undefined,
-    inner: innerType ?? valueType ?? element,
-    several: options ?? items,
-    choices: name === 'literal' ? [value] : isObject(values) ? Object.values(values) : values,
-    initial: typeof def['defaultValue'] === 'function' ? def['defaultValue']() : undefined,
-  }
-}
-
-/** Version 4, of which zod/mini makes no JSON Schema. */
-function readZod(schema: object, side: Side): Part | undefined {
-  const def = defOf(schema)
-  const { type: name, shape, innerType, valueType, element, options, items, entries, values } = def
-  if (typeof name !== 'string') return undefined
-  const type = words.get(name) ?? name
-  const about = registered(schema)
-  const more = described(about, [def, ...listOf(def['checks']).map(defOf)].map((check) => {
-    const { check: kind, value: limit, inclusive, minimum, maximum, length, format } = check
-    if (kind === 'number_format') return /int/.test(String(format)) ? { type: 'integer' } : {}
-    if (kind === 'string_format') return keywordsOf(type, format, undefined)
-    return keywordsOf(type, kind, limit ?? minimum ?? maximum ?? length, inclusive === false)
-  }))
-  if (type === 'transform') return { type: 'transformed', more }
-  if (type === 'pipe') return { type: 'wrapped', inner: side === 'input' ? def['in'] : def['out'], more }
-  return {
-    type, more, properties: shape, inner: innerType ?? valueType ?? element, several: options ?? items,
-    choices: isObject(entries) ? Object.values(entries) : values, initial: def['defaultValue'],
-  }
-}
-
-function defOf(schema: unknown): Raw {
-  return rawOf(rawOf(rawOf(schema)['_zod'])['def'])
-}
-
-/** What zod's own register holds of a schema: it is one for all copies of the package. */
-function registered(schema: object): unknown {
-  const register = rawOf(Reflect.get(globalThis, '__zod_globalRegistry'))
-  const about: unknown = typeof register['get'] === 'function' ? register['get'](schema) : undefined
-  return rawOf(about)['description']
-}
-
-function readValibot(schema: object, side: Side): Part | undefined {
-  const raw = rawOf(schema)
-  const { type: name, entries, wrapped, item, value, options, items, literal, pipe } = raw
-  if (typeof name !== 'string') return undefined
-  const type = words.get(name) ?? name
-  const steps = listOf(pipe).slice(1).map(rawOf)
-  if (side === 'output' && steps.some(({ kind }) => kind !== 'validation' && kind !== 'metadata')) {
-    return { type: 'transformed' }
-  }
-  const about = steps.findLast((step) => step['type'] === 'description')
-  const more = described(about?.['description'], steps.map(({ type: kind, requirement }) => (
-    kind === 'non_empty' ? bound(type, 'min', 1)
-      : keywordsOf(type, kind, requirement, kind === 'gt_value' || kind === 'lt_value')
-  )))
-  const { default: initial } = raw
-  const hasDefault = type === 'optional' && initial !== undefined && typeof initial !== 'function'
-  return {
-    type: hasDefault ? 'default' : type, more, properties: entries, inner: wrapped ?? item ?? value,
-    several: options ?? items, choices: name === 'literal' ? [literal] : options, initial,
-  }
-}
-
-function described(
-  description: unknown, checks: readonly JsonObject[], ...others: readonly JsonObject[]
-): JsonObject {
-  const about = typeof description === 'string' ? { description } : {}
-  return Object.assign({}, ...checks, ...others, about) as JsonObject
 }

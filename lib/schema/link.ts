@@ -8,7 +8,7 @@
  */
 import { failureOf } from './error.ts'
 import { broken, resolve } from './resource.ts'
-import { isSchema, rulesOf } from './rule.ts'
+import { isSchema, isWritten, rulesOf } from './rule.ts'
 import { EVALUATED, LIGHT, namesOf, pass, STEP } from './run.ts'
 import type { Failure, Key } from './error.ts'
 import type { CompileLimits } from './limits.ts'
@@ -153,6 +153,12 @@ function within<Key, Inner, Value>(maps: Map<Key, Map<Inner, Value>>, key: Key):
   return known
 }
 
+/** Whether it checks by itself, or has functions: JSON has none. A default is looked at where it is used. */
+function isOfLibrary(schema: JsonObject): boolean {
+  return ('~standard' in schema && !isWritten(schema))
+    || Object.keys(schema).some((name) => typeof schema[name] === 'function' && name !== 'default')
+}
+
 /** Compiles a subschema, and those inside it. Throws the first mistake. */
 function checkOf(location: SchemaLocation, { reports, depth, whole, load }: Use, linker: Linker): Check {
   const { schema, resource: { dialect }, at } = location
@@ -161,7 +167,7 @@ function checkOf(location: SchemaLocation, { reports, depth, whole, load }: Use,
   if (!isSchema(schema)) throw broken(at, 'a schema must be an object or a boolean; write {} for anything')
   if (typeof schema === 'boolean') return schema ? pass : refuse
   if (depth > maxSchemaDepth + 1) throw broken(at, `is more than ${maxSchemaDepth} levels deep; use "$ref"`)
-  if ('~standard' in schema) throw broken(at, 'is a schema of a library; write its JSON Schema form')
+  if (isOfLibrary(schema)) throw broken(at, 'is a schema of a library; write its JSON Schema form')
   if (dialect === undefined) {
     throw broken({ from: at, keys: ['$schema'] }, `the dialect ${schema['$schema']} is not known; ${KNOWN}`)
   }

@@ -90,6 +90,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Whether it is a JSON Schema that a library wrote, which can check values too, as zod's are. */
+export function isWritten(schema: object): boolean {
+  const own = Object.getOwnPropertyDescriptor(schema, '~standard')
+  return own?.enumerable === false && Object.getPrototypeOf(schema) === Object.prototype
+}
+
 export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'boolean' || isObject(value)
 }

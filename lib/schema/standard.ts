@@ -6,12 +6,12 @@
 import { isThenable } from '../util/thenable.ts'
 import { compile, compileWithin } from './compile.ts'
 import { cut, errorAt, failureOf, pointerOf } from './error.ts'
-import { libraryForm } from './library-form.ts'
 import { compileLimits } from './limits.ts'
 import { isObject } from './rule.ts'
+import { jsonFormOf, typeBoxFormOf } from './standard-form.ts'
 import type { Findings, SchemaError } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
-import type { Side } from './library-form.ts'
+import type { Side } from './library-part.ts'
 import type { JsonObject } from './rule.ts'
 
 /** An object that checks values as Standard Schema v1 describes, and may have a JSON Schema form. */
@@ -62,6 +62,8 @@ export interface ContractOptions extends CompileOptions {
   readonly side?: Side | undefined
   /** Where an author writes the schema, as errors name it. Default: `inputSchema` or `outputSchema`. */
   readonly member?: string | undefined
+  /** Where the JSON form of a Standard Schema is put, as a JSON Pointer. Default: it is a whole by itself. */
+  readonly at?: string | undefined
 }
 
 /**
@@ -69,18 +71,21 @@ export interface ContractOptions extends CompileOptions {
  * Standard Schema that has no JSON form where none is given in `beside`, with where to get one.
  */
 export function contract(
-  schema: Schema, { beside, side = 'input', member = `${side}Schema`, ...options }: ContractOptions = {},
+  schema: Schema,
+  { beside, side = 'input', member = `${side}Schema`, at = '', ...options }: ContractOptions = {},
 ): Contract {
   if (isStandard(schema)) {
     // The library checks the values; compiling finds the author's mistakes while the definition is read.
     if (beside !== undefined) compile(beside, options)
-    const json = beside === undefined ? jsonFormOf(schema, side, member) : published(beside)
+    const json = beside === undefined ? jsonFormOf(schema, side, member, at) : published(beside)
     return standard(schema, json, options)
   }
+  refuseForeign(schema)
   if (isObject(schema)) refuseShape(schema)
-  const validate = compileWithin(schema, options)
+  const form = (isObject(schema) ? typeBoxFormOf(schema, side, member) : undefined) ?? schema
+  const validate = compileWithin(form, options)
   return {
-    json: published(schema),
+    json: published(form),
     check(value, maxSteps) {
       const { errors, more, value: filled = value } = validate(value, maxSteps)
       return { value: filled, errors, more }
@@ -116,47 +121,25 @@ function standard(schema: StandardSchema, json: JsonObject, options: CompileOpti
   }
 }
 
-/** How to make a JSON Schema with libraries that do not give one by themselves. */
-const remedies: ReadonlyMap<string, string> = new Map([
-  ['zod', 'z.toJSONSchema(schema)'],
-  ['arktype', 'schema.toJsonSchema()'],
-])
 const objects: ReadonlyMap<string, string> = new Map([
   ['zod', 'z.object({ … })'],
   ['valibot', 'v.object({ … })'],
   ['arktype', 'type({ … })'],
 ])
-const BY_HAND = `{ type: 'object', properties: { … } }`
 
-function jsonFormOf(schema: StandardSchema, side: Side, member: string): JsonObject {
-  const { vendor, jsonSchema } = schema['~standard']
-  if (jsonSchema === undefined) {
-    const read = libraryForm(schema, side)
-    if (read !== undefined) return read
-    const remedy = vendor === 'valibot'
-      ? `${member}: toStandardJsonSchema(schema), from '@valibot/to-json-schema'`
-      : vendor === 'zod' && isZod3(schema)
-        ? `${besides('zodToJsonSchema(schema)', member)}, by 'zod-to-json-schema', or use zod 4`
-      : besides(remedies.get(vendor) ?? BY_HAND, member)
-    throw new TypeError(`This ${vendor} schema has no JSON Schema form; write ${remedy}`)
+/** Schemas of libraries that are no Standard Schemas have functions, which JSON has not. */
+function refuseForeign(schema: object | boolean): void {
+  if (typeof schema === 'boolean' || schema === null) return
+  if ('ast' in schema) {
+    throw new TypeError('This effect schema is no Standard Schema yet; write Schema.standardSchemaV1(schema)'
+      + ', and in version 4 Schema.toStandardSchemaV1(schema)')
   }
-  try {
-    return jsonSchema[side]({ target: 'draft-2020-12' })
-  } catch (cause) {
-    const why = cause instanceof Error ? ` (${cut(cause.message, 200)})` : ''
-    const what = `This ${vendor} schema cannot be written as JSON Schema${why}`
-    throw new TypeError(`${what}; write ${besides(BY_HAND, member)}`, { cause })
-  }
-}
-
-/** Whether a schema of zod is of its version 3, which nothing of version 4 can read. */
-function isZod3(schema: object): boolean {
-  return '_def' in schema && !('_zod' in schema)
-}
-
-/** Where to write a JSON Schema: for arguments the schema of the library may go on checking. */
-function besides(json: string, member: string): string {
-  return member === 'inputSchema' ? `inputSchema: ${json}, validate: schema` : `${member}: ${json}`
+  const isOfZod = '_def' in schema
+  const isFunction = (one: unknown): boolean => typeof one === 'function'
+  if (!isOfZod && !isFunction(schema) && !Object.values(schema).some(isFunction)) return
+  const remedy = isOfZod ? 'use zod 3.24 or later' : 'use a version of it that is one'
+  throw new TypeError('This is a schema of a library, and neither a JSON Schema nor a Standard Schema; '
+    + `${remedy}, or write its JSON Schema`)
 }
 
 /** Properties alone, each the schema of a library, are what some frameworks take. */

@@ -80,6 +80,31 @@ test('a union of objects is a schema of arguments, and its root says that they a
   assert.notEqual((await input.check({ b: 7 })).errors.length, 0)
 })
 
+test('objects in an allOf, and behind a reference, are objects', () => {
+  const object = { type: 'object', properties: { a: { type: 'number' } } }
+  const library = (json: Record<string, unknown>): ToolDefinition['inputSchema'] => ({
+    '~standard': { ...standard['~standard'], jsonSchema: { input: () => json, output: () => json } },
+  })
+  const loop = { $ref: '#/$defs/Loop' }
+  for (const inputSchema of [
+    { allOf: [object, { required: ['a'] }] }, { $ref: '#/$defs/Args', $defs: { Args: object } },
+    { $ref: '#/$defs/Args', $defs: { Args: { anyOf: [object, object] } } },
+  ]) {
+    const { json } = defineTool({ name: 'one', inputSchema, run }).input
+    assert.deepEqual(json, { type: 'object', ...inputSchema })
+  }
+  for (const inputSchema of [
+    library({ ...loop, $defs: { Loop: { anyOf: [loop] } } }), library({ ...loop, $defs: { Loop: loop } }),
+    { allOf: [{ required: ['a'] }] },
+  ]) assert.throws(() => defineTool({ name: 'one', inputSchema, run }), /whose root is not an object/)
+})
+
+test('a JSON Schema that a library wrote may stand beside the schema that checks', () => {
+  const inputSchema = Object.defineProperty({ type: 'object' }, '~standard', { value: standard['~standard'] })
+  const { input } = defineTool({ name: 'one', inputSchema, validate: standard, run })
+  assert.deepEqual(input.json, { type: 'object' })
+})
+
 test('a member of a schema that is undefined is not there', () => {
   const inputSchema = { type: 'object', properties: undefined, required: undefined } as unknown as JsonSchema
   const { json } = defineTool({ name: 'none', inputSchema, run }).input

@@ -422,3 +422,20 @@ test('a schema in the form of Google that is nested too deep is refused in a sen
     assert.throws(() => defineTool(tool(levels)), { name: 'TypeError', message: /deeper than 256 levels/ })
   }
 })
+
+test('a form in a shape keeps its references, and what has none is named with its place', () => {
+  const loop = { type: 'array', items: { $ref: '#' } }
+  const list = (form: object): StandardSchema => ({ '~standard': {
+    version: 1, vendor: 'lib', validate: (value) => ({ value }),
+    jsonSchema: { input: () => ({ ...form }), output: () => ({ ...form }) },
+  } })
+  const shape = (schema: object): never => (
+    { name: 'add', description: 'Adds.', inputSchema: { 'a/b': schema }, handler: add } as never
+  )
+  assert.deepEqual(defineTool(shape(list(loop))).input.json['properties'], {
+    'a/b': { type: 'array', items: { $ref: '#/properties/a~1b' } },
+  })
+  assert.throws(() => defineTool(shape({ ...list(loop), _def: { typeName: 'ZodMap' } })), {
+    name: 'TypeError', message: /it has 'map' at \/properties\/a~1b;/,
+  })
+})

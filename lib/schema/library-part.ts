@@ -1,0 +1,146 @@
+/**
+ * A schema of a library in common words, as the reader of each library gives it, and what several libraries
+ * call the same.
+ */
+import type { JsonObject } from './rule.ts'
+
+export type Side = 'input' | 'output'
+
+/** One schema in common words. What it is made of are schemas of the library, or functions that give one. */
+export interface Part {
+  /** One of the words of `library-form.ts`, or else the library's own name of what JSON Schema cannot say. */
+  readonly type: string
+  /** Of an object: name to schema. */
+  readonly properties?: unknown
+  /** Of further properties or items. */
+  readonly rest?: unknown
+  /** Nothing further is taken. */
+  readonly isClosed?: boolean
+  /** Of the names of a record. */
+  readonly key?: unknown
+  /** A record has all the names of its key, where these are choices. */
+  readonly isWhole?: boolean
+  /** A record takes other names too, with anything. */
+  readonly isLoose?: boolean
+  readonly inner?: unknown
+  readonly several?: unknown
+  readonly choices?: unknown
+  readonly initial?: unknown
+  /** A date or a bigint is made of what comes. */
+  readonly isCoerced?: boolean
+  /** It has checks that JSON Schema cannot say. */
+  readonly isNarrowed?: boolean
+  /** Whether its key may be left out. Left out: as its type and what is in it have it. */
+  readonly isOptional?: boolean | undefined
+  /** What it was made of, and what comes of it. */
+  readonly from?: unknown
+  readonly to?: unknown
+  /** Keywords of JSON Schema. */
+  readonly more?: JsonObject
+}
+
+/** Reads a schema of one library; undefined for what is none. */
+export type ReadPart = (schema: object, side: Side) => Part | undefined
+
+export type Raw = Readonly<Record<string, unknown>>
+
+export function rawOf(value: unknown): Raw {
+  return (typeof value === 'object' || typeof value === 'function') && value !== null ? value as Raw : {}
+}
+
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+const formats: ReadonlyMap<unknown, string> = new Map(Object.entries({
+  email: 'email', rfc_email: 'email', url: 'uri', uuid: 'uuid', guid: 'uuid', datetime: 'date-time',
+  date: 'date', duration: 'duration', ipv4: 'ipv4', ipv6: 'ipv6', iso_date: 'date',
+  iso_timestamp: 'date-time',
+}))
+
+/** What they call the same of checks. */
+const checks: ReadonlyMap<unknown, string> = new Map(Object.entries({
+  greater_than: 'min', min_length: 'min', min_value: 'min', gt_value: 'min', less_than: 'max',
+  max_length: 'max', max_value: 'max', lt_value: 'max', length_equals: 'length', multiple_of: 'multipleOf',
+  integer: 'int', safe_integer: 'int', starts_with: 'startsWith', ends_with: 'endsWith',
+}))
+
+/**
+ * The keywords of one check: of a format it is the name, with the expression that the library uses for it.
+ * None where JSON Schema cannot say it.
+ */
+export function keywordsOf(
+  type: string, check: unknown, limit: unknown, { isExclusive = false, expression = limit }: {
+    readonly isExclusive?: boolean; readonly expression?: unknown
+  } = {},
+): JsonObject {
+  const kind = checks.get(check) ?? check
+  if (kind === 'min' || kind === 'max') return bound(type, kind, limit, isExclusive)
+  if (kind === 'length') return { ...bound(type, 'min', limit), ...bound(type, 'max', limit) }
+  if (kind === 'int') return { type: 'integer' }
+  if (kind === 'multipleOf') return { multipleOf: limit }
+  if (typeof limit === 'string') {
+    const literal = escaped(limit)
+    if (kind === 'startsWith') return { pattern: `^${literal}` }
+    if (kind === 'endsWith') return { pattern: `${literal}$` }
+    if (kind === 'includes') return { pattern: literal }
+  }
+  const format = formats.get(kind)
+  return { ...format !== undefined && { format }, ...patternOf(expression, format) }
+}
+
+/** Dates are narrower than their formats; of other formats the name is enough. */
+function patternOf(expression: unknown, format: string | undefined): JsonObject {
+  const isEnough = format !== undefined && !format.startsWith('date')
+  if (isEnough || !(expression instanceof RegExp) || !/^[gu]*$/.test(expression.flags)) return {}
+  return { pattern: expression.source }
+}
+
+/** A text as a part of a regular expression. */
+export function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+}
+
+/** A bound of a length, of a number of items or properties, or of a number. */
+export function bound(type: string, end: 'min' | 'max', value: unknown, isExclusive = false): JsonObject {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return {}
+  if (type === 'string') return { [`${end}Length`]: value }
+  if (type === 'array' || type === 'tuple') return { [`${end}Items`]: value }
+  return { [isExclusive ? `exclusive${end === 'min' ? 'Min' : 'Max'}imum` : `${end}imum`]: value }
+}
+
+/** The keywords of several checks; patterns, of which a schema has one, stand in `allOf`. */
+export function together(...all: readonly JsonObject[]): JsonObject {
+  const patterns = all.flatMap(({ pattern }) => pattern === undefined ? [] : [pattern])
+  const merged = Object.assign({}, ...all) as Record<string, unknown>
+  if (patterns.length < 2) return merged
+  const { pattern, ...rest } = merged
+  return { ...rest, allOf: patterns.map((one) => ({ pattern: one })) }
+}
+
+/** What describes a schema, of what its author wrote about it. */
+export function about(given: unknown): JsonObject {
+  const { id, ...members } = rawOf(given)
+  const known = Object.entries(members).filter(([, value]) => value !== undefined)
+  return jsonValue(Object.fromEntries(known)) as JsonObject | undefined ?? {}
+}
+
+/** A value as its author writes it. */
+export function wordOf(value: unknown): string {
+  return typeof value === 'bigint' ? `${value}n` : String(value)
+}
+
+/** A JSON Pointer as a reference. */
+export function referenceTo(pointer: string): string {
+  return `#${pointer.split('/').map(encodeURIComponent).join('/')}`
+}
+
+/** A value as JSON has it; undefined for what it cannot write. */
+export function jsonValue(value: unknown): unknown {
+  try {
+    const text: string | undefined = JSON.stringify(value)
+    return text === undefined ? undefined : JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,158 @@
+/** Reads schemas of effect, which keep a syntax tree: version 3, and version 4. */
+import { about, escaped, itemsOf, rawOf, together } from './library-part.ts'
+import type { Part, Raw, Side } from './library-part.ts'
+import type { JsonObject } from './rule.ts'
+
+const words: ReadonlyMap<unknown, string> = new Map(Object.entries({
+  AnyKeyword: 'any', Any: 'any', UnknownKeyword: 'unknown', Unknown: 'unknown', NeverKeyword: 'never',
+  Never: 'never', UndefinedKeyword: 'undefined', Undefined: 'undefined', VoidKeyword: 'void', Void: 'void',
+  StringKeyword: 'string', String: 'string', NumberKeyword: 'number', Number: 'number',
+  BooleanKeyword: 'boolean', Boolean: 'boolean', Null: 'null', BigIntKeyword: 'bigint', BigInt: 'bigint',
+  SymbolKeyword: 'symbol', Symbol: 'symbol', UniqueSymbol: 'symbol',
+}))
+
+/** A schema, or a part of its tree. */
+export function readEffect(schema: object, side: Side): Part | undefined {
+  const node = rawOf('ast' in schema ? schema.ast : schema)
+  const { _tag: tag } = node
+  if (typeof tag !== 'string') return undefined
+  const written = annotation(node, 'JSONSchema')
+  const kind = words.get(tag) ?? (tag === 'Arrays' ? 'array' : 'object')
+  const more = together(...itemsOf(node['checks']).map((check) => keywordsOfCheck(check, kind)),
+    written !== undefined ? about(written) : {}, descriptionOf(node))
+  const links = itemsOf(node['encoding'])
+  if (side === 'input' && links.length > 0) {
+    return { type: 'pipe', from: rawOf(links.at(-1))['to'], to: { ...node, encoding: undefined }, more }
+  }
+  const isNarrowed = itemsOf(node['checks']).length > 0
+  switch (tag) {
+    case 'Declaration': return { ...declared(node, written), more }
+    case 'Refinement': return refined(node, side, more)
+    case 'Member': return { type: 'wrapped', inner: node['type'], more, isOptional: isOmissible(node, side) }
+    case 'Transformation': return { type: 'pipe', from: node['from'], to: node['to'], more }
+    case 'Suspend': return { type: 'lazy', inner: node['thunk'] ?? node['f'], more }
+    case 'Literal': return { type: 'enum', choices: [node['literal']], more }
+    case 'Enum': case 'Enums':
+      return { type: 'enum', choices: itemsOf(node['enums']).map((pair) => itemsOf(pair)[1]), more }
+    case 'TemplateLiteral': return { type: 'string', more: { pattern: `^${templateOf(node)}$`, ...more } }
+    case 'Union': return { ...unionOf(itemsOf(node['types'])), more, isOptional: isOmissible(node, side) }
+    case 'Arrays': case 'TupleType': return tupleOf(node, more)
+    case 'Objects': case 'TypeLiteral': return objectOf(node, more)
+    case 'ObjectKeyword': return { type: 'any', more: { type: ['object', 'array'], ...more } }
+    default: return { type: words.get(tag) ?? tag, more, isNarrowed, isOptional: isOmissible(node, side) }
+  }
+}
+
+const symbols = 'effect/annotation/'
+
+/** What version 3 keeps under a symbol, and version 4 under a name. */
+function annotation(node: Raw, name: string): unknown {
+  return Reflect.get(rawOf(node['annotations']), Symbol.for(symbols + name))
+}
+
+function descriptionOf(node: Raw): JsonObject {
+  const last = rawOf(itemsOf(node['checks']).at(-1))
+  const { title, description, examples } = { ...rawOf(node['annotations']), ...rawOf(last['annotations']) }
+  const isPlain = words.has(node['_tag']) && /^an? \w+$/.test(String(annotation(node, 'Description')))
+  return about({
+    title, examples, description: description ?? (isPlain ? undefined : annotation(node, 'Description')),
+  })
+}
+
+function keywordsOfCheck(check: unknown, type: string): JsonObject {
+  const { annotations, checks } = rawOf(check)
+  const { toJsonSchema } = rawOf(annotations)
+  if (typeof toJsonSchema !== 'function') {
+    return together(...itemsOf(checks).map((one) => keywordsOfCheck(one, type)))
+  }
+  const given: unknown = toJsonSchema({ type, schemas: [] })
+  return rawOf(Array.isArray(given) ? given[0] : given)
+}
+
+/** A class of values: dates, and what its author wrote a JSON Schema of. */
+function declared(node: Raw, written: unknown): Part {
+  const { identifier, representation, expected } = rawOf(node['annotations'])
+  const made = rawOf(annotation(node, 'TypeConstructor'))['_tag']
+  const name = annotation(node, 'Identifier') ?? made ?? identifier ?? rawOf(representation)['id'] ?? expected
+  if (written !== undefined || name === 'effect/schema/Json') return { type: 'any' }
+  const type = annotation(node, 'Surrogate')
+  if (type !== undefined) return { type: 'wrapped', inner: type }
+  if (dates.has(name)) return { type: 'date' }
+  return { type: name === undefined ? 'Declaration' : `Declaration ${String(name)}` }
+}
+
+const dates: ReadonlySet<unknown> = new Set([
+  'DateFromSelf', 'DateTimeUtcFromSelf', 'effect/schema/Date', 'effect/schema/DateTimeUtc',
+])
+
+/** Of version 3: a check of what stands in `from`. */
+function refined(node: Raw, side: Side, more: JsonObject): Part {
+  const inner = readEffect(rawOf(node['from']), side)
+  const isOfAny = inner?.type === 'any' || inner?.type === 'unknown'
+  return isOfAny ? { ...inner, more: { ...inner.more, ...more }, isNarrowed: true }
+    : { type: 'wrapped', inner: node['from'], more }
+}
+
+/** Of version 4: what is left out is told by the last of what it was made of. */
+function isOmissible(node: Raw, side: Side): boolean | undefined {
+  const { context, encoding } = node
+  const last = rawOf(itemsOf(encoding).at(-1))['to']
+  if (side === 'input' && last !== undefined) return isOmissible(rawOf(last), side)
+  return context === undefined ? undefined : rawOf(context)['isOptional'] === true
+}
+
+function unionOf(types: readonly unknown[]): Part {
+  const areLiterals = types.every((one) => rawOf(one)['_tag'] === 'Literal')
+  return areLiterals ? { type: 'enum', choices: types.map((one) => rawOf(one)['literal']) }
+    : { type: 'union', several: types }
+}
+
+function tupleOf(node: Raw, more: JsonObject): Part {
+  const elements = itemsOf(node['elements']).map(memberOf)
+  const [rest, ...others] = itemsOf(node['rest']).map(memberOf)
+  if (others.length > 0) return { type: 'elements after a rest' }
+  if (elements.length === 0 && rest !== undefined) return { type: 'array', inner: rest, more }
+  return { type: 'tuple', several: elements, rest, isClosed: true, more }
+}
+
+function objectOf(node: Raw, more: JsonObject): Part {
+  const members = itemsOf(node['propertySignatures']).map(rawOf)
+  const odd = members.find(({ name }) => typeof name === 'symbol')
+  if (odd !== undefined) return { type: 'symbol as a name' }
+  const properties = Object.fromEntries(members.map((member) => [String(member['name']), memberOf(member)]))
+  const [index, ...others] = itemsOf(node['indexSignatures']).map(rawOf)
+  if (others.length > 0) return { type: 'several index signatures' }
+  if (index !== undefined && members.length === 0) {
+    return { type: 'record', key: index['parameter'], inner: index['type'], more }
+  }
+  return { type: 'object', properties, more, ...index !== undefined && { rest: index['type'] } }
+}
+
+/** A member of an object or an item of a list, with what is said of it there: in version 4 of its type. */
+function memberOf(given: unknown): unknown {
+  const member = rawOf(given)
+  const { type, isOptional } = member
+  if (member['_tag'] !== undefined) return member
+  if (isOptional !== true && annotation(member, 'Description') === undefined) return type
+  const context = isOptional === true ? { isOptional } : undefined
+  return { _tag: 'Member', type, annotations: member['annotations'], context }
+}
+
+/** The regular expression of a template: version 3 has spans after a head, version 4 parts. */
+function templateOf(node: Raw): string {
+  const { head, spans, parts, literal, types, _tag: tag } = node
+  if (parts !== undefined) return itemsOf(parts).map((part) => templateOf(rawOf(part))).join('')
+  if (head !== undefined) {
+    const rest = itemsOf(spans).map(rawOf).map((span) => (
+      templateOf(rawOf(span['type'])) + text(span['literal'])
+    ))
+    return text(head) + rest.join('')
+  }
+  if (tag === 'Literal') return text(literal)
+  if (tag === 'Union') return `(?:${itemsOf(types).map((one) => templateOf(rawOf(one))).join('|')})`
+  return words.get(tag) === 'number' ? '[+-]?\\d*\\.?\\d+(?:[Ee][+-]?\\d+)?' : '[\\s\\S]*'
+}
+
+function text(value: unknown): string {
+  return escaped(String(value))
+}
