@@ -56,7 +56,7 @@ export interface Call {
   readonly sessionId: string | undefined
   /** Earlier messages of this conversation, oldest first, the present one not among them. */
   readonly history: readonly ChatMessage[]
-  /** The whole present message: its text, its files and its data. */
+  /** The whole present message: its text, its files and its data; and the files of `clientToolResults`. */
   readonly message: readonly Content[]
   /**
    * Tools that the client runs itself (`/v1`). An answer with `toolCalls` has it run some: it asks again with

@@ -123,6 +123,49 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
   ['a picture', ofParts(part('image_url', { url: png, detail: 'low' })), {
     prompt: '', message: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }],
   }],
+  ['a picture by its address alone', ofParts(part('image_url', png)), {
+    message: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }],
+  }],
+  ['parts as Responses has them', ofParts(
+    { type: 'input_text', text: 'See' }, { type: 'input_image', image_url: png, file_id: 'file-1' },
+    { type: 'input_file', file_url: 'https://example.com/a.pdf', filename: 'b.pdf' },
+    { type: 'input_file', file_data: 'data:text/plain;base64,AAAA' },
+  ), { prompt: 'See', message: [
+    { type: 'text', text: 'See' }, { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+    { type: 'resource_link', uri: 'https://example.com/a.pdf', name: 'b.pdf' },
+    { type: 'resource', resource: { uri: 'attachment:file', mimeType: 'text/plain', blob: 'AAAA' } },
+  ] }],
+  ['a picture that a tool has returned', { messages: [
+    user, asked('{}'), { ...found, content: [part('text', 'This'), part('image_url', { url: png })] },
+  ] }, {
+    message: [{ type: 'text', text: 'Hi' }, { type: 'image', data: 'AAAA', mimeType: 'image/png' }],
+    clientToolResults: [{ id: 'c', name: 'find', args: {}, result: 'This' }],
+  }],
+  ['functions beside the same as tools', {
+    functions: [{ name: 'now' }], tools: [{ type: 'function', function: { name: 'now' } }],
+    function_call: { name: 'now' }, tool_choice: 'auto',
+  }, { clientTools: [{ name: 'now', inputSchema: { type: 'object', properties: {} } }] }],
+  ['calls and results of before there were tools', { messages: [
+    { role: 'user', content: 'One' },
+    { role: 'assistant', content: null, function_call: { name: 'find', arguments: '{"of":"tea"}' } },
+    { role: 'function', name: 'find', content: 'Sencha' }, user,
+    { role: 'assistant', content: null, function_call: { name: 'find', arguments: '{}' } },
+    { role: 'function', name: 'find', content: 'Assam' },
+  ] }, {
+    history: [
+      { role: 'user', content: 'One' }, { role: 'assistant', content: 'find({"of":"tea"})' },
+      { role: 'assistant', content: 'find returned: Sencha' },
+    ],
+    clientToolResults: [{ id: 'find', name: 'find', args: {}, result: 'Assam' }],
+  }],
+  ['a call of a tool without a schema', { messages: [
+    { role: 'assistant', content: null, tool_calls: [
+      { id: 'c', type: 'custom', custom: { name: 'patch', input: '*** Begin' } },
+    ] }, { role: 'tool', tool_call_id: 'c', content: 'Done.' }, user,
+  ] }, { history: [
+    { role: 'assistant', content: 'patch({"input":"*** Begin"})' },
+    { role: 'assistant', content: 'patch returned: Done.' },
+  ] }],
   ['a picture elsewhere', ofParts(part('image_url', { url: 'https://example.com/a/b.png?c' })), {
     message: [{ type: 'resource_link', uri: 'https://example.com/a/b.png?c', name: 'b.png' }],
   }],
@@ -226,7 +269,6 @@ const refused: readonly (readonly [
     /must be text.*"video_url" would not be seen/],
   ['a part named like a method', ofParts({ type: 'toString' }), 'messages[0].content[0].type', /must be/],
   ['a text that is none', ofParts(part('text', 1)), 'messages[0].content[0].text', /a string/],
-  ['an address alone', ofParts(part('image_url', png)), 'messages[0].content[0].image_url', /an object/],
   ['no address', ofParts(part('image_url', {})), 'messages[0].content[0].image_url.url', /a string/],
   ['a file of this machine', ofParts(part('image_url', { url: 'file:///etc/passwd' })),
     'messages[0].content[0].image_url.url', /a data URI with base64/],
@@ -238,6 +280,9 @@ const refused: readonly (readonly [
     'messages[0].content[0].image_url.url', /must hold base64/],
   ['base64 that is none', ofParts(part('image_url', { url: 'data:image/png;base64,A*A=' })),
     'messages[0].content[0].image_url.url', /must hold base64/],
+  ['what a tool has returned and nobody would see', { messages: [
+    user, asked('{}'), { ...found, content: [part('video_url', {})] },
+  ] }, 'messages[2].content[0].type', /"video_url" would not be seen/],
   ['an unknown sound', ofParts(part('input_audio', { data: 'AAAA', format: 'ogg' })),
     'messages[0].content[0].input_audio.format', /wav or mp3/],
   ['a sound of nothing', ofParts(part('input_audio', { data: '', format: 'wav' })),

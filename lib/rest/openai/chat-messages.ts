@@ -5,17 +5,14 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { isGiven, isRecord, linesOf, text } from '../../define/content.ts'
-import { show } from '../../define/validate.ts'
 import { OutputFormat } from '../../run/output-format.ts'
-import { decodeBase64 } from '../../wire/base64.ts'
-import { attachmentOf, readDataUrl } from '../reply/attachment.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from '../reply/chat-stop.ts'
 import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
-import { nameIn, wrongBody, wrongParam } from './openai-errors.ts'
+import { blockOfPart, textOfPart } from './content-parts.ts'
+import { wrongBody, wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
-import type { Fault } from '../../define/fault.ts'
 import type { PassedOver } from '../reply/passed-over.ts'
 import type { AgentInput, Conversation } from '../reply/run-stream.ts'
 import type { JsonBounds } from '../../wire/json.ts'
@@ -38,7 +35,6 @@ type Members = Readonly<Record<string, unknown>>
 const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
   ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'], ['developer', 'system'],
 ])
-const audioTypes: ReadonlyMap<unknown, string> = new Map([['wav', 'audio/wav'], ['mp3', 'audio/mpeg']])
 
 /** Reads a parsed body. Throws `Fault('invalid')` for the first thing that is wrong. */
 export function decodeChat(body: unknown, bounds: JsonBounds, passed: PassedOver): ChatRequest {
@@ -87,10 +83,12 @@ const NO_PROBABILITIES = 'an agent knows no probabilities'
  * that is possible, if any.
  */
 const foreign: readonly (readonly [
-  name: string, asksNothing: (value: unknown) => boolean, why: string, only?: string,
+  name: string, asksNothing: (value: unknown, body: Members) => boolean, why: string, only?: string,
 ])[] = [
-  ['functions', isEmpty, OLD_TOOLS],
-  ['function_call', isFree, OLD_TOOLS, '"auto" or "none"'],
+  // Beside the present form the older says the same again.
+  ['functions', (value, { tools }) => isEmpty(value) || isGiven(tools), OLD_TOOLS],
+  ['function_call', (value, { tool_choice: choice }) => isFree(value) || isGiven(choice), OLD_TOOLS,
+    '"auto" or "none"'],
   ['n', (value) => value === 1, 'an agent gives one answer', '1'],
   ['logprobs', (value) => value === false, NO_PROBABILITIES, 'false'],
   ['top_logprobs', (value) => value === 0, NO_PROBABILITIES, '0'],
@@ -103,7 +101,7 @@ const foreign: readonly (readonly [
 function refuseForeign(body: Members): void {
   for (const [name, asksNothing, why, only] of foreign) {
     const value = body[name]
-    if (!isGiven(value) || asksNothing(value)) continue
+    if (!isGiven(value) || asksNothing(value, body)) continue
     if (only === undefined) throw wrongParam(name, `cannot be used: ${why}`, 'unsupported_parameter')
     throw wrongParam(name, `must be ${only}, or left out: ${why}`, 'unsupported_value')
   }
@@ -113,7 +111,16 @@ function conversationOf(messages: unknown, bounds: JsonBounds, passed: PassedOve
   if (!Array.isArray(messages) || messages.length === 0) {
     throw wrongParam('messages', 'must be a list of at least one { "role", "content" }')
   }
-  return decodeMessages(messages, completions, bounds, passed)
+  return decodeMessages(messages.map(inPresentForm), completions, bounds, passed)
+}
+
+/** The calls and results of before there were tools, which have no ids, as those of tools. */
+function inPresentForm(message: unknown): unknown {
+  if (!isRecord(message)) return message
+  const { role, name, function_call: called, tool_calls: calls } = message
+  if (role === 'function') return { ...message, role: 'tool', tool_call_id: name }
+  if (!isRecord(called) || isGiven(calls)) return message
+  return { ...message, tool_calls: [{ id: called['name'], type: 'function', function: called }] }
 }
 
 /** How a protocol writes a conversation. */
@@ -144,6 +151,7 @@ export function decodeMessages(
   const results = new Map<unknown, ClientToolResult>()
   const exchange = new ToolExchange(dialect, bounds, passed)
   const reading = { dialect, exchange, passed }
+  const files: Content[] = []
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index]
     if (message === undefined) continue
@@ -153,13 +161,27 @@ export function decodeMessages(
     }
     const read = messageOf(message, reading, nameOf(index), index > last)
     if (read === undefined) continue
-    if ('call' in read) results.set(read.call, read.result)
-    else if (index < last || read.content !== '') history.push(read)
+    if ('call' in read) {
+      results.set(read.call, read.result)
+      files.push(...filesIn(message, dialect, `${nameOf(index)}.content`))
+    } else if (index < last || read.content !== '') {
+      history.push(read)
+    }
   }
   if (dialect.needsResults) exchange.end()
   const present = last < 0 ? { message: [], prompt: '' }
     : presentOf(messages[last] as Members, reading, `${nameOf(last)}.content`)
-  return { ...present, history, clientToolResults: [...results.values()] }
+  const message = files.length === 0 ? present.message : [...present.message, ...files]
+  return { prompt: present.prompt, message, history, clientToolResults: [...results.values()] }
+}
+
+/** What a result has beside its texts. */
+function filesIn(message: unknown, dialect: ChatDialect, at: string): readonly Content[] {
+  const content = isRecord(message) ? message['content'] : undefined
+  if (!Array.isArray(content) || dialect.isLenient) return []
+  return content.flatMap((part: unknown, index) => (
+    isRecord(part) && textOfPart(part) !== undefined ? [] : dialect.blockOf(part, `${at}[${index}]`)
+  ))
 }
 
 /** What the user has said last. */
@@ -226,8 +248,7 @@ function textIn({ content, refusal, role, error }: Members, at: string, isLenien
       if (isLenient) return []
       throw wrongParam(`${at}.content[${index}]`, 'must be an object')
     }
-    const content = part['type'] === 'refusal' ? part['refusal'] : part['text']
-    return typeof content === 'string' ? [content] : []
+    return textOfPart(part) ?? []
   })
   return texts.join('\n')
 }
@@ -239,66 +260,6 @@ function blocksOf(content: unknown, at: string, dialect: ChatDialect): readonly 
   if (typeof content === 'string') return [text(content)]
   if (!Array.isArray(content)) throw wrongParam(at, 'must be a string or a list of parts')
   return content.map((part: unknown, index) => dialect.blockOf(part, `${at}[${index}]`))
-}
-
-/** A part of the present message. `known`: the types that there are, for errors. */
-export function blockOfPart(
-  part: unknown, at: string, known = 'text, image_url, input_audio or file',
-): Content {
-  const type = isRecord(part) ? part['type'] : undefined
-  const value = isRecord(part) && typeof type === 'string' ? part[type] : undefined
-  switch (type) {
-    case 'text':
-      if (typeof value !== 'string') throw wrongParam(`${at}.text`, 'must be a string')
-      return text(value)
-    case 'image_url': return imageOf(membersOf(value, `${at}.image_url`)['url'], `${at}.image_url.url`)
-    case 'input_audio': return audioOf(membersOf(value, `${at}.input_audio`), `${at}.input_audio`)
-    case 'file': return fileOfPart(membersOf(value, `${at}.file`), `${at}.file`)
-    default: throw wrongParam(`${at}.type`, `must be ${known}: ${show(type)} would not be seen`)
-  }
-}
-
-function imageOf(url: unknown, at: string): Content {
-  if (typeof url !== 'string') throw wrongParam(at, 'must be a string')
-  if (/^https?:\/\//i.test(url) && URL.canParse(nameIn(url, at))) {
-    // The agent decides whether to fetch it.
-    const name = new URL(url).pathname.split('/').at(-1) ?? ''
-    return { type: 'resource_link', uri: url, name: name === '' ? 'image' : name }
-  }
-  const { mimeType, data } = dataIn(url, at)
-  if (!mimeType.startsWith('image/')) throw wrongParam(at, 'must be a picture, as in data:image/png;base64,…')
-  return { type: 'image', data, mimeType }
-}
-
-function audioOf({ data, format }: Members, at: string): Content {
-  const mimeType = audioTypes.get(format)
-  if (mimeType === undefined) throw wrongParam(`${at}.format`, 'must be wav or mp3')
-  const isRead = typeof data === 'string' && data !== '' && decodeBase64(data) !== undefined
-  if (!isRead) throw noBase64(`${at}.data`)
-  return { type: 'audio', data, mimeType }
-}
-
-function fileOfPart({ file_data: given, filename }: Members, at: string): Content {
-  if (given === undefined) throw wrongParam(`${at}.file_data`, 'is missing: no files are kept here')
-  const { mimeType, data } = dataIn(given, `${at}.file_data`)
-  return attachmentOf(data, mimeType, nameIn(filename || 'file', `${at}.filename`))
-}
-
-/** What a data URI holds. */
-function dataIn(uri: unknown, at: string): { readonly mimeType: string; readonly data: string } {
-  const held = typeof uri === 'string' ? readDataUrl(uri) : undefined
-  if (held === undefined) {
-    throw wrongParam(at, 'must be a data URI with base64, as in data:image/png;base64,…')
-  }
-  if (!held.data) throw noBase64(at)
-  return { mimeType: held.mimeType ?? 'text/plain', data: held.data }
-}
-
-function noBase64(at: string): Fault { return wrongParam(at, 'must hold base64, standard and padded') }
-
-function membersOf(value: unknown, at: string): Members {
-  if (isRecord(value)) return value
-  throw wrongParam(at, 'must be an object')
 }
 
 /**

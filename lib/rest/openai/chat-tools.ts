@@ -183,8 +183,10 @@ export class ToolExchange {
 
   /** Undefined for one that is passed over. */
   #callOf(given: unknown, at: string, isFlat: boolean): MadeCall | undefined {
-    const { id: asked, function: called } = isRecord(given) ? given : {}
-    const { name: wanted, arguments: written } = isRecord(called) ? called : {}
+    const { id: asked, function: called, custom } = isRecord(given) ? given : {}
+    // A tool without a schema, which only other servers call.
+    const free = isRecord(custom) ? { name: custom['name'], arguments: { input: custom['input'] } } : {}
+    const { name: wanted, arguments: written } = isRecord(called) ? called : free
     if (this.#spelling.isLenient && !(isCalled(asked) && isCalled(wanted))) {
       return void this.#passed.add(at, 'is a call without an id or a name')
     }

@@ -20,7 +20,10 @@ import type { MaybePromise } from '../../util/thenable.ts'
 
 /** What an agent gets of what a client has sent. */
 export interface AgentInput extends CallFacts, UserMessage {
-  /** The last user message, its files among it. `prompt` has its texts, and is empty where it has none. */
+  /**
+   * The last user message, its files among it, and those of results since. `prompt` has its texts, and is
+   * empty where it has none.
+   */
   readonly message: readonly Content[]
   /** All other messages as text, but for the results of tools after the last user message. */
   readonly history: readonly ChatMessage[]

@@ -5,13 +5,13 @@
  */
 import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
-import { blockOfPart, decodeFormat, decodeMessages } from '../openai/chat-messages.ts'
+import { decodeFormat, decodeMessages } from '../openai/chat-messages.ts'
 import { decodeTools, nameWithin } from '../openai/chat-tools.ts'
+import { blockOfPart } from '../openai/content-parts.ts'
 import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
 import { OtherCalls } from './other-calls.ts'
 import type { JsonBounds } from '../../wire/json.ts'
 import type { ClientTool } from '../../define/client-tool.ts'
-import type { Content } from '../../define/content.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
 import type { ChatDialect } from '../openai/chat-messages.ts'
 import type { PassedOver } from '../reply/passed-over.ts'
@@ -43,12 +43,11 @@ export interface ResponseRequest {
   readonly isToGenerate: boolean
 }
 
-const textParts: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 'text', 'refusal'])
-
 /** How messages are written that items were made of. */
 const dialect: ChatDialect = {
   list: 'input', roles: 'user, assistant, system or developer', needsResults: true, isFlat: true,
-  calls: 'tool_calls', callId: 'tool_call_id', blockOf,
+  calls: 'tool_calls', callId: 'tool_call_id',
+  blockOf: (part, at) => blockOfPart(part, at, 'input_text, input_image, input_audio or input_file'),
 }
 
 /** Members that would change what is answered, and why they are refused. */
@@ -239,20 +238,4 @@ function textIn(item: ResponseItem, member: string, at: string): string {
   const value = item[member]
   if (typeof value === 'string') return value
   throw wrongParam(`${at}.${member}`, 'must be a string')
-}
-
-/** A part of the present message. */
-function blockOf(part: unknown, at: string): Content {
-  if (!isRecord(part)) throw wrongParam(at, 'must be an object')
-  const { type, text: written, refusal, image_url: url, file_data: data, file_url: address, filename } = part
-  if (isGiven(part['file_id'])) throw wrongParam(`${at}.file_id`, 'cannot be used: no files are kept here')
-  if (textParts.has(type)) return blockOfPart({ type: 'text', text: written ?? refusal }, at)
-  if (type === 'input_image') {
-    return blockOfPart({ type: 'image_url', image_url: typeof url === 'string' ? { url } : url }, at)
-  }
-  if (type === 'input_file') {
-    return blockOfPart(isGiven(address) ? { type: 'image_url', image_url: { url: address } }
-      : { type: 'file', file: { file_data: data, filename } }, at)
-  }
-  return blockOfPart(part, at, 'input_text, input_image, input_audio or input_file')
 }
