@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { memoryStore } from '../../lib/index.ts'
-import { jsonOf, request, serve } from '../fixtures/client.ts'
+import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import type { Call, ServerOptions, TriportServer } from '../../lib/index.ts'
 
 type Json = Readonly<Record<string, any>>
@@ -128,4 +128,47 @@ test('what is referred to holds no more together than a body may', async (t) => 
     statuses.push((await ask(server, { input: [...items.slice(0, count), hello] }))['status'])
   }
   assert.deepEqual(statuses, ['completed', 'completed', 413])
+})
+
+test('what a client has seen of a response is taken back, also where it failed or was left', async (t) => {
+  let isLeft: (signal: AbortSignal) => void = () => {}
+  const left = new Promise<AbortSignal>((resolve) => { isLeft = resolve })
+  const server = serve(t, { agents: [{
+    name: 'Agent',
+    async* run(prompt, { history, signal }) {
+      yield `${history.map(({ content }) => content).join(' | ')} ${prompt}`
+      if (prompt === 'Fail') throw new Error('secret')
+      if (prompt !== 'Leave') return
+      isLeft(signal)
+      await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
+      signal.throwIfAborted()
+    },
+  }] })
+  const stream = async (prompt: string): Promise<Response> => {
+    const body = { model: 'agent', input: prompt, stream: true }
+    return server.fetch(request('/v1/responses', body))
+  }
+  const idIn = (events: string): string => /"item_id":"(msg_[0-9a-f]+)"/.exec(events)![1]!
+  const goOn = async (id: string): Promise<unknown> => {
+    const input = [hello, referred(id), { role: 'user', content: 'More' }]
+    return textOf(await asked(server, { input }))
+  }
+  const failed = await (await stream('Fail')).text()
+  const { response: { status, output } } = JSON.parse(/\{"type":"response.failed".*/.exec(failed)![0]) as Json
+  assert.deepEqual([status, output[0].status, output[0].content[0].text], ['failed', 'incomplete', ' Fail'])
+  assert.equal(await goOn(idIn(failed)), 'Hello |  Fail More')
+
+  const reader = (await stream('Leave')).body!.getReader()
+  const decoder = new TextDecoder()
+  let events = ''
+  while (!events.includes('output_text.delta')) events += decoder.decode((await reader.read()).value)
+  const signal = await left
+  await reader.cancel()
+  if (!signal.aborted) await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
+  const id = idIn(events)
+  await eventually(async () => {
+    const { status: state } = await ask(server, { input: [hello, referred(id)] })
+    return state === 'completed'
+  })
+  assert.equal(await goOn(id), 'Hello |  Leave More')
 })

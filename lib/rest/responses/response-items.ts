@@ -37,6 +37,16 @@ export class ResponseItems {
 
   get hasMessage(): boolean { return this.#message !== undefined }
 
+  /** Those that are done, and what is there of the one that is not. */
+  get soFar(): readonly ResponseItem[] {
+    const [message, reasoning] = [this.#message, this.#reasoning]
+    if (message !== undefined) {
+      return [...this.output, messageItem(message.id, [textPart(message.text)], 'incomplete')]
+    }
+    if (reasoning === undefined) return this.output
+    return [...this.output, reasoningItem(reasoning.id, reasoning.text, this.#isSummary)]
+  }
+
   /** A piece of the message. False: the reader is behind. */
   say(delta: string): boolean {
     if (delta === '') return true
@@ -70,7 +80,7 @@ export class ResponseItems {
     this.#closeReasoning()
     const message = { id: this.#newId('msg'), text: '' }
     this.#message = message
-    this.#event('response.output_item.added', { item: messageItem(message.id, [], false) })
+    this.#event('response.output_item.added', { item: messageItem(message.id, [], 'in_progress') })
     this.#event('response.content_part.added', { item_id: message.id, content_index: 0, part })
     return message
   }
@@ -85,7 +95,7 @@ export class ResponseItems {
   #doneMessage(id: string, part: ResponseItem): void {
     this.#message = undefined
     this.#event('response.content_part.done', { item_id: id, content_index: 0, part })
-    this.#done(messageItem(id, [part], true))
+    this.#done(messageItem(id, [part], 'completed'))
   }
 
   #call(call: NamespacedCall): void {

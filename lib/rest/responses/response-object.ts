@@ -11,7 +11,7 @@ import type { ResponseItem, ResponseRequest } from './response-input.ts'
 
 /** How a response stands. */
 export interface ResponseFacts {
-  readonly status: 'in_progress' | 'completed' | 'failed'
+  readonly status: 'in_progress' | 'completed' | 'failed' | 'cancelled'
   readonly output?: readonly ResponseItem[] | undefined
   readonly error?: { readonly code: string; readonly message: string } | undefined
   readonly usage?: object | undefined
@@ -123,8 +123,10 @@ export function refusalPart(refusal: string): ResponseItem {
   return { type: 'refusal', refusal }
 }
 
-export function messageItem(id: string, content: readonly ResponseItem[], isDone: boolean): ResponseItem {
-  return { type: 'message', id, status: isDone ? 'completed' : 'in_progress', role: 'assistant', content }
+export function messageItem(
+  id: string, content: readonly ResponseItem[], status: 'in_progress' | 'completed' | 'incomplete',
+): ResponseItem {
+  return { type: 'message', id, status, role: 'assistant', content }
 }
 
 /** `text`: undefined while none of it is there. `isSummary`: it is a summary alone. */

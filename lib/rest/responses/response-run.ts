@@ -86,7 +86,7 @@ export class ResponseRun extends RunReply<Answer> {
   get runnable(): Agent | Group { return this.#agent }
   get input(): readonly ResponseItem[] { return this.#asked.input }
   get itemsSoFar(): readonly ResponseItem[] {
-    return [...this.#asked.before, ...this.input, ...this.#items.output]
+    return [...this.#asked.before, ...this.input, ...this.#items.soFar]
   }
 
   /** A tool that the agent calls is no `function_call`: the client would call it too. */
@@ -110,7 +110,7 @@ export class ResponseRun extends RunReply<Answer> {
   async keepFailed(thrown: unknown): Promise<void> {
     if (asFault(thrown).kind === 'cancelled') return
     const error = openaiFailure(this.service, thrown, this.call.requestId)
-    await this.#keep({ status: 'failed', output: this.#items.output, error })
+    await this.#keep({ status: 'failed', output: this.#items.soFar, error })
   }
 
   protected override execute(): MaybePromise<Answer> {
@@ -139,8 +139,12 @@ export class ResponseRun extends RunReply<Answer> {
     const failed = openaiFailure(this.service, error, this.call.requestId)
     // Many clients read nothing of the response that failed.
     this.#send('error', openaiErrorEvent(this.service, error, this.call.requestId))
-    const facts = { status: 'failed', output: this.#items.output, error: failed } as const
-    this.#end('response.failed', this.#response(facts))
+    const isCancelled = asFault(error).kind === 'cancelled'
+    const end = isCancelled ? { status: 'cancelled' } as const : { status: 'failed', error: failed } as const
+    const facts = { ...end, output: this.#items.soFar }
+    // A client goes on with what it has seen, also where it has left in the middle.
+    const kept = this.#request.isStored ? this.#keep(facts) : this.#response(facts)
+    void andThen(kept, (response) => this.#end('response.failed', response))
   }
 
   dismissal({ kind, message }: Dismissal): string {
