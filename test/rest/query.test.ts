@@ -22,6 +22,8 @@ const good: readonly (readonly [body: unknown, query: Partial<Query>, header?: s
   [{ messages: [user, bot] }, { query: 'one', history: [bot] }],
   [{ messages: [{ role: 'system', content: 'be brief' }, user] },
     { query: 'one', history: [{ role: 'system', content: 'be brief' }] }],
+  [{ messages: [{ role: 'developer', content: 'be brief' }, user] },
+    { query: 'one', history: [{ role: 'system', content: 'be brief' }] }],
   [{ messages: [{ role: 'user', content: [{ type: 'text', text: 'o' }, { type: 'text', text: 'ne' }] }] },
     { query: 'one', history: [] }],
   [{ query: 'hello', session_id: 'session-1' }, { query: 'hello', sessionId: 'session-1' }],

@@ -28,7 +28,9 @@ const LONGEST = Math.max(...[...members].map(({ length }) => length))
 /** Unknown members that are checked for a misspelling. */
 const MAX_STRAY = 100
 const BAD_SESSION = 'must be 8 to 128 letters, digits, or any of _ . -'
-const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
+const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
+  ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'], ['developer', 'system'],
+])
 
 type Members = Readonly<Record<string, unknown>>
 type Errors = FaultList<ProblemError>
@@ -130,12 +132,13 @@ function lastOf(messages: unknown, errors: Errors): Pick<Query, 'query' | 'histo
 }
 
 function messageOf(message: unknown, path: string, errors: Errors): ChatMessage | undefined {
-  if (!isRecord(message) || !roles.has(message['role'])) {
+  const role = isRecord(message) ? roles.get(message['role']) : undefined
+  if (!isRecord(message) || role === undefined) {
     failed(errors, `${path}/role`, 'must be user, assistant or system')
     return undefined
   }
   const content = contentText(message['content'])
-  if (content !== undefined) return { role: message['role'] as ChatMessage['role'], content }
+  if (content !== undefined) return { role, content }
   failed(errors, `${path}/content`, 'must be a string')
   return undefined
 }
