@@ -8,6 +8,7 @@ import { outgoingOf } from '../define/call.ts'
 import { Clock } from '../util/clock.ts'
 import { parseJson, usualBounds } from '../wire/json.ts'
 import { eventReader } from '../wire/sse.ts'
+import { messageParts } from './message-parts.ts'
 import { ChatCompletion, failure, MAX_LENGTH, TOO_MUCH } from './openai-completion.ts'
 import { ToolCalls } from './tool-calls.ts'
 import type { Piece } from '../define/answer.ts'
@@ -59,9 +60,9 @@ async function* rounds(model: Model, prompt: string, call: Call): AsyncGenerator
 }
 
 function messagesOf({ instructions }: Model, prompt: string, call: Call): object[] {
-  const pictures = call.message.flatMap((block) => block.type !== 'image' ? []
-    : [{ type: 'image_url', image_url: { url: `data:${block.mimeType};base64,${block.data}` } }])
-  const content = pictures.length === 0 ? prompt : [{ type: 'text', text: prompt }, ...pictures]
+  const parts = messageParts(call.message, prompt)
+  const words = prompt === '' ? [] : [{ type: 'text', text: prompt }]
+  const content = parts.length === 0 ? prompt : [...words, ...parts]
   const since = call.clientToolResults.flatMap(({ id, name, args, result }) => [
     {
       role: 'assistant', content: null,
@@ -70,7 +71,7 @@ function messagesOf({ instructions }: Model, prompt: string, call: Call): object
     { role: 'tool', tool_call_id: id, content: result },
   ])
   // A front end may have the agent begin, and models refuse a message without a word.
-  const present = prompt === '' && pictures.length === 0 && call.history.length + since.length > 0 ? []
+  const present = prompt === '' && parts.length === 0 && call.history.length + since.length > 0 ? []
     : [{ role: 'user', content }]
   if (instructions === undefined) return [...call.history, ...present, ...since]
   const earlier = call.history.map(({ role, content: text }) => (

@@ -9,8 +9,8 @@ import { asFault, Fault } from '../define/fault.ts'
 import { hasOutgoing, outgoingOf, setOutgoing } from '../define/call.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { requireScopes } from '../define/principal.ts'
+import { lineOf } from './message-parts.ts'
 import type { Call } from '../define/call.ts'
-import type { Content } from '../define/content.ts'
 import type { Question } from '../define/question.ts'
 import type { Tool, ToolResult } from '../define/tool.ts'
 import type { FunctionCall, Model } from './openai-completion.ts'
@@ -144,15 +144,6 @@ function textFor({ content, structuredContent }: ToolResult): string {
   const json = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
   if (json !== undefined && !lines.includes(json)) lines.push(json)
   return lines.join('\n') || 'The tool returned nothing'
-}
-
-function lineOf(block: Content): string {
-  if (block.type === 'text') return block.text
-  if (block.type === 'data') return JSON.stringify(block.data)
-  if (block.type === 'resource_link') return `[link: ${block.name}, ${block.uri}]`
-  if (block.type !== 'resource') return `[${block.type}: ${block.mimeType}, not shown]`
-  const { uri, mimeType, text } = block.resource
-  return text ?? `[resource: ${uri}, ${mimeType ?? 'of unknown type'}, not shown]`
 }
 
 function cut(text: string, maxBytes: number): string {

@@ -14,6 +14,7 @@ import { ask as rpc, begin, messagesOf, modern, said, serveMcp } from '../mcp/cl
 import {
   ask, calls, data, delta, DONE, endpoint, EVENTS, faultOf, HTML_TYPE, inTurn, JSON_TYPE, reply, stream,
 } from './endpoint.ts'
+import type { Call } from '../../lib/define/call.ts'
 import type { FaultKind } from '../../lib/define/fault.ts'
 import type { Received, Respond } from './endpoint.ts'
 
@@ -149,6 +150,38 @@ test('pictures of the message are sent as data addresses', async (t) => {
       { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } },
     ],
   }])
+})
+
+test('what else a message has is shown, or named where no model can be shown it', async (t) => {
+  const { baseUrl, received } = await endpoint(t, stream(delta('ok', 'stop') + DONE))
+  const link = (uri: string, more = {}): object => ({ type: 'resource_link', uri, name: 'it', ...more })
+  const file = (uri: string, mimeType: string): object => (
+    { type: 'resource', resource: { uri, mimeType, blob: 'aGk=' } }
+  )
+  const url = 'https://example.com/a.png'
+  const message = [
+    { type: 'text', text: 'See https://example.com/b' }, link(url), link('https://example.com/b'),
+    link('https://example.com/c'), link('https://example.com/d', { mimeType: 'image/png' }),
+    { type: 'audio', data: 'aGk=', mimeType: 'audio/mpeg' },
+    { type: 'audio', data: 'aGk=', mimeType: 'audio/ogg' },
+    file('attachment:a.pdf', 'application/pdf'), file('attachment:a.txt', 'text/plain'),
+    file('attachment:a.zip', 'application/zip'),
+    { type: 'resource', resource: { uri: 'file:///a.ts', text: 'const a = 1' } },
+    { type: 'data', data: { cups: 2 } },
+  ] as unknown as Call['message']
+  await ask({ baseUrl }, 'See https://example.com/b', callOf({ message }))
+  const [{ content }] = received[0]?.body['messages'] as [{ content: unknown }]
+  assert.deepEqual(content, [
+    { type: 'text', text: 'See https://example.com/b' }, { type: 'image_url', image_url: { url } },
+    { type: 'text', text: '[link: it, https://example.com/c]' },
+    { type: 'image_url', image_url: { url: 'https://example.com/d' } },
+    { type: 'input_audio', input_audio: { data: 'aGk=', format: 'mp3' } },
+    { type: 'text', text: '[audio: audio/ogg, not shown]' },
+    { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,aGk=' } },
+    { type: 'text', text: 'hi' },
+    { type: 'text', text: '[resource: attachment:a.zip, application/zip, not shown]' },
+    { type: 'text', text: 'const a = 1' }, { type: 'text', text: '{"cups":2}' },
+  ])
 })
 
 test('an answer that comes whole is taken too', async (t) => {
