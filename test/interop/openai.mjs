@@ -157,7 +157,7 @@ test('openai: a chat with pictures is understood', options, async () => {
 
 test('openai: errors are its own classes', options, async () => {
   await assert.rejects(ask('nobody', 'hi'), (error) => error instanceof NotFoundError)
-  await assert.rejects(ask('echo', 'hi', { tools: [{ type: 'custom', custom: { name: 'f' } }] }), (error) => (
+  await assert.rejects(ask('echo', 'hi', { tools: [{ function: { name: 'f' } }] }), (error) => (
     error instanceof BadRequestError && error.param === 'tools[0].type' && /function/.test(error.message)
   ))
   const stranger = new OpenAI({ baseURL, apiKey: 'sk-2' })
