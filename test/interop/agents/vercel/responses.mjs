@@ -45,7 +45,9 @@ for (const [name, provider] of [['ai5', 'openai-2'], ['ai', 'openai-3'], ['ai7',
       description: 'The weather.', inputSchema: z.object({ city: z.string() }),
       execute: ({ city }) => `sunny in ${city}`,
     })
-    const more = { model: openai('agent'), tools: { weather }, stopWhen: isStepCount(3), maxRetries: 0 }
+    // That one only OpenAI runs.
+    const tools = { web_search: openai.tools.webSearch({}), weather }
+    const more = { model: openai('agent'), tools, stopWhen: isStepCount(3), maxRetries: 0 }
     for (const providerOptions of [{}, { openai: { store: false } }]) {
       let messages = []
       const turn = async (content, isStream) => {
