@@ -34,7 +34,8 @@ const schemas: DocumentPart = {
       input: otherName,
       messages: described({
         ...listOf(objectOf('role! content!', {
-          role: { enum: ['user', 'assistant', 'system'] }, content: { oneOf: [TEXT, listOf(textPart)] },
+          role: { enum: ['user', 'assistant', 'system', 'developer'] },
+          content: { oneOf: [TEXT, listOf(textPart)] },
         })),
         minItems: 1,
       }, 'A whole conversation: the last user message is the query.'),
@@ -138,7 +139,7 @@ const schemas: DocumentPart = {
       minItems: 1,
       description: 'The whole conversation: the last user message is answered.',
       items: objectOf('role! content tool_calls tool_call_id', {
-        role: { enum: ['user', 'assistant', 'system', 'developer', 'tool'] },
+        role: { enum: ['user', 'assistant', 'system', 'developer', 'tool', 'function'] },
         content: { description: 'A text, or a list of parts: `text`, `image_url`, `input_audio`, `file`.' },
         tool_calls: objects,
       }),
@@ -149,7 +150,7 @@ const schemas: DocumentPart = {
       description: 'The answer ends before whichever of these comes first.',
     },
     metadata: { type: 'object', description: 'Handed to the agent as it is.' },
-    tools: described(objects, 'Functions that the client runs itself.'),
+    tools: described(objects, 'Functions that the client runs itself; tools of other types are passed over.'),
     response_format: { type: 'object', description: 'What the answer must be.' },
   }),
   ChatCompletion: objectOf('id! object! created! model! choices! usage!', {
@@ -185,11 +186,16 @@ const schemas: DocumentPart = {
     error: objectOf('message! type! param! code!', { param: textOrNone, code: textOrNone }),
   }),
   ResponseRequest: objectOf('model! input! instructions previous_response_id stream:boolean store:boolean '
-    + 'background:boolean tools text metadata', {
+    + 'background:boolean generate:boolean tools text metadata', {
     model: described(TEXT, 'The id of an agent or a group.'),
-    input: { description: 'A text, or a list of items: messages, calls of functions, and their outputs.' },
+    input: {
+      description: 'A text, or a list of items: messages, calls of functions, their outputs, and references '
+        + 'to items of responses. Of an empty one no agent is asked.',
+    },
+    generate: { type: 'boolean', description: 'false: no agent is asked, and the input is kept.' },
     previous_response_id: described(TEXT, 'Goes on with the conversation of this response.'),
-    tools: described(objects, 'Functions that the client runs itself.'),
+    tools: described(objects, 'Functions that the client runs itself, also in a `namespace`; tools of other '
+      + 'types are passed over.'),
     text: { type: 'object', description: '`format`: what the answer must be.' },
     metadata: { type: 'object', description: 'Handed to the agent as it is.' },
   }),

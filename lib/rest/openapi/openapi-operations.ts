@@ -66,6 +66,7 @@ const NO_CONVERSATION = 'You have no such conversation'
 const argumentProblems: Meanings = { 422: 'The arguments are wrong, and `errors` lists how' }
 
 const NO_RESPONSE = 'You have no such response'
+const NO_ITEM = 'There is no such model, or you have no item that is referred to'
 
 const sessionId = { ...TEXT, pattern: CONVERSATION_ID.source }
 
@@ -190,7 +191,9 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
       'The response', 'Response', 'Events `response.created` to `response.completed`, then `[DONE]`.',
     ),
     ...failures('OpenAIError', {
-      ...openaiProblems, 409: `The response before has not been completed; or: ${KEY_IS_RUNNING}`,
+      ...openaiProblems,
+      404: NO_ITEM,
+      409: `The response before has not been completed; or: ${KEY_IS_RUNNING}`,
     }),
   }, {
     parameters: [idempotencyParameter],
@@ -200,7 +203,7 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
     200: body('The item: send it as `input` instead of what it stands for', 'Compaction'),
     ...failures('OpenAIError', {
       400: 'The body is not JSON, or a member of it is wrong: `param` says which',
-      404: 'There is no such model',
+      404: NO_ITEM,
       409: 'The response before has not been completed',
       413: 'The body is too large',
       415: 'The body is not application/json',
