@@ -22,8 +22,8 @@ const types = `
   ResourceDefinition ResourceTemplate ResourceTemplateDefinition Root Router Run SampleAnswer SampleQuestion
   Schema SchemaError ServerOptions ServerStatus Severity Skill SqliteStore SqliteStoreOptions StandardSchema
   StdioOptions Store StoreKey StoreReport Subject TestClient TestClientError TestClientOptions TokenInfo
-  TokenVerifier Tool ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion Validate
-  Validation Variables Verify
+  TokenVerifier Tool ToolChoice ToolDefinition ToolResultInput Trace TriportServer UrlAnswer UrlQuestion
+  Validate Validation Variables Verify
 `
 
 const index = readFileSync('lib/index.ts', 'utf8')

@@ -7,7 +7,7 @@ import type { JsonSchema } from '../schema/compile.ts'
 import type { InferAnswer } from '../schema/infer.ts'
 import type { ArtifactInput } from './artifact.ts'
 import type { ChatMessage } from './chat.ts'
-import type { ClientTool, ClientToolResult } from './client-tool.ts'
+import type { ClientTool, ClientToolResult, ToolChoice } from './client-tool.ts'
 import type { Content } from './content.ts'
 import type { CallEvent } from './event.ts'
 import type { Severity } from './log.ts'
@@ -63,6 +63,12 @@ export interface Call {
    * what came of them. Empty where it offers none, and for the agents of a group.
    */
   readonly clientTools: readonly ClientTool[]
+  /**
+   * Whether the answer is to call one of `clientTools`, which has those alone that it may call (`/v1`). An
+   * answer without a call goes out as what it is. `auto` where the client says nothing, and for the agents of
+   * a group.
+   */
+  readonly toolChoice: ToolChoice
   /** What came of the client's tools since the present message, in order. */
   readonly clientToolResults: readonly ClientToolResult[]
   /** The answer is to be JSON that fits this schema (`/v1`); undefined: any text. */
@@ -159,7 +165,7 @@ export function callerOf({ caller, principal }: Pick<Origin, 'caller' | 'princip
 /** The members of a call that are in its request, in some protocols. */
 type Fact =
   | 'sessionId' | 'client' | 'message' | 'messageId' | 'taskId' | 'contextId' | 'metadata' | 'extensions'
-  | 'trace' | 'run' | 'clientTools' | 'clientToolResults' | 'outputSchema'
+  | 'trace' | 'run' | 'clientTools' | 'toolChoice' | 'clientToolResults' | 'outputSchema'
 
 /** What a request contains, as far as its protocol has it. */
 export type CallFacts = Pick<Call, 'protocol'> & { readonly [F in Fact]?: Call[F] | undefined }

@@ -16,6 +16,12 @@ export interface ClientTool {
   readonly inputSchema: JsonSchema
 }
 
+/**
+ * Whether an answer calls tools of the client: `auto`, as the agent likes; `none`; `required`, at least one;
+ * `{ name }`, that one.
+ */
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string }
+
 /** A call of a client's tool, as an agent writes it. */
 export interface ClientToolCall {
   /** Left out: made. */

@@ -20,7 +20,7 @@ import type { Around } from './around.ts'
 import type { Artifact, ArtifactInput } from './artifact.ts'
 import type { Call, CallChannel, CallFacts, ClientInfo, Origin, Protocol, Trace } from './call.ts'
 import type { ChatMessage } from './chat.ts'
-import type { ClientTool, ClientToolResult } from './client-tool.ts'
+import type { ClientTool, ClientToolResult, ToolChoice } from './client-tool.ts'
 import type { Content } from './content.ts'
 import type { CallEvent, Usage } from './event.ts'
 import type { Limits } from './limits.ts'
@@ -98,6 +98,7 @@ export class LiveCall extends Lease implements Call {
   get sessionId(): string | undefined { return this.facts.sessionId }
   get message(): readonly Content[] { return this.facts.message ?? nothing }
   get clientTools(): readonly ClientTool[] { return this.facts.clientTools ?? nothing }
+  get toolChoice(): ToolChoice { return this.facts.toolChoice ?? 'auto' }
   get clientToolResults(): readonly ClientToolResult[] { return this.facts.clientToolResults ?? nothing }
   get outputSchema(): JsonSchema | undefined { return this.facts.outputSchema }
   get messageId(): string | undefined { return this.facts.messageId }

@@ -13,6 +13,7 @@ import { ChatCompletion, failure, MAX_LENGTH, TOO_MUCH } from './openai-completi
 import { ToolCalls } from './tool-calls.ts'
 import type { Piece } from '../define/answer.ts'
 import type { Call } from '../define/call.ts'
+import type { ClientTool } from '../define/client-tool.ts'
 import type { Model } from './openai-completion.ts'
 
 /** Throws a `Fault`, which is logged. */
@@ -30,12 +31,14 @@ export async function* answerByModel(model: Model, prompt: string, call: Call): 
 async function* rounds(model: Model, prompt: string, call: Call): AsyncGenerator<Piece> {
   const messages = messagesOf(model, prompt, call)
   const toolCalls = new ToolCalls(model, call)
-  const asked = { ...clientToolsOf(model, call), ...formatOf(model, call) }
+  const offered = offeredTools(model, call)
+  const asked = { ...clientToolsOf(model, offered), ...formatOf(model, call) }
   const hasTools = model.tools.size > 0 || call.clientTools.length > 0
+  const [choice, lastChoice] = choicesOf(model, call, offered)
   let hasText = false
   for (let step = 0; ; step++) {
     const isLast = step === model.maxSteps
-    const members = { messages, ...asked, ...isLast && hasTools && { tool_choice: 'none' } }
+    const members = { messages, ...asked, ...isLast ? hasTools && lastChoice : choice }
     const completion = new ChatCompletion(model, (text) => call.event({ type: 'reasoning', text }))
     let gap = hasText ? '\n\n' : ''
     for await (const text of request(model, members, completion, call.signal, outgoingOf(call))) {
@@ -80,15 +83,33 @@ function messagesOf({ instructions }: Model, prompt: string, call: Call): object
   return [{ role: 'system', content: instructions }, ...earlier, ...present, ...since]
 }
 
-/** The tools of the client, beside the agent's own. Of two with one name the agent's is called. */
-function clientToolsOf({ request: { tools = [] }, tools: own }: Model, { clientTools }: Call): object {
-  const offered = clientTools.filter(({ name }) => !own.has(name))
-  if (offered.length === 0) return {}
-  return {
-    tools: [...[tools].flat(), ...offered.map(({ name, description, inputSchema: parameters }) => (
-      { type: 'function', function: { name, description, parameters } }
-    ))],
-  }
+/** The client's tools that the model can call. Of two with one name the agent's is called. */
+function offeredTools({ tools: own }: Model, { clientTools }: Call): readonly ClientTool[] {
+  return clientTools.filter(({ name }) => !own.has(name))
+}
+
+/** The tools of the client, beside the agent's own. */
+function clientToolsOf({ request: { tools = [] } }: Model, offered: readonly ClientTool[]): object {
+  return offered.length === 0 ? {} : { tools: [...[tools].flat(), ...offered.map(functionOf)] }
+}
+
+function functionOf({ name, description, inputSchema: parameters }: ClientTool): object {
+  return { type: 'function', function: { name, description, parameters } }
+}
+
+/**
+ * What the client asks the model to call, in each round and in the last, unless the agent's author has asked
+ * for something. Where it must call a tool of the client, its last round has no others.
+ */
+function choicesOf(
+  { request }: Model, { toolChoice: choice }: Call, offered: readonly ClientTool[],
+): readonly [each: object, last: object] {
+  const named = typeof choice === 'object' ? choice.name : undefined
+  const isMust = named === undefined ? choice === 'required' && offered.length > 0
+    : offered.some(({ name }) => name === named)
+  if (!isMust || Object.hasOwn(request, 'tool_choice')) return [{}, { tool_choice: 'none' }]
+  const toolChoice = named === undefined ? choice : { type: 'function', function: { name: named } }
+  return [{ tool_choice: toolChoice }, { tool_choice: toolChoice, tools: offered.map(functionOf) }]
 }
 
 function isOffered({ clientTools }: Call, name: string): boolean {

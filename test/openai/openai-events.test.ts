@@ -9,7 +9,7 @@ import {
   ask, calls, data, delta, DONE, endpoint, faultOf, inTurn, reply, stream,
 } from './endpoint.ts'
 import type { OpenaiOptions } from '../../lib/openai/openai.ts'
-import type { CallEvent } from '../../lib/index.ts'
+import type { CallEvent, ToolChoice } from '../../lib/index.ts'
 
 const counts = (prompt: number, completion: number, more: object = {}): string => data({
   choices: [], usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: 0, ...more },
@@ -159,6 +159,34 @@ test('a tool of the client is called by the client, and the model gets what came
     },
     { role: 'tool', tool_call_id: 'call-paint-0', content: 'Done' },
   ])
+})
+
+test('the model is asked for the call that the client asks for, until it is there', async (t) => {
+  const inputSchema = { type: 'object' }
+  const clientTools = [{ name: 'paint', inputSchema }]
+  const work = stream(calls(['weather', '{"city":"Bonn"}']) + DONE)
+  const done = stream(calls(['paint', '{}']) + DONE)
+  const paint = { type: 'function', function: { name: 'paint' } }
+  const cases: readonly (readonly [choice: ToolChoice, more: object, asked: readonly unknown[]])[] = [
+    ['auto', {}, [undefined, undefined]], ['required', {}, ['required', 'required']],
+    // In its last round it can call nothing else.
+    ['required', { maxSteps: 1 }, ['required', 'required']], [{ name: 'paint' }, {}, [paint, paint]],
+    ['auto', { maxSteps: 1 }, [undefined, 'none']],
+    // What the author asks for, and a tool of the agent with that name, come first.
+    ['required', { body: { tool_choice: 'auto' } }, ['auto', 'auto']],
+    [{ name: 'weather' }, {}, [undefined, undefined]],
+  ]
+  for (const [toolChoice, more, asked] of cases) {
+    const { baseUrl, received } = await endpoint(t, inTurn(work, done))
+    const agent = openaiAgent({ log: false, baseUrl, tools: [weather], ...more })
+    const call = callOf({ clientTools, toolChoice })
+    const answer = await answerOf(agent.run('hi', call), call, 1e7)
+    assert.deepEqual(answer.toolCalls?.map(({ name }) => name), ['paint'])
+    const bodies = received.map(({ body }) => body as { tool_choice?: unknown; tools: readonly object[] })
+    assert.deepEqual(bodies.map((body) => body.tool_choice), asked)
+    const isLast = 'maxSteps' in more && toolChoice === 'required'
+    assert.deepEqual(bodies.map(({ tools }) => tools.length), [2, isLast ? 1 : 2])
+  }
 })
 
 test('what the answer is to be the model is told, unless the author asks for something', async (t) => {

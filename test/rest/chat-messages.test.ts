@@ -72,8 +72,6 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
       { type: 'custom', custom: { name: 'patch' } }, { type: 'namespace', name: 'n', tools: [] },
     ],
   }, { clientTools: [{ name: 'now', inputSchema: { type: 'object', properties: {} } }] }],
-  ['tools that are not to be called', { tools: [{ type: 'function', function: find }], tool_choice: 'none' },
-    { clientTools: [] }],
   ['a result of a tool', { messages: [user, asked('{"of":"tea"}'), found] }, {
     prompt: 'Hi', history: [],
     clientToolResults: [{ id: 'c', name: 'find', args: { of: 'tea' }, result: 'Green tea' }],
@@ -236,9 +234,6 @@ const refused: readonly (readonly [
     'tools[0].function.parameters', /JSON Schema/],
   ['functions', { functions: [{ name: 'f' }] }, 'functions', /older form; write "tools"/],
   ['tools that are none', { tools: 'all' }, 'tools', /a list/],
-  ['a tool by name', { tool_choice: { type: 'function', function: { name: 'f' } } }, 'tool_choice',
-    /must be "auto" or "none", or left out: an agent decides by itself/],
-  ['any tool', { tool_choice: 'required' }, 'tool_choice', /"auto" or "none"/],
   ['a function by name', { function_call: { name: 'f' } }, 'function_call', /"auto" or "none"/],
   ['a format that is none', { response_format: 'text' }, 'response_format.type', /text, json_object or/],
   ['a format without its schema', { response_format: { type: 'json_schema' } },

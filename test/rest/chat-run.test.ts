@@ -318,6 +318,29 @@ test('an agent has the client run a tool of its own, and goes on with what came 
   assert.match(await (await server.fetch(chat({ tools: [find], tool_choice: 'none' }))).text(), /No tools/)
 })
 
+test('an answer without the call that was asked for goes out as what it is', async (t) => {
+  const server = serving(t, (_prompt, { toolChoice }) => JSON.stringify(toolChoice))
+  const name = { type: 'function', function: { name: 'find' } }
+  for (const [choice, said] of [['required', 'required'], [name, { name: 'find' }]] as const) {
+    const asked = { tools: [find], tool_choice: choice }
+    const whole = await jsonOf(await server.fetch(chat(asked))) as { choices: readonly Json[] }
+    const [{ message, finish_reason: why } = {}] = whole.choices
+    assert.deepEqual(message, { role: 'assistant', content: JSON.stringify(said), refusal: null })
+    assert.equal(why, 'stop')
+    const last = (await chunksOf(await server.fetch(chat({ ...asked, stream: true })))).at(-1)
+    assert.equal(last?.choices[0]?.finish_reason, 'stop')
+  }
+})
+
+test('the agents of a group are asked for no call', async (t) => {
+  const one = { name: 'One', run: (_prompt: string, { clientTools, toolChoice }: Call) => (
+    `${clientTools.length} ${JSON.stringify(toolChoice)}`
+  ) }
+  const server = serve(t, { groups: [{ name: 'All', agents: [one] }] })
+  const asked = chat({ model: 'all', tools: [find], tool_choice: 'required' })
+  assert.match(await (await server.fetch(asked)).text(), /0 \\"auto\\"/)
+})
+
 test('a tool that the client does not offer is the mistake of the agent', async (t) => {
   const calling: (() => AgentOutput)[] = [
     () => ({ toolCalls: [{ name: 'other' }] }), () => ({ toolCalls: [{ args: {} } as never] }),

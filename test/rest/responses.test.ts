@@ -203,6 +203,23 @@ test('the client runs a tool, and the response after it goes on with the output'
   ])
 })
 
+test('what the client wants to be called reaches the agent, and is shown again', async (t) => {
+  const server = serving(t, (_prompt, { clientTools, toolChoice }) => (
+    toolChoice === 'auto' ? 'As I like.' : { toolCalls: [{ name: String(clientTools[0]?.name) }] }
+  ))
+  const tools = [find, { ...find, name: 'paint' }]
+  const called = async (choice: unknown): Promise<unknown> => {
+    const { output: [item], tool_choice: shown } = await responded(server, { tools, tool_choice: choice })
+    assert.deepEqual(shown, choice)
+    return item?.['name']
+  }
+  assert.equal(await called('required'), 'find')
+  assert.equal(await called({ type: 'function', name: 'paint' }), 'paint')
+  const only = { type: 'allowed_tools', tools: [{ type: 'function', name: 'paint' }] }
+  assert.equal(await called({ ...only, mode: 'required' }), 'paint')
+  assert.equal(await called({ ...only, mode: 'auto' }), undefined)
+})
+
 test('a response goes on from any before it, and is its owner\'s alone', async (t) => {
   const server = serve(t, {
     agents: [{ name: 'Agent', run: (prompt, { history }) => `${history.length} ${prompt}` }],
@@ -509,7 +526,8 @@ test('what is wrong is said with the member that it is in, and a failure ends th
     [{ input: [{ type: 'web_search_call' }] }, 'input', /role user/],
     [{ response_format: { type: 'json_object' } }, 'response_format', /write text.format/],
     [{ generate: 1 }, 'generate', /true or false/],
-    [{ tool_choice: 'required' }, 'tool_choice', /decides by itself/],
+    [{ tool_choice: 'required' }, 'tool_choice', /no function among the tools/],
+    [{ tool_choice: { type: 'function', name: 'paint' } }, 'tool_choice', /names "paint", which is no/],
     [{ text: { format: { type: 'xml' } } }, 'text.format.type', /json_schema/],
     [{ background: true, stream: true }, 'stream', /GET the response/],
     [{ background: true, store: false }, 'store', /must be true/],

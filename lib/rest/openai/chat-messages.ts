@@ -10,6 +10,7 @@ import { MAX_STOP_LENGTH, MAX_STOPS } from '../reply/chat-stop.ts'
 import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
 import { blockOfPart, textOfPart } from './content-parts.ts'
 import { wrongBody, wrongParam } from './openai-errors.ts'
+import { chosenTools } from './tool-choice.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
@@ -49,11 +50,12 @@ export function decodeChat(body: unknown, bounds: JsonBounds, passed: PassedOver
   refuseForeign(body)
   // A spread into so many members would take 10 µs.
   const { prompt, message, history, clientToolResults } = conversationOf(messages, bounds, passed)
+  const { clientTools, toolChoice } = chosenTools(decodeTools(tools), body['tool_choice'])
   const format = decodeFormat(body['response_format'])
   return {
     prompt, message, history, clientToolResults, protocol: 'http', conversationId: undefined, isNamed: false,
     model, format, outputSchema: format?.schema,
-    clientTools: decodeTools(tools, body['tool_choice']),
+    clientTools, toolChoice,
     metadata: isRecord(metadata) ? metadata : undefined,
     isStream: stream === true,
     includesUsage: isRecord(options) && options['include_usage'] === true,

@@ -15,19 +15,14 @@ import type { PassedOver } from '../reply/passed-over.ts'
 type Members = Readonly<Record<string, unknown>>
 
 const NAME = /^[\w.-]{1,128}$/
-const CHOICE = 'an agent decides by itself which tools it calls'
 
 /**
  * Throws a `Fault` for what can be read in no way, or not be obeyed. `isFlat`: the members of a function
  * stand beside its type, as in Responses.
  */
-export function decodeTools(tools: unknown, choice: unknown, isFlat = false): readonly ClientTool[] {
-  if (isGiven(choice) && choice !== 'auto' && choice !== 'none') {
-    throw wrongParam('tool_choice', `must be "auto" or "none", or left out: ${CHOICE}`, 'unsupported_value')
-  }
+export function decodeTools(tools: unknown, isFlat = false): readonly ClientTool[] {
   if (!isGiven(tools)) return []
-  const all = listIn(tools, 'tools').flatMap((tool, index) => toolsIn(tool, `tools[${index}]`, isFlat))
-  return choice === 'none' ? [] : all
+  return listIn(tools, 'tools').flatMap((tool, index) => toolsIn(tool, `tools[${index}]`, isFlat))
 }
 
 /** Those of other types are for servers that have them, beside the functions. */

@@ -67,7 +67,8 @@ export abstract class RunStream<R> extends PlainChannel implements Source {
     this.sink = undefined
     // Which agent of a group went on after a call of a client's tool could not be known.
     const isWithout = runnable?.kind === 'group' && input?.clientTools !== undefined
-    this.call = new LiveCall(origin, isWithout ? { ...input, clientTools: [] } : input ?? this, this)
+    const facts: CallFacts | undefined = isWithout ? { ...input, clientTools: [], toolChoice: 'auto' } : input
+    this.call = new LiveCall(origin, facts ?? this, this)
   }
 
   /** Throws, or rejects with, a `Fault`. */

@@ -9,9 +9,10 @@ import { decodeFormat, decodeMessages } from '../openai/chat-messages.ts'
 import { decodeTools, nameWithin } from '../openai/chat-tools.ts'
 import { blockOfPart } from '../openai/content-parts.ts'
 import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
+import { chosenTools } from '../openai/tool-choice.ts'
 import { OtherCalls } from './other-calls.ts'
 import type { JsonBounds } from '../../wire/json.ts'
-import type { ClientTool } from '../../define/client-tool.ts'
+import type { ClientTool, ToolChoice } from '../../define/client-tool.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
 import type { ChatDialect } from '../openai/chat-messages.ts'
 import type { PassedOver } from '../reply/passed-over.ts'
@@ -34,6 +35,7 @@ export interface ResponseRequest {
   readonly instructions: string | undefined
   readonly previousId: string | undefined
   readonly clientTools: readonly ClientTool[]
+  readonly toolChoice: ToolChoice
   readonly format: OutputFormat | undefined
   readonly metadata: ResponseItem | undefined
   readonly isStream: boolean
@@ -89,7 +91,7 @@ export function decodeRequest(body: unknown): ResponseRequest {
     input: itemsOf(input),
     instructions: typeof instructions === 'string' ? instructions : undefined,
     previousId: isGiven(previous) ? nameIn(previous, 'previous_response_id') : undefined,
-    clientTools: decodeTools(body['tools'], body['tool_choice'], true),
+    ...chosenTools(decodeTools(body['tools'], true), body['tool_choice']),
     format: decodeFormat(isRecord(text) ? text['format'] : undefined, true),
     metadata: isRecord(metadata) ? metadata : undefined,
   }

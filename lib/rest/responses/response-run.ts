@@ -66,13 +66,13 @@ export class ResponseRun extends RunReply<Answer> {
     const conversation = conversationOf(instructions, before, items, reader, service.limits, passed)
     passed.report(service.log, origin)
     const { prompt, message, history, clientToolResults } = conversation ?? nothing
-    const { clientTools, format, metadata } = request
+    const { clientTools, toolChoice, format, metadata } = request
     // What was read of the store and of compactions counts.
     const beforeLength = before.length === 0 ? 0 : JSON.stringify(before).length
     const readLength = reader.length + asked.readLength + beforeLength
     const input: AgentInput = {
       protocol: 'http', conversationId: undefined, isNamed: false, readLength, metadata,
-      prompt, message, history, clientTools, clientToolResults, outputSchema: format?.schema,
+      prompt, message, history, clientTools, toolChoice, clientToolResults, outputSchema: format?.schema,
     }
     super(service, origin, hold, agent, input)
     this.#agent = agent

@@ -6,12 +6,15 @@ import { missing } from '../matrix.mjs'
 
 const skip = missing(import.meta.url, '@langchain/openai', '@openai/agents', 'openai', 'zod')
 const {
-  ChatOpenAI, OpenAI, Agent, OpenAIResponsesModel, run, setTracingDisabled,
+  Agent, ChatOpenAI, OpenAI, OpenAIChatCompletionsModel, OpenAIResponsesModel, run, setTracingDisabled, tool,
+  z,
 } = skip ? {} : {
   ...await import('@langchain/openai'), ...await import('@openai/agents'), ...await import('openai'),
+  ...await import('zod'),
 }
 if (!skip) setTracingDisabled(true)
 
+const pears = { count: 2, of: 'pears' }
 const agents = [
   {
     name: 'Thinker',
@@ -20,6 +23,15 @@ const agents = [
       call.event({ type: 'reasoning', text: 'see.' })
       yield 'Two '
       yield 'pears.'
+    },
+  },
+  {
+    name: 'Form',
+    /** Fills in what is asked for, in the way in which it is asked. */
+    run(_prompt, { clientTools: [tool], toolChoice, outputSchema }) {
+      if (outputSchema !== undefined) return pears
+      if (toolChoice === 'auto' || toolChoice === 'none') return 'Two pears.'
+      return { toolCalls: [{ name: toolChoice.name ?? tool.name, args: pears }] }
     },
   },
   { name: 'Broken', run: () => ({ text: 'No ink.', state: 'failed' }) },
@@ -80,6 +92,42 @@ test('Agents SDK: reasoning comes while it streams, and is an item of the run', 
   assert.deepEqual([thought, item.rawItem.content[0].text], [THOUGHT, THOUGHT])
   assert.equal(result.finalOutput, 'Two pears.')
 })
+
+for (const useResponsesApi of [false, true]) {
+  const of = useResponsesApi ? 'responses' : 'chat completions'
+  test(`LangChain: structured output, by each method, over ${of}`, options, async () => {
+    const shape = z.object({ count: z.number(), of: z.string() })
+    const model = langchain('form', { useResponsesApi })
+    for (const method of [undefined, 'jsonSchema', 'functionCalling', 'jsonMode']) {
+      const asked = model.withStructuredOutput(shape, { name: 'order', method })
+      assert.deepEqual(await asked.invoke('Two pears, as JSON'), pears, method)
+    }
+    const tools = ['order', 'note'].map((name) => ({ type: 'function', function: { name, parameters: {} } }))
+    // It leaves "required" out of what it sends to Responses.
+    const any = useResponsesApi ? undefined : 'order'
+    for (const [choice, called] of [['any', any], ['note', 'note'], ['auto', undefined]]) {
+      const { tool_calls: [call] } = await model.bindTools(tools, { tool_choice: choice }).invoke('Two pears')
+      assert.equal(call?.name, called)
+    }
+  })
+
+  test(`Agents SDK: a tool that must be called is called, over ${of}`, options, async () => {
+    const Model = useResponsesApi ? OpenAIResponsesModel : OpenAIChatCompletionsModel
+    for (const toolChoice of ['required', 'order']) {
+      const orders = []
+      const order = tool({
+        name: 'order', description: 'Orders.', parameters: z.object({ count: z.number(), of: z.string() }),
+        execute: (args) => { orders.push(args) },
+      })
+      const agent = new Agent({
+        name: 'Helper', model: new Model(openai(), 'form'), tools: [order], modelSettings: { toolChoice },
+      })
+      // It resets the choice once a tool was called.
+      assert.equal((await run(agent, 'Two pears')).finalOutput, 'Two pears.')
+      assert.deepEqual(orders, [pears])
+    }
+  })
+}
 
 test('a failure is told to who reads the stream, whatever they read of it', options, async () => {
   const told = /No ink\./
