@@ -248,6 +248,11 @@ export class LiveCall extends Lease implements Call {
   artifact(input: ArtifactInput): void {
     if (this.over) return
     if (this.channel.artifact !== undefined) return this.channel.artifact(input)
+    this.keepArtifact(input)
+  }
+
+  /** It goes into the answer. */
+  keepArtifact(input: ArtifactInput): void {
     const artifact = artifactOf(input)
     this.hold(JSON.stringify(artifact.parts).length)
     this.artifacts = addArtifact(this.artifacts ?? nothing, artifact, input.append === true)

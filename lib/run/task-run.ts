@@ -5,7 +5,7 @@
  */
 import { artifactOf } from '../define/artifact.ts'
 import { text } from '../define/content.ts'
-import { usageMeta } from '../define/event.ts'
+import { sentenceOf, usageMeta } from '../define/event.ts'
 import { asFault, Fault, publicMessage } from '../define/fault.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { rejectOneByOne } from '../define/question.ts'
@@ -18,6 +18,7 @@ import { shownFault } from './shown-fault.ts'
 import type { ArtifactInput } from '../define/artifact.ts'
 import type { CallChannel } from '../define/call.ts'
 import type { Content } from '../define/content.ts'
+import type { CallEvent } from '../define/event.ts'
 import type { LiveCall } from '../define/live-call.ts'
 import type { Severity } from '../define/log.ts'
 import type { Ability, Question } from '../define/question.ts'
@@ -46,6 +47,11 @@ export interface TaskClient {
   progress?(done: number, total: number | undefined, text: string | undefined, taskId: string): void
   /** Notifies the client that what an address was opened for is done. */
   completeElicitation?(elicitationId: string): void
+  /**
+   * Gets events and artifacts. Left out: artifacts are those of the task, and the call of a tool and its end
+   * are progress.
+   */
+  readonly output?: { event(event: CallEvent): void; artifact(input: ArtifactInput): void }
 }
 
 interface Open {
@@ -181,7 +187,14 @@ export class TaskRun implements CallChannel, RunningTask {
     if ((this.#open?.size ?? 0) === 0) this.#move('working')
   }
 
+  event(event: CallEvent): void {
+    if (this.#client.output !== undefined) return this.#client.output.event(event)
+    const sentence = sentenceOf(event)
+    if (sentence !== undefined) this.#call.step(sentence)
+  }
+
   artifact(input: ArtifactInput): void {
+    if (this.#client.output !== undefined) return this.#client.output.artifact(input)
     const { append = false, last = !append } = input
     if (this.#id !== undefined) this.#service.tasks.addArtifact(this.#id, artifactOf(input), { append, last })
   }

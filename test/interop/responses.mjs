@@ -24,6 +24,15 @@ const agents = [
       await new Promise((resolve) => { signal.addEventListener('abort', resolve) })
     },
   },
+  {
+    name: 'Steps',
+    async* run() {
+      for (const word of ['One ', 'two ', 'three.']) {
+        yield word
+        await new Promise((resolve) => { setTimeout(resolve, 50) })
+      }
+    },
+  },
   { name: 'Broken', run: () => { throw new Error('secret') } },
   { name: 'Form', run: () => ({ sum: 5 }) },
 ]
@@ -92,6 +101,45 @@ test('the background', { skip, timeout: 20_000 }, async () => {
   let done = await client.responses.create({ model: 'echo', input: 'Hello', background: true })
   while (done.status === 'in_progress') done = await client.responses.retrieve(done.id)
   assert.equal(done.output_text, '0: Hello')
+})
+
+test('a stream of the background is left, read on and cancelled', { skip, timeout: 20_000 }, async () => {
+  const asked = { model: 'steps', input: 'Go', background: true, stream: true }
+  let id
+  let last
+  let text = ''
+  for await (const event of await client.responses.create(asked)) {
+    if (event.type === 'response.created') id = event.response.id
+    if (event.type !== 'response.output_text.delta') continue
+    text += event.delta
+    last = event.sequence_number
+    break
+  }
+  assert.equal((await client.responses.retrieve(id)).status, 'in_progress')
+  const numbers = [last]
+  for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: last })) {
+    numbers.push(event.sequence_number)
+    if (event.type === 'response.output_text.delta') text += event.delta
+  }
+  assert.equal(text, 'One two three.')
+  assert.deepEqual(numbers, numbers.map((_, index) => last + index))
+  const again = await client.responses.stream({ response_id: id, starting_after: last }).finalResponse()
+  assert.equal(again.output_text, 'One two three.')
+  const whole = await client.responses.stream(asked).finalResponse()
+  assert.equal(whole.output_text, 'One two three.')
+  const stream = await client.responses.create({ ...asked, model: 'slow' })
+  const types = []
+  for await (const { type, response } of stream) {
+    types.push(type)
+    if (type === 'response.created') id = response.id
+    if (type === 'response.output_text.delta') await client.responses.cancel(id)
+  }
+  assert.equal(types.at(-1), 'response.incomplete')
+  assert.equal((await client.responses.retrieve(id)).status, 'cancelled')
+  const unknown = client.responses.retrieve('resp_1', { stream: true })
+  await assert.rejects(unknown, { status: 404, code: 'response_not_found' })
+  const counted = client.responses.inputTokens.count({ model: 'echo', input: 'Hello' })
+  await assert.rejects(counted, { status: 404, code: 'not_found' })
 })
 
 test('errors', { skip }, async () => {

@@ -457,7 +457,6 @@ test('each item of an input has an id of its own, and pages end', async (t) => {
   const path = `/v1/responses/${String(id)}`
   const wrong = await server.fetch(request(`${path}/input_items?limit=101`))
   assert.match(await wrong.text(), /limit must be a whole number from 1 to 100/)
-  assert.equal((await server.fetch(request(`${path}?stream=true`))).status, 501)
 })
 
 test('an answer fits the format, or is a refusal', async (t) => {
@@ -529,7 +528,6 @@ test('what is wrong is said with the member that it is in, and a failure ends th
     [{ tool_choice: 'required' }, 'tool_choice', /no function among the tools/],
     [{ tool_choice: { type: 'function', name: 'paint' } }, 'tool_choice', /names "paint", which is no/],
     [{ text: { format: { type: 'xml' } } }, 'text.format.type', /json_schema/],
-    [{ background: true, stream: true }, 'stream', /GET the response/],
     [{ background: true, store: false }, 'store', /must be true/],
     [{ conversation: 'c' }, 'conversation', /previous_response_id/],
     [{ previous_response_id: 'resp_1' }, 'previous_response_id', /no response 'resp_1'/],

@@ -92,12 +92,12 @@ export function openaiFailure(
 }
 
 /**
- * Anything thrown as the members of an `error` event of responses, and the brace at their end: older clients
- * read them as documented, newer ones read the `error` among them.
+ * The members of an `error` event of responses, and the brace at their end: older clients read them as
+ * documented, newer ones read the `error` among them.
  */
-export function openaiErrorEvent(service: Service, thrown: unknown, requestId: string): string {
-  const { status } = publicFailure(service, thrown, requestId)
-  const error = { ...openaiFailure(service, thrown, requestId), param: null }
+export function openaiErrorEvent(code: string, message: string): string {
+  const error = { code, message, param: null }
+  const [status = 500] = [...codes].find((one) => one[1] === code) ?? []
   return JSON.stringify({ ...error, error: { type: typeOf(status), ...error } }).slice(1)
 }
 

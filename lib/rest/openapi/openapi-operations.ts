@@ -210,7 +210,18 @@ export const httpOperations: Readonly<Record<OperationName, DocumentPart>> = {
     }),
   }, { requestBody: requestBody('CompactionRequest', undefined, true) }),
   getResponse: operation('OpenAI', 'Read a response', {
-    200: body('The response', 'Response'), ...failures('OpenAIError', { 404: NO_RESPONSE }),
+    200: wholeOrEventsBody(
+      'The response', 'Response', 'Events `response.created` to the last, then `[DONE]`.',
+    ),
+    ...failures('OpenAIError', { 400: '`starting_after` is wrong', 404: NO_RESPONSE }),
+  }, {
+    parameters: [{
+      name: 'stream', in: 'query', schema: { type: 'boolean', default: false },
+      description: 'Answers with its events, also while it runs.',
+    }, {
+      name: 'starting_after', in: 'query', schema: { type: 'integer', minimum: 0 },
+      description: 'The `sequence_number` behind which a stream begins. Left out: at the first event.',
+    }],
   }),
   deleteResponse: operation('OpenAI', 'Delete a response', {
     200: body('It is deleted', objectOf('id! object! deleted!', {

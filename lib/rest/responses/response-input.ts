@@ -82,9 +82,6 @@ export function decodeRequest(body: unknown): ResponseRequest {
   if (isGiven(text) && !isRecord(text)) throw wrongParam('text', 'must be an object')
   const [isStream, isBackground] = [isTrue(body, 'stream'), isTrue(body, 'background')]
   const isStored = body['store'] !== false
-  if (isBackground && isStream) {
-    throw wrongParam('stream', 'must be false in the background; GET the response until it has ended')
-  }
   if (isBackground && !isStored) throw wrongParam('store', 'must be true in the background')
   return {
     body, model, isStream, isStored, isBackground, isToGenerate: isTrue(body, 'generate', true),

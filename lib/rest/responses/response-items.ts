@@ -3,6 +3,7 @@
  * whole. Made again of the same pieces they are the same, with their ids.
  * Spec: https://platform.openai.com/docs/api-reference/responses-streaming
  */
+import { isRecord } from '../../define/content.ts'
 import { quote } from '../../wire/json.ts'
 import { itemId } from './item-references.ts'
 import {
@@ -74,6 +75,29 @@ export class ResponseItems {
     this.#closeMessage()
     for (const call of calls) this.#call(call)
     this.#closeReasoning()
+  }
+
+  /** What is left of the items as they are at the end, behind what has come of them in pieces. */
+  finish(items: readonly ResponseItem[]): void {
+    // It is among them.
+    this.#laterReasoning = ''
+    for (const item of items.slice(this.output.length)) {
+      const { type, call_id: id, name, namespace, arguments: written } = item
+      const [text, refusal] = ['text', 'refusal'].map((member) => firstText(item, member))
+      if (type === 'reasoning') {
+        this.#reason(text!.slice(this.#reasoning?.text.length ?? 0))
+        this.#closeReasoning()
+      } else if (type === 'function_call') {
+        const args = JSON.parse(String(written)) as NamespacedCall['args']
+        const place = typeof namespace === 'string' ? { namespace } : {}
+        this.#call({ id: String(id), name: String(name), args, ...place })
+      } else if (refusal !== '') {
+        this.refuse(refusal!)
+      } else {
+        this.say(text!.slice(this.#message?.text.length ?? 0))
+        this.#closeMessage()
+      }
+    }
   }
 
   #openMessage(part = textPart('')): Growing {
@@ -159,4 +183,11 @@ export class ResponseItems {
   #event(type: string, members: object): void {
     this.send?.(type, `"output_index":${this.output.length},${JSON.stringify(members).slice(1)}`)
   }
+}
+
+/** A text in the first part of an item; '' where there is none. */
+function firstText({ summary, content }: ResponseItem, member: string): string {
+  const [part]: readonly unknown[] = [summary ?? content].flat()
+  const text = isRecord(part) ? part[member] : undefined
+  return typeof text === 'string' ? text : ''
 }

@@ -50,8 +50,15 @@ function textOrNull(text: string | undefined): string {
   return text === undefined ? 'null' : quote(text)
 }
 
-/** Whether the client has asked for a summary of the reasoning. */
-export function asksForSummary({ body: { reasoning } }: ResponseRequest): boolean {
+/** A response as it was before its end. */
+export function begunOf(response: ResponseItem): ResponseItem {
+  return {
+    ...response, status: 'in_progress', completed_at: null, output: [], error: null, usage: null,
+  }
+}
+
+/** Whether the client has asked for a summary of the reasoning: of a request's body, or of a response. */
+export function asksForSummary({ reasoning }: ResponseItem): boolean {
   return isRecord(reasoning) && isGiven(reasoning['summary'])
 }
 
@@ -77,8 +84,9 @@ function settingsIn(body: ResponseItem): readonly [settings: string, labels: str
     text: { format: formatOf(body['text']) },
     top_p: number('top_p', 1), temperature: number('temperature', 1),
     presence_penalty: number('presence_penalty', 0), frequency_penalty: number('frequency_penalty', 0),
+    reasoning: isRecord(body['reasoning']) ? body['reasoning'] : null,
     top_logprobs: number('top_logprobs', 0), max_output_tokens: number('max_output_tokens', null),
-    max_tool_calls: number('max_tool_calls', null), reasoning: null, user: text('user'),
+    max_tool_calls: number('max_tool_calls', null), user: text('user'),
   }
   const labels = {
     safety_identifier: text('safety_identifier'), prompt_cache_key: text('prompt_cache_key'),

@@ -17,6 +17,7 @@ import { CompactionReader } from './compaction.ts'
 import { keepResponse } from './kept-responses.ts'
 import { conversationOf } from './response-input.ts'
 import { ResponseItems } from './response-items.ts'
+import { pieceLine } from './response-stream.ts'
 import { asksForSummary, formatResponse, idFor, secondsNow, usageOf } from './response-object.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
@@ -52,6 +53,8 @@ export class ResponseRun extends RunReply<Answer> {
   readonly #createdAt = secondsNow()
   readonly #items: ResponseItems
   #reasoningLength = 0
+  /** Keeps what comes in pieces of one in the background. */
+  #keepLine: ((line: string) => MaybePromise<void>) | undefined
   #number = 0
 
   /** Throws `Fault('invalid')` for wrong items. */
@@ -80,7 +83,7 @@ export class ResponseRun extends RunReply<Answer> {
     this.#input = input
     this.#request = request
     this.#asked = asked
-    this.#items = new ResponseItems(this.id, asksForSummary(request))
+    this.#items = new ResponseItems(this.id, asksForSummary(request.body))
   }
 
   get runnable(): Agent | Group { return this.#agent }
@@ -96,13 +99,18 @@ export class ResponseRun extends RunReply<Answer> {
     this.call.hold(text.length)
     this.#reasoningLength += text.length
     this.#items.reason(text)
+    if (text !== '') void this.#record('reasoning', text)
   }
 
   /** The response as it is before its end, as JSON. */
   begun(): string { return this.#response({ status: 'in_progress' }) }
 
-  /** Runs without a client that waits. Resolves to the response as JSON, which is kept. */
-  run(): MaybePromise<string> {
+  /**
+   * Runs without a client that waits. Resolves to the response as JSON, which is kept. `keepLine` gets what
+   * comes in pieces, if they are to be read; it may throw.
+   */
+  run(keepLine: (line: string) => MaybePromise<void>): MaybePromise<string> {
+    if (this.#request.isStream) this.#keepLine = keepLine
     return andThen(this.execute(), (answer) => this.#ended(answer))
   }
 
@@ -122,8 +130,8 @@ export class ResponseRun extends RunReply<Answer> {
     }
     if (!this.#isAsked) return noAnswer
     // An answer in a format is checked before any of it is sent.
-    const isSent = this.sink !== undefined && this.#request.format === undefined
-    const emit = isSent ? this.#emit.bind(this) : undefined
+    const isRead = this.sink !== undefined || this.#keepLine !== undefined
+    const emit = isRead && this.#request.format === undefined ? this.#emit.bind(this) : undefined
     return answerMessage(this.service, this.#agent, this.#input, this.call, emit)
   }
 
@@ -138,7 +146,7 @@ export class ResponseRun extends RunReply<Answer> {
   protected override fail(error: unknown): void {
     const failed = openaiFailure(this.service, error, this.call.requestId)
     // Many clients read nothing of the response that failed.
-    this.#send('error', openaiErrorEvent(this.service, error, this.call.requestId))
+    this.#send('error', openaiErrorEvent(failed.code, failed.message))
     const isCancelled = asFault(error).kind === 'cancelled'
     const end = isCancelled ? { status: 'cancelled' } as const : { status: 'failed', error: failed } as const
     const facts = { ...end, output: this.#items.soFar }
@@ -148,7 +156,8 @@ export class ResponseRun extends RunReply<Answer> {
   }
 
   dismissal({ kind, message }: Dismissal): string {
-    const members = openaiErrorEvent(this.service, new Fault(kind, message), this.call.requestId)
+    const failed = openaiFailure(this.service, new Fault(kind, message), this.call.requestId)
+    const members = openaiErrorEvent(failed.code, failed.message)
     return formatEvent(`{"type":"error","sequence_number":${this.#number},${members}`, 'error') + DONE
   }
 
@@ -202,7 +211,18 @@ export class ResponseRun extends RunReply<Answer> {
   }
 
   #emit(piece: Content): void | Promise<void> {
-    if (!this.#say(textOfBlock(piece, !this.#items.hasMessage))) return this.sink!.ready()
+    const delta = textOfBlock(piece, !this.#items.hasMessage)
+    if (!this.#say(delta)) return this.sink!.ready()
+    if (delta !== '') return this.#record('text', delta)
+  }
+
+  #record(kind: 'text' | 'reasoning', delta: string): void | Promise<void> {
+    try {
+      return this.#keepLine?.(pieceLine(kind, delta))
+    } catch {
+      // There is no room for more: what is not kept here comes at the end.
+      this.#keepLine = undefined
+    }
   }
 
   /** False: the client is behind. */

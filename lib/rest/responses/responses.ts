@@ -2,6 +2,7 @@
  * Responses: created, read, cancelled and deleted by their owner. One in the background is a task.
  * Spec: https://platform.openai.com/docs/api-reference/responses
  */
+import { text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { timeoutOf } from '../../run/answer-message.ts'
 import { cancelTaskRun, TaskRun } from '../../run/task-run.ts'
@@ -18,15 +19,15 @@ import { keepResponse, readResponse, removeResponse } from './kept-responses.ts'
 import { decodeCompaction, decodeRequest, readableItems } from './response-input.ts'
 import { idFor, secondsNow, usageOf } from './response-object.ts'
 import { ResponseRun } from './response-run.ts'
+import { absence, requireResponse, responseNow, responseTask, unknownResponse } from './response-state.ts'
+import { PIECES, streamResponse } from './response-stream.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
-import type { Task } from '../../tasks/task.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
-import type { KeptResponse } from './kept-responses.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { AskedItems } from './response-run.ts'
 
@@ -37,13 +38,23 @@ export function createResponse(
   const request = decodeRequest(valueIn(body, service))
   const agent = requireModel(service, request.model, origin)
   const { idempotencyKey: key } = head
-  if (key === undefined) return begin(service, seal, agent, request, origin)
-  return replyOnce(service, key, origin, openaiRefusal, {
-    identity: JSON.stringify({ responses: body }),
-    timeoutMs: timeoutOf(service, agent),
-    isStream: request.isStream,
-    begin: (hold) => begin(service, seal, agent, request, origin, hold),
-  })
+  const { isBackground, isStream } = request
+  const reply = key === undefined ? begin(service, seal, agent, request, origin)
+    : replyOnce(service, key, origin, openaiRefusal, {
+      identity: JSON.stringify({ responses: body }),
+      timeoutMs: timeoutOf(service, agent),
+      isStream: isStream && !isBackground,
+      begin: (hold) => begin(service, seal, agent, request, origin, hold),
+    })
+  return isBackground && isStream ? andThen(reply, (begun) => asStream(service, begun, origin)) : reply
+}
+
+/** The events of a response that has begun in the background, instead of what it was then. */
+async function asStream(service: Service, begun: Reply, { principal, requestId }: Origin): Promise<Reply> {
+  if (begun.status !== 200) return begun
+  const { id } = JSON.parse(String(begun.body)) as { readonly id: string }
+  const { headers } = begun
+  return { ...await streamResponse(service, principal.id, id, -1, requestId), ...headers && { headers } }
 }
 
 function begin(
@@ -107,7 +118,10 @@ function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
   const owner = call.principal.id
   service.tasks.check()
   service.workload.check(call.origin)
-  const task = new TaskRun(service, call, { can: () => false })
+  const task = new TaskRun(service, call, {
+    can: () => false,
+    output: { event: run.event.bind(run), artifact: call.keepArtifact.bind(call) },
+  })
   const response = run.begun()
   const begin = { input: run.input, items: run.itemsSoFar }
   // Not for ever, even where the run may take that long: what a client makes us keep makes room.
@@ -115,7 +129,7 @@ function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
   const kept = keepResponse(service, owner, id, response, begin, runMs)
   const work = async (): Promise<void> => {
     try {
-      await run.run()
+      await run.run((line) => task.piece(PIECES, text(line), true, false))
       task.complete({})
     } catch (error) {
       // It is kept before the task has ended, and may be forgotten.
@@ -134,23 +148,33 @@ function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
   })
 }
 
-/** A response as it stands. Each of these rejects with a `Fault`. */
+/** A response as it stands, or its events. Each of these rejects with a `Fault`. */
 export async function getResponse(service: Service, exchange: Exchange): Promise<Reply> {
-  if (new URLSearchParams(exchange.query).get('stream') === 'true') {
-    throw new Fault('unsupported', 'A response that was created is not streamed again; leave stream out')
+  const asked = new URLSearchParams(exchange.query)
+  const [owner, id] = [ownerOf(exchange), idIn(exchange)]
+  if (asked.get('stream') === 'true') {
+    return streamResponse(service, owner, id, startIn(asked), exchange.origin.requestId)
   }
-  return json(await shown(service, exchange, await requireResponse(service, exchange)))
+  return json(await responseNow(service, owner, id, await requireResponse(service, owner, id)))
+}
+
+/** The number of the event behind which a stream begins. */
+function startIn(asked: URLSearchParams): number {
+  const text = asked.get('starting_after')
+  if (text === null) return -1
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw wrongParam('starting_after', 'must be the sequence_number of an event, a whole number')
 }
 
 /** Cancels a response that runs in the background; one that has ended stays as it is. */
 export async function cancelResponse(service: Service, exchange: Exchange): Promise<Reply> {
-  const kept = await requireResponse(service, exchange)
+  const kept = await requireResponse(service, ownerOf(exchange), idIn(exchange))
   if (kept.response['background'] !== true) {
     throw new Fault('invalid', 'Only a response with "background": true can be cancelled; to end another, '
       + 'close its connection')
   }
   await cancelRunning(service, exchange)
-  const response = await shown(service, exchange, kept)
+  const response = await responseNow(service, ownerOf(exchange), idIn(exchange), kept)
   if (response['status'] === 'cancelled') {
     // Its task will be forgotten.
     await keepResponse(service, ownerOf(exchange), idIn(exchange), JSON.stringify(response), kept)
@@ -172,7 +196,7 @@ export async function listInputItems(service: Service, exchange: Exchange): Prom
   const limit = limitIn(asked, (demand) => wrongParam('limit', demand))
   const order = asked.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc') throw wrongParam('order', 'must be asc or desc')
-  const { input } = await requireResponse(service, exchange)
+  const { input } = await requireResponse(service, ownerOf(exchange), idIn(exchange))
   // Those of the client need not differ, and a page ends with one.
   const items = input.map((item, index) => ({ ...asItem(item), id: inputItemId(idIn(exchange), index) }))
   if (order === 'desc') items.reverse()
@@ -194,42 +218,9 @@ function asItem(item: ResponseItem): ResponseItem {
   return { ...item, type, status: 'completed', content: [{ type: part, text: content }] }
 }
 
-async function requireResponse(service: Service, exchange: Exchange): Promise<KeptResponse> {
-  const id = idIn(exchange)
-  const kept = await readResponse(service, ownerOf(exchange), id)
-  if (kept !== undefined) return kept
-  throw unknownResponse(id)
-}
-
-function unknownResponse(id: string): Fault {
-  return new Fault('not-found', absence(id), { param: null, code: 'response_not_found' })
-}
-
-/** A response that has not been completed ends as its task did. */
-async function shown(
-  service: Service, exchange: Exchange, { response }: KeptResponse,
-): Promise<ResponseItem> {
-  if (response['status'] !== 'in_progress') return response
-  const task = await taskOf(service, exchange)
-  const state = task?.status.state
-  if (state === 'canceled') return { ...response, status: 'cancelled' }
-  if (task !== undefined && state !== 'failed' && state !== 'completed') return response
-  // It may have been completed since it was read.
-  const now = (await readResponse(service, ownerOf(exchange), idIn(exchange)))?.response ?? response
-  if (now['status'] !== 'in_progress') return now
-  const lost = state === 'completed' ? 'It could not be kept' : 'The process that ran it has ended'
-  const message = task?.fault?.message ?? lost
-  return { ...now, status: 'failed', error: { code: 'server_error', message } }
-}
-
 async function cancelRunning(service: Service, exchange: Exchange): Promise<void> {
-  const task = await taskOf(service, exchange)
+  const task = await responseTask(service, ownerOf(exchange), idIn(exchange))
   if (task !== undefined && !isTerminal(task.status.state)) await cancelTaskRun(service, task)
-}
-
-async function taskOf(service: Service, exchange: Exchange): Promise<Task | undefined> {
-  const task = await service.tasks.get(ownerOf(exchange), idIn(exchange))
-  return task?.protocol === 'http' ? task : undefined
 }
 
 function ownerOf({ origin: { principal } }: Exchange): string {
@@ -238,8 +229,4 @@ function ownerOf({ origin: { principal } }: Exchange): string {
 
 function idIn({ params }: Exchange): string {
   return params.get('response') ?? ''
-}
-
-function absence(id: string): string {
-  return `You have no response '${id.slice(0, 60)}': it was not stored, or was kept long enough`
 }
