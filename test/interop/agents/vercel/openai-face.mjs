@@ -17,6 +17,13 @@ const agents = [
       yield 'pears.'
     },
   },
+  {
+    name: 'Form',
+    run(_prompt, { clientTools: [tool], toolChoice }) {
+      if (toolChoice === 'auto') return 'As I like.'
+      return { toolCalls: [{ name: toolChoice.name ?? tool.name, args: { count: 2 } }] }
+    },
+  },
   { name: 'Broken', run: () => ({ text: 'No ink.', state: 'failed' }) },
 ]
 
@@ -29,8 +36,8 @@ before(async () => {
 after(() => server.close())
 
 for (const [name, provider] of [['ai5', 'openai-2'], ['ai', 'openai-3'], ['ai7', '@ai-sdk/openai']]) {
-  const skip = missing(import.meta.url, name, provider)
-  const load = async () => ({ ...await import(name), ...await import(provider) })
+  const skip = missing(import.meta.url, name, provider, 'zod')
+  const load = async () => ({ ...await import(name), ...await import(provider), ...await import('zod') })
   const what = `AI SDK ${skip ? name : versionOf(import.meta.url, name)}:`
   const options = { skip, timeout: 30_000 }
   const ask = ({ createOpenAI }, model, more = {}) => {
@@ -53,6 +60,18 @@ for (const [name, provider] of [['ai5', 'openai-2'], ['ai', 'openai-3'], ['ai7',
       ])
       const whole = await generateText(asked)
       assert.deepEqual([whole.reasoningText, whole.text], ['Let me see.', 'Two pears.'])
+    }
+  })
+
+  test(`${what} a tool that must be called is called`, options, async () => {
+    const sdk = await load()
+    const inputSchema = sdk.z.object({ count: sdk.z.number() })
+    const tools = { note: sdk.tool({ inputSchema }), order: sdk.tool({ inputSchema }) }
+    for (const [toolChoice, called] of [
+      ['auto', undefined], ['required', 'note'], [{ type: 'tool', toolName: 'order' }, 'order'],
+    ]) {
+      const { toolCalls: [call] } = await sdk.generateText(ask(sdk, 'form', { tools, toolChoice }))
+      assert.deepEqual([call?.toolName, call?.input], [called, called && { count: 2 }])
     }
   })
 
