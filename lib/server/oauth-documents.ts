@@ -9,6 +9,7 @@ import { OversizeError, pinnedGet } from '../http/access/pinned-get.ts'
 import { lookupHost, unlessAborted } from '../run/host-lookups.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
 import { FairSlots } from '../util/fair-slots.ts'
+import { ownText } from '../util/own-text.ts'
 import { freshMsOf } from '../wire/freshness.ts'
 import { addressesOf, hostKindOf, hostNameOf, isListedHost, mayLeadTo } from '../wire/host.ts'
 import { ipKindOf } from '../wire/ip.ts'
@@ -93,7 +94,8 @@ export class OauthDocuments {
       const key = `${id} ${caller}`
       let reading = this.#reading.get(id) ?? this.#waiting.get(key)
       if (reading === undefined) {
-        reading = this.#begin(id, url, caller).finally(() => this.#waiting.delete(key))
+        // Cut from a request, of which nothing is kept.
+        reading = this.#begin(ownText(id), url, caller).finally(() => this.#waiting.delete(key))
         this.#waiting.set(key, reading)
       }
       return await reading
@@ -139,7 +141,7 @@ export class OauthDocuments {
     const reading = withinTime(async (signal) => {
       try {
         requireRate(this.#callers, caller)
-        requireRate(this.#hosts, hostNameOf(url))
+        requireRate(this.#hosts, ownText(hostNameOf(url)))
         const addresses = await this.#addressesOf(url, { owner: caller, signal })
         const answer = await pinnedGet(url, addresses, JSON_TYPE, MAX_BYTES, signal)
         const client = clientInDocument(id, jsonOf(url, answer))

@@ -2,6 +2,7 @@
  * What clients of the OAuth proxy say of themselves, when they register or in a document of their own.
  * Spec: RFC 7591 §2; RFC 8252 §7; draft-ietf-oauth-client-id-metadata-document-03.
  */
+import { ownText } from '../util/own-text.ts'
 import { isStrings } from '../wire/json.ts'
 import { objectIn } from '../wire/remote-json.ts'
 import { isLoopbackName } from '../wire/secure-address.ts'
@@ -72,7 +73,7 @@ export function clientInDocument(id: string, json: string): OauthClient {
   if (redirectUris.length === 0) {
     throw wrongRedirects(`must have an address of https, of this machine, or of the application's own scheme`)
   }
-  return { name: shownName(name), redirectUris, host: new URL(id).host }
+  return { name: ownText(shownName(name)), redirectUris, host: ownText(new URL(id).host) }
 }
 
 /**

@@ -55,7 +55,9 @@ export async function documentHost(t: TestContext): Promise<DocumentHost> {
     answer: (id, response) => answerWith(documentOf(id))(id, response),
   }
   const { request } = https
-  t.mock.method(https, 'request', (url: URL, options: RequestOptions) => {
+  t.after(() => { https.request = request })
+  // A mock would keep all that it was called with.
+  https.request = ((url: URL, options: RequestOptions) => {
     // A connection that is kept may lead elsewhere.
     assert.equal(options.agent, false)
     options.lookup?.(url.hostname, { all: true }, (_error, found) => {
@@ -65,7 +67,7 @@ export async function documentHost(t: TestContext): Promise<DocumentHost> {
       ...options, ...client, port, host: '127.0.0.1', lookup: undefined, path: `${url.pathname}${url.search}`,
       headers: { ...options.headers, host: url.host },
     })
-  })
+  }) as typeof https.request
   const find = (isOne: (address: string) => boolean) => async (name: string): Promise<string[]> => {
     const found = (host.names.get(name) ?? []).filter(isOne)
     if (found.length === 0) throw Object.assign(new Error(`queryA ENOTFOUND ${name}`), { code: 'ENOTFOUND' })

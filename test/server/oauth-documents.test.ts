@@ -3,6 +3,7 @@ import test from 'node:test'
 import { oauthProxy } from '../../lib/index.ts'
 import { OauthDocuments } from '../../lib/server/oauth-documents.ts'
 import { eventually, jsonOf, request } from '../fixtures/client.ts'
+import { keptBytes } from '../fixtures/heap.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import { answerWith, documentHost, documentOf } from './document-host.ts'
 import {
@@ -38,7 +39,9 @@ async function authorize(server: TriportServer, id: string, more: Form = {}): Pr
 
 function standing(t: TestContext): (ms: number) => void {
   let now = 1_000
-  t.mock.method(performance, 'now', () => now)
+  // A mock would keep all that it was called for.
+  Object.defineProperty(performance, 'now', { value: () => now, configurable: true })
+  t.after(() => Reflect.deleteProperty(performance, 'now'))
   return (ms) => { now += ms }
 }
 
@@ -440,6 +443,24 @@ test('what is kept of documents has a bound in bytes', async (t) => {
   }
   for (let nth = 0; nth < 150; nth++) assert.equal(await find(nth), 1)
   assert.deepEqual([await find(0), await find(149), await find(120)], [1, 0, 0])
+})
+
+test('a document that is kept keeps neither the request nor the rest of what was read', async (t) => {
+  const host = await documentHost(t)
+  const pass = standing(t)
+  const good: DocumentHost['answer'] = (id, response) => {
+    answerWith(documentOf(id, { client_name: 'n'.repeat(14_000) }))(id, response)
+  }
+  for (const answer of [good, answerWith('', {}, 404)]) {
+    const documents = new OauthDocuments({ allowPrivate: true })
+    host.answer = answer
+    const kept = await keptBytes(30, (nth) => {
+      pass(3_000)
+      const query = Buffer.from(`${host.origin}/${nth}${' '.repeat(50_000)}`).toString('latin1')
+      return documents.find(query.trimEnd(), 'ann').catch(() => 0)
+    })
+    assert.ok(kept < 10_000, `${kept} for a document`)
+  }
 })
 
 test('what was granted is for that address alone', async (t) => {
