@@ -329,7 +329,7 @@ interface Place {
 
 /** The one that was used last first, and of equals the greater id. */
 function byUse(one: Pick<Place, 'id' | 'usedAt'>, other: Pick<Place, 'id' | 'usedAt'>): number {
-  return other.usedAt - one.usedAt || (one.id > other.id ? -1 : one.id < other.id ? 1 : 0)
+  return other.usedAt - one.usedAt || (one.id > other.id ? -1 : 1)
 }
 
 /** The last conversation of a page. */

@@ -426,7 +426,7 @@ export function formatRun({ owner, id }: Pick<Task, 'owner' | 'id'>): string {
 /** The newest status first, and of equals the greater id. */
 function byStatus(one: Task, other: Task): number {
   if (one.status.at !== other.status.at) return one.status.at < other.status.at ? 1 : -1
-  return one.id < other.id ? 1 : one.id > other.id ? -1 : 0
+  return one.id < other.id ? 1 : -1
 }
 
 function leaseLost(): Fault {

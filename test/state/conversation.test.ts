@@ -661,6 +661,8 @@ for (const [what, make] of kinds) {
       const [ids, sizes] = await pagesOf(all, 'ann', limit)
       assert.deepEqual(ids, whole, String(limit))
       assert.ok(sizes.every((size) => size <= limit))
+      // Only a store has to be asked whether more follows a page that is full.
+      if (what === 'memory') assert.equal(sizes.length, Math.ceil(21 / limit))
     }
     const { conversations: [first, second] } = await all.list('ann', 3)
     assert.deepEqual(first, { id: begun[3], messages: 3, preview: 'asked 3' })
@@ -698,6 +700,10 @@ for (const [what, make] of kinds) {
     await all.record('ann', 'kept-by-ann', [user(`${'x'.repeat(119)}\u{1f600}${'y'.repeat(50)}`)])
     const { conversations: [first] } = await all.list('ann', 1)
     assert.equal(first?.preview, `${'x'.repeat(119)}…`)
+    for (const [length, preview] of [[120, 'x'.repeat(120)], [121, `${'x'.repeat(120)}…`]] as const) {
+      await all.record('ann', `of-${length}-characters`, [user('x'.repeat(length))])
+      assert.equal((await all.list('ann', 1)).conversations[0]?.preview, preview)
+    }
   })
 }
 

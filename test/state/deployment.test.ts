@@ -94,12 +94,14 @@ test('however many begin at once, those with a secret in common have one id', as
 })
 
 /** A store whose reads of the ids are answered when the test says so. */
-function held(): { store: Store; readonly memory: Store; answers: (() => void)[] } {
+function held(): { store: Store; readonly memory: Store; answers: ((error?: Error) => void)[] } {
   const memory = memoryStore({ isShared: true })
-  const answers: (() => void)[] = []
+  const answers: ((error?: Error) => void)[] = []
   const read = (key: Parameters<Store['read']>[0]): MaybePromise<ReturnType<typeof memory.read>> => (
     key.collection !== 'deployments' ? memory.read(key)
-      : new Promise((resolve) => answers.push(() => resolve(memory.read(key))))
+      : new Promise((resolve, reject) => answers.push((error) => (
+        error === undefined ? resolve(memory.read(key)) : reject(error)
+      )))
   )
   return { store: { ...memory, read }, memory, answers }
 }
@@ -130,7 +132,14 @@ test('an answer that never comes is not waited for by who asks later', async () 
     void Promise.resolve(one.read(place)).catch(() => {})
     return answers.length === 2
   })
+  // Nor is the one that is asked for now given up for what comes of it in the end.
+  const again = Promise.resolve(one.read(place))
+  answers[0]!(new Error('late'))
+  await new Promise((resolve) => setImmediate(resolve))
+  const last = Promise.resolve(one.read(place))
+  assert.equal(answers.length, 2)
   answers[1]!()
+  assert.deepEqual([await again, await last], [undefined, undefined])
   await eventually(() => !(one.read(place) instanceof Promise))
 })
 
@@ -144,4 +153,46 @@ test('who was refused asks again', async () => {
   await assert.rejects(async () => one.write(place, 'a', 1_000, 0), /ECONNREFUSED/)
   isDown = false
   assert.equal(typeof await one.write(place, 'a', 1_000, 0), 'number')
+})
+
+test('the id is written again where the store has lost it, and only then', async () => {
+  const memory = memoryStore({ isShared: true })
+  let writes = 0
+  const counted: Store = { ...memory, write(key, ...rest) {
+    if (key.collection === 'deployments') writes += 1
+    return memory.write(key, ...rest)
+  } }
+  const one = storeOf(counted, [OLD, NEW])
+  // Nobody has asked for it yet.
+  await one.confirm()
+  assert.equal(memory.read(deployments), undefined)
+  assert.equal(await meet(one, storeOf(memory, NEW)), true)
+  const known = memory.read(deployments)!.value
+  await one.confirm()
+  assert.equal(writes, 1)
+  memory.remove(deployments, 'any')
+  // Another deployment is there first, and a process of this one would choose another id now.
+  await storeOf(memory, NEXT).read(place)
+  await one.confirm()
+  assert.equal(writes, 2)
+  const lines = memory.read(deployments)!.value.split('\n')
+  for (const line of known.split('\n')) assert.ok(lines.includes(line))
+  assert.equal(lines.length, 3)
+  for (const secret of [OLD, NEW]) assert.equal(await meet(one, storeOf(memory, secret)), true)
+  const away = storeOf({ ...memory, read: (key) => {
+    if (writes === 0 && key.collection === 'deployments') throw new Error('ECONNREFUSED')
+    return memory.read(key)
+  } }, OLD)
+  await away.read(place)
+  writes = 0
+  await assert.rejects(away.confirm(), /ECONNREFUSED/)
+})
+
+test('who is never first is told so, after a number of tries that is bounded', async () => {
+  let tries = 0
+  const store: Store = { ...memoryStore({ isShared: true }), write: () => void tries++ }
+  await assert.rejects(async () => storeOf(store, OLD).read(place), {
+    kind: 'busy', message: 'Other deployments write to the store all the time; try again later',
+  })
+  assert.equal(tries, 100)
 })
