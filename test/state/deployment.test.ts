@@ -143,6 +143,19 @@ test('an answer that never comes is not waited for by who asks later', async () 
   await eventually(() => !(one.read(place) instanceof Promise))
 })
 
+test('no timer is left behind what was answered, or refused', async () => {
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  for (const error of [undefined, new Error('ECONNREFUSED')]) {
+    const { store, answers } = held()
+    const asked = Promise.resolve(deploymentStore(store, OLD, undefined, 60_000).read(place))
+    assert.equal(timers(), before + 1)
+    answers[0]!(error)
+    await asked.catch(() => {})
+    assert.equal(timers(), before)
+  }
+})
+
 test('who was refused asks again', async () => {
   const memory = memoryStore({ isShared: true })
   let isDown = true

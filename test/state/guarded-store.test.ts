@@ -223,3 +223,38 @@ test('a store that is away is asked each second until it is back, and given up a
   await turns()
   assert.deepEqual([asked(), returns.length], [before, 4])
 })
+
+test('an answer that was given up counts once, however it ends', async (t) => {
+  const pass = standingTime(t)
+  const inner = memoryStore({ isShared: true })
+  const ends: ((error?: Error) => void)[] = []
+  const guard = guardedStore({
+    ...inner, isShared: true,
+    read: () => new Promise((resolve, reject) => {
+      ends.push((error) => error === undefined ? resolve(undefined) : reject(error))
+    }),
+  }, limitsOf({ storeTimeoutMs: 20 }), () => {})
+  const turns = async (): Promise<void> => {
+    for (let nth = 0; nth < 6; nth++) await new Promise(setImmediate)
+  }
+  const late = async (): Promise<void> => {
+    const answer = assert.rejects(async () => guard.read(key), isBusy)
+    pass(40)
+    await answer
+  }
+  await late()
+  await late()
+  for (const end of ends.splice(0)) end(new Error('ECONNRESET'))
+  await turns()
+  // Nobody asks whether the store is there.
+  pass(100)
+  await turns()
+  assert.deepEqual([ends.length, guard.isUnavailable], [0, false])
+  // Nor does an answer that comes too late say that it is.
+  await late()
+  assert.equal(guard.isUnavailable, true)
+  ends.splice(0)[0]!()
+  await turns()
+  assert.equal(guard.isUnavailable, true)
+  guard.close?.()
+})
