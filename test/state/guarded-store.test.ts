@@ -258,3 +258,28 @@ test('an answer that was given up counts once, however it ends', async (t) => {
   assert.equal(guard.isUnavailable, true)
   guard.close?.()
 })
+
+test('a store is given up once, however many find it silent, and not where it was closed', async (t) => {
+  const pass = standingTime(t)
+  for (const isClosed of [false, true]) {
+    const { guard, turn, asked, said } = guarded()
+    turn('silent')
+    const refused = [1, 2, 3, 4, 5].map(() => assert.rejects(async () => guard.read(key), isBusy))
+    if (isClosed) guard.close?.()
+    pass(40)
+    await Promise.all(refused)
+    assert.deepEqual([guard.isUnavailable, said.length], isClosed ? [false, 0] : [true, 1])
+    const before = asked()
+    pass(1_000)
+    assert.equal(asked() - before, isClosed ? 0 : 1)
+    guard.close?.()
+  }
+})
+
+test('what says by itself that it was not reached is told as it is', async () => {
+  const { guard, turn } = guarded()
+  const away = new Fault('busy', 'Redis is away', undefined, { cause: new Error('ECONNREFUSED') })
+  turn(away)
+  for (const _ of [1, 2]) await assert.rejects(async () => guard.read(key), (error) => error === away)
+  guard.close?.()
+})

@@ -108,6 +108,20 @@ test('a reply is kept for its time, and a run that never ended for that of its r
   assert.equal((await replies.claim('ann', 'running', 'body', 500)).state, 'held')
 })
 
+test('a run without a limit counts as dead after a day', async () => {
+  const keeps: number[] = []
+  const memory = memoryStore()
+  const replies = repliesIn({ ...memory, write(place, value, keepMs, expected) {
+    keeps.push(keepMs)
+    return memory.write(place, value, keepMs, expected)
+  } })
+  const DAY_MS = 24 * 60 * 60_000
+  for (const [at, timeoutMs] of [Infinity, DAY_MS + 1, DAY_MS - 1].entries()) {
+    await held(await replies.claim('ann', `${at}`, 'body', timeoutMs)).keep('{}')
+  }
+  assert.deepEqual(keeps, [DAY_MS + 1_000, 1_000, DAY_MS + 1_000, 1_000, DAY_MS + 999, 1_000])
+})
+
 const bounds: readonly (readonly [what: string, options: MemoryStoreOptions, reply: string])[] = [
   ['keys', { maxEntries: 4 }, '{}'], ['bytes', { maxBytes: 4_000 }, `"${'a'.repeat(900)}"`],
 ]
@@ -275,7 +289,8 @@ test('a run is dead where one who may judge finds its process gone, and no reply
       if (isWritten) void hold.keep('{}')
       return isAlive
     })
-    const second = idempotentReplies(limits, memory, () => {}, nodes)
+    const distant: Store = { ...memory, read: async (place) => memory.read(place) }
+    const second = idempotentReplies(limits, distant, () => {}, nodes)
     assert.equal((await second.claim('ann', 'k', 'other', 1_000)).state, 'other')
     assert.equal((await second.claim('bob', 'k', 'other', 1_000)).state, 'held')
     assert.equal((await second.claim('ann', 'k', 'body', 1_000)).state, expected)

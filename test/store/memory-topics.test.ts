@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryLimits, memoryTopics } from '../../lib/store/memory/memory.ts'
+import { standingTime } from '../fixtures/time.ts'
 import type { Keep, MemoryStoreOptions } from '../../lib/index.ts'
 
 type Topics = ReturnType<typeof memoryTopics>
@@ -104,9 +105,50 @@ test('kept events of different times each keep their own', async () => {
   assert.deepEqual(keptOf(topics, 'a'), ['long', 'last'])
 })
 
+test('an event is kept for its time, and not a moment longer, and its topic with the last of them', (t) => {
+  const pass = standingTime(t)
+  const topics = topicsWith()
+  for (const [text, ms] of [['first', 100], ['second', 200], ['third', 300]] as const) {
+    topics.publish('a', text, { events: 9, ms })
+  }
+  pass(99)
+  assert.deepEqual(keptOf(topics, 'a'), ['first', 'second', 'third'])
+  pass(1)
+  assert.deepEqual(keptOf(topics, 'a'), ['second', 'third'])
+  pass(199)
+  assert.deepEqual([keptOf(topics, 'a'), topics.size], [['third'], 1])
+  pass(1)
+  topics.publish('b', 'x', keep)
+  assert.equal(topics.size, 1)
+})
+
+test('who left before does not end what is followed anew', () => {
+  const topics = topicsWith()
+  const heard: string[] = []
+  const leave = topics.follow('a', 'now', () => heard.push('before'))
+  leave()
+  topics.follow('a', 'now', (text) => heard.push(text))
+  leave()
+  topics.publish('a', 'x', undefined)
+  assert.deepEqual([heard, topics.size], [['x'], 1])
+})
+
+test('who leaves again does not make its topic one of a later last event', () => {
+  const topics = topicsWith({ maxTopics: 2 })
+  const leave = topics.follow('a', 'now', () => {})
+  topics.publish('a', 'x', keep)
+  leave()
+  topics.publish('b', 'x', keep)
+  leave()
+  topics.publish('c', 'x', keep)
+  assert.deepEqual(['b', 'c'].map((topic) => keptOf(topics, topic).length), [1, 1])
+})
+
 test('what a listener throws is a warning of the process', async () => {
   const topics = topicsWith()
-  const warned = new Promise((resolve) => process.once('warning', resolve))
+  const warned = new Promise((resolve) => process.on('warning', (warning) => {
+    if (warning.name !== 'ExperimentalWarning') resolve(warning)
+  }))
   topics.follow('a', 'now', () => { throw new Error('The listener is broken') })
   topics.publish('a', 'x', undefined)
   assert.match(String(await warned), /The listener is broken/)

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryStore } from '../../lib/index.ts'
+import { keptBytes } from '../fixtures/heap.ts'
+import { standingTime } from '../fixtures/time.ts'
 import type { MemoryStore, MemoryStoreOptions, StoreKey } from '../../lib/index.ts'
 
 const LONG_MS = 60_000
@@ -87,6 +89,36 @@ test('what has expired goes first, whoever holds most', async () => {
   put(store, 'ann', 'c')
   assert.deepEqual(keysOf(store, 'ann'), ['c', 'b', 'a'])
   assert.deepEqual(keysOf(store, 'bob'), [])
+})
+
+test('an entry is there until its time is over, and not a moment longer', (t) => {
+  const pass = standingTime(t)
+  const ways: readonly (readonly [what: string, isThere: (store: MemoryStore) => boolean])[] = [
+    ['read', (store) => store.read(place('ann', 'a')) !== undefined],
+    ['listed', (store) => keysOf(store, 'ann').includes('a')],
+    ['removed', (store) => store.remove(place('ann', 'a'), 'any')],
+    ['written', (store) => store.write(place('ann', 'a'), 'y', LONG_MS, 0) === undefined],
+  ]
+  for (const [what, isThere] of ways) {
+    for (const [ms, expected] of [[99, true], [100, false]] as const) {
+      const store = memoryStore()
+      put(store, 'ann', 'a', 'x', 100)
+      put(store, 'ann', 'b', 'x', 200)
+      pass(ms)
+      assert.equal(isThere(store), expected, `${what} after ${ms} ms`)
+    }
+  }
+})
+
+test('of what is gone nothing is left, of however many owners and collections', async () => {
+  const store = memoryStore()
+  const kept = await keptBytes(2_000, (n) => {
+    for (const at of [place(`owner ${n}`, 'a'), place('ann', 'a', `things-${n}`)]) {
+      store.write(at, 'x', LONG_MS, 0)
+      store.remove(at, 'any')
+    }
+  })
+  assert.ok(kept < 100, `${kept} bytes for each`)
 })
 
 test('what can never fit is refused, changes nothing and pushes nobody out', () => {
