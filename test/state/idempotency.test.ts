@@ -122,6 +122,27 @@ test('a run without a limit counts as dead after a day', async () => {
   assert.deepEqual(keeps, [DAY_MS + 1_000, 1_000, DAY_MS + 1_000, 1_000, DAY_MS + 999, 1_000])
 })
 
+test('a key of which cannot be read what became of it is run by nobody', async () => {
+  const store = memoryStore()
+  const replies = repliesIn(store)
+  held(await replies.claim('ann', 'k', 'body', 1_000))
+  const at = { collection: 'idempotency', owner: 'ann', key: 'k' }
+  const { value } = store.read(at)!
+  const wrong = [
+    '', 'r', value.slice(0, -1), value.replace(/^r/, 'x'), value.slice(1), `${value.slice(0, 40)}!!!!`,
+  ]
+  for (const damaged of wrong) {
+    store.write(at, damaged, 1_000, 'any')
+    assert.equal((await replies.claim('ann', 'k', 'body', 1_000)).state, 'lost', damaged)
+  }
+  const rows = [['r', 'running'], ['l', 'lost'], ['d', 'done']] as const
+  for (const [letter, state] of rows) {
+    store.write(at, value.replace(/^r/, letter), 1_000, 'any')
+    assert.equal((await replies.claim('ann', 'k', 'body', 1_000)).state, state)
+    assert.equal((await replies.claim('ann', 'k', 'another', 1_000)).state, 'other')
+  }
+})
+
 const bounds: readonly (readonly [what: string, options: MemoryStoreOptions, reply: string])[] = [
   ['keys', { maxEntries: 4 }, '{}'], ['bytes', { maxBytes: 4_000 }, `"${'a'.repeat(900)}"`],
 ]
