@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../lib/index.ts'
-import { publisher } from '../../lib/store/shared/remote.ts'
+import { publisher, remoteStore } from '../../lib/store/shared/remote.ts'
+import { total } from '../../lib/util/memory.ts'
+import type { RemoteCommands } from '../../lib/store/shared/remote.ts'
 
 interface Batch {
   readonly topic: string
@@ -68,4 +70,49 @@ test('what waits has a bound', async () => {
   const again = publish('two', 'b', undefined, bytes)
   batches[1]!.end()
   await again
+})
+
+test('as much may wait as may, and not a byte more', async () => {
+  const { batches, publish } = held()
+  const most = total(256 * 1024 * 1024)
+  const first = publish('one', 'a', undefined, most - 1)
+  const second = publish('two', 'b', undefined, 1)
+  await assert.rejects(publish('three', 'c', undefined, 1), { kind: 'busy' })
+  for (const { end } of batches) end()
+  await Promise.all([first, second])
+})
+
+test('what a store may not be given is never sent; its commands are brought when needed', async () => {
+  const asked: string[] = []
+  let loads = 0
+  const command = (name: string) => async (): Promise<never> => {
+    asked.push(name)
+    return undefined as never
+  }
+  const commands = {
+    read: command('read'), write: command('write'), remove: command('remove'), list: command('list'),
+    publishBatch: command('publish'), followed: { follow: command('follow') }, close: command('close'),
+  } as unknown as RemoteCommands
+  const store = remoteStore(async () => {
+    loads += 1
+    if (loads === 1) throw new Fault('busy', 'away')
+    return commands
+  }, 10)
+  const place = { collection: 'things', owner: 'ann', key: 'a' }
+  const wrong: readonly (() => unknown)[] = [
+    () => store.write({ ...place, key: '' }, 'x', 1, 0),
+    () => store.write({ ...place, owner: '' }, 'x', 1, 0),
+    () => store.write(place, 'x'.repeat(11), 1, 0), () => store.publish('topic', 'x'.repeat(11)),
+  ]
+  for (const act of wrong) await assert.rejects(async () => act(), { kind: 'too-large' })
+  assert.deepEqual([loads, asked], [0, []])
+  await assert.rejects(async () => store.read(place), { kind: 'busy' })
+  await store.read(place)
+  await store.write(place, 'x'.repeat(10), 1, 0)
+  await store.remove(place, 0)
+  await store.list('things', 'ann', 1)
+  await store.publish('topic', 'x'.repeat(10))
+  await store.follow('topic', 'now', () => {})
+  await store.close?.()
+  assert.deepEqual([loads, asked], [2, ['read', 'write', 'remove', 'list', 'publish', 'follow', 'close']])
 })

@@ -247,6 +247,18 @@ test('a name is remembered for a day when nothing is left, and looked at again n
   assert.deepEqual([one.looked.length, keeps.length], [4, 1])
 })
 
+test('for how long a process is dead is counted anew once nothing of it was left', async (t) => {
+  const pass = standingTime(t)
+  const one = house()
+  join(one, 'dead')
+  await one.beat()
+  assert.equal(one.member('dead'), 'gone')
+  pass(limitsOf({}).rerunWaitMs)
+  const late = leave(one, 'dead', { protocol: 'a2a' })
+  for (let sweeps = 1; sweeps < 24; sweeps++) await one.beat()
+  assert.deepEqual([one.looked.length, (await one.tasks.get('ann', late.id))?.status.state], [2, 'working'])
+})
+
 test('what is only reserved, or has no second run, is ended and never run again', async () => {
   const one = house()
   join(one, 'dead')
