@@ -230,6 +230,7 @@ test('what is on its way on a line is bounded, and what has arrived does not cou
   const MiB = 1024 * 1024
   for (const more of [0, 1]) {
     const one = scene()
+    one.alive.add('there')
     let arrive: (() => void)[] = []
     const { heard, listener } = listening()
     const line = one.lines.open('there', 'any', null, listener)
