@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { compile } from '../../lib/schema/compile.ts'
+import { isAmong, isUnique } from '../../lib/schema/equal.ts'
 import { costOf } from '../fixtures/time.ts'
 import { errors, mistake } from './check.ts'
 import { doubling, list, row, text } from './rows.ts'
@@ -52,6 +53,27 @@ test('constants and items that are nested too deeply do not exhaust the stack', 
   assert.equal(compile({ const: deep })(copy).valid, false)
   assert.equal(compile({ enum: [deep, 1] })(1).valid, true)
   assert.equal(compile({ uniqueItems: true })([deep, copy]).valid, false)
+})
+
+test('a comparison costs as much as is compared, and what is nested too deeply more than there is', () => {
+  const costs = (one: unknown, other: unknown): readonly number[] => {
+    const paid = [0, 0]
+    isAmong([one], { pay: () => {} })(other, { pay: (parts) => { paid[0]! += parts } })
+    isUnique([one, other], { pay: (parts) => { paid[1]! += parts } })
+    return paid
+  }
+  const texts = (length: number): readonly number[] => (
+    costs({ a: 'x'.repeat(length) }, { a: `${'x'.repeat(length - 1)}y` })
+  )
+  const [short, long] = [texts(80), texts(880)]
+  // A part for eight characters, and for each that is digested.
+  assert.deepEqual([long[0]! - short[0]!, long[1]! - short[1]!], [100, 1_600])
+  const [first] = costs({ a: 'x'.repeat(880) }, { a: 'x'.repeat(879) })
+  assert.equal(first, short[0]! - 10)
+  const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+  for (const [depth, isPaid] of [[501, true], [502, false]] as const) {
+    for (const cost of costs(nested(depth), nested(depth))) assert.equal(Number.isFinite(cost), isPaid)
+  }
 })
 
 test('no more errors are collected than asked for', () => {
