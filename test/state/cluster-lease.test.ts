@@ -191,6 +191,21 @@ test('a process whose lease is gone from the store, but not over, has it again a
   assert.equal(memory.read({ collection: 'members', owner: '~', key: one.nodes.id })?.value, '')
 })
 
+test('a sign of life whose answer is lost is no reason to think that another has the name', async (t) => {
+  const { memory, begin, pass } = scene(t)
+  const one = begin()
+  await settled()
+  let lost = 0
+  one.store.write = async (...all) => {
+    const version = memory.write(...all)
+    if (lost++ < 2) throw new Error('connection reset')
+    return version
+  }
+  await pass(3 * BEAT_MS)
+  assert.deepEqual([one.nodes.isLeased, one.noticed], [true, ['follows', 'beat', 'beat']])
+  assert.equal(lost, 4)
+})
+
 test('the name of a process is there before its lease', async (t) => {
   const { memory, begin, lease, member } = scene(t)
   const one = begin()
@@ -273,6 +288,25 @@ test('who closes before it was there, or where the store is away, fails nowhere'
     assert.deepEqual(left, [0, way === 'away at the end' ? 1 : 0], way)
     t.mock.reset()
   }
+})
+
+test('who closes while a beat is under way gives up what that has brought', async (t) => {
+  const { memory, begin, lease, member } = scene(t)
+  const one = begin()
+  await settled()
+  let go = (): void => {}
+  one.store.write = (...all) => (
+    new Promise<void>((resolve) => { go = resolve }).then(() => memory.write(...all))
+  )
+  one.returned()
+  await settled()
+  const closed = one.nodes.close(true)
+  await settled()
+  one.store.write = memory.write
+  go()
+  await closed
+  await settled()
+  assert.deepEqual([lease(one.nodes.id), member(one.nodes.id)], [undefined, undefined])
 })
 
 test('what is asked of those who take over is asked of all, and found by one', async (t) => {

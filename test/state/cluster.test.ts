@@ -81,38 +81,6 @@ test('what was said is not believed a second time, nor on another topic, nor fro
   assert.deepEqual(heard, [1, 2])
 })
 
-test('a process lives for as long as it says so, and keeps its name whatever its lease does', async (t) => {
-  const shared = sharedMemory()
-  const [one, two] = [await processOn(t, shared, 80), await processOn(t, shared, 80)]
-  await eventually(() => two.nodes.isAlive(one.nodes.id))
-  assert.equal(await two.nodes.isAlive('nobody-1'), false)
-  one.store.isCut = true
-  await eventually(async () => !await two.nodes.isAlive(one.nodes.id))
-  assert.equal(one.nodes.isLeased, false)
-  one.store.isCut = false
-  await eventually(() => two.nodes.isAlive(one.nodes.id))
-  // It has not been there for a while, so it cannot tell at once who else was not.
-  await eventually(() => one.nodes.mayJudge)
-  await one.nodes.close(true)
-  assert.equal(await two.nodes.isAlive(one.nodes.id), false)
-})
-
-test('a sign of life whose answer is lost is no reason to think that another has the name', async (t) => {
-  const shared = sharedMemory()
-  const { nodes, store } = await processOn(t, shared, 80)
-  const { write } = store
-  let lost = 0
-  store.write = async (...all) => {
-    const version = await write(...all)
-    if (lost++ < 2) throw new Error('connection reset')
-    return version
-  }
-  let beats = 0
-  nodes.onBeat(() => { beats += 1 })
-  await eventually(() => lost > 3 && beats > 1)
-  assert.ok(nodes.isLeased)
-})
-
 test('on a line each word is heard once and in order, until one of the two ends it', async (t) => {
   const shared = sharedMemory()
   const [one, two] = [await processOn(t, shared), await processOn(t, shared)]
@@ -150,14 +118,4 @@ test('a question to a process that is dead, silent, or knows nothing of it is re
   await assert.rejects(one.lines.ask('nobody-1', 'echo', 'x', 20), gone)
   one.store.isCut = true
   await assert.rejects(one.lines.ask(two.nodes.id, 'echo', 'x', 20), busy)
-})
-
-test('a line to a process that dies is lost', async (t) => {
-  const shared = sharedMemory()
-  const [one, two] = [await processOn(t, shared, 80), await processOn(t, shared, 80)]
-  two.lines.on('wait', () => ({}))
-  let lost = 0
-  one.lines.open(two.nodes.id, 'wait', null, { onLost: () => { lost += 1 } })
-  two.store.isCut = true
-  await eventually(() => lost === 1)
 })
