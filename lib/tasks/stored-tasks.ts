@@ -235,9 +235,7 @@ export class StoredTasks {
   }
 
   #cancelSoon(record: TaskRecord): void {
-    const timer = this.#soon.get(record)
-    if (timer === undefined) return
-    clearTimeout(timer)
+    clearTimeout(this.#soon.get(record))
     this.#soon.delete(record)
   }
 

@@ -45,7 +45,7 @@ test('a name stands in the place of secrets, and is looked up nowhere', async ()
   assert.equal(await meet(storeOf(memory, OLD, OLD), storeOf(memory, OLD)), false)
   const named = storeOf(memory, OLD, 'desk')
   assert.equal(typeof named.write(place, 'at once', 1_000, 0), 'number')
-  await named.confirm()
+  await storeOf({ ...memory, read: () => assert.fail('It is looked up') }, OLD, 'desk').confirm()
   assert.equal(spacesIn(memory.read(deployments)).length, 1)
 })
 
