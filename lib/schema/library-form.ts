@@ -7,7 +7,7 @@ import { readValibot } from './read-valibot.ts'
 import { readZod, readZod3 } from './read-zod.ts'
 import { compile } from './compile.ts'
 import { step } from './error.ts'
-import { itemsOf, jsonValue, referenceTo, wordOf } from './library-part.ts'
+import { itemsOf, jsonValue, referenceTo, together, wordOf } from './library-part.ts'
 import { isObject } from './rule.ts'
 import type { Part, ReadPart, Side } from './library-part.ts'
 import type { JsonObject } from './rule.ts'
@@ -141,21 +141,25 @@ class Reading {
         const keyword = type === 'xor' ? 'oneOf' : 'anyOf'
         const all = itemsOf(part.several)
         const several = all.filter((one) => !isAbsent(this.#partOf(one)))
-        if (several.length === 1 && all.length > 1) return { ...this.jsonOf(several[0], path), ...more }
+        if (several.length === 0) return { not: {}, ...more }
+        if (several.length === 1 && all.length > 1) return together(this.jsonOf(several[0], path), more)
         return { [keyword]: several.map((one, index) => at(one, keyword, index)), ...more }
       }
       case 'intersection':
         return { allOf: itemsOf(part.several).map((one, index) => at(one, 'allOf', index)), ...more }
       case 'nullable': return this.#withInitial({ anyOf: [at(inner, 'anyOf', 0), { type: 'null' }] }, part)
-      case 'nonnullable': return { ...at(inner), not: { type: 'null' }, ...more }
+      case 'nonnullable': {
+        const json = at(inner)
+        return together(json, json['not'] === undefined ? { not: { type: 'null' } } : {}, more)
+      }
       case 'optional': case 'nonoptional': case 'wrapped':
         return this.#withInitial(this.jsonOf(inner, path, isCoerced), part)
       case 'lazy': {
         const target = called(inner)
         if (this.#partOf(target) === undefined) return this.#leave(path, type)
-        return { ...this.jsonOf(target, path), ...more }
+        return together(this.jsonOf(target, path), more)
       }
-      case 'pipe': return { ...this.#pipe(part, path, isCoerced), ...more }
+      case 'pipe': return together(this.#pipe(part, path, isCoerced), more)
       default: return this.#leave(path, type)
     }
   }
@@ -173,11 +177,11 @@ class Reading {
     const items = itemsOf(several)
     const isOpenEnded = rest !== undefined && rest !== null
     const others = isOpenEnded ? at(rest, 'items') : isClosed === true ? false : undefined
-    return {
+    return together({
       type: 'array', prefixItems: items.map((one, index) => at(one, 'prefixItems', index)),
       minItems: items.findLastIndex((one) => !this.#isOptional(one)) + 1,
-      ...others !== undefined && { items: others }, ...more,
-    }
+      ...others !== undefined && { items: others },
+    }, more ?? {})
   }
 
   #record({ key, inner, isWhole, isLoose, more }: Part, at: At): JsonObject {
@@ -212,7 +216,7 @@ class Reading {
   /** A default is one of what comes in; some libraries have it of what comes out. */
   #withInitial(json: JsonObject, { initial, more = {} }: Part): JsonObject {
     const value = this.#side === 'input' ? jsonValue(initial) : undefined
-    return { ...json, ...value !== undefined && fits(json, value) && { default: value }, ...more }
+    return together(json, value !== undefined && fits(json, value) ? { default: value } : {}, more)
   }
 
   /** What comes in, or what comes out. What takes anything is told by what it is made into. */

@@ -101,21 +101,29 @@ export function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 }
 
-/** A bound of a length, of a number of items or properties, or of a number. */
+/** A bound of a length, of a number of items, or of a number. */
 export function bound(type: string, end: 'min' | 'max', value: unknown, isExclusive = false): JsonObject {
   if (typeof value !== 'number' || !Number.isFinite(value)) return {}
   if (type === 'string') return { [`${end}Length`]: value }
   if (type === 'array' || type === 'tuple') return { [`${end}Items`]: value }
+  if (type !== 'number') return {}
   return { [isExclusive ? `exclusive${end === 'min' ? 'Min' : 'Max'}imum` : `${end}imum`]: value }
 }
 
-/** The keywords of several checks; patterns, of which a schema has one, stand in `allOf`. */
+/** The keywords of several checks, all of which count: a schema has one of each, and others in `allOf`. */
 export function together(...all: readonly JsonObject[]): JsonObject {
-  const patterns = all.flatMap(({ pattern }) => pattern === undefined ? [] : [pattern])
-  const merged = Object.assign({}, ...all) as Record<string, unknown>
-  if (patterns.length < 2) return merged
-  const { pattern, ...rest } = merged
-  return { ...rest, allOf: patterns.map((one) => ({ pattern: one })) }
+  const merged: Record<string, unknown> = {}
+  const patterns: unknown[] = []
+  for (const [name, value] of all.flatMap((one) => Object.entries(one))) {
+    const other = merged[name]
+    if (name === 'pattern') patterns.push(value)
+    else if (Array.isArray(other) && name === 'allOf') merged[name] = [...other, ...itemsOf(value)]
+    else if (typeof value !== 'number' || typeof other !== 'number') merged[name] = value
+    else merged[name] = /^(?:m|exclusiveM)in/.test(name) ? Math.max(value, other) : Math.min(value, other)
+  }
+  if (patterns.length === 1) return { ...merged, pattern: patterns[0] }
+  if (patterns.length === 0) return merged
+  return { ...merged, allOf: [...itemsOf(merged['allOf']), ...patterns.map((pattern) => ({ pattern }))] }
 }
 
 /** What describes a schema, of what its author wrote about it. */

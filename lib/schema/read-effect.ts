@@ -16,30 +16,34 @@ export function readEffect(schema: object, side: Side): Part | undefined {
   const node = rawOf('ast' in schema ? schema.ast : schema)
   const { _tag: tag } = node
   if (typeof tag !== 'string') return undefined
+  const links = itemsOf(node['encoding'])
+  const isOptional = isOmissible(node, side)
+  if (side === 'output' || links.length === 0) return { ...readNode(node, tag, side), isOptional }
+  const to = { ...node, encoding: undefined }
+  return { type: 'pipe', from: rawOf(links.at(-1))['to'], to, more: descriptionOf(node), isOptional }
+}
+
+function readNode(node: Raw, tag: string, side: Side): Part {
   const written = annotation(node, 'JSONSchema')
   const kind = words.get(tag) ?? (tag === 'Arrays' ? 'array' : 'object')
   const more = together(...itemsOf(node['checks']).map((check) => keywordsOfCheck(check, kind)),
     written !== undefined ? about(written) : {}, descriptionOf(node))
-  const links = itemsOf(node['encoding'])
-  if (side === 'input' && links.length > 0) {
-    return { type: 'pipe', from: rawOf(links.at(-1))['to'], to: { ...node, encoding: undefined }, more }
-  }
   const isNarrowed = itemsOf(node['checks']).length > 0
   switch (tag) {
     case 'Declaration': return { ...declared(node, written), more }
     case 'Refinement': return refined(node, side, more)
-    case 'Member': return { type: 'wrapped', inner: node['type'], more, isOptional: isOmissible(node, side) }
+    case 'Member': return { type: 'wrapped', inner: node['type'], more }
     case 'Transformation': return { type: 'pipe', from: node['from'], to: node['to'], more }
     case 'Suspend': return { type: 'lazy', inner: node['thunk'] ?? node['f'], more }
     case 'Literal': return { type: 'enum', choices: [node['literal']], more }
     case 'Enum': case 'Enums':
       return { type: 'enum', choices: itemsOf(node['enums']).map((pair) => itemsOf(pair)[1]), more }
     case 'TemplateLiteral': return { type: 'string', more: { pattern: `^${templateOf(node)}$`, ...more } }
-    case 'Union': return { ...unionOf(itemsOf(node['types'])), more, isOptional: isOmissible(node, side) }
+    case 'Union': return { ...unionOf(itemsOf(node['types'])), more }
     case 'Arrays': case 'TupleType': return tupleOf(node, more)
     case 'Objects': case 'TypeLiteral': return objectOf(node, more)
     case 'ObjectKeyword': return { type: 'any', more: { type: ['object', 'array'], ...more } }
-    default: return { type: words.get(tag) ?? tag, more, isNarrowed, isOptional: isOmissible(node, side) }
+    default: return { type: words.get(tag) ?? tag, more, isNarrowed }
   }
 }
 
@@ -66,7 +70,12 @@ function keywordsOfCheck(check: unknown, type: string): JsonObject {
     return together(...itemsOf(checks).map((one) => keywordsOfCheck(one, type)))
   }
   const given: unknown = toJsonSchema({ type, schemas: [] })
-  return rawOf(Array.isArray(given) ? given[0] : given)
+  // Effect counts halves of characters, and writes how few characters these can be.
+  const { minLength } = rawOf(rawOf(rawOf(annotations)['representation'])['payload'])
+  return {
+    ...rawOf(Array.isArray(given) ? given[0] : given),
+    ...type === 'string' && minLength !== undefined && { minLength },
+  }
 }
 
 /** A class of values: dates, and what its author wrote a JSON Schema of. */
@@ -98,7 +107,7 @@ function isOmissible(node: Raw, side: Side): boolean | undefined {
   const { context, encoding } = node
   const last = rawOf(itemsOf(encoding).at(-1))['to']
   if (side === 'input' && last !== undefined) return isOmissible(rawOf(last), side)
-  return context === undefined ? undefined : rawOf(context)['isOptional'] === true
+  return 'context' in node ? rawOf(context)['isOptional'] === true : undefined
 }
 
 function unionOf(types: readonly unknown[]): Part {
@@ -108,8 +117,8 @@ function unionOf(types: readonly unknown[]): Part {
 }
 
 function tupleOf(node: Raw, more: JsonObject): Part {
-  const elements = itemsOf(node['elements']).map(memberOf)
-  const [rest, ...others] = itemsOf(node['rest']).map(memberOf)
+  const elements = itemsOf(node['elements']).map((element) => memberOf(element, true))
+  const [rest, ...others] = itemsOf(node['rest']).map((element) => memberOf(element))
   if (others.length > 0) return { type: 'elements after a rest' }
   if (elements.length === 0 && rest !== undefined) return { type: 'array', inner: rest, more }
   return { type: 'tuple', several: elements, rest, isClosed: true, more }
@@ -128,14 +137,17 @@ function objectOf(node: Raw, more: JsonObject): Part {
   return { type: 'object', properties, more, ...index !== undefined && { rest: index['type'] } }
 }
 
-/** A member of an object or an item of a list, with what is said of it there: in version 4 of its type. */
-function memberOf(given: unknown): unknown {
+/**
+ * A member of an object or an item of a list, with what is said of it there: in version 4 of its type.
+ * `isItem`: it is there, also where it may be undefined.
+ */
+function memberOf(given: unknown, isItem = false): unknown {
   const member = rawOf(given)
-  const { type, isOptional } = member
+  const { type, isOptional, annotations } = member
   if (member['_tag'] !== undefined) return member
-  if (isOptional !== true && annotation(member, 'Description') === undefined) return type
-  const context = isOptional === true ? { isOptional } : undefined
-  return { _tag: 'Member', type, annotations: member['annotations'], context }
+  const isSaid = isOptional === true || isItem
+  if (!isSaid && annotation(member, 'Description') === undefined) return type
+  return { _tag: 'Member', type, annotations, ...isSaid && { context: { isOptional } } }
 }
 
 /** The regular expression of a template: version 3 has spans after a head, version 4 parts. */

@@ -28,14 +28,15 @@ export function readZod3(schema: object, side: Side): Part | undefined {
     case 'catch': return { type, inner: innerType, isOptional: side === 'input', more }
     case 'intersection': return { type, several: [def['left'], def['right']], more }
     case 'record': return { type, key: def['keyType'], inner: valueType, more }
+    case 'tuple':
+      return { type, several: items, rest, isClosed: true, more: { minItems: itemsOf(items).length } }
     case 'object': return {
       type, properties: typeof shape === 'function' ? shape() : undefined, more,
       isClosed: def['unknownKeys'] === 'strict' && isOfNothing(def['catchall']),
       ...!isOfNothing(def['catchall']) && { rest: def['catchall'] },
     }
     default: return {
-      type, more, inner: innerType ?? element, several: options ?? items, rest,
-      isClosed: name === 'tuple', isCoerced: def['coerce'] === true,
+      type, more, inner: innerType ?? element, several: options, isCoerced: def['coerce'] === true,
       choices: name === 'literal' ? [value] : isObject(values) ? membersOf(values) : values,
       initial: typeof def['defaultValue'] === 'function' ? def['defaultValue']() : undefined,
     }
@@ -81,7 +82,14 @@ const numbers: ReadonlyMap<unknown, JsonObject> = new Map<unknown, JsonObject>([
   ['float32', { minimum: -Math.fround(3.4028234663852886e38), maximum: Math.fround(3.4028234663852886e38) }],
 ])
 
-export function readZod(schema: object): Part | undefined {
+export function readZod(schema: object, side: Side): Part | undefined {
+  const { optin, optout, traits } = rawOf(Reflect.get(schema, '_zod'))
+  const part = readPart(schema)
+  if (part === undefined || traits === undefined) return part
+  return { ...part, isOptional: (side === 'input' ? optin : optout) !== undefined }
+}
+
+function readPart(schema: object): Part | undefined {
   const def = defOf(schema)
   const { type: name, innerType, valueType, element, options, items, entries, values, catchall, rest } = def
   if (typeof name !== 'string') return undefined
@@ -89,7 +97,7 @@ export function readZod(schema: object): Part | undefined {
   const checks = [def, ...itemsOf(def['checks']).map(defOf)]
   const more = together(...checks.map((check) => keywordsOfZod(type, check)), about(registered(schema)))
   switch (name) {
-    case 'pipe': return { type, from: def['in'], to: def['out'], more }
+    case 'pipe': return { type, from: def['in'], to: def['out'], more: about(registered(schema)) }
     case 'lazy': return { type, inner: def['getter'], more }
     case 'promise': return { type: 'wrapped', inner: innerType, more }
     case 'success': return { type: 'boolean', more }

@@ -49,14 +49,14 @@ export function jsonFormOf(schema: Schematic, side: Side, member: string, at: st
   const own = read?.isBest === true ? undefined : ownFormOf(schema, side)
   if (own?.json !== undefined) return moved(own.json, at)
   const gap = read === undefined ? own?.gap : read.gap
-  if (read !== undefined && gap === undefined) return moved(read.json, at)
-  if (own === undefined && gap === undefined) {
+  if (gap !== undefined) throw gapError(vendor, gap, at, side, besides(BY_HAND, member))
+  if (read !== undefined) return moved(read.json, at)
+  if (own === undefined) {
     throw new TypeError(`This ${vendor} schema has no JSON Schema form; write ${remedyOf(schema, member)}`)
   }
-  if (gap !== undefined) throw gapError(vendor, gap, at, side, besides(BY_HAND, member))
-  const cause = own?.cause
   // What a library wrote by the options of its author.
   if (isWritten(schema)) return { ...schema }
+  const { cause } = own
   const why = cause instanceof Error ? ` (${cut(cause.message, 200)})` : ''
   throw new TypeError(`This ${vendor} schema cannot be written as JSON Schema${why}; write `
     + besides(BY_HAND, member), { cause })

@@ -130,7 +130,7 @@ const objects: ReadonlyMap<string, string> = new Map([
 /** Schemas of libraries that are no Standard Schemas have functions, which JSON has not. */
 function refuseForeign(schema: object | boolean): void {
   if (typeof schema === 'boolean' || schema === null) return
-  if ('ast' in schema) {
+  if ('ast' in schema && isObject(schema.ast) && '_tag' in schema.ast) {
     throw new TypeError('This effect schema is no Standard Schema yet; write Schema.standardSchemaV1(schema)'
       + ', and in version 4 Schema.toStandardSchemaV1(schema)')
   }

@@ -35,7 +35,8 @@ const members: readonly (readonly [
       check('min_length', { minimum: 2 }), check('max_length', { maximum: 9 }),
     ], meta: 'D' }),
     piped(piped(val('string'), step('min_length', { requirement: 2 })),
-      step('max_length', { requirement: 9 }), { kind: 'metadata', type: 'description', description: 'D' }),
+      step('min_length', { requirement: 1 }), step('max_length', { requirement: 9 }),
+      { kind: 'metadata', type: 'description', description: 'D' }),
     eff('Refinement', {
       from: eff('StringKeyword', noted({ Description: 'a string' })),
       ...noted({ JSONSchema: { minLength: 2, maxLength: 9 }, Description: 'D' }),
@@ -62,12 +63,12 @@ const members: readonly (readonly [
     eff('String', { checks: [filter({ pattern: '^a' }), filter({ pattern: '\\.\\/b$' })] })],
   ['an integer', { type: 'integer', minimum: 1, exclusiveMaximum: 5, multipleOf: 2 },
     z3('Number', { checks: [
-      { kind: 'int' }, { kind: 'min', value: 1, inclusive: true },
+      { kind: 'int' }, { kind: 'min', value: 1, inclusive: true }, { kind: 'min', value: 0, inclusive: true },
       { kind: 'max', value: 5, inclusive: false }, { kind: 'multipleOf', value: 2 },
     ] }),
     mini('number', { check: 'number_format', format: 'safeint', checks: [
       check('greater_than', { value: 1, inclusive: true }),
-      check('less_than', { value: 5, inclusive: false }),
+      check('less_than', { value: 5, inclusive: false }), check('less_than', { value: 7, inclusive: false }),
       check('multiple_of', { value: 2 }),
     ] }),
     piped(val('number'), step('integer', { requirement: Number.isInteger }),
@@ -127,17 +128,14 @@ const members: readonly (readonly [
     eff('Objects', { propertySignatures: [], indexSignatures: [{
       type: eff('Number'), parameter: eff('String', { checks: [filter({ pattern: '^a' })] }),
     }] })],
-  ['a tuple', { type: 'array', prefixItems: [text, { type: 'null' }], minItems: 1, items: false },
-    z3('Tuple', { items: [z3('String'), z3('Optional', { innerType: z3('Null') })], rest: null }),
-    mini('tuple', { items: [mini('string'), mini('optional', { innerType: mini('null') })], rest: null }),
-    val('strict_tuple', { items: [val('string'), val('optional', { wrapped: val('null') })] }),
+  ['a tuple', { type: 'array', prefixItems: [text, { type: 'number' }], minItems: 2, items: false },
+    z3('Tuple', { items: [z3('String'), z3('Number')], rest: null }),
+    mini('tuple', { items: [mini('string'), mini('number')], rest: null }),
+    val('strict_tuple', { items: [val('string'), val('number')] }),
     eff('TupleType', { rest: [], elements: [
-      { type: eff('StringKeyword'), isOptional: false },
-      { type: eff('AnyKeyword', noted({ JSONSchema: { type: 'null' } })), isOptional: true },
+      { type: eff('StringKeyword'), isOptional: false }, { type: eff('NumberKeyword'), isOptional: false },
     ] }),
-    eff('Arrays', { rest: [], elements: [
-      eff('String'), eff('Null', { context: { isOptional: true } }),
-    ] })],
+    eff('Arrays', { rest: [], elements: [eff('String'), eff('Number')] })],
   ['a closed object', { type: 'object', properties: {}, additionalProperties: false },
     z3('Object', { shape: () => ({}), unknownKeys: 'strict', catchall: z3('Never') }),
     mini('object', { shape: {}, catchall: mini('never') }), val('strict_object', { entries: {} }),
@@ -311,6 +309,63 @@ test('what is not there is left out, or is never', () => {
     a: never, b: text, c: { anyOf: [text, { type: 'null' }], default: 'x' },
     d: { anyOf: [text, { type: 'null' }], not: { type: 'null' } },
   } })
+})
+
+test('the last items of a tuple may be missing where the library says so', () => {
+  const tuple = (minItems: number): object => (
+    { type: 'array', prefixItems: [text, { type: 'number' }], minItems, items: { type: 'boolean' } }
+  )
+  const rows: readonly (readonly [number, Raw])[] = [
+    [2, z3('Tuple', {
+      items: [z3('String'), z3('Optional', { innerType: z3('Number') })], rest: z3('Boolean'),
+    })],
+    [1, mini('tuple', {
+      items: [mini('string'), mini('optional', { innerType: mini('number') })], rest: mini('boolean'),
+    })],
+    [1, val('tuple_with_rest', {
+      items: [val('string'), val('nullish', { wrapped: val('number') })], rest: val('boolean'),
+    })],
+    [1, of(eff('TupleType', { rest: [{ type: eff('BooleanKeyword') }], elements: [
+      { type: eff('StringKeyword'), isOptional: false }, { type: eff('NumberKeyword'), isOptional: true },
+    ] }))],
+    [1, of(eff('Arrays', { rest: [eff('Boolean')], elements: [
+      eff('String'), eff('Number', { context: { isOptional: true } }),
+    ] }))],
+  ]
+  for (const [at, [minItems, schema]] of rows.entries()) {
+    const expected = JSON.stringify(tuple(minItems)).replace('{"type":"number"}', at === 2
+      ? '{"anyOf":[{"type":"number"},{"type":"null"}]}' : '{"type":"number"}')
+    assert.deepEqual(form(schema), JSON.parse(expected))
+  }
+  const orNothing = eff('Union', { types: [eff('StringKeyword'), eff('UndefinedKeyword')] })
+  const one = of(eff('TupleType', { rest: [], elements: [{ type: orNothing, isOptional: false }] }))
+  assert.equal((form(one) as Raw)['minItems'], 1)
+  // Zod says itself what may be left out.
+  const real = (optin?: string): Raw => ({ _zod: { def: { type: 'undefined' }, traits: new Set(), optin } })
+  const both = form(mini('object', { shape: { a: real(), b: real('optional') } })) as Raw
+  assert.deepEqual(both['required'], ['a'])
+})
+
+test('checks of several steps all count', () => {
+  const short = { type: 'string', maxLength: 3, allOf: [{ pattern: 'a' }, { pattern: 'b' }] }
+  const inner = eff('StringKeyword', noted({ JSONSchema: { maxLength: 3, pattern: 'a' } }))
+  assert.deepEqual(form(of(eff('Refinement', {
+    from: inner, ...noted({ JSONSchema: { maxLength: 5, pattern: 'b' } }),
+  }))), short)
+  // Of what it becomes nothing is said of what it was.
+  assert.deepEqual(form(of(eff('Number', {
+    checks: [filter({ type: 'integer', minimum: 5 })], encoding: [{ to: eff('String') }],
+  }))), text)
+  assert.deepEqual(form(mini('pipe', {
+    in: mini('string'), out: mini('transform'), checks: [check('greater_than', { value: 5 })],
+  })), text)
+  const long = { annotations: {
+    toJsonSchema: () => [{ minLength: 1 }, true], representation: { payload: { minLength: 2 } },
+  } }
+  assert.deepEqual(form(of(eff('String', { checks: [long] }))), { ...text, minLength: 2 })
+  assert.deepEqual(form(val('non_nullable', { wrapped: val('undefined') })), { not: {} })
+  const undefineds = { options: [mini('undefined'), mini('void')] }
+  assert.deepEqual(form(mini('union', undefineds)), { not: {} })
 })
 
 test('a default that does not fit what comes in is not published', () => {

@@ -243,8 +243,9 @@ test('a schema of a library that is no Standard Schema is refused', () => {
     [{ _def: { typeName: 'ZodObject' } }, `${sentence}use zod 3.24 or later, or write its JSON Schema`],
     [{ type: 'object', validator() {} },
       `${sentence}use a version of it that is one, or write its JSON Schema`],
-    [Object.assign(() => 1, { ast: {} }), 'This effect schema is no Standard Schema yet; write '
-      + 'Schema.standardSchemaV1(schema), and in version 4 Schema.toStandardSchemaV1(schema)'],
+    [Object.assign(() => 1, { ast: { _tag: 'StringKeyword' } }),
+      'This effect schema is no Standard Schema yet; write Schema.standardSchemaV1(schema), '
+        + 'and in version 4 Schema.toStandardSchemaV1(schema)'],
   ]
   for (const [schema, message] of rows) {
     for (const side of ['input', 'output'] as const) {
