@@ -258,3 +258,65 @@ test('a failure is an event, and a wrong input a problem', async (t) => {
   assert.equal(astray.status, 422)
   assert.match(await astray.text(), /is an input of AG-UI; send it to the path of the agent .* \/agui/)
 })
+
+const patches: readonly (readonly [patch: unknown, why: RegExp | undefined])[] = [
+  [[], undefined],
+  [[{ op: 'add', path: '/a~1b/~0/0/-', value: null }, { op: 'remove', path: '' }], undefined],
+  [[{ op: 'replace', path: '/a', value: 1 }, { op: 'test', path: '/a', value: 1, more: 1 }], undefined],
+  [[{ op: 'move', from: '/a', path: '/ab' }, { op: 'copy', from: '/a', path: '/a/b' }], undefined],
+  [{ cups: 2 }, /its data is an object, and no list of operations/],
+  ['text', /is "text", and no list/], [null, /is null, and no list/],
+  [[1], /has an operation 0 that is no object/],
+  [[{ op: 'remove', path: '/a' }, { op: 'put', path: '/a' }],
+    /operation 1 with the op "put"; write one of add, remove, replace, move, copy, test$/],
+  [[{ op: 'add', path: 'a', value: 1 }], 
+    /operation 0 with the path "a"; write a JSON Pointer, as in '\/cups\/0'/],
+  [[{ op: 'add', path: '/a~2', value: 1 }], /with the path "\/a~2"/],
+  [[{ op: 'add', value: 1 }], /with the path undefined/],
+  [[{ op: 'add', path: '/a' }], /that needs a value/],
+  [[{ op: 'copy', path: '/a' }], /with from undefined; write a JSON Pointer/],
+  [[{ op: 'move', from: '/a', path: '/a/b' }], /that moves a value into itself/],
+]
+
+test('a state that clients could not take is refused where it is given', async (t) => {
+  for (const [patch, why] of patches) {
+    let thrown: unknown
+    const events = await run(serving(t, (_prompt, call) => {
+      try {
+        call.artifact({ name: 'state', append: true, parts: [{ type: 'data', data: patch }] })
+      } catch (error) {
+        thrown = error
+      }
+    }))
+    const delta = events.find(({ type }) => type === 'STATE_DELTA')?.['delta']
+    if (why === undefined) {
+      assert.deepEqual([delta, thrown], [patch, undefined])
+    } else {
+      assert.ok(thrown instanceof TypeError)
+      assert.match(thrown.message, /^call\.artifact 'state' with append needs a JSON Patch, as in parts: /)
+      assert.match(thrown.message, why)
+      assert.equal(delta, undefined)
+    }
+  }
+  for (const parts of [[], ['a', 'b']]) {
+    const events = await run(serving(t, (_prompt, call) => call.artifact({ name: 'state', parts })))
+    assert.deepEqual(inShort(events).map(([type]) => type), ['RUN_STARTED', 'RUN_ERROR'])
+  }
+})
+
+test('artifacts are checked, and have their bytes as base64', async (t) => {
+  const data = Buffer.from('a')
+  const events = await run(serving(t, (_prompt, call) => {
+    const parts = ['a', { type: 'text', text: 'b' }, { type: 'image', data, mimeType: 'image/png' }] as const
+    call.artifact({ name: 'report', parts })
+    assert.throws(() => call.artifact({ name: 'report' } as never), /call\.artifact has parts undefined/)
+    assert.throws(() => call.artifact({ parts: [{ type: 'image' }] } as never), /'image' needs 'data'/)
+    return { text: 'Done.', data: null }
+  }))
+  const { type, name, value } = events[1]!
+  assert.deepEqual([type, name, value], ['CUSTOM', 'report', [
+    'a', 'b', { type: 'image', data: 'YQ==', mimeType: 'image/png' },
+  ]])
+  // The result of a run is never null.
+  assert.equal('result' in events.at(-1)!, false)
+})

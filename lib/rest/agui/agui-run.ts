@@ -2,6 +2,7 @@
  * One run of AG-UI as its events. A message or a step that is open ends before something else begins.
  * Spec: AG-UI 1.0, Events.
  */
+import { artifactOf } from '../../define/artifact.ts'
 import { timeoutOf } from '../../run/answer-message.ts'
 import { quote } from '../../wire/json.ts'
 import { problemReply } from '../../wire/problem.ts'
@@ -12,6 +13,7 @@ import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { PartRun } from '../reply/part-run.ts'
 import { PassedOver } from '../reply/passed-over.ts'
 import { publicFailure, valueIn } from '../reply/reply.ts'
+import { patchFault } from './json-patch.ts'
 import { InterruptRounds } from './questions.ts'
 import { decodeRunInput } from './run-input.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -85,13 +87,26 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
     }
   }
 
-  /** The artifact `state` is the state of the thread, or with `append` a JSON Patch to it. */
-  artifact({ name, parts, append }: ArtifactInput): void {
-    const values = parts.map((part) => typeof part === 'object' && part.type === 'data' ? part.data : part)
-    if (name !== 'state') return void this.write({ type: 'CUSTOM', name: name ?? 'artifact', value: values })
+  /**
+   * The artifact `state` is the state of the thread, or with `append` a JSON Patch to it. Throws `TypeError`
+   * for what is neither: clients would end the run.
+   */
+  artifact(input: ArtifactInput): void {
+    const { name = 'artifact', parts } = artifactOf(input)
+    const values = parts.map(valueOf)
+    if (name !== 'state') return void this.write({ type: 'CUSTOM', name, value: values })
     const [state] = values
-    if (append === true) this.write({ type: 'STATE_DELTA', delta: state })
-    else this.write({ type: 'STATE_SNAPSHOT', snapshot: state })
+    if (values.length !== 1) {
+      throw new TypeError(`call.artifact 'state' has ${values.length} parts; write one, as in `
+        + `parts: [{ type: 'data', data: { cups: 1 } }]`)
+    }
+    if (input.append !== true) return void this.write({ type: 'STATE_SNAPSHOT', snapshot: state })
+    const fault = patchFault(state)
+    if (fault !== undefined) {
+      throw new TypeError(`call.artifact 'state' with append needs a JSON Patch, as in parts: [{ `
+        + `type: 'data', data: [{ op: 'replace', path: '/cups', value: 2 }] }]; its data ${fault}`)
+    }
+    this.write({ type: 'STATE_DELTA', delta: state })
   }
 
   protected override beginPart(kind: PartKind, id: string): void {
@@ -155,7 +170,8 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
 
   /** `outcome` is JSON. */
   #finish(outcome: string, result?: unknown): void {
-    const made = result === undefined ? '' : `"result":${JSON.stringify(result)},`
+    // AG-UI has no null here.
+    const made = result === undefined || result === null ? '' : `"result":${JSON.stringify(result)},`
     this.#end(`{"type":"RUN_FINISHED",${this.#names},${made}"outcome":${outcome}${this.#usage}}`)
   }
 
@@ -195,6 +211,12 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
   #part(type: string, id: string, role?: string): void {
     this.send(`{"type":"${type}","messageId":"${id}"${role === undefined ? '' : `,"role":"${role}"`}}`)
   }
+}
+
+/** Text and data as values, files as their blocks. */
+function valueOf(part: Content): unknown {
+  if (part.type === 'data') return part.data
+  return part.type === 'text' ? part.text : part
 }
 
 /** Answers a run. Throws, or rejects with, a `Fault` before its first event. */

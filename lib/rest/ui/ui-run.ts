@@ -2,6 +2,7 @@
  * One run as the stream that the AI SDK's chat reads. A part that is open ends before something else begins.
  * Spec: AI SDK 5.0.92 to 7, UI message stream protocol v1.
  */
+import { artifactOf } from '../../define/artifact.ts'
 import { isPromised } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
@@ -86,12 +87,14 @@ export class UiRun extends PartRun<ChatInput> {
     }
   }
 
-  /** Data parts become parts of the message, by the name of the artifact; files are shown. */
-  artifact({ id, name = 'artifact', parts }: ArtifactInput): void {
+  /** Texts and data become parts of the message, by the name of the artifact; files are shown. */
+  artifact(input: ArtifactInput): void {
+    const { name = 'artifact', parts } = artifactOf(input)
+    const { id } = input
     for (const part of parts) {
-      if (typeof part === 'string') this.write({ type: `data-${name}`, id, data: part })
+      if (part.type === 'text') this.write({ type: `data-${name}`, id, data: part.text })
       else if (part.type === 'data') this.write({ type: `data-${name}`, id, data: part.data })
-      else this.show(part as Content)
+      else this.show(part)
     }
   }
 
