@@ -7,7 +7,7 @@
 import { answerMembers, resultShape } from '../foreign/results.ts'
 import { membersOf } from '../foreign/shape.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
-import { blockOf, contentOf, copyOfJson, isContent, isRecord, isTyped, text } from './content.ts'
+import { blockOf, contentOf, copyOfJson, isContent, isRecord, isTyped, text, textOf } from './content.ts'
 import { toolCallsOf } from './client-tool.ts'
 import { mistake } from './fault.ts'
 import {
@@ -68,8 +68,8 @@ export interface Answer {
   readonly text: string
   readonly content: readonly Content[]
   readonly state: AnswerState
-  /** Whether the agent wants it to be a plain message where a task is usual. */
-  readonly isMessage?: boolean
+  /** Whether the agent wants it to be a plain message where a task is usual, or a task. */
+  readonly reply?: NonNullable<AnswerInput['reply']>
   /** Undefined where the agent gave none. */
   readonly data: unknown
   /** Tools that the client is to run, left out where there are none. */
@@ -84,9 +84,12 @@ export interface Answer {
 
 /**
  * Takes each piece of an answer that comes piece by piece; one that comes whole is not emitted. `state` is
- * that of the piece, mostly `completed`. A promise makes the agent wait until the reader has caught up.
+ * that of the piece, mostly `completed`, and `reply` what the answer is to be, where the agent has said so. A
+ * promise makes the agent wait until the reader has caught up.
  */
-export type Emit = (piece: Content, state: AnswerState) => void | Promise<void>
+export type Emit = (
+  piece: Content, state: AnswerState, reply: Answer['reply'] | undefined,
+) => void | Promise<void>
 
 const states: ReadonlySet<unknown> = new Set<AnswerState>([
   'completed', 'input-required', 'auth-required', 'rejected', 'failed',
@@ -170,12 +173,13 @@ function isGenerator(output: unknown): output is AsyncIterable<unknown> {
 
 /** Emits one after the other; waits only where the reader is behind. */
 function emitAll(
-  fresh: readonly Content[], state: AnswerState, emit: Emit | undefined, from = 0,
+  fresh: readonly Content[], state: AnswerState, reply: Answer['reply'] | undefined, emit: Emit | undefined,
+  from = 0,
 ): void | Promise<void> {
   if (emit === undefined) return undefined
   for (let at = from; at < fresh.length; at++) {
-    const wait = emit(fresh[at]!, state)
-    if (wait !== undefined) return wait.then(() => emitAll(fresh, state, emit, at + 1))
+    const wait = emit(fresh[at]!, state, reply)
+    if (wait !== undefined) return wait.then(() => emitAll(fresh, state, reply, emit, at + 1))
   }
 }
 
@@ -184,7 +188,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   readonly #emit: Emit | undefined
   #data: unknown
   #state: AnswerState = 'completed'
-  #isMessage = false
+  #reply: Answer['reply'] | undefined
   #toolCalls: MadeToolCall[] | undefined
   /** The names of the client's tools. */
   #offered: ReadonlySet<string> | undefined
@@ -215,14 +219,14 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     }
     const block = this.addBlock(text(piece))
     this.#call.hold(this.size - before)
-    return this.#emit?.(block, this.#state)
+    return this.#emit?.(block, this.#state, this.#reply)
   }
 
   #takeOwn(piece: unknown): void | Promise<void> {
     const before = this.size
     const fresh = this.add(piece)
     this.#call.hold(this.size - before)
-    return emitAll(fresh, this.#state, this.#emit)
+    return emitAll(fresh, this.#state, this.#reply, this.#emit)
   }
 
   /** The stream within a result of another framework. */
@@ -270,7 +274,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
       return [this.addBlock(text(jsonOf('An agent', piece)))]
     }
     if (piece.state !== undefined) this.#state = piece.state
-    if (piece.reply !== undefined) this.#isMessage = piece.reply === 'message'
+    if (piece.reply !== undefined) this.#reply = piece.reply
     if (piece.data !== undefined) this.#data = jsonValue(piece.data)
     if (piece.toolCalls !== undefined) this.#callTools(piece.toolCalls)
     const unknown = Object.keys(piece).filter((name) => !answerMembers.has(name))
@@ -301,17 +305,23 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
 
   answer(): Answer {
     const answer = { text: this.text, content: this.content, state: this.#state, data: this.#data }
-    if (!this.#isMessage && this.#toolCalls === undefined && this.flaw === undefined) return answer
+    const reply = this.#reply
+    if (reply === undefined && this.#toolCalls === undefined && this.flaw === undefined) return answer
     return {
-      ...answer, ...this.#isMessage && { isMessage: true },
+      ...answer, ...reply !== undefined && { reply },
       ...this.flaw !== undefined && { flaw: this.flaw },
       ...this.#toolCalls !== undefined && { toolCalls: this.#toolCalls },
     }
   }
 }
 
+/** Whether content is nothing but the text of data: then it has nothing that the content has not. */
+export function isTextOfData(content: readonly Content[], data: unknown): boolean {
+  return content.length === 1 && textOf(content) === JSON.stringify(data)
+}
+
 /** An answer as an author would give it: what JSON makes of it is taken as the same answer. */
-export function inputOf({ text, content, data, state, toolCalls, isMessage }: Answer): AnswerInput {
+export function inputOf({ text, content, data, state, toolCalls, reply }: Answer): AnswerInput {
   const files = content.filter(({ type }) => type !== 'text')
   return {
     text,
@@ -319,7 +329,7 @@ export function inputOf({ text, content, data, state, toolCalls, isMessage }: An
     ...files.length > 0 && { content: files },
     ...state !== 'completed' && { state },
     ...toolCalls !== undefined && { toolCalls },
-    ...isMessage === true && { reply: 'message' as const },
+    ...reply !== undefined && { reply },
   }
 }
 

@@ -8,11 +8,26 @@ import { listed } from '../fixtures/fleet.ts'
 import { webhook } from '../fixtures/webhook.ts'
 import { gate } from '../mcp/client.ts'
 import type { TestContext } from 'node:test'
-import type { AgentOutput, Call } from '../../lib/index.ts'
+import type { Piece } from '../../lib/define/answer.ts'
+import type { AgentDefinition, AgentOutput, Call } from '../../lib/index.ts'
 import type { TriportServer } from '../../lib/server/server.ts'
 
 const acts = new Map<string, (call: Call) => AgentOutput>([
   ['message', async () => ({ text: 'hi', reply: 'message' })],
+  ['message in a piece', async function* () { yield { text: 'hi', reply: 'message' } }],
+  ['message in pieces', async function* () {
+    yield { text: 'h', reply: 'message' }
+    await null
+    yield 'i'
+  }],
+  ['no message after all', async function* () {
+    yield { text: 'h', reply: 'message' }
+    yield { text: 'i', reply: 'task' }
+  }],
+  ['too late', async function* () {
+    yield 'h'
+    yield { text: 'i', reply: 'message' }
+  }],
   ['done', async () => 'hi'],
   ['done at once', () => 'hi'],
   ['ask', async () => ({ text: 'Which year?', state: 'input-required' })],
@@ -70,6 +85,10 @@ test('a stream tells what happens from the first thing that is seen, and ends', 
   const server = serveEither(t)
   const rows: readonly (readonly [text: string, told: readonly string[]])[] = [
     ['message', ['message']],
+    ['message in a piece', ['message']],
+    ['message in pieces', ['message']],
+    ['no message after all', ['task working 0', 'artifact', 'artifact', 'artifact', 'completed']],
+    ['too late', ['task working 0', 'artifact', 'artifact', 'artifact', 'completed']],
     ['done', ['task completed 1']],
     ['done at once', ['task completed 1']],
     ['ask', ['task working 0', 'input_required']],
@@ -144,4 +163,46 @@ test('in a shared store a task that has said nothing is in no list', async (t) =
   open.open()
   await Promise.all(answers)
   assert.equal(await list(), 1)
+})
+
+/** What an agent answers to SendMessage, and what the log says of it. */
+async function replied(
+  t: TestContext, options: Pick<AgentDefinition, 'run' | 'replies'>, isGroup = false,
+): Promise<readonly [result: Told, logged: readonly string[]]> {
+  const logged: string[] = []
+  const agent = { name: 'Bot', description: 'Replies.', ...options }
+  const server = serve(t, {
+    protocol: 'a2a', ...isGroup ? { groups: [{ name: 'Desk', agents: [agent] }] } : { agents: [agent] },
+    log: (level, sentence) => { if (level === 'warning') logged.push(sentence) },
+  })
+  const answer = await server.fetch(request('/a2a', { ...say('hi'), method: 'SendMessage' }))
+  return [(await answer.json() as { result: Told }).result, logged]
+}
+
+test('a piece that is to be a message is one, or the log says why it is a task', async (t) => {
+  const whole = (): AgentOutput => ({ text: 'hi', reply: 'message' })
+  async function* piece(): AsyncGenerator<Piece> { yield { text: 'hi', reply: 'message' } }
+  async function* late(): AsyncGenerator<Piece> {
+    yield 'h'
+    yield { text: 'i', reply: 'message' }
+  }
+  async function* task(): AsyncGenerator<Piece> { yield { text: 'hi', reply: 'task' } }
+  for (const run of [whole, piece]) {
+    const [told, logged] = await replied(t, { run, replies: 'either' })
+    assert.deepEqual([tellOf(told), logged], ['message', []])
+  }
+  const rows: readonly (readonly [Pick<AgentDefinition, 'run' | 'replies'>, string, RegExp, boolean?])[] = [
+    [{ run: late, replies: 'either' }, 'task completed 1', /it had a task before; say it with the first/],
+    [{ run: whole }, 'task completed 0', /its replies are 'task'; write replies: 'either'/],
+    [{ run: piece }, 'task completed 1', /'Bot' answered with reply: 'message', which it is not/],
+    [{ run: piece, replies: 'task' }, 'task completed 1', /its replies are 'task'/],
+    [{ run: task, replies: 'message' }, 'message', /is not: its replies are 'message'/],
+    [{ run: piece, replies: 'either' }, 'task completed 1', /group 'Desk' .* a group is a task/, true],
+  ]
+  for (const [options, expected, sentence, isGroup] of rows) {
+    const [told, logged] = await replied(t, options, isGroup)
+    assert.equal(tellOf(told), expected, String(sentence))
+    assert.equal(logged.length, 1)
+    assert.match(logged[0]!, sentence)
+  }
 })

@@ -4,7 +4,7 @@
  * under `mediaType` and `filename` those of a text or a value.
  * Spec: A2A 1.0 §3.3.2, §4.1.6.
  */
-import { textOf } from '../../define/content.ts'
+import { isTextOfData } from '../../define/answer.ts'
 import { standardBase64 } from '../../wire/base64.ts'
 import { percentDecoded } from '../../wire/uri.ts'
 import { A2aFault } from '../model/faults.ts'
@@ -177,8 +177,7 @@ function covers(mode: string, type: string): boolean {
 export function contentParts(answer: Answer): readonly Content[] {
   const { content, data } = answer
   if (data === undefined) return content
-  const isItsText = content.length === 1 && textOf(content) === JSON.stringify(data)
-  return isItsText ? [dataPart(answer)] : [...content, dataPart(answer)]
+  return isTextOfData(content, data) ? [dataPart(answer)] : [...content, dataPart(answer)]
 }
 
 /** The same, and the parts of its artifacts. */

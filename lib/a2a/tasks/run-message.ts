@@ -10,6 +10,7 @@ import { LiveCall } from '../../define/live-call.ts'
 import { answerMessage, PlainChannel, runConversationTurn, timeoutOf } from '../../run/answer-message.ts'
 import { callTool } from '../../run/call-tool.ts'
 import { runHandler } from '../../run/run-handler.ts'
+import { warnOfData, warnOfReply } from '../../run/service.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { contentParts, filenameOf } from '../codec/parts.ts'
@@ -89,9 +90,15 @@ export function replyWithMessage(
   const asked = userMessage(parts, conversationId, contextId !== undefined, ownerOf(call, tenant))
   const answer = chosen === undefined ? answerMessage(service, agent, asked, call)
     : andThen(callTool(service, chosen.tool, chosen.args, call), toolAnswer)
-  if (!isThenable(answer)) return messageOf(answer, call, conversationId, isPlain)
+  const encode = (whole: Answer): Message => {
+    const isMeant = agent.kind === 'group' || agent.replies !== 'message' || whole.reply !== 'task'
+    if (!isMeant) warnOfReply(service.log, agent, whole.reply, origin.requestId)
+    if (isPlain) warnOfData(service.log, agent, whole, 'plain A2A', origin.requestId)
+    return messageOf(whole, call, conversationId, isPlain)
+  }
+  if (!isThenable(answer)) return encode(answer)
   call.cancelOnDisconnect()
-  return answer.then((later) => messageOf(later, call, conversationId, isPlain))
+  return answer.then(encode)
 }
 
 function toolAnswer(result: ToolResult): Answer {

@@ -10,6 +10,7 @@ import { usageMeta } from '../../define/event.ts'
 import { asFault, Fault, publicMessage } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { describe, logLevelOf } from '../../define/log.ts'
+import { warnOfReply } from '../../run/service.ts'
 import { RunMemory, TaskRun } from '../../run/task-run.ts'
 import { questionParts } from '../../tasks/question-answer.ts'
 import { isInterrupted, isTerminal, originOf, requestOf } from '../../tasks/task.ts'
@@ -65,7 +66,8 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
   readonly #run: TaskRun
   #onShown: (() => void) | undefined
   #pieces = 0
-  readonly #stateParts: Content[] = []
+  /** Pieces of the message of a state, or of an answer that is to be a message: that is sent whole. */
+  #waiting: Content[] = []
   #artifactId: string | undefined
 
   constructor(setup: TurnSetup) {
@@ -218,12 +220,16 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     else void dropped.then(() => this.#notifyShown())
   }
 
-  #piece(piece: Content, state: AnswerState): void | Promise<void> {
+  #piece(piece: Content, state: AnswerState, reply: Answer['reply'] | undefined): void | Promise<void> {
     if (this.call.over) return undefined
-    // It is the message of the state.
-    if (state !== 'completed') return void this.#stateParts.push(piece)
+    const isWhole = state !== 'completed' || (reply === 'message' && !this.isShown)
+    if (isWhole) return void this.#waiting.push(piece)
     this.#show()
-    return this.#run.piece(this.#answerId(), piece, this.#pieces++ > 0, false)
+    const pieces = [...this.#waiting, piece]
+    this.#waiting = []
+    let wait: void | Promise<void> = undefined
+    for (const one of pieces) wait = this.#run.piece(this.#answerId(), one, this.#pieces++ > 0, false)
+    return wait
   }
 
   /** One for each turn, however often it is run. */
@@ -232,14 +238,18 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
   }
 
   #answered(answer: Answer): void {
-    const { service, task } = this.#setup
-    if (answer.isMessage === true && this.#isReserved) {
-      this.reply = messageOf(answer, this.call, this.contextId, false)
-      return this.#withdraw()
+    const { service, agent, task } = this.#setup
+    if (answer.reply === 'message') {
+      if (this.#isReserved) {
+        this.reply = messageOf(answer, this.call, this.contextId, false)
+        return this.#withdraw()
+      }
+      warnOfReply(service.log, agent, answer.reply, this.call.requestId)
     }
     const { state } = answer
-    const isMessage = state !== 'completed' || (answer.isMessage === true && this.#pieces === 0)
-    const parts = this.#stateParts.length > 0 ? this.#stateParts : answerParts(answer)
+    const isMessage = state !== 'completed' || (answer.reply === 'message' && this.#pieces === 0)
+    const waiting = this.#pieces === 0 ? answerParts({ ...answer, content: this.#waiting }) : this.#waiting
+    const parts = state !== 'completed' && this.#waiting.length > 0 ? waiting : answerParts(answer)
     const message = isMessage && parts.length > 0 ? parts : undefined
     if (!this.#run.isTask && isTerminal(state)) {
       const artifacts = isMessage || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]

@@ -1,5 +1,6 @@
 /** `tools/call`: finds the tool, and answers with its result, with questions, or with a task. */
 import { callTool } from '../../run/call-tool.ts'
+import { warnOfData } from '../../run/service.ts'
 import { isRecord, text } from '../../define/content.ts'
 import { usageMeta } from '../../define/event.ts'
 import { asFault, Fault, publicMessage } from '../../define/fault.ts'
@@ -82,7 +83,12 @@ function encode(request: McpRequest, tool: Tool, result: ToolResult): string {
     const head = revision.stamps ? mcp.stampOf(revision).head : '{'
     return request.encode(`${head}"content":[{"type":"text","text":${quote(lone)}}]}`)
   }
+  const { mcp: { service: { log } }, peer: { revision } } = request
   try {
+    if (revision.structured === 'never') {
+      const { content, structuredContent: data } = result
+      warnOfData(log, tool, { content, data }, 'MCP before 2025-06-18', request.origin.requestId)
+    }
     return request.encode(toolResult(result, request.peer.revision, tool))
   } catch (error) {
     return request.encode(toolResult(failureOf(request, tool, error, false), request.peer.revision, tool))

@@ -5,6 +5,7 @@
  */
 import { Fault } from '../../define/fault.ts'
 import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
+import { warnOfData } from '../../run/service.ts'
 import { andThen } from '../../util/thenable.ts'
 import { quote } from '../../wire/json.ts'
 import { formatEvent } from '../../wire/sse.ts'
@@ -113,6 +114,8 @@ export class ChatRun extends RunReply<Answer> {
 
   /** An answer in the format that was asked for; neither where none was, or where it calls a tool first. */
   #inFormat(answer: Answer): Partial<Formatted> {
+    const { service: { log }, call: { requestId } } = this
+    if (this.#request.format === undefined) warnOfData(log, this.#who, answer, 'chat completions', requestId)
     return answer.toolCalls === undefined ? this.#request.format?.read(answer, this.service.limits) ?? {} : {}
   }
 

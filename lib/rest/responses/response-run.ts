@@ -5,6 +5,7 @@
 import { noAnswer } from '../../define/answer.ts'
 import { asFault, Fault } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
+import { warnOfData } from '../../run/service.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { nameOutside } from '../openai/chat-tools.ts'
@@ -170,6 +171,8 @@ export class ResponseRun extends RunReply<Answer> {
   #ended(answer: Answer): MaybePromise<string> {
     const { toolCalls = [], artifacts = [] } = answer
     const wanted = toolCalls.length === 0 && this.#isAsked ? this.#request.format : undefined
+    const { service: { log }, call: { requestId } } = this
+    if (wanted === undefined) warnOfData(log, this.#agent, answer, 'Responses', requestId)
     const format = wanted?.read(answer, this.service.limits)
     const written = textOfBlocks(answer.content, true)
     if (format?.refusal !== undefined) {
