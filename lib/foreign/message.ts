@@ -32,6 +32,16 @@ export function earlierMessages({ history }: Call, hasInstructions: boolean): re
   return history.map((one) => one.role === 'system' ? { ...one, role: 'user' } : one)
 }
 
+/**
+ * All messages, the present one last. A client that has the agent begin has said nothing, and models refuse a
+ * message without a word: it stands only where there is no other.
+ */
+export function withPresent(
+  earlier: readonly object[], { text, files }: PresentMessage, present: object,
+): readonly object[] {
+  return text === '' && files.length === 0 && earlier.length > 0 ? earlier : [...earlier, present]
+}
+
 function textIn(block: Content): string {
   if (block.type === 'data') return JSON.stringify(block.data)
   if (block.type === 'resource_link') return `${block.name}: ${block.uri}`
@@ -52,7 +62,8 @@ export function asOneText(prompt: string, call: Call): string {
   const { text } = presentMessage(prompt, call)
   if (call.history.length === 0) return text
   const earlier = call.history.map(({ role, content }) => `${role}: ${content}`)
-  return ['The conversation so far:', ...earlier, '', 'The present message:', text].join('\n')
+  const present = text === '' ? [] : ['', 'The present message:', text]
+  return ['The conversation so far:', ...earlier, ...present].join('\n')
 }
 
 /** A file that an agent gives, as a block of its answer. */

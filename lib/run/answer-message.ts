@@ -11,7 +11,7 @@ import { runMember } from './group.ts'
 import { requireScopes } from '../define/principal.ts'
 import { describe, logLevelOf } from '../define/log.ts'
 import { runHandler } from './run-handler.ts'
-import { warnOfAnswer } from './service.ts'
+import { warnOfAnswer, warnOfFailure } from './service.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { Answer, Emit } from '../define/answer.ts'
@@ -123,8 +123,8 @@ function finish(turn: Turn, answer: MaybePromise<Answer>): MaybePromise<Answer> 
   if (isThenable(answer)) return answer.then(finish.bind(undefined, turn))
   const remembered = remember(turn, answer)
   if (!turn.isStrict) return remembered
-  return isThenable(remembered) ? remembered.then((later) => accepted(later, turn.agent))
-    : accepted(remembered, turn.agent)
+  return isThenable(remembered) ? remembered.then((later) => accepted(later, turn))
+    : accepted(remembered, turn)
 }
 
 /** Adds both sides to the conversation, unless the run is over already. */
@@ -149,8 +149,10 @@ function remember({ service, agent, message, call }: Turn, answer: Answer): Mayb
   return isThenable(recorded) ? recorded.then(() => whole) : whole
 }
 
-function accepted(answer: Answer, { name }: Agent | Group): Answer {
+function accepted(answer: Answer, { agent, service: { log }, call: { requestId } }: Turn): Answer {
   const { state, text } = answer
+  const { name } = agent
+  if (state === 'failed' || state === 'rejected') warnOfFailure(log, agent, answer, requestId)
   if (state === 'failed') throw new Fault('failed', text || 'The agent failed', { state, agent: name })
   if (state === 'rejected') {
     throw new Fault('invalid', text || 'The agent rejected the message', { state, agent: name })

@@ -8,7 +8,7 @@ import { isRecord, text } from '../define/content.ts'
 import { Fault, asFault, publicMessage, upstreamFault } from '../define/fault.ts'
 import { describe } from '../define/log.ts'
 import { requireScopes } from '../define/principal.ts'
-import { warnOfAnswer } from './service.ts'
+import { warnOfAnswer, warnOfData } from './service.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { AgentResult, Answer, Emit } from '../define/answer.ts'
@@ -65,6 +65,10 @@ async function sequence(
     const lastEmit = index === agents.length - 1 ? emit : undefined
     const one = await attempt(service, group, agent, input, call, lastEmit, listener)
     results.push(one.result)
+    // What it gives besides its text ends here.
+    if (one.answer !== undefined && lastEmit === undefined && index < agents.length - 1) {
+      warnOfData(service.log, agent, one.answer, `the group '${group.name}'`, call.requestId)
+    }
     last = one
     if (one.answer === undefined) {
       if (group.onAgentError === 'stop') throw stopped(one, results)
@@ -92,6 +96,10 @@ async function parallel(
     throw stopped(failed[0], results)
   }
   const answers = attempts.flatMap(({ answer }) => answer ?? [])
+  for (const [index, { answer }] of attempts.entries()) {
+    if (answer === undefined) continue
+    warnOfData(service.log, group.agents[index]!, answer, `the group '${group.name}'`, call.requestId)
+  }
   const whole = answers.flatMap((answer) => answer.text || []).join('\n\n')
   const files = answers.flatMap((answer) => answer.content.filter((block) => block.type !== 'text'))
   const state = answers.find((answer) => answer.state !== 'completed')?.state ?? 'completed'

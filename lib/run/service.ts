@@ -71,7 +71,7 @@ export interface Service {
 }
 
 /** What may be wrong with a definition: each is told once. */
-type Flaw = 'description' | 'answer' | 'reply' | 'data'
+type Flaw = 'description' | 'answer' | 'reply' | 'data' | 'failure'
 
 const warned = new WeakMap<Log, WeakMap<object, Set<Flaw>>>()
 
@@ -105,6 +105,17 @@ export function warnOfData(
   const { kind = 'tool', name }: { readonly kind?: string; readonly name: string } = about
   warnOnce(log, about, 'data', `The ${kind} '${name}' answered with data beside its text, which clients of `
     + `${clients} do not get; write what people need into the text`, { request: requestId })
+}
+
+/** What failed with more than a text, where an error has nothing else. */
+export function warnOfFailure(
+  log: Log, runnable: Agent | Group, { content, data, state }: Answer, requestId: string,
+): void {
+  const isText = content.every(({ type }) => type === 'text')
+  if (isText && (data === undefined || isTextOfData(content, data))) return
+  const { kind, name } = runnable
+  warnOnce(log, runnable, 'failure', `The ${kind} '${name}' gave data or files with the state '${state}', of `
+    + `which clients may get the text alone`, { request: requestId })
 }
 
 /** The agents and tools of a catalog, now and later, that have no description. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
-  bytesBlock, dataBlock, filenameOf, fileOf, linkBlock, mediaTypeOf, metadataOf, nameOf, readBytes, textBlock,
-  checkMediaTypes,
+  addressBlock, bytesBlock, checkMediaTypes, dataBlock, filenameOf, fileOf, linkBlock, mediaTypeOf,
+  metadataOf, nameOf, readBytes, textBlock,
 } from '../../lib/a2a/codec/parts.ts'
 import { defineAgent } from '../../lib/index.ts'
 import type { FileBlock } from '../../lib/a2a/codec/parts.ts'
@@ -93,6 +93,24 @@ test('what a text or a value was called stands in its _meta, and comes out of it
   })
   assert.deepEqual([filenameOf(data), metadataOf(data)], ['a.json', { page: 1 }])
   assert.deepEqual(dataBlock([1], undefined, undefined, undefined), { type: 'data', data: [1] })
+})
+
+test('an address that holds the bytes is the file itself', () => {
+  const picture = { type: 'image', data: 'AAEC', mimeType: 'image/png' }
+  const rows: readonly (readonly [uri: string, block: unknown])[] = [
+    ['data:image/png;base64,AAEC', picture],
+    ['DATA:image/png;name=a;BASE64,AAEC', picture],
+    ['data:;base64,AAEC', { type: 'resource', resource: { uri: 'attachment:file', blob: 'AAEC' } }],
+    ['data:,a', { type: 'resource_link', uri: 'data:,a', name: 'data' }],
+    ['data:image/png;base64,?', { type: 'resource_link', uri: 'data:image/png;base64,?', name: 'data' }],
+    ['https://a.example/b', { type: 'resource_link', uri: 'https://a.example/b', name: 'b' }],
+  ]
+  for (const [uri, block] of rows) {
+    assert.deepEqual(addressBlock(uri, undefined, undefined, undefined), block, uri)
+  }
+  assert.deepEqual(addressBlock('data:a/b;base64,AAEC', 'image/png', 'a.png', { mood: 1 }), {
+    ...picture, _meta: { mood: 1, filename: 'a.png' },
+  })
 })
 
 test('a block that an author made is a file as well', () => {

@@ -72,6 +72,8 @@ test('each part is a block, and each such block the part again', () => {
 test('a file that nobody named is called as its address ends', () => {
   const block = { type: 'resource_link', uri: 'https://a.example/b.pdf', name: 'b.pdf' } as const
   assert.deepEqual(decode({ url: 'https://a.example/b.pdf' }), block)
+  const picture = { type: 'image', data: 'AAEC', mimeType: 'image/png' }
+  assert.deepEqual(decode({ url: 'data:image/png;base64,AAEC' }), picture)
 })
 
 test('what only an author makes is the nearest part', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { earlierMessages, presentMessage } from '../../lib/foreign/message.ts'
+import { asOneText, earlierMessages, presentMessage, withPresent } from '../../lib/foreign/message.ts'
 import { callOf } from '../fixtures/house.ts'
 
 test('an agent gets the files of a message, and everything else as text; nothing is fetched', () => {
@@ -38,4 +38,17 @@ test('a caller cannot speak as the system where the author has given instruction
   assert.deepEqual(earlierMessages(call, true), [
     { role: 'user', content: 'Obey me' }, { role: 'assistant', content: 'Yes' },
   ])
+})
+
+test('a client that has the agent begin says nothing, unless there is nothing else', () => {
+  const present = { role: 'user', content: '' }
+  const silent = { text: '', files: [] }
+  const file = { data: 'AA', mediaType: 'image/png', name: undefined }
+  const earlier = [{ role: 'system', content: 'Greet' }]
+  assert.deepEqual(withPresent(earlier, silent, present), earlier)
+  assert.deepEqual(withPresent([], silent, present), [present])
+  assert.deepEqual(withPresent(earlier, { ...silent, files: [file] }, present), [...earlier, present])
+  const call = callOf()
+  call.history = [{ role: 'system', content: 'Greet' }]
+  assert.equal(asOneText('', call), 'The conversation so far:\nsystem: Greet')
 })

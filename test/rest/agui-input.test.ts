@@ -130,12 +130,19 @@ test('of ids that come twice each result is of the call before it, and the last 
 test('a schema of arguments may be true, false or nothing', async (t) => {
   const served = serving(t)
   const any = { type: 'object', properties: {} }
-  const tools = [true, {}, null, undefined, false, { type: 'object', required: ['a'] }].map((parameters) => (
-    { name: 'f', description: 'F.', parameters }
+  const own = { type: 'object', required: ['a'] }
+  const tools = [true, {}, null, undefined, false, own].map((parameters, at) => (
+    { name: `f${at}`, description: 'F.', parameters }
   ))
   const { clientTools } = await run(served, [hello], { tools })
   assert.deepEqual(clientTools.map(({ inputSchema }) => inputSchema), [
-    any, any, any, any, { ...any, additionalProperties: false }, { type: 'object', required: ['a'] },
+    any, any, any, any, { ...any, additionalProperties: false }, own,
+  ])
+  // A front end may offer one again.
+  const again = { ...tools[5], description: 'G.' }
+  const twice = await run(served, [hello], { tools: [tools[5], tools[0], again] })
+  assert.deepEqual(twice.clientTools.map(({ name, description }) => [name, description]), [
+    ['f5', 'G.'], ['f0', 'F.'],
   ])
 })
 

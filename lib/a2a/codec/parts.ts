@@ -65,6 +65,29 @@ export function linkBlock(
   }
 }
 
+/** The same, or the block of its bytes where they are in the address, as Base64 (RFC 2397). */
+export function addressBlock(
+  uri: string, mimeType: string | undefined, filename: string | undefined,
+  metadata: JsonMembers | undefined,
+): Content {
+  const held = inlineOf(uri)
+  const bytes = held && standardBase64(held.data)
+  if (held === undefined || bytes === undefined) return linkBlock(uri, mimeType, filename, metadata)
+  return bytesBlock(bytes, mimeType ?? held.mimeType, filename, metadata)
+}
+
+/** What a `data:` address has in Base64, unread; undefined for any other address. */
+export function inlineOf(
+  uri: string,
+): { readonly mimeType: string | undefined; readonly data: string } | undefined {
+  const comma = uri.indexOf(',')
+  if (comma === -1 || !DATA_URI.test(uri)) return undefined
+  const head = uri.slice('data:'.length, comma)
+  if (!/;base64$/i.test(head)) return undefined
+  const [mimeType = ''] = head.split(';', 1)
+  return { mimeType: mimeType || undefined, data: uri.slice(comma + 1) }
+}
+
 /** The block of a file by its bytes: a picture, a sound, or anything else. */
 export function bytesBlock(
   bytes: string, mimeType: string | undefined, filename: string | undefined,

@@ -13,7 +13,7 @@ import {
 } from '../model/fields.ts'
 import { encodePlainCard } from './card-codecs.ts'
 import { encodeRpcFault } from './errors.ts'
-import { bytesBlock, filenameOf, fileOf, linkBlock, nameOf, readBytes, textBlock } from './parts.ts'
+import { addressBlock, filenameOf, fileOf, inlineOf, nameOf, readBytes, textBlock } from './parts.ts'
 import { formatTexts, isOfTexts } from './texts.ts'
 import type { Content } from '../../define/content.ts'
 import type { Dialect } from '../model/dialect.ts'
@@ -80,7 +80,9 @@ function decodePart(value: unknown, at: string): Content {
   const { uri, mimeType } = value
   if (typeof uri !== 'string' || uri === '') throw wrongField(at, 'uri', 'must be a non-empty string')
   const type = readName(mimeType, at, 'mimeType')
-  return decodeBytes(uri, type, name, at) ?? linkBlock(uri, type, name, undefined)
+  const held = inlineOf(uri)
+  if (held !== undefined) readBytes(held.data, at, 'uri')
+  return addressBlock(uri, type, name, undefined)
 }
 
 /** The `type` of a part; without one, which of the two members it has. */
@@ -88,19 +90,6 @@ function kindOf({ type, text, uri }: JsonMembers): 'text' | 'file' | undefined {
   if (!isUnset(type)) return type === 'text' || type === 'file' ? type : undefined
   if (isUnset(text) === isUnset(uri)) return undefined
   return isUnset(text) ? 'file' : 'text'
-}
-
-/** The bytes that a `data:` address has in Base64; undefined for any other address. */
-function decodeBytes(
-  uri: string, mimeType: string | undefined, name: string | undefined, at: string,
-): Content | undefined {
-  const comma = uri.indexOf(',')
-  if (comma === -1 || !/^data:/i.test(uri)) return undefined
-  const head = uri.slice('data:'.length, comma)
-  if (!/;base64$/i.test(head)) return undefined
-  const [mediaType = ''] = head.split(';', 1)
-  const bytes = readBytes(uri.slice(comma + 1), at, 'uri')
-  return bytesBlock(bytes, mimeType ?? (mediaType || undefined), name, undefined)
 }
 
 function encodeResult(result: SendResult): JsonMembers {

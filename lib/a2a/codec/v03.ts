@@ -12,7 +12,7 @@ import {
 } from '../model/fields.ts'
 import { encodeV03Card } from './card-codecs.ts'
 import { encodeRpcFault } from './errors.ts'
-import { bytesBlock, dataBlock, fileOf, linkBlock, metadataOf, readBytes, textBlock } from './parts.ts'
+import { addressBlock, bytesBlock, dataBlock, fileOf, metadataOf, readBytes, textBlock } from './parts.ts'
 import { AT, MAX_PAGE_SIZE, readHistoryLength, readListRequest, readMessageMembers } from './requests.ts'
 import { textFormatter } from './texts.ts'
 import type { Artifact } from '../../define/artifact.ts'
@@ -235,7 +235,7 @@ function decodeFile(value: unknown, at: string, metadata: JsonMembers | undefine
   if (!isUnset(bytes)) return bytesBlock(readBytes(bytes, at, 'bytes'), mimeType, name, metadata)
   const uri = readText(file['uri'], at, 'uri')
   if (uri === undefined) throw wrongField(at, 'uri', 'is missing; a file has "uri" or "bytes"')
-  return linkBlock(uri, mimeType, name, metadata)
+  return addressBlock(uri, mimeType, name, metadata)
 }
 
 /** Data are objects only: another value is wrapped, and marked as wrapped. */

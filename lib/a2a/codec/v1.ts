@@ -14,7 +14,7 @@ import {
 import { encodeV1Card, unlessEmpty } from './card-codecs.ts'
 import { encodeV1Error, encodeV1Fault } from './errors.ts'
 import {
-  bytesBlock, dataBlock, filenameOf, fileOf, linkBlock, mediaTypeOf, metadataOf, readBytes, textBlock,
+  addressBlock, bytesBlock, dataBlock, filenameOf, fileOf, mediaTypeOf, metadataOf, readBytes, textBlock,
 } from './parts.ts'
 import { AT, MAX_INTEGER, readHistoryLength, readListRequest, readMessageMembers } from './requests.ts'
 import { textFormatter } from './texts.ts'
@@ -256,7 +256,7 @@ function decodePart(value: unknown, at: string): Content {
   const metadata = readMembers(part.metadata, at, 'metadata')
   if (!isUnset(text)) return textBlock(needText(text, at, 'text'), mediaType, filename, metadata)
   if (!isUnset(raw)) return bytesBlock(readBytes(raw, at, 'raw'), mediaType, filename, metadata)
-  if (!isUnset(url)) return linkBlock(needName(url, at, 'url', Infinity), mediaType, filename, metadata)
+  if (!isUnset(url)) return addressBlock(needName(url, at, 'url', Infinity), mediaType, filename, metadata)
   return dataBlock(data, mediaType, filename, metadata)
 }
 

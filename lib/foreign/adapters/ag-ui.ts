@@ -1,6 +1,6 @@
 /** Runs agents of AG-UI, which are mostly elsewhere, and reads their events. */
 import { askEach, askFreely } from '../approval.ts'
-import { presentMessage } from '../message.ts'
+import { presentMessage, withPresent } from '../message.ts'
 import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult } from '../work.ts'
@@ -109,7 +109,8 @@ async function* eventsOf(one: Theirs, resume: Resume | undefined, call: Call): A
 }
 
 function messagesOf(prompt: string, call: Call): readonly object[] {
-  const { text, files } = presentMessage(prompt, call)
+  const present = presentMessage(prompt, call)
+  const { text, files } = present
   const content = files.length === 0 ? text : [
     { type: 'text', text },
     ...files.map(({ data, mediaType }) => ({
@@ -117,7 +118,7 @@ function messagesOf(prompt: string, call: Call): readonly object[] {
       source: { type: 'data', value: data, mimeType: mediaType },
     })),
   ]
-  const all: readonly object[] = [...call.history, { role: 'user', content }]
+  const all = withPresent(call.history, present, { role: 'user', content })
   return all.map((one, at) => ({ id: `message-${at + 1}`, ...one }))
 }
 

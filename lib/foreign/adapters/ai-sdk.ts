@@ -1,12 +1,13 @@
 /** Runs agents of the AI SDK, versions 5 to 7, and of VoltAgent, and reads what their functions return. */
 import { isApproval, outputOf, partReader } from './ai-parts.ts'
 import { askApprovals } from '../approval.ts'
-import { earlierMessages, presentMessage } from '../message.ts'
+import { earlierMessages, presentMessage, withPresent } from '../message.ts'
 import { membersIn, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import type { Call } from '../../define/call.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Adapter, Reader, Shown } from '../adapter.ts'
+import type { PresentMessage } from '../message.ts'
 import type { PlainMembers } from '../shape.ts'
 import type { AgentStep } from '../steps.ts'
 
@@ -67,7 +68,8 @@ export const voltAgent: Adapter = {
 function runWith(
   start: Start, agent: object, hasInstructions: boolean, prompt: string, call: Call,
 ): AsyncIterable<Shown> {
-  const asked = [...earlierMessages(call, hasInstructions), userMessage(prompt, call)]
+  const present = presentMessage(prompt, call)
+  const asked = withPresent(earlierMessages(call, hasInstructions), present, userMessage(present))
   const owner = `ai-sdk ${String(readMember(agent, 'id') ?? readMember(agent, 'name'))}`
   return runSteps<State, readonly object[]>(call, owner, (state, answers = []) => (
     step(start, asked, [...state?.messages ?? [], ...answers], call)
@@ -117,8 +119,7 @@ async function askFor(approvals: readonly PlainMembers[], call: Call): Promise<r
   return [{ role: 'tool', content }]
 }
 
-function userMessage(prompt: string, call: Call): object {
-  const { text, files } = presentMessage(prompt, call)
+function userMessage({ text, files }: PresentMessage): object {
   if (files.length === 0) return { role: 'user', content: text }
   return {
     role: 'user',

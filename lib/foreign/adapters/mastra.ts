@@ -4,7 +4,7 @@
  */
 import { partReader } from './ai-parts.ts'
 import { askApprovals, askFreely } from '../approval.ts'
-import { earlierMessages, presentMessage } from '../message.ts'
+import { earlierMessages, presentMessage, withPresent } from '../message.ts'
 import { itemsIn, membersIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import type { Call } from '../../define/call.ts'
@@ -177,10 +177,11 @@ function refused(reason: unknown): Shown {
 }
 
 function messagesOf(prompt: string, call: Call): readonly object[] {
-  const { text, files } = presentMessage(prompt, call)
+  const present = presentMessage(prompt, call)
+  const { text, files } = present
   // Its agents always have instructions.
   const earlier = earlierMessages(call, true)
-  if (files.length === 0) return [...earlier, { role: 'user', content: text }]
+  if (files.length === 0) return withPresent(earlier, present, { role: 'user', content: text })
   const parts = files.map(({ data, mediaType, name }) => mediaType.startsWith('image/')
     ? { type: 'image', image: `data:${mediaType};base64,${data}`, mimeType: mediaType }
     : { type: 'file', data, mediaType, mimeType: mediaType, ...name !== undefined && { filename: name } })

@@ -1,6 +1,6 @@
 /** Runs agents of the OpenAI Agents SDK by what they are as a tool, and reads what its `run` gives. */
 import { askApprovals } from '../approval.ts'
-import { earlierMessages, presentMessage } from '../message.ts'
+import { earlierMessages, presentMessage, withPresent } from '../message.ts'
 import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import {
@@ -119,10 +119,11 @@ async function decide(agent: Theirs, state: string, approvals: Approvals, call: 
 }
 
 function itemsFor(agent: Theirs, prompt: string, call: Call): readonly object[] {
-  const { text, files } = presentMessage(prompt, call)
+  const present = presentMessage(prompt, call)
+  const { text, files } = present
   const earlier = earlierMessages(call, agent.instructions !== undefined && agent.instructions !== '')
-  const content = [{ type: 'input_text', text }, ...files.map(itemOfFile)]
-  return [...earlier.map(itemOf), { role: 'user', content: files.length === 0 ? text : content }]
+  const content = files.length === 0 ? text : [{ type: 'input_text', text }, ...files.map(itemOfFile)]
+  return withPresent(earlier.map(itemOf), present, { role: 'user', content })
 }
 
 function itemOf({ role, content }: Call['history'][number]): object {

@@ -147,8 +147,10 @@ function runAgent(
 
 function resultOf({ content, data, state, artifacts = [] }: Answer): ToolResultInput {
   const blocks = artifacts.length === 0 ? content : [...content, ...artifacts.flatMap(({ parts }) => parts)]
-  if (state === 'failed' || state === 'rejected') return { content: blocks, isError: true }
-  return data === undefined ? { content: blocks } : { content: blocks, structuredContent: data }
+  const isError = state === 'failed' || state === 'rejected'
+  return {
+    content: blocks, ...data !== undefined && { structuredContent: data }, ...isError && { isError },
+  }
 }
 
 /**

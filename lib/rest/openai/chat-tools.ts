@@ -65,9 +65,10 @@ function functionOf(given: unknown, at: string): ClientTool {
   throw wrongParam(`${at}.name`, 'must be 1 to 128 letters, digits, dots, dashes or underscores')
 }
 
-/** Tools as the clients of AG-UI and of the AI SDK offer them. */
+/** Tools as the clients of AG-UI and of the AI SDK offer them; of two with one name the last counts. */
 export function clientToolsIn(tools: unknown): readonly ClientTool[] {
-  return listIn(tools, 'tools').map((tool, index) => clientToolOf(tool, `tools[${index}]`))
+  const all = listIn(tools, 'tools').map((tool, index) => clientToolOf(tool, `tools[${index}]`))
+  return [...new Map(all.map((tool) => [tool.name, tool])).values()]
 }
 
 function clientToolOf(given: unknown, at: string): ClientTool {
