@@ -35,6 +35,9 @@ const pieces: readonly Kind[] = [
   ['a question, and an answer after all', [
     { text: 'first', state: 'input-required' }, { text: plain, state: 'completed' },
   ], ['first', plain]],
+  ['a question behind a text, and no more', [
+    'text', { text: plain, state: 'input-required' }, { text: '', state: 'completed' },
+  ], ['text', plain]],
   ['a way to sign in', [{ text: plain, state: 'auth-required' }], [plain]],
   ['a failure', [{ text: plain, state: 'failed' }], [plain]],
   ['a failure behind a text', ['text', { text: plain, state: 'failed' }], [plain]],

@@ -262,8 +262,10 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     this.#show()
     if (this.#pieces > 0) {
       // Only now is it known that the pieces are all.
-      const rest = answer.data === undefined ? [] : [dataPart(answer)]
-      const [last = { type: 'text', text: '' }] = rest
+      const data = answer.data === undefined ? [] : [dataPart(answer)]
+      const rest = state === 'completed' ? [...this.#waiting, ...data] : data
+      const last = rest.pop() ?? { type: 'text', text: '' }
+      for (const one of rest) void this.#run.piece(this.#answerId(), one, true, false)
       void this.#run.piece(this.#answerId(), last, true, true)
     } else if (!isMessage && parts.length > 0) {
       this.#run.artifact({ id: this.#answerId(), parts })
