@@ -109,6 +109,13 @@ const announced: readonly (readonly [options: LaunchOptions, said: RegExp])[] = 
     /\(docs: http:\/\/a\.example:\d+\/docs\)/],
   [{ host: '0.0.0.0', insecure: true, publicUrl: 'https://a.example/x', mountPath: '/m' },
     /\/m  \(docs: https:\/\/a\.example\/x\/m\/docs\)/],
+  // The address itself is allowed, so no name is needed.
+  [{ allowedHosts: ['a.example'] }, /at (http:\S+)  \(docs: \1\/docs\)/],
+  [{ host: '127.0.0.1', allowedHosts: ['a.example', '*'] }, /at (http:\S+)  \(docs: \1\/docs\)/],
+  [{ host: '0.0.0.0', insecure: true, allowedHosts: ['a.example', '127.0.0.1'] },
+    /at (http:\S+)  \(docs: \1\/docs\)/],
+  // A key that was made is nobody's secret yet.
+  [{ host: '0.0.0.0' }, /asks for a key: (\S+)\n[^]*curl \S+ -H 'X-API-Key: \1'/],
 ]
 const variables: Readonly<Record<string, string>> = {
   $TRIPORT_API_KEY: 'the key', $TRIPORT_TOKEN: 'the token',
@@ -196,25 +203,50 @@ test('closing gives the signals back', async () => {
   await silent.close()
 })
 
-/** Two servers in one process, one with a call to end; it prints what comes of that, and its exit code. */
-const TWO = `
-  const options = { port: 0, quiet: true }
-  const [idle, busy] = [await launch((prompt) => prompt, options), await launch(async (prompt) => {
-    setTimeout(() => process.kill(process.pid, 'SIGTERM'))
-    await new Promise((resolve) => process.once('SIGTERM', () => setTimeout(resolve, 50)))
-    return prompt + ' in time'
-  }, options)]
-  process.on('exit', (code) => console.log(code))
-  const headers = { 'Content-Type': 'application/json' }
-  const answer = await fetch(busy.url, { method: 'POST', headers, body: '{"query":"hi"}' })
-  console.log((await answer.json()).response)`
+/** What a process launches, and what it prints with its exit code. All of it would live on without a signal. */
+const endings: readonly (readonly [what: string, code: string, stdout: string, stderr: RegExp])[] = [
+  ['two servers, one with a call to end', `
+    const [idle, busy] = [await launch((prompt) => prompt, options), await launch(async (prompt) => {
+      setTimeout(() => process.kill(process.pid, 'SIGTERM'))
+      await new Promise((resolve) => process.once('SIGTERM', () => setTimeout(resolve, 50)))
+      return prompt + ' in time'
+    }, options)]
+    console.log((await (await ask(busy.url)).json()).response)`, 'hi in time\n0\n', /waiting for 1 call;/],
+  ['calls that never end, and a second signal', `
+    const { url } = await launch(() => {
+      begun += 1
+      if (begun === 2) process.kill(process.pid, 'SIGINT')
+      return new Promise(() => {})
+    }, options)
+    let begun = 0
+    process.once('SIGINT', () => setTimeout(() => process.kill(process.pid, 'SIGINT'), 50))
+    for (const _ of [1, 2]) ask(url).catch(() => {})`, '130\n', /waiting for 2 calls; a second signal stops/],
+  ['a second signal of the other kind', `
+    await launch(() => '', { ...options, store: { ...memoryStore(), close: () => never } })
+    process.once('SIGTERM', () => process.kill(process.pid, 'SIGTERM'))
+    process.kill(process.pid, 'SIGTERM')`, '143\n', /^$/],
+  ['a server that cannot close', `
+    const close = () => Promise.reject(new Error('no ink'))
+    await launch(() => '', { ...options, store: { ...memoryStore(), close } })
+    await launch(() => '', options)
+    process.kill(process.pid, 'SIGTERM')`, '1\n', /^$/],
+]
 
-test('a signal ends the process when every server in it has closed', () => {
+test('a signal ends the process when every server in it has closed, and a second one at once', () => {
   const library = new URL(`../../lib/index.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
-  const code = `import { launch } from ${JSON.stringify(library)}\n${TWO}`
-  const { stdout, stderr } = spawnSync(
-    process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', timeout: 30_000 },
-  )
-  assert.equal(stdout, 'hi in time\n0\n', stderr)
-  assert.match(stderr, /waiting for 1 call;/)
+  for (const [what, work, said, warned] of endings) {
+    const code = `import { launch, memoryStore } from ${JSON.stringify(library)}
+      const options = { port: 0, quiet: true }
+      const never = new Promise(() => {})
+      setInterval(() => {}, 1_000)
+      process.on('exit', (code) => console.log(code))
+      const headers = { 'Content-Type': 'application/json' }
+      const ask = (url) => fetch(url, { method: 'POST', headers, body: '{"query":"hi"}' })
+      ${work}`
+    const { stdout, stderr } = spawnSync(
+      process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', timeout: 30_000 },
+    )
+    assert.equal(stdout, said, `${what}: ${stderr}`)
+    assert.match(stderr, warned, what)
+  }
 })

@@ -154,12 +154,14 @@ function requireAuthorization({ resource, authorizationServers, scopes = [], ver
 
 const BEARER = /^bearer +([^\s].*)$/i
 const KEY_NAMES: ReadonlySet<string> = new Set(['api_key', 'apikey', 'x-api-key', 'access_token'])
-/** The longest name, with each character escaped. */
-const MAX_NAME = 36
+
+function bearerIn(authorization: string | undefined): string | undefined {
+  return BEARER.exec(authorization ?? '')?.[1]
+}
 
 /** The one credential; undefined where two differ, or for another scheme. */
 export function credentialOf(head: KnownHeaders): string | undefined {
-  const bearer = head.authorization === undefined ? undefined : BEARER.exec(head.authorization)?.[1]
+  const bearer = bearerIn(head.authorization)
   if (head.authorization !== undefined && bearer === undefined) return undefined
   if (head.apiKey !== undefined && bearer !== undefined && head.apiKey !== bearer) return undefined
   return head.apiKey ?? bearer
@@ -174,7 +176,7 @@ export function credentialObjection(
   const way = `send it as ${tokensOnly ? '' : 'X-API-Key, or as '}Authorization: Bearer`
   const what = tokensOnly ? 'token' : 'key'
   if (hasKey(query)) return `A ${what} must not stand in the address, which is logged: ${way}`
-  const bearer = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
+  const bearer = bearerIn(authorization)
   if (authorization !== undefined && bearer === undefined) {
     return tokensOnly ? 'Authorization must be Bearer and one token'
       : 'Authorization must be Bearer and one key or token; a key may be sent as X-API-Key instead'
@@ -189,7 +191,6 @@ export function credentialObjection(
 export function hasKey(query: string): boolean {
   return query.split('&').some((member) => {
     const name = member.slice(0, Math.max(member.indexOf('='), 0))
-    if (name.length > MAX_NAME) return false
     // Each name alone: a broken escape elsewhere must not hide it.
     return KEY_NAMES.has(name.replace(/%([\da-f]{2})/gi, character).toLowerCase())
   })
