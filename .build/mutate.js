@@ -1,8 +1,9 @@
 /**
- * `node .build/mutate.js http/access/keys [--most 40] [--seed 1] [--jobs 3] [--fresh]` changes what files of lib/
- * do, one guard at a time, and says which changes no test finds: a condition that is always or never true or the
- * other way round, a comparison that counts its bound in or out, `&&` for `||`, an `await` that is gone, a call
- * that is not made, a bound that is infinite.
+ * `node .build/mutate.js http/access/keys [--most 40] [--seed 1] [--lines 12,40] [--tests 25] [--jobs 3] [--fresh]`
+ * changes what files of lib/ do, one guard at a time, and says which changes no test finds: a condition that is
+ * always or never true or the other way round, a comparison that counts its bound in or out, `&&` for `||`, an
+ * `await` that is gone, a call that is not made, a bound that is infinite. `--lines` changes only these, and
+ * `--tests` is how many files are tried with each change: those of the room first, then the quick ones.
  *
  * Works on what tsc emits into .test/, so nothing else may use that folder meanwhile. Which tests run a place
  * is known by one run of each with V8's coverage, kept in .test/covered.json; a file of tests that is another
@@ -22,8 +23,6 @@ const COVERED = '.test/covered.json'
 const LEASES = resolve('.test/test/fixtures/leases.js')
 /** A file of tests that takes so much longer than it took with coverage hangs, which finds the change. */
 const PATIENCE = { times: 4, ms: 20_000 }
-/** Those of the room come first, then the quick ones. */
-const MOST_TESTS = 25
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const OTHER = {
   '===': '!==', '!==': '===', '<': '<=', '<=': '<', '>': '>=', '>=': '>', '&&': '||', '||': '&&',
@@ -49,6 +48,8 @@ const { positionals, values } = parseArgs({
   options: {
     most: { type: 'string', default: 'Infinity' },
     seed: { type: 'string', default: '1' },
+    lines: { type: 'string' },
+    tests: { type: 'string', default: '25' },
     jobs: { type: 'string', default: String(availableParallelism() + 1) },
     fresh: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -161,7 +162,13 @@ async function mutate(path) {
   const file = `.test/lib/${path}`
   const text = readFileSync(file, 'utf8')
   const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')))
-  const changes = some(changesOf(text), Number(values.most), Number(values.seed))
+  const lineOf = (at) => {
+    const before = text.slice(0, at).split('\n')
+    return map.findEntry(before.length - 1, before.at(-1).length).originalLine + 1
+  }
+  const lines = values.lines?.split(',').map(Number)
+  const wanted = changesOf(text).filter(({ at }) => lines === undefined || lines.includes(lineOf(at)))
+  const changes = some(wanted, Number(values.most), Number(values.seed))
   const [room] = path.split('/')
   const restore = () => writeFileSync(file, text)
   const leave = () => {
@@ -174,13 +181,11 @@ async function mutate(path) {
     for (const { at, end, by, what } of changes) {
       const tests = Object.entries(covered).filter(([, { ranges }]) => runs(ranges[path] ?? [], at))
         .toSorted(([one, a], [other, b]) => isIn(room, other) - isIn(room, one) || a.ms - b.ms)
-        .slice(0, MOST_TESTS)
+        .slice(0, Number(values.tests))
       writeFileSync(file, text.slice(0, at) + by + text.slice(end))
       if (await fails(tests)) found++
       else {
-        const before = text.slice(0, at).split('\n')
-        const origin = map.findEntry(before.length - 1, before.at(-1).length).originalLine + 1
-        const where = `lib/${path.replace(/js$/, 'ts')}:${origin}`
+        const where = `lib/${path.replace(/js$/, 'ts')}:${lineOf(at)}`
         const why = tests.length === 0 ? ' (no test comes here)' : ''
         process.stdout.write(`${where} ${what}${why}: ${lineAt(text, at).trim().slice(0, 140)}\n`)
       }
@@ -291,5 +296,5 @@ function closing(code, from) {
 
 /** The text with comments, strings and patterns blanked, each place where it was. */
 function masked(text) {
-  return text.replace(BLANKED, (found) => found.replace(/[^\n]/g, '_'))
+  return text.replace(BLANKED, (found) => found.replace(/[^\n]/g, '~'))
 }
