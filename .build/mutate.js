@@ -1,9 +1,10 @@
 /**
- * `node .build/mutate.js http/access/keys [--most 40] [--seed 1] [--lines 12,40] [--tests 25] [--jobs 3] [--fresh]`
- * changes what files of lib/ do, one guard at a time, and says which changes no test finds: a condition that is
- * always or never true or the other way round, a comparison that counts its bound in or out, `&&` for `||`, an
- * `await` that is gone, a call that is not made, a bound that is infinite. `--lines` changes only these, and
- * `--tests` is how many files are tried with each change: those of the room first, then the quick ones.
+ * `node .build/mutate.js http/access/keys [--most 40] [--seed 1] [--lines 12,40] [--tests 25] [--jobs 3]
+ * [--fresh]` changes what files of lib/ do, one guard at a time, and says which changes no test finds: a
+ * condition that is always or never true or the other way round, a comparison that counts its bound in or out,
+ * `&&` for `||`, an `await` that is gone, a call that is not made, a bound that is infinite. `--lines` changes
+ * only these, and `--tests` is how many files are tried with each change: those of the room first, then the
+ * quick ones.
  *
  * Works on what tsc emits into .test/, so nothing else may use that folder meanwhile. Which tests run a place
  * is known by one run of each with V8's coverage, kept in .test/covered.json; a file of tests that is another

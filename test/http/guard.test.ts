@@ -103,6 +103,8 @@ const origins: readonly (readonly [
   [{}, 'localhost', 'app://localhost', false],
   [{ allowedHosts: ['agents.example'] }, 'agents.example', 'app://agents.example', false],
   [{ publicUrl: new URL('https://agents.example/team') }, 'agents.example', 'https://agents.example', true],
+  [{ publicUrl: new URL('https://agents.example/team') }, 'localhost', 'https://agents.example', true],
+  [{ publicUrl: new URL('https://agents.example/team') }, 'localhost', 'http://agents.example', false],
   // The server's own pages, by a name that passed a list or where a key is asked for.
   [{ allowedHosts: ['agents.example'] }, 'agents.example', 'http://agents.example', true],
   [{ allowedHosts: ['agents.example'] }, 'agents.example', 'http://other.example', false],

@@ -203,7 +203,7 @@ test('closing gives the signals back', async () => {
   await silent.close()
 })
 
-/** What a process launches, and what it prints with its exit code. All of it would live on without a signal. */
+/** What a process launches, and what it prints with its exit code. Without a signal it would live on. */
 const endings: readonly (readonly [what: string, code: string, stdout: string, stderr: RegExp])[] = [
   ['two servers, one with a call to end', `
     const [idle, busy] = [await launch((prompt) => prompt, options), await launch(async (prompt) => {
