@@ -102,19 +102,17 @@ const telemetry = new Later(() => import('./telemetry.ts'))
 function measured({ around, openTelemetry: api, version }: ServerOptions): Around | undefined {
   if (api === undefined) return around
   let measure: Around | undefined
-  return async (called, next) => {
-    await telemetry.load()
-    measure ??= telemetry.loaded.telemetryOf(api, version ?? '1.0.0')
+  return async (called, next) => telemetry.use(({ telemetryOf }) => {
+    measure ??= telemetryOf(api, version ?? '1.0.0')
     return measure(called, around === undefined ? next : async () => around(called, next))
-  }
+  })
 }
 
 function tracedBy({ openTelemetry: api, version }: ServerOptions): Traced | undefined {
   if (api === undefined) return undefined
-  return async (to, post) => {
-    await telemetry.load()
-    return telemetry.loaded.postTraced(api, version ?? '1.0.0', to, post)
-  }
+  return async (to, post) => telemetry.use(({ postTraced }) => (
+    postTraced(api, version ?? '1.0.0', to, post)
+  ))
 }
 
 function secretsIn(variable: string | undefined): readonly string[] | undefined {
@@ -134,9 +132,8 @@ function sealOfEnvironment(secret: ServerOptions['secret'], name: string): Seal 
 
 function share(
   store: GuardedStore, cluster: ClusterMembership, tasks: Tasks, workload: Workload, limits: Limits, log: Log,
-): Shared | undefined {
-  const { stored } = tasks
-  if (stored === undefined) return undefined
+): Shared {
+  const stored = tasks.stored!
   const channels = new PeerChannels(cluster)
   const at = { tasks, stored, cluster, workload, limits, log }
   const recovery = new TaskRecovery(at)

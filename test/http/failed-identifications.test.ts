@@ -32,6 +32,19 @@ test('guesses are slowed down, by the network that they come from, and come back
   assert.equal(logged.length, 2)
 })
 
+test('where any number may fail nothing is counted or kept, and so it is without a network', (t) => {
+  const { mock: remember } = t.mock.method(Map.prototype, 'set')
+  const any = new FailedIdentifications(Infinity, () => {})
+  const some = new FailedIdentifications(1, () => {})
+  for (let guess = 0; guess < 100; guess++) {
+    for (const [failures, network] of [[any, 'a'], [some, undefined]] as const) {
+      assert.equal(failures.count(network), undefined)
+      failures.check(network)
+    }
+  }
+  assert.equal(remember.callCount(), 0)
+})
+
 test('of guesses that were asked for at once each counts, for ten minutes at most', () => {
   let now = 0
   const failures = new FailedIdentifications(10, () => {}, () => now)

@@ -311,6 +311,29 @@ test('keys that cannot be read are asked for once a second, and old ones count f
   assert.ok(net.asked.length >= length)
 })
 
+test('an issuer has five seconds for its keys, and who has a known one does not wait for that', async (t) => {
+  const net = netOf(t)
+  const verify = jwksVerifier({ issuer, audience, jwksUri })
+  assert.ok(await verify(tokenOf()))
+  t.mock.timers.reset()
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: NOW * 1_000 })
+  const signals: (AbortSignal | null | undefined)[] = []
+  t.mock.method(globalThis, 'fetch', (_url: string, { signal }: RequestInit) => new Promise((_is, reject) => {
+    signals.push(signal)
+    signal?.addEventListener('abort', () => reject(new Error('aborted')))
+  }))
+  net.monotonic += 300_001
+  assert.ok(await verify(tokenOf()))
+  assert.equal(signals.length, 1)
+  net.monotonic += 300_000
+  const late = assert.rejects(verify(tokenOf()), /cannot be read/)
+  t.mock.timers.tick(4_999)
+  assert.equal(signals[0]?.aborted, false)
+  t.mock.timers.tick(1)
+  assert.equal(signals[0]?.aborted, true)
+  await late
+})
+
 test('the tolerance of clocks is what was given', async (t) => {
   const net = netOf(t)
   for (const [exp, isGood] of [[NOW - 299, true], [NOW - 300, false]] as const) {

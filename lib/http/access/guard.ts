@@ -134,8 +134,7 @@ export function createGuard(options: GuardOptions): Guard {
       const remedy = 'its operator can add it to cors, or to allowedOrigins if it need not read the answer'
       return { ...verdict, refused: [403, `Pages of this Origin may not call this server; ${remedy}`] }
     }
-    const headers = isPublic ? everybody : readHeaders(bind, host, origin)
-    return headers === none ? verdict : { ...verdict, headers }
+    return { ...verdict, headers: isPublic ? everybody : readHeaders(bind, host, origin) }
   }
 
   function check(
