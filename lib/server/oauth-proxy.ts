@@ -88,7 +88,7 @@ export function oauthProxy(options: OauthProxyOptions): Authorization {
 export function oauthEndpoints(
   auth: Authorization | undefined, service: Service, seal: Seal,
 ): readonly Endpoint[] {
-  const proxy = auth === undefined ? undefined : proxies.get(auth)
+  const proxy = auth && proxies.get(auth)
   if (proxy === undefined) return []
   const load = (): Promise<void> | undefined => {
     if (proxy.flow !== undefined) return undefined

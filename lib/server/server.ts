@@ -219,7 +219,7 @@ function assemble(
     service.shared?.remoteTasks.stopWatchers()
     await Promise.all([listener.idle(FAREWELL_MS), push?.idle(FAREWELL_MS)])
     await push?.close()
-    await listener.destroy()
+    listener.destroy()
     await service.shared?.cluster.close(await service.tasks.stored?.written() ?? true)
     // A store of the operator's may never close.
     await new Promise<void>((resolve, reject) => {

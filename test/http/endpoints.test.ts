@@ -42,7 +42,10 @@ async function house(
   })
   const means = { gate, streams, budget, limits, log, observer: createObserver(undefined, false, log) }
   const listener = createListener(means, '')
-  t.after(() => listener.destroy())
+  t.after(() => {
+    listener.drain()
+    listener.destroy()
+  })
   const { port } = await listener.listen(0, '127.0.0.1')
   const inside = createFetch(means)
   const outside: Call = (path, body, headers) => {

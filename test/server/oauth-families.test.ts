@@ -117,6 +117,36 @@ test('a second use in one process ends what other processes have given', async (
   assert.deepEqual(await refusedBy(one, refreshing(clientId, second.refresh)), refused)
 })
 
+test('of two exchanges that meet in the store one gets tokens, and the other nothing', async (t) => {
+  const provider = await providerFor(t)
+  const memory = memoryStore({ isShared: true })
+  let meeting = Infinity
+  const write: (() => void)[] = []
+  // Whoever writes a login waits until the other has read the same.
+  const store: Store = {
+    ...memory,
+    async write(key, ...kept) {
+      if (key.collection.endsWith('oauth') && write.length < meeting) {
+        await new Promise<void>((resolve) => {
+          write.push(resolve)
+          if (write.length === meeting) for (const go of write) go()
+        })
+      }
+      return memory.write(key, ...kept)
+    },
+  }
+  const options = { store, secret: 'the secret of all servers' }
+  const servers = [serving(t, provider, {}, options), serving(t, provider, {}, options)] as const
+  meeting = 0
+  const clientId = await registered(servers[0])
+  const code = exchange(clientId, await codeFor(servers[0], clientId))
+  meeting = 2
+  const answers = await Promise.all(servers.map((server) => tokenFor(server, code)))
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 400])
+  const { access } = await tokensIn(answers.find(({ status }) => status === 200)!)
+  for (const server of servers) assert.equal((await callWith(server, access))[0], 200)
+})
+
 test('a token is good in a process that has answered nothing yet', async (t) => {
   const provider = await providerFor(t)
   const options = { store: memoryStore({ isShared: true }), secret: 'the secret of all servers' }
@@ -261,10 +291,14 @@ test('without a refresh token of the provider there is none', async (t) => {
   const at = clockOf(t)
   const provider = await providerFor(t)
   provider.answer.body = { access_token: 'at-1' }
-  const server = serving(t, provider, { refreshSeconds: 60 })
+  const memory = memoryStore()
+  const { mock: writes } = t.mock.method(memory, 'write')
+  const server = serving(t, provider, { refreshSeconds: 86_400 }, { store: memory })
   const clientId = await registered(server)
   const { refresh, access } = await tokensFor(server, clientId)
   assert.equal(refresh, 'undefined')
+  // Its family is kept for as long as its token is good, and no longer.
+  assert.equal(writes.calls.at(-1)?.arguments[2], 3_600_000)
   at(3_599_999)
   assert.equal((await callWith(server, access))[0], 200)
 })

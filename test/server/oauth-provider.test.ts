@@ -4,7 +4,8 @@ import test from 'node:test'
 import { portOf } from '../fixtures/listening.ts'
 import { standingTime } from '../fixtures/time.ts'
 import {
-  callWith, codeFor, exchange, providerFor, refreshing, refusalIn, registered, serving, tokenFor, tokensFor,
+  Browser, callWith, codeFor, consentFor, exchange, locationOf, providerFor, refreshing, refusalIn,
+  registered, serving, tokenFor, tokensFor,
 } from './oauth-login.ts'
 import type { ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
@@ -122,6 +123,11 @@ test('a provider without a secret or scopes is asked without them', async (t) =>
     clientSecret: undefined, providerScopes: undefined, parameters: undefined,
   })
   const clientId = await registered(server)
+  const browser = new Browser(server)
+  const request = await consentFor(browser, clientId)
+  const login = locationOf(await browser.go('/oauth/consent', { request, decision: 'allow' }))
+  assert.deepEqual([...login.searchParams.keys()].toSorted(),
+    ['client_id', 'code_challenge', 'code_challenge_method', 'redirect_uri', 'response_type', 'state'])
   await tokenFor(server, exchange(clientId, await codeFor(server, clientId)))
   const [form] = provider.asked
   assert.deepEqual([...form?.keys() ?? []].toSorted(),

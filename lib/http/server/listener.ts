@@ -43,7 +43,7 @@ export interface Listener {
   /** Resolves when no request is being answered, or after `ms`. */
   idle(ms: number): Promise<void>
   /** Destroys the connections that are left. */
-  destroy(): Promise<void>
+  destroy(): void
 }
 
 type AnyRequest = IncomingMessage | Http2ServerRequest
@@ -171,12 +171,9 @@ export function createListener(means: Means, mountPath: string): Listener {
     idle(ms) {
       return running.first === undefined ? Promise.resolve() : idle.wait(ms)
     },
-    async destroy() {
+    destroy() {
       for (const { response } of running) response.destroy()
-      const closing = server
-      if (closing === undefined) return
-      closing.closeAllConnections()
-      if (closing.listening) await new Promise((resolve) => closing.close(resolve))
+      server?.closeAllConnections()
     },
   }
 }
