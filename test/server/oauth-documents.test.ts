@@ -147,6 +147,11 @@ test('what is no document is refused by a page, and said why', async (t) => {
   const provider = await providerFor(t)
   const good = (id: string): string => JSON.stringify(documentOf(id))
   const padded = (id: string, bytes: number): string => good(id).padEnd(bytes)
+  let left = 0
+  const endless = (status: number, bytes: number): DocumentHost['answer'] => (_id, response) => {
+    response.on('close', () => { left++ }).writeHead(status, { 'content-type': 'application/json' })
+    response.write('x'.repeat(bytes))
+  }
   const wrong: readonly (readonly [answer: (id: string) => DocumentHost['answer'], why: RegExp])[] = [
     ...[201, 204, 206, 400, 404, 410, 500, 503].map((status) => (
       [(id: string) => answerWith(good(id), {}, status), new RegExp(`status ${status}`)] as const
@@ -162,6 +167,11 @@ test('what is no document is refused by a page, and said why', async (t) => {
     [(id) => answerWith(good(id), { 'content-encoding': 'gzip' }), /compressed/],
     [(id) => answerWith(padded(id, 16_385)), /more than 16384 bytes/],
     [(id) => answerWith(padded(id, 9_000_000)), /more than 16384 bytes/],
+    [() => endless(404, 20_000), /status 404/], [() => endless(302, 1), /redirects/],
+    [() => endless(200, 20_000), /more than 16384 bytes/],
+    [() => (_id, { socket }) => {
+      socket!.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n')
+    }, /could not be read/],
     [(id) => answerWith(Buffer.from(good(id).replace('editor', '\xff'), 'latin1')), /no UTF-8/],
     [() => (_id, response) => response.destroy(), /could not be read/],
     [() => (_id, response) => {
@@ -179,6 +189,7 @@ test('what is no document is refused by a page, and said why', async (t) => {
     assert.match(text, /<h1>This application cannot be looked up<\/h1>.*<code>invalid_client<\/code>/)
   }
   assert.ok(host.asked.every(({ path }) => path !== '/other'))
+  await eventually(() => left === 3, 'of what is not read the connection is closed')
   const fine: readonly ((id: string) => DocumentHost['answer'])[] = [
     (id) => answerWith(padded(id, 16_384)),
     (id) => answerWith(good(id), { 'content-type': 'Application/JSON; charset=utf-8' }),

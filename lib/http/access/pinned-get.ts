@@ -41,7 +41,6 @@ export function pinnedGet(
       const { statusCode: status = 0, headers } = response
       const chunks: Buffer[] = []
       let bytes = 0
-      response.on('error', reject)
       if (status !== 200) return end(() => resolve({ status, headers, text: undefined }))
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
