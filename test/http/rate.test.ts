@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createRateLimits } from '../../lib/http/access/rate.ts'
-import { jsonOf, listen, request, serve } from '../fixtures/client.ts'
+import { jsonOf, listen, request, say, serve } from '../fixtures/client.ts'
 import type { RateLimit } from '../../lib/http/access/rate.ts'
 import type { ServerOptions } from '../../lib/index.ts'
 
@@ -127,4 +127,20 @@ test('without keys each address is a caller, as the socket or a trusted proxy sa
       assert.equal(response.status, status, `${trustProxy} ${address}`)
     }
   }
+})
+
+test('of several lines the one that the proxy has added says who calls', async (t) => {
+  const { port } = await listen(t, { ...house, rateLimit: { perMinute: 1 }, trustProxy: true })
+  const statusOf = async (...lines: readonly string[]): Promise<number | undefined> => {
+    const forwarded = lines.map((line) => `X-Forwarded-For: ${line}\r\n`).join('')
+    const [answer] = await say(t, port, 'POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n'
+      + `${forwarded}Content-Type: application/json\r\nContent-Length: 14\r\n\r\n{"query":"hi"}`)
+    return answer?.status
+  }
+  assert.equal(await statusOf('198.51.100.1', '192.0.2.1'), 200)
+  for (const invented of ['198.51.100.2', '198.51.100.3, 198.51.100.4', '', 'unknown']) {
+    assert.equal(await statusOf(invented, '192.0.2.1'), 429, invented)
+  }
+  assert.equal(await statusOf('192.0.2.1', '192.0.2.2'), 200)
+  assert.equal(await statusOf('192.0.2.1', '198.51.100.1', '192.0.2.3'), 200)
 })
