@@ -248,6 +248,8 @@ test('only standard input takes the signals of a process, where nothing else is 
     process.on('exit', (code) => console.error('exit ' + code))
     setInterval(() => {}, 1_000)
     const run = async () => {
+      process.stdout.end('noise of a module\\n')
+      process.stdout.write('which does not know of its end')
       setTimeout(() => process.kill(process.pid, 'SIGTERM'))
       await new Promise((resolve) => process.once('SIGTERM', () => setTimeout(resolve, 50)))
       return 'in time'
@@ -265,6 +267,6 @@ test('only standard input takes the signals of a process, where nothing else is 
   child.stdin.write(`${JSON.stringify(asked)}\n`)
   const [exitCode] = await once(child, 'close')
   assert.equal(exitCode, 0)
-  assert.match(said, /in time/)
-  assert.match(warned, /waiting for 1 call;.*\nclosed\nexit 0\n$/)
+  assert.equal(JSON.parse(said).result.content[0].text, 'in time')
+  assert.match(warned, /^noise of a module\n.*waiting for 1 call;.*\nclosed\nexit 0\n$/)
 })
