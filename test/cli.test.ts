@@ -156,6 +156,8 @@ const mistakes: readonly Mistake[] = [
   [['helo'], 2, /^triport: There is no command 'helo'; did you mean help\?\n$/],
   [['help', 'mpc'], 2,
     /^triport: There is no chapter 'mpc'; did you mean mcp\? Chapters: a2a, command, [\w-, ]+\n$/],
+  [['help', 'Middleware'], 2, /'Middleware'; the word stands in handlers\. Chapters: a2a/],
+  [['help', 'X-Accel-Buffering'], 2, /; the word stands in proxies\. Chapters: a2a/],
   [['help', 'xyz'], 2, /^triport: There is no chapter 'xyz'; choose another\. Chapters: a2a, [\w-, ]+\n$/],
   [['chekc', 'fine.mjs'], 2, /^triport: There is no command 'chekc'; did you mean check\?\n$/],
   [['constructor'], 2, /^triport: There is no command 'constructor'; write triport serve\n$/],

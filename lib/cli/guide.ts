@@ -9,17 +9,29 @@ import { didYouMean, UsageError } from './command-line.ts'
 const FOLDER = new URL('../guide/', import.meta.url)
 
 /**
- * Chapters as Markdown, or where none is named the list of all. Throws `UsageError` for an unknown one;
- * `commands` may have been meant too.
+ * Chapters as Markdown, or where none is named the list of all. Throws `UsageError` for an unknown one, which
+ * says where the word stands; `commands` may have been meant too.
  */
 export function readGuide(chapters: readonly string[], commands: readonly string[]): string {
   const names = chapterNames()
   const unknown = chapters.find((chapter) => !names.includes(chapter))
   if (unknown !== undefined) {
-    const remedy = didYouMean(unknown, [...names, ...commands], 'choose another.')
+    const holding = chaptersWith(unknown.toLowerCase(), names)
+    const otherwise = holding.length === 0 ? 'choose another.' : `the word stands in ${holding.join(', ')}.`
+    const remedy = didYouMean(unknown, [...names, ...commands], otherwise)
     throw new UsageError(`There is no chapter '${unknown}'; ${remedy} Chapters: ${names.join(', ')}`)
   }
   return chapters.length === 0 ? listOf(names, commands) : chapters.map(read).join('\n')
+}
+
+/** The chapters that have a word in a heading; where there is none, in their text. */
+function chaptersWith(word: string, names: readonly string[]): readonly string[] {
+  const lines = new Map(names.map((name) => [name, read(name).toLowerCase().split('\n')]))
+  const where = (isOne: (line: string) => boolean): readonly string[] => (
+    names.filter((name) => lines.get(name)!.some((line) => line.includes(word) && isOne(line)))
+  )
+  const headed = where((line) => line.startsWith('#'))
+  return headed.length > 0 ? headed : where(() => true)
 }
 
 function chapterNames(): readonly string[] {
