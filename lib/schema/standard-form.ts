@@ -107,9 +107,18 @@ function ownFormOf(schema: Schematic, side: Side): OwnForm | undefined {
     const gap = gapIn(json) ?? (side === 'output' ? morphIn(schema) : undefined)
     if (gap !== undefined) return { gap }
     if (side === 'output' || optionsOf === undefined) return { json }
-    return { json: completed(json, write('output')) as JsonObject }
+    return { json: completedBy(json, () => write('output')) }
   } catch (cause) {
     return { cause }
+  }
+}
+
+/** What comes out may have no form, and is not asked for. */
+function completedBy(json: JsonObject, output: () => JsonObject): JsonObject {
+  try {
+    return completed(json, output()) as JsonObject
+  } catch {
+    return json
   }
 }
 

@@ -156,6 +156,8 @@ test('texts that become dates are said to be dates', () => {
     const schema = ark(object(() => given), object(date))
     assert.deepEqual(contract(schema).json, { properties: { list: { items: json } } })
   }
+  const onlyIn = ark(() => text, () => { throw new Error('no form of what comes out') })
+  assert.deepEqual(contract(onlyIn).json, text)
   function isParsableDate(): boolean { return true }
   const parsable = ark(({ fallback }) => fallback['predicate']!({ base: text, predicate: isParsableDate }))
   assert.deepEqual(contract(parsable).json, time)
