@@ -309,12 +309,12 @@ test('one that arrives at that moment is looked at again, as is one that has gon
   for (const way of ['arrives', 'goes again', 'of this process'] as const) {
     const node = way === 'of this process' ? 'here' : 'dead'
     const one = house()
-    join(one, 'dead')
+    for (const dead of ['another', 'dead']) join(one, dead)
     const task = leave(one, node)
     const key = taskKeyOf('ann', task.id)
     one.memory.remove(key, 'any')
     if (node === 'here') one.tasks.stored!.unconfirmedWrites.set(task.id, { owner: 'ann', version: 0 })
-    const other = leave(one, 'dead')
+    const others = ['dead', 'another'].map((dead) => leave(one, dead).id)
     const { write } = one.store
     one.store.write = (at, value, keepMs, expected) => {
       if (value !== 'null') return write(at, value, keepMs, expected)
@@ -323,12 +323,12 @@ test('one that arrives at that moment is looked at again, as is one that has gon
     }
     await one.beat()
     // The others do not wait for it.
-    assert.deepEqual(one.ran.map(({ id }) => id), [other.id], way)
+    assert.deepEqual(one.ran.map(({ id }) => id), others, way)
     assert.ok(one.memory.read(runKeyOf(node, task)), way)
     one.store.write = write
     await one.beat()
     assert.equal(one.memory.read(runKeyOf(node, task)), undefined, way)
-    const ran = way === 'arrives' ? [other.id, task.id] : [other.id]
+    const ran = way === 'arrives' ? [...others, task.id] : others
     assert.deepEqual(one.ran.map(({ id }) => id), ran, way)
     const isRefused = one.memory.read(key)?.value === 'null'
     assert.equal(isRefused, way !== 'arrives', way)

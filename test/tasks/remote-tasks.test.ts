@@ -203,8 +203,9 @@ test('a task is followed where it runs, from as it stands to its end, which is k
 
 test('who leaves hears nothing more, whenever that is', async () => {
   const { one, two, id } = await apart()
-  const all = [await followed(two, id), await followed(two, id), await followed(one, id)]
-  all[0]!.stop()
+  const first = await followed(two, id)
+  first.stop()
+  const all = [first, await followed(two, id), await followed(one, id)]
   await eventually(() => all[1]!.said.length === 1 && all[2]!.said.length === 1)
   for (const { stop } of all) stop()
   one.tasks.move(id, 'completed')
