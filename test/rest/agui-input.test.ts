@@ -89,6 +89,7 @@ const entries: readonly (readonly [what: string, entry: unknown, kept: readonly 
     /^messages\[0\] is the result of no call before it, and is only text$/],
   ['a result without an id', told(undefined, 'x'), ['A tool returned: x'], /the result of no call/],
   ['a result that is an error', told('c', '', { error: 'No.' }), ['A tool returned: No.'], /of no call/],
+  ['a result that is a value', told('c', { found: 2 }), ['A tool returned: {"found":2}'], /content is none/],
   ['a result of parts', told('c', [{ type: 'text', text: 'x' }, { type: 'image' }]), ['A tool returned: x'],
     /of no call/],
 ]

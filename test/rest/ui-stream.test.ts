@@ -127,6 +127,20 @@ test('an agent sees the chat, its files, and what the client\'s tools gave', asy
   })
 })
 
+test('a result whose call was not told brings that call along, once', async (t) => {
+  const parts = await chat(serving(t, (_prompt, call) => {
+    call.event({ type: 'tool-call', id: '1', name: 'search', args: { of: 'tea' } })
+    for (const id of ['1', '2', '2']) call.event({ type: 'tool-result', id, result: 'x' })
+    call.event({ type: 'tool-result', id: '3', name: 'find', result: 'x' })
+  }))
+  assert.deepEqual(parts.slice(2, -2).map(({ type, toolCallId, toolName }) => [type, toolCallId, toolName]), [
+    ['tool-input-available', '1', 'search'], ['tool-output-available', '1', undefined],
+    ['tool-input-available', '2', 'tool'], ['tool-output-available', '2', undefined],
+    ['tool-output-available', '2', undefined],
+    ['tool-input-available', '3', 'find'], ['tool-output-available', '3', undefined],
+  ])
+})
+
 test('a broken entry of a chat is passed over, and the log says so', async (t) => {
   const logged: unknown[] = []
   let seen: unknown

@@ -224,9 +224,10 @@ function messageOf(
     if (isLenient) return void passed.add(`${at}.role`, 'is none that is known')
     throw wrongParam(`${at}.role`, `must be ${known}`)
   }
-  const isBroken = isLenient && isGiven(message['content']) && !isText(message['content'])
+  const { content: given } = message
+  const isBroken = isLenient && isGiven(given) && !isText(given)
   if (isBroken) passed.add(`${at}.content`, 'is none')
-  const content = isBroken ? '' : textIn(message, at, isLenient)
+  const content = !isBroken ? textIn(message, at, isLenient) : role === undefined ? JSON.stringify(given) : ''
   if (role === undefined) {
     const called = exchange.result(message, content, at)
     if (isLater && called !== undefined) return called

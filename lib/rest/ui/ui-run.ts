@@ -43,6 +43,9 @@ export function dismissalOf({ message: errorText }: Dismissal): string {
   return formatEvent(JSON.stringify({ type: 'error', errorText })) + DONE
 }
 
+/** Calls of one run whose ids are kept; what follows is taken for one of theirs. */
+const MAX_CALLS = 1_000
+
 /** The marks of a tool that the agent runs itself, and the client does not know. */
 const ours = { providerExecuted: true, dynamic: true }
 
@@ -52,6 +55,8 @@ export class UiRun extends PartRun<ChatInput> {
   /** What was sent so far, until it is known whether the run has to be waited for. */
   #sent: string | undefined = ''
   #stream: ChatStream | undefined
+  /** The ids of the calls that the client knows. */
+  readonly #calls = new Set<string>()
 
   constructor(
     service: Service, agent: Agent | Group, input: ChatInput, origin: Origin, streams: ChatStreams,
@@ -76,7 +81,10 @@ export class UiRun extends PartRun<ChatInput> {
       }
       case 'tool-call': return this.#callTool(event.id, event.name, event.args ?? {}, ours)
       case 'tool-result': {
-        const { id: toolCallId, result = null, isError } = event
+        const { id: toolCallId, name = 'tool', result = null, isError } = event
+        // Without its call it would end the stream for the client.
+        const isNew = !this.#calls.has(toolCallId) && this.#calls.size < MAX_CALLS
+        if (isNew) this.#callTool(toolCallId, name, {}, ours)
         const members = { toolCallId, ...ours }
         const done = { type: 'tool-output-available', output: result, ...members }
         if (isError !== true) return void this.write(done)
@@ -145,6 +153,7 @@ export class UiRun extends PartRun<ChatInput> {
   dismissal(why: Dismissal): string { return dismissalOf(why) }
 
   #callTool(toolCallId: string, toolName: string, input: unknown, marks?: typeof ours): void {
+    if (this.#calls.size < MAX_CALLS) this.#calls.add(toolCallId)
     this.write({ type: 'tool-input-available', toolCallId, toolName, input, ...marks })
   }
 
