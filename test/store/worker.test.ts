@@ -108,7 +108,7 @@ test('a refusal is told as it is, and what else fails as a store that was not re
     ['a text', 'busy', /^The store cannot be reached/, 'a text'],
   ]
   let failure: unknown
-  const { store } = hosted(t, { read() { throw failure }, follow: () => Promise.reject(failure) })
+  const { store, asked } = hosted(t, { read() { throw failure }, follow: () => Promise.reject(failure) })
   for (const [error, kind, message, cause] of failures) {
     failure = error
     for (const act of [() => store.read(place), () => store.follow('topic', 'now', () => {})]) {
@@ -121,6 +121,14 @@ test('a refusal is told as it is, and what else fails as a store that was not re
     }
   }
   await assert.rejects(async () => store.write(place, 'x'.repeat(101), 1, 0), { kind: 'too-large' })
+  // The primary may have got to what it did not answer: it is left.
+  const last = asked.at(-2) as { readonly 'triport:store': { readonly content: { readonly method: string } } }
+  assert.equal(last['triport:store'].content.method, 'leave')
+})
+
+test('a primary hosts only what others may share, and others than workers have no store of it', () => {
+  assert.throws(() => hostStore(memoryStore()), { name: 'TypeError', message: /that others may share/ })
+  assert.throws(() => workerStore(), { name: 'Error', message: /for a worker that node:cluster has started/ })
 })
 
 test('a worker hears what it follows, and what is lost, until it leaves, which it does once', async (t) => {
