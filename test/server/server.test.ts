@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import test from 'node:test'
 import { createServer, defineTool, Fault, memoryStore } from '../../lib/index.ts'
-import { defaultPort } from '../../lib/server/options.ts'
+import { checkAddress, defaultPort } from '../../lib/server/options.ts'
 import { echo, jsonOf, listen, request, serve } from '../fixtures/client.ts'
 import type { ProtocolName, ServerOptions, Subject } from '../../lib/index.ts'
 
@@ -99,6 +99,7 @@ test('a port is a whole number that can be one', async (t) => {
   for (const port of [-1, 65_536, 1.5, NaN, '8000' as never]) {
     await assert.rejects(server.listen(port), /^RangeError: port is .*; write a whole number from 0 to 65535/)
   }
+  for (const port of [0, 65_535]) checkAddress([port], port, '127.0.0.1')
 })
 
 /** What is written to standard error while something is done. */

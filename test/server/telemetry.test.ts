@@ -6,6 +6,7 @@ import { defineTool, Fault, openaiAgent } from '../../lib/index.ts'
 import { postTraced } from '../../lib/server/telemetry.ts'
 import { request, serve } from '../fixtures/client.ts'
 import { webhook } from '../fixtures/webhook.ts'
+import { begin } from '../mcp/client.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Agent, Call, ServerOptions, Tool, TriportServer } from '../../lib/index.ts'
@@ -186,6 +187,7 @@ function watching(t: TestContext): ReturnType<typeof watched> & { readonly serve
         run() { throw new Fault('upstream', 'Away', undefined, { cause: new Error('why') }) },
       },
       { name: 'broken', description: 'Breaks.', run() { throw new RangeError('broken') } },
+      { name: 'odd', description: 'Throws a text.', run() { throw 'no error' } },
     ],
     resources: [{ name: 'Log', uri: 'test://log', read: () => 'text' }],
     prompts: [{ name: 'greet', description: 'Greets.', get: () => 'Hello' }],
@@ -254,9 +256,29 @@ test('a conversation is in the span of an agent, and what it used in its metrics
   assert.equal(records.length, 4)
 })
 
+test('a session of MCP is in the span of a call, and in no metric', async (t) => {
+  const { server, spans, records } = watching(t)
+  const session = await begin(server)
+  await session.call('add')
+  const { 'mcp.session.id': id, 'gen_ai.conversation.id': conversation } = spans[0]!.attributes
+  assert.deepEqual([id, conversation], [session.id, undefined])
+  assert.equal(records.length, 2)
+  for (const [, , more] of records) assert.equal('mcp.session.id' in more, false)
+})
+
+test('who uses nothing behind one who does has no figure of what that one used', async (t) => {
+  const { api, spans } = watched()
+  const agents = [{ name: 'One', run: counts }, { name: 'Two', run: () => 'ok' }]
+  const server = serve(t, { openTelemetry: api, groups: [{ name: 'Desk', agents }] })
+  await (await server.fetch(request('/', { query: 'hi' }))).text()
+  const used = spans.map(({ attributes }) => attributes['gen_ai.usage.input_tokens'])
+  assert.deepEqual(used, [3, 3, undefined])
+})
+
 test('what failed is said by the span and the metrics, with its cause', async (t) => {
   const { server, spans, records } = watching(t)
-  for (const name of ['wrong', 'late', 'broken']) await ofMcp(server, 'tools/call', { name, arguments: {} })
+  const names = ['wrong', 'late', 'broken', 'odd']
+  for (const name of names) await ofMcp(server, 'tools/call', { name, arguments: {} })
   const shown = spans.map(({ attributes, statuses, exceptions, ended }) => (
     [attributes['error.type'], statuses, exceptions.map(String), ended]
   ))
@@ -264,9 +286,11 @@ test('what failed is said by the span and the metrics, with its cause', async (t
     ['tool_error', [{ code: 2, message: 'tool_error' }], [], 1],
     ['upstream', [{ code: 2, message: 'upstream' }], ['Error: why'], 1],
     ['internal', [{ code: 2, message: 'internal' }], ['RangeError: broken'], 1],
+    // What is no error is no exception of a span.
+    ['internal', [{ code: 2, message: 'internal' }], [], 1],
   ])
-  assert.deepEqual(records.map(([, , { 'error.type': type }]) => type),
-    ['tool_error', 'tool_error', 'upstream', 'upstream', 'internal', 'internal'])
+  const types = ['tool_error', 'upstream', 'internal', 'internal']
+  assert.deepEqual(records.map(([, , { 'error.type': type }]) => type), types.flatMap((one) => [one, one]))
 })
 
 test('a post to another server is a span with its place and status, without its address', async () => {
