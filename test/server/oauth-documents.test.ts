@@ -95,7 +95,13 @@ test('an address that cannot be a client is not asked', async (t) => {
     `https:/${name}/c`, `https:${name}/c`, `https:///${name}/c`, `https://${name}/${'c'.repeat(2_048)}`,
     'https://', 'https:///c', 'https://host..example/c', 'https://-/c', `https://${name}/%zz`, 'urn:a',
   ]
-  for (const id of wrong) assert.deepEqual(await authorize(server, id), [400, 'invalid_client'], id)
+  for (const id of wrong) {
+    assert.deepEqual(await authorize(server, id), [400, 'invalid_client'], id)
+    const page = await (await new Browser(server).go(authorizePath(id), undefined, html)).text()
+    // What is no address may have been registered elsewhere.
+    const why = /^https:/i.test(id) ? /client_id|not reached on the internet/ : /It must register first/
+    assert.match(page, why, id)
+  }
   assert.deepEqual([host.asked, host.pinned], [[], []])
   const longest = `https://${name}/`.padEnd(2_048, 'c')
   for (const id of [`https://${name}/...`, `https://${name}/c?a=../b`, `https://${name}/a@b/~c`, longest]) {
