@@ -63,6 +63,14 @@ test('functions of a namespace are tools by both names, and called as the client
   assert.deepEqual(heard, ['mcp__clock__now', undefined, 'mcp__clock__now', 'mcp__clock__now'])
 })
 
+test('a function of a namespace may have as long a name as any', async (t) => {
+  const { server, seen } = watching(t)
+  const name = 'n'.repeat(128)
+  const tools = [{ type: 'namespace', name: 'mcp__clock', tools: [{ type: 'function', name }] }]
+  await ask(server, { input: [hello], tools })
+  assert.deepEqual(seen[0]?.clientTools.map((tool) => tool.name), [`mcp__clock__${name}`])
+})
+
 test('items of tools that only other servers know are text, or passed over', async (t) => {
   const { server, seen } = watching(t)
   const png = 'data:image/png;base64,AAAA'

@@ -31,9 +31,9 @@ function toolsIn(tool: unknown, at: string, isFlat: boolean): readonly ClientToo
   if (type === 'function') return [isFlat ? functionOf(tool, at) : functionOf(called, `${at}.function`)]
   if (type === 'namespace' && isFlat) {
     return listIn(tools, `${at}.tools`).flatMap((one, index) => {
-      const within = `${at}.tools[${index}]`
-      return isRecord(one) && one['type'] === 'function'
-        ? functionOf({ ...one, name: nameWithin(name, one['name']) }, within) : []
+      if (!isRecord(one) || one['type'] !== 'function') return []
+      const made = functionOf(one, `${at}.tools[${index}]`)
+      return { ...made, name: nameWithin(name, made.name) }
     })
   }
   if (typeof type === 'string') return []
@@ -42,7 +42,7 @@ function toolsIn(tool: unknown, at: string, isFlat: boolean): readonly ClientToo
 }
 
 /** The name by which an agent knows a function of a namespace. */
-export function nameWithin(namespace: unknown, name: unknown): unknown {
+export function nameWithin<T>(namespace: unknown, name: T): T | string {
   return typeof namespace === 'string' && typeof name === 'string' ? `${namespace}__${name}` : name
 }
 

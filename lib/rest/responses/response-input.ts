@@ -218,8 +218,8 @@ function messageOf(item: ResponseItem, at: string, others: OtherCalls): Response
   switch (type) {
     case 'message': return { role, content }
     case 'function_call': {
-      const [id, name, written] = ['call_id', 'name', 'arguments'].map((member) => textIn(item, member, at))
-      const called = { name: nameWithin(namespace, name), arguments: written }
+      const [id, written] = [textIn(item, 'call_id', at), textIn(item, 'arguments', at)]
+      const called = { name: nameWithin(namespace, textIn(item, 'name', at)), arguments: written }
       return { role: 'assistant', tool_calls: [{ id, type: 'function', function: called }] }
     }
     case 'function_call_output': {
