@@ -104,11 +104,11 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
     clientToolResults: [1, 2].map((a) => ({ id: 'c', name: 'find', args: { a }, result: 'Green tea' })),
   }],
   ['tools with any arguments, and with none', {
-    tools: [true, {}, null, false].map((parameters) => (
-      { type: 'function', function: { name: 'f', parameters } }
+    tools: [true, {}, null, false].map((parameters, index) => (
+      { type: 'function', function: { name: `f${index}`, parameters } }
     )),
-  }, { clientTools: [{}, {}, {}, { additionalProperties: false }].map((more) => (
-    { name: 'f', inputSchema: { type: 'object', properties: {}, ...more } }
+  }, { clientTools: [{}, {}, {}, { additionalProperties: false }].map((more, index) => (
+    { name: `f${index}`, inputSchema: { type: 'object', properties: {}, ...more } }
   )) }],
   ['a picture that is text', ofParts(part('image_url', { url: 'data:image/svg+xml;utf8,<svg id="%23"/>' })), {
     message: [{

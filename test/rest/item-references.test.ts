@@ -172,3 +172,14 @@ test('what a client has seen of a response is taken back, also where it failed o
   })
   assert.equal(await goOn(id), 'Hello |  Leave More')
 })
+
+test('a reference beside the item itself says nothing', async (t) => {
+  const server = serve(t, { agents: [listener] })
+  const first = await asked(server, { input: [hello] })
+  const [reasoning, message] = first['output']
+  const [itself, thought] = [referred(message.id), referred(reasoning.id)]
+  for (const input of [[message, itself], [itself, message, thought]]) {
+    const again = await asked(server, { input: [hello, ...input, { role: 'user', content: 'Again' }] })
+    assert.equal(textOf(again), 'Hello | Hello | Again')
+  }
+})

@@ -140,3 +140,71 @@ test('parts of the present message are taken in the form of either face', async 
   ] }] })
   assert.deepEqual(seen[0]?.message.map(({ type }) => type), ['text', 'image', 'image', 'audio'])
 })
+
+test('a function is a tool in the form of either face, and of two with one name the last', async (t) => {
+  const { server, seen } = watching(t)
+  const flat = { type: 'function', name: 'now', description: 'First', parameters: null, strict: null }
+  const called = { name: 'now', description: 'The time.' }
+  const nested = { type: 'function', function: called }
+  const { tools } = await ask(server, { input: [hello], tools: [flat, nested] })
+  assert.deepEqual(tools, [flat, { ...flat, ...called }])
+  const asked = { model: 'agent', messages: [hello], tools: [nested, flat] }
+  assert.equal((await server.fetch(request('/v1/chat/completions', asked))).status, 200)
+  const offered = seen.map(({ clientTools }) => clientTools.map(({ description }) => description))
+  assert.deepEqual(offered, [['The time.'], ['First']])
+})
+
+test('two calls with one id have a result each, and one that comes again is the same', async (t) => {
+  const { server, seen } = watching(t)
+  const call = (name: string, city: string) => (
+    { type: 'function_call', call_id: 'c', name, arguments: JSON.stringify({ city }) }
+  )
+  const done = (output: string) => ({ type: 'function_call_output', call_id: 'c', output })
+  const [sun, rain] = [call('sun', 'Rome'), call('rain', 'Oslo')]
+  const read = [
+    { id: 'c', name: 'sun', args: { city: 'Rome' }, result: 'yes' },
+    { id: 'c', name: 'rain', args: { city: 'Oslo' }, result: 'no' },
+  ]
+  for (const input of [[sun, rain, done('yes'), done('no')], [sun, done('yes'), rain, done('no')]]) {
+    await ask(server, { input: [hello, ...input] })
+    assert.deepEqual(seen.at(-1)?.clientToolResults, read)
+  }
+  await ask(server, { input: [hello, sun, sun, done('yes')] })
+  assert.deepEqual(seen.at(-1)?.clientToolResults, read.slice(0, 1))
+  const messages = [hello, { role: 'assistant', tool_calls: ['sun', 'rain'].map((name) => (
+    { id: 'c', type: 'function', function: { name, arguments: '{}' } }
+  )) }, ...['yes', 'no'].map((content) => ({ role: 'tool', tool_call_id: 'c', content }))]
+  const chat = request('/v1/chat/completions', { model: 'agent', messages })
+  assert.equal((await server.fetch(chat)).status, 200)
+  assert.deepEqual(seen.at(-1)?.clientToolResults.map(({ name, result }) => [name, result]), [
+    ['sun', 'yes'], ['rain', 'no'],
+  ])
+  const wrong = [
+    [[sun, rain, done('yes')], 'input[2]'], [[done('yes'), sun], 'input[2]'], [[rain], 'input[1]'],
+  ] as const
+  for (const [input, param] of wrong) {
+    const asked = request('/v1/responses', { model: 'agent', input: [hello, ...input] })
+    const { error } = await jsonOf(await server.fetch(asked)) as Json
+    assert.equal(error.param, param)
+    assert.match(error.message, /without an output; add \{ "type": "function_call_output", "call_id": "c"/)
+  }
+})
+
+test('behind a response there need be no input, and what is wrong of items is named', async (t) => {
+  const { server, seen } = watching(t)
+  const { id } = await ask(server, { input: [hello] })
+  for (const input of [undefined, null, []]) await ask(server, { previous_response_id: id, input })
+  assert.deepEqual(seen.map(({ message }) => message), Array(4).fill(seen[0]?.message))
+  const call = { type: 'function_call', call_id: 'c', name: 'now' }
+  const done = { type: 'function_call_output', call_id: 'c', output: 'Noon' }
+  for (const [written, args] of [[null, {}], [{ at: 1 }, { at: 1 }], ['{"at":', {}]] as const) {
+    await ask(server, { input: [hello, { ...call, arguments: written }, done] })
+    assert.deepEqual(seen.at(-1)?.clientToolResults[0]?.args, args)
+  }
+  for (const output of [null, 5, { at: 1 }]) {
+    const input = [hello, { ...call, arguments: '{}' }, { ...done, output }]
+    const asked = request('/v1/responses', { model: 'agent', input })
+    const { error } = await jsonOf(await server.fetch(asked)) as Json
+    assert.equal(error.param, 'input[2].output')
+  }
+})

@@ -22,13 +22,15 @@ const NAME = /^[\w.-]{1,128}$/
  */
 export function decodeTools(tools: unknown, isFlat = false): readonly ClientTool[] {
   if (!isGiven(tools)) return []
-  return listIn(tools, 'tools').flatMap((tool, index) => toolsIn(tool, `tools[${index}]`, isFlat))
+  return lastOfEach(listIn(tools, 'tools').flatMap((tool, index) => toolsIn(tool, `tools[${index}]`, isFlat)))
 }
 
 /** Those of other types are for servers that have them, beside the functions. */
 function toolsIn(tool: unknown, at: string, isFlat: boolean): readonly ClientTool[] {
   const { type, name, tools, function: called } = isRecord(tool) ? tool : {}
-  if (type === 'function') return [isFlat ? functionOf(tool, at) : functionOf(called, `${at}.function`)]
+  // Clients write a function in the form of either face.
+  const isNested = isRecord(called) || (!isFlat && !isGiven(name))
+  if (type === 'function') return [isNested ? functionOf(called, `${at}.function`) : functionOf(tool, at)]
   if (type === 'namespace' && isFlat) {
     return listIn(tools, `${at}.tools`).flatMap((one, index) => {
       if (!isRecord(one) || one['type'] !== 'function') return []
@@ -65,10 +67,14 @@ function functionOf(given: unknown, at: string): ClientTool {
   throw wrongParam(`${at}.name`, 'must be 1 to 128 letters, digits, dots, dashes or underscores')
 }
 
-/** Tools as the clients of AG-UI and of the AI SDK offer them; of two with one name the last counts. */
+/** Tools as the clients of AG-UI and of the AI SDK offer them. */
 export function clientToolsIn(tools: unknown): readonly ClientTool[] {
-  const all = listIn(tools, 'tools').map((tool, index) => clientToolOf(tool, `tools[${index}]`))
-  return [...new Map(all.map((tool) => [tool.name, tool])).values()]
+  return lastOfEach(listIn(tools, 'tools').map((tool, index) => clientToolOf(tool, `tools[${index}]`)))
+}
+
+/** Of two with one name the last counts: models refuse both. */
+function lastOfEach(tools: readonly ClientTool[]): readonly ClientTool[] {
+  return [...new Map(tools.map((tool) => [tool.name, tool])).values()]
 }
 
 function clientToolOf(given: unknown, at: string): ClientTool {
@@ -111,7 +117,15 @@ interface MadeCall extends MadeToolCall {
   readonly at: string
   /** Its arguments, where they are no JSON object. */
   readonly broken: string | undefined
-  isDone: boolean
+}
+
+/** The calls that have one id. */
+interface SameId {
+  /** As text, each. */
+  readonly texts: string[]
+  readonly calls: MadeCall[]
+  /** How many of them have their results, which come in their order. */
+  done: number
 }
 
 /** A result, and the call that it is of. */
@@ -126,7 +140,7 @@ export class ToolExchange {
   readonly #spelling: CallSpelling
   readonly #passed: PassedOver
   readonly #inner: InnerJson
-  #calls: Map<string, MadeCall> | undefined
+  #calls: Map<string, SameId> | undefined
 
   constructor(spelling: CallSpelling, bounds: JsonBounds, passed: PassedOver) {
     this.#spelling = spelling
@@ -147,8 +161,14 @@ export class ToolExchange {
     return listIn(given, `${at}.${list}`).flatMap((one, index) => {
       const call = this.#callOf(one, isFlat ? at : `${at}.${list}[${index}]`, isFlat)
       if (call === undefined) return []
-      known.set(call.id, call)
-      return `${call.name}(${call.broken ?? JSON.stringify(call.args)})`
+      const text = `${call.name}(${call.broken ?? JSON.stringify(call.args)})`
+      const { texts, calls, done } = sameId(known, call.id)
+      // One that still waits is told again, beside a reference to it for one.
+      if (done === calls.length || texts.at(-1) !== text) {
+        texts.push(text)
+        calls.push(call)
+      }
+      return text
     }).join('\n')
   }
 
@@ -156,13 +176,15 @@ export class ToolExchange {
   result(message: Members, content: string, at: string): CalledResult | undefined {
     const { callId } = this.#spelling
     const id = message[callId]
-    const call = isCalled(id) ? this.#calls?.get(nameIn(id, `${at}.${callId}`)) : undefined
-    if (call === undefined) {
+    const same = isCalled(id) ? this.#calls?.get(nameIn(id, `${at}.${callId}`)) : undefined
+    if (same === undefined) {
       this.#passed.add(at, 'is the result of no call before it, and is only text')
       return undefined
     }
-    if (call.isDone) this.#passed.add(at, 'is one more result of its call, of which the last counts')
-    call.isDone = true
+    const { calls, done } = same
+    if (done < calls.length) same.done = done + 1
+    else this.#passed.add(at, 'is one more result of its call, of which the last counts')
+    const call = calls[same.done - 1]!
     return { call, result: { id: call.id, name: call.name, args: call.args, result: content } }
   }
 
@@ -171,9 +193,13 @@ export class ToolExchange {
 
   /** Throws a `Fault` where a call has no result, and the agent is to go on with it. */
   end(): void {
-    for (const { isDone, at, id } of this.#calls?.values() ?? []) {
-      if (isDone) continue
-      throw wrongParam(at, `has no result; add { "role": "tool", "tool_call_id": ${show(id)} }`)
+    for (const { calls, done } of this.#calls?.values() ?? []) {
+      const call = calls[done]
+      if (call === undefined) continue
+      const id = show(call.id)
+      throw wrongParam(call.at, this.#spelling.isFlat ? 'has a function_call without an output; add '
+        + `{ "type": "function_call_output", "call_id": ${id}, "output": "…" } to the input, behind it`
+        : `has no result; add { "role": "tool", "tool_call_id": ${id} }`)
     }
   }
 
@@ -189,7 +215,7 @@ export class ToolExchange {
     const within = isFlat ? at : `${at}.function`
     const id = nameIn(asked, `${at}.${isFlat ? 'call_id' : 'id'}`)
     const name = nameIn(wanted, `${within}.name`)
-    const call = { id, name, at, isDone: false, broken: undefined }
+    const call = { id, name, at, broken: undefined }
     if (isRecord(written)) return { ...call, args: written }
     const text = typeof written === 'string' ? written : JSON.stringify(written) ?? ''
     const parsed = this.#inner.parse(text.trim() === '' ? '{}' : text)
@@ -200,6 +226,12 @@ export class ToolExchange {
     this.#passed.add(place, 'is not the text of a JSON object, and stays text')
     return { ...call, args: {}, broken: text }
   }
+}
+
+function sameId(known: Map<string, SameId>, id: string): SameId {
+  const same = known.get(id) ?? { texts: [], calls: [], done: 0 }
+  known.set(id, same)
+  return same
 }
 
 function isCalled(name: unknown): boolean { return name !== '' && typeof name === 'string' }

@@ -25,8 +25,9 @@ export function chosenTools(tools: readonly ClientTool[], choice: unknown): Aske
     const tool = toolNamed(choice, tools)
     return { clientTools: [tool], toolChoice: { name: tool.name } }
   }
-  if (choice['type'] !== 'allowed_tools') {
-    throw wrong(`${FORMS}: no tools of another type are known here`, 'unsupported_value')
+  const { type } = choice
+  if (type !== 'allowed_tools') {
+    throw wrong(`${FORMS}: no tools of the type ${show(type)} are known here`, 'unsupported_value')
   }
   const { mode, tools: names } = isRecord(choice['allowed_tools']) ? choice['allowed_tools'] : choice
   if (mode !== 'auto' && mode !== 'required') throw wrong('needs the mode "auto" or "required"')

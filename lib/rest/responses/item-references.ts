@@ -41,8 +41,9 @@ function isReference({ type, id, role, content }: ResponseItem): boolean {
 }
 
 /**
- * The items with what references stand for. One to an item of `before`, and one that comes again, says
- * nothing. Throws, or rejects with, a `Fault`: `not-found` for one to an item that the caller does not have.
+ * The items with what references stand for. One to an item that is there itself, of `before` or of `input`,
+ * and one that comes again, says nothing. Throws, or rejects with, a `Fault`: `not-found` for one to an item
+ * that the caller does not have.
  */
 export function resolveReferences(
   service: Service, owner: string, input: readonly ResponseItem[], before: readonly ResponseItem[],
@@ -53,7 +54,7 @@ export function resolveReferences(
 async function resolve(
   service: Service, owner: string, input: readonly ResponseItem[], before: readonly ResponseItem[],
 ): Promise<ReferredItems> {
-  const said = new Set(before.map(({ id }) => id))
+  const said = new Set([...before, ...input.filter((item) => !isReference(item))].map(({ id }) => id))
   /** By its id, where each stands. */
   const wanted = new Map<unknown, number>()
   for (const [index, item] of input.entries()) {

@@ -4,7 +4,6 @@
  * Spec: Open Responses 2026-04-24, Items; https://platform.openai.com/docs/api-reference/responses/create
  */
 import { isGiven, isRecord } from '../../define/content.ts'
-import { show } from '../../define/validate.ts'
 import { decodeFormat, decodeMessages } from '../openai/chat-messages.ts'
 import { decodeTools, nameWithin } from '../openai/chat-tools.ts'
 import { blockOfPart } from '../openai/content-parts.ts'
@@ -85,7 +84,7 @@ export function decodeRequest(body: unknown): ResponseRequest {
   if (isBackground && !isStored) throw wrongParam('store', 'must be true in the background')
   return {
     body, model, isStream, isStored, isBackground, isToGenerate: isTrue(body, 'generate', true),
-    input: itemsOf(input),
+    input: itemsBehind(previous, input),
     instructions: typeof instructions === 'string' ? instructions : undefined,
     previousId: isGiven(previous) ? nameIn(previous, 'previous_response_id') : undefined,
     ...chosenTools(decodeTools(body['tools'], true), body['tool_choice']),
@@ -108,7 +107,12 @@ export function decodeCompaction(
     return { model, input: items, previousId: undefined }
   }
   const previousId = nameIn(previous, 'previous_response_id')
-  return { model, input: isGiven(input) ? itemsOf(input) : [], previousId }
+  return { model, input: itemsBehind(previous, input), previousId }
+}
+
+/** Behind a response before there need be none. */
+function itemsBehind(previous: unknown, input: unknown): readonly ResponseItem[] {
+  return isGiven(previous) && !isGiven(input) ? [] : itemsOf(input)
 }
 
 function modelIn({ model }: ResponseItem): string {
@@ -146,7 +150,6 @@ export function conversationOf(
 ): Conversation | undefined {
   const { items, nameOf } = openedItems(before, input, reader)
   if (items.length === 0) return undefined
-  requireResults(items, nameOf)
   const messages = messagesOf(items, nameOf)
   const conversation = decodeMessages(messages, dialect, bounds, passed, nameOf)
   if (instructions === undefined) return conversation
@@ -192,19 +195,6 @@ function withCalls(items: readonly ResponseItem[]): readonly ResponseItem[] {
   return items.filter(({ type, call_id: id }) => type !== 'function_call_output' || calls.has(id))
 }
 
-/** The agent cannot go on with calls whose results are missing, unless the user has said something since. */
-function requireResults(items: readonly ResponseItem[], nameOf: (index: number) => string): void {
-  if (!items.some(({ type }) => type === 'function_call')) return
-  const last = items.findLastIndex(({ role }) => role === 'user')
-  const outputs = items.filter(({ type }) => type === 'function_call_output')
-  const done = new Set(outputs.map((item) => item['call_id']))
-  for (const [index, { type, call_id: id }] of items.entries()) {
-    if (type !== 'function_call' || index < last || typeof id !== 'string' || done.has(id)) continue
-    throw wrongParam(nameOf(index), 'has a function_call without an output; add '
-      + `{ "type": "function_call_output", "call_id": ${show(id)}, "output": "…" } to the input`)
-  }
-}
-
 /** Items as messages of chat completions; undefined for one that says nothing to an agent. */
 function messagesOf(
   items: readonly ResponseItem[], nameOf: (index: number) => string,
@@ -218,14 +208,18 @@ function messageOf(item: ResponseItem, at: string, others: OtherCalls): Response
   switch (type) {
     case 'message': return { role, content }
     case 'function_call': {
-      const [id, written] = [textIn(item, 'call_id', at), textIn(item, 'arguments', at)]
-      const called = { name: nameWithin(namespace, textIn(item, 'name', at)), arguments: written }
+      const [id, name] = [textIn(item, 'call_id', at), textIn(item, 'name', at)]
+      const called = { name: nameWithin(namespace, name), arguments: item['arguments'] }
       return { role: 'assistant', tool_calls: [{ id, type: 'function', function: called }] }
     }
     case 'function_call_output': {
       if (others.has(item)) return others.messageOf(item)
       const id = textIn(item, 'call_id', at)
-      return { role: 'tool', tool_call_id: id, content: item['output'] }
+      const { output } = item
+      if (typeof output === 'string' || Array.isArray(output)) {
+        return { role: 'tool', tool_call_id: id, content: output }
+      }
+      throw wrongParam(`${at}.output`, 'must be a string or a list of parts')
     }
     case 'compaction_trigger': throw wrongParam(`${at}.type`, 'cannot be compaction_trigger: POST '
       + '/v1/responses/compact makes one item of a conversation')

@@ -100,11 +100,13 @@ export function secondsNow(): number {
   return Math.floor(Date.now() / 1_000)
 }
 
-/** Tools as they came, with what a client may leave out. */
+/** Tools as they came, with what a client may leave out; functions in the form of this face. */
 function toolsOf(tools: unknown): readonly unknown[] {
-  return Array.isArray(tools) ? tools.map((tool: ResponseItem) => tool['type'] !== 'function' ? tool : (
-    { description: null, parameters: null, strict: null, ...tool }
-  )) : []
+  return Array.isArray(tools) ? tools.map((tool: ResponseItem) => {
+    if (tool['type'] !== 'function') return tool
+    const { function: called, ...flat } = tool
+    return { description: null, parameters: null, strict: null, ...flat, ...isRecord(called) && called }
+  }) : []
 }
 
 function formatOf(text: unknown): unknown {
