@@ -36,6 +36,20 @@ export function parseMediaType(value: string): MediaType | undefined {
 }
 
 /**
+ * Reads a `Content-Type` that a client or a proxy may have written twice: of one type, with one charset where
+ * any is given, both are that type. Undefined where they differ.
+ */
+export function oneMediaType(value: string): MediaType | undefined {
+  const one = parseMediaType(value)
+  if (one !== undefined || !value.includes(',')) return one
+  const all = value.split(',', MAX_ITEMS + 1).map(parseMediaType)
+  const charset = all.find((each) => each?.charset !== undefined)?.charset
+  const isOne = all.length <= MAX_ITEMS && all.every((each) => each !== undefined
+    && each.type === all[0]?.type && (each.charset ?? charset) === charset)
+  return isOne ? { type: all[0]!.type, charset } : undefined
+}
+
+/**
  * How much an `Accept` header wants a media type, 0 to 1, by the most specific range that matches it.
  * A missing header wants everything. What follows the 64th comma is not read.
  */

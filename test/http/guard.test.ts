@@ -23,6 +23,8 @@ const hosts: readonly (readonly [
   [{}, 'loopback', '127.0.0.1:1', true],
   [{}, 'loopback', '[::1]:65535', true],
   [{}, 'loopback', '[::1]', true],
+  [{}, 'loopback', '[0:0:0:0:0:0:0:1]:8000', true],
+  [{}, 'loopback', '[::1::]', false],
   [{}, 'loopback', undefined, false],
   [{}, 'loopback', '', false],
   [{}, 'loopback', 'evil.example', false],
@@ -46,6 +48,7 @@ const hosts: readonly (readonly [
   [{ allowedHosts: ['Agents.Example.:8000'] }, 'loopback', 'agents.example:8000', true],
   [{ allowedHosts: ['agents.example:8000'] }, 'loopback', 'agents.example:8001', false],
   [{ allowedHosts: ['agents.example:8000'] }, 'loopback', 'agents.example', false],
+  [{ allowedHosts: ['[2001:DB8:0::1]'] }, 'network', '[2001:db8::1]:80', true],
   [{ publicUrl: new URL('https://agents.example/team') }, 'loopback', 'agents.example', true],
   [{ allowedHosts: ['*'] }, 'loopback', 'evil.example', true],
   // Beyond loopback, names are checked where there is a list.
@@ -107,6 +110,8 @@ const origins: readonly (readonly [
   [{ publicUrl: new URL('https://agents.example/team') }, 'localhost', 'http://agents.example', false],
   // The server's own pages, by a name that passed a list or where a key is asked for.
   [{ allowedHosts: ['agents.example'] }, 'agents.example', 'http://agents.example', true],
+  [{ allowedHosts: ['agents.example'] }, 'agents.example:443', 'https://agents.example', true],
+  [{ allowedHosts: ['agents.example'] }, 'agents.example:80', 'https://agents.example', false],
   [{ allowedHosts: ['agents.example'] }, 'agents.example', 'http://other.example', false],
   [{ allowedHosts: ['*'] }, 'agents.example', 'http://agents.example', false],
 ]
@@ -144,6 +149,9 @@ test('a listed origin that is no page of the web reads answers under its own nam
   const guard = createGuard({ cors: ['chrome-extension://abc'] })
   const { headers } = guard.check(head('localhost', 'chrome-extension://abc'), 'loopback', false, false)
   assert.equal(headers[headers.indexOf('Access-Control-Allow-Origin') + 1], 'chrome-extension://abc')
+  const desk = createGuard({ cors: ['app://desk'] })
+    .check(head('localhost', 'app://Desk'), 'loopback', false, false)
+  assert.ok(desk.headers.includes('app://Desk'))
 })
 
 test('the refusal of a page names what lets it read the answer', () => {

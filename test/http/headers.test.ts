@@ -54,6 +54,15 @@ test('a header of one value that came twice with the same value is that value', 
   assert.equal(twice.mcpName, 'a, a')
 })
 
+test('a header of one value that is empty is none, but for an origin and a key of repeats', () => {
+  const head = readHead([
+    'MCP-Protocol-Version', '', 'Mcp-Session-Id', '', 'Mcp-Session-Id', 'a', 'A2A-Version', '',
+    'Host', '', 'Origin', '', 'Idempotency-Key', '',
+  ])
+  assert.deepEqual([head.mcpProtocolVersion, head.mcpSessionId, head.a2aVersion], [undefined, 'a', undefined])
+  assert.deepEqual([head.host, head.origin, head.idempotencyKey], ['', '', ''])
+})
+
 test('what a proxy could read in another way stays as it came', () => {
   const twice = readHead(['Host', 'a', 'host', 'a', 'Transfer-Encoding', 'chunked, chunked'])
   assert.deepEqual([twice.host, twice.transferEncoding], ['a, a', 'chunked, chunked'])

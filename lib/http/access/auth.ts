@@ -155,8 +155,11 @@ function requireAuthorization({ resource, authorizationServers, scopes = [], ver
 const BEARER = /^bearer +([^\s].*)$/i
 const KEY_NAMES: ReadonlySet<string> = new Set(['api_key', 'apikey', 'x-api-key', 'access_token'])
 
-function bearerIn(authorization: string | undefined): string | undefined {
-  return BEARER.exec(authorization ?? '')?.[1]
+function bearerIn(authorization = ''): string | undefined {
+  // The scheme has no case: two lines of one token may differ in it.
+  const [first, ...others] = authorization.split(',').map((one) => BEARER.exec(one.trim())?.[1])
+  const isOne = others.length === 0 || first !== undefined && others.every((other) => other === first)
+  return isOne ? first : BEARER.exec(authorization)?.[1]
 }
 
 /** The one credential; undefined where two differ, or for another scheme. */

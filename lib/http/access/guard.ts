@@ -105,7 +105,9 @@ export function createGuard(options: GuardOptions): Guard {
     const named = parseOrigin(origin)
     if (named === undefined) return false
     if (origins.has(named.origin) || isLoopbackPage(named)) return true
-    return ownMayCall && named.isWeb && named.host === host.toLowerCase()
+    if (!ownMayCall || !named.isWeb) return false
+    // A proxy may name the port of the scheme, which browsers leave out.
+    return parseOrigin(`${named.origin.split('/', 1)[0]}//${host}`)?.origin === named.origin
   }
 
   /** Whether a page may read answers: one that is listed, or one of loopback on loopback. */
@@ -121,7 +123,9 @@ export function createGuard(options: GuardOptions): Guard {
     if (readers.size === 0 && (bind !== 'loopback' || origin === ABSENT)) return none
     const named = parseOrigin(origin)
     if (named === undefined || !mayRead(named, host, bind)) return ['Vary', 'Origin']
-    const allowed = ['Access-Control-Allow-Origin', named.origin, 'Access-Control-Expose-Headers', EXPOSED]
+    // Browsers compare it with their own spelling, in which a host of another scheme has its case.
+    const reader = named.isWeb ? named.origin : origin
+    const allowed = ['Access-Control-Allow-Origin', reader, 'Access-Control-Expose-Headers', EXPOSED]
     return [...allowed, 'Vary', 'Origin']
   }
 

@@ -8,7 +8,7 @@ import { ownText } from '../../util/own-text.ts'
 import { ipv6GroupsOf } from '../../wire/ip-groups.ts'
 
 export interface NamedHost {
-  /** Lower case, without the dot of the root. */
+  /** Lower case, without the dot of the root; an IPv6 address in its short form. */
   readonly name: string
   readonly port: string | undefined
 }
@@ -21,7 +21,8 @@ const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5
 export function parseHost(host: string): NamedHost | undefined {
   const [, name, port] = host.length > MAX_HOST ? [] : HOST.exec(host) ?? []
   if (name === undefined || Number(port ?? 0) > 65535) return undefined
-  return { name: name.toLowerCase().replace(/\.$/, ''), port }
+  if (!name.startsWith('[')) return { name: name.toLowerCase().replace(/\.$/, ''), port }
+  return URL.canParse(`http://${name}`) ? { name: new URL(`http://${name}`).hostname, port } : undefined
 }
 
 /** The same text where it is a valid authority, else undefined. */

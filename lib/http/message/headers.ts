@@ -34,6 +34,9 @@ const VERBATIM: ReadonlySet<KnownHeader> = new Set([
   'host', 'accept', 'contentLength', 'contentEncoding', 'transferEncoding',
 ])
 
+/** Of the others an empty value is none: whoever filled in a template had nothing for it. */
+const MEANT_EMPTY: ReadonlySet<KnownHeader> = new Set([...VERBATIM, 'origin', 'idempotencyKey'])
+
 /** `rawHeaders` is name, value, name, value. */
 export function readHead(rawHeaders: readonly string[]): KnownHeaders {
   // All members at once: every head has one shape.
@@ -47,6 +50,7 @@ export function readHead(rawHeaders: readonly string[]): KnownHeaders {
     const field = fieldOf(rawHeaders[at]!)
     if (field === null) continue
     const value = rawHeaders[at + 1]!
+    if (value === '' && !MEANT_EMPTY.has(field)) continue
     const before = head[field]
     if (before === undefined) {
       // The name of a tool may have a comma.

@@ -5,7 +5,7 @@
  */
 import { isThenable } from '../../util/thenable.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
-import { parseMediaType } from '../../wire/media.ts'
+import { oneMediaType } from '../../wire/media.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
 import { credentialObjection, Unavailable } from '../access/auth.ts'
 import { ReaderCheck } from '../stream/reader-check.ts'
@@ -226,7 +226,7 @@ function bodyObjection(
   const isLeftOut = bodyIsOptional === true && contentLength === '0' && mayBeEmpty
   const mayBeUnnamed = mayBeEmpty || bodyIsOptional === true
   if (contentType !== accepts[0] && !isLeftOut && !(mayBeUnnamed && contentType === undefined)) {
-    const media = contentType === undefined ? undefined : parseMediaType(contentType)
+    const media = contentType === undefined ? undefined : oneMediaType(contentType)
     if (media === undefined || !accepts.includes(media.type)) {
       return [415, `The body must be ${accepts.join(' or ')}; set Content-Type to that`]
     }
@@ -234,7 +234,7 @@ function bodyObjection(
       return [415, `The body must be UTF-8, not ${media.charset.replace(/[^\w.-]/g, '?')}`]
     }
   }
-  if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== 'identity') {
+  if (contentEncoding?.split(',').some((coding) => !/^(?:identity)?$/i.test(coding.trim())) === true) {
     return [415, 'The body must not be compressed']
   }
   if (transferEncoding !== undefined && transferEncoding.trim().toLowerCase() !== 'chunked') {

@@ -123,7 +123,7 @@ export class McpContext {
 
   /** The session that a request names. Platforms send ids of their own to servers that have no sessions. */
   sessionIdOf({ head: { mcpSessionId } }: Exchange): string | undefined {
-    return this.options.sessions === 'none' || mcpSessionId === '' ? undefined : mcpSessionId
+    return this.options.sessions === 'none' ? undefined : mcpSessionId
   }
 
   stampOf(revision: Revision): Stamp {
