@@ -108,6 +108,73 @@ test('Markdown of an agent is made of elements, while it comes and when it is th
   assert.equal(await page.text('.query'), '**plain** words')
 })
 
+const TABLES = `Prices:
+| Name | Left: | **Mid** | Right |
+|:-----|:------|:-------:|------:|
+| pears | \`a\\|b\` | c \\| d | 1.5 |
+| an_incomparably_long_name_of_a_thing | \`x|y\` | one<br>two | 2 |
+short | row
+| more | than | four | cells | here |
+> quoted | not a row
+
+a | b
+---
+
+- | in | a list |
+  | -- | :-: |
+  | 1 | 2 |`
+
+test('tables of Markdown have whole cells, on their sides, in a box that scrolls', options, async (t) => {
+  const { url } = await listen(t, { agents: [{ name: 'Writer', description: 'Writes.', run: () => TABLES }] })
+  for (const width of [390, 1280, 1600]) {
+    const page = await browser.open(t, `${url}/docs`, { width, isPhone: width < 400 })
+    await page.fill('Query', 'prices')
+    await page.press('Enter')
+    await page.sees(/total \d/)
+    const cells = `[...document.querySelectorAll('.markdown tr')].map((row) =>
+      [...row.children].map((one) => one.innerText + ':' + getComputedStyle(one).textAlign[0]).join(';'))`
+    assert.deepEqual(await page.evaluate(cells), [
+      'Name:l;Left::l;Mid:c;Right:r', 'pears:l;a|b:l;c | d:c;1.5:r',
+      'an_incomparably_long_name_of_a_thing:l;x|y:l;one\ntwo:c;2:r', 'short:l;row:l;:c;:r',
+      'more:l;than:l;four:c;cells | here:r', 'in:l;a list:c', '1:l;2:c',
+    ])
+    const around = `[...document.querySelectorAll('.markdown > :is(p, blockquote)')]
+      .map((one) => one.innerText)`
+    assert.deepEqual(await page.evaluate(around), ['Prices:', 'quoted | not a row', 'a | b'])
+    const lines = `[...document.querySelectorAll('.markdown tr:nth-child(3) td:first-child')].map((one) => {
+      const all = document.createRange(); all.selectNodeContents(one); return all.getClientRects().length })`
+    assert.deepEqual(await page.evaluate(lines), [1], 'no word is cut')
+    const widths = `[document.documentElement, document.querySelector('.table')]
+      .map((one) => one.scrollWidth > one.clientWidth)`
+    const [isPageWide, isTableWide] = await page.evaluate(widths) as readonly boolean[]
+    assert.equal(isPageWide, false, `the page at ${width}`)
+    if (width === 390) assert.equal(isTableWide, true, 'the table scrolls')
+  }
+})
+
+test('descriptions are shown with the marks in them', options, async (t) => {
+  const description = 'Reads `a_b` with **care**, see [the site](https://a.example/x). 2 * 3 * 4.'
+  const inputSchema = { type: 'object', properties: { path: { type: 'string', description } } }
+  const { url } = await listen(t, {
+    description, agents: [{ name: 'Reader', description, run: () => '' }],
+    tools: [{ name: 'read', description, inputSchema, run: () => '' }],
+  })
+  const page = await browser.open(t, `${url}/docs`)
+  const marks = (place: string): string => `[...document.querySelectorAll('${place} :is(code, strong, a)')]
+    .map((one) => one.localName + ' ' + one.textContent).join()`
+  const all = 'code a_b,strong care,a the site'
+  const words = 'Reads a_b with care, see the site. 2 * 3 * 4.'
+  await page.isTrue(`${marks('section:not([hidden]) .lead')} === '${all}'`)
+  assert.equal((await page.text('main')).split(words).length, 2, 'one description')
+  for (const title of ['Reader', 'read ']) {
+    const shown = `[...document.querySelectorAll('nav a')].map((one) => one.title).join('|')`
+    assert.ok(String(await page.evaluate(shown)).includes(words), title)
+  }
+  await page.click('link', 'read')
+  await page.isTrue(`${marks('section:not([hidden]) .lead')} === '${all}'`)
+  assert.equal(await page.evaluate(marks('section:not([hidden]) label')), all)
+})
+
 test('a form is as high as what is in it, however high the code beside it is', options, async (t) => {
   const { url } = await listen(t, { tools: [{ name: 'look', description: 'Looks.', run: () => '' }] })
   const page = await browser.open(t, `${url}/docs#tool/look`, { width: 1400 })

@@ -19,9 +19,9 @@ export function readDocs(exchange: Exchange): Reply {
   return page.reply.for(exchange)
 }
 
-/** What a browser needs of the file: indentation and lines of comment are for who changes it. */
+/** What a browser needs of the file: indentation, lines of comment and blank ones are for who changes it. */
 function servedText(html: string): string {
-  return html.replace(/^ *(?:\/\/.*\n)?/gm, '').replace('"hosts">[]', () => `"hosts">${hostsJson()}`)
+  return html.replace(/^ *(?:(?:\/\/.*)?\n)?/gm, '').replace('"hosts">[]', () => `"hosts">${hostsJson()}`)
 }
 
 /** Hosts and editors, as the page writes them. Only the browser knows the address. */
