@@ -182,6 +182,19 @@ function realms(path: string, lines: readonly string[]): readonly string[] {
   return lines.flatMap((line, at) => isAsked(line) ? [`${path}:${at + 1} asks for a class of a realm`] : [])
 }
 
+/** Rooms of which nothing is sent as JSON. */
+const WORDLESS: ReadonlySet<string | undefined> = new Set(['schema', 'store', 'assistant', 'testing', 'cli'])
+/** Where JSON is written, and where halves of characters must stay different. */
+const WRITES_JSON: ReadonlySet<string> = new Set(['lib/wire/json.ts', 'lib/state/store.ts'])
+
+/** Where JSON is written that may have half of a character. */
+function raw(path: string, lines: readonly string[]): readonly string[] {
+  if (WORDLESS.has(roomOf(path)) || WRITES_JSON.has(path)) return []
+  return lines.flatMap((line, at) => (
+    line.includes('JSON.stringify(') ? [`${path}:${at + 1} writes JSON without formatJson`] : []
+  ))
+}
+
 /** Folders of lib/ that hold more than can be seen at a glance, or lie too deep; files on no floor. */
 function crowded(files: readonly SourceFile[]): readonly string[] {
   const counts = new Map<string, number>()
@@ -238,7 +251,7 @@ function violations(files: readonly SourceFile[]): readonly string[] {
     const isLong = count > MAX_LINES ? [`${path} has ${count} lines, more than ${MAX_LINES}`] : []
     return [
       ...importsOf(text).flatMap((one) => objection(path, one) ?? []), ...isLong,
-      ...wide(path, lines), ...realms(path, lines), ...strangeNames(path, lines),
+      ...wide(path, lines), ...realms(path, lines), ...raw(path, lines), ...strangeNames(path, lines),
     ]
   }), ...circles(files), ...namesakes(files), ...crowded(files)]
 }
@@ -309,6 +322,7 @@ const broken: readonly (readonly [path: string, text: string, complaint: RegExp]
   ['test/interop/a.mjs', `// ${'a'.repeat(108)}`, /^test\/interop\/a\.mjs:1 has 111 columns/],
   ['bench/a.js', `// ${'a'.repeat(108)}`, /^bench\/a\.js:1 has 111 columns/],
   ['lib/run/a.ts', 'return value instanceof Promise', /^lib\/run\/a\.ts:1 asks for a class of a realm$/],
+  ['lib/run/a.ts', 'return JSON.stringify(value)', /^lib\/run\/a\.ts:1 writes JSON without formatJson/],
   ['lib/run/a.ts', 'const whoIsTold = 1', /^lib\/run\/a\.ts:1 has the name whoIsTold/],
   ['lib/util/a.ts', `import { Fault } from '../define/fault.ts'`, /\(util\/\) imports define\//],
   ['lib/a2a/a.ts', '', /on no floor of its room/],

@@ -9,6 +9,7 @@ import { serveLines } from '../run/line-server.ts'
 import { shownFault } from '../run/shown-fault.ts'
 import { CONVERSATION_ID } from '../state/conversation-page.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
+import { formatJson } from '../wire/json.ts'
 import {
   decodeMessage, formatError, formatNotification, formatResult, INTERNAL_ERROR, INVALID_PARAMS,
   INVALID_REQUEST, METHOD_NOT_FOUND,
@@ -93,7 +94,7 @@ class AcpLines implements LineProtocol, AcpClient {
   }
 
   notify(method: string, params: object): void {
-    this.#client.send(formatNotification(method, JSON.stringify(params)))
+    this.#client.send(formatNotification(method, formatJson(params)))
   }
 
   ready(): Promise<void> | undefined { return this.#client.ready() }
@@ -139,7 +140,7 @@ class AcpLines implements LineProtocol, AcpClient {
     try {
       const result = await serve(this, params, id, length)
       if (openers.has(serve)) opened = { ...params, ...result }['sessionId'] as string
-      text = formatResult(id, JSON.stringify(result))
+      text = formatResult(id, formatJson(result))
     } catch (error) {
       const requestId = this.#running.get(id)?.call.requestId ?? randomUuid()
       text = formatError(id, errorOf(this.#service, error, requestId))

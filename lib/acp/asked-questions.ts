@@ -2,6 +2,7 @@
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { startDeadline } from '../util/clock.ts'
+import { formatJson } from '../wire/json.ts'
 import { formatNotification, formatRequest } from '../wire/jsonrpc.ts'
 import { encodeAcpQuestion } from './questions.ts'
 import type { Limits } from '../define/limits.ts'
@@ -40,7 +41,7 @@ export class AskedQuestions {
     const answer = new Promise<unknown>((resolve, reject) => { this.#waiting.set(id, { resolve, reject }) })
     const withdraw = (reason: Fault): void => {
       if (!this.#waiting.has(id)) return
-      this.#send(formatNotification('$/cancel_request', JSON.stringify({ requestId: id })))
+      this.#send(formatNotification('$/cancel_request', formatJson({ requestId: id })))
       // At once: the answer to the prompt may follow.
       finish('failed')
       this.#settle(id)?.reject(reason)
@@ -53,7 +54,7 @@ export class AskedQuestions {
     const params = { sessionId: run.session.id, ...toolCall !== undefined && { toolCall }, ...asking.params }
     try {
       stop = startDeadline(askTimeoutMs, () => withdraw(late))
-      this.#send(formatRequest(id, asking.method, JSON.stringify(params)))
+      this.#send(formatRequest(id, asking.method, formatJson(params)))
       const result = await answer
       finish('completed')
       return asking.decode(result)

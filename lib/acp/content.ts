@@ -2,6 +2,7 @@
 import { isRecord, text } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { decodeBase64 } from '../wire/base64.ts'
+import { formatJson } from '../wire/json.ts'
 import type { Content } from '../define/content.ts'
 
 export interface PromptContent {
@@ -104,5 +105,5 @@ export function wrong(at: string, demand: string): Fault {
 /** A block of an answer. Data, which ACP does not have, is its JSON text. */
 export function encodeBlock(block: Content): object {
   if (block.type !== 'data') return block
-  return text(`\n\`\`\`json\n${JSON.stringify(block.data, null, 2)}\n\`\`\`\n`)
+  return text(`\n\`\`\`json\n${formatJson(block.data, 2)}\n\`\`\`\n`)
 }

@@ -4,7 +4,7 @@ import { summaryOf } from '../state/conversation-page.ts'
 import { keyOf } from '../state/store.ts'
 import { decoded, isText, optional, readStored, recordOf } from '../state/stored-value.ts'
 import { andThen } from '../util/thenable.ts'
-import { isStrings } from '../wire/json.ts'
+import { formatJson, isStrings } from '../wire/json.ts'
 import { wrong } from './content.ts'
 import { absolutePath } from './session.ts'
 import type { Service } from '../run/service.ts'
@@ -41,7 +41,7 @@ export async function keepSession(service: Service, session: AcpSession, prompt:
   }
   try {
     const { conversationIdleMs } = service.limits
-    await service.responses.write(keyFor(id), JSON.stringify(kept), conversationIdleMs, 'any')
+    await service.responses.write(keyFor(id), formatJson(kept), conversationIdleMs, 'any')
   } catch (cause) {
     service.log('warning', 'A session could not be kept: it will not be listed', { cause })
   }

@@ -6,6 +6,7 @@ import { LiveCall } from '../define/live-call.ts'
 import { answerMessage, PlainChannel } from '../run/answer-message.ts'
 import { lineOrigin } from '../run/line-server.ts'
 import { getPrompt } from '../run/reading.ts'
+import { formatJson } from '../wire/json.ts'
 import { commandIn } from './commands.ts'
 import { encodeBlock, promptTextOf } from './content.ts'
 import { canAskOverAcp } from './questions.ts'
@@ -128,7 +129,7 @@ export class PromptRun extends PlainChannel implements UserMessage {
       }
       case 'tool-result': {
         const { id, result, isError } = event
-        const shown = typeof result === 'string' ? result : JSON.stringify(result)
+        const shown = typeof result === 'string' ? result : formatJson(result)
         return this.update({
           sessionUpdate: 'tool_call_update', toolCallId: this.toolCallId(id),
           status: isError === true ? 'failed' : 'completed', rawOutput: result,

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { isAbsolute } from 'node:path'
 import { anonymous, allowed } from '../define/principal.ts'
 import { Fault } from '../define/fault.ts'
+import { formatJson } from '../wire/json.ts'
 import { wrong } from './content.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { Catalog } from '../define/catalog.ts'
@@ -53,7 +54,7 @@ export function setupIn(
   ))]
   const servers: unknown = mcpServers ?? []
   if (!Array.isArray(servers)) throw wrong('mcpServers', 'must be a list')
-  const bytes = Buffer.byteLength(JSON.stringify([folders, servers]))
+  const bytes = Buffer.byteLength(formatJson([folders, servers]))
   if (bytes <= MAX_SETUP_BYTES) return { folders, mcpServers: servers, bytes }
   const members = 'cwd, additionalDirectories and mcpServers'
   throw new Fault('too-large', `${members} may have ${MAX_SETUP_BYTES} bytes together`)

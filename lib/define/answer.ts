@@ -7,6 +7,7 @@
 import { answerMembers, resultShape } from '../foreign/results.ts'
 import { membersOf } from '../foreign/shape.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
+import { formatJson } from '../wire/json.ts'
 import { blockOf, contentOf, copyOfJson, isContent, isRecord, isTyped, text, textOf } from './content.ts'
 import { toolCallsOf } from './client-tool.ts'
 import { mistake } from './fault.ts'
@@ -294,7 +295,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   #callTools(given: unknown): void {
     this.#offered ??= new Set(this.#call.clientTools.map(({ name }) => name))
     const calls = toolCallsOf(given, this.#offered)
-    this.count(JSON.stringify(calls).length)
+    this.count(formatJson(calls).length)
     this.#toolCalls ??= []
     for (const one of calls) this.#toolCalls.push(one)
   }
@@ -317,7 +318,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
 
 /** Whether content is nothing but the text of data: then it has nothing that the content has not. */
 export function isTextOfData(content: readonly Content[], data: unknown): boolean {
-  return content.length === 1 && textOf(content) === JSON.stringify(data)
+  return content.length === 1 && textOf(content) === formatJson(data)
 }
 
 /** An answer as an author would give it: what JSON makes of it is taken as the same answer. */

@@ -7,6 +7,7 @@
 import { isUint8Array } from 'node:util/types'
 import { nearest } from '../schema/options.ts'
 import { standardBase64 } from '../wire/base64.ts'
+import { formatJson } from '../wire/json.ts'
 import { mistake } from './fault.ts'
 
 /** Hints for showing a block: for whom, how much it matters (0 to 1), when it changed (ISO 8601). */
@@ -188,7 +189,7 @@ function bytesOf(data: string | Uint8Array, type: string, name: string): string 
 /** A copy of a JSON value. `owner` begins the message about what is none. */
 export function copyOfJson(data: unknown, owner: string): unknown {
   try {
-    return JSON.parse(JSON.stringify(data)) as unknown
+    return JSON.parse(formatJson(data) ?? '') as unknown
   } catch {
     throw mistake(`${owner} what JSON cannot represent`)
   }
@@ -200,7 +201,7 @@ function noBlock(value: unknown): string {
   const types = [...needs.keys()]
   const meant = nearest(type, types)
   const remedy = meant === undefined ? `write one of ${types.join(', ')}` : `did you mean '${meant}'?`
-  return `a content block has the type ${JSON.stringify(type.slice(0, 60))}; ${remedy}`
+  return `a content block has the type ${formatJson(type.slice(0, 60))}; ${remedy}`
 }
 
 export function blockOf(part: string | ContentInput): Content {

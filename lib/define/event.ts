@@ -2,6 +2,7 @@
  * What an author's code says of its work while it runs: the tools that it calls, its reasoning, the tokens
  * that it uses. Checked, and within bounds; how it is shown is the matter of each protocol.
  */
+import { formatJson } from '../wire/json.ts'
 import { checkMembers, must, mustBeFlag, requireDefinition, show } from './validate.ts'
 import type { Checks } from './validate.ts'
 
@@ -125,7 +126,7 @@ function cut(text: string): string {
 /** A value that JSON can write: of one that is too large the beginning as a text; else undefined. */
 function shown(value: unknown): unknown {
   try {
-    const json: string | undefined = JSON.stringify(value)
+    const json: string | undefined = formatJson(value)
     if (json === undefined) return undefined
     if (json.length <= MAX_VALUE) return value
     return `${(typeof value === 'string' ? value : json).slice(0, MAX_VALUE)}…`

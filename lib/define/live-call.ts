@@ -4,6 +4,7 @@
  */
 import { setMaxListeners } from 'node:events'
 import { isStandard } from '../schema/standard.ts'
+import { formatJson } from '../wire/json.ts'
 import { randomUuid } from '../wire/random.ts'
 import { addArtifact, artifactOf } from './artifact.ts'
 import { callerOf } from './call.ts'
@@ -254,7 +255,7 @@ export class LiveCall extends Lease implements Call {
   /** It goes into the answer. */
   keepArtifact(input: ArtifactInput): void {
     const artifact = artifactOf(input)
-    this.hold(JSON.stringify(artifact.parts).length)
+    this.hold(formatJson(artifact.parts).length)
     this.artifacts = addArtifact(this.artifacts ?? nothing, artifact, input.append === true)
   }
 

@@ -1,5 +1,6 @@
 /** Logging: a function that takes a level, a sentence and a few fields, never a credential or a body. */
 import { isThenable } from '../util/thenable.ts'
+import { formatJson } from '../wire/json.ts'
 
 /** Syslog's eight severities (RFC 5424), from the least to the most severe, as MCP names them. */
 export type Severity = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
@@ -133,7 +134,7 @@ function stackOf(thrown: unknown): string {
 export function describe(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   try {
-    return JSON.stringify(value) ?? String(value)
+    return formatJson(value) ?? String(value)
   } catch {
     return tagOf(value)
   }

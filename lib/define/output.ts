@@ -3,6 +3,7 @@
  * JSON text. What JSON would lose (a map, a promise, a web response) is refused with what to return instead.
  */
 import { isThenable, letEnd } from '../util/thenable.ts'
+import { formatJson } from '../wire/json.ts'
 import { isPlainText, isRecord } from './content.ts'
 import { Fault } from './fault.ts'
 import { isPlain, show } from './validate.ts'
@@ -32,7 +33,7 @@ export class ContentBuilder {
 
   /** Throws `Fault('too-large')`. */
   addBlock(block: Content): Content {
-    this.count(block.type === 'text' ? block.text.length : JSON.stringify(block).length)
+    this.count(block.type === 'text' ? block.text.length : formatJson(block).length)
     if (block.type === 'text') this.text += block.text
     if (!isPlainText(block)) {
       this.#growing = undefined
@@ -150,7 +151,7 @@ function tagOf(value: object): string {
 export function jsonOf(owner: string, value: unknown): string {
   const what = foreignTo(value)
   if (what !== undefined) throw new TypeError(`${owner} returned ${what}`)
-  const json: string | undefined = JSON.stringify(value)
+  const json: string | undefined = formatJson(value)
   if (json === undefined) throw new TypeError(`${owner} returned ${show(value)}, which JSON cannot represent`)
   // What is lost leaves an empty object behind, so most values need not be walked.
   const lost = json.includes('{}') ? lostIn(value) : undefined
@@ -165,7 +166,7 @@ export function jsonOf(owner: string, value: unknown): string {
 export function withoutToJson(value: unknown, json?: string): unknown {
   if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value
   if (typeof value.toJSON !== 'function') return value
-  const text: string | undefined = json ?? JSON.stringify(value)
+  const text: string | undefined = json ?? formatJson(value)
   return text === undefined ? undefined : JSON.parse(text)
 }
 

@@ -7,7 +7,7 @@ import { summarize } from '../schema/compile.ts'
 import { compileForeign } from '../schema/foreign.ts'
 import { contract } from '../schema/standard.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
-import { isStrings } from '../wire/json.ts'
+import { formatJson, isStrings } from '../wire/json.ts'
 import { isRecord, isTyped } from './content.ts'
 import { Fault } from './fault.ts'
 import { checkMembers, must, mustBeText, show } from './validate.ts'
@@ -256,7 +256,7 @@ const remembered = new BoundedMap<ValidateWithin>(64)
 /** The check of a form. Throws `TypeError` where its schema is broken. */
 export function compileForm(schema: FormSchema): ValidateWithin {
   // By its text: an author may change a form between two questions.
-  const text = JSON.stringify(schema)
+  const text = formatJson(schema)
   let validate = remembered.get(text)
   if (validate === undefined) {
     validate = compileForeign(schema, { formats: true })

@@ -5,6 +5,7 @@
  */
 import { summarize } from '../schema/compile.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
+import { formatJson } from '../wire/json.ts'
 import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text, textOf } from './content.ts'
 import {
   ContentBuilder, foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, withoutToJson,
@@ -116,7 +117,7 @@ function isOfClass(value: unknown): value is object {
 }
 
 function asJson(given: object): unknown {
-  const json: string | undefined = JSON.stringify(given)
+  const json: string | undefined = formatJson(given)
   return json === undefined ? undefined : JSON.parse(json)
 }
 
@@ -130,7 +131,7 @@ function withValue(result: ToolResult, value: unknown): ToolResult {
   const { content: [first, ...rest], structuredContent } = result
   const json = jsonOf('A tool', value)
   const isItsText = first?.type === 'text' && structuredContent !== undefined
-    && first.text === JSON.stringify(structuredContent)
+    && first.text === formatJson(structuredContent)
   const content = isItsText ? [text(json), ...rest] : result.content
   return { ...result, content, structuredContent: withoutToJson(value, json) }
 }

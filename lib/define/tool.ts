@@ -14,6 +14,7 @@ import { adaptAgent } from '../foreign/agents.ts'
 import { toolUiOf } from './files/tool-ui.ts'
 import { askApproval } from '../foreign/approval.ts'
 import { adaptTool, looseMembers } from '../foreign/tools.ts'
+import { formatJson } from '../wire/json.ts'
 import { Fault } from './fault.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
@@ -342,7 +343,7 @@ function schemaOf(
       formats: true, defaults: side === 'input', side, beside: beside as JsonSchema | undefined,
     })
     // What JSON cannot represent here would break the list of all tools.
-    JSON.stringify(made.json)
+    formatJson(made.json)
     return made
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)

@@ -5,7 +5,7 @@
 import { nearest, rejectUnknown } from '../schema/options.ts'
 import { isScope } from '../wire/challenge.ts'
 import { isHostToList } from '../wire/host.ts'
-import { isStrings } from '../wire/json.ts'
+import { formatJson, isStrings } from '../wire/json.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isRecord } from './content.ts'
 
@@ -163,7 +163,7 @@ const mustBeMeta = must(isRecord, `write an object, as in { 'example.com/key': 1
 function checkMeta(owner: string, meta: unknown): void {
   mustBeMeta(owner, meta, '_meta')
   try {
-    JSON.stringify(meta)
+    formatJson(meta)
   } catch (cause) {
     const why = cause instanceof Error ? ` (${cause.message.slice(0, 60).replace(/\s+/g, ' ')})` : ''
     const message = `${owner} has a _meta that JSON cannot represent${why}; write plain values`
@@ -321,7 +321,7 @@ export function scopesOf(owner: string, scopes: unknown = []): readonly string[]
 
 /** A value in an error message: short, and never a whole object. */
 export function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? value.slice(0, 60) + '…' : value)
+  if (typeof value === 'string') return formatJson(value.length > 60 ? value.slice(0, 60) + '…' : value)
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'
   return typeof value === 'function' ? 'a function' : String(value)

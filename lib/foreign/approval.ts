@@ -1,6 +1,7 @@
 /** What agents ask the user: whether a tool may run, and whatever else. */
 import { createHash } from 'node:crypto'
 import { approvalForm } from '../schema/approval-form.ts'
+import { formatJson } from '../wire/json.ts'
 import { readMember } from './shape.ts'
 import type { Call } from '../define/call.ts'
 import type { FormQuestion } from '../define/question.ts'
@@ -46,7 +47,7 @@ export class Approvals {
 }
 
 function textOf({ id, tool, args }: ShownCall): string {
-  return JSON.stringify([id, tool, args])
+  return formatJson([id, tool, args])
 }
 
 /** Asks for each of some calls whether it may run. `keyOf` makes the key of a question. */
@@ -108,7 +109,7 @@ export async function askEach<One extends { readonly id: string }>(
   const texts = new Map<string, string | undefined>()
   const split = new Set<string>()
   for (const [at, { id }] of questions.entries()) {
-    const text: string | undefined = JSON.stringify(answers[at])
+    const text: string | undefined = formatJson(answers[at])
     if (texts.has(id) && texts.get(id) !== text) split.add(id)
     texts.set(id, text)
   }
@@ -122,9 +123,9 @@ function cut(text: string): string {
 
 /** Undefined for what JSON has nothing of. */
 function jsonOf(value: unknown): string | undefined {
-  return JSON.stringify(value)
+  return formatJson(value)
 }
 
 function digestOf(tool: string, args: string): string {
-  return createHash('sha256').update(JSON.stringify([tool, args])).digest('base64url').slice(0, 16)
+  return createHash('sha256').update(formatJson([tool, args])).digest('base64url').slice(0, 16)
 }

@@ -1,4 +1,5 @@
 /** What an agent gets of a call: the present message with its files, and those before it. */
+import { formatJson } from '../wire/json.ts'
 import type { Call } from '../define/call.ts'
 import type { ChatMessage } from '../define/chat.ts'
 import type { Content, ContentInput } from '../define/content.ts'
@@ -43,7 +44,7 @@ export function withPresent(
 }
 
 function textIn(block: Content): string {
-  if (block.type === 'data') return JSON.stringify(block.data)
+  if (block.type === 'data') return formatJson(block.data) ?? 'null'
   if (block.type === 'resource_link') return `${block.name}: ${block.uri}`
   return block.type === 'resource' ? block.resource.text ?? '' : ''
 }

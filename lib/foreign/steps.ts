@@ -3,6 +3,7 @@
  * Where a question runs the handler again from the top, the steps before it are not run again.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { formatJson } from '../wire/json.ts'
 import { Paragraphs } from './work.ts'
 import type { Call } from '../define/call.ts'
 import type { Shown } from './adapter.ts'
@@ -104,7 +105,7 @@ const MAX_STEP_BYTES = 64 * 1024 * 1024
 // Whole conversations: a tenth of their size as they are.
 
 function pack(kept: Kept<unknown>): string {
-  const json = Buffer.from(JSON.stringify(kept))
+  const json = Buffer.from(formatJson(kept))
   if (json.length > MAX_STEP_BYTES) {
     throw new RangeError(`What an agent goes on from is larger than ${MAX_STEP_BYTES} bytes`)
   }

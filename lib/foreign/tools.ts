@@ -7,6 +7,7 @@ import {
 } from './shape.ts'
 import { isAnySchema, isShape, schemaFrom, unchanged } from './tool-schemas.ts'
 import { isStandard } from '../schema/standard.ts'
+import { formatJson } from '../wire/json.ts'
 import type { Call } from '../define/call.ts'
 import type { Fn, Has } from './shape.ts'
 
@@ -127,7 +128,7 @@ const tools: readonly ToolShape[] = [
       ),
       call: async (theirs, args, call) => {
         const details = { signal: call.signal }
-        const result = await theirs['invoke']!({ context: {} }, JSON.stringify(args), details)
+        const result = await theirs['invoke']!({ context: {} }, formatJson(args), details)
         const isFailure = typeof result === 'string' && openaiFailure.test(result)
         return isFailure ? { isError: true, content: [result] } : result
       },
@@ -277,7 +278,7 @@ function writerOf(call: Call): object {
 }
 
 function textOfPiece(piece: unknown): string {
-  return typeof piece === 'string' ? piece : JSON.stringify(piece) ?? ''
+  return typeof piece === 'string' ? piece : formatJson(piece) ?? ''
 }
 
 /** Of a generator the last piece is the result, those before it are progress. */

@@ -3,6 +3,7 @@
  * What none can be shown is named, so that the model can say that it is missing.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
+import { formatJson } from '../wire/json.ts'
 import type { Content } from '../define/content.ts'
 
 const PICTURE = /\.(?:png|jpe?g|gif|webp)$/i
@@ -52,7 +53,7 @@ function isPicture({ uri, mimeType = '' }: Extract<Content, { readonly type: 're
 /** A block as a line of text. */
 export function lineOf(block: Content): string {
   if (block.type === 'text') return block.text
-  if (block.type === 'data') return JSON.stringify(block.data)
+  if (block.type === 'data') return formatJson(block.data) ?? 'null'
   if (block.type === 'resource_link') return `[link: ${block.name}, ${block.uri}]`
   if (block.type !== 'resource') return `[${block.type}: ${block.mimeType}, not shown]`
   const { uri, mimeType, text } = block.resource

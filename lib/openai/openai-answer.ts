@@ -6,7 +6,7 @@
 import { Fault, secondsIn } from '../define/fault.ts'
 import { outgoingOf } from '../define/call.ts'
 import { Clock } from '../util/clock.ts'
-import { parseJson, usualBounds } from '../wire/json.ts'
+import { formatJson, parseJson, usualBounds } from '../wire/json.ts'
 import { eventReader } from '../wire/sse.ts'
 import { messageParts } from './message-parts.ts'
 import { ChatCompletion, failure, MAX_LENGTH, TOO_MUCH } from './openai-completion.ts'
@@ -69,7 +69,7 @@ function messagesOf({ instructions }: Model, prompt: string, call: Call): object
   const since = call.clientToolResults.flatMap(({ id, name, args, result }) => [
     {
       role: 'assistant', content: null,
-      tool_calls: [{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }],
+      tool_calls: [{ id, type: 'function', function: { name, arguments: formatJson(args) } }],
     },
     { role: 'tool', tool_call_id: id, content: result },
   ])
@@ -162,7 +162,7 @@ async function* attempt(
   }
   const asksUsage = model.asksUsage && !strict.has(model)
   const counting = asksUsage ? { stream_options: { include_usage: true } } : {}
-  const body = JSON.stringify({ ...model.request, ...counting, ...members })
+  const body = formatJson({ ...model.request, ...counting, ...members })
   try {
     // A redirect is not followed: it would carry the prompt, and keys in further headers, to another host.
     const { url, idleMs } = model

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
-import { InnerJson, parseJson, usualBounds } from '../wire/json.ts'
+import { formatJson, InnerJson, parseJson, usualBounds } from '../wire/json.ts'
 import type { Usage } from '../define/event.ts'
 import type { Log } from '../define/log.ts'
 import type { Tool } from '../define/tool.ts'
@@ -119,7 +119,7 @@ export class ChatCompletion {
       ...this.#thoughts !== '' && { reasoning_content: this.#thoughts },
       tool_calls: calls.map(({ id, name, input, extra }) => ({
         // What is no JSON would make some endpoints refuse all that follows.
-        id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) },
+        id, type: 'function', function: { name, arguments: formatJson(input ?? {}) },
         ...extra !== undefined && { extra_content: extra },
       })),
     }
@@ -139,9 +139,9 @@ export class ChatCompletion {
       this.#byIndex.set(index, call)
       call.id ||= id
       if (call.written === '' && call.name !== name) call.name += name
-      call.written += this.#kept(isRecord(written) ? JSON.stringify(written) : textIn(written))
+      call.written += this.#kept(isRecord(written) ? formatJson(written) : textIn(written))
       if (extra === undefined) continue
-      this.#kept(JSON.stringify(extra))
+      this.#kept(formatJson(extra))
       call.extra = extra
     }
   }

@@ -8,6 +8,7 @@ import { isRecord } from '../define/content.ts'
 import { quietly, stderrLog } from '../define/log.ts'
 import { areNamedTools, defineTools } from '../define/normalize-definitions.ts'
 import { rejectUnknown, requireDefinition, show, typed } from '../define/validate.ts'
+import { formatJson } from '../wire/json.ts'
 import type { Agent } from '../define/agent.ts'
 import type { Piece } from '../define/answer.ts'
 import type { Call } from '../define/call.ts'
@@ -149,7 +150,7 @@ export function modelOf(options: OpenaiOptions): Model {
 /** The error does not show the body: it may hold a key. */
 function requireJson(body: unknown): void {
   try {
-    JSON.stringify(body)
+    formatJson(body)
   } catch {
     throw new TypeError('openaiAgent has a body that JSON cannot represent; write plain values')
   }

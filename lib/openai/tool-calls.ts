@@ -9,6 +9,7 @@ import { asFault, Fault } from '../define/fault.ts'
 import { hasOutgoing, outgoingOf, setOutgoing } from '../define/call.ts'
 import { LiveCall } from '../define/live-call.ts'
 import { requireScopes } from '../define/principal.ts'
+import { formatJson } from '../wire/json.ts'
 import { lineOf } from './message-parts.ts'
 import type { Call } from '../define/call.ts'
 import type { Question } from '../define/question.ts'
@@ -56,7 +57,7 @@ export class ToolCalls {
     }
     try {
       requireScopes(this.#call, tool.scopes)
-      const call = this.#callOf(`${tool.name} ${JSON.stringify(input)}`)
+      const call = this.#callOf(`${tool.name} ${formatJson(input)}`)
       const { limits } = call
       const ms = tool.timeoutMs ?? limits.toolTimeoutMs
       const work = async (): Promise<ToolResult> => runTool({ tool, args: input, call, limits })
@@ -141,7 +142,7 @@ function within<T>(call: LiveCall, ms: number, signal: AbortSignal, work: () => 
 /** A result as text: a note for each file, and structured content as JSON. */
 function textFor({ content, structuredContent }: ToolResult): string {
   const lines = content.map(lineOf)
-  const json = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
+  const json = structuredContent === undefined ? undefined : formatJson(structuredContent)
   if (json !== undefined && !lines.includes(json)) lines.push(json)
   return lines.join('\n') || 'The tool returned nothing'
 }

@@ -1,7 +1,7 @@
 /** A JSON Schema that a client asks an answer to fit, and whether the answer does. */
 import { summarize } from '../schema/compile.ts'
 import { compileForeign } from '../schema/foreign.ts'
-import { parseJson } from '../wire/json.ts'
+import { formatJson, parseJson } from '../wire/json.ts'
 import type { Answer } from '../define/answer.ts'
 import type { Limits } from '../define/limits.ts'
 import type { JsonSchema, ValidateWithin } from '../schema/compile.ts'
@@ -28,7 +28,7 @@ export class OutputFormat {
       return { refusal: `The agent did not answer with JSON, which was asked for: ${parsed.why}` }
     }
     const validation = this.#validate(parsed.ok ? parsed.value : data, maxCheckSteps)
-    if (validation.valid) return { json: parsed.ok ? text : JSON.stringify(data) }
+    if (validation.valid) return { json: parsed.ok ? text : formatJson(data) ?? 'null' }
     return { refusal: `The agent's answer does not fit the schema: ${summarize(validation)}` }
   }
 }

@@ -13,6 +13,7 @@ import { asksApproval } from '../schema/approval-form.ts'
 import { keyOf } from '../state/store.ts'
 import { rejectOneByOne } from '../define/question.ts'
 import { PlainLease, Quota } from '../util/quota.ts'
+import { formatJson } from '../wire/json.ts'
 import { randomUuid } from '../wire/random.ts'
 import type { LiveCall } from '../define/live-call.ts'
 import type { Question } from '../define/question.ts'
@@ -179,7 +180,7 @@ export abstract class QuestionRounds {
     try {
       const result = await fn()
       // As it will come back from the state, so that every round sees the same value.
-      const json: unknown = result === undefined ? null : JSON.parse(JSON.stringify(result))
+      const json: unknown = result === undefined ? null : JSON.parse(formatJson(result))
       this.#once.set(key, json)
       return json
     } finally {
@@ -246,7 +247,7 @@ interface Found { readonly key: string; readonly digest: string; readonly answer
 
 /** What a state is bound to, or a question is known by. */
 export function digestOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+  return createHash('sha256').update(formatJson(value) ?? '').digest('base64url')
 }
 
 export function isRoundState(value: unknown): value is RoundState {

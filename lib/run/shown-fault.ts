@@ -1,5 +1,6 @@
 /** Failures as callers see them, in every protocol. */
 import { asFault, Fault } from '../define/fault.ts'
+import { formatJson } from '../wire/json.ts'
 import type { Service } from './service.ts'
 
 /**
@@ -15,7 +16,7 @@ export function shownFault(
   if (detail === undefined) return fault
   let shown: unknown
   try {
-    if (kind !== 'internal') shown = JSON.parse(JSON.stringify(detail))
+    if (kind !== 'internal') shown = JSON.parse(formatJson(detail))
   } catch (cause) {
     log('error', 'The detail of a Fault is not JSON', { request: requestId, cause })
   }

@@ -14,6 +14,7 @@ import { isTerminal } from '../tasks/task.ts'
 import { timer } from '../util/clock.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isWithin } from '../wire/bounded.ts'
+import { formatJson } from '../wire/json.ts'
 import { shownFault } from './shown-fault.ts'
 import type { ArtifactInput } from '../define/artifact.ts'
 import type { CallChannel } from '../define/call.ts'
@@ -331,7 +332,7 @@ export class TaskRun implements CallChannel, RunningTask {
     const { limits: { maxResultBytes }, log } = this.#service
     let json: string | undefined
     try {
-      json = JSON.stringify(result)
+      json = formatJson(result)
     } catch (cause) {
       log('error', 'A result is not JSON', { request: this.#call.requestId, cause })
       throw new Fault('internal', 'Internal error', undefined, { cause })
@@ -374,7 +375,7 @@ export class RunMemory {
     this.#begun = begun
     this.#maxBytes = maxBytes
     this.#turn = before
-    if (before !== undefined) this.#bytes = Buffer.byteLength(JSON.stringify(before.results))
+    if (before !== undefined) this.#bytes = Buffer.byteLength(formatJson(before.results))
   }
 
   get turn(): TaskTurn | undefined { return this.#turn }
@@ -399,7 +400,7 @@ export class RunMemory {
    * `Fault('too-large')` where all results are over the bound.
    */
   keepResult(key: string, result: unknown): unknown {
-    const json: string = JSON.stringify(result) ?? 'null'
+    const json: string = formatJson(result) ?? 'null'
     const bytes = this.#bytes + Buffer.byteLength(json)
     if (bytes > this.#maxBytes) {
       throw new Fault('too-large', `The results of call.once are larger than ${this.#maxBytes} bytes`)

@@ -1,6 +1,7 @@
 /** `launch`: makes a server, listens, prints where, and closes in order on signals. */
 import { describeRoot } from '../define/agent.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
+import { formatJson } from '../wire/json.ts'
 import {
   defaultPort, noCallback, protocolNames, requireSecondOptions, serverOptions,
 } from './options.ts'
@@ -106,7 +107,7 @@ function announcement(server: TriportServer, { url }: Address, options: LaunchOp
   }
   const host = listed === undefined ? '' : ` -H 'Host: ${listed}'`
   const curl: Curl = (path, body) => {
-    const sent = body === undefined ? '' : ` -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
+    const sent = body === undefined ? '' : ` -H 'Content-Type: application/json' -d '${formatJson(body)}'`
     return `curl ${url}${path}${host}${credential.header}${sent}`
   }
   const wanted = options.protocol === 'all' ? protocolNames : [options.protocol ?? server.protocols].flat()

@@ -2,6 +2,7 @@
  * How the endpoints of the OAuth proxy refuse: always by an error of OAuth, whatever was wrong.
  * Spec: RFC 6749 §4.1.2.1, §5.2; RFC 7591 §3.2.2.
  */
+import { formatJson } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import type { Refusal, Reply } from '../http/message/exchange.ts'
 
@@ -30,7 +31,7 @@ export class OauthRefusal extends Error {
 }
 
 export function oauthJson(value: object, status = 200, headers: readonly string[] = []): Reply {
-  return { status, type: JSON_TYPE, headers: [...NO_STORE, ...headers], body: JSON.stringify(value) }
+  return { status, type: JSON_TYPE, headers: [...NO_STORE, ...headers], body: formatJson(value) }
 }
 
 export function refusalReply({ code, message, status, headers }: OauthRefusal): Reply {

@@ -6,6 +6,7 @@
 import { Fault } from '../define/fault.ts'
 import { startDeadline } from '../util/clock.ts'
 import { warn } from '../util/thenable.ts'
+import { formatJson } from '../wire/json.ts'
 import type { ClusterMembership } from './cluster.ts'
 
 export interface ChannelListener {
@@ -139,7 +140,7 @@ export class PeerChannels {
   }
 
   #post(id: string, open: Open, kind: string, body: readonly unknown[]): void {
-    const size = JSON.stringify(body)?.length ?? 0
+    const size = formatJson(body)?.length ?? 0
     open.unsent += size
     if (open.unsent > MAX_UNSENT) return this.#onceOpen(id, () => this.#lose(id))
     this.#cluster.send(open.channel.node, kind, body)

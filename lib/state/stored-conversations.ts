@@ -1,6 +1,7 @@
 /** Conversations in a store that processes share: read before a run, appended to by compare-and-set. */
 import { append, sizeOf } from '../define/chat.ts'
 import { Fault } from '../define/fault.ts'
+import { formatJson } from '../wire/json.ts'
 import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
 import { keyOf } from './store.ts'
 import { among, decoded, isText, manyOf, readStored, recordOf } from './stored-value.ts'
@@ -94,7 +95,7 @@ export class StoredConversations {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const chat = { messages: before.messages.slice(), bytes: before.bytes }
       append(chat, added, this.#limits)
-      const text = JSON.stringify(chat.messages)
+      const text = formatJson(chat.messages)
       if (await this.#store.write(key, text, conversationIdleMs, before.version) !== undefined) return
       before = await this.#read(key)
     }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { isRecord } from '../define/content.ts'
 import { compileForm, formFault } from '../define/question.ts'
+import { formatJson } from '../wire/json.ts'
 import type { Content } from '../define/content.ts'
 import type { ElicitAnswer, Form, Question, UrlAnswer } from '../define/question.ts'
 import type { TaskQuestion, Task, TaskMessage, TaskTurn } from './task.ts'
@@ -56,7 +57,7 @@ function digestOf(question: Question): string {
   const { key: _key, elicitationId: _id, task: _task, ...asked } = (
     { elicitationId: undefined, task: undefined, ...question }
   )
-  return createHash('sha256').update(JSON.stringify(asked)).digest('base64url')
+  return createHash('sha256').update(formatJson(asked)).digest('base64url')
 }
 
 /** A question as parts of a message: its text for people, its form as data for programs. */

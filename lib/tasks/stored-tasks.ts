@@ -12,6 +12,7 @@ import { keyOf, SYSTEM_OWNER } from '../state/store.ts'
 import { readStored } from '../state/stored-value.ts'
 import { withDeadline } from '../util/clock.ts'
 import { andThen } from '../util/thenable.ts'
+import { formatJson } from '../wire/json.ts'
 import { decodeTask } from './stored-task.ts'
 import { isInterrupted } from './task.ts'
 import type { MaybePromise } from '../util/thenable.ts'
@@ -275,7 +276,7 @@ export class StoredTasks {
     for (;;) {
       if (record.isTerminal) await this.#beforeEnd?.(record)
       const { task } = record
-      const json = JSON.stringify({ ...task, node: this.#cluster.id })
+      const json = formatJson({ ...task, node: this.#cluster.id })
       const keepMs = this.#table.keepMs(task)
       const version = await this.#store.write(taskKeyOf(owner, id), json, keepMs, record.version)
       if (version !== undefined) return version
@@ -418,7 +419,7 @@ export function runKeyOf(node: string, { id }: { readonly id: string }): StoreKe
 }
 
 export function formatRun({ owner, id }: Pick<Task, 'owner' | 'id'>): string {
-  return JSON.stringify([owner, id])
+  return formatJson([owner, id])
 }
 
 /** The newest status first, and of equals the greater id. */

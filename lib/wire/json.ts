@@ -25,8 +25,8 @@ const MANY = 100_000
 /** Other values cost a fifth of what an object costs. */
 const VALUES_PER_OBJECT = 5
 
-/** What JSON escapes in a string, and surrogates, of which it escapes single ones. */
-const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/
+/** What JSON escapes in a string, besides halves of surrogate pairs. */
+const ESCAPED = /["\\\u0000-\u001f]/
 
 /**
  * Parses a JSON text nested at most `maxDepth` deep, of at most `maxObjects` objects and lists together; a
@@ -154,9 +154,33 @@ function endOfString(json: string, from: number): number {
   return json.length
 }
 
+type Replacer = (name: string, value: unknown) => unknown
+
+/**
+ * A value as JSON text that every client reads: half of a surrogate pair, in a text or a name, is U+FFFD.
+ * Many refuse the whole text for one (RFC 8259 §8.2). Undefined for what JSON cannot represent. Throws as
+ * `JSON.stringify` does.
+ */
+export function formatJson<T>(
+  value: T, indent?: number, replacer?: Replacer,
+): undefined extends T ? string | undefined : string
+export function formatJson(value: unknown, indent?: number, replacer?: Replacer): string | undefined {
+  const json: string | undefined = JSON.stringify(value, replacer, indent)
+  // The only escapes of this kind that are written.
+  return json === undefined || !json.includes(HALF) ? json : json.replace(HALVES, withoutHalf)
+}
+
+const HALF = '\\ud'
+/** An escaped backslash is matched too, so that none begins at the second of two. */
+const HALVES = /\\(?:\\|ud[89a-f][\da-f]{2})/g
+
+function withoutHalf(escape: string): string {
+  return escape === '\\\\' ? escape : '\ufffd'
+}
+
 /** A text as JSON. To look for what needs escapes costs half of what `JSON.stringify`, a copy, does. */
 export function quote(text: string): string {
-  return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`
+  return ESCAPED.test(text) || !text.isWellFormed() ? formatJson(text) : `"${text}"`
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 
 import { isWithin, sentenceWithin } from './bounded.ts'
-import { quote } from './json.ts'
+import { formatJson, quote } from './json.ts'
 import { JSON_TYPE } from './media.ts'
 import type { TextReply } from './problem.ts'
 
@@ -87,8 +87,8 @@ export function formatResult(id: Id, result: string): string {
 
 /** An answer with an error. `undefined` leaves the id out, `null` writes it. */
 export function formatError(id: Id | undefined, error: RpcError): string {
-  const head = id === undefined ? '{"jsonrpc":"2.0",' : `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`
-  return `${head}"error":${JSON.stringify(error)}}`
+  const head = id === undefined ? '{"jsonrpc":"2.0",' : `{"jsonrpc":"2.0","id":${formatJson(id)},`
+  return `${head}"error":${formatJson(error)}}`
 }
 
 /** Of a notification, and of a request, the params are JSON text already. */
@@ -99,7 +99,7 @@ export function formatNotification(method: string, params?: string): string {
 }
 
 export function formatRequest(id: Id, method: string, params?: string): string {
-  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"${method}"`
+  const head = `{"jsonrpc":"2.0","id":${formatJson(id)},"method":"${method}"`
   return params === undefined ? `${head}}` : `${head},"params":${params}}`
 }
 

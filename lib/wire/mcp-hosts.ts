@@ -3,6 +3,7 @@
  * configuration, and how a server is written there. One table for what the command writes and for what a
  * page shows.
  */
+import { formatJson } from './json.ts'
 
 /** A server that a host starts. */
 export interface HostedProcess { readonly command: string; readonly args: readonly string[] }
@@ -140,6 +141,6 @@ export function hostEntry(host: McpHost, server: HostedProcess | HostedUrl): Ent
 
 /** A table of TOML. The values are strings and lists of strings, which TOML writes as JSON does. */
 export function tomlTable(name: string, entry: Entry): string {
-  const lines = Object.entries(entry).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)
+  const lines = Object.entries(entry).map(([key, value]) => `${key} = ${formatJson(value)}\n`)
   return `[${name}]\n${lines.join('')}`
 }

@@ -1,5 +1,6 @@
 /** Problem documents. `detail` and `error` are the same, for clients of either habit. Spec: RFC 9457. */
 import { sentenceWithin } from './bounded.ts'
+import { formatJson } from './json.ts'
 
 export const PROBLEM_JSON = 'application/problem+json'
 
@@ -59,6 +60,6 @@ export interface RefusalFacts {
 
 /** A refusal as a whole answer: status, media type, document, and the headers that the status asks for. */
 export function problemReply({ status, detail, requestId, headers }: RefusalFacts): TextReply {
-  const body = JSON.stringify(problem(status, detail, requestId))
+  const body = formatJson(problem(status, detail, requestId))
   return { status, type: PROBLEM_JSON, body, ...headers !== undefined && { headers } }
 }

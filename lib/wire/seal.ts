@@ -8,6 +8,7 @@
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { decodeBase64 } from './base64.ts'
+import { formatJson } from './json.ts'
 
 export interface Seal {
   /** Whether its secret was made here, so that nothing opens in another process. */
@@ -54,7 +55,7 @@ export function createSeal(secret: string | readonly string[] | undefined, servi
     isOwn: secret === undefined,
 
     seal(purpose, value, expiresAt, bound) {
-      const json: string | undefined = JSON.stringify(value)
+      const json: string | undefined = formatJson(value)
       if (json === undefined) throw new TypeError(`Cannot seal ${typeof value}: JSON cannot represent it`)
       if (Number.isNaN(expiresAt)) {
         throw new TypeError('Cannot seal until NaN; write milliseconds since the epoch')

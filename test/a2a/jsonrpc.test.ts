@@ -89,7 +89,7 @@ test('strange but legal JSON is plain data', async (t) => {
   const metadata = '{"__proto__":{"x":1},"x":2}'
   const { text } = await post(server, `\ufeff${open}{"message":${said},"metadata":${metadata}}}`)
   assert.equal(text, 'hi __proto__,x undefined')
-  assert.equal(await ask(server, '\u0000\u2028\ud800'), '\u0000\u2028\ud800  undefined')
+  assert.equal(await ask(server, '\u0000\u2028\ud800'), '\u0000\u2028\ufffd  undefined')
 })
 
 test('each kind of fault has its number and its status', async (t) => {

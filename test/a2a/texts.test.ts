@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { dialects } from '../../lib/a2a/codec/dialects.ts'
+import { formatJson } from '../../lib/wire/json.ts'
 import type { Message, StreamEvent, TaskView } from '../../lib/a2a/model/model.ts'
 import type { Content } from '../../lib/define/content.ts'
 import type { TaskMessage } from '../../lib/tasks/task.ts'
@@ -97,7 +98,7 @@ test('a result of texts is the same text that its JSON value is', () => {
         if (codec === undefined || (!hasTasks && result.what !== 'message')) continue
         const formatted = codec.formatResult?.(result as never)
         if (formatted === undefined) continue
-        assert.equal(formatted, JSON.stringify(codec.encodeResult(result as never)), `${name}: ${what}`)
+        assert.equal(formatted, formatJson(codec.encodeResult(result as never)), `${name}: ${what}`)
         written += 1
       }
     }

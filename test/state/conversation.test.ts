@@ -515,13 +515,13 @@ test('the limits of a conversation hold, and its time begins anew with each turn
 test('ids and owners of any length and form are told apart', async () => {
   const [one, other] = pair()
   const names = ['~', '#', 'x'.repeat(600), `${'x'.repeat(600)}y`, '\ud800', '\ud801', 'a\0b', 'ann']
-  for (const name of names) {
-    await one!.all.record(name, 'id', [asked(`owner ${name}`)])
-    await one!.all.record('owner', name, [asked(`id ${name}`)])
+  for (const [at, name] of names.entries()) {
+    await one!.all.record(name, 'id', [asked(`owner ${at}`)])
+    await one!.all.record('owner', name, [asked(`id ${at}`)])
   }
-  for (const name of names) {
-    assert.deepEqual(await other!.all.history(name, 'id'), [asked(`owner ${name}`)])
-    assert.deepEqual(await other!.all.history('owner', name), [asked(`id ${name}`)])
+  for (const [at, name] of names.entries()) {
+    assert.deepEqual(await other!.all.history(name, 'id'), [asked(`owner ${at}`)])
+    assert.deepEqual(await other!.all.history('owner', name), [asked(`id ${at}`)])
   }
 })
 

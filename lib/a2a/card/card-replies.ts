@@ -13,6 +13,7 @@ import { shownFault } from '../../run/shown-fault.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
 import { withDeadline } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
+import { formatJson } from '../../wire/json.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { encodeV1Card } from '../codec/card-codecs.ts'
@@ -76,7 +77,7 @@ export function createCards(service: Service, options: A2aOptions, signer?: Sign
 }
 
 function makeCard(members: JsonMembers, changedAt: number, baseUrlIsTrusted: boolean): MadeCard {
-  const body = Buffer.from(JSON.stringify(members))
+  const body = Buffer.from(formatJson(members))
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
   // What a client sent as its host must not become what a cache gives others.
   const headers = Object.freeze([
@@ -193,7 +194,7 @@ export async function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): Promis
   try {
     const card = await extendedCard({ ...asked, dialect: plain })
     const document = documentOf(card, modeFor(versionTextOf(exchange), options.card), signer)
-    return { status: 200, type: JSON_TYPE, headers, body: JSON.stringify(document) }
+    return { status: 200, type: JSON_TYPE, headers, body: formatJson(document) }
   } catch (thrown) {
     const { requestId } = exchange.origin
     const fault = shownFault(service, thrown, requestId, 'An extended card could not be made')

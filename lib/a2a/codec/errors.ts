@@ -4,6 +4,7 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
+import { formatJson } from '../../wire/json.ts'
 import { INVALID_PARAMS, rpcError } from '../../wire/jsonrpc.ts'
 import { a2aErrors, kindErrors, numbersOf, reasonOf } from '../model/faults.ts'
 import { FieldFault } from '../model/fields.ts'
@@ -102,7 +103,7 @@ function infoOf(reason: A2aReason, sentence: string, detail: unknown): JsonMembe
   const metadata: Record<string, string> = {}
   if (detail !== undefined) {
     for (const [name, value] of Object.entries(isRecord(detail) ? detail : { data: detail })) {
-      if (value !== undefined) metadata[name] = typeof value === 'string' ? value : JSON.stringify(value)
+      if (value !== undefined) metadata[name] = typeof value === 'string' ? value : formatJson(value)
     }
   }
   metadata['detail'] = sentence

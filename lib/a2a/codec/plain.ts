@@ -5,7 +5,7 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
-import { quote } from '../../wire/json.ts'
+import { formatJson, quote } from '../../wire/json.ts'
 import { rpcError } from '../../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import {
@@ -113,7 +113,7 @@ function formatResult(result: SendResult): string | undefined {
 
 function encodePart(block: Content): JsonMembers {
   if (block.type !== 'text' && block.type !== 'data') return encodeFile(block)
-  const text = block.type === 'text' ? block.text : JSON.stringify(block.data)
+  const text = block.type === 'text' ? block.text : formatJson(block.data)
   const name = filenameOf(block)
   return name === undefined ? { type: 'text', text } : { type: 'text', text, name }
 }

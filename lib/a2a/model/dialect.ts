@@ -22,7 +22,7 @@ export interface OperationCodec<Request, Result> {
    */
   decodeRequest(params: unknown, maxNameBytes: number): Request
   /** A JSON value. */
-  encodeResult(result: Result): unknown
+  encodeResult(result: Result): object | null
   /** The same as JSON text, which is quicker; undefined for a result that has more than texts. */
   formatResult?(result: Result): string | undefined
 }
@@ -49,7 +49,7 @@ export interface Dialect {
   /** The error of a request that is none of this dialect's, by its number in JSON-RPC. */
   encodeError(code: number, sentence: string): RpcError
   /** The body of a webhook for an event, a JSON value; `task` is the task after the event. */
-  encodePush(event: StreamEvent, task: TaskView): unknown
+  encodePush(event: StreamEvent, task: TaskView): {} | null
   /** The media type of that body. */
   readonly pushType: string
   /** That body is the whole task, whatever the event: of several that wait, the last one is enough. */

@@ -6,7 +6,7 @@
 import { createHash, createPrivateKey, createPublicKey, KeyObject, sign } from 'node:crypto'
 import { isRecord } from '../../define/content.ts'
 import { rejectUnknown } from '../../define/validate.ts'
-import { formatCanonicalJson } from '../../wire/json.ts'
+import { formatCanonicalJson, formatJson } from '../../wire/json.ts'
 import type { JsonWebKey } from 'node:crypto'
 import type { CardSignature, JsonMembers } from './model.ts'
 
@@ -40,7 +40,7 @@ export function signerOf(given: unknown): Signer {
   const privateKey = privateKeyOf(key)
   const ownKid = isRecord(key) && typeof key['kid'] === 'string' ? key['kid'] : undefined
   const header = { alg: 'ES256', typ: 'JOSE', kid: kid ?? ownKid ?? thumbprint(privateKey), jku }
-  const head = encode(JSON.stringify(header))
+  const head = encode(formatJson(header))
   return (card) => {
     const input = Buffer.from(`${head}.${encode(formatSigned(card))}`)
     const signature = sign('sha256', input, { key: privateKey, dsaEncoding: 'ieee-p1363' })
@@ -78,10 +78,12 @@ function encode(text: string): string {
  * The text that is signed, §8.4.1. Of members that hold the default of their type, which are not signed, a
  * card is written with one alone: the list of a scheme that asks for no scopes.
  */
-export function formatSigned({ signatures: _, ...card }: JsonMembers): string {
-  const requirements = JSON.stringify(card['securityRequirements'] ?? [])
+export function formatSigned(card: JsonMembers): string {
+  // As it is sent.
+  const { signatures: _, securityRequirements, ...members } = JSON.parse(formatJson(card)) as JsonMembers
+  const requirements = formatJson(securityRequirements ?? []) ?? ''
   const signed: unknown = JSON.parse(requirements, (_name, value: unknown) => (
     Array.isArray(value) && value.length === 0 ? undefined : value
   ))
-  return formatCanonicalJson({ ...card, securityRequirements: signed })
+  return formatCanonicalJson({ ...members, securityRequirements: signed })
 }

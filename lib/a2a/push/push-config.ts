@@ -9,7 +9,7 @@ import {
   decoded, isText, among, optional, readStored, recordOf, warnOfUnreadable,
 } from '../../state/stored-value.ts'
 import { andThen } from '../../util/thenable.ts'
-import { isStrings } from '../../wire/json.ts'
+import { formatJson, isStrings } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { A2aFault } from '../model/faults.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -202,7 +202,7 @@ export class PushConfigs {
       const version = entry?.version ?? 0
       const done: MaybePromise<boolean | number | undefined> = after.length === 0
         ? this.#store.remove(key, version)
-        : this.#store.write(key, JSON.stringify(after), keepMs, version)
+        : this.#store.write(key, formatJson(after), keepMs, version)
       return andThen(done, (result) => (
         result === undefined || result === false ? this.#change(task, keepMs, change, attempts - 1) : after
       ))

@@ -6,6 +6,7 @@
 import { SYSTEM_OWNER } from '../../state/store.ts'
 import { decoded, isText, optional, readStored, recordOf } from '../../state/stored-value.ts'
 import { PlainLease, Quota } from '../../util/quota.ts'
+import { formatJson } from '../../wire/json.ts'
 import type { Log } from '../../define/log.ts'
 import type { ClusterMembership } from '../../state/cluster.ts'
 import type { Entry, Store, StoreKey } from '../../state/store.ts'
@@ -78,7 +79,7 @@ export class PushOutbox {
     const number = this.#number = Math.max(this.#number + 1, Date.now() * 1_000)
     const event: KeptEvent = { owner, taskId, configId, body, by, number }
     const key = { collection: EVENTS, owner: SYSTEM_OWNER + by, key: `${number}` }
-    const value = JSON.stringify(event)
+    const value = formatJson(event)
     const lease = new PlainLease(owner)
     this.#bytes.add(lease, value.length * 2)
     this.#kept.add(nameOf(key))
@@ -179,7 +180,7 @@ export class PushOutbox {
     }
     if (this.#isClosed) return undefined
     const mine = { ...event, by: cluster.id }
-    const text = JSON.stringify(mine)
+    const text = formatJson(mine)
     const isTaken = await this.#store.write(storeKey, text, UNDELIVERED_KEEP_MS, entry.version)
     // Another process was first.
     if (isTaken === undefined) return undefined

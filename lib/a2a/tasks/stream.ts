@@ -6,6 +6,7 @@
 import { requireScopes } from '../../define/principal.ts'
 import { isTerminal } from '../../tasks/task.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
+import { formatJson } from '../../wire/json.ts'
 import { A2aFault } from '../model/faults.ts'
 import { eventOf, isSettled, viewOf } from '../model/task-view.ts'
 import { findTask } from './request.ts'
@@ -64,9 +65,9 @@ export function followRemoteTask(
 
 /** What was missed of a task, as events: a stream shows the task whole once, at its beginning. */
 function changesBetween(before: Task, now: Task): readonly TaskUpdate[] {
-  const shown = new Map(before.artifacts.map((one) => [one.id, JSON.stringify(one)]))
+  const shown = new Map(before.artifacts.map((one) => [one.id, formatJson(one)]))
   const changed: readonly TaskUpdate[] = now.artifacts
-    .filter((one) => shown.get(one.id) !== JSON.stringify(one))
+    .filter((one) => shown.get(one.id) !== formatJson(one))
     .map((artifact) => ({ what: 'artifact', artifact, append: false, last: true }))
   const { status } = now
   return status.at === before.status.at ? changed : [...changed, { what: 'status', status }]

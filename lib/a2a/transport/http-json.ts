@@ -5,7 +5,7 @@
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
-import { parseJson } from '../../wire/json.ts'
+import { formatJson, parseJson } from '../../wire/json.ts'
 import { A2A_JSON_TYPE, JSON_TYPE } from '../../wire/media.ts'
 import { isSupported } from '../codec/dialects.ts'
 import { A2aFault } from '../model/faults.ts'
@@ -64,7 +64,7 @@ export class HttpJsonCall extends OperationCall {
 
   override writeFault(fault: Fault, message: string): WholeReply {
     const { status, body } = encodeHttpFault(fault, message)
-    return { status, type: typeFor(this.exchange.head), headers: unkept, body: JSON.stringify(body) }
+    return { status, type: typeFor(this.exchange.head), headers: unkept, body: formatJson(body) }
   }
 }
 

@@ -9,7 +9,7 @@ import { shownFault } from '../../run/shown-fault.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
-import { quote } from '../../wire/json.ts'
+import { formatJson, quote } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { wrongField } from '../model/fields.ts'
@@ -115,7 +115,7 @@ export abstract class OperationCall implements A2aRequest, Source {
   }
 
   #encode(result: unknown): string {
-    return this.#codec.formatResult?.(result) ?? JSON.stringify(this.#codec.encodeResult(result))
+    return this.#codec.formatResult?.(result) ?? formatJson(this.#codec.encodeResult(result))
   }
 
   #faultReply(thrown: unknown): WholeReply {

@@ -3,6 +3,7 @@
  * What answers them is loaded when a first request needs it.
  */
 import { allowed } from '../../define/principal.ts'
+import { formatJson } from '../../wire/json.ts'
 import { errorReply, refusalError, rpcError } from '../../wire/jsonrpc.ts'
 import { A2A_JSON_TYPE, JSON_TYPE } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
@@ -155,7 +156,7 @@ class Paths {
         const agent = this.#agentFor(exchange)
         if (agent === undefined) return refuseUnknown(problemReply, exchange)
         const { name, version = ours } = agent
-        return { status: 200, type: JSON_TYPE, body: JSON.stringify({ status: 'ok', name, version }) }
+        return { status: 200, type: JSON_TYPE, body: formatJson({ status: 'ok', name, version }) }
       },
     }
   }
@@ -224,6 +225,6 @@ function errorFor(refusal: Refusal): RpcError {
 /** Refuses unread HTTP+JSON. */
 function refuseHttpJson({ status, detail, headers }: Refusal): Reply {
   const reason = status === 415 ? 'CONTENT_TYPE_NOT_SUPPORTED' : undefined
-  const body = JSON.stringify(encodeHttpRefusal(status, detail, reason).body)
+  const body = formatJson(encodeHttpRefusal(status, detail, reason).body)
   return { status, type: JSON_TYPE, body, ...headers !== undefined && { headers } }
 }

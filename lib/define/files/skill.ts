@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { isUint8Array } from 'node:util/types'
 import { utf8Of } from '../../wire/base64.ts'
-import { isStrings } from '../../wire/json.ts'
+import { formatJson, isStrings } from '../../wire/json.ts'
 import { normalUri } from '../../wire/uri.ts'
 import { isRecord } from '../content.ts'
 import { defineResource } from '../resource.ts'
@@ -213,8 +213,8 @@ function sourceOfDefinition(given: object): SkillSource {
 function linesOf(
   name: string, value: string | Readonly<Record<string, string>> | undefined,
 ): readonly string[] {
-  if (typeof value === 'string') return [`${name}: ${JSON.stringify(value)}`]
-  const lines = Object.entries(value ?? {}).map(([key, text]) => `  "${key}": ${JSON.stringify(text)}`)
+  if (typeof value === 'string') return [`${name}: ${formatJson(value)}`]
+  const lines = Object.entries(value ?? {}).map(([key, text]) => `  "${key}": ${formatJson(text)}`)
   return lines.length === 0 ? [] : [`${name}:`, ...lines]
 }
 

@@ -6,6 +6,7 @@ import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import { letEnd } from '../../util/thenable.ts'
+import { formatJson } from '../../wire/json.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Reader, Shown } from '../adapter.ts'
 import type { AttachedFile } from '../message.ts'
@@ -114,7 +115,7 @@ function answersTo(
 }
 
 function textOfInterrupt({ id, value }: GraphInterrupt): string {
-  return JSON.stringify([id, value])
+  return formatJson([id, value])
 }
 
 /** What a graph goes on from; it knows one by `lg_name`, and by a class of any kind. */

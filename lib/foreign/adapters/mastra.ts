@@ -3,6 +3,7 @@
  * SDK in another form.
  */
 import { partReader } from './ai-parts.ts'
+import { formatJson } from '../../wire/json.ts'
 import { askApprovals, askFreely } from '../approval.ts'
 import { earlierMessages, presentMessage, withPresent } from '../message.ts'
 import { itemsIn, membersIn, readJson, readMember } from '../shape.ts'
@@ -86,7 +87,7 @@ function idOf({ payload }: PlainMembers): unknown {
 /** What is shown of it, to tell it from others. */
 function textOf({ type, payload }: PlainMembers): string {
   const { toolCallId, toolName, args, suspendPayload, resumeSchema } = membersIn(payload)
-  return JSON.stringify([type, toolCallId, toolName, args, suspendPayload, resumeSchema])
+  return formatJson([type, toolCallId, toolName, args, suspendPayload, resumeSchema])
 }
 
 async function resume(theirs: Theirs, options: object, { asked, approved, data }: Answer): Promise<Streamed> {

@@ -9,7 +9,7 @@ import { timer } from '../../util/clock.ts'
 import { PlainLease, Quota } from '../../util/quota.ts'
 import { isThenable } from '../../util/thenable.ts'
 import { isScope } from '../../wire/challenge.ts'
-import { isStrings } from '../../wire/json.ts'
+import { formatJson, isStrings } from '../../wire/json.ts'
 import { bearerOf, createKeys, principalOf } from './keys.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { Principal } from '../../define/principal.ts'
@@ -136,7 +136,7 @@ function requireAuthorization({ resource, authorizationServers, scopes = [], ver
   const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.hash === ''
   // The path of its metadata ends in the resource's path.
   if (!isPlain || !/^(?:\/[\w.~!$&'()*+,;=:@-]*)+$/.test(url.pathname)) {
-    throw new TypeError(`auth.resource is ${JSON.stringify(resource)}; write the address that clients dial, `
+    throw new TypeError(`auth.resource is ${formatJson(resource)}; write the address that clients dial, `
       + `as in 'https://agents.example.com/mcp'`)
   }
   const isListed = isStrings(authorizationServers) && authorizationServers.length > 0

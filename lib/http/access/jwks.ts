@@ -5,7 +5,7 @@
  */
 import { constants, createPublicKey, verify } from 'node:crypto'
 import { decodeBase64 } from '../../wire/base64.ts'
-import { isStrings } from '../../wire/json.ts'
+import { formatJson, isStrings } from '../../wire/json.ts'
 import { askForObject, objectIn } from '../../wire/remote-json.ts'
 import { isSecureAddress } from '../../wire/secure-address.ts'
 import { Unavailable } from './auth.ts'
@@ -105,7 +105,7 @@ function requireOptions(options: JwksOptions): void {
   const { issuer, audience, jwksUri, algorithms: allowed = usual, clockToleranceSeconds = 30 } = options
   for (const [name, address] of Object.entries({ issuer, ...jwksUri !== undefined && { jwksUri } })) {
     if (isSecureAddress(address)) continue
-    throw new TypeError(`jwksVerifier has ${name} ${JSON.stringify(address)}; write an https address, as in `
+    throw new TypeError(`jwksVerifier has ${name} ${formatJson(address)}; write an https address, as in `
       + `'https://login.example.com' (http only of this machine)`)
   }
   const audiences: readonly unknown[] = [audience].flat()
@@ -115,7 +115,7 @@ function requireOptions(options: JwksOptions): void {
   }
   const isList = Array.isArray(allowed) && allowed.length > 0
   if (!isList || !allowed.every((one) => Object.hasOwn(algorithms, one))) {
-    throw new TypeError(`jwksVerifier has algorithms ${JSON.stringify(allowed)}; write some of `
+    throw new TypeError(`jwksVerifier has algorithms ${formatJson(allowed)}; write some of `
       + `${Object.keys(algorithms).join(', ')}`)
   }
   if (!(clockToleranceSeconds >= 0 && clockToleranceSeconds <= MAX_TOLERANCE_S)) {

@@ -6,7 +6,7 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { isScope, parseScope } from '../../wire/challenge.ts'
-import { isStrings } from '../../wire/json.ts'
+import { formatJson, isStrings } from '../../wire/json.ts'
 import type { Claims, Principal } from '../../define/principal.ts'
 
 /** One key with what it may do. Two keys with one `id` are one caller: that is how a key is rotated. */
@@ -201,7 +201,7 @@ function claimsOf(owner: string, claims: unknown): Claims {
 
 function jsonOf(owner: string, claims: object): string | undefined {
   try {
-    return JSON.stringify(claims)
+    return formatJson(claims)
   } catch (cause) {
     throw new TypeError(`${owner} has claims that JSON cannot represent; return plain values`, { cause })
   }

@@ -6,6 +6,7 @@ import { constants, isAscii, isUtf8 } from 'node:buffer'
 import { timer } from '../../util/clock.ts'
 import { ownBytes } from '../../util/own-bytes.ts'
 import { Quota } from '../../util/quota.ts'
+import { formatJson } from '../../wire/json.ts'
 import { PLACE_LENGTH, placesIn } from '../../wire/random.ts'
 import { BodyParts, bytesTaken } from './body-parts.ts'
 import {
@@ -288,7 +289,7 @@ function leftOver(incoming: IncomingMessage): Buffer | 'taken' | undefined {
   const left: unknown = 'body' in incoming ? incoming.body : undefined
   if (Buffer.isBuffer(left)) return left
   try {
-    const text = typeof left === 'string' ? left : JSON.stringify(left)
+    const text = typeof left === 'string' ? left : formatJson(left)
     return text === undefined ? 'taken' : Buffer.from(text)
   } catch {
     // It is nested too deep to be written.

@@ -8,6 +8,7 @@ import { IdleWaiters, MAX_TIMER_MS } from '../../util/clock.ts'
 import { LinkedList } from '../../util/linked-list.ts'
 import { inContext } from '../stream/loop-fairness.ts'
 import { isLoopback } from '../access/guard.ts'
+import { formatJson } from '../../wire/json.ts'
 import { problem, PROBLEM_JSON } from '../../wire/problem.ts'
 import { IdleSweep, PipelineQueue, responseOn } from './connection.ts'
 import { isOutside } from './node-request.ts'
@@ -294,7 +295,7 @@ const NOT_HTTP: Unread = [400, 'The request is not HTTP']
 /** Answers on a socket without a response, and closes it. */
 function answerUnread(socket: Duplex, ...[status, detail]: Unread): void {
   const document = problem(status, detail, 'none')
-  const body = JSON.stringify(document)
+  const body = formatJson(document)
   socket.end(`HTTP/1.1 ${status} ${document.title}\r\nContent-Type: ${PROBLEM_JSON}\r\n`
     + `Content-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\n`
     + `Connection: close\r\n\r\n${body}`)

@@ -7,7 +7,7 @@ import { Fault } from '../../define/fault.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { locateResource } from '../../run/located-resource.ts'
 import { isName, MAX_NAME_BYTES } from '../../wire/bounded.ts'
-import { isStrings } from '../../wire/json.ts'
+import { formatJson, isStrings } from '../../wire/json.ts'
 import { formatNotification, formatResult } from '../../wire/jsonrpc.ts'
 import { META } from '../protocol/revisions.ts'
 import { MAX_ADDRESSES_BYTES, MAX_SUBSCRIPTIONS } from '../session/session.ts'
@@ -66,14 +66,14 @@ function subscribe(
     // They may change while it listens.
     get scopes() { return origin.principal.scopes },
     notify(method, params) {
-      channel.send(formatNotification(method, JSON.stringify({ ...params, _meta: mark })))
+      channel.send(formatNotification(method, formatJson({ ...params, _meta: mark })))
     },
     end() {
       stop()
       const result = { resultType: 'complete', _meta: { ...stamp, ...mark } }
-      channel.finish(formatResult(id, JSON.stringify(result)))
+      channel.finish(formatResult(id, formatJson(result)))
       // Where no stream ends with it, as on stdio, the specification wants a notification too.
-      const params = JSON.stringify({ requestId: id, _meta: mark })
+      const params = formatJson({ requestId: id, _meta: mark })
       channel.send(formatNotification('notifications/cancelled', params))
     },
   }

@@ -5,6 +5,7 @@ import { isSeverity } from '../../define/log.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { locateResource } from '../../run/located-resource.ts'
 import { isPromised } from '../../util/thenable.ts'
+import { formatJson } from '../../wire/json.ts'
 import {
   formatError, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../../wire/jsonrpc.ts'
@@ -206,7 +207,7 @@ export function initializeText(mcp: McpContext, revision: Revision, hasStreams: 
   const key = hasStreams ? `initialize ${revision.name}` : `initialize ${revision.name} without streams`
   let text = mcp.texts.get(key)
   if (text === undefined) {
-    text = JSON.stringify({
+    text = formatJson({
       protocolVersion: revision.name,
       capabilities: capabilitiesOf(mcp, revision, hasStreams),
       serverInfo: pick('implementation', mcp.implementation, revision),

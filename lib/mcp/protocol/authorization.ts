@@ -3,6 +3,7 @@
  * Spec: RFC 9728; RFC 6750 §3; MCP 2025-11-25, Authorization.
  */
 import { formatChallenge } from '../../wire/challenge.ts'
+import { formatJson } from '../../wire/json.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { problemReply } from '../../wire/problem.ts'
 import type { Authorization } from '../../http/access/auth.ts'
@@ -36,7 +37,7 @@ export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
     status: 200,
     type: JSON_TYPE,
     headers: ['Cache-Control', 'public, max-age=3600'],
-    body: JSON.stringify({
+    body: formatJson({
       resource,
       authorization_servers: authorizationServers,
       scopes_supported: scopes,

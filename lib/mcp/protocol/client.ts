@@ -4,6 +4,7 @@
  * Capabilities; https://modelcontextprotocol.io/extensions/apps, Client and Server Capability Negotiation.
  */
 import { isRecord } from '../../define/content.ts'
+import { formatJson } from '../../wire/json.ts'
 import { META } from './revisions.ts'
 import type { ClientInfo } from '../../define/call.ts'
 import type { Revision } from './revisions.ts'
@@ -87,12 +88,12 @@ function bounded(extensions: Extensions): Extensions | string {
   let left = MAX_SETTINGS
   const kept: Record<string, unknown> = Object.create(null)
   for (const [name, settings] of Object.entries(extensions)) {
-    const length = name.length + (JSON.stringify(settings) ?? '').length
+    const length = name.length + (formatJson(settings) ?? '').length
     if (length > left) break
     left -= length
     kept[name] = settings
   }
-  return MAX_SETTINGS - left > MAX_VALUES ? JSON.stringify(kept) : kept
+  return MAX_SETTINGS - left > MAX_VALUES ? formatJson(kept) : kept
 }
 
 function valuesOf(json: string): Extensions {

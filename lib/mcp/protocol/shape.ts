@@ -1,6 +1,7 @@
 /** Definitions and results in the shape of one revision: its members, its content blocks, its values. */
 import { isRecord, text } from '../../define/content.ts'
 import { metaWithUi } from '../../define/files/tool-ui.ts'
+import { formatJson } from '../../wire/json.ts'
 import type { Content } from '../../define/content.ts'
 import type { PromptResult } from '../../define/prompt.ts'
 import type { Tool, ToolResult } from '../../define/tool.ts'
@@ -101,7 +102,7 @@ function down(block: Content, row: Revision): Content {
     case 'audio': return {
       type: 'resource', resource: { uri: 'audio:inline', mimeType: block.mimeType, blob: block.data },
     }
-    case 'data': return text(JSON.stringify(block.data))
+    case 'data': return text(formatJson(block.data) ?? 'null')
     case 'resource_link': return text(`${block.title ?? block.name} (${block.uri})`)
     default: return block
   }

@@ -8,6 +8,7 @@ import { show } from '../../define/validate.ts'
 import { Fault } from '../../define/fault.ts'
 import { LiveCall } from '../../define/live-call.ts'
 import { isSeverity, reaches } from '../../define/log.ts'
+import { formatJson } from '../../wire/json.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
 import { startDeadline } from '../../util/clock.ts'
 import { digestOf, isRoundState, QuestionRounds } from '../../run/question-rounds.ts'
@@ -118,7 +119,7 @@ export class RequestChannel implements CallChannel {
   completeElicitation(elicitationId: string): void {
     const { channel, isFinished, session, peer: { revision } } = this.request
     if (revision.ask !== 'request' || !revision.asks.has('elicit-url')) return
-    const params = JSON.stringify({ elicitationId })
+    const params = formatJson({ elicitationId })
     const message = formatNotification('notifications/elicitation/complete', params)
     if (!isFinished && channel.sends) channel.send(message)
     else session?.outlet?.send(message)
@@ -129,7 +130,7 @@ export class RequestChannel implements CallChannel {
     if (request.isFinished || !request.channel.sends) return
     let text: string
     try {
-      text = JSON.stringify(params)
+      text = formatJson(params)
     } catch (cause) {
       // A log line that is no JSON is no reason for the call to fail.
       const { requestId } = request.origin

@@ -9,6 +9,7 @@ import { pick } from '../protocol/shape.ts'
 import { toolTable } from '../protocol/tools.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
 import { Quota } from '../../util/quota.ts'
+import { formatJson } from '../../wire/json.ts'
 import type { Offering } from '../../define/catalog.ts'
 import type { Icon } from '../../define/validate.ts'
 import type { Service } from '../../run/service.ts'
@@ -130,7 +131,7 @@ export class McpContext {
     let stamp = this.#stamps.get(revision)
     if (stamp === undefined) {
       const meta = { [`${META}serverInfo`]: pick('implementation', this.implementation, revision) }
-      const head = `${JSON.stringify({ resultType: 'complete', _meta: meta }).slice(0, -1)},`
+      const head = `${formatJson({ resultType: 'complete', _meta: meta }).slice(0, -1)},`
       this.#stamps.set(revision, stamp = { meta, head })
     }
     return stamp

@@ -10,6 +10,7 @@ import { isForModels } from '../../define/files/tool-ui.ts'
 import { allowed } from '../../define/principal.ts'
 import { readableResources } from '../../run/located-resource.ts'
 import { isName } from '../../wire/bounded.ts'
+import { formatJson } from '../../wire/json.ts'
 import { showsPages } from '../protocol/client.ts'
 import { pick, toolDescriptor } from '../protocol/shape.ts'
 import type { McpRequest } from './request.ts'
@@ -88,7 +89,7 @@ export function pageOf(request: McpRequest, member: string, items: readonly Item
     ? mcp.seal.seal(purpose, { name: last.name, index: until - 1 }, Date.now() + CURSOR_MS)
     : undefined
   const result = { [member]: shown.map((item) => item.shown), nextCursor }
-  return JSON.stringify(peer.revision.stamps
+  return formatJson(peer.revision.stamps
     ? { resultType: 'complete', ...result, ...cacheHints(request), _meta: request.stamp }
     : result)
 }

@@ -7,6 +7,7 @@ import { isName, isWithin, MAX_NAME_BYTES, sentenceWithin } from '../../wire/bou
 import {
   formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../../wire/jsonrpc.ts'
+import { formatJson } from '../../wire/json.ts'
 import { isRecord } from '../../define/content.ts'
 import { shownFault } from '../../run/shown-fault.ts'
 import { challenge } from '../protocol/authorization.ts'
@@ -155,7 +156,7 @@ export class McpRequest implements CallFacts {
   encode(result: object | string): string {
     let text: string
     try {
-      text = typeof result === 'string' ? result : JSON.stringify(this.stamped(result))
+      text = typeof result === 'string' ? result : formatJson(this.stamped(result))
     } catch (error) {
       // A defect of the handler.
       this.#log('A result is not JSON', error)

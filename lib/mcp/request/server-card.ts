@@ -3,6 +3,7 @@
  * catalog that leads to it. Both are made once for an address. Spec: SEP-2127, a draft.
  */
 import { createHash } from 'node:crypto'
+import { formatJson } from '../../wire/json.ts'
 import { MAX_REGISTRY_TEXT, remoteOf } from '../../wire/mcp-registry.ts'
 import { revisions } from '../protocol/revisions.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
@@ -66,7 +67,7 @@ function shortened(text: string): string {
 }
 
 function made(document: object, type: string, baseUrlIsTrusted: boolean): Made {
-  const body = JSON.stringify(document)
+  const body = formatJson(document)
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`
   const headers = Object.freeze([
     'ETag', etag,

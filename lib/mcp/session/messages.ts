@@ -4,6 +4,7 @@
  * Spec: MCP 2025-11-25, Base Protocol, Messages; Cancellation; Elicitation; Sampling; Roots; Tasks.
  */
 import { isRecord } from '../../define/content.ts'
+import { formatJson } from '../../wire/json.ts'
 import { decodeMessage, formatNotification, formatRequest } from '../../wire/jsonrpc.ts'
 import { Fault } from '../../define/fault.ts'
 import { decodeAnswer, encodeQuestion } from '../protocol/questions.ts'
@@ -79,7 +80,7 @@ export function sendQuestion(
 
   const post = (method: string, params: object): void => {
     const all = { ...params, ...meta !== undefined && { _meta: meta } }
-    send(formatRequest(id, method, Object.keys(all).length === 0 ? undefined : JSON.stringify(all)))
+    send(formatRequest(id, method, Object.keys(all).length === 0 ? undefined : formatJson(all)))
   }
   const onResult = (take: (result: unknown) => void): void => {
     session.asked.set(id, { resolve: take, reject })
@@ -111,7 +112,7 @@ export function sendQuestion(
         post('tasks/cancel', { taskId })
       } else {
         const params = { requestId: id, reason: reason.message, ...meta !== undefined && { _meta: meta } }
-        send(formatNotification('notifications/cancelled', JSON.stringify(params)))
+        send(formatNotification('notifications/cancelled', formatJson(params)))
       }
       reject(reason)
     },

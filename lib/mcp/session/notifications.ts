@@ -4,6 +4,7 @@
  * with its scopes.
  */
 import { locateResource } from '../../run/located-resource.ts'
+import { formatJson } from '../../wire/json.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
 import { PlainLease } from '../../util/quota.ts'
@@ -98,7 +99,7 @@ export class Notifications {
   /** Notifies those who watch a resource, or one above it, that its content has changed. */
   updated(uri: string): void {
     const method = 'notifications/resources/updated'
-    const message = formatNotification(method, JSON.stringify({ uri }))
+    const message = formatNotification(method, formatJson({ uri }))
     const needed = locateResource(this.#catalog, uri)?.scopes ?? []
     const mayRead = (scopes: readonly string[]): boolean => needed.every((scope) => scopes.includes(scope))
     for (const { subscriptions, scopes, outlet } of this.#sessions.all()) {

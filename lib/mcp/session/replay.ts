@@ -4,6 +4,7 @@
  * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
 import { KeptStream } from '../../util/replay-budget.ts'
+import { formatJson } from '../../wire/json.ts'
 import { randomId } from '../../wire/random.ts'
 import { FAREWELL, formatEvent } from '../../wire/sse.ts'
 import type { Origin } from '../../define/call.ts'
@@ -194,7 +195,7 @@ const MAX_OWED = 1_024
 /** What the ids of a stream's events end with; `at`: `@<node>`, or nothing. */
 export function streamMark(at: string, owed: readonly Id[]): string {
   if (at === '' || owed.length === 0) return at
-  const list = Buffer.from(JSON.stringify(owed)).toString('base64url')
+  const list = Buffer.from(formatJson(owed)).toString('base64url')
   return list.length > MAX_OWED ? at : at + list
 }
 

@@ -12,7 +12,7 @@ import { isRecord } from '../../define/content.ts'
 import { isSeverity } from '../../define/log.ts'
 import { keyOf } from '../../state/store.ts'
 import { decoded, optional, readStored, recordOf } from '../../state/stored-value.ts'
-import { isStrings } from '../../wire/json.ts'
+import { formatJson, isStrings } from '../../wire/json.ts'
 import { andThen } from '../../util/thenable.ts'
 import { abilitiesOf, bitsOf, decodeClient, unable } from '../protocol/client.ts'
 import { revisionByName } from '../protocol/revisions.ts'
@@ -177,7 +177,7 @@ export class SessionMigration {
       const entry = await store.read(key)
       const before = this.#stateIn(entry) ?? initial
       if (before.isOver) return
-      const text = JSON.stringify({ ...before, ...change(before) })
+      const text = formatJson({ ...before, ...change(before) })
       if (await store.write(key, text, SESSION_MS, entry?.version ?? 0) !== undefined) return
     }
     throw new Fault('busy', 'This session changes all the time; try again later')

@@ -11,6 +11,7 @@ import { isTerminal, wholeTask } from '../../tasks/task.ts'
 import { andThen } from '../../util/thenable.ts'
 import { sentenceWithin } from '../../wire/bounded.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
+import { formatJson } from '../../wire/json.ts'
 import { openCall } from '../request/call-channel.ts'
 import { pageOf } from '../request/lists.ts'
 import { canAsk } from '../protocol/questions.ts'
@@ -95,7 +96,7 @@ class AugmentedTask extends TaskChannel implements AnswerHandler {
   #changed(task: Task): void {
     const { session, mcp: { migration } } = this.request
     const { sessionId } = task
-    const params = JSON.stringify(shapeOf(this.request, task))
+    const params = formatJson(shapeOf(this.request, task))
     const text = formatNotification('notifications/tasks/status', params)
     if (sessionId !== undefined && migration !== undefined) migration.send(sessionId, this.owner, text)
     else session?.outlet?.send(text)
@@ -108,7 +109,7 @@ class AugmentedTask extends TaskChannel implements AnswerHandler {
 
   /** The progress token of the request that began the task stays valid. */
   protected override notify(method: string, params: object): void {
-    const text = JSON.stringify({ ...params, _meta: related(this.#id) })
+    const text = formatJson({ ...params, _meta: related(this.#id) })
     this.request.session?.outlet?.send(formatNotification(method, text))
   }
 

@@ -9,6 +9,7 @@ import { ChannelSink } from '../../state/peer-channels.ts'
 import { keyOf } from '../../state/store.ts'
 import { decoded, isText, manyOf, readStored } from '../../state/stored-value.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
+import { formatJson } from '../../wire/json.ts'
 import { formatError, INTERNAL_ERROR, rpcError } from '../../wire/jsonrpc.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { invalid, unavailable } from '../protocol/replies.ts'
@@ -116,7 +117,7 @@ export function handOver({ sessions, service: { shared, limits } }: McpContext):
     for (const session of sessions.all()) {
       for (const stream of session.streams) {
         if (shared === undefined || !stream.isUnread || writes.has(stream)) continue
-        const kept = JSON.stringify(stream.kept)
+        const kept = formatJson(stream.kept)
         const written = shared.store.write(storeKeyOf(session, stream.id), kept, limits.replayMs, 'any')
         writes.set(stream, Promise.resolve(written).catch(() => {}))
       }

@@ -4,7 +4,7 @@
  */
 import { artifactOf } from '../../define/artifact.ts'
 import { timeoutOf } from '../../run/answer-message.ts'
-import { quote } from '../../wire/json.ts'
+import { formatJson, quote } from '../../wire/json.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { formatEvent } from '../../wire/sse.ts'
@@ -78,7 +78,7 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
       case 'tool-call': return this.#call(event.id, event.name, event.args)
       case 'tool-result': {
         const { id: toolCallId, result = '', isError } = event
-        const content = typeof result === 'string' ? result : JSON.stringify(result)
+        const content = typeof result === 'string' ? result : formatJson(result)
         const metadata = isError === true ? { isError } : undefined
         const messageId = randomUuid()
         return void this.write({ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, metadata })
@@ -134,7 +134,7 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
     for (const { id, name, args } of toolCalls) this.#call(id, name, args)
     this.#endStep()
     const pending = toolCalls.length === 0 ? ''
-      : `,"pendingToolCallIds":${JSON.stringify(toolCalls.map(({ id }) => id))}`
+      : `,"pendingToolCallIds":${formatJson(toolCalls.map(({ id }) => id))}`
     this.#finish(`{"type":"success"${pending}}`, data)
   }
 
@@ -151,7 +151,7 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
 
   get #usage(): string {
     const { usage } = this.call
-    return usage === undefined ? '' : `,"usage":${JSON.stringify([usage])}`
+    return usage === undefined ? '' : `,"usage":${formatJson([usage])}`
   }
 
   #beginRounds(): InterruptRounds {
@@ -165,13 +165,13 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
 
   #interrupt(interrupts: readonly Interrupt[]): void {
     this.#endStep()
-    this.#finish(`{"type":"interrupt","interrupts":${JSON.stringify(interrupts)}}`)
+    this.#finish(`{"type":"interrupt","interrupts":${formatJson(interrupts)}}`)
   }
 
   /** `outcome` is JSON. */
   #finish(outcome: string, result?: unknown): void {
     // AG-UI has no null here.
-    const made = result === undefined || result === null ? '' : `"result":${JSON.stringify(result)},`
+    const made = result === undefined || result === null ? '' : `"result":${formatJson(result)},`
     this.#end(`{"type":"RUN_FINISHED",${this.#names},${made}"outcome":${outcome}${this.#usage}}`)
   }
 
@@ -199,7 +199,7 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
 
   #call(toolCallId: string, toolCallName: string, args: unknown = {}): void {
     this.write({ type: 'TOOL_CALL_START', toolCallId, toolCallName })
-    this.write({ type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(args) })
+    this.write({ type: 'TOOL_CALL_ARGS', toolCallId, delta: formatJson(args) })
     this.write({ type: 'TOOL_CALL_END', toolCallId })
   }
 
@@ -229,7 +229,7 @@ export function answerRun(
   const { idempotencyKey: key } = head
   if (key === undefined) return new AguiRun(service, seal, agent, input, origin).events()
   return replyOnce(service, key, origin, problemReply, {
-    identity: JSON.stringify({ agui: agent.id, body }),
+    identity: formatJson({ agui: agent.id, body }),
     timeoutMs: timeoutOf(service, agent),
     isStream: true,
     begin: (hold) => new AguiRun(service, seal, agent, input, origin, hold).events(),

@@ -5,7 +5,7 @@
 import { isRecord } from '../../define/content.ts'
 import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
-import { quote } from '../../wire/json.ts'
+import { formatJson, quote } from '../../wire/json.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { problem, PROBLEM_JSON, problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
@@ -60,7 +60,7 @@ class QueryRun extends NativeRun<Answer> implements GroupListener {
   /** An agent of a group begins. */
   begin(agent: Agent): void {
     this.#speaker = agent
-    this.send('step', `{"agent":${JSON.stringify(agent.name)}}`)
+    this.send('step', `{"agent":${formatJson(agent.name)}}`)
   }
 
   /** A piece of an agent of a group. */
@@ -73,14 +73,14 @@ class QueryRun extends NativeRun<Answer> implements GroupListener {
   event(event: CallEvent, agent: string | undefined): void {
     if (this.sink === undefined) return
     if (event.type === 'reasoning') {
-      this.send('reasoning', JSON.stringify({ text: event.text, agent }))
+      this.send('reasoning', formatJson({ text: event.text, agent }))
     } else if (event.type === 'tool-call') {
       const { id, name, args } = event
-      this.send('tool', JSON.stringify({ id, name, state: 'running', args, agent }))
+      this.send('tool', formatJson({ id, name, state: 'running', args, agent }))
     } else if (event.type === 'tool-result') {
       const { id, name, result, isError } = event
       const state = isError === true ? 'failed' : 'done'
-      this.send('tool', JSON.stringify({ id, name, state, result, agent }))
+      this.send('tool', formatJson({ id, name, state, result, agent }))
     }
   }
 
@@ -113,7 +113,7 @@ class QueryRun extends NativeRun<Answer> implements GroupListener {
     const { usage } = this.call
     const isPlain = !hasMore && data === undefined && state === 'completed' && results === undefined
       && usage === undefined
-    const more = isPlain ? '{}' : JSON.stringify({
+    const more = isPlain ? '{}' : formatJson({
       data,
       content: hasMore ? [
         ...content.filter(({ type }) => type !== 'text'), ...artifacts.flatMap(({ parts }) => parts),
@@ -132,7 +132,7 @@ function replayedAnswer(reply: string): string {
   const answer: unknown = JSON.parse(reply)
   const text = isRecord(answer) ? answer['response'] : undefined
   if (text === undefined || text === '') return formatEvent(reply, 'done', '1')
-  return formatEvent(`{"text":${JSON.stringify(text)}}`, 'delta', '1') + formatEvent(reply, 'done', '2')
+  return formatEvent(`{"text":${formatJson(text)}}`, 'delta', '1') + formatEvent(reply, 'done', '2')
 }
 
 /** Answers a query to an agent or a group. Throws, or rejects with, a `Fault`. */
@@ -146,14 +146,14 @@ export function answerQuery(
     const sentences = errors.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`)
     const detail = isCut ? [`More than ${errors.length} members are wrong`, ...sentences] : sentences
     const document = problem(422, detail.join('; '), requestId, { errors })
-    return { status: 422, type: PROBLEM_JSON, body: JSON.stringify(document) }
+    return { status: 422, type: PROBLEM_JSON, body: formatJson(document) }
   }
   const prefersEvents = wantsEvents(exchange.head.accept)
   const isStream = query.stream ?? prefersEvents
   const { idempotencyKey: key } = exchange.head
   if (key === undefined) return begin(service, agent, query, isStream, exchange)
   return replyOnce(service, key, exchange.origin, problemReply, {
-    identity: JSON.stringify([agent.id, exchange.head.sessionId, body]),
+    identity: formatJson([agent.id, exchange.head.sessionId, body]),
     timeoutMs: timeoutOf(service, agent),
     isStream,
     begin: (hold) => begin(service, agent, query, isStream, exchange, hold),

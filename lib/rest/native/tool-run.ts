@@ -7,6 +7,7 @@ import { Fault } from '../../define/fault.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
 import { callTool } from '../../run/call-tool.ts'
+import { formatJson } from '../../wire/json.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
@@ -37,7 +38,7 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Re
   // A caller that has lost the scopes does not get an earlier reply either.
   requireScopes(origin, tool.scopes)
   return replyOnce(service, key, origin, problemReply, {
-    identity: JSON.stringify({ tool: tool.name, body }),
+    identity: formatJson({ tool: tool.name, body }),
     timeoutMs: tool.timeoutMs ?? service.limits.toolTimeoutMs,
     isStream,
     begin,
@@ -78,14 +79,14 @@ class ToolCallRun extends NativeRun<ToolResult> {
   progress(done: number, total: number | undefined, text: string | undefined): void {
     if (this.sink === undefined || !(done > this.#lastProgress)) return
     this.#lastProgress = done
-    this.send('progress', JSON.stringify({ progress: done, total, message: text }))
+    this.send('progress', formatJson({ progress: done, total, message: text }))
   }
 
   override log(level: Severity, data: unknown, logger: string | undefined): void {
     if (this.sink === undefined) return super.log(level, data, logger)
     let line: string
     try {
-      line = JSON.stringify({ level, logger, data: data === undefined ? null : data })
+      line = formatJson({ level, logger, data: data === undefined ? null : data })
     } catch {
       // What is not JSON is no reason for the call to fail; the server's own log can write it.
       return super.log(level, data, logger)
@@ -107,16 +108,16 @@ class ToolCallRun extends NativeRun<ToolResult> {
     if (result.isError === true) throw faultOf(this.#tool, result)
     const { content, structuredContent: data } = result
     const text = textOf(content)
-    const value = JSON.stringify(data === undefined ? text : data)
+    const value = formatJson(data === undefined ? text : data)
     // `content` is left out where it only repeats the value for readers of text.
     const isRepeated = data === undefined ? content.every(({ type }) => type === 'text')
       : content.length === 0
         || (content.length === 1 && content[0]!.type === 'text' && (text === value || text === data))
-    const more = isRepeated ? '' : `,"content":${JSON.stringify(content)}`
+    const more = isRepeated ? '' : `,"content":${formatJson(content)}`
     const { requestId, usage } = this.call
-    const tokens = usage === undefined ? '' : `,"usage":${JSON.stringify(tokenCounts(usage))}`
-    const names = `"tool":${JSON.stringify(this.#tool.name)},"result":${value}`
-    const reply = `{${names}${more}${tokens},"request_id":${JSON.stringify(requestId)}}`
+    const tokens = usage === undefined ? '' : `,"usage":${formatJson(tokenCounts(usage))}`
+    const names = `"tool":${formatJson(this.#tool.name)},"result":${value}`
+    const reply = `{${names}${more}${tokens},"request_id":${formatJson(requestId)}}`
     return bounded(reply, this.service.limits, 'result')
   }
 }

@@ -6,6 +6,7 @@
  */
 import { isGiven, isRecord, linesOf, text } from '../../define/content.ts'
 import { OutputFormat } from '../../run/output-format.ts'
+import { formatJson } from '../../wire/json.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from '../reply/chat-stop.ts'
 import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
 import { blockOfPart, textOfPart } from './content-parts.ts'
@@ -227,7 +228,8 @@ function messageOf(
   const { content: given } = message
   const isBroken = isLenient && isGiven(given) && !isText(given)
   if (isBroken) passed.add(`${at}.content`, 'is none')
-  const content = !isBroken ? textIn(message, at, isLenient) : role === undefined ? JSON.stringify(given) : ''
+  const content = !isBroken ? textIn(message, at, isLenient)
+    : role === undefined ? formatJson(given ?? null) : ''
   if (role === undefined) {
     const called = exchange.result(message, content, at)
     if (isLater && called !== undefined) return called

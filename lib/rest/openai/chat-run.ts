@@ -7,7 +7,7 @@ import { Fault } from '../../define/fault.ts'
 import { answerMessage, timeoutOf } from '../../run/answer-message.ts'
 import { warnOfData } from '../../run/service.ts'
 import { andThen } from '../../util/thenable.ts'
-import { quote } from '../../wire/json.ts'
+import { formatJson, quote } from '../../wire/json.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { decodeChat } from './chat-messages.ts'
 import { StoppingText } from '../reply/chat-stop.ts'
@@ -42,7 +42,7 @@ export function answerCompletion(
   const { isStream } = request
   if (key === undefined) return new ChatRun(service, model, request, origin).replyAs(isStream)
   return replyOnce(service, key, origin, openaiRefusal, {
-    identity: JSON.stringify({ chat: body }),
+    identity: formatJson({ chat: body }),
     timeoutMs: timeoutOf(service, model),
     isStream,
     begin: (hold) => new ChatRun(service, model, request, origin, hold).replyAs(isStream),
@@ -178,7 +178,7 @@ export class ChatRun extends RunReply<Answer> {
 
   #usage(saidBytes: number): string {
     const { usage } = this.call
-    if (usage !== undefined) return `"usage":${JSON.stringify(usageOf(usage))}`
+    if (usage !== undefined) return `"usage":${formatJson(usageOf(usage))}`
     const prompt = tokensRead(this.#request)
     const completion = tokensIn(saidBytes)
     const counts = `"prompt_tokens":${prompt},"completion_tokens":${completion}`
@@ -201,8 +201,8 @@ function finishOf(calls: readonly MadeToolCall[]): string {
 
 /** `index`: where it stands, which a chunk says. */
 function callText({ id, name, args }: MadeToolCall, index?: number): string {
-  const called = { name, arguments: JSON.stringify(args) }
-  return JSON.stringify({ ...index !== undefined && { index }, id, type: 'function', function: called })
+  const called = { name, arguments: formatJson(args) }
+  return formatJson({ ...index !== undefined && { index }, id, type: 'function', function: called })
 }
 
 function textOfAnswer(answer: Answer): string {

@@ -5,7 +5,7 @@
  */
 import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
-import { InnerJson } from '../../wire/json.ts'
+import { formatJson, InnerJson } from '../../wire/json.ts'
 import { nameIn, wrongParam } from './openai-errors.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientTool, ClientToolResult, MadeToolCall } from '../../define/client-tool.ts'
@@ -161,7 +161,7 @@ export class ToolExchange {
     return listIn(given, `${at}.${list}`).flatMap((one, index) => {
       const call = this.#callOf(one, isFlat ? at : `${at}.${list}[${index}]`, isFlat)
       if (call === undefined) return []
-      const text = `${call.name}(${call.broken ?? JSON.stringify(call.args)})`
+      const text = `${call.name}(${call.broken ?? formatJson(call.args)})`
       const { texts, calls, done } = sameId(known, call.id)
       // One that still waits is told again, beside a reference to it for one.
       if (done === calls.length || texts.at(-1) !== text) {
@@ -217,7 +217,7 @@ export class ToolExchange {
     const name = nameIn(wanted, `${within}.name`)
     const call = { id, name, at, broken: undefined }
     if (isRecord(written)) return { ...call, args: written }
-    const text = typeof written === 'string' ? written : JSON.stringify(written) ?? ''
+    const text = typeof written === 'string' ? written : formatJson(written) ?? ''
     const parsed = this.#inner.parse(text.trim() === '' ? '{}' : text)
     const value = parsed.ok ? parsed.value ?? {} : undefined
     if (isRecord(value)) return { ...call, args: value }

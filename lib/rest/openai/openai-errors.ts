@@ -9,6 +9,7 @@ import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { isName, MAX_NAME_BYTES, sentenceWithin } from '../../wire/bounded.ts'
+import { formatJson } from '../../wire/json.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { publicFailure, headersOf } from '../reply/reply.ts'
 import type { Agent, Group } from '../../define/agent.ts'
@@ -98,7 +99,7 @@ export function openaiFailure(
 export function openaiErrorEvent(code: string, message: string): string {
   const error = { code, message, param: null }
   const [status = 500] = [...codes].find((one) => one[1] === code) ?? []
-  return JSON.stringify({ ...error, error: { type: typeOf(status), ...error } }).slice(1)
+  return formatJson({ ...error, error: { type: typeOf(status), ...error } }).slice(1)
 }
 
 /** OpenAI has one status for what is wrong with a request. */
@@ -116,7 +117,7 @@ function errorText(status: number, message: string, detail: unknown): string {
   const given = isRecord(detail) ? detail : {}
   const param = textOrNull(given['param'])
   const code = textOrNull(given['code']) ?? codes.get(status) ?? null
-  return JSON.stringify({ error: { message: sentenceWithin(message), type, param, code } })
+  return formatJson({ error: { message: sentenceWithin(message), type, param, code } })
 }
 
 function typeOf(status: number): string {

@@ -1,4 +1,5 @@
 /** Blocks of content as Markdown, for clients that show chats and know nothing but text. */
+import { formatJson } from '../../wire/json.ts'
 import type { Content } from '../../define/content.ts'
 
 /** Blocks as text. Files stand in paragraphs of their own; `isFirst`: there was no text before. */
@@ -17,7 +18,7 @@ function markdownOf(block: Exclude<Content, { readonly type: 'text' }>): string 
     case 'image': return `![image](data:${block.mimeType};base64,${block.data})`
     case 'audio': return `[audio](data:${block.mimeType};base64,${block.data})`
     case 'resource_link': return `[${block.title ?? block.name}](${block.uri})`
-    case 'data': return `\`\`\`json\n${JSON.stringify(block.data)}\n\`\`\``
+    case 'data': return `\`\`\`json\n${formatJson(block.data)}\n\`\`\``
     case 'resource': {
       const { text, blob, uri, mimeType = 'application/octet-stream' } = block.resource
       return text ?? `[${uri}](data:${mimeType};base64,${blob ?? ''})`

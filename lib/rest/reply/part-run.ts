@@ -3,6 +3,7 @@
  * begins.
  */
 import { answerMessage } from '../../run/answer-message.ts'
+import { formatJson } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { RunStream } from './run-stream.ts'
@@ -67,7 +68,7 @@ export abstract class PartRun<I extends AgentInput> extends RunStream<Answer> {
   /** Ends the part that is open first. */
   protected write(event: object): boolean {
     this.closePart()
-    return this.send(JSON.stringify(event))
+    return this.send(formatJson(event))
   }
 
   protected send(event: string): boolean { return this.sink!.write(formatEvent(event)) }

@@ -6,7 +6,7 @@ import { BoundedMap } from '../../util/bounded-map.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { isWithin } from '../../wire/bounded.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
-import { parseJson } from '../../wire/json.ts'
+import { formatJson, parseJson } from '../../wire/json.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { problem, PROBLEM_JSON, problemReply } from '../../wire/problem.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
@@ -69,8 +69,8 @@ export function valueIn(body: string, { limits }: Service): unknown {
   throw new Refused(400, parsed.why)
 }
 
-export function json(value: unknown, status = 200, headers?: readonly string[]): Reply {
-  return { status, type: JSON_TYPE, body: JSON.stringify(value), ...headers !== undefined && { headers } }
+export function json(value: object, status = 200, headers?: readonly string[]): Reply {
+  return { status, type: JSON_TYPE, body: formatJson(value), ...headers !== undefined && { headers } }
 }
 
 /** The text of a reply, where it is small enough. Throws `Fault('too-large')`. */
@@ -80,8 +80,8 @@ export function bounded(body: string, { maxResultBytes }: Limits, what = 'reply'
 }
 
 /** What an author's code made, as a JSON reply. Throws `Fault('too-large')`. */
-export function boundedJson(value: unknown, limits: Limits): Reply {
-  return { status: 200, type: JSON_TYPE, body: bounded(JSON.stringify(value), limits, 'result') }
+export function boundedJson(value: object, limits: Limits): Reply {
+  return { status: 200, type: JSON_TYPE, body: bounded(formatJson(value), limits, 'result') }
 }
 
 /** The tokens of a run, as replies have them. */
@@ -98,7 +98,7 @@ export function problemText(
   { fault: { detail }, status, message }: PublicFailure, requestId: string,
 ): string {
   const more = detail === undefined || isRecord(detail) ? detail : { data: detail }
-  return JSON.stringify(problem(status, message, requestId, more))
+  return formatJson(problem(status, message, requestId, more))
 }
 
 /** How clients are refused, and told of what was thrown. */

@@ -5,7 +5,7 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
-import { InnerJson } from '../../wire/json.ts'
+import { formatJson, InnerJson } from '../../wire/json.ts'
 import type { Limits } from '../../define/limits.ts'
 import type { JsonBounds } from '../../wire/json.ts'
 import type { Seal } from '../../wire/seal.ts'
@@ -20,7 +20,7 @@ const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zl
 export function sealItems(seal: Seal, owner: string, items: readonly ResponseItem[]): Promise<string> {
   const kept = items.filter(({ type }) => type !== 'reasoning').map(withoutMarks)
   return new Promise((resolve, reject) => {
-    zlib().deflateRaw(JSON.stringify(kept), (error, packed) => {
+    zlib().deflateRaw(formatJson(kept), (error, packed) => {
       if (error !== null) reject(error)
       else resolve(seal.seal(PURPOSE, packed.toString('base64'), Infinity, owner))
     })

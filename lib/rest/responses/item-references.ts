@@ -5,7 +5,7 @@
  */
 import { isGiven, isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
-import { InnerJson } from '../../wire/json.ts'
+import { formatJson, InnerJson } from '../../wire/json.ts'
 import { nameIn } from '../openai/openai-errors.ts'
 import { readResponse } from './kept-responses.ts'
 import type { Limits } from '../../define/limits.ts'
@@ -116,7 +116,7 @@ class FoundItems {
 
   #take(id: unknown, item: ResponseItem): void {
     if (!this.#wanted.has(id) || this.#items.has(id)) return
-    const text = JSON.stringify(item)
+    const text = formatJson(item)
     this.length += text.length
     if (this.length > this.#maxBytes || !this.#inner.parse(text).ok) throw this.#tooMuch()
     this.#items.set(id, item)

@@ -5,6 +5,7 @@
 import { keyOf } from '../../state/store.ts'
 import { decoded, isText, manyOf, optional, readStored, recordOf } from '../../state/stored-value.ts'
 import { andThen } from '../../util/thenable.ts'
+import { formatJson } from '../../wire/json.ts'
 import type { Service } from '../../run/service.ts'
 import type { StoreKey } from '../../state/store.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
@@ -38,10 +39,10 @@ export function keepResponse(
   { input, items }: Omit<KeptResponse, 'response'>, runMs = 0,
 ): MaybePromise<void> {
   const { conversationBytes, conversationIdleMs } = limits
-  const head = `{"response":${response},"input":${JSON.stringify(input)},"items":`
-  const whole = `${head}${JSON.stringify(items)}}`
+  const head = `{"response":${response},"input":${formatJson(input)},"items":`
+  const whole = `${head}${formatJson(items)}}`
   const value = whole.length <= conversationBytes ? whole
-    : `${head}${JSON.stringify(within(items, conversationBytes))}}`
+    : `${head}${formatJson(within(items, conversationBytes))}}`
   return andThen(store.write(keyFor(owner, id), value, conversationIdleMs + runMs, 'any'), () => undefined)
 }
 
@@ -69,7 +70,7 @@ export function removeResponse(
 function within(items: readonly ResponseItem[], maxBytes: number): readonly ResponseItem[] {
   let bytes = 0
   const first = items.findLastIndex((item) => {
-    bytes += JSON.stringify(item).length
+    bytes += formatJson(item).length
     return bytes > maxBytes
   })
   const start = Math.min(first + 1, items.length - 1)

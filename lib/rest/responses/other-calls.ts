@@ -4,6 +4,7 @@
  * Spec: https://platform.openai.com/docs/api-reference/responses, Items
  */
 import { isRecord } from '../../define/content.ts'
+import { formatJson } from '../../wire/json.ts'
 import { resultMessage } from '../openai/chat-tools.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -46,5 +47,5 @@ function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   const texts = Array.isArray(value) ? value.map((part) => isRecord(part) ? part['text'] : undefined) : []
   const isText = texts.length > 0 && texts.every((text) => typeof text === 'string')
-  return isText ? texts.join('\n') : JSON.stringify(value, withoutFiles) ?? ''
+  return isText ? texts.join('\n') : formatJson(value, undefined, withoutFiles) ?? ''
 }

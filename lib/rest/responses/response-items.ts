@@ -4,7 +4,7 @@
  * Spec: https://platform.openai.com/docs/api-reference/responses-streaming
  */
 import { isRecord } from '../../define/content.ts'
-import { quote } from '../../wire/json.ts'
+import { formatJson, quote } from '../../wire/json.ts'
 import { itemId } from './item-references.ts'
 import {
   callItem, messageItem, reasoningItem, reasoningPart, refusalPart, summaryPart, textPart,
@@ -125,7 +125,7 @@ export class ResponseItems {
   #call(call: NamespacedCall): void {
     this.#closeReasoning()
     const id = this.#newId('fc')
-    const written = JSON.stringify(call.args)
+    const written = formatJson(call.args)
     const members = { item_id: id, name: call.name }
     this.#event('response.output_item.added', { item: callItem(id, call, '', false) })
     this.#event('response.function_call_arguments.delta', { item_id: id, delta: written })
@@ -181,7 +181,7 @@ export class ResponseItems {
 
   /** An event of the item that comes next. */
   #event(type: string, members: object): void {
-    this.send?.(type, `"output_index":${this.output.length},${JSON.stringify(members).slice(1)}`)
+    this.send?.(type, `"output_index":${this.output.length},${formatJson(members).slice(1)}`)
   }
 }
 

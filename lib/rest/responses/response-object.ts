@@ -3,7 +3,7 @@
  * Spec: Open Responses 2026-04-24, ResponseResource.
  */
 import { isGiven, isRecord } from '../../define/content.ts'
-import { quote } from '../../wire/json.ts'
+import { formatJson, quote } from '../../wire/json.ts'
 import { randomId } from '../../wire/random.ts'
 import type { MadeToolCall } from '../../define/client-tool.ts'
 import type { Usage } from '../../define/event.ts'
@@ -39,11 +39,11 @@ export function formatResponse(
   return `{"id":"${id}","object":"response","created_at":${createdAt},`
     + `"completed_at":${status === 'completed' ? secondsNow() : null},"status":"${status}",`
     + `"incomplete_details":null,"model":${quote(model)},"previous_response_id":${textOrNull(previousId)},`
-    + `"instructions":${textOrNull(instructions)},"output":${JSON.stringify(output)},`
-    + `"error":${error === undefined ? null : JSON.stringify(error)},${settings},`
-    + `"usage":${usage === undefined ? null : JSON.stringify(usage)},"store":${isStored},`
+    + `"instructions":${textOrNull(instructions)},"output":${formatJson(output)},`
+    + `"error":${error === undefined ? null : formatJson(error)},${settings},`
+    + `"usage":${usage === undefined ? null : formatJson(usage)},"store":${isStored},`
     + `"background":${isBackground},"service_tier":"default",`
-    + `"metadata":${metadata === undefined ? '{}' : JSON.stringify(metadata)},${labels}}`
+    + `"metadata":${metadata === undefined ? '{}' : formatJson(metadata)},${labels}}`
 }
 
 function textOrNull(text: string | undefined): string {
@@ -91,7 +91,7 @@ function settingsIn(body: ResponseItem): readonly [settings: string, labels: str
   const labels = {
     safety_identifier: text('safety_identifier'), prompt_cache_key: text('prompt_cache_key'),
   }
-  return [JSON.stringify(settings).slice(1, -1), JSON.stringify(labels).slice(1, -1)]
+  return [formatJson(settings).slice(1, -1), formatJson(labels).slice(1, -1)]
 }
 
 const noSettings = settingsIn({})

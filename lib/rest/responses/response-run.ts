@@ -7,6 +7,7 @@ import { asFault, Fault } from '../../define/fault.ts'
 import { answerMessage } from '../../run/answer-message.ts'
 import { warnOfData } from '../../run/service.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
+import { formatJson } from '../../wire/json.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { nameOutside } from '../openai/chat-tools.ts'
 import { openaiErrorEvent, openaiFailure } from '../openai/openai-errors.ts'
@@ -72,7 +73,7 @@ export class ResponseRun extends RunReply<Answer> {
     const { prompt, message, history, clientToolResults } = conversation ?? nothing
     const { clientTools, toolChoice, format, metadata } = request
     // What was read of the store and of compactions counts.
-    const beforeLength = before.length === 0 ? 0 : JSON.stringify(before).length
+    const beforeLength = before.length === 0 ? 0 : formatJson(before).length
     const readLength = reader.length + asked.readLength + beforeLength
     const input: AgentInput = {
       protocol: 'http', conversationId: undefined, isNamed: false, readLength, metadata,

@@ -8,7 +8,7 @@ import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
 import { DeferredStream } from '../../http/stream/deferred-stream.ts'
 import { isTerminal } from '../../tasks/task.ts'
-import { quote } from '../../wire/json.ts'
+import { formatJson, quote } from '../../wire/json.ts'
 import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { openaiErrorEvent, openaiFailure } from '../openai/openai-errors.ts'
 import { readResponse } from './kept-responses.ts'
@@ -70,7 +70,7 @@ class ResponseReading {
   }
 
   begin(response: ResponseItem, task: Task | undefined): void {
-    const begun = `"response":${JSON.stringify(begunOf(response))}}`
+    const begun = `"response":${formatJson(begunOf(response))}}`
     this.#send('response.created', begun)
     this.#send('response.in_progress', begun)
     const isRunning = response['status'] === 'in_progress' && task !== undefined
@@ -151,7 +151,7 @@ class ResponseReading {
     }
     // There is no event for one that was cancelled.
     const end = status === 'completed' || status === 'failed' ? status : 'incomplete'
-    this.#send(`response.${end}`, `"response":${JSON.stringify(response)}}`)
+    this.#send(`response.${end}`, `"response":${formatJson(response)}}`)
     this.#close(DONE)
   }
 

@@ -9,6 +9,7 @@ import { cancelTaskRun, TaskRun } from '../../run/task-run.ts'
 import { isTerminal } from '../../tasks/task.ts'
 import { MAX_TIMER_MS } from '../../util/clock.ts'
 import { andThen } from '../../util/thenable.ts'
+import { formatJson } from '../../wire/json.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import { openaiRefusal, requireModel, wrongParam } from '../openai/openai-errors.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
@@ -41,7 +42,7 @@ export function createResponse(
   const { isBackground, isStream } = request
   const reply = key === undefined ? begin(service, seal, agent, request, origin)
     : replyOnce(service, key, origin, openaiRefusal, {
-      identity: JSON.stringify({ responses: body }),
+      identity: formatJson({ responses: body }),
       timeoutMs: timeoutOf(service, agent),
       isStream: isStream && !isBackground,
       begin: (hold) => begin(service, seal, agent, request, origin, hold),
@@ -177,7 +178,7 @@ export async function cancelResponse(service: Service, exchange: Exchange): Prom
   const response = await responseNow(service, ownerOf(exchange), idIn(exchange), kept)
   if (response['status'] === 'cancelled') {
     // Its task will be forgotten.
-    await keepResponse(service, ownerOf(exchange), idIn(exchange), JSON.stringify(response), kept)
+    await keepResponse(service, ownerOf(exchange), idIn(exchange), formatJson(response), kept)
   }
   return json(response)
 }

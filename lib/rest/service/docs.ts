@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { formatJson } from '../../wire/json.ts'
 import { hostEntry, hostFlag, mcpHosts } from '../../wire/mcp-hosts.ts'
 import { PackedReply } from '../reply/reply.ts'
 import type { Exchange, Reply } from '../../http/message/exchange.ts'
@@ -27,7 +28,7 @@ function servedText(html: string): string {
 /** Hosts and editors, as the page writes them. Only the browser knows the address. */
 function hostsJson(): string {
   const url = '$URL'
-  return JSON.stringify(mcpHosts.map((host) => {
+  return formatJson(mcpHosts.map((host) => {
     const { id, title, protocol, files: { macos, project = macos }, member, format, then } = host
     const module = { command: 'npx', args: ['triport', 'serve', '/path/to/agent.js', hostFlag(host)] }
     return {

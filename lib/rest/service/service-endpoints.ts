@@ -2,6 +2,7 @@
  * The paths that every server has: welcome, health, readiness, the docs page and the OpenAPI description.
  */
 import { describeRoot } from '../../define/agent.ts'
+import { formatJson } from '../../wire/json.ts'
 import { acceptance, JSON_TYPE } from '../../wire/media.ts'
 import { BoundedMap } from '../../util/bounded-map.ts'
 import { problemReply } from '../../wire/problem.ts'
@@ -60,7 +61,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
       principal, baseUrl, authorizationServers, isKeyed: isKeyed(), takesKeys: takesKeys(),
     })
     const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host, Accept-Encoding']
-    const reply = new PackedReply({ status: 200, type: JSON_TYPE, headers }, JSON.stringify(document))
+    const reply = new PackedReply({ status: 200, type: JSON_TYPE, headers }, formatJson(document))
     if (changes === changesBefore) descriptions.set(key, reply)
     return reply
   }

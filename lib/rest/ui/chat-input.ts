@@ -6,6 +6,7 @@
 import { isRecord, linesOf, text } from '../../define/content.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { isName } from '../../wire/bounded.ts'
+import { formatJson } from '../../wire/json.ts'
 import { clientToolsIn, resultMessage } from '../openai/chat-tools.ts'
 import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
 import { attachmentOf, readDataUrl } from '../reply/attachment.ts'
@@ -91,7 +92,7 @@ function resultIn(
   }
   for (const one of [id, name]) nameIn(one, `A tool of ${at}`)
   const value = state === 'output-error' ? errorText : output
-  const result = typeof value === 'string' ? value : JSON.stringify(value) ?? ''
+  const result = typeof value === 'string' ? value : formatJson(value) ?? ''
   return [{ id, name, args: isRecord(input) ? input : {}, result, isOurs: providerExecuted === true }]
 }
 

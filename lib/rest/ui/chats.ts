@@ -1,6 +1,7 @@
 /** The chats of one server: a message is answered, its stream read again, its run stopped. */
 import { timeoutOf } from '../../run/answer-message.ts'
 import { andThen } from '../../util/thenable.ts'
+import { formatJson } from '../../wire/json.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
 import { replyOnce } from '../reply/idempotent-reply.ts'
@@ -48,7 +49,7 @@ export class Chats {
     const { idempotencyKey: key } = head
     if (key === undefined) return this.#begin(agent, input, origin)
     return replyOnce(this.#service, key, origin, problemReply, {
-      identity: JSON.stringify({ ui: agent.id, body }),
+      identity: formatJson({ ui: agent.id, body }),
       timeoutMs: timeoutOf(this.#service, agent),
       isStream: true,
       headers: HEADERS,

@@ -4,7 +4,7 @@
  */
 import { artifactOf } from '../../define/artifact.ts'
 import { isPromised } from '../../util/thenable.ts'
-import { quote } from '../../wire/json.ts'
+import { formatJson, quote } from '../../wire/json.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { PartRun } from '../reply/part-run.ts'
@@ -40,7 +40,7 @@ const DONE = formatEvent('[DONE]')
 
 /** What a reader that is cut off is told. */
 export function dismissalOf({ message: errorText }: Dismissal): string {
-  return formatEvent(JSON.stringify({ type: 'error', errorText })) + DONE
+  return formatEvent(formatJson({ type: 'error', errorText })) + DONE
 }
 
 /** Calls of one run whose ids are kept; what follows is taken for one of theirs. */
@@ -88,7 +88,7 @@ export class UiRun extends PartRun<ChatInput> {
         const members = { toolCallId, ...ours }
         const done = { type: 'tool-output-available', output: result, ...members }
         if (isError !== true) return void this.write(done)
-        const errorText = typeof result === 'string' ? result : JSON.stringify(result)
+        const errorText = typeof result === 'string' ? result : formatJson(result)
         return void this.write({ type: 'tool-output-error', errorText, ...members })
       }
       case 'usage': return undefined
@@ -134,7 +134,7 @@ export class UiRun extends PartRun<ChatInput> {
     this.closePart()
     const { usage } = this.call
     const reason = toolCalls.length === 0 ? 'stop' : 'tool-calls'
-    const metadata = usage === undefined ? '' : `,"messageMetadata":${JSON.stringify({ usage })}`
+    const metadata = usage === undefined ? '' : `,"messageMetadata":${formatJson({ usage })}`
     const finish = formatEvent(`{"type":"finish","finishReason":"${reason}"${metadata}}`)
     this.sink!.end(FINISH_STEP + finish + DONE)
   }
