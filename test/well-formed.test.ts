@@ -1,10 +1,11 @@
 /** What goes out is well-formed Unicode, whatever authors and clients put in. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
+import { PassThrough } from 'node:stream'
 import test from 'node:test'
-import { Fault, memoryStore, openaiAgent } from '../lib/index.ts'
+import { Fault, memoryStore, openaiAgent, serveStdio } from '../lib/index.ts'
 import { eventReader } from '../lib/wire/sse.ts'
-import { request, serve } from './fixtures/client.ts'
+import { eventually, request, serve } from './fixtures/client.ts'
 import { portOf } from './fixtures/listening.ts'
 import { webhook } from './fixtures/webhook.ts'
 import type { Call, TriportServer } from '../lib/index.ts'
@@ -57,12 +58,122 @@ const v03 = (text: string): object => (
 )
 const user = { role: 'user', content: 'hi' }
 const thread = { threadId: 't', runId: 'r', messages: [{ id: '1', ...user }], tools: [], context: [] }
+const chat = { messages: [{ id: '1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }] }
 
 type Ask = readonly [path: string, body?: object | undefined, headers?: Record<string, string>]
 
 async function ask(server: TriportServer, [path, body, headers = {}]: Ask): Promise<string> {
   return (await server.fetch(request(path, body, headers))).text()
 }
+
+type Reader = (event: Json) => unknown
+
+/** How each protocol streams, and what is a piece of text, and of reasoning, in it. */
+const streams: Readonly<Record<string, readonly [Ask, textOf: Reader, reasoningOf?: Reader]>> = {
+  'a query': [
+    ['/', { query: 'hi', stream: true }], ({ event, text }) => event === 'delta' && text,
+    ({ event, text }) => event === 'reasoning' && text,
+  ],
+  'chat completions': [
+    ['/v1/chat/completions', { model: 'agent', messages: [user], stream: true }],
+    ({ choices: [choice] }) => choice?.delta.content,
+    ({ choices: [choice] }) => choice?.delta.reasoning_content,
+  ],
+  'Responses': [
+    ['/v1/responses', { model: 'agent', input: 'hi', stream: true }],
+    ({ type, delta }) => type === 'response.output_text.delta' && delta,
+    ({ type, delta }) => /reasoning.*delta$/.test(type) && delta,
+  ],
+  'AG-UI': [
+    ['/agents/agent/agui', thread], ({ type, delta }) => type === 'TEXT_MESSAGE_CONTENT' && delta,
+    ({ type, delta }) => /REASONING.*CONTENT/.test(type) && delta,
+  ],
+  'the UI stream': [
+    ['/agents/agent/ui-stream', chat], ({ type, delta }) => type === 'text-delta' && delta,
+    ({ type, delta }) => type === 'reasoning-delta' && delta,
+  ],
+  'A2A 1.0': [
+    ['/a2a', rpc('SendStreamingMessage', { message: message('hi') }), V1],
+    ({ result }) => result.artifactUpdate?.artifact.parts[0].text,
+  ],
+  'A2A 1.0 as HTTP': [
+    ['/message:stream', { message: message('hi') }, V1],
+    ({ artifactUpdate }) => artifactUpdate?.artifact.parts[0].text,
+  ],
+  'A2A 0.3': [
+    ['/a2a', rpc('message/stream', { message: v03('hi') })],
+    ({ result: { kind, artifact } }) => kind === 'artifact-update' && artifact.parts[0].text,
+  ],
+  'MCP': [
+    ['/mcp', rpc('tools/call', {
+      name: 'execute_agent_task', arguments: { prompt: 'hi' }, _meta: { progressToken: 1 },
+    }), JSON_RPC], ({ params }) => params?.message,
+  ],
+}
+
+/** Pieces as models give them, cut anywhere. */
+async function* inHalves(_prompt: string, call: Call): AsyncGenerator<any> {
+  call.event({ type: 'reasoning', text: `r${FIRST}` })
+  call.event({ type: 'reasoning', text: `${SECOND}s${FIRST}` })
+  yield `a${FIRST}`
+  yield SECOND
+  yield { type: 'text', text: FIRST }
+  yield { text: `${SECOND}b` }
+  yield FIRST
+  yield ''
+  yield `${SECOND}c${SECOND}`
+  yield FIRST
+  yield { type: 'resource_link', uri: 'https://example.com/', name: 'link' }
+  yield `${SECOND}d${FIRST}`
+}
+const BEFORE_LINK = `a😀😀b😀c${ALONE}${ALONE}`
+const AFTER_LINK = `${ALONE}d${ALONE}`
+
+test('a piece of a stream ends with no half of a character, which waits for the other', async (t) => {
+  const server = serve(t, { agents: [{ name: 'Agent', run: inHalves }], protocol: 'all' })
+  const isText = (text: unknown): text is string => typeof text === 'string' && text !== ''
+  for (const [protocol, [asked, textOf, reasoningOf]] of Object.entries(streams)) {
+    const body = await ask(server, asked)
+    assertWellFormed(body, protocol)
+    const events = valuesIn(body)
+    const texts = events.map(textOf).filter(isText)
+    assert.ok(texts.length >= 5, `${protocol} ${JSON.stringify(texts)}`)
+    const whole = texts.join('')
+    assert.ok(whole.startsWith(BEFORE_LINK) && whole.endsWith(AFTER_LINK), `${protocol} ${whole}`)
+    if (reasoningOf === undefined) continue
+    const reasoning = events.map(reasoningOf)
+    assert.deepEqual([...new Set(reasoning.filter(isText))], ['r', '😀s', ALONE], protocol)
+    assert.ok(reasoning.indexOf(ALONE) < events.map(textOf).indexOf('a'), protocol)
+  }
+})
+
+const linesOf = (text: string): readonly Json[] => (
+  text.split('\n').filter(Boolean).map((line) => JSON.parse(line))
+)
+
+test('the same of an editor, and what a process with lines says', async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  let said = ''
+  output.on('data', (chunk) => { said += String(chunk) })
+  const agent = { name: `Name ${FIRST}`, run: inHalves }
+  const over = serveStdio(agent as never, { protocol: 'acp', input, output, log: false })
+  const send = async (method: string, params: object): Promise<Json> => {
+    const id = said.length + 1
+    input.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
+    await eventually(() => said.includes(`"id":${id},`))
+    return linesOf(said).find((one) => one.id === id)?.result
+  }
+  await send('initialize', { protocolVersion: 1, clientCapabilities: {} })
+  const { sessionId } = await send('session/new', { cwd: process.cwd(), mcpServers: [] })
+  await send('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'hi' }] })
+  input.end()
+  await over
+  assert.deepEqual(textsIn(linesOf(said)).filter((text) => !text.isWellFormed()), [])
+  const chunks = (kind: string): string => linesOf(said).map(({ params }) => params?.update)
+    .filter((update) => update?.sessionUpdate === kind).map(({ content }) => content.text ?? '|').join('')
+  assert.equal(chunks('agent_message_chunk'), `${BEFORE_LINK}|${AFTER_LINK}`)
+  assert.equal(chunks('agent_thought_chunk'), `r😀s${ALONE}`)
+})
 
 const odd = `x${FIRST}y`
 const mended = `x${ALONE}y`
@@ -207,7 +318,7 @@ test('what is kept in a store, posted to a webhook and sent to a model is well-f
     incoming.setEncoding('utf8').on('data', (chunk) => { body += chunk }).on('end', () => {
       asked.push(body)
       response.setHeader('content-type', 'text/event-stream')
-      for (const content of [`p${FIRST}`]) {
+      for (const content of [`p${FIRST}`, `${SECOND}q${FIRST}`]) {
         response.write(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`)
       }
       response.end('data: [DONE]\n\n')
@@ -217,7 +328,7 @@ test('what is kept in a store, posted to a webhook and sent to a model is well-f
   const agent = openaiAgent({ baseUrl, model: 'm', name: 'Agent', log: false } as never)
   const behind = serve(t, { agents: [agent] })
   const answer = JSON.parse(await ask(behind, ['/', { query: odd }]))
-  assert.equal(answer.response, `p${ALONE}`)
+  assert.equal(answer.response, `p😀q${ALONE}`)
   assert.ok(asked.length > 0)
   for (const body of asked) assertWellFormed(body, 'what a model is asked')
 })

@@ -7,6 +7,7 @@
 import { answerMembers, resultShape } from '../foreign/results.ts'
 import { membersOf } from '../foreign/shape.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
+import { wellFormed } from '../wire/characters.ts'
 import { formatJson } from '../wire/json.ts'
 import { blockOf, contentOf, copyOfJson, isContent, isRecord, isTyped, text, textOf } from './content.ts'
 import { toolCallsOf } from './client-tool.ts'
@@ -97,7 +98,8 @@ const states: ReadonlySet<unknown> = new Set<AnswerState>([
 ])
 
 export function textAnswer(value: string): Answer {
-  return { text: value, content: value === '' ? [] : [text(value)], state: 'completed', data: undefined }
+  const whole = wellFormed(value)
+  return { text: whole, content: whole === '' ? [] : [text(whole)], state: 'completed', data: undefined }
 }
 
 /** The answer of an agent that returned nothing at all, which is probably a mistake. */
@@ -128,14 +130,8 @@ export function answerOf(
     })
   }
   const whole = gathering.read(output)
-  if (whole !== undefined) {
-    return andThen(whole, (shown) => {
-      gathering.add(shown)
-      return gathering.answer()
-    })
-  }
-  gathering.add(output)
-  return gathering.answer()
+  return whole === undefined ? gathering.whole(output)
+    : andThen(whole, (shown) => gathering.whole(shown))
 }
 
 /** The pieces of a generator, a stream, a set; undefined for what JSON writes in another way. */
@@ -210,7 +206,18 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   get isSilent(): boolean { return this.content.length === 0 && !this.isForeign }
 
   /** Takes one piece of many, and emits its blocks. */
-  take(piece: unknown): void | Promise<void> {
+  take(piece: unknown, isEnd: boolean): void | Promise<void> {
+    const taken = this.#take(piece)
+    if (!isEnd) return taken
+    return isThenable(taken) ? taken.then(() => this.#emitRest()) : this.#emitRest()
+  }
+
+  #emitRest(): void | Promise<void> {
+    const rest = this.end()
+    return rest && this.#emit?.(rest, this.#state, this.#reply)
+  }
+
+  #take(piece: unknown): void | Promise<void> {
     if (piece === '') return undefined
     const before = this.size
     if (typeof piece !== 'string') {
@@ -218,15 +225,18 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
       if (shown !== undefined) return andThen(shown, (own) => this.#takeOwn(own))
       return this.#takeOwn(piece)
     }
-    const block = this.addBlock(text(piece))
+    const block = this.addText(piece)
     this.#call.hold(this.size - before)
-    return this.#emit?.(block, this.#state, this.#reply)
+    if (block === undefined || this.#emit === undefined) return undefined
+    this.#call.endReasoning()
+    return this.#emit(block, this.#state, this.#reply)
   }
 
   #takeOwn(piece: unknown): void | Promise<void> {
     const before = this.size
     const fresh = this.add(piece)
     this.#call.hold(this.size - before)
+    if (fresh.length > 0 && this.#emit !== undefined) this.#call.endReasoning()
     return emitAll(fresh, this.#state, this.#reply, this.#emit)
   }
 
@@ -253,11 +263,18 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     })
   }
 
-  /** Takes one piece and returns the blocks of it. */
+  /** The answer that one value is. */
+  whole(output: unknown): Answer {
+    this.add(output)
+    this.end()
+    return this.answer()
+  }
+
+  /** Takes one piece and returns what of it can be shown by now. */
   add(piece: unknown): readonly Content[] {
     if (piece === undefined || piece === null || piece === '') return []
-    if (typeof piece === 'string') return [this.addBlock(text(piece))]
-    if (isContent(piece)) return [this.addBlock(contentOf(piece))]
+    if (typeof piece === 'string') return this.addBlock(text(piece))
+    if (isContent(piece)) return this.addBlock(contentOf(piece))
     if (Array.isArray(piece)) {
       if (hasPromises(piece)) throw mistake('an agent returned a promise within a list; await it first')
       // Among blocks, what names a type is meant as one.
@@ -272,7 +289,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     if (what !== undefined) throw mistake(`an agent returned ${what}`)
     if (!isAnswerInput(piece)) {
       this.#data = piece
-      return [this.addBlock(text(jsonOf('An agent', piece)))]
+      return this.addBlock(text(jsonOf('An agent', piece)))
     }
     if (piece.state !== undefined) this.#state = piece.state
     if (piece.reply !== undefined) this.#reply = piece.reply
@@ -284,10 +301,10 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
       this.flaw = `an answer with ${names}, which callers do not get; write it into data, as in { text, `
         + 'data: { sources } }'
     }
-    const fresh = piece.text === undefined || piece.text === '' ? [] : [this.addBlock(text(piece.text))]
+    const fresh = piece.text === undefined || piece.text === '' ? [] : [...this.addBlock(text(piece.text))]
     for (const item of piece.content ?? []) fresh.push(...this.#item(item))
     if (fresh.length === 0 && this.content.length === 0 && piece.data !== undefined) {
-      fresh.push(this.addBlock(text(jsonOf('An agent', piece.data))))
+      fresh.push(...this.addBlock(text(jsonOf('An agent', piece.data))))
     }
     return fresh
   }
@@ -301,7 +318,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   }
 
   #item(item: string | ContentInput): readonly Content[] {
-    return item === '' ? [] : [this.addBlock(blockOf(item))]
+    return item === '' ? [] : this.addBlock(blockOf(item))
   }
 
   answer(): Answer {

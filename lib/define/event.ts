@@ -2,6 +2,7 @@
  * What an author's code says of its work while it runs: the tools that it calls, its reasoning, the tokens
  * that it uses. Checked, and within bounds; how it is shown is the matter of each protocol.
  */
+import { beginning, WholeCharacters } from '../wire/characters.ts'
 import { formatJson } from '../wire/json.ts'
 import { checkMembers, must, mustBeFlag, requireDefinition, show } from './validate.ts'
 import type { Checks } from './validate.ts'
@@ -101,10 +102,13 @@ export class RunEvents {
   usage: Usage | undefined
   /** The names of tools that run, by the ids of their calls. */
   readonly #names = new Map<string, string>()
+  /** The reasoning of each agent, which comes in pieces. */
+  #reasoning: Map<string | undefined, WholeCharacters> | undefined
 
-  /** An event within its bounds, the end of a call with its name. Tokens are added up. */
-  take(event: CallEvent): CallEvent {
+  /** An event within its bounds, the end of a call with its name; undefined: it waits. Adds up tokens. */
+  take(event: CallEvent, agent?: string): CallEvent | undefined {
     if (event.type === 'usage') this.usage = addUsage(this.usage, event)
+    if (event.type === 'reasoning') return this.#takeReasoning(event.text, agent)
     if (event.type === 'tool-call') {
       const id = cut(event.id)
       const name = cut(event.name)
@@ -117,10 +121,27 @@ export class RunEvents {
     this.#names.delete(id)
     return { type: 'tool-result', id, name, result: shown(event.result), isError: event.isError === true }
   }
+
+  #takeReasoning(piece: string, agent: string | undefined): CallEvent | undefined {
+    this.#reasoning ??= new Map()
+    let characters = this.#reasoning.get(agent)
+    if (characters === undefined) this.#reasoning.set(agent, characters = new WholeCharacters())
+    const text = characters.take(piece)
+    return text === '' && piece !== '' ? undefined : { type: 'reasoning', text }
+  }
+
+  /** What waits of an agent's reasoning, where something else follows. */
+  endReasoning(agent?: string): CallEvent | undefined {
+    const text = this.#reasoning?.get(agent)?.rest() ?? ''
+    return text === '' ? undefined : { type: 'reasoning', text }
+  }
+
+  /** The agents that have reasoned; undefined is the one of the run. */
+  get reasoners(): Iterable<string | undefined> { return this.#reasoning?.keys() ?? [] }
 }
 
 function cut(text: string): string {
-  return text.length > MAX_NAME ? text.slice(0, MAX_NAME) : text
+  return beginning(text, MAX_NAME)
 }
 
 /** A value that JSON can write: of one that is too large the beginning as a text; else undefined. */
@@ -129,7 +150,7 @@ function shown(value: unknown): unknown {
     const json: string | undefined = formatJson(value)
     if (json === undefined) return undefined
     if (json.length <= MAX_VALUE) return value
-    return `${(typeof value === 'string' ? value : json).slice(0, MAX_VALUE)}…`
+    return `${beginning(typeof value === 'string' ? value : json, MAX_VALUE)}…`
   } catch {
     return undefined
   }

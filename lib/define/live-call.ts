@@ -190,7 +190,25 @@ export class LiveCall extends Lease implements Call {
   event(given: CallEvent, agent?: string): void {
     checkEvent(given)
     if (this.over) return
-    const event = (this.#events ??= new RunEvents()).take(given)
+    const events = this.#events ??= new RunEvents()
+    const isWork = given.type === 'tool-call' || given.type === 'tool-result'
+    if (isWork) this.endReasoning(agent)
+    this.#emit(events.take(given, agent), agent)
+  }
+
+  /** Something other than its reasoning comes of an agent. */
+  endReasoning(agent?: string): void {
+    if (!this.over) this.#emit(this.#events?.endReasoning(agent), agent)
+  }
+
+  /** Nothing more comes of any agent. */
+  endAllReasoning(): void {
+    if (this.#events === undefined) return
+    for (const agent of this.#events.reasoners) this.endReasoning(agent)
+  }
+
+  #emit(event: CallEvent | undefined, agent: string | undefined): void {
+    if (event === undefined) return
     if (this.channel.event !== undefined) return this.channel.event(event, agent)
     const sentence = sentenceOf(event)
     if (sentence !== undefined) this.step(sentence)

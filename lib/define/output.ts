@@ -3,20 +3,22 @@
  * JSON text. What JSON would lose (a map, a promise, a web response) is refused with what to return instead.
  */
 import { isThenable, letEnd } from '../util/thenable.ts'
+import { WholeCharacters } from '../wire/characters.ts'
 import { formatJson } from '../wire/json.ts'
-import { isPlainText, isRecord } from './content.ts'
+import { isPlainText, isRecord, text, textOf } from './content.ts'
 import { Fault } from './fault.ts'
 import { isPlain, show } from './validate.ts'
-import type { Content } from './content.ts'
+import type { Content, TextContent } from './content.ts'
 import type { LiveCall } from './live-call.ts'
 
-/** Blocks of content, put together. A text that comes in pieces is one text. */
+/** Blocks of content, put together. A text that comes in pieces is one text, each of whole characters. */
 export class ContentBuilder {
   readonly content: Content[] = []
   text = ''
   size = 0
   readonly #what: string
   readonly #maxBytes: number
+  readonly #characters = new WholeCharacters()
   /** The last block, while plain text may still be added to it. */
   #growing: { readonly type: 'text'; text: string } | undefined
 
@@ -31,20 +33,43 @@ export class ContentBuilder {
     if (this.size > this.#maxBytes) throw tooLargeFault(this.#what, this.#maxBytes)
   }
 
-  /** Throws `Fault('too-large')`. */
-  addBlock(block: Content): Content {
-    this.count(block.type === 'text' ? block.text.length : formatJson(block).length)
-    if (block.type === 'text') this.text += block.text
-    if (!isPlainText(block)) {
-      this.#growing = undefined
-      this.content.push(block)
-    } else if (this.#growing !== undefined) {
-      this.#growing.text += block.text
+  /** What can be shown by now: half of a character at the end waits. Throws `Fault('too-large')`. */
+  addBlock(block: Content): readonly Content[] {
+    if (isPlainText(block)) {
+      const piece = this.addText(block.text)
+      return piece === undefined ? [] : [piece]
+    }
+    const rest = this.end()
+    const own = textOf([block])
+    this.count(own === '' ? formatJson(block).length : own.length)
+    this.text += own
+    this.#growing = undefined
+    this.content.push(block)
+    return rest === undefined ? [block] : [rest, block]
+  }
+
+  /** The same of plain text. */
+  addText(piece: string): TextContent | undefined {
+    this.count(piece.length)
+    const shown = this.#characters.take(piece)
+    return shown === '' && piece !== '' ? undefined : this.#grow(shown)
+  }
+
+  /** What has waited, where no text follows. */
+  end(): TextContent | undefined {
+    const rest = this.#characters.rest()
+    return rest === '' ? undefined : this.#grow(rest)
+  }
+
+  #grow(piece: string): TextContent {
+    this.text += piece
+    if (this.#growing !== undefined) {
+      this.#growing.text += piece
     } else {
-      this.#growing = { type: 'text', text: block.text }
+      this.#growing = { type: 'text', text: piece }
       this.content.push(this.#growing)
     }
-    return block
+    return text(piece)
   }
 }
 

@@ -14,7 +14,7 @@ import { isBareResult, resultMembers } from './tool.ts'
 import { isPlain, rejectUnknown, show } from './validate.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Checked, Contract } from '../schema/standard.ts'
-import type { ContentInput } from './content.ts'
+import type { Content, ContentInput } from './content.ts'
 import type { LiveCall } from './live-call.ts'
 import type { Tool, ToolResult, ToolResultInput } from './tool.ts'
 
@@ -163,15 +163,24 @@ class ToolPieces extends ContentBuilder {
   }
 
   take(piece: unknown, isEnd: boolean): void {
-    if (isEnd && piece !== undefined) this.#value = piece
-    if (isEnd || piece === undefined || piece === '') return
+    if (isEnd) {
+      if (piece !== undefined) this.#value = piece
+      const rest = this.end()
+      if (rest !== undefined) this.#report([rest])
+      return
+    }
+    if (piece === undefined || piece === '') return
     const block = typeof piece === 'string' ? text(piece) : isContent(piece) ? contentOf(piece) : undefined
     const before = this.size
+    let shown: readonly Content[] = []
     if (block === undefined) this.#value = piece
-    else if (!isPlainText(block) || block.text !== '') this.addBlock(block)
+    else if (!isPlainText(block) || block.text !== '') shown = this.addBlock(block)
     this.#call.hold(this.size - before)
-    const added = block === undefined ? '' : textOf([block])
-    this.#call.progress(++this.#count, undefined, added || undefined)
+    this.#report(shown)
+  }
+
+  #report(shown: readonly Content[]): void {
+    this.#call.progress(++this.#count, undefined, textOf(shown) || undefined)
   }
 
   /** As a tool without pieces would return it. */

@@ -167,6 +167,7 @@ function callOf(agent: Agent, call: LiveCall): LiveCall {
   return new Proxy(call, {
     get(target, member) {
       if (member === 'event') return (event: CallEvent) => target.event(event, agent.name)
+      if (member === 'endReasoning') return () => target.endReasoning(agent.name)
       const value: unknown = Reflect.get(target, member)
       // Bound, because private members are those of the call alone.
       return typeof value === 'function' ? value.bind(target) : value

@@ -39,6 +39,7 @@ export function runHandler<Given, T>(
     throw fault
   }
   if (!isThenable(output)) {
+    call.endAllReasoning()
     call.over = true
     call.close()
     onEnd?.(undefined, output)
@@ -121,6 +122,7 @@ class AwaitedRun<T> {
     this.#giveBack()
     this.#lease?.leave()
     call.clock.clear()
+    call.endAllReasoning()
     const inTime = !call.over
     call.over = true
     return inTime

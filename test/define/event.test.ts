@@ -79,7 +79,7 @@ test('arguments and results are shown within bounds, and only what JSON can writ
 
 test('the end of a call has the name of its beginning; those of few are kept', () => {
   const events = new RunEvents()
-  const end = (id: string): unknown => Reflect.get(events.take({ type: 'tool-result', id }), 'name')
+  const end = (id: string): unknown => Reflect.get(events.take({ type: 'tool-result', id })!, 'name')
   for (let n = 0; n < 101; n++) events.take({ type: 'tool-call', id: `i${n}`, name: `n${n}` })
   assert.deepEqual([end('i0'), end('i99'), end('i100'), end('i0'), end('other')],
     ['n0', 'n99', undefined, undefined, undefined])
