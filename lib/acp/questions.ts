@@ -2,7 +2,7 @@
  * Questions as ACP has them: a yes or no and a choice among a few are asked as a permission, which every
  * client shows; other forms and addresses as an elicitation. Spec: ACP 1, Requesting Permission, Elicitation.
  */
-import { isRecord } from '../define/content.ts'
+import { givenMembers, isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { formFault } from '../define/question.ts'
 import type { Ability, ElicitAnswer, FormSchema, Question } from '../define/question.ts'
@@ -117,7 +117,9 @@ function elicitation(
     decode(result) {
       const { action, content } = isRecord(result) ? result : {}
       if (action === 'decline' || action === 'cancel') return finish({ action })
-      if (action === 'accept') return finish({ action, content: isRecord(content) ? content : {} })
+      if (action === 'accept') {
+        return finish({ action, content: isRecord(content) ? givenMembers(content) : {} })
+      }
       throw new Fault('invalid', `The client's answer needs an action: accept, decline or cancel`)
     },
   }

@@ -240,6 +240,18 @@ export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
+/** An object without the members that are null; itself, where none is. */
+export function givenMembers(
+  members: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  for (const name in members) {
+    if (members[name] === null) {
+      return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
+    }
+  }
+  return members
+}
+
 /** Whether a value is an object with named members: no array, no null. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -8,7 +8,7 @@ import { compileForeign } from '../schema/foreign.ts'
 import { contract } from '../schema/standard.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
 import { formatJson, isStrings } from '../wire/json.ts'
-import { isRecord, isTyped } from './content.ts'
+import { givenMembers, isRecord, isTyped } from './content.ts'
 import { Fault } from './fault.ts'
 import { checkMembers, must, mustBeText, show } from './validate.ts'
 import type { ValidateWithin } from '../schema/compile.ts'
@@ -263,6 +263,11 @@ export function compileForm(schema: FormSchema): ValidateWithin {
     if (text.length <= MAX_REMEMBERED_CHARS) remembered.set(text, validate)
   }
   return validate
+}
+
+/** The content of a form without fields that are null: no field may be, so they are left empty. */
+export function filledIn(content: unknown): unknown {
+  return isRecord(content) ? givenMembers(content) : content
 }
 
 /** What is wrong with the content of a form, in a sentence; undefined where it fits, found in `maxSteps`. */

@@ -7,7 +7,7 @@ import { isThenable } from '../util/thenable.ts'
 import { FaultList, isName, sentenceWithin } from '../wire/bounded.ts'
 import { runAround } from '../define/around.ts'
 import { completionOf } from '../define/completion.ts'
-import { isRecord } from '../define/content.ts'
+import { givenMembers, isGiven, isRecord } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { requireScopes } from '../define/principal.ts'
 import { promptResultOf } from '../define/prompt.ts'
@@ -139,15 +139,15 @@ function completable(catalog: Catalog, ref: unknown, argument: string): Prompt |
 
 type WrongTexts = FaultList<ProblemError & { readonly sentence: string }>
 
-/** The strings of an object, in one without a prototype. Others go into `wrong`. Undefined: none. */
+/** The strings of an object, in one without a prototype. Others go into `wrong`; null is none. */
 function texts(value: unknown, what: string, wrong: WrongTexts): Readonly<Record<string, string>> {
   const taken: Record<string, string> = Object.create(null)
-  if (value === undefined) return taken
+  if (!isGiven(value)) return taken
   if (!isRecord(value)) {
     const errors = [{ path: '', message: 'must be an object' }]
     throw new Fault('invalid', `${what} must be an object`, { errors })
   }
-  for (const [name, text] of Object.entries(value)) {
+  for (const [name, text] of Object.entries(givenMembers(value))) {
     if (typeof text === 'string') {
       taken[name] = text
     } else {

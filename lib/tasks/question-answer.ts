@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { isRecord } from '../define/content.ts'
-import { compileForm, formFault } from '../define/question.ts'
+import { compileForm, filledIn, formFault } from '../define/question.ts'
 import { formatJson } from '../wire/json.ts'
 import type { Content } from '../define/content.ts'
 import type { ElicitAnswer, Form, Question, UrlAnswer } from '../define/question.ts'
@@ -95,7 +95,7 @@ function whyUnfit(
 }
 
 function contentFrom(part: Content, { schema }: Form): unknown {
-  if (part.type === 'data') return part.data
+  if (part.type === 'data') return filledIn(part.data)
   if (part.type !== 'text') return undefined
   const properties = isRecord(schema['properties']) ? Object.entries(schema['properties']) : []
   const texts = properties.filter(([, form]) => isRecord(form) && form['type'] === 'string')

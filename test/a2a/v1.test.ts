@@ -321,7 +321,6 @@ const refusals: readonly (readonly [name: OperationName, params: unknown, said: 
   ['cancel', { id: 't1', metadata: 'a' }, 'params.metadata must be an object'],
   ['subscribe', undefined, 'params is missing; it must be an object'],
   ['list', [], 'params must be an object'],
-  ['list', null, 'params is missing; it must be an object'],
   ['list', { pageSize: 0 }, 'params.pageSize must be an integer from 1 to 100'],
   ['list', { pageSize: 101 }, 'params.pageSize must be an integer from 1 to 100'],
   ['list', { historyLength: -5 }, 'params.historyLength must be an integer from 0 to 2147483647'],

@@ -22,7 +22,7 @@ const rows: readonly (readonly [what: string, message: object | null, kind: stri
   ['an id that is too long', { id: 'x'.repeat(257), method: 'm' }, 'malformed', undefined],
   ['a method that is too long', { id: 1, method: 'x'.repeat(257) }, 'malformed', 1],
   ['a list for params', { id: 1, method: 'm', params: [] }, 'malformed', 1],
-  ['null for params', { id: 1, method: 'm', params: null }, 'malformed', 1],
+  ['null for params', { id: 1, method: 'm', params: null }, 'request', 1],
   ['a list for the params of a notification', { method: 'm', params: [] }, 'malformed', undefined],
   ['no method', { id: 1 }, 'malformed', 1],
   ['nothing', null, 'malformed', undefined],

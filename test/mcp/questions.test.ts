@@ -216,7 +216,10 @@ test('an answer is handed over as far as its question goes; what is none is refu
   for (const [question, result, answer] of [
     [form, accepted, accepted], [form, { action: 'cancel', content: { name: 7 } }, { action: 'cancel' }],
     [address, { action: 'accept', content: { password: 'x' } }, { action: 'accept' }],
-    [sample, said, said],
+    [sample, said, said], [sample, { ...said, stopReason: null, _meta: null }, said],
+    [form, { action: 'accept', content: { name: 'Alice', nick: null }, _meta: null }, accepted],
+    [address, { action: 'accept', content: null }, { action: 'accept' }],
+    [{ what: 'roots' }, { roots: [{ uri: 'file:///a', name: null }] }, [{ uri: 'file:///a' }]],
   ] as const) assert.deepEqual(decodeAnswer(question, result, newest, 1_000), answer)
   for (const [question, result, message] of [
     [form, null, /is not an object/], [form, {}, /needs an action/],
@@ -257,7 +260,8 @@ test('what a model said is as the revision of its client has it, or is refused',
     }
   }
   for (const [content, more, message] of [
-    [null, {}, /has null as content/], [7, {}, /has 7 as content/], ['tea', {}, /has "tea" as content/],
+    [null, {}, /needs role, content and model/],
+    [7, {}, /has 7 as content/], ['tea', {}, /has "tea" as content/],
     [{}, {}, /a block of type undefined as content/], [{ type: 7 }, {}, /type 7/],
     [{ type: 'hologram' }, {}, /type "hologram" as content/], [{ type: 'toString' }, {}, /type "toString"/],
     [{ type: 'text' }, {}, /type "text" that needs 'text'/],
@@ -265,7 +269,6 @@ test('what a model said is as the revision of its client has it, or is refused',
     [{ type: 'image', data: 'AA==' }, {}, /needs 'mimeType'/],
     [words, { stopReason: 7 }, /has the stopReason 7, which is no string/],
     [words, { content: { type: { toString: 1 }, text: 'a' } }, /has a block of type an object as content/],
-    [words, { stopReason: null }, /stopReason null/],
   ] as const) {
     for (const revision of all) {
       assert.throws(() => decode(revision, answer(content, more)), { kind: 'invalid', message })

@@ -78,7 +78,7 @@ type Listed = readonly (readonly [path: string, message: string])[]
 
 const wrongArguments: readonly (readonly [body: unknown, errors: Listed])[] = [
   [{}, [['/article', 'is missing']]],
-  [{ article: 1, how: null }, [['/article', 'must be a string'], ['/how', 'must be a string']]],
+  [{ article: 1, how: true }, [['/article', 'must be a string'], ['/how', 'must be a string']]],
   [{ how: 7, 'a/b': [] }, [
     ['/how', 'must be a string'], ['/a~1b', 'must be a string'], ['/article', 'is missing'],
   ]],

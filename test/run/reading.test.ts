@@ -153,7 +153,7 @@ test('an unknown prompt and wrong arguments are invalid', () => {
     ['review', undefined, /needs the argument 'code'/, listing(missing)],
     ['review', { code: 7 }, /^The arguments of the prompt 'review' must be strings, and 'code' is not$/,
       listing(['/code', 'must be a string'])],
-    ['review', { code: 'x', other: null }, /must be strings, and 'other' is not/,
+    ['review', { code: 'x', other: 7 }, /must be strings, and 'other' is not/,
       listing(['/other', 'must be a string'])],
     ['review', ['x'], /^The arguments of the prompt 'review' must be an object$/,
       listing(['', 'must be an object'])],

@@ -149,7 +149,7 @@ function taskDecoder(
 }
 
 function decodeList(value: unknown, maxNameBytes: number): ListRequest {
-  const params = value === undefined ? NONE : needObject(value, AT)
+  const params = isUnset(value) ? NONE : needObject(value, AT)
   const state = readChoice(params.status, AT, 'status', filters)
   const tenant = readTenant(params, maxNameBytes)
   return readListRequest(params, maxNameBytes, tenant, state === 'any' ? undefined : state, LIST_DEFAULTS)
@@ -161,7 +161,7 @@ function encodeTaskPage({ tasks, nextPageToken, pageSize, totalSize }: TaskPage)
 }
 
 function decodeCardRequest(value: unknown, maxNameBytes: number): TenantRequest {
-  return { tenant: value === undefined ? undefined : readTenant(needObject(value, AT), maxNameBytes) }
+  return { tenant: isUnset(value) ? undefined : readTenant(needObject(value, AT), maxNameBytes) }
 }
 
 /** In a `SendMessage` the task of a configuration is not known. */

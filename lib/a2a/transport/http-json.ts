@@ -48,6 +48,7 @@ export class HttpJsonCall extends OperationCall {
     const parsed = parseJson(text, maxDepth, maxObjects)
     if (!parsed.ok) throw new Fault('invalid', parsed.why)
     if (isRecord(parsed.value)) return parsed.value
+    if (body === 'optional' && parsed.value === null) return undefined
     throw new Fault('invalid', 'The body must be a JSON object')
   }
 

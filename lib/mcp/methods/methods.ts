@@ -113,7 +113,6 @@ export function dispatch(
     return undefined
   }
   const params = isRecord(message.params) ? message.params : noParams
-  // Some clients send null for what is not there.
   const given = params['_meta'] ?? noParams
   const metadata = isRecord(given) ? given : noParams
   const request = new McpRequest(mcp, peer, origin, channel, id, params, metadata)

@@ -3,7 +3,7 @@
  * it sees the pages of tools. Spec: MCP 2025-11-25, Lifecycle, Capability Negotiation; 2026-07-28, Client
  * Capabilities; https://modelcontextprotocol.io/extensions/apps, Client and Server Capability Negotiation.
  */
-import { isRecord } from '../../define/content.ts'
+import { givenMembers, isGiven, isRecord } from '../../define/content.ts'
 import { formatJson } from '../../wire/json.ts'
 import { META } from './revisions.ts'
 import type { ClientInfo } from '../../define/call.ts'
@@ -70,7 +70,7 @@ export function decodeAbilities(capabilities: unknown): ClientAbilities {
   const { elicitation, sampling, roots, tasks, extensions } = capabilities
   const requests = isRecord(tasks) && isRecord(tasks['requests']) ? tasks['requests'] : undefined
   // An empty object means forms, as it did before there was anything else.
-  const asksForms = isRecord(elicitation) && (has(elicitation, 'form') || elicitation['url'] === undefined)
+  const asksForms = isRecord(elicitation) && (has(elicitation, 'form') || !isGiven(elicitation['url']))
   const bits = Number(asksForms) | Number(has(elicitation, 'url')) << 1 | Number(isRecord(sampling)) << 2
     | Number(has(sampling, 'tools')) << 3 | Number(has(sampling, 'context')) << 4
     | Number(isRecord(roots)) << 5 | Number(has(requests?.['sampling'], 'createMessage')) << 6
@@ -87,7 +87,7 @@ function has(owner: unknown, name: string): boolean {
 function bounded(extensions: Extensions): Extensions | string {
   let left = MAX_SETTINGS
   const kept: Record<string, unknown> = Object.create(null)
-  for (const [name, settings] of Object.entries(extensions)) {
+  for (const [name, settings] of Object.entries(givenMembers(extensions))) {
     const length = name.length + (formatJson(settings) ?? '').length
     if (length > left) break
     left -= length

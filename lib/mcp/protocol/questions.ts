@@ -2,9 +2,9 @@
  * Questions to the client as MCP has them: what it can be asked, the request, the check of its answer.
  * Spec: MCP 2024-11-05 to 2026-07-28, Elicitation, Sampling, Roots.
  */
-import { isRecord, text } from '../../define/content.ts'
+import { givenMembers, isRecord, text } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
-import { formFault } from '../../define/question.ts'
+import { filledIn, formFault } from '../../define/question.ts'
 import { show } from '../../define/validate.ts'
 import type { Ability, FormSchema, Question, Root, SampleQuestion } from '../../define/question.ts'
 import type { PeerInfo } from './client.ts'
@@ -50,27 +50,30 @@ export function encodeQuestion(question: Question, peer: PeerInfo): QuestionRequ
 }
 
 /** The answer as the handler gets it; a form is checked in `maxSteps`. Throws `Fault('invalid')`. */
-export function decodeAnswer(question: Question, result: unknown, peer: PeerInfo, maxSteps: number): unknown {
-  if (!isRecord(result)) throw unfit('is not an object')
+export function decodeAnswer(question: Question, given: unknown, peer: PeerInfo, maxSteps: number): unknown {
+  if (!isRecord(given)) throw unfit('is not an object')
+  const result = givenMembers(given)
   if (question.what === 'roots') {
     const { roots } = result
-    if (!Array.isArray(roots) || !roots.every(isRoot)) throw unfit('has no list of roots')
+    const list = Array.isArray(roots) ? roots.map((root) => isRecord(root) ? givenMembers(root) : root) : []
+    if (!Array.isArray(roots) || !list.every(isRoot)) throw unfit('has no list of roots')
     // The specification allows nothing else, and handlers that open files rely on it.
-    return roots.filter(({ uri }) => /^file:/i.test(uri))
+    return list.filter(({ uri }) => /^file:/i.test(uri))
   }
   if (question.what === 'sample') {
     const fault = samplingFault(result, peer)
     if (fault !== undefined) throw unfit(fault)
     return result
   }
-  const { action, content } = result
+  const { action, content = {} } = result
   if (action !== 'accept' && action !== 'decline' && action !== 'cancel') {
     throw unfit('needs an action: accept, decline or cancel')
   }
   if (question.what === 'elicit-url' || action !== 'accept') return { action }
-  const fault = formFault(question.schema, content ?? {}, maxSteps)
+  const filled = filledIn(content)
+  const fault = formFault(question.schema, filled, maxSteps)
   if (fault !== undefined) throw unfit(`does not fit the form: ${fault}`)
-  return { action, content: content ?? {} }
+  return { action, content: filled }
 }
 
 function isRoot(root: unknown): root is Root {

@@ -64,7 +64,7 @@ function hasExtensions({ abilities }: Peer): boolean {
 export function page(request: McpRequest, member: List): string {
   const { mcp, params, origin, peer } = request
   const { cursor } = params
-  if (cursor !== undefined && cursor !== null) return pageOf(request, member, itemsOf[member](request))
+  if (cursor !== undefined) return pageOf(request, member, itemsOf[member](request))
   const view = mcp.service.catalog.viewOf(origin.principal)
   const key = `${member} ${peer.revision.name} ${hasExtensions(peer)} ${showsPages(peer)} ${view}`
   let text = mcp.texts.get(key)
@@ -79,9 +79,8 @@ export function page(request: McpRequest, member: List): string {
 export function pageOf(request: McpRequest, member: string, items: readonly Item[], owner?: string): string {
   const { mcp, params: { cursor }, peer } = request
   const purpose = owner === undefined ? `${PURPOSE} ${member}` : `${PURPOSE} ${member} ${owner}`
-  const isFirst = cursor === undefined || cursor === null
   const opened = isName(cursor) ? mcp.seal.open(purpose, cursor) : undefined
-  const from = isFirst ? 0 : startOf(items, opened, owner !== undefined)
+  const from = cursor === undefined ? 0 : startOf(items, opened, owner !== undefined)
   const until = from + (mcp.options.pageSize ?? PAGE_SIZE)
   const shown = items.slice(from, until)
   const last = shown.at(-1)

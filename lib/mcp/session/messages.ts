@@ -3,7 +3,7 @@
  * questions to the client with their answers.
  * Spec: MCP 2025-11-25, Base Protocol, Messages; Cancellation; Elicitation; Sampling; Roots; Tasks.
  */
-import { isRecord } from '../../define/content.ts'
+import { givenMembers, isRecord } from '../../define/content.ts'
 import { formatJson } from '../../wire/json.ts'
 import { decodeMessage, formatNotification, formatRequest } from '../../wire/jsonrpc.ts'
 import { Fault } from '../../define/fault.ts'
@@ -15,7 +15,12 @@ import type { ClientAbilities } from '../protocol/client.ts'
 
 export type RequestMessage = RpcMessage & { readonly kind: 'request' }
 
-/** A parsed value as a message: `null` is not an id, and params are an object. */
+/** Members of params whose own members are the protocol's, not an author's. */
+const ownMembers: ReadonlySet<string> = new Set([
+  '_meta', 'argument', 'capabilities', 'clientInfo', 'context', 'notifications', 'ref', 'task',
+])
+
+/** A parsed value as a message: `null` is not an id, params are an object, and without what is null there. */
 export function readMessage(value: unknown, maxBytes: number): RpcMessage {
   const message = decodeMessage(value, maxBytes)
   if (message.kind === 'malformed') return message.id === null ? { ...message, id: undefined } : message
@@ -25,10 +30,26 @@ export function readMessage(value: unknown, maxBytes: number): RpcMessage {
   }
   if (message.kind === 'response') return message
   const { params } = message
-  if (params === undefined || isRecord(params)) return message
+  if (params === undefined) return message
+  if (params === null) return { ...message, params: undefined }
+  if (isRecord(params)) return withParams(message, params)
   const id = message.kind === 'request' ? message.id : undefined
   const isNoRequest = message.kind === 'notification'
   return { kind: 'malformed', id, why: '"params" must be an object', isNoRequest }
+}
+
+/** The message with the params that are given: many clients send null for what they leave out. */
+function withParams(
+  message: Extract<RpcMessage, { readonly params: unknown }>, params: Readonly<Record<string, unknown>>,
+): RpcMessage {
+  let given = givenMembers(params)
+  for (const name in given) {
+    const value = given[name]
+    if (!ownMembers.has(name) || !isRecord(value)) continue
+    const own = givenMembers(value)
+    if (own !== value) given = { ...given, [name]: own }
+  }
+  return given === params ? message : { ...message, params: given }
 }
 
 /** Takes a notification, or the answer to a question of ours. False where it concerns nothing here. */

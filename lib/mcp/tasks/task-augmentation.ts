@@ -34,8 +34,7 @@ const augmented = new WeakMap<RunningTask, AugmentedTask>()
 /** Makes a call a task, answers with it, and runs the tool. Throws where no task can be promised. */
 export function runAugmented(request: McpRequest, tool: Tool, work: ToolWork): MaybePromise<undefined> {
   const { mcp: { service }, origin, params: { task: wanted }, peer: { session } } = request
-  // Some clients send null for a time that the server chooses.
-  const ttl = isRecord(wanted) ? wanted['ttl'] ?? undefined : undefined
+  const ttl = isRecord(wanted) ? wanted['ttl'] : undefined
   if (!isRecord(wanted) || (ttl !== undefined && !(typeof ttl === 'number' && ttl > 0))) {
     throw new Fault('invalid', 'params.task must be an object, its ttl milliseconds above zero')
   }

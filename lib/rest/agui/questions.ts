@@ -4,7 +4,7 @@
  * Spec: AG-UI 1.0, Interrupts.
  */
 import { Fault } from '../../define/fault.ts'
-import { formFault } from '../../define/question.ts'
+import { filledIn, formFault } from '../../define/question.ts'
 import { digestOf, isRoundState, QuestionRounds } from '../../run/question-rounds.ts'
 import { isRecord } from '../../define/content.ts'
 import type { LiveCall } from '../../define/live-call.ts'
@@ -78,7 +78,7 @@ export class InterruptRounds extends QuestionRounds {
     const { isCancelled, payload } = response as Resume
     if (isCancelled) return { action: 'cancel' }
     if (question.what !== 'elicit') return { action: 'accept' }
-    const content = payload ?? {}
+    const content = filledIn(payload ?? {})
     const fault = formFault(question.schema, content, this.service.limits.maxCheckSteps)
     if (fault !== undefined) throw new Fault('invalid', `The payload does not fit the form: ${fault}`)
     return { action: 'accept', content }

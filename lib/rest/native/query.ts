@@ -91,8 +91,9 @@ function isSessionId(value: unknown): boolean {
 }
 
 function questionOf(body: Members, errors: Errors): Pick<Query, 'query' | 'history'> | undefined {
-  const names: string[] = TEXT_NAMES.filter((name) => Object.hasOwn(body, name))
-  if (Object.hasOwn(body, 'messages')) names.push('messages')
+  const names: string[] = [...TEXT_NAMES, 'messages'].filter((name) => (
+    Object.hasOwn(body, name) && body[name] !== null
+  ))
   const [name] = names
   if (names.length > 1) {
     for (const one of names) failed(errors, `/${one}`, `send one of ${names.join(', ')}`)

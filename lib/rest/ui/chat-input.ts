@@ -3,7 +3,7 @@
  * first thing that is wrong, but for earlier messages: no user can mend those.
  * Spec: AI SDK 5 to 7, UIMessage and ChatTransport.
  */
-import { isRecord, linesOf, text } from '../../define/content.ts'
+import { givenMembers, isRecord, linesOf, text } from '../../define/content.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { isName } from '../../wire/bounded.ts'
 import { formatJson } from '../../wire/json.ts'
@@ -29,7 +29,7 @@ export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
   if (!isRecord(body) || !Array.isArray(body['messages'])) {
     throw wrongBody('must be a JSON object with "messages", each with "role" and "parts"')
   }
-  const { id, messages, tools, trigger: _trigger, messageId: _messageId, ...metadata } = body
+  const { id, messages, tools, trigger: _trigger, messageId: _messageId, ...more } = body
   const all: readonly unknown[] = Array.isArray(messages) ? messages : []
   const last = all.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
   if (last < 0) throw wrongParam('messages', 'needs a message of the role user')
@@ -58,7 +58,8 @@ export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
     protocol: 'http', sessionId: chatId, conversationId: chatId, isNamed: chatId !== undefined,
     isContinued: last < all.length - 1,
     prompt: linesOf(message),
-    message, history, metadata, clientTools: clientToolsIn(tools), clientToolResults: [...results.values()],
+    message, history, metadata: givenMembers(more),
+    clientTools: clientToolsIn(tools), clientToolResults: [...results.values()],
   }
 }
 
