@@ -112,7 +112,8 @@ class Reading {
   }
 
   #write(part: Part, path: string, isCoerced: boolean): JsonObject {
-    const { type, inner, more = {}, rest, isClosed } = part
+    const { type, inner, more = {}, rest, isClosed, isFlagged = false } = part
+    this.isFuller ||= isFlagged
     const at = (one: unknown, ...keys: readonly (string | number)[]): JsonObject => (
       this.jsonOf(one, path + keys.map(step).join(''))
     )

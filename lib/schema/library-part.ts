@@ -30,6 +30,8 @@ export interface Part {
   readonly isCoerced?: boolean
   /** It has checks that JSON Schema cannot say. */
   readonly isNarrowed?: boolean
+  /** It has an expression with flags, which its library would write without them. */
+  readonly isFlagged?: boolean
   /** Whether its key may be left out. Left out: as its type and what is in it have it. */
   readonly isOptional?: boolean | undefined
   /** What it was made of, and what comes of it. */
@@ -92,8 +94,13 @@ export function keywordsOf(
 /** Dates are narrower than their formats; of other formats the name is enough. */
 function patternOf(expression: unknown, format: string | undefined): JsonObject {
   const isEnough = format !== undefined && !format.startsWith('date')
-  if (isEnough || !(expression instanceof RegExp) || !/^[gu]*$/.test(expression.flags)) return {}
+  if (isEnough || !(expression instanceof RegExp) || hasOwnFlags(expression.flags)) return {}
   return { pattern: expression.source }
+}
+
+/** Whether an expression takes what its source alone would not: JSON Schema has no flags. */
+export function hasOwnFlags(flags: unknown): boolean {
+  return typeof flags === 'string' && /[^dgu]/.test(flags)
 }
 
 /** A text as a part of a regular expression. */

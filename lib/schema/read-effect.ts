@@ -1,5 +1,5 @@
 /** Reads schemas of effect, which keep a syntax tree: version 3, and version 4. */
-import { about, escaped, itemsOf, rawOf, together } from './library-part.ts'
+import { about, escaped, hasOwnFlags, itemsOf, rawOf, together } from './library-part.ts'
 import type { Part, Raw, Side } from './library-part.ts'
 import type { JsonObject } from './rule.ts'
 
@@ -27,7 +27,7 @@ function readNode(node: Raw, tag: string, side: Side): Part {
   const written = annotation(node, 'JSONSchema')
   const kind = words.get(tag) ?? (tag === 'Arrays' ? 'array' : 'object')
   const more = together(...itemsOf(node['checks']).map((check) => keywordsOfCheck(check, kind)),
-    written !== undefined ? about(written) : {}, descriptionOf(node))
+    written !== undefined ? withoutFlagged(about(written), patternIn(node)) : {}, descriptionOf(node))
   const isNarrowed = itemsOf(node['checks']).length > 0
   switch (tag) {
     case 'Declaration': return { ...declared(node, written), more }
@@ -71,11 +71,22 @@ function keywordsOfCheck(check: unknown, type: string): JsonObject {
   }
   const given: unknown = toJsonSchema({ type, schemas: [] })
   // Effect counts halves of characters, and writes how few characters these can be.
-  const { minLength } = rawOf(rawOf(rawOf(annotations)['representation'])['payload'])
+  const payload = rawOf(rawOf(rawOf(annotations)['representation'])['payload'])
+  const { minLength } = payload
   return {
-    ...rawOf(Array.isArray(given) ? given[0] : given),
+    ...withoutFlagged(rawOf(Array.isArray(given) ? given[0] : given), payload),
     ...type === 'string' && minLength !== undefined && { minLength },
   }
+}
+
+/** Of version 3: the expression of a check. */
+function patternIn(node: Raw): Raw {
+  return rawOf(rawOf(Reflect.get(rawOf(node['annotations']), Symbol.for('effect/SchemaId/Pattern')))['regex'])
+}
+
+/** What is written of an expression by its source alone, where its flags let it take more. */
+function withoutFlagged({ pattern, ...more }: JsonObject, { flags }: Raw): JsonObject {
+  return pattern === undefined || hasOwnFlags(flags) ? more : { ...more, pattern }
 }
 
 /** A class of values: dates, and what its author wrote a JSON Schema of. */

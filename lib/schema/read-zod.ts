@@ -1,5 +1,5 @@
 /** Reads schemas of zod: version 3, and version 4 with zod/mini. */
-import { about, keywordsOf, itemsOf, rawOf, together } from './library-part.ts'
+import { about, hasOwnFlags, keywordsOf, itemsOf, rawOf, together } from './library-part.ts'
 import { isObject } from './rule.ts'
 import type { Part, Raw, Side } from './library-part.ts'
 import type { JsonObject } from './rule.ts'
@@ -119,6 +119,7 @@ function readPart(schema: object): Part | undefined {
       type, more, inner: innerType ?? element, several: items, rest, isClosed: name === 'tuple',
       choices: isObject(entries) ? membersOf(entries) : values, initial: def['defaultValue'],
       isCoerced: def['coerce'] === true, isNarrowed: checks.some(({ check }) => check === 'custom'),
+      isFlagged: checks.some(({ pattern }) => hasOwnFlags(rawOf(pattern)['flags'])),
     }
   }
 }

@@ -5,7 +5,7 @@
  */
 import { cut, step } from './error.ts'
 import { DATE, isOpen, libraryForm, timesOf } from './library-form.ts'
-import { itemsOf, rawOf, referenceTo, wordOf } from './library-part.ts'
+import { hasOwnFlags, itemsOf, rawOf, referenceTo, wordOf } from './library-part.ts'
 import { isChange, isCheck, madeBy } from './read-valibot.ts'
 import { isObject, isWritten } from './rule.ts'
 import { typeBoxForm } from './typebox.ts'
@@ -98,9 +98,10 @@ function ownFormOf(schema: Schematic, side: Side): OwnForm | undefined {
   const { vendor, jsonSchema } = schema['~standard']
   if (jsonSchema === undefined) return undefined
   const optionsOf = libraryOptions.get(vendor)
+  const flagged = flaggedIn(schema)
   const write = (one: Side): JsonObject => {
     const options = { target: 'draft-2020-12', libraryOptions: optionsOf?.(one) }
-    return jsonSchema[one](options)
+    return unflagged(jsonSchema[one](options), flagged) as JsonObject
   }
   try {
     const json = write(side)
@@ -214,6 +215,21 @@ function morphIn(schema: Schematic): Gap | undefined {
     return typeof key === 'number' ? `/prefixItems/${key}` : '/items'
   })
   return { path: steps.join(''), what: 'morph', isSure: true }
+}
+
+/** Of arktype: the expressions with flags. Its library writes their sources alone, which take less. */
+function flaggedIn(schema: Schematic): ReadonlySet<unknown> {
+  const nodes = itemsOf(rawOf(schema)['references']).map(rawOf)
+  return new Set(nodes.filter(({ flags }) => hasOwnFlags(flags)).map(({ rule }) => rule))
+}
+
+function unflagged(json: unknown, flagged: ReadonlySet<unknown>): unknown {
+  if (flagged.size === 0) return json
+  if (Array.isArray(json)) return json.map((one) => unflagged(one, flagged))
+  if (!isObject(json)) return json
+  return Object.fromEntries(Object.entries(json).flatMap(([name, one]) => (
+    name === 'pattern' && flagged.has(one) ? [] : [[name, unflagged(one, flagged)]]
+  )))
 }
 
 /** A form of what comes in, with what the form says of it that it is made into. */

@@ -28,6 +28,8 @@ const time = { json: { type: 'string', format: 'date-time' }, good: [TIME], bad:
 /** The same, with more keywords. */
 const times = { good: [TIME], bad: [1, 'x'], format: 'date-time' }
 const text = { json: { type: 'string' }, good: ['', 'a'], bad: [1, null] }
+/** Of `/^a/i`: JSON Schema has no flags. */
+const anyCase = { ...text, good: ['a', 'A'], bad: [1] }
 const number = { json: { type: 'number' }, good: [1, -2.5], bad: ['1', null] }
 const open = { json: {}, good: [1, 'a', null, {}], bad: [] }
 const never = { json: { not: {} }, good: [], bad: [1, 'a', null] }
@@ -56,6 +58,7 @@ const oneWay = (expected, output, path) => ({ ...expected, output, path })
 /** Of each library: what makes an object of one member, and its constructs. */
 const libraries = skip ? [] : [
   ['zod', (x) => z.object({ x }), {
+    'regex with flags': [z.string().regex(/^a/i), anyCase],
     string: [z.string().min(2).max(9).regex(/^a/).endsWith('b').includes('c.'), string],
     'coerce.string': [z.coerce.string(), { ...text, bad: [] }],
     number: [z.number(), number], int: [z.int().min(1).max(8), whole],
@@ -136,6 +139,7 @@ const libraries = skip ? [] : [
     meta: [z.string().meta({ title: 'T', id: 'T' }), { good: ['a'], bad: [1] }],
   }],
   ['zod', (x) => mini.object({ x }), {
+    'regex with flags': [mini.string().check(mini.regex(/^a/i)), anyCase],
     string: [mini.string().check(mini.minLength(2), mini.maxLength(9), mini.regex(/^a/), mini.endsWith('b'),
       mini.includes('c.')), string],
     int32: [mini.int32().check(mini.gte(1), mini.lte(8)), whole], date: [mini.date(), date('date')],
@@ -167,6 +171,7 @@ const libraries = skip ? [] : [
       { json: { type: 'string' }, good: [], bad: [1], output: { type: 'boolean' } }],
   }],
   ['zod', (x) => z3.object({ x }), {
+    'regex with flags': [z3.string().regex(/^a/i), anyCase],
     ZodString: [z3.string().min(2).max(9).regex(/^a/).endsWith('b').includes('c.'), string],
     ZodNumber: [z3.number().int().min(1).max(8), whole], ZodNaN: [z3.nan(), no('nan')],
     ZodBigInt: [z3.bigint(), no('bigint')], ZodBoolean: [z3.boolean(), { good: [true], bad: [1] }],
@@ -247,6 +252,7 @@ const libraries = skip ? [] : [
     'unknown pipe to': [type('unknown').pipe(Number).to('number'), { ...number, bad: ['x'] }],
     'string.numeric.parse': [type('string.numeric.parse'),
       { good: ['1'], bad: ['x', 1], output: { type: 'number' } }],
+    'text with flags': [type(/^a/i), anyCase],
     text: [type('/^a/'), { good: ['ab'], bad: ['b', 1] }], choice: [type(`'a' | 'b'`), choice],
     object: [type({ a: 'string' }), object], closed: [type({ '+': 'reject', a: 'string' }), closed],
     record: [type('Record<string, number>'), record], tuple: [type(['string', 'number']), pair],
@@ -277,6 +283,7 @@ const libraries = skip ? [] : [
     optionalWith: [S3.Struct({ a: S3.optionalWith(S3.String, { default: () => 'x' }) }), { good: [{},
       { a: '' }], bad: [{ a: 1 }] }],
     Int: [S3.Int.pipe(S3.between(1, 8)), whole],
+    'pattern with flags': [S3.String.pipe(S3.pattern(/^a/i)), { ...anyCase, json: undefined }],
     pattern: [S3.String.pipe(S3.pattern(/^a/)), { good: ['a'], bad: ['b', 1] }],
     Enums: [S3.Enums({ A: 0, B: 1 }), names],
     TemplateLiteral: [S3.TemplateLiteral('a', S3.Number), { good: ['a1'], bad: ['b1', 'a'] }],
@@ -302,6 +309,7 @@ const libraries = skip ? [] : [
     withDecodingDefault: [S4.Struct({ a: S4.optionalKey(S4.String) }), { good: [{},
       { a: '' }], bad: [{ a: 1 }] }],
     Int: [S4.Int.check(S4.isBetween({ minimum: 1, maximum: 8 })), whole],
+    'isPattern with flags': [S4.String.check(S4.isPattern(/^a/i)), anyCase],
     isPattern: [S4.String.check(S4.isPattern(/^a/u)), { good: ['a'], bad: ['b', 1] }],
     Enum: [S4.Enum({ A: 0, B: 1 }), names], Literals: [S4.Literals(['a', 'b']), choice],
     TemplateLiteral: [S4.TemplateLiteral(['a', S4.Number]), { good: ['a1'], bad: ['b1', 'a'] }],

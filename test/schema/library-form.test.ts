@@ -61,6 +61,18 @@ const members: readonly (readonly [
       ...noted({ JSONSchema: { allOf: [{ pattern: '^a' }, { pattern: '\\.\\/b$' }] } }),
     }),
     eff('String', { checks: [filter({ pattern: '^a' }), filter({ pattern: '\\.\\/b$' })] })],
+  ['a pattern whose flags take more', { type: 'string' },
+    z3('String', { checks: [{ kind: 'regex', regex: /^a/i }] }),
+    mini('string', { checks: [check('string_format', { format: 'regex', pattern: /^a/i })] }),
+    piped(val('string'), step('regex', { requirement: /^a/i })),
+    eff('Refinement', { from: eff('StringKeyword'), annotations: {
+      [Symbol.for('effect/SchemaId/Pattern')]: { regex: /^a/i },
+      [Symbol.for('effect/annotation/JSONSchema')]: { pattern: '^a' },
+    } }),
+    eff('String', { checks: [{ annotations: {
+      representation: { id: 'effect/schema/isPattern', payload: { source: '^a', flags: 'i' } },
+      toJsonSchema: () => ({ pattern: '^a' }),
+    } }] })],
   ['an integer', { type: 'integer', minimum: 1, exclusiveMaximum: 5, multipleOf: 2 },
     z3('Number', { checks: [
       { kind: 'int' }, { kind: 'min', value: 1, inclusive: true }, { kind: 'min', value: 0, inclusive: true },

@@ -142,6 +142,24 @@ test('arktype, which writes {} of what it cannot write, says what that is', () =
   assert.throws(() => contract(morph, { side: 'output' }), /'morph' at \/properties\/a\/prefixItems\/0/)
 })
 
+test('a pattern whose flags take more is not published without them', () => {
+  const text = { type: 'string' }
+  const at = (pattern: string): object => (
+    { properties: { a: { ...text, pattern }, pattern: { ...text, pattern: '^b' } } }
+  )
+  const without = { properties: { a: text, pattern: { ...text, pattern: '^b' } } }
+  const rules = [{ rule: '^a', flags: 'i' }, { rule: '^b', flags: 'u' }, { rule: '^b' }]
+  assert.deepEqual(contract(ark(() => at('^a'), undefined, { references: rules })).json, without)
+  const string = (pattern: RegExp): object => ({ _zod: { def: { type: 'string', checks: [
+    { _zod: { def: { check: 'string_format', format: 'regex', pattern } } },
+  ] } } })
+  const spelled = { input: () => ({ ...at('^a') }), output: () => ({ ...at('^a') }) }
+  const shape = { a: string(/^a/i), pattern: string(/^b/u) }
+  const zod = { ...of('zod', spelled), _zod: { def: { type: 'object', shape } } }
+  const { json } = contract(zod)
+  assert.deepEqual(json['properties'], without.properties)
+})
+
 test('texts that become dates are said to be dates', () => {
   const text = { type: 'string' }
   const time = { ...text, format: 'date-time' }
