@@ -258,6 +258,7 @@ test('what may stand in the query is read from there, and nothing else', async (
     ['?status=TASK_STATE_WORKING', []],
     ['?statusTimestampAfter=2999-01-01T00%3A00%3A00.000Z', []],
     ['?contextId=&pageToken=', [second.id, first.id]],
+    ['?pageSize=&historyLength=&status=&includeArtifacts=&statusTimestampAfter=', [second.id, first.id]],
   ]
   for (const [query, ids, artifacts = false] of rows) {
     const { body } = await tell(server, `GET /tasks${query}`)

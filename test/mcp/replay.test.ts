@@ -163,11 +163,14 @@ test('an event id that is none of the session is 400', async (t) => {
   const other = await begin(server)
   const stream = await other.listen()
   const foreign = (await stream.event())!.id
-  for (const id of ['', 'x', '1', 'a-b', foreign, foreign.replace(/.$/, 'x'), '-1', `${'a'.repeat(16)}-1`]) {
+  for (const id of ['x', '1', 'a-b', foreign, foreign.replace(/.$/, 'x'), '-1', `${'a'.repeat(16)}-1`]) {
     const response = await session.get({ 'Last-Event-ID': id })
     assert.equal(response.status, 400, id)
     assert.equal((await response.json() as Json).error.code, -32600)
   }
+  const fresh = await session.listen({ 'Last-Event-ID': '' })
+  assert.notEqual((await fresh.event())?.id, undefined)
+  await fresh.cancel()
   await stream.cancel()
 })
 

@@ -78,13 +78,13 @@ function requireVersion(exchange: Exchange): void {
     `A2A ${sentenceWithin(version)} is not spoken at this path; send A2A-Version: ${v1.version}${remedy}`)
 }
 
-/** The members in a query, with their names of JSON or of the protobuf definition. */
+/** The members in a query, with their names of JSON or of the protobuf definition. An empty one is none. */
 function readQuery(query: string, types: Route['query']): Readonly<Record<string, unknown>> {
   const members: Record<string, unknown> = {}
   if (query === '') return members
   for (const [given, text] of new URLSearchParams(query)) {
     const name = given.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-    if (name !== 'tenant' && !Object.hasOwn(types, name)) continue
+    if (text === '' || name !== 'tenant' && !Object.hasOwn(types, name)) continue
     if (Object.hasOwn(members, name)) {
       throw wrongField('params', name, 'must stand in the query once; leave the others out')
     }

@@ -170,11 +170,11 @@ export function get(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply>
   }
   const session = sessionOf(mcp, exchange)
   if ('status' in session) return session
-  const lastEventId = exchange.header('last-event-id')
+  // Whose last event had no id may write an empty one.
+  const lastEventId = onlyValue(exchange.header('last-event-id') ?? '')
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
   const { origin } = exchange
-  return lastEventId === undefined ? openStandalone(session, origin)
-    : resume(mcp, session, onlyValue(lastEventId), origin)
+  return lastEventId === '' ? openStandalone(session, origin) : resume(mcp, session, lastEventId, origin)
 }
 
 function resume(
