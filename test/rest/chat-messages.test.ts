@@ -103,6 +103,16 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
   ['two calls with one id', { messages: [user, asked('{"a":1}'), found, asked('{"a":2}'), found] }, {
     clientToolResults: [1, 2].map((a) => ({ id: 'c', name: 'find', args: { a }, result: 'Green tea' })),
   }],
+  ['calls of tools of another type', { messages: [
+    { role: 'assistant', content: 'a', tool_calls: [{ id: 'w', type: 'web_search', web_search: {} }] },
+    { role: 'tool', tool_call_id: 'w', content: '1' }, user,
+    { role: 'assistant', tool_calls: [
+      { type: 'of_tomorrow' }, { id: 'c', type: 'function', function: { name: 'find', arguments: '{}' } },
+    ] }, found,
+  ] }, {
+    history: ['a', 'A tool returned: 1'].map((content) => ({ role: 'assistant', content })),
+    clientToolResults: [{ id: 'c', name: 'find', args: {}, result: 'Green tea' }],
+  }],
   ['tools with any arguments, and with none', {
     tools: [true, {}, null, false].map((parameters, index) => (
       { type: 'function', function: { name: `f${index}`, parameters } }
@@ -221,6 +231,9 @@ const refused: readonly (readonly [
   ['a call that is none', { messages: [{ role: 'assistant', tool_calls: [{}] }, user] },
     'messages[0].tool_calls[0].id', /a string/],
   ['a call without a name', { messages: [{ role: 'assistant', tool_calls: [{ id: 'c' }] }, user] },
+    'messages[0].tool_calls[0].function.name', /a string/],
+  ['a call of nothing',
+    { messages: [{ role: 'assistant', tool_calls: [{ id: 'c', type: 'function' }] }, user] },
     'messages[0].tool_calls[0].function.name', /a string/],
   ['a call without a result', { messages: [user, asked('{}')] }, 'messages[1].tool_calls[0]',
     /has no result; add \{ "role": "tool", "tool_call_id": "c" \}/],

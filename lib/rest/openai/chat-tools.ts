@@ -205,7 +205,10 @@ export class ToolExchange {
 
   /** Undefined for one that is passed over. */
   #callOf(given: unknown, at: string, isFlat: boolean): MadeCall | undefined {
-    const { id: asked, function: called, custom } = isRecord(given) ? given : {}
+    const { id: asked, type, function: called, custom } = isRecord(given) ? given : {}
+    if (typeof type === 'string' && type !== 'function' && ![called, custom].some(isRecord)) {
+      return void this.#passed.add(at, 'is a call of a tool of another type')
+    }
     // A tool without a schema, which only other servers call.
     const free = isRecord(custom) ? { name: custom['name'], arguments: { input: custom['input'] } } : {}
     const { name: wanted, arguments: written } = isRecord(called) ? called : free
