@@ -123,7 +123,7 @@ test('the members of a group are told apart as they speak, in turn or all at onc
   assert.match(both.join(' '), /Poet of a rose.*Critic of a rose/s)
 })
 
-test('a stream that fails has one state, and the query is still there', options, async (t) => {
+test('a stream that fails has one state, and is tried again where it stands', options, async (t) => {
   const failing = agent('Failing', async function* () {
     yield 'A beginning'
     await Promise.resolve()
@@ -134,8 +134,15 @@ test('a stream that fails has one state, and the query is still there', options,
   await ask(page, 'Help')
   await page.sees('500 Internal Server Error: The office is closed.')
   await page.sees(/Failed\s+total/)
-  assert.doesNotMatch(await page.text('main'), /200|Done|State/)
-  assert.equal(await page.evaluate(`document.querySelector('textarea').value`), 'Help')
+  assert.doesNotMatch(await page.text('main'), /(?<!\.)200|Done|State/)
+  assert.equal(await page.evaluate(`document.querySelector('textarea').value`), '')
+  await page.fill('Query', 'Another')
+  await page.click('button', 'Retry')
+  await page.isTrue(`document.querySelectorAll('.turn .query').length === 1`)
+  await page.sees(/^Help[^]*The office is closed\.[^]*Failed\s+total/, '.turn')
+  assert.equal(await page.evaluate(`document.querySelector('textarea').value`), 'Another')
+  const sent = page.sent.filter(({ method, url }) => method === 'POST' && url.endsWith('/agents/hopeless'))
+  assert.equal(sent.length, 2)
   await page.click('link', 'Failing')
   await page.sees('Failing', 'section:not([hidden]) h2')
   await ask(page, 'Go')
@@ -167,6 +174,74 @@ test('a question is asked in the talk: over A2A, which is offered where HTTP can
   await page.sees('Small or large?')
   await page.click('button', 'Stop')
   await page.sees(/Stopped/, '.turn:last-child')
+})
+
+test('Retry sends a message with its files, and goes on with the talk', options, async (t) => {
+  let isOpen = false
+  const desk = agent('Desk', (prompt: string, call: Call) => {
+    const file = call.message.find((one) => one.type === 'resource')
+    if (prompt.startsWith('late') && !isOpen) throw new Error('closed')
+    return `${prompt} with ${file?.resource.blob ?? 'nothing'} after ${call.history.length}`
+  })
+  const page = await talk(t, { agents: [desk] }, 'desk', {}, /status of 500/)
+  await page.choose('Sent over', 'A2A')
+  await ask(page, 'first')
+  await page.sees('first with nothing after 0')
+  const path = join(modules(t, { 'note.txt': 'hello' }), 'note.txt')
+  const { result } = await page.send('Runtime.evaluate', {
+    expression: `document.querySelector('input[type=file]')`,
+  })
+  const { objectId } = result as { objectId: string }
+  await page.send('DOM.setFileInputFiles', { files: [path], objectId })
+  await page.sees('note.txt')
+  await ask(page, 'late')
+  await page.sees(/Failed\s+total/)
+  await ask(page, 'next')
+  await page.sees('next with nothing')
+  isOpen = true
+  await page.click('button', 'Retry')
+  await page.sees(/late[^]*with aGVsbG8=[^]*Done[^]*next with nothing/)
+  assert.doesNotMatch(await page.text('main'), /Failed|Retry/)
+  assert.equal(await page.evaluate(`document.activeElement.ariaLabel`), 'Query')
+})
+
+test('a question over A2A is declined, which ends its task', options, async (t) => {
+  const schema = { type: 'object', properties: { size: { type: 'string' } }, required: ['size'] }
+  const shop = agent('Shop', async (prompt: string, call: Call) => {
+    await call.elicit({ message: 'Which **size**?', schema })
+    return prompt
+  })
+  const page = await talk(t, { agents: [shop] }, 'shop')
+  await page.choose('Sent over', 'A2A')
+  for (const query of ['tea', 'milk']) {
+    await ask(page, query)
+    await page.sees('Which size?', '.turn:last-child')
+    await page.click('button', 'Decline')
+    await page.sees(/You have declined[^]*Declined\s+total/, '.turn:last-child')
+    assert.equal(await page.evaluate(`document.querySelector('form[aria-label="A question"]')`), null)
+  }
+  await page.click('link', 'A2A')
+  await page.choose('Agent', 'Shop')
+  await page.click('button', 'List the tasks')
+  await page.sees(/canceled[^]*canceled/, 'section:not([hidden])')
+  assert.doesNotMatch(await page.text('section:not([hidden])'), /input required/)
+})
+
+test('the code is of the protocol that a message is sent over', options, async (t) => {
+  const page = await talk(t, { agents: [agent('Echo', (prompt: string) => prompt)] }, 'echo', { width: 1400 })
+  const code = async (): Promise<string> =>
+    String(await page.evaluate(`document.querySelector('.source pre').textContent`))
+  assert.match(await code(), /^curl \S+\/agents\/echo -H 'Content-Type: [a-z/]+' -d '{"query":"hello"}'$/)
+  await page.click('tab', 'A2A')
+  assert.match(await code(), /\/agents\/echo\/a2a .*"SendMessage"/)
+  await page.choose('Sent over', 'A2A')
+  assert.match(await code(), /\/agents\/echo\/a2a .*"SendMessage"/)
+  await page.click('tab', 'Stream')
+  assert.match(await code(), /^curl -N \S+\/a2a .*"SendStreamingMessage"/)
+  await page.click('tab', 'JavaScript')
+  assert.match(await code(), /"method": "SendMessage"/)
+  await page.choose('Sent over', 'HTTP')
+  assert.match(await code(), /\/agents\/echo"[^]*"query": "hello"/)
 })
 
 test('tools and tokens are seen over A2A too', options, async (t) => {

@@ -122,14 +122,25 @@ test('the shortest code comes first, the envelope of MCP a tab further', options
   const code = (): Promise<unknown> => page.evaluate(`document.querySelector('.source pre').textContent`)
   assert.deepEqual((await page.names('tab')).slice(2), ['curl', 'MCP', 'JavaScript', 'Python'])
   const type = `-H 'Content-Type: application/json'`
-  assert.equal(await code(), `curl ${url}/tools/find_trains \\\n  ${type} \\\n  -d '{"to":"St. John'\\''s"}'`)
+  const call = (more = ''): string => `curl ${url}/mcp ${type}${more} -d '{"jsonrpc":"2.0","id":1,`
+    + `"method":"tools/call","params":{"name":"find_trains","arguments":{"to":"St. John'\\''s"}}}'`
+  assert.equal(await code(), call())
+  await page.choose('Called over', 'MCP 2025-11-25')
+  assert.equal(await code(), call(` -H 'MCP-Protocol-Version: 2025-11-25'`))
+  await page.click('tab', 'MCP')
+  assert.match(String(await code()), /Mcp-Session-Id: YOUR_SESSION/)
+  await page.choose('Called over', 'HTTP')
+  assert.deepEqual((await page.names('tab')).slice(2), ['curl', 'JavaScript', 'Python'])
+  assert.equal(await code(), `curl ${url}/tools/find_trains ${type} -d '{"to":"St. John'\\''s"}'`)
+  await page.choose('Called over', 'MCP 2026-07-28')
+  assert.equal(await code(), call())
   await page.click('tab', 'MCP')
   assert.match(String(await code()), new RegExp(`^curl ${url}/mcp [^]*"method": "tools/call"`))
   await page.click('tab', 'JavaScript')
-  const javascript = /^const response = await fetch\([^]*JSON\.stringify\(\{\s+"to": "St\. John's"\s+\}\)/
+  const javascript = /^const response = await fetch\([^]*JSON\.stringify\(\{[^]*"to": "St\. John's"\s+\}/
   assert.match(String(await code()), javascript)
   await page.press('ArrowRight')
-  const python = /^import json[^]*json\.dumps\(\{\s+"to": "St\. John's"\s+\}\)\.encode\(\)/
+  const python = /^import json[^]*json\.dumps\(\{[^]*"to": "St\. John's"\s+\}[^]*\.encode\(\)/
   assert.match(String(await code()), python)
   await page.click('button', 'Copy')
   await page.sees('Copied')
@@ -170,6 +181,12 @@ test('the samples of a call run as they stand', options, async (t) => {
       continue
     }
     assert.match(stdout, /Three trains go to St\. John's \\*"x/, tab)
+  }
+  for (const door of ['MCP 2025-11-25', 'HTTP']) {
+    await page.choose('Called over', door)
+    await page.click('tab', 'curl')
+    const { stdout } = await execute('sh', ['-c', String(await page.evaluate(shown))])
+    assert.match(stdout, /Three trains go to St\. John's \\*"x/, door)
   }
 })
 
@@ -272,15 +289,16 @@ test('a key is asked for, kept in the tab, and never part of an address', option
   await page.sees('401 Unauthorized')
   await page.sees('the server asks for a key', '#key-form')
   await page.isTrue(`document.activeElement.id === 'key'`)
-  assert.doesNotMatch(await page.text('nav'), /Tools/)
+  const cards = `[...document.querySelectorAll('.card, nav, section')]
+    .filter((one) => one.checkVisibility()).length`
+  assert.equal(await page.evaluate(cards), 1, 'one card')
+  assert.deepEqual((await page.names('button')), ['Theme: system', 'Use key'])
   await page.fill('API key', 'wrong')
   await page.press('Enter')
   await page.sees('does not take this key', '#key-form')
   await page.isTrue(`document.activeElement.id === 'key'`)
   await page.press('Escape')
-  await page.isTrue(`document.activeElement.id === 'key-button'`)
   await page.sees('401 Unauthorized')
-  await page.click('button', 'Enter a key')
   await page.fill('API key', 'sesame')
   await page.click('button', 'Use key')
   await heading(page, 'Travel Guide')
@@ -300,6 +318,8 @@ test('a key is asked for, kept in the tab, and never part of an address', option
   await page.click('button', 'API key')
   await page.click('button', 'Forget')
   await page.sees('401 Unauthorized')
+  assert.equal(await page.evaluate(cards), 1, 'one card again')
+  assert.doesNotMatch(await page.text(), /Plans and books/)
 })
 
 test('what was sent with one key is not shown with another', options, async (t) => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Browser, absent } from '../fixtures/browser.ts'
-import { eventually, listen } from '../fixtures/client.ts'
+import { eventually, listen, serve } from '../fixtures/client.ts'
 import { Gate, showcase } from '../fixtures/showcase.ts'
 import type { TestContext } from 'node:test'
 import type { Page } from '../fixtures/browser.ts'
+import type { TriportServer } from '../../lib/index.ts'
 
 /** What things of the travel office answer, in a browser. */
 const options = { skip: absent, timeout: 120_000 }
@@ -178,6 +179,7 @@ test('descriptions are shown with the marks in them', options, async (t) => {
 test('a form is as high as what is in it, however high the code beside it is', options, async (t) => {
   const { url } = await listen(t, { tools: [{ name: 'look', description: 'Looks.', run: () => '' }] })
   const page = await browser.open(t, `${url}/docs#tool/look`, { width: 1400 })
+  await page.click('tab', 'MCP')
   await page.isTrue(`document.querySelector('.split pre')?.textContent.includes('look')`)
   const heights = await page.evaluate(`[...document.querySelector('.split').children]
     .map(one => one.getBoundingClientRect().height)`) as readonly number[]
@@ -304,10 +306,53 @@ test('a result is seen as text, picture, sound and link', options, async (t) => 
   assert.match(await page.text('main'), /Resource office:\/\/timetable timetable/)
 })
 
-test('a tool that fails says so', options, async (t) => {
-  const { page } = await office(t, 'tool/cancel_trip')
+test('a tool that fails says so, through every door', options, async (t) => {
+  const { page } = await office(t, 'tool/cancel_trip', /status of 500/)
+  for (const door of ['MCP 2026-07-28', 'MCP 2025-11-25', 'HTTP']) {
+    await page.choose('Called over', door)
+    await page.click('button', 'Run')
+    await page.sees(/Failed · \d/)
+    const why = door === 'HTTP' ? '500 Internal Server Error' : 'The tool says that it failed:'
+    const text = await page.sees(why)
+    assert.doesNotMatch(text, /Done/, door)
+    await page.evaluate(`document.querySelector('.facts').textContent = ''`)
+  }
+})
+
+test('arguments that are refused are told from a tool that fails, through every door', options, async (t) => {
+  const { page } = await office(t, 'tool/find_trains', /status of 422/)
+  await page.click('tab', 'JSON')
+  await page.fill('Arguments as JSON', '{"to":5}')
+  for (const door of ['MCP 2026-07-28', 'MCP 2025-11-25', 'HTTP']) {
+    await page.choose('Called over', door)
+    await page.click('button', 'Run')
+    const text = await page.sees(/Arguments refused · \d[^]*to: must be a string/)
+    assert.doesNotMatch(text, /Failed|Done|failed/, door)
+    await page.evaluate(`document.querySelector('.facts').textContent = ''`)
+  }
+})
+
+test('a server that does not answer is told, and so is that it answers again', options, async (t) => {
+  const { agents = [], tools = [] } = showcase(new Gate())
+  const begin = (): TriportServer => (
+    serve(t, { name: 'Office', agents, tools, protocol: 'all', graceMs: 0 })
+  )
+  const server = begin()
+  const { url } = await server.listen(0)
+  const page = await browser.open(t, `${url}/docs#tool/show_ticket`, {}, /ERR_|Failed to load|status of 500/)
+  await page.sees('show_ticket', 'main h2')
+  await server.close()
   await page.click('button', 'Run')
-  await page.sees('The tool says that it failed:')
+  await page.sees(/No answer · \d[^]*The server does not answer\./)
+  await page.sees('does not answer', '#health')
+  await page.click('link', 'Hopeless')
+  await page.fill('Query', 'Help')
+  await page.press('Enter')
+  await page.sees(/The server does not answer\.[^]*No answer\s+total/, 'section:not([hidden])')
+  await begin().listen(Number(new URL(url).port))
+  await page.click('button', 'Retry')
+  await page.sees(/The office is closed\.[^]*Failed\s+total/, 'section:not([hidden])')
+  await page.sees(/^up/, '#health')
 })
 
 test('a session that the server has forgotten is opened anew', options, async (t) => {
