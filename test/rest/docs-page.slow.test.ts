@@ -294,6 +294,10 @@ test('a model that a tool asks for is played by who reads the page', options, as
     await page.fill('Answer', 'A fine place.')
     await page.click('button', 'Answer')
     await page.sees('It says: {"type":"text","text":"A fine place."}')
+    await page.click('button', 'Run')
+    await page.sees('Praise Porto.')
+    await page.click('button', 'Decline')
+    await page.sees(door.includes('2026') ? /Declined · \d[^]*You have declined/ : /Failed · \d/)
   }
 })
 

@@ -32,7 +32,9 @@ function hostsJson(): string {
     const { id, title, protocol, files: { macos, project = macos }, member, format, then } = host
     const module = { command: 'npx', args: ['triport', 'serve', '/path/to/agent.js', hostFlag(host)] }
     return {
-      id, title, protocol, file: project, member, format, then,
+      id, title, protocol, file: project, then,
+      // What most have is known there.
+      member: member === 'mcpServers' ? undefined : member, format: format === 'json' ? undefined : format,
       process: hostEntry(host, module), address: hostEntry(host, { url }),
       keyed: host.takesVariables ? hostEntry(host, { url, keyVariable: 'TRIPORT_API_KEY' }) : undefined,
     }
