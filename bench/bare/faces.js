@@ -103,7 +103,7 @@ function responseOf({ id, createdAt, model, store }, status, completedAt, output
     output,
     error: null, tools: [], tool_choice: 'auto', truncation: 'disabled', parallel_tool_calls: true,
     text: { format: { type: 'text' } }, top_p: 1, temperature: 1, presence_penalty: 0, frequency_penalty: 0,
-    top_logprobs: 0, max_output_tokens: null, max_tool_calls: null, reasoning: null, user: null,
+    reasoning: null, top_logprobs: 0, max_output_tokens: null, max_tool_calls: null, user: null,
     usage, store, background: false, service_tier: 'default', metadata: {}, safety_identifier: null,
     prompt_cache_key: null,
   }

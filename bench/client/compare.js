@@ -26,11 +26,11 @@ function linesOf({ head, body, chunks }) {
   return lines
 }
 
-/** Takes out UUIDs, with dashes or without, ids of requests (ten hexadecimal digits, a count), and times. */
+/** Takes out UUIDs, with dashes or without (of a part with its place), ids of requests (ten hexadecimal digits, a count), and times. */
 function mask(text) {
   return text
     .replace(/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, 'UUID')
-    .replace(/_[\da-f]{32}\b/g, '_UUID')
+    .replace(/_[\da-f]{32}(?:[\da-f]{2})?\b/g, '_UUID')
     .replace(/"(created|created_at|completed_at)":\d{10}\b/g, '"$1":TIME')
     .replace(/\b[\da-f]{10}-[\da-z]+\b/g, 'REQUEST')
     .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"TIME"')

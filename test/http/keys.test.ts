@@ -140,7 +140,9 @@ test('a credential is one, in a header, by one scheme', () => {
   assert.equal(of({ 'authorization': 'bEARER   k' }), 'k')
   assert.equal(of({ 'authorization': 'Bearer k', 'x-api-key': 'k' }), 'k')
   assert.equal(of({ 'x-api-key': 'k' }), 'k')
-  const others = ['Basic k', 'Bearer', 'Bearer ', 'Bearerk', 'k', 'x Bearer k', 'Bearer\tk', '']
+  assert.equal(of({ 'authorization': '', 'x-api-key': 'k' }), 'k')
+  assert.equal(of({ 'authorization': '' }), undefined)
+  const others = ['Basic k', 'Bearer', 'Bearer ', 'Bearerk', 'k', 'x Bearer k', 'Bearer\tk']
   for (const authorization of others) {
     assert.equal(of({ authorization }), undefined, authorization)
     assert.equal(of({ authorization, 'x-api-key': 'k' }), undefined, authorization)
