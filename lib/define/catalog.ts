@@ -2,7 +2,7 @@
  * Everything that one server serves, in stable order. It can change while the server runs; listeners learn
  * which list changed.
  */
-import { normalUri } from '../wire/uri.ts'
+import { normalAddress } from '../wire/uri.ts'
 import { allMembers, sameIdMessage } from './agent.ts'
 import { defineThing } from './normalize-definitions.ts'
 import { rejectMore, requireString, show } from './validate.ts'
@@ -65,7 +65,7 @@ export class Catalog {
 
   /** A fixed resource by its URI, in whatever spelling. */
   resource(uri: string): Resource | undefined {
-    return this.#things.resource.get(normalUri(uri))
+    return this.#things.resource.get(normalAddress(uri))
   }
 
   /** A template by its own text. */
@@ -171,7 +171,7 @@ export class Catalog {
     }
     const key = requireString('catalog.remove', 'name', { name })
     const page = kind === 'tool' ? this.tool(key)?.ui?.page : undefined
-    const isRemoved = this.#mapOf(kind).delete(kind === 'resource' ? normalUri(key) : key)
+    const isRemoved = this.#mapOf(kind).delete(kind === 'resource' ? normalAddress(key) : key)
     if (isRemoved) this.#notify({ kind, name, change: 'removed' })
     const isLeft = page !== undefined && this.tools.every(({ ui }) => ui?.uri !== page.uri)
     if (isLeft && this.resource(page.uri) === page) this.remove('resource', page.uri)
@@ -212,7 +212,7 @@ export class Catalog {
 }
 
 function keyOf(thing: Served): string {
-  return thing.kind === 'resource' ? normalUri(thing.uri) : nameOf(thing)
+  return thing.kind === 'resource' ? normalAddress(thing.uri) : nameOf(thing)
 }
 
 /** The name by which a thing is removed. */

@@ -1,5 +1,6 @@
 /** What an agent gets of a call: the present message with its files, and those before it. */
 import { formatJson } from '../wire/json.ts'
+import { mainTypeOf } from '../wire/media.ts'
 import type { Call } from '../define/call.ts'
 import type { ChatMessage } from '../define/chat.ts'
 import type { Content, ContentInput } from '../define/content.ts'
@@ -71,8 +72,8 @@ export function asOneText(prompt: string, call: Call): string {
 export function fileBlock(
   { data, mediaType, name }: Omit<AttachedFile, 'name'> & { readonly name?: string | undefined },
 ): ContentInput {
-  if (mediaType.startsWith('image/')) return { type: 'image', data, mimeType: mediaType }
-  if (mediaType.startsWith('audio/')) return { type: 'audio', data, mimeType: mediaType }
+  if (mainTypeOf(mediaType) === 'image') return { type: 'image', data, mimeType: mediaType }
+  if (mainTypeOf(mediaType) === 'audio') return { type: 'audio', data, mimeType: mediaType }
   const uri = `file:///${encodeURIComponent(name ?? 'file')}`
   return { type: 'resource', resource: { uri, mimeType: mediaType, blob: data } }
 }

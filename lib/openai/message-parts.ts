@@ -4,6 +4,7 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
 import { formatJson } from '../wire/json.ts'
+import { mainTypeOf } from '../wire/media.ts'
 import type { Content } from '../define/content.ts'
 
 const PICTURE = /\.(?:png|jpe?g|gif|webp)$/i
@@ -47,7 +48,7 @@ function textPart(text: string): object { return { type: 'text', text } }
 
 function isPicture({ uri, mimeType = '' }: Extract<Content, { readonly type: 'resource_link' }>): boolean {
   if (!/^https?:\/\//i.test(uri) || !URL.canParse(uri)) return false
-  return mimeType.startsWith('image/') || (mimeType === '' && PICTURE.test(new URL(uri).pathname))
+  return mainTypeOf(mimeType) === 'image' || (mimeType === '' && PICTURE.test(new URL(uri).pathname))
 }
 
 /** A block as a line of text. */

@@ -3,6 +3,7 @@
  * operator lists, and what is connected to. RFC 6761 §6.3 (localhost).
  */
 import { ipKindOf } from './ip.ts'
+import { defaultPorts } from './uri.ts'
 import type { LookupFunction } from 'node:net'
 import type { IpKind } from './ip.ts'
 
@@ -17,8 +18,6 @@ const LISTED = new RegExp(`^(?:\\*\\.)?((?:${LABELS}|\\[[0-9a-f:.]+\\])(?::[1-9]
 /** Names that no name server of the internet knows: RFC 6762 §3, RFC 8375, ICANN's resolution of 2024. */
 const PRIVATE_NAME = /(?:^|\.)(?:local|internal|home\.arpa)$/
 const none: readonly never[] = []
-/** A URL does not show a port that its scheme has anyway. */
-const defaultPorts: ReadonlyMap<string, string> = new Map([['https:', '443'], ['http:', '80']])
 
 /** The host as it is looked up: without brackets, without the dot of the root. */
 export function hostNameOf({ hostname }: URL): string {
@@ -72,7 +71,8 @@ export function pinnedTo(addresses: readonly HostAddress[]): LookupFunction {
 export function isListedHost(url: URL, hosts: readonly string[] | undefined): boolean {
   if (hosts === undefined) return true
   const name = hostNameOf(url)
-  const port = url.port || defaultPorts.get(url.protocol)
+  // A URL does not show a port that its scheme has anyway.
+  const port = url.port || defaultPorts.get(url.protocol.slice(0, -1))
   const shown = name.includes(':') ? `[${name}]` : name
   return hosts.some((host) => {
     const [, listed = '', listedPort] = /^(.+?)(?::(\d+))?$/.exec(host) ?? none

@@ -14,8 +14,9 @@ function encodeReserved(text: string): string {
 }
 
 /**
- * A URI in its normal form, so that equal URIs are equal texts: what a URI cannot hold is escaped, escapes of
- * unreserved characters are undone and the others in upper case, the scheme in lower case (RFC 3986 §6.2.2).
+ * A URI, or its beginning, in its normal form, so that equal URIs are equal texts: what a URI cannot hold is
+ * escaped, escapes of unreserved characters are undone and the others in upper case, the scheme in lower
+ * case, and the host of the web (RFC 3986 §6.2.2). Of other schemes the host may be a name of an author's.
  */
 export function normalUri(uri: string): string {
   return encodeReserved(uri)
@@ -24,6 +25,38 @@ export function normalUri(uri: string): string {
       return /[\w.~-]/.test(char) ? char : escape.toUpperCase()
     })
     .replace(/^[A-Za-z][A-Za-z0-9+.-]*:/, (scheme) => scheme.toLowerCase())
+    .replace(/^(?:https?|wss?|ftp):\/\/[^/?#@]*/, (origin) => origin.toLowerCase())
+}
+
+/** The ports of schemes that have one. RFC 9110 §4.2, RFC 6455 §3, RFC 1738 §3.2.1. */
+export const defaultPorts: ReadonlyMap<string, string> = new Map([
+  ['http', '80'], ['https', '443'], ['ws', '80'], ['wss', '443'], ['ftp', '21'],
+])
+
+/**
+ * The same of a whole URI. An address of the web also loses the dot of the root and the port that its scheme
+ * has anyway, and has the path `/` where it has none (RFC 3986 §6.2.3).
+ */
+export function normalAddress(uri: string): string {
+  return normalUri(uri)
+    .replace(/^(https?|wss?|ftp):\/\/([^/?#@:[]+|\[[^\]/?#@]+\])(?::(\d*))?(?=[/?#]|$)\/?/, (...found) => {
+      const [, scheme, host, digits = ''] = found as readonly string[]
+      const port = digits === '' ? '' : String(Number(digits))
+      const isUsual = port === '' || port === defaultPorts.get(scheme!)
+      return `${scheme}://${host!.replace(/\.$/, '')}${isUsual ? '' : `:${port}`}/`
+    })
+    // RFC 8089 §2: three ways to write a file of this machine.
+    .replace(/^file:(?:\/\/localhost)?\/(?!\/)/i, 'file:///')
+}
+
+/** Whether two addresses are one, apart from a slash at the end. What is no address equals itself alone. */
+export function isSameAddress(one: unknown, other: string): boolean {
+  if (one === other) return true
+  return typeof one === 'string' && URL.canParse(one) && URL.canParse(other) && bare(one) === bare(other)
+}
+
+function bare(address: string): string {
+  return normalAddress(new URL(address).href).replace(/\/$/, '')
 }
 
 /** A text without its escapes; undefined where one is broken, or they are no UTF-8. */

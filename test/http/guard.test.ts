@@ -62,6 +62,15 @@ const hosts: readonly (readonly [
   [{ publicUrl: new URL('https://agents.example') }, 'none', 'anything.example', true],
   [{ allowedHosts: ['agents.example'] }, 'none', 'anything.example', false],
   [{ allowedHosts: [] }, 'none', 'anything.example', false],
+  // The port that a scheme has anyway, the dot of the root, the forms of an address.
+  [{ allowedHosts: ['agents.example:443'] }, 'network', 'agents.example', true],
+  [{ allowedHosts: ['agents.example:443'] }, 'network', 'AGENTS.example.:443', true],
+  [{ allowedHosts: ['agents.example:443'] }, 'network', 'agents.example:8443', false],
+  [{ allowedHosts: ['agents.example:8443'] }, 'network', 'agents.example', false],
+  [{ allowedHosts: ['Agents.Example.'] }, 'network', 'agents.example:443', true],
+  [{ allowedHosts: ['[2001:db8::1]'] }, 'network', '[2001:DB8:0:0::1]:80', true],
+  [{ publicUrl: new URL('https://agents.example./') }, 'network', 'agents.example', true],
+  [{}, 'loopback', 'LOCALHOST.:8080', true], [{}, 'loopback', '[0:0:0:0:0:0:0:1]:8080', true],
 ]
 
 test('a Host that is on no list is refused', () => {
@@ -89,6 +98,15 @@ const origins: readonly (readonly [
   [{}, 'localhost', 'http://localhost, http://evil.example', false],
   [{ allowedOrigins: ['https://app.example'] }, 'localhost', 'https://app.example', true],
   [{ allowedOrigins: ['https://app.example'] }, 'localhost', 'https://APP.example:443', true],
+  [{ allowedOrigins: ['HTTPS://App.Example:443/'] }, 'localhost', 'https://app.example', true],
+  [{ allowedOrigins: ['https://app.example'] }, 'localhost', 'https://app.example.', true],
+  [{ allowedOrigins: ['https://app.example.'] }, 'localhost', 'https://app.example', true],
+  [{ cors: ['https://app.example/'] }, 'localhost', 'https://app.example', true],
+  [{ publicUrl: new URL('https://app.example.:443') }, 'app.example', 'https://app.example', true],
+  [{ allowedHosts: ['app.example'] }, 'APP.example.:443', 'https://app.example', true],
+  [{ allowedHosts: ['app.example'] }, 'app.example:80', 'http://app.example', true],
+  [{ allowedHosts: ['app.example'] }, 'app.example:80', 'https://app.example', false],
+  [{}, 'localhost', 'http://LOCALHOST.:3000', true],
   [{ allowedOrigins: ['https://app.example'] }, 'localhost', 'http://app.example', false],
   [{ allowedOrigins: ['https://app.example'] }, 'localhost', 'https://app.example:8443', false],
   [{ cors: 'https://app.example' }, 'localhost', 'https://app.example', true],

@@ -84,7 +84,7 @@ for (const [name, isGood, ...members] of [
   ['nbf', true, '0', `${NOW + 30}`],
   ['iat', false, '"0"', 'null', '-1e400', '1e400', `${NOW + 31}`],
   ['iat', true, '0', `${NOW + 30}`],
-  ['iss', false, `["${issuer}"]`, 'null', '1', `"${issuer}/"`, '""'],
+  ['iss', false, `["${issuer}"]`, 'null', '1', `"${issuer}/x"`, '""'],
   ['sub', false, '""', 'null', '5', '["ann"]', 'true', '{}'],
   ['aud', false, '[]', 'null', '5', '{}', '""', `["${audience}",5]`, `[["${audience}"]]`, '["other"]'],
   ['aud', true, `["${audience}"]`, `["other","${audience}"]`],
@@ -235,7 +235,8 @@ test('metadata counts where it is of the same issuer and names a secure address'
   ))
   for (const [document, isTaken] of [
     [{ issuer, jwks_uri: jwksUri }, true],
-    [{ issuer: `${issuer}/`, jwks_uri: jwksUri }, false], [{ jwks_uri: jwksUri }, false],
+    [{ issuer: `${issuer}/`, jwks_uri: jwksUri }, true],
+    [{ issuer: `${issuer}/x`, jwks_uri: jwksUri }, false], [{ jwks_uri: jwksUri }, false],
     [{ issuer: [issuer], jwks_uri: jwksUri }, false], [{ issuer }, false], [{ issuer, jwks_uri: 5 }, false],
     [{ issuer, jwks_uri: 'http://login.example.com/keys' }, false],
     [{ issuer, jwks_uri: 'http://127.0.0.1:1/keys' }, false], [{ issuer, jwks_uri: 'keys' }, false],
@@ -361,4 +362,19 @@ test('options of another kind are refused', () => {
     const options = { issuer, audience, ...more } as JwksOptions
     assert.throws(() => jwksVerifier(options), { name: 'TypeError', message: why })
   }
+})
+
+test('a slash at the end, a port that is usual and capitals make no other issuer or audience', async (t) => {
+  const net = netOf(t, [jwk(rsa)])
+  for (const [iss, aud] of [
+    [`${issuer}/`, audience], ['HTTPS://LOGIN.example.com:443', audience], [issuer, `${audience}/`],
+    [issuer, ['other', audience.replace('https://', 'HTTPS://')]],
+  ] as const) {
+    const info = await net.read(tokenOf({ ...claims, iss, aud }))
+    assert.deepEqual([info?.subject, info?.issuer], ['ann', issuer], `${iss} ${aud}`)
+  }
+  for (const [iss, aud] of [
+    [`${issuer}.`.replace('.com.', '.org'), audience], [issuer, `${audience}x`], [issuer, `${audience}?a`],
+    [issuer.replace('https', 'http'), audience], [`${issuer}:8443`, audience],
+  ] as const) assert.equal(await net.read(tokenOf({ ...claims, iss, aud })), undefined, `${iss} ${aud}`)
 })

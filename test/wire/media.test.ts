@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { acceptance, parseMediaType } from '../../lib/wire/media.ts'
+import { acceptance, isSameMediaType, mainTypeOf, parseMediaType } from '../../lib/wire/media.ts'
 
 const types: readonly (readonly [value: string, type: string | undefined, charset?: string])[] = [
   ['application/json', 'application/json'],
@@ -8,6 +8,7 @@ const types: readonly (readonly [value: string, type: string | undefined, charse
   ['application/json;', 'application/json'],
   ['application/json; charset=UTF-8', 'application/json', 'utf-8'],
   ['application/json;charset="utf-8"; profile=x', 'application/json', 'utf-8'],
+  ['application/json; profile="a;b, \\";"; charset=utf-8', 'application/json', 'utf-8'],
   ['application/json ; CHARSET=latin1', 'application/json', 'latin1'],
   ['application/a2a+json', 'application/a2a+json'],
   ['text/plain; a=application/json', undefined],
@@ -31,6 +32,9 @@ const accepts: readonly (readonly [accept: string | undefined, type: string, qua
   ['', 'text/html', 1],
   ['*/*', 'text/html', 1],
   ['text/html', 'text/html', 1],
+  ['*', 'text/html', 1],
+  ['a/b;x="c, text/html;q=0", text/html;q=0.4', 'text/html', 0.4],
+  ['text/html;x="a;q=0";q=0.7', 'text/html', 0.7],
   ['TEXT/HTML', 'text/html', 1],
   ['application/json', 'text/html', 0],
   ['text/*;q=0.5', 'text/html', 0.5],
@@ -58,4 +62,16 @@ test('what is wanted stays right however many headers are invented', () => {
     assert.equal(acceptance(`x/y;a=${at}, text/html;q=0.5`, 'text/html'), 0.5)
     assert.equal(acceptance('text/html', 'text/html'), 1)
   }
+})
+
+test('media types are compared in any case, and their parameters however they are written', () => {
+  const page = 'text/html;profile=mcp-app'
+  for (const one of [page, 'TEXT/HTML; Profile=mcp-app', 'text/html ;profile="mcp-app";']) {
+    assert.equal(isSameMediaType(one, page), true, one)
+  }
+  for (const one of ['text/html', 'text/html;profile=MCP-app', `${page};v=1`, undefined, 7]) {
+    assert.equal(isSameMediaType(one, page), false, String(one))
+  }
+  assert.deepEqual(['IMAGE/PNG', 'image/png', ' audio/x', 'image', ''].map(mainTypeOf),
+    ['image', 'image', 'audio', '', ''])
 })

@@ -11,7 +11,7 @@ const BESIDE = `new URL('./name', ${'import'}.meta.url)`
 
 /** The absolute path of what an author names. `owner` begins the sentence of the `TypeError`. */
 export function sourcePath(owner: string, given: unknown): string {
-  const isAddress = typeof given === 'string' && given.startsWith('file:') && URL.canParse(given)
+  const isAddress = typeof given === 'string' && /^file:/i.test(given) && URL.canParse(given)
   const url = isAddress ? new URL(given) : given instanceof URL ? given : undefined
   if (url === undefined && typeof given === 'string' && given !== '' && !given.includes('\0')) {
     return resolve(given)

@@ -7,6 +7,7 @@ import { runSteps } from '../steps.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
 import { letEnd } from '../../util/thenable.ts'
 import { formatJson } from '../../wire/json.ts'
+import { mainTypeOf } from '../../wire/media.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Reader, Shown } from '../adapter.ts'
 import type { AttachedFile } from '../message.ts'
@@ -153,10 +154,10 @@ function messagesFor(agent: Theirs, prompt: string, call: Call): readonly object
 }
 
 function blockOfFile({ mediaType, data, name = 'file' }: AttachedFile): object {
-  if (mediaType.startsWith('image/')) {
+  if (mainTypeOf(mediaType) === 'image') {
     return { type: 'image_url', image_url: { url: `data:${mediaType};base64,${data}` } }
   }
-  const type = mediaType.startsWith('audio/') ? 'audio' : 'file'
+  const type = mainTypeOf(mediaType) === 'audio' ? 'audio' : 'file'
   return { type, source_type: 'base64', mime_type: mediaType, data, metadata: { filename: name } }
 }
 

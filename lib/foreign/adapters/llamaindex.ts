@@ -1,4 +1,5 @@
 /** Runs agents of LlamaIndex, and reads their events and results. */
+import { mainTypeOf } from '../../wire/media.ts'
 import { earlierMessages, presentMessage } from '../message.ts'
 import { readMember, textOfParts } from '../shape.ts'
 import { Paragraphs, sayToolCall, sayToolResult } from '../work.ts'
@@ -76,10 +77,10 @@ function guarded(theirs: Workflow, call: Call): readonly [Workflow, () => void] 
 }
 
 function fileOf({ data, mediaType }: { readonly data: string; readonly mediaType: string }): object {
-  if (mediaType.startsWith('image/')) {
+  if (mainTypeOf(mediaType) === 'image') {
     return { type: 'image_url', image_url: { url: `data:${mediaType};base64,${data}` } }
   }
-  const type = mediaType.startsWith('audio/') ? 'audio' : 'file'
+  const type = mainTypeOf(mediaType) === 'audio' ? 'audio' : 'file'
   return { type, data, mimeType: mediaType }
 }
 

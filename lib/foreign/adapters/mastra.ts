@@ -4,6 +4,7 @@
  */
 import { partReader } from './ai-parts.ts'
 import { formatJson } from '../../wire/json.ts'
+import { mainTypeOf } from '../../wire/media.ts'
 import { askApprovals, askFreely } from '../approval.ts'
 import { earlierMessages, presentMessage, withPresent } from '../message.ts'
 import { itemsIn, membersIn, readJson, readMember } from '../shape.ts'
@@ -183,7 +184,7 @@ function messagesOf(prompt: string, call: Call): readonly object[] {
   // Its agents always have instructions.
   const earlier = earlierMessages(call, true)
   if (files.length === 0) return withPresent(earlier, present, { role: 'user', content: text })
-  const parts = files.map(({ data, mediaType, name }) => mediaType.startsWith('image/')
+  const parts = files.map(({ data, mediaType, name }) => mainTypeOf(mediaType) === 'image'
     ? { type: 'image', image: `data:${mediaType};base64,${data}`, mimeType: mediaType }
     : { type: 'file', data, mediaType, mimeType: mediaType, ...name !== undefined && { filename: name } })
   return [...earlier, { role: 'user', content: [{ type: 'text', text }, ...parts] }]

@@ -1,4 +1,5 @@
 /** Runs agents of the OpenAI Agents SDK by what they are as a tool, and reads what its `run` gives. */
+import { mainTypeOf } from '../../wire/media.ts'
 import { askApprovals } from '../approval.ts'
 import { earlierMessages, presentMessage, withPresent } from '../message.ts'
 import { itemsIn, readJson, readMember } from '../shape.ts'
@@ -133,8 +134,8 @@ function itemOf({ role, content }: Call['history'][number]): object {
 
 function itemOfFile({ mediaType, data, name = 'file' }: AttachedFile): object {
   const url = `data:${mediaType};base64,${data}`
-  if (mediaType.startsWith('image/')) return { type: 'input_image', image: url }
-  if (!mediaType.startsWith('audio/')) return { type: 'input_file', file: url, filename: name }
+  if (mainTypeOf(mediaType) === 'image') return { type: 'input_image', image: url }
+  if (mainTypeOf(mediaType) !== 'audio') return { type: 'input_file', file: url, filename: name }
   return { type: 'audio', audio: data, format: /wav/.test(mediaType) ? 'wav' : 'mp3' }
 }
 

@@ -5,7 +5,7 @@
  * with lists, and with each other only where one of them passed a list. RFC 9110 §7.2, WHATWG Fetch §3.2
  * (CORS).
  */
-import { authorityOf, parseHost } from '../message/address.ts'
+import { authorityOf, isSameHost, parseHost } from '../message/address.ts'
 import type { NamedHost } from '../message/address.ts'
 import type { Endpoint, KnownHeaders, Objection } from '../message/exchange.ts'
 
@@ -65,21 +65,21 @@ type Asked = readonly [
 /** Makes the guard. Throws `TypeError` for a bad host or origin. */
 export function createGuard(options: GuardOptions): Guard {
   const anyHost = options.allowedHosts?.includes('*') === true
-  const hosts = new Set((options.allowedHosts ?? []).filter((host) => host !== '*').map(hostEntry))
-  if (options.publicUrl !== undefined) hosts.add(options.publicUrl.hostname)
+  const hosts = new Set((options.allowedHosts ?? []).filter((host) => host !== '*').flatMap(hostEntries))
+  if (options.publicUrl !== undefined) hosts.add(nameOf(options.publicUrl.hostname))
   const anyReader = options.cors === '*' || (Array.isArray(options.cors) && options.cors.includes('*'))
   const readers = new Set(anyReader ? [] : [options.cors ?? []].flat().map(originEntry))
   const anyOrigin = anyReader || options.allowedOrigins?.includes('*') === true
   const listedOrigins = anyOrigin ? [] : (options.allowedOrigins ?? []).map(originEntry)
   const origins = new Set([...readers, ...listedOrigins])
-  if (options.publicUrl !== undefined) origins.add(options.publicUrl.origin)
+  if (options.publicUrl !== undefined) origins.add(originEntry(options.publicUrl.origin))
   const remembered = new Map<string, Verdict>()
   /** The last question: most ask the same again. */
   let last: Asked | undefined
   let lastVerdict = fine
 
   function isListed({ name, port }: NamedHost): boolean {
-    return hosts.has(name) || (port !== undefined && hosts.has(`${name}:${port}`))
+    return hosts.has(name) || hosts.has(`${name}:${port ?? ''}`)
   }
 
   function hostVerdict(host: string, bind: Bind, open: Endpoint['open']): Verdict {
@@ -104,15 +104,14 @@ export function createGuard(options: GuardOptions): Guard {
     if (anyOrigin) return true
     const named = parseOrigin(origin)
     if (named === undefined) return false
-    if (origins.has(named.origin) || isLoopbackPage(named)) return true
-    if (!ownMayCall || !named.isWeb) return false
+    if (origins.has(named.key) || isLoopbackPage(named)) return true
     // A proxy may name the port of the scheme, which browsers leave out.
-    return parseOrigin(`${named.origin.split('/', 1)[0]}//${host}`)?.origin === named.origin
+    return ownMayCall && named.isWeb && isSameHost(named.host, host, named.scheme)
   }
 
   /** Whether a page may read answers: one that is listed, or one of loopback on loopback. */
   function mayRead(page: NamedOrigin, host: string, bind: Bind): boolean {
-    if (readers.has(page.origin)) return true
+    if (readers.has(page.key)) return true
     return options.cors === undefined && bind === 'loopback' && isLoopbackPage(page)
       && LOOPBACK.has(parseHost(host)?.name ?? '')
   }
@@ -187,18 +186,21 @@ export function isLoopback(address: string | undefined): boolean {
   return LOOPBACK.has(address) || address === '::1' || /^(::ffff:)?127\./.test(address)
 }
 
-function hostEntry(host: string): string {
+/** Of a port that http or https has anyway clients leave out the number: they send `name` for `name:443`. */
+function hostEntries(host: string): readonly string[] {
   const named = parseHost(host)
   if (named === undefined) {
     const example = `write a name with or without a port, as in 'agents.example.com'`
     throw new TypeError(`allowedHosts has '${host}'; ${example}`)
   }
-  return named.port === undefined ? named.name : `${named.name}:${named.port}`
+  const { name, port } = named
+  if (port === undefined) return [name]
+  return port === '443' || port === '80' ? [`${name}:${port}`, `${name}:`] : [`${name}:${port}`]
 }
 
 function originEntry(origin: string): string {
   const named = parseOrigin(origin)
-  if (named !== undefined && !named.host.includes('*')) return named.origin
+  if (named !== undefined && !named.host.includes('*')) return named.key
   const example = named !== undefined ? `write each host by its whole name, or '*' alone`
     : `write scheme and host, as in 'https://app.example.com', or '*'`
   throw new TypeError(`'${origin}' is no origin; ${example}`)
@@ -206,7 +208,11 @@ function originEntry(origin: string): string {
 
 /** An origin in its normal form. `isWeb`: of a page from a host, not of an extension or a desktop app. */
 interface NamedOrigin {
+  /** As browsers write it. */
   readonly origin: string
+  /** The same without the dot of the root, by which origins are compared. */
+  readonly key: string
+  readonly scheme: string
   readonly host: string
   readonly hostname: string
   readonly isWeb: boolean
@@ -217,11 +223,21 @@ const ORIGIN = /^([a-z][a-z\d+.-]*):\/\/([^/?#\\@\s]+)\/?$/i
 function parseOrigin(origin: string): NamedOrigin | undefined {
   const [, scheme = '', authority = ''] = ORIGIN.exec(origin) ?? []
   if (authority === '' || !URL.canParse(origin)) return undefined
-  const { origin: normal, host, hostname } = new URL(origin)
-  if (/^https?$/i.test(scheme)) return { origin: normal, host, hostname, isWeb: true }
+  const { origin: normal, host, hostname, protocol } = new URL(origin)
+  if (/^https?$/i.test(scheme)) {
+    const key = normal.replace(/\.(?=:\d+$|$)/, '')
+    const named = { origin: normal, key, scheme: protocol.slice(0, -1) }
+    return { ...named, host, hostname: nameOf(hostname), isWeb: true }
+  }
   // For a scheme that is not its own, the runtime has no origin.
   const own = authority.toLowerCase()
-  return { origin: `${scheme.toLowerCase()}://${own}`, host: own, hostname: own, isWeb: false }
+  const named = `${scheme.toLowerCase()}://${own}`
+  return { origin: named, key: named, scheme: scheme.toLowerCase(), host: own, hostname: own, isWeb: false }
+}
+
+/** A host as it is compared: without the dot of the root. */
+function nameOf(hostname: string): string {
+  return parseHost(hostname)?.name ?? hostname
 }
 
 function isLoopbackPage({ hostname, isWeb }: NamedOrigin): boolean {

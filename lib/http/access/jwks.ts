@@ -8,6 +8,7 @@ import { decodeBase64 } from '../../wire/base64.ts'
 import { formatJson, isStrings } from '../../wire/json.ts'
 import { askForObject, objectIn } from '../../wire/remote-json.ts'
 import { isSecureAddress } from '../../wire/secure-address.ts'
+import { isSameAddress } from '../../wire/uri.ts'
 import { Unavailable } from './auth.ts'
 import type { JsonWebKey, KeyObject, VerifyKeyObjectInput } from 'node:crypto'
 import type { TokenInfo } from './keys.ts'
@@ -70,7 +71,7 @@ const MAX_TOLERANCE_S = 300
 export function jwksVerifier(options: JwksOptions): TokenVerifier {
   requireOptions(options)
   const { issuer, audience, algorithms: allowed = usual, clockToleranceSeconds = 30 } = options
-  const audiences = new Set([audience].flat())
+  const audiences = [audience].flat()
   const keys = new IssuerKeys(issuer, options.jwksUri)
 
   return async (token) => {
@@ -130,13 +131,14 @@ function isTokenType(typ: unknown): boolean {
 }
 
 function infoOf(
-  claims: Claims, issuer: string, audiences: ReadonlySet<unknown>, toleranceSeconds: number,
+  claims: Claims, issuer: string, audiences: readonly string[], toleranceSeconds: number,
 ): TokenInfo | undefined {
   const { iss, aud, sub, exp, nbf = 0, iat = 0, scope, scp } = claims
   const now = Date.now() / 1_000
-  if (iss !== issuer || typeof sub !== 'string' || sub === '') return undefined
+  if (!isSameAddress(iss, issuer) || typeof sub !== 'string' || sub === '') return undefined
   const named = typeof aud === 'string' ? [aud] : aud
-  if (!isStrings(named) || !named.some((one) => audiences.has(one))) return undefined
+  if (!isStrings(named)) return undefined
+  if (!named.some((one) => audiences.some((own) => isSameAddress(one, own)))) return undefined
   // JSON has numbers that are read as infinite.
   if (!isFiniteNumber(exp) || !isFiniteNumber(nbf) || !isFiniteNumber(iat)) return undefined
   if (exp + toleranceSeconds <= now || Math.max(nbf, iat) - toleranceSeconds > now) return undefined
@@ -235,7 +237,7 @@ class IssuerKeys {
     for (const place of places) {
       const { issuer, jwks_uri: uri } = await documentAt(place).catch((): Claims => ({}))
       // The metadata of another issuer must not be taken for that of this one (RFC 8414 §3.3).
-      if (issuer !== this.#issuer || !isSecureAddress(uri)) continue
+      if (!isSameAddress(issuer, this.#issuer) || !isSecureAddress(uri)) continue
       // One that is elsewhere must not have this machine ask itself.
       if ([protocol, 'https:'].includes(new URL(uri).protocol)) return uri
     }

@@ -5,6 +5,7 @@
  */
 import { isIP } from 'node:net'
 import { ownText } from '../../util/own-text.ts'
+import { defaultPorts } from '../../wire/uri.ts'
 import { ipv6GroupsOf } from '../../wire/ip-groups.ts'
 
 export interface NamedHost {
@@ -21,8 +22,19 @@ const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?\.?)(?::(\d{1,5
 export function parseHost(host: string): NamedHost | undefined {
   const [, name, port] = host.length > MAX_HOST ? [] : HOST.exec(host) ?? []
   if (name === undefined || Number(port ?? 0) > 65535) return undefined
-  if (!name.startsWith('[')) return { name: name.toLowerCase().replace(/\.$/, ''), port }
-  return URL.canParse(`http://${name}`) ? { name: new URL(`http://${name}`).hostname, port } : undefined
+  const written = port && String(Number(port))
+  if (!name.startsWith('[')) return { name: name.toLowerCase().replace(/\.$/, ''), port: written }
+  if (!URL.canParse(`http://${name}`)) return undefined
+  return { name: new URL(`http://${name}`).hostname, port: written }
+}
+
+/** Whether two texts name one host of a scheme: in any case, with the dot of the root, with its own port. */
+export function isSameHost(one: string, other: string, scheme: string): boolean {
+  if (one === other) return true
+  const [first, second] = [parseHost(one), parseHost(other)]
+  if (first === undefined || first.name !== second?.name) return false
+  const usual = defaultPorts.get(scheme)
+  return (first.port ?? usual) === (second.port ?? usual)
 }
 
 /** The same text where it is a valid authority, else undefined. */

@@ -7,6 +7,7 @@ import { isThenable } from '../../util/thenable.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
 import { oneMediaType } from '../../wire/media.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
+import { isSameHost } from '../message/address.ts'
 import { credentialObjection, Unavailable } from '../access/auth.ts'
 import { ReaderCheck } from '../stream/reader-check.ts'
 import { FailedIdentifications, Overused } from '../access/rate.ts'
@@ -252,7 +253,7 @@ function isOpen({ endpoint, neighbor }: Match, path: string): boolean {
   return endpoint.open !== undefined && endpoint.open !== false
 }
 
-const AUTHORITY = /^https?:\/\/([^/?#]*)/i
+const AUTHORITY = /^(https?):\/\/([^/?#]*)/i
 
 function originForm(target: string): string {
   if (!AUTHORITY.test(target)) return target
@@ -280,9 +281,9 @@ function framingObjection(request: HttpRequest, limits: Limits): Objection | und
     if (names.filter((name) => name.toLowerCase() === 'host').length > 1) return [400, 'Two Host headers']
   }
   if (incoming.target.startsWith('/')) return undefined
-  const authority = AUTHORITY.exec(incoming.target)?.[1]
+  const [, scheme = '', authority] = AUTHORITY.exec(incoming.target) ?? []
   // RFC 9112 §3.2.2: the authority of the target is the host; a Host line that names another is an attack.
   if (authority === undefined || head.host === undefined) return undefined
-  return head.host.toLowerCase() === authority.toLowerCase() ? undefined
+  return isSameHost(head.host, authority, scheme.toLowerCase()) ? undefined
     : [400, 'The request target and the Host header name two hosts']
 }

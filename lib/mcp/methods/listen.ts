@@ -9,6 +9,7 @@ import { locateResource } from '../../run/located-resource.ts'
 import { isName, MAX_NAME_BYTES } from '../../wire/bounded.ts'
 import { formatJson, isStrings } from '../../wire/json.ts'
 import { formatNotification, formatResult } from '../../wire/jsonrpc.ts'
+import { normalAddress } from '../../wire/uri.ts'
 import { META } from '../protocol/revisions.ts'
 import { MAX_ADDRESSES_BYTES, MAX_SUBSCRIPTIONS } from '../session/session.ts'
 import { shapeOf } from '../tasks/task-extension.ts'
@@ -38,7 +39,7 @@ export function listen(request: McpRequest): undefined | Promise<undefined> {
   const taskIds = taskIdsIn(request, notifications['taskIds'])
   const begin = (tasks?: readonly Task[]): undefined => {
     if (tasks !== undefined) honoured['taskIds'] = tasks.map(({ id }) => id)
-    subscribe(request, lists, new Set(uris), honoured, tasks ?? [])
+    subscribe(request, lists, new Set(uris?.map(normalAddress)), honoured, tasks ?? [])
   }
   return taskIds === undefined ? begin() : tasksOf(request, taskIds).then(begin)
 }

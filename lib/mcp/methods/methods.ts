@@ -9,6 +9,7 @@ import { formatJson } from '../../wire/json.ts'
 import {
   formatError, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../../wire/jsonrpc.ts'
+import { normalAddress } from '../../wire/uri.ts'
 import { cacheHints, page } from '../request/lists.ts'
 import { McpRequest, nameParam } from '../request/request.ts'
 import { subscribed } from '../session/session-migration.ts'
@@ -142,7 +143,7 @@ function checkMetadata(metadata: unknown, maxBytes: number): void {
 }
 
 function subscribe(request: McpRequest): Result {
-  const uri = nameParam(request, 'uri')
+  const uri = normalAddress(nameParam(request, 'uri'))
   const { mcp, origin, peer: { session } } = request
   if (session === undefined) {
     throw new Fault('conflict', 'Subscriptions need a session; begin with initialize')
@@ -154,7 +155,7 @@ function subscribe(request: McpRequest): Result {
 }
 
 function unsubscribe(request: McpRequest): Result {
-  const uri = nameParam(request, 'uri')
+  const uri = normalAddress(nameParam(request, 'uri'))
   request.peer.session?.unsubscribe(uri)
   return kept(request, subscribed(uri, undefined))
 }

@@ -5,6 +5,7 @@
  */
 import { givenMembers, isGiven, isRecord } from '../../define/content.ts'
 import { formatJson } from '../../wire/json.ts'
+import { isSameMediaType } from '../../wire/media.ts'
 import { META } from './revisions.ts'
 import type { ClientInfo } from '../../define/call.ts'
 import type { Revision } from './revisions.ts'
@@ -148,5 +149,5 @@ export function showsPages(peer: PeerInfo & { readonly session: unknown }): bool
     return session === undefined && revision.opening === 'initialize' && hasMeta(revision)
   }
   const types = isRecord(settings) ? settings['mimeTypes'] : undefined
-  return !Array.isArray(types) || types.includes(MIME_TYPE)
+  return !Array.isArray(types) || types.some((type) => isSameMediaType(type, MIME_TYPE))
 }

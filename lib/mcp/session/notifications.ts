@@ -6,7 +6,7 @@
 import { locateResource } from '../../run/located-resource.ts'
 import { formatJson } from '../../wire/json.ts'
 import { formatNotification } from '../../wire/jsonrpc.ts'
-import { isAtOrBelow } from '../../wire/uri.ts'
+import { isAtOrBelow, normalAddress } from '../../wire/uri.ts'
 import { PlainLease } from '../../util/quota.ts'
 import { watch } from './session.ts'
 import type { Catalog } from '../../define/catalog.ts'
@@ -101,21 +101,22 @@ export class Notifications {
     const method = 'notifications/resources/updated'
     const message = formatNotification(method, formatJson({ uri }))
     const needed = locateResource(this.#catalog, uri)?.scopes ?? []
+    const normal = normalAddress(uri)
     const mayRead = (scopes: readonly string[]): boolean => needed.every((scope) => scopes.includes(scope))
     for (const { subscriptions, scopes, outlet } of this.#sessions.all()) {
-      if (outlet === undefined || !isWatched(subscriptions, uri)) continue
+      if (outlet === undefined || !isWatched(subscriptions, normal)) continue
       const { reader } = outlet
       if (!mayRead(reader?.principal.scopes ?? scopes)) continue
       for (const scope of needed) reader?.needed?.add(scope)
       outlet.send(message)
     }
     for (const { uris, scopes, notify } of this.#subscribers.keys()) {
-      if (isWatched(uris, uri) && mayRead(scopes)) notify(method, { uri })
+      if (isWatched(uris, normal) && mayRead(scopes)) notify(method, { uri })
     }
   }
 }
 
-/** Whether one of the addresses is this one, or one above it. */
+/** Whether one of the addresses, all in their normal form, is this one, or one above it. */
 function isWatched(uris: ReadonlySet<string>, uri: string): boolean {
   if (uris.size === 0) return false
   if (uris.has(uri)) return true

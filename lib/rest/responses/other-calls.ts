@@ -40,7 +40,7 @@ export class OtherCalls {
 
 /** A history is text. */
 function withoutFiles(_name: string, value: unknown): unknown {
-  return typeof value === 'string' && value.startsWith('data:') ? 'data:…' : value
+  return typeof value === 'string' && /^data:/i.test(value) ? 'data:…' : value
 }
 
 function textOf(value: unknown): string {
