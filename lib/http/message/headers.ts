@@ -34,7 +34,7 @@ const VERBATIM: ReadonlySet<KnownHeader> = new Set([
   'host', 'accept', 'contentLength', 'contentEncoding', 'transferEncoding',
 ])
 
-/** Of the others an empty value is none: whoever filled in a template had nothing for it. A URI may be empty. */
+/** Of the others an empty value is none: who filled in a template had nothing for it. A URI may be empty. */
 const MEANT_EMPTY: ReadonlySet<KnownHeader> = new Set([...VERBATIM, 'origin', 'idempotencyKey', 'mcpName'])
 
 /** `rawHeaders` is name, value, name, value. */
