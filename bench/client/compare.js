@@ -26,7 +26,10 @@ function linesOf({ head, body, chunks }) {
   return lines
 }
 
-/** Takes out UUIDs, with dashes or without (of a part with its place), ids of requests (ten hexadecimal digits, a count), and times. */
+/**
+ * Takes out UUIDs, with dashes or without, also with the place of a part behind it, ids of requests (ten
+ * hexadecimal digits, a count), and times.
+ */
 function mask(text) {
   return text
     .replace(/\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/g, 'UUID')
