@@ -118,6 +118,7 @@ test('the members of a group are told apart as they speak, in turn or all at onc
   await page.isTrue(`document.querySelectorAll('section:not([hidden]) .step .text').length === 2`)
   gate.open(2)
   await page.sees(/Done/, 'section:not([hidden])')
+  await page.sees(/Poet of a rose[^]*Critic of a rose/, 'section:not([hidden])')
   const both = await page.evaluate(steps) as readonly string[]
   assert.deepEqual(both.map((one) => one.split('\n')[0]), ['Poet', 'Critic'])
   assert.match(both.join(' '), /Poet of a rose.*Critic of a rose/s)
