@@ -171,7 +171,7 @@ const demands = [
   ['n', { n: 2 }, /one answer/],
   ['logprobs', { logprobs: true, top_logprobs: 2 }, /probabilities/],
   ['modalities', { modalities: ['text', 'audio'], audio: { voice: 'ash', format: 'wav' } }, /\["text"\]/],
-  ['tool_choice', { tool_choice: { type: 'custom', custom: { name: 'f' } } }, /no tools of the type "custom"/],
+  ['tool_choice', { tool_choice: { type: 'custom', custom: { name: 'f' } } }, /of the type "custom"/],
   ['web_search_options', { web_search_options: {} }, /leave it out/],
 ]
 
