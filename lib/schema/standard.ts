@@ -8,10 +8,10 @@ import { compile, compileWithin } from './compile.ts'
 import { cut, errorAt, failureOf, pointerOf } from './error.ts'
 import { compileLimits } from './limits.ts'
 import { isObject } from './rule.ts'
-import { jsonFormOf, typeBoxFormOf } from './standard-form.ts'
+import { jsonFormOf, typeBoxFormOf } from './library/standard-form.ts'
 import type { Findings, SchemaError } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
-import type { Side } from './library-part.ts'
+import type { Side } from './library/library-part.ts'
 import type { JsonObject } from './rule.ts'
 
 /** An object that checks values as Standard Schema v1 describes, and may have a JSON Schema form. */

@@ -2,7 +2,8 @@
 // packages are compared in test/interop/schema-libraries.mjs.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { libraryForm } from '../../lib/schema/library-form.ts'
+import { gapIn } from '../../lib/schema/library/json-form.ts'
+import { libraryForm } from '../../lib/schema/library/library-form.ts'
 
 type Raw = Record<string, unknown>
 
@@ -241,7 +242,7 @@ test('the arguments of a schema of zod 3, zod/mini, valibot and effect are read'
   t.after(() => { Reflect.deleteProperty(globalThis, '__zod_globalRegistry') })
   for (const [at, schema] of objectsOf(members).entries()) {
     const read = libraryForm(schema, 'input')
-    assert.equal(read?.gap, undefined)
+    assert.equal(gapIn(read?.json), undefined)
     const { 'what may be null': nullable, ...properties } = read?.json['properties'] as Raw
     const json = Object.fromEntries(members.map(([what, one]) => [what, one]))
     const { 'what may be null': expected, ...others } = json
@@ -260,7 +261,7 @@ test('of a result a default is there, a date is a text, and what is transformed 
     assert.deepEqual(properties['a date of a text'], time)
     assert.deepEqual(properties['a day'], time)
     const what = at < 3 ? 'transform' : 'Declaration'
-    assert.deepEqual(read.gap, { path: '/properties/what is transformed', what, isSure: at < 3 })
+    assert.deepEqual(gapIn(read.json), { path: '/properties/what is transformed', what })
     if (at < 3) assert.ok((read.json['required'] as readonly string[]).includes('a default'))
   }
 })
@@ -299,11 +300,11 @@ test('what JSON Schema cannot say is named with its place', () => {
       'symbol as a name'],
   ]
   for (const [schema, path, what] of rows) {
-    const gap = libraryForm(schema, 'input')?.gap
+    const gap = gapIn(libraryForm(schema, 'input')?.json)
     assert.deepEqual([gap?.path, gap?.what], [path, what])
   }
-  assert.equal(libraryForm(z3('NewInSome'), 'input')?.gap?.isSure, false)
-  assert.equal(libraryForm(mini('file'), 'input')?.gap?.isSure, true)
+  assert.equal(libraryForm(z3('NewInSome'), 'input')?.isBest, false)
+  assert.equal(libraryForm(mini('file'), 'input')?.isBest, true)
 })
 
 test('what is not there is left out, or is never', () => {
@@ -440,7 +441,7 @@ test('many schemas that hold each other are each written once', () => {
 
 test('schemas that never end are refused', () => {
   const endless = (): Raw => mini('object', { shape: { a: mini('lazy', { getter: endless }) } })
-  const gap = libraryForm(endless(), 'input')?.gap
+  const gap = gapIn(libraryForm(endless(), 'input')?.json)
   assert.equal(gap?.what, 'more than 100 levels')
 })
 

@@ -3,15 +3,16 @@
  * else a TypeError that says what has none, and what to write.
  * Spec: https://standardschema.dev/json-schema
  */
-import { cut, step } from './error.ts'
-import { DATE, isOpen, libraryForm, timesOf } from './library-form.ts'
-import { hasOwnFlags, itemsOf, rawOf, referenceTo, wordOf } from './library-part.ts'
+import { cut, step } from '../error.ts'
+import { isObject, isWritten } from '../rule.ts'
+import { DATE, GAP, gapIn, gapOf, isOpen, referenceTo, rewritten, timesOf } from './json-form.ts'
+import { libraryForm } from './library-form.ts'
+import { hasOwnFlags, itemsOf, rawOf, wordOf } from './library-part.ts'
 import { isChange, isCheck, madeBy } from './read-valibot.ts'
-import { isObject, isWritten } from './rule.ts'
 import { typeBoxForm } from './typebox.ts'
-import type { Gap } from './library-form.ts'
-import type { Side } from './library-part.ts'
-import type { JsonObject } from './rule.ts'
+import type { JsonObject } from '../rule.ts'
+import type { Gap } from './json-form.ts'
+import type { Raw, Side } from './library-part.ts'
 
 /** A schema of a library, as far as it is published. */
 interface Schematic {
@@ -48,7 +49,7 @@ export function jsonFormOf(schema: Schematic, side: Side, member: string, at: st
   const read = libraryForm(schema, side)
   const own = read?.isBest === true ? undefined : ownFormOf(schema, side)
   if (own?.json !== undefined) return moved(own.json, at)
-  const gap = read === undefined ? own?.gap : read.gap
+  const gap = read === undefined ? own?.gap : gapIn(read.json)
   if (gap !== undefined) throw gapError(vendor, gap, at, side, besides(BY_HAND, member))
   if (read !== undefined) return moved(read.json, at)
   if (own === undefined) {
@@ -64,7 +65,8 @@ export function jsonFormOf(schema: Schematic, side: Side, member: string, at: st
 
 /** The form of a schema of TypeBox; undefined for anything else. Throws `TypeError` where there is none. */
 export function typeBoxFormOf(schema: JsonObject, side: Side, member: string): JsonObject | undefined {
-  const { json, gap } = typeBoxForm(schema) ?? {}
+  const json = typeBoxForm(schema)
+  const gap = gapIn(json)
   if (gap !== undefined) throw gapError('TypeBox', gap, '', side, `${member}: ${BY_HAND}`)
   return json
 }
@@ -99,47 +101,20 @@ function ownFormOf(schema: Schematic, side: Side): OwnForm | undefined {
   if (jsonSchema === undefined) return undefined
   const optionsOf = libraryOptions.get(vendor)
   const flagged = flaggedIn(schema)
-  const write = (one: Side): JsonObject => {
-    const options = { target: 'draft-2020-12', libraryOptions: optionsOf?.(one) }
-    return unflagged(jsonSchema[one](options), flagged) as JsonObject
+  const write = (one: Side): OwnForm => {
+    try {
+      const options = { target: 'draft-2020-12', libraryOptions: optionsOf?.(one) }
+      return { json: unflagged(jsonSchema[one](options), flagged) }
+    } catch (cause) {
+      return { cause }
+    }
   }
-  try {
-    const json = write(side)
-    const gap = gapIn(json) ?? (side === 'output' ? morphIn(schema) : undefined)
-    if (gap !== undefined) return { gap }
-    if (side === 'output' || optionsOf === undefined) return { json }
-    return { json: completedBy(json, () => write('output')) }
-  } catch (cause) {
-    return { cause }
-  }
-}
-
-/** What comes out may have no form, and is not asked for. */
-function completedBy(json: JsonObject, output: () => JsonObject): JsonObject {
-  try {
-    return completed(json, output()) as JsonObject
-  } catch {
-    return json
-  }
-}
-
-/** The keyword that stands for what has no JSON Schema. */
-const GAP = 'x-no-json-schema'
-
-function gapOf(what: unknown): JsonObject {
-  return { [GAP]: String(what) }
-}
-
-/** The first gap in a form, and the first number that JSON does not have. */
-function gapIn(json: unknown, path = ''): Gap | undefined {
-  if (typeof json !== 'object' || json === null) return undefined
-  if (isObject(json) && typeof json[GAP] === 'string') return { path, what: json[GAP], isSure: true }
-  for (const [name, member] of Object.entries(json)) {
-    const isOdd = typeof member === 'number' && !Number.isFinite(member)
-    const gap = isOdd ? { path, what: String(member), isSure: true } : gapIn(member, path + step(name))
-    if (gap !== undefined) return gap
-  }
-  return undefined
+  const own = write(side)
+  const gap = gapIn(own.json) ?? (side === 'output' ? morphIn(schema) : undefined)
+  if (gap !== undefined) return { gap }
+  if (side === 'output' || optionsOf === undefined) return own
+  // What comes out may have no form, and is not asked for.
+  return own.json === undefined ? own : { json: completed(own.json, write('output').json) as JsonObject }
 }
 
 const ABSENT = { not: {} }
@@ -170,36 +145,25 @@ const libraryOptions: ReadonlyMap<string, (side: Side) => object> = new Map<stri
       return errors === undefined || type === 'record' ? jsonSchema : gapOf(type)
     },
     overrideAction: ({ valibotAction, jsonSchema, errors }: ValibotGap) => {
-      const { type, requirement } = rawOf(valibotAction)
+      const action = rawOf(valibotAction)
+      const { type, requirement } = action
       // Valibot's own formats of a time without a zone.
       if (type === 'iso_date_time' || type === 'iso_time') {
         const { format, ...rest } = jsonSchema
         return { ...rest, pattern: (requirement as RegExp).source }
       }
-      if (isOpen(jsonSchema) && isCheck(rawOf(valibotAction))) return gapOf(type)
-      if (errors === undefined || !isChange(rawOf(valibotAction))) return jsonSchema
-      const made = madeBy(rawOf(valibotAction))
+      if (isOpen(jsonSchema) && isCheck(action)) return gapOf(type)
+      if (errors === undefined || !isChange(action)) return jsonSchema
+      const made = madeBy(action)
       return made === 'date' ? DATE : made === 'transform' || made === 'bigint' ? gapOf(made)
         : made === 'unknown' ? {} : { type: made }
     },
   })],
 ])
 
-interface ArkGap {
-  readonly code: string
-  readonly base: JsonObject
-  readonly proto?: unknown
-  readonly domain?: unknown
-  readonly unit?: unknown
-  readonly predicate?: unknown
-}
-
-interface ValibotGap {
-  readonly valibotSchema?: unknown
-  readonly valibotAction?: unknown
-  readonly jsonSchema: JsonObject
-  readonly errors?: readonly string[]
-}
+/** What they ask with: a part of a schema, and what is written of it so far. */
+type ArkGap = Raw & { readonly base: JsonObject }
+type ValibotGap = Raw & { readonly jsonSchema: JsonObject }
 
 /** Of arktype: a morph that does not say what it makes. Its library writes that as anything. */
 function morphIn(schema: Schematic): Gap | undefined {
@@ -214,7 +178,7 @@ function morphIn(schema: Schematic): Gap | undefined {
     if (typeof key === 'string') return `/properties${step(key)}`
     return typeof key === 'number' ? `/prefixItems/${key}` : '/items'
   })
-  return { path: steps.join(''), what: 'morph', isSure: true }
+  return { path: steps.join(''), what: 'morph' }
 }
 
 /** Of arktype: the expressions with flags. Its library writes their sources alone, which take less. */
@@ -223,13 +187,11 @@ function flaggedIn(schema: Schematic): ReadonlySet<unknown> {
   return new Set(nodes.filter(({ flags }) => hasOwnFlags(flags)).map(({ rule }) => rule))
 }
 
-function unflagged(json: unknown, flagged: ReadonlySet<unknown>): unknown {
+function unflagged(json: JsonObject, flagged: ReadonlySet<unknown>): JsonObject {
   if (flagged.size === 0) return json
-  if (Array.isArray(json)) return json.map((one) => unflagged(one, flagged))
-  if (!isObject(json)) return json
-  return Object.fromEntries(Object.entries(json).flatMap(([name, one]) => (
-    name === 'pattern' && flagged.has(one) ? [] : [[name, unflagged(one, flagged)]]
-  )))
+  return rewritten(json, ({ pattern, ...others }) => (
+    pattern === undefined || flagged.has(pattern) ? others : { ...others, pattern }
+  )) as JsonObject
 }
 
 /** A form of what comes in, with what the form says of it that it is made into. */
@@ -244,14 +206,10 @@ function completed(input: unknown, output: unknown): unknown {
 
 /** A form that stands at a place in another, with its references. */
 function moved(json: JsonObject, at: string): JsonObject {
-  return at === '' ? json : movedIn(json, at) as JsonObject
-}
-
-function movedIn(json: unknown, at: string): unknown {
-  if (Array.isArray(json)) return json.map((one) => movedIn(one, at))
-  if (!isObject(json)) return json
-  return Object.fromEntries(Object.entries(json).map(([name, one]) => {
-    const isLocal = name === '$ref' && typeof one === 'string' && one.startsWith('#')
-    return [name, isLocal ? referenceTo(at) + one.slice(1) : movedIn(one, at)]
-  }))
+  if (at === '') return json
+  return rewritten(json, (one) => {
+    const { $ref } = one
+    const isLocal = typeof $ref === 'string' && $ref.startsWith('#')
+    return isLocal ? { ...one, $ref: referenceTo(at) + $ref.slice(1) } : one
+  }) as JsonObject
 }

@@ -1,7 +1,7 @@
 /** Reads schemas of valibot. Its pipelines are lists of schemas, checks, transformations and descriptions. */
-import { about, bound, keywordsOf, itemsOf, rawOf, together } from './library-part.ts'
+import { about, keywordsOf, itemsOf, rawOf, together } from './library-part.ts'
+import type { JsonObject } from '../rule.ts'
 import type { Part, Raw, Side } from './library-part.ts'
-import type { JsonObject } from './rule.ts'
 
 const words: ReadonlyMap<unknown, string> = new Map(Object.entries({
   loose_object: 'object', strict_object: 'object', object_with_rest: 'object', picklist: 'enum',
@@ -85,24 +85,16 @@ function readOne(schema: Raw, steps: readonly Raw[], side: Side): Part {
 
 function keywordsOfStep(type: string, { type: kind, requirement, kind: what }: Raw): JsonObject {
   if (what !== 'validation') return {}
-  if (kind === 'non_empty') return bound(type, 'min', 1)
-  if (kind === 'empty') return bound(type, 'max', 0)
   if (kind === 'value') return { const: requirement }
   if (kind === 'values') return { enum: requirement }
-  if (type === 'object' || type === 'record') {
-    return {
-      ...(kind === 'min_entries' || kind === 'entries') && { minProperties: requirement },
-      ...(kind === 'max_entries' || kind === 'entries') && { maxProperties: requirement },
-    }
-  }
-  return keywordsOf(type, kind, requirement, { isExclusive: kind === 'gt_value' || kind === 'lt_value' })
+  const limit = kind === 'non_empty' ? 1 : kind === 'empty' ? 0 : requirement
+  return keywordsOf(type, kind, limit, { isExclusive: kind === 'gt_value' || kind === 'lt_value' })
 }
 
 function descriptionOf(steps: readonly Raw[]): JsonObject {
-  const all = steps.filter(({ kind }) => kind === 'metadata').map((step) => {
+  const said = steps.filter(({ kind }) => kind === 'metadata').map((step) => {
     const { type } = step
-    if (type === 'metadata') return about(step['metadata'])
-    return typeof type === 'string' ? about({ [type]: step[type] }) : {}
+    return type === 'metadata' ? about(step[type]) : about({ [String(type)]: step[String(type)] })
   })
-  return Object.assign({}, ...all) as JsonObject
+  return together(...said)
 }

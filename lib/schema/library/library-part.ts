@@ -2,7 +2,7 @@
  * A schema of a library in common words, as the reader of each library gives it, and what several libraries
  * call the same.
  */
-import type { JsonObject } from './rule.ts'
+import type { JsonObject } from '../rule.ts'
 
 export type Side = 'input' | 'output'
 
@@ -42,7 +42,7 @@ export interface Part {
 }
 
 /** Reads a schema of one library; undefined for what is none. */
-export type ReadPart = (schema: object, side: Side) => Part | undefined
+export type ReadPart = (schema: Raw, side: Side) => Part | undefined
 
 export type Raw = Readonly<Record<string, unknown>>
 
@@ -65,6 +65,7 @@ const checks: ReadonlyMap<unknown, string> = new Map(Object.entries({
   greater_than: 'min', min_length: 'min', min_value: 'min', gt_value: 'min', less_than: 'max',
   max_length: 'max', max_value: 'max', lt_value: 'max', length_equals: 'length', multiple_of: 'multipleOf',
   integer: 'int', safe_integer: 'int', starts_with: 'startsWith', ends_with: 'endsWith',
+  min_entries: 'min', non_empty: 'min', max_entries: 'max', empty: 'max', entries: 'length',
 }))
 
 /**
@@ -78,7 +79,7 @@ export function keywordsOf(
 ): JsonObject {
   const kind = checks.get(check) ?? check
   if (kind === 'min' || kind === 'max') return bound(type, kind, limit, isExclusive)
-  if (kind === 'length') return { ...bound(type, 'min', limit), ...bound(type, 'max', limit) }
+  if (kind === 'length') return { ...bound(type, 'min', limit, false), ...bound(type, 'max', limit, false) }
   if (kind === 'int') return { type: 'integer' }
   if (kind === 'multipleOf') return { multipleOf: limit }
   if (typeof limit === 'string') {
@@ -108,11 +109,15 @@ export function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 }
 
-/** A bound of a length, of a number of items, or of a number. */
-export function bound(type: string, end: 'min' | 'max', value: unknown, isExclusive = false): JsonObject {
+const sizes: ReadonlyMap<string, string> = new Map(Object.entries({
+  string: 'Length', array: 'Items', tuple: 'Items', object: 'Properties', record: 'Properties',
+}))
+
+/** A bound of a length, of a number of items or members, or of a number. */
+function bound(type: string, end: 'min' | 'max', value: unknown, isExclusive: boolean): JsonObject {
   if (typeof value !== 'number' || !Number.isFinite(value)) return {}
-  if (type === 'string') return { [`${end}Length`]: value }
-  if (type === 'array' || type === 'tuple') return { [`${end}Items`]: value }
+  const size = sizes.get(type)
+  if (size !== undefined) return { [`${end}${size}`]: value }
   if (type !== 'number') return {}
   return { [isExclusive ? `exclusive${end === 'min' ? 'Min' : 'Max'}imum` : `${end}imum`]: value }
 }
@@ -143,11 +148,6 @@ export function about(given: unknown): JsonObject {
 /** A value as its author writes it. */
 export function wordOf(value: unknown): string {
   return typeof value === 'bigint' ? `${value}n` : String(value)
-}
-
-/** A JSON Pointer as a reference. */
-export function referenceTo(pointer: string): string {
-  return `#${pointer.split('/').map(encodeURIComponent).join('/')}`
 }
 
 /** A value as JSON has it; undefined for what it cannot write. */

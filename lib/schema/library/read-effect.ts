@@ -1,37 +1,37 @@
 /** Reads schemas of effect, which keep a syntax tree: version 3, and version 4. */
 import { about, escaped, hasOwnFlags, itemsOf, rawOf, together } from './library-part.ts'
+import type { JsonObject } from '../rule.ts'
 import type { Part, Raw, Side } from './library-part.ts'
-import type { JsonObject } from './rule.ts'
 
-const words: ReadonlyMap<unknown, string> = new Map(Object.entries({
-  AnyKeyword: 'any', Any: 'any', UnknownKeyword: 'unknown', Unknown: 'unknown', NeverKeyword: 'never',
-  Never: 'never', UndefinedKeyword: 'undefined', Undefined: 'undefined', VoidKeyword: 'void', Void: 'void',
-  StringKeyword: 'string', String: 'string', NumberKeyword: 'number', Number: 'number',
-  BooleanKeyword: 'boolean', Boolean: 'boolean', Null: 'null', BigIntKeyword: 'bigint', BigInt: 'bigint',
-  SymbolKeyword: 'symbol', Symbol: 'symbol', UniqueSymbol: 'symbol',
-}))
+const words: ReadonlySet<string> = new Set([
+  'any', 'unknown', 'never', 'undefined', 'void', 'string', 'number', 'boolean', 'null', 'bigint', 'symbol',
+])
 
-/** A schema, or a part of its tree. */
-export function readEffect(schema: object, side: Side): Part | undefined {
-  const node = rawOf('ast' in schema ? schema.ast : schema)
-  const { _tag: tag } = node
-  if (typeof tag !== 'string') return undefined
-  const links = itemsOf(node['encoding'])
-  const isOptional = isOmissible(node, side)
-  if (side === 'output' || links.length === 0) return { ...readNode(node, tag, side), isOptional }
-  const to = { ...node, encoding: undefined }
-  return { type: 'pipe', from: rawOf(links.at(-1))['to'], to, more: descriptionOf(node), isOptional }
+/** What version 3 calls `StringKeyword`, version 4 calls `String`. */
+function wordOfTag(tag: unknown): string | undefined {
+  const word = String(tag).replace(/^Unique|Keyword$/g, '').toLowerCase()
+  return words.has(word) ? word : undefined
 }
 
-function readNode(node: Raw, tag: string, side: Side): Part {
+/** A node of the tree. */
+export function readEffect(node: Raw, side: Side): Part | undefined {
+  const { _tag: tag, encoding } = node
+  if (typeof tag !== 'string') return undefined
+  const isOptional = isOmissible(node, side)
+  const from = side === 'input' ? rawOf(itemsOf(encoding).at(-1))['to'] : undefined
+  if (from === undefined) return { ...readNode(node, tag), isOptional }
+  return { type: 'pipe', from, to: { ...node, encoding: undefined }, more: descriptionOf(node), isOptional }
+}
+
+function readNode(node: Raw, tag: string): Part {
   const written = annotation(node, 'JSONSchema')
-  const kind = words.get(tag) ?? (tag === 'Arrays' ? 'array' : 'object')
+  const word = wordOfTag(tag)
+  const kind = word ?? (tag === 'Arrays' ? 'array' : 'object')
   const more = together(...itemsOf(node['checks']).map((check) => keywordsOfCheck(check, kind)),
     written !== undefined ? withoutFlagged(about(written), patternIn(node)) : {}, descriptionOf(node))
-  const isNarrowed = itemsOf(node['checks']).length > 0
   switch (tag) {
     case 'Declaration': return { ...declared(node, written), more }
-    case 'Refinement': return refined(node, side, more)
+    case 'Refinement': return { type: 'wrapped', inner: node['from'], isNarrowed: true, more }
     case 'Member': return { type: 'wrapped', inner: node['type'], more }
     case 'Transformation': return { type: 'pipe', from: node['from'], to: node['to'], more }
     case 'Suspend': return { type: 'lazy', inner: node['thunk'] ?? node['f'], more }
@@ -43,7 +43,7 @@ function readNode(node: Raw, tag: string, side: Side): Part {
     case 'Arrays': case 'TupleType': return tupleOf(node, more)
     case 'Objects': case 'TypeLiteral': return objectOf(node, more)
     case 'ObjectKeyword': return { type: 'any', more: { type: ['object', 'array'], ...more } }
-    default: return { type: words.get(tag) ?? tag, more, isNarrowed }
+    default: return { type: word ?? tag, more, isNarrowed: itemsOf(node['checks']).length > 0 }
   }
 }
 
@@ -57,10 +57,10 @@ function annotation(node: Raw, name: string): unknown {
 function descriptionOf(node: Raw): JsonObject {
   const last = rawOf(itemsOf(node['checks']).at(-1))
   const { title, description, examples } = { ...rawOf(node['annotations']), ...rawOf(last['annotations']) }
-  const isPlain = words.has(node['_tag']) && /^an? \w+$/.test(String(annotation(node, 'Description')))
-  return about({
-    title, examples, description: description ?? (isPlain ? undefined : annotation(node, 'Description')),
-  })
+  const own = annotation(node, 'Description')
+  // Its words for what has no description of its own.
+  const isPlain = wordOfTag(node['_tag']) !== undefined && /^an? \w+$/.test(String(own))
+  return about({ title, examples, description: description ?? (isPlain ? undefined : own) })
 }
 
 function keywordsOfCheck(check: unknown, type: string): JsonObject {
@@ -104,14 +104,6 @@ function declared(node: Raw, written: unknown): Part {
 const dates: ReadonlySet<unknown> = new Set([
   'DateFromSelf', 'DateTimeUtcFromSelf', 'effect/schema/Date', 'effect/schema/DateTimeUtc',
 ])
-
-/** Of version 3: a check of what stands in `from`. */
-function refined(node: Raw, side: Side, more: JsonObject): Part {
-  const inner = readEffect(rawOf(node['from']), side)
-  const isOfAny = inner?.type === 'any' || inner?.type === 'unknown'
-  return isOfAny ? { ...inner, more: { ...inner.more, ...more }, isNarrowed: true }
-    : { type: 'wrapped', inner: node['from'], more }
-}
 
 /** Of version 4: what is left out is told by the last of what it was made of. */
 function isOmissible(node: Raw, side: Side): boolean | undefined {
@@ -173,7 +165,7 @@ function templateOf(node: Raw): string {
   }
   if (tag === 'Literal') return text(literal)
   if (tag === 'Union') return `(?:${itemsOf(types).map((one) => templateOf(rawOf(one))).join('|')})`
-  return words.get(tag) === 'number' ? '[+-]?\\d*\\.?\\d+(?:[Ee][+-]?\\d+)?' : '[\\s\\S]*'
+  return wordOfTag(tag) === 'number' ? '[+-]?\\d*\\.?\\d+(?:[Ee][+-]?\\d+)?' : '[\\s\\S]*'
 }
 
 function text(value: unknown): string {
