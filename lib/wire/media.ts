@@ -42,9 +42,9 @@ export function parseMediaType(value: string): MediaType | undefined {
 export function oneMediaType(value: string): MediaType | undefined {
   const one = parseMediaType(value)
   if (one !== undefined || !value.includes(',')) return one
-  const all = value.split(',', MAX_ITEMS + 1).map(parseMediaType)
+  const all = value.split(',', MAX_ITEMS + 1).filter((each) => each.trim() !== '').map(parseMediaType)
   const charset = all.find((each) => each?.charset !== undefined)?.charset
-  const isOne = all.length <= MAX_ITEMS && all.every((each) => each !== undefined
+  const isOne = all.length > 0 && all.length <= MAX_ITEMS && all.every((each) => each !== undefined
     && each.type === all[0]?.type && (each.charset ?? charset) === charset)
   return isOne ? { type: all[0]!.type, charset } : undefined
 }

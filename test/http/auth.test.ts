@@ -329,6 +329,8 @@ const mistakes: readonly (readonly [apiKey: unknown, sentence: RegExp])[] = [
   [['a', 'b', 'a'], /The API keys 1 and 3 are the same; give each entry its own/],
   [[{ id: 'a', key: 'k' }, { id: 'b', key: 'k' }], /The API keys 1 and 2 are the same/],
   [['secret\n'], /The API key 1 cannot be sent in a header/],
+  [['secret,'], /The API key 1 reads in a header like a list of one value; write it without its commas/],
+  [['a,a'], /The API key 1 reads in a header like a list/],
   [[' secret'], /The API key 1 cannot be sent in a header/],
   [['s\u00e9cret'], /The API key 1 cannot be sent in a header/],
 ]

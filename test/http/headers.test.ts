@@ -54,6 +54,20 @@ test('a header of one value that came twice with the same value is that value', 
   assert.equal(twice.mcpName, 'a, a')
 })
 
+test('empty elements of a list are no values, in one line or in two', () => {
+  const head = readHead([
+    'MCP-Protocol-Version', '2025-11-25,', 'Mcp-Session-Id', ', a ,,', 'Authorization', 'Bearer x,',
+    'authorization', ', Bearer x', 'Content-Type', 'application/json,', 'X-Request-Id', ',', 'X-Api-Key', 'k',
+    'x-api-key', ',', 'A2A-Version', ', ,', 'a2a-version', '1.0', 'Origin', 'https://a.example,',
+    'Idempotency-Key', 'one,, two', 'Mcp-Name', 'a,',
+  ])
+  assert.deepEqual(Object.fromEntries(Object.entries(head).filter(([, value]) => value !== undefined)), {
+    mcpProtocolVersion: '2025-11-25', mcpSessionId: 'a', authorization: 'Bearer x', apiKey: 'k',
+    contentType: 'application/json', a2aVersion: '1.0', origin: 'https://a.example',
+    idempotencyKey: 'one,, two', mcpName: 'a,',
+  })
+})
+
 test('a header of one value that is empty is none, but for an origin and a key of repeats', () => {
   const head = readHead([
     'MCP-Protocol-Version', '', 'Mcp-Session-Id', '', 'Mcp-Session-Id', 'a', 'A2A-Version', '',

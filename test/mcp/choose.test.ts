@@ -76,7 +76,7 @@ const rows: readonly Row[] = [
     what: 'two different version headers', message: message('tools/list', withMeta()),
     headers: { ...list, 'MCP-Protocol-Version': '2025-11-25, 2026-07-28' }, status: 400, code: -32020,
   },
-  ...['2025-11-25', '2025-11-25, 2025-11-25', '2024-11-05'].map((older) => ({
+  ...['2025-11-25', '2025-11-25, 2025-11-25', '2025-11-25,', '2024-11-05'].map((older) => ({
     what: `the version header ${older} beside a newer body`, message: message('tools/list', withMeta()),
     headers: { 'MCP-Protocol-Version': older }, status: 200, code: undefined,
   })),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { acceptance, isSameMediaType, mainTypeOf, parseMediaType } from '../../lib/wire/media.ts'
+import { acceptance, isSameMediaType, mainTypeOf, oneMediaType, parseMediaType } from '../../lib/wire/media.ts'
 
 const types: readonly (readonly [value: string, type: string | undefined, charset?: string])[] = [
   ['application/json', 'application/json'],
@@ -25,6 +25,15 @@ test('a content type is read with its charset, or not at all', () => {
   for (const [value, type, charset] of types) {
     assert.deepEqual(parseMediaType(value), type === undefined ? undefined : { type, charset }, value)
   }
+})
+
+test('a content type that came twice, or with empty elements, is one type', () => {
+  for (const value of ['application/json,', ', application/json', 'application/json, , application/json']) {
+    assert.deepEqual(oneMediaType(value), { type: 'application/json', charset: undefined }, value)
+  }
+  const both = oneMediaType('application/json,, application/json; charset=utf-8')
+  assert.deepEqual(both, { type: 'application/json', charset: 'utf-8' })
+  for (const value of [',', 'application/json, text/plain,']) assert.equal(oneMediaType(value), undefined)
 })
 
 const accepts: readonly (readonly [accept: string | undefined, type: string, quality: number])[] = [

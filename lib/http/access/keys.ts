@@ -7,6 +7,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { isScope, parseScope } from '../../wire/challenge.ts'
 import { formatJson, isStrings } from '../../wire/json.ts'
+import { onlyValue } from '../../wire/only-value.ts'
 import type { Claims, Principal } from '../../define/principal.ts'
 
 /** One key with what it may do. Two keys with one `id` are one caller: that is how a key is rotated. */
@@ -72,6 +73,9 @@ function keyOf(entry: string | NamedKey, index: number): KnownKey {
   }
   if (!KEY.test(key)) {
     throw new TypeError(`${owner} cannot be sent in a header; write visible ASCII, without a line's end`)
+  }
+  if (onlyValue(key) !== key) {
+    throw new TypeError(`${owner} reads in a header like a list of one value; write it without its commas`)
   }
   if (!isStrings(scopes) || !scopes.every(isScope)) {
     throw new TypeError(`${owner} has scopes that are none; write a list of names, as in ['orders:read']`)

@@ -49,13 +49,14 @@ export function readHead(rawHeaders: readonly string[]): KnownHeaders {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const field = fieldOf(rawHeaders[at]!)
     if (field === null) continue
-    const value = rawHeaders[at + 1]!
-    if (value === '' && !MEANT_EMPTY.has(field)) continue
+    const given = rawHeaders[at + 1]!
     const before = head[field]
+    // The name of a tool may have a comma.
+    const isOne = field !== 'mcpName' && given.includes(',') && !VERBATIM.has(field)
+    const value = isOne ? onlyValue(given) : given
+    if (value === '' && !MEANT_EMPTY.has(field)) continue
     if (before === undefined) {
-      // The name of a tool may have a comma.
-      const isOne = field !== 'mcpName' && value.includes(',') && !VERBATIM.has(field)
-      head[field] = isOne ? onlyValue(value) : value
+      head[field] = value
     } else {
       const list = `${before}, ${value}`
       head[field] = VERBATIM.has(field) ? list : onlyValue(list)
