@@ -7,9 +7,9 @@ import type { Call, TriportServer } from '../lib/index.ts'
 type Json = any
 type Path = readonly (string | number)[]
 
-/** What an author or a user writes; null there is a value. */
-const THEIRS = new RegExp('(?:^|\\.)(?:arguments|data|metadata|state|input|output|schema|content|value'
-  + '|parameters|reasoning|forwardedProps|inputSchema|context\\.\\d)\\.')
+/** What an author or a user writes; null there is a value. Lists of items and of parts are the protocol's. */
+const THEIRS = new RegExp('(?:^|\\.)(?:arguments|data|metadata|state|input(?!\\.\\d)|output|schema'
+  + '|content(?!\\.\\d)|value|parameters|reasoning|forwardedProps|inputSchema|context\\.\\d)\\.')
 const isTheirs = (path: Path): boolean => THEIRS.test(path.join('.'))
 
 /** The paths of all members of a value, at any depth. */
@@ -270,6 +270,11 @@ const others: readonly Ask[] = [
         status: 'completed' },
       { type: 'function_call', id: 'f', call_id: 'c', name: 'f', arguments: '{}', status: 'completed' },
       { type: 'function_call_output', id: 'o', call_id: 'c', output: 'done', status: 'completed' },
+      { type: 'custom_tool_call', id: 'g', call_id: 'd', name: 'g', input: 'x', status: 'completed' },
+      { type: 'custom_tool_call_output', call_id: 'd', output: 'done' },
+      { type: 'message', role: 'assistant', content: [
+        { type: 'output_text', text: 'so', annotations: [], logprobs: [] },
+      ] },
       { role: 'user', content: 'go on' },
     ],
   }],

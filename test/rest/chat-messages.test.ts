@@ -55,6 +55,20 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
     { role: 'assistant', content: null }, { role: 'assistant', refusal: 'No.', tool_calls: [] },
     { role: 'assistant', content: [part('refusal', 'Never.')] }, user,
   ] }, { history: ['', 'No.', 'Never.'].map((content) => ({ role: 'assistant', content })) }],
+  ['instructions alone, with which the agent begins', { messages: [
+    { role: 'system', content: 'Greet.' }, { role: 'developer', content: 'In English.' },
+  ] }, { prompt: '', message: [], history: [
+    { role: 'system', content: 'Greet.' }, { role: 'system', content: 'In English.' },
+  ] }],
+  ['results without a user message', { messages: [asked('{}'), found] }, {
+    prompt: '', message: [], history: [],
+    clientToolResults: [{ id: 'c', name: 'find', args: {}, result: 'Green tea' }],
+  }],
+  ['content that is null, which is empty', { messages: [
+    { role: 'user', content: null }, { role: 'system', content: null }, asked('{}'),
+    { ...found, content: null }, user, asked('{}'),
+    { ...found, content: [{ type: 'text', text: null }, part('text', 'So')] },
+  ] }, { prompt: 'Hi', clientToolResults: [{ id: 'c', name: 'find', args: {}, result: 'So' }] }],
   ['files of earlier messages, which are left out', { messages: [
     { role: 'user', content: [part('text', 'See'), part('image_url', { url: png }), part('text', 'this')] },
     user,
@@ -218,12 +232,11 @@ const refused: readonly (readonly [
   ['an empty model', { model: '' }, 'model', /id of an agent/],
   ['no messages', { messages: undefined }, 'messages', /list of at least one/],
   ['an empty list', { messages: [] }, 'messages', /list of at least one/],
-  ['nobody asking', { messages: [{ role: 'system', content: 'Be brief.' }] }, 'messages', /role user/],
   ['an empty message', { messages: [{ role: 'user', content: ' ' }] }, 'messages[0].content', /is empty/],
   ['no parts', ofParts(), 'messages[0].content', /is empty/],
   ['no content', { messages: [{ role: 'user' }] }, 'messages[0].content', /a string or a list of parts/],
   ['a message that is none', { messages: [1, user] }, 'messages[0]', /must be an object/],
-  ['earlier content that is none', { messages: [{ role: 'user' }, user] }, 'messages[0].content', /a string/],
+  ['earlier content that is none', { messages: [{ role: 'user', content: 1 }, user] }, 'messages[0].content', /a string/],
   ['an earlier part that is none', { messages: [{ role: 'user', content: [1] }, user] },
     'messages[0].content[0]', /must be an object/],
   ['a role of somebody else', { messages: [{ role: 'judge', content: '' }, user] }, 'messages[0].role',

@@ -190,6 +190,33 @@ test('two calls with one id have a result each, and one that comes again is the 
   }
 })
 
+test('with instructions alone the agent begins, and of nothing that it can read it is not asked', async (t) => {
+  const { server, seen } = watching(t)
+  for (const role of ['system', 'developer']) {
+    await ask(server, { input: [{ type: null, role, content: 'Greet.' }] })
+    const { message, history } = seen.at(-1)!
+    assert.deepEqual([message, history], [[], [{ role: 'system', content: 'Greet.' }]])
+  }
+  const { length } = seen
+  await ask(server, { input: [{ type: 'web_search_call', id: 'w' }] })
+  await ask(server, { input: [{ type: 'reasoning', summary: [] }] })
+  assert.equal(seen.length, length)
+})
+
+test('null in an item is as if it were left out, also of a response that is gone on with', async (t) => {
+  const { server, seen } = watching(t)
+  const nothing = { type: null, id: null, status: null }
+  const custom = { type: 'custom_tool_call', call_id: 'd', name: 'paint', arguments: null, input: 'red' }
+  const { id } = await ask(server, { input: [
+    { ...nothing, role: 'user', content: 'One' }, { ...nothing, role: 'assistant', content: null }, custom,
+    { type: 'custom_tool_call_output', call_id: 'd', output: null },
+  ] })
+  await ask(server, { previous_response_id: id, input: [{ ...nothing, role: 'user', content: 'Two' }] })
+  assert.deepEqual(seen.at(-1)?.history.map(({ content }) => content), [
+    'One', '', 'paint(red)', 'paint returned: ', 'One',
+  ])
+})
+
 test('behind a response there need be no input, and what is wrong of items is named', async (t) => {
   const { server, seen } = watching(t)
   const { id } = await ask(server, { input: [hello] })
@@ -201,7 +228,11 @@ test('behind a response there need be no input, and what is wrong of items is na
     await ask(server, { input: [hello, { ...call, arguments: written }, done] })
     assert.deepEqual(seen.at(-1)?.clientToolResults[0]?.args, args)
   }
-  for (const output of [null, 5, { at: 1 }]) {
+  for (const output of [null, undefined, '', []]) {
+    await ask(server, { input: [hello, { ...call, arguments: '{}' }, { ...done, output }] })
+    assert.equal(seen.at(-1)?.clientToolResults[0]?.result, '')
+  }
+  for (const output of [5, { at: 1 }]) {
     const input = [hello, { ...call, arguments: '{}' }, { ...done, output }]
     const asked = request('/v1/responses', { model: 'agent', input })
     const { error } = await jsonOf(await server.fetch(asked)) as Json

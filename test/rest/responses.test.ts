@@ -507,7 +507,6 @@ test('what is wrong is said with the member that it is in, and a failure ends th
   )
   const wrong: readonly (readonly [more: object, param: string | null, message: RegExp])[] = [
     [{ model: 'none' }, 'model', /does not exist/], [{ input: null }, 'input', /a string or a list of items/],
-    [{ input: [{ role: 'system', content: 'a' }] }, 'input', /role user/],
     [{ input: [{ type: 'item_reference', id: 'a' }] }, 'input[0].id', /Item with id 'a' not found/],
     [{ input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'a' }] }] },
       'input[0].content[0].file_id', /no files are kept/],
@@ -522,7 +521,6 @@ test('what is wrong is said with the member that it is in, and a failure ends th
     [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function' }] }] }, 'tools[0].tools[0].name',
       /1 to 128/],
     [{ input: [{ type: 'compaction_trigger' }] }, 'input[0].type', /cannot be compaction_trigger/],
-    [{ input: [{ type: 'web_search_call' }] }, 'input', /role user/],
     [{ response_format: { type: 'json_object' } }, 'response_format', /write text.format/],
     [{ generate: 1 }, 'generate', /true or false/],
     [{ tool_choice: 'required' }, 'tool_choice', /no function among the tools/],

@@ -179,6 +179,15 @@ test('a broken entry of a chat is passed over, and the log says so', async (t) =
   ])
 })
 
+test('without a message of the user the agent begins', async (t) => {
+  const seen: Call[] = []
+  const server = serving(t, (_prompt, call) => { seen.push(call); return 'Hello' })
+  const [first] = await chat(server, { messages: [{ id: '1', role: 'system', parts: hello.parts }] })
+  assert.deepEqual(first, { type: 'start' })
+  assert.deepEqual(seen[0]?.message, [])
+  assert.deepEqual(seen[0]?.history, [{ role: 'system', content: 'Hello' }])
+})
+
 test('a failure is a part, a wrong chat a problem, and there is no stream to go on with', async (t) => {
   const server = serving(t, () => { throw new Error('secret') })
   const [, , error] = await chat(server)

@@ -9,7 +9,7 @@ import { OutputFormat } from '../../run/output-format.ts'
 import { formatJson } from '../../wire/json.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from '../reply/chat-stop.ts'
 import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
-import { blockOfPart, textOfPart } from './content-parts.ts'
+import { blockOfPart, isTextPart, textOfPart } from './content-parts.ts'
 import { wrongBody, wrongParam } from './openai-errors.ts'
 import { chosenTools } from './tool-choice.ts'
 import type { ChatMessage } from '../../define/chat.ts'
@@ -148,8 +148,8 @@ export function decodeMessages(
   messages: readonly unknown[], dialect: ChatDialect, bounds: JsonBounds, passed: PassedOver,
   nameOf = (index: number) => `${dialect.list}[${index}]`,
 ): Conversation {
+  // Without one the agent begins, or goes on with what its tools gave.
   const last = messages.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
-  if (last < 0 && !dialect.isLenient) throw wrongParam(dialect.list, 'needs a message of the role user')
   const history: ChatMessage[] = []
   const results = new Map<unknown, ClientToolResult>()
   const exchange = new ToolExchange(dialect, bounds, passed)
@@ -183,7 +183,7 @@ function filesIn(message: unknown, dialect: ChatDialect, at: string): readonly C
   const content = isRecord(message) ? message['content'] : undefined
   if (!Array.isArray(content) || dialect.isLenient) return []
   return content.flatMap((part: unknown, index) => (
-    isRecord(part) && textOfPart(part) !== undefined ? [] : dialect.blockOf(part, `${at}[${index}]`)
+    isRecord(part) && isTextPart(part) ? [] : dialect.blockOf(part, `${at}[${index}]`)
   ))
 }
 
@@ -242,10 +242,13 @@ function messageOf(
   return { role, content: content === '' || calls === '' ? content + calls : `${content}\n${calls}` }
 }
 
+/** Clients write null for the content of a tool that gave nothing, and of an answer that is a call. */
 function textIn({ content, refusal, role, error }: Members, at: string, isLenient: boolean): string {
-  if (typeof content === 'string') return content === '' && typeof error === 'string' ? error : content
-  if (!isGiven(content) && role === 'assistant') return typeof refusal === 'string' ? refusal : ''
-  if (!isGiven(content) && isLenient) return ''
+  if (!isGiven(content) || content === '') {
+    const instead = role === 'assistant' ? refusal : error
+    return typeof instead === 'string' ? instead : ''
+  }
+  if (typeof content === 'string') return content
   if (!Array.isArray(content)) throw wrongParam(`${at}.content`, 'must be a string or a list of parts')
   const texts = content.flatMap((part: unknown, index) => {
     if (isLenient && typeof part === 'string') return [part]

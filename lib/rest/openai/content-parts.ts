@@ -15,6 +15,13 @@ type Members = Readonly<Record<string, unknown>>
 
 const audioTypes: ReadonlyMap<unknown, string> = new Map([['wav', 'audio/wav'], ['mp3', 'audio/mpeg']])
 
+const textTypes: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_text', 'refusal'])
+
+/** Whether a part is text, or has one. */
+export function isTextPart(part: Members): boolean {
+  return textTypes.has(part['type']) || textOfPart(part) !== undefined
+}
+
 /** The text of a part; undefined for one of another kind. */
 export function textOfPart({ type, text: written, refusal }: Members): string | undefined {
   const content = type === 'refusal' ? refusal : written

@@ -28,7 +28,7 @@ export class OtherCalls {
     if (typeof type !== 'string' || typeof id !== 'string') return undefined
     if (type.endsWith(OUTPUT)) {
       const name = this.#names.get(id) ?? type.slice(0, -OUTPUT.length)
-      return { ...resultMessage({ name, result: textOf(output) }) }
+      return { ...resultMessage({ name, result: output === undefined ? '' : textOf(output) }) }
     }
     if (!type.endsWith(CALL)) return undefined
     const name = typeof given === 'string' ? given : type.slice(0, -CALL.length)

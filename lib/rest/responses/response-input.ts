@@ -3,7 +3,7 @@
  * conversation in one way. Throws `Fault('invalid')` with `param` and `code`.
  * Spec: Open Responses 2026-04-24, Items; https://platform.openai.com/docs/api-reference/responses/create
  */
-import { isGiven, isRecord } from '../../define/content.ts'
+import { givenMembers, isGiven, isRecord } from '../../define/content.ts'
 import { decodeFormat, decodeMessages } from '../openai/chat-messages.ts'
 import { decodeTools, nameWithin } from '../openai/chat-tools.ts'
 import { blockOfPart } from '../openai/content-parts.ts'
@@ -138,19 +138,19 @@ function itemsOf(input: unknown): readonly ResponseItem[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
   if (!Array.isArray(input)) throw wrongParam('input', 'must be a string or a list of items')
   return input.map((item: unknown, index) => {
-    if (isRecord(item)) return item
+    if (isRecord(item)) return givenMembers(item)
     throw wrongParam(`input[${index}]`, 'must be an object')
   })
 }
 
-/** What an agent gets of the items of the responses before, and of the present one; undefined: of none. */
+/** What an agent gets of the items of the responses before, and of the present one; undefined: of nothing. */
 export function conversationOf(
   instructions: string | undefined, before: readonly ResponseItem[], input: readonly ResponseItem[],
   reader: CompactionOpener, bounds: JsonBounds, passed: PassedOver,
 ): Conversation | undefined {
   const { items, nameOf } = openedItems(before, input, reader)
-  if (items.length === 0) return undefined
   const messages = messagesOf(items, nameOf)
+  if (messages.every((message) => message === undefined)) return undefined
   const conversation = decodeMessages(messages, dialect, bounds, passed, nameOf)
   if (instructions === undefined) return conversation
   const history = [{ role: 'system' as const, content: instructions }, ...conversation.history]
@@ -215,7 +215,8 @@ function messageOf(item: ResponseItem, at: string, others: OtherCalls): Response
     case 'function_call_output': {
       if (others.has(item)) return others.messageOf(item)
       const id = textIn(item, 'call_id', at)
-      const { output } = item
+      // Clients write null for what gave nothing.
+      const { output = '' } = item
       if (typeof output === 'string' || Array.isArray(output)) {
         return { role: 'tool', tool_call_id: id, content: output }
       }

@@ -32,7 +32,7 @@ export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
   const { id, messages, tools, trigger: _trigger, messageId: _messageId, ...more } = body
   const all: readonly unknown[] = Array.isArray(messages) ? messages : []
   const last = all.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
-  if (last < 0) throw wrongParam('messages', 'needs a message of the role user')
+  if (all.length === 0) throw wrongParam('messages', 'is empty; it needs a message, as one of the role user')
   const history: ChatMessage[] = []
   const results = new Map<string, ClientToolResult>()
   for (let index = 0; index < all.length; index++) {
@@ -50,13 +50,14 @@ export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
     if (content !== '') history.push({ role, content })
     if (index < last) history.push(...called.map(resultMessage))
   }
-  const { parts } = membersIn(all[last])
+  // Without a user message the agent begins.
+  const { parts } = last < 0 ? { parts: [] } : membersIn(all[last])
   if (parts === undefined) throw wrongParam(`messages[${last}].parts`, 'must be a list')
   const message = parts.flatMap((part, index) => blockOf(part, `messages[${last}].parts[${index}]`) ?? [])
   const chatId = typeof id === 'string' && CONVERSATION_ID.test(id) ? id : undefined
   return {
     protocol: 'http', sessionId: chatId, conversationId: chatId, isNamed: chatId !== undefined,
-    isContinued: last < all.length - 1,
+    isContinued: all.slice(last + 1).some((one) => isRecord(one) && one['role'] === 'assistant'),
     prompt: linesOf(message),
     message, history, metadata: givenMembers(more),
     clientTools: clientToolsIn(tools), clientToolResults: [...results.values()],
