@@ -23,16 +23,13 @@ export class ResponseItems {
   /** Gets the events. Undefined: nobody reads them. */
   send: SendEvent | undefined
   readonly #responseId: string
-  readonly #isSummary: boolean
   #message: Growing | undefined
   #reasoning: Growing | undefined
   /** Reasoning that comes while a message is written, which follows it. */
   #laterReasoning = ''
 
-  /** `isSummary`: reasoning is shown as a summary alone, and not as a text too. */
-  constructor(responseId: string, isSummary: boolean, send?: SendEvent) {
+  constructor(responseId: string, send?: SendEvent) {
     this.#responseId = responseId
-    this.#isSummary = isSummary
     this.send = send
   }
 
@@ -45,7 +42,7 @@ export class ResponseItems {
       return [...this.output, messageItem(message.id, [textPart(message.text)], 'incomplete')]
     }
     if (reasoning === undefined) return this.output
-    return [...this.output, reasoningItem(reasoning.id, reasoning.text, this.#isSummary)]
+    return [...this.output, reasoningItem(reasoning.id, reasoning.text)]
   }
 
   /** A piece of the message. False: the reader is behind. */
@@ -133,24 +130,20 @@ export class ResponseItems {
     this.#done(callItem(id, call, written, true))
   }
 
-  /** Most clients read the summary, some the text. Those that read both show both. */
+  /** As a summary, which every client reads. The text comes whole: clients that read both would show both. */
   #reason(delta: string): void {
     if (delta === '') return
     const item = this.#reasoning ?? this.#openReasoning()
     item.text += delta
-    const { id: item_id } = item
-    if (!this.#isSummary) this.#event('response.reasoning_text.delta', { item_id, content_index: 0, delta })
-    this.#event('response.reasoning_summary_text.delta', { item_id, summary_index: 0, delta })
+    this.#event('response.reasoning_summary_text.delta', { item_id: item.id, summary_index: 0, delta })
   }
 
   #openReasoning(): Growing {
     const item = { id: this.#newId('rs'), text: '' }
     const { id: item_id } = item
     this.#reasoning = item
-    this.#event('response.output_item.added', { item: reasoningItem(item_id, undefined, this.#isSummary) })
-    if (!this.#isSummary) {
-      this.#event('response.content_part.added', { item_id, content_index: 0, part: reasoningPart('') })
-    }
+    this.#event('response.output_item.added', { item: reasoningItem(item_id) })
+    this.#event('response.content_part.added', { item_id, content_index: 0, part: reasoningPart('') })
     const begun = { item_id, summary_index: 0, part: summaryPart('') }
     this.#event('response.reasoning_summary_part.added', begun)
     return item
@@ -162,14 +155,12 @@ export class ResponseItems {
     if (this.#reasoning === undefined) return
     const { id: item_id, text } = this.#reasoning
     this.#reasoning = undefined
-    if (!this.#isSummary) {
-      this.#event('response.reasoning_text.done', { item_id, content_index: 0, text })
-      this.#event('response.content_part.done', { item_id, content_index: 0, part: reasoningPart(text) })
-    }
+    this.#event('response.reasoning_text.done', { item_id, content_index: 0, text })
+    this.#event('response.content_part.done', { item_id, content_index: 0, part: reasoningPart(text) })
     const place = { item_id, summary_index: 0 }
     this.#event('response.reasoning_summary_text.done', { ...place, text })
     this.#event('response.reasoning_summary_part.done', { ...place, part: summaryPart(text) })
-    this.#done(reasoningItem(item_id, text, this.#isSummary))
+    this.#done(reasoningItem(item_id, text))
   }
 
   #done(item: ResponseItem): void {

@@ -2,7 +2,7 @@
  * The response object as JSON text, and its items as values.
  * Spec: Open Responses 2026-04-24, ResponseResource.
  */
-import { isGiven, isRecord } from '../../define/content.ts'
+import { isRecord } from '../../define/content.ts'
 import { formatJson, quote } from '../../wire/json.ts'
 import { randomId } from '../../wire/random.ts'
 import type { MadeToolCall } from '../../define/client-tool.ts'
@@ -55,11 +55,6 @@ export function begunOf(response: ResponseItem): ResponseItem {
   return {
     ...response, status: 'in_progress', completed_at: null, output: [], error: null, usage: null,
   }
-}
-
-/** Whether the client has asked for a summary of the reasoning: of a request's body, or of a response. */
-export function asksForSummary({ reasoning }: ResponseItem): boolean {
-  return isRecord(reasoning) && isGiven(reasoning['summary'])
 }
 
 /** Members of a request that are no settings. */
@@ -139,11 +134,10 @@ export function messageItem(
   return { type: 'message', id, status, role: 'assistant', content }
 }
 
-/** `text`: undefined while none of it is there. `isSummary`: it is a summary alone. */
-export function reasoningItem(id: string, text: string | undefined, isSummary: boolean): ResponseItem {
-  const summary = text === undefined ? [] : [summaryPart(text)]
-  if (isSummary) return { type: 'reasoning', id, summary }
-  return { type: 'reasoning', id, summary, content: text === undefined ? [] : [reasoningPart(text)] }
+/** `text`: left out while none of it is there. */
+export function reasoningItem(id: string, text?: string): ResponseItem {
+  const [summary, content] = text === undefined ? [[], []] : [[summaryPart(text)], [reasoningPart(text)]]
+  return { type: 'reasoning', id, summary, content }
 }
 
 export function summaryPart(text: string): ResponseItem {

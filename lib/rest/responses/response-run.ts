@@ -20,7 +20,7 @@ import { keepResponse } from './kept-responses.ts'
 import { conversationOf } from './response-input.ts'
 import { ResponseItems } from './response-items.ts'
 import { pieceLine } from './response-stream.ts'
-import { asksForSummary, formatResponse, idFor, secondsNow, usageOf } from './response-object.ts'
+import { formatResponse, idFor, secondsNow, usageOf } from './response-object.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { Origin } from '../../define/call.ts'
@@ -85,7 +85,7 @@ export class ResponseRun extends RunReply<Answer> {
     this.#input = input
     this.#request = request
     this.#asked = asked
-    this.#items = new ResponseItems(this.id, asksForSummary(request.body))
+    this.#items = new ResponseItems(this.id)
   }
 
   get runnable(): Agent | Group { return this.#agent }

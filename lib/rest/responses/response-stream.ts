@@ -13,7 +13,7 @@ import { EVENT_STREAM, formatEvent } from '../../wire/sse.ts'
 import { openaiErrorEvent, openaiFailure } from '../openai/openai-errors.ts'
 import { readResponse } from './kept-responses.ts'
 import { ResponseItems } from './response-items.ts'
-import { asksForSummary, begunOf } from './response-object.ts'
+import { begunOf } from './response-object.ts'
 import { requireResponse, responseNow, responseTask } from './response-state.ts'
 import type { Dismissal, Reply } from '../../http/message/exchange.ts'
 import type { Service } from '../../run/service.ts'
@@ -66,7 +66,7 @@ class ResponseReading {
     // Without its task the pieces are not known: who has read some gets the end alone, which has it all.
     this.#unsent = task === undefined && after >= 0 ? Infinity : after
     this.stream = new DeferredStream(() => this.#stop(), (why) => this.#dismissal(why, requestId))
-    this.#items = new ResponseItems(this.#id, asksForSummary(response), this.#send.bind(this))
+    this.#items = new ResponseItems(this.#id, this.#send.bind(this))
   }
 
   begin(response: ResponseItem, task: Task | undefined): void {
