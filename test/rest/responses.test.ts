@@ -108,7 +108,7 @@ test('an agent sees the items as messages, pictures and files', async (t) => {
 function reasoning(at: number, pieces: number): readonly unknown[] {
   return [
     'output_item.added', 'content_part.added', 'reasoning_summary_part.added',
-    ...Array.from({ length: pieces }, () => ['reasoning_text.delta', 'reasoning_summary_text.delta']).flat(),
+    ...Array.from({ length: pieces }, () => 'reasoning_summary_text.delta'),
     'reasoning_text.done', 'content_part.done',
     'reasoning_summary_text.done', 'reasoning_summary_part.done', 'output_item.done',
   ].map((type) => [at, `response.${type}`])
@@ -139,7 +139,7 @@ test('a stream says each item as it comes, and ends with the whole response', as
   assert.deepEqual(await jsonOf(await server.fetch(request(`/v1/responses/${last['id']}`))), last)
 })
 
-test('reasoning is a text and a summary, or the summary alone where the client asks for one', async (t) => {
+test('reasoning comes in pieces once, as a summary, which every client reads, and whole as a text', async (t) => {
   const server = serving(t, async function* (_prompt, call): AsyncGenerator<string> {
     call.event({ type: 'reasoning', text: 'Let me ' })
     call.event({ type: 'reasoning', text: 'see.' })
@@ -147,22 +147,18 @@ test('reasoning is a text and a summary, or the summary alone where the client a
   })
   const summary = [{ type: 'summary_text', text: 'Let me see.' }]
   const content = [{ type: 'reasoning_text', text: 'Let me see.' }]
-  for (const [asked, expected] of [
-    [{}, { summary, content }], [{ reasoning: { effort: 'low', summary: null } }, { summary, content }],
-    [{ reasoning: { summary: 'auto' } }, { summary }],
-  ] as const) {
+  for (const asked of [{}, { reasoning: { summary: 'auto' } }]) {
     const whole = await responded(server, asked)
     const events = await eventsOf(await respond(server, { ...asked, stream: true }))
     const streamed = events.at(-1)?.['response'] as Output
     for (const { output: [{ id, ...item } = {}] } of [whole, streamed]) {
       assert.match(String(id), /^rs_/)
-      assert.deepEqual(item, { type: 'reasoning', ...expected })
+      assert.deepEqual(item, { type: 'reasoning', summary, content })
     }
-    const deltas = (type: string, place: string): unknown => events
-      .filter((event) => event['type'] === `response.${type}.delta` && event[place] === 0)
-      .map(({ delta }) => delta).join('')
-    assert.equal(deltas('reasoning_summary_text', 'summary_index'), 'Let me see.')
-    assert.equal(deltas('reasoning_text', 'content_index'), 'content' in expected ? 'Let me see.' : '')
+    const deltas = events.filter(({ type }) => /reasoning.*delta$/.test(String(type)))
+    assert.deepEqual(deltas.map(({ delta }) => delta), ['Let me ', 'see.'])
+    assert.ok(deltas.every(({ summary_index: at }) => at === 0))
+    assert.equal(events.find(({ type }) => type === 'response.reasoning_text.done')?.['text'], 'Let me see.')
     const [added, done] = ['added', 'done'].map((end) => (
       events.find(({ type }) => type === `response.output_item.${end}`)?.['item'] as Json
     ))
@@ -275,6 +271,7 @@ test('a response in the background is read until it has ended, or cancelled', as
   assert.equal((await read(begun['id']))['status'], 'in_progress')
   const early = await respond(server, { previous_response_id: begun['id'] })
   assert.equal(early.status, 409)
+  assert.match(await early.text(), /is not over yet; GET .* tells when it is, and POST .*\/cancel ends it/)
   go()
   await eventually(async () => (await read(begun['id']))['status'] === 'completed')
   assert.equal(textOf(await read(begun['id'])), 'Done.')
@@ -288,6 +285,36 @@ test('a response in the background is read until it has ended, or cancelled', as
   assert.doesNotMatch(JSON.stringify(await read(failing['id'])), /secret/)
   const whole = await responded(server)
   assert.equal((await server.fetch(request(`/v1/responses/${whole['id']}/cancel`, {}))).status, 400)
+})
+
+test('a client goes on with a response that failed, was left or was cancelled', async (t) => {
+  const seen: Call[] = []
+  const server = serving(t, async function* (prompt, call) {
+    seen.push(call)
+    if (prompt === 'Hello') yield 'So far'
+    if (prompt === 'Fail') throw new Fault('failed', 'No tea')
+    if (prompt === 'Wait') await new Promise(() => {})
+  })
+  const idOf = (events: readonly Json[]): unknown => (events[0]!['response'] as Json)['id']
+  const failed = idOf(await eventsOf(await respond(server, { stream: true, input: 'Fail' })))
+  const background = await responded(server, { background: true, input: 'Fail' })
+  const waiting = await responded(server, { background: true, input: 'Wait' })
+  await server.fetch(request(`/v1/responses/${waiting['id']}/cancel`, {}))
+  const statusOf = async (id: unknown): Promise<unknown> => (
+    (await jsonOf(await server.fetch(request(`/v1/responses/${String(id)}`))))['status']
+  )
+  await eventually(async () => await statusOf(background['id']) === 'failed')
+  const asked = [[failed, 'Fail'], [background['id'], 'Fail'], [waiting['id'], 'Wait']]
+  for (const [id, first] of asked) {
+    const next = await responded(server, { previous_response_id: id })
+    assert.equal(next['status'], 'completed')
+    assert.deepEqual(seen.at(-1)?.history, [{ role: 'user', content: first }])
+    // Without an input it is tried again.
+    await respond(server, { previous_response_id: next['id'], input: [] })
+    assert.deepEqual(seen.at(-1)?.history.map(({ content }) => content), [first, 'So far'])
+    const compact = { model: 'agent', previous_response_id: id, input: 'More' }
+    assert.equal((await server.fetch(request('/v1/responses/compact', compact))).status, 200)
+  }
 })
 
 test('how a response in the background ended is known as long as it is kept', async (t) => {

@@ -29,6 +29,7 @@ import type { Service } from '../../run/service.ts'
 import type { KeyHold } from '../../state/idempotency.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Seal } from '../../wire/seal.ts'
+import type { KeptResponse } from './kept-responses.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { AskedItems } from './response-run.ts'
 
@@ -105,10 +106,20 @@ function itemsBefore(
       const detail = { param: 'previous_response_id', code: 'previous_response_not_found' }
       throw new Fault('invalid', absence(previousId), detail)
     }
-    if (kept.response['status'] === 'completed') return kept.items
-    throw new Fault('conflict', `The response '${previousId}' has not been completed`, {
-      param: 'previous_response_id', code: null,
-    })
+    return kept.response['status'] === 'in_progress' ? itemsAtEnd(service, owner, previousId, kept) : kept.items
+  })
+}
+
+/** The items of a response in the background, however it ended. Rejects with a `Fault` where it still runs. */
+async function itemsAtEnd(
+  service: Service, owner: string, id: string, kept: KeptResponse,
+): Promise<readonly ResponseItem[]> {
+  const { status } = await responseNow(service, owner, id, kept)
+  // Those that it had in the end, if it could keep them.
+  if (status !== 'in_progress') return (await readResponse(service, owner, id) ?? kept).items
+  const remedy = `GET /v1/responses/${id} tells when it is, and POST /v1/responses/${id}/cancel ends it`
+  throw new Fault('conflict', `The response '${id}' is not over yet; ${remedy}`, {
+    param: 'previous_response_id', code: null,
   })
 }
 
