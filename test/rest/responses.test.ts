@@ -153,7 +153,7 @@ test('reasoning comes in pieces once, as a summary, which every client reads, an
     const streamed = events.at(-1)?.['response'] as Output
     for (const { output: [{ id, ...item } = {}] } of [whole, streamed]) {
       assert.match(String(id), /^rs_/)
-      assert.deepEqual(item, { type: 'reasoning', summary, content })
+      assert.deepEqual(item, { type: 'reasoning', status: 'completed', summary, content })
     }
     const deltas = events.filter(({ type }) => /reasoning.*delta$/.test(String(type)))
     assert.deepEqual(deltas.map(({ delta }) => delta), ['Let me ', 'see.'])

@@ -42,7 +42,7 @@ export class ResponseItems {
       return [...this.output, messageItem(message.id, [textPart(message.text)], 'incomplete')]
     }
     if (reasoning === undefined) return this.output
-    return [...this.output, reasoningItem(reasoning.id, reasoning.text)]
+    return [...this.output, reasoningItem(reasoning.id, reasoning.text, 'incomplete')]
   }
 
   /** A piece of the message. False: the reader is behind. */
@@ -142,7 +142,7 @@ export class ResponseItems {
     const item = { id: this.#newId('rs'), text: '' }
     const { id: item_id } = item
     this.#reasoning = item
-    this.#event('response.output_item.added', { item: reasoningItem(item_id) })
+    this.#event('response.output_item.added', { item: reasoningItem(item_id, undefined, 'in_progress') })
     this.#event('response.content_part.added', { item_id, content_index: 0, part: reasoningPart('') })
     const begun = { item_id, summary_index: 0, part: summaryPart('') }
     this.#event('response.reasoning_summary_part.added', begun)
@@ -160,7 +160,7 @@ export class ResponseItems {
     const place = { item_id, summary_index: 0 }
     this.#event('response.reasoning_summary_text.done', { ...place, text })
     this.#event('response.reasoning_summary_part.done', { ...place, part: summaryPart(text) })
-    this.#done(reasoningItem(item_id, text))
+    this.#done(reasoningItem(item_id, text, 'completed'))
   }
 
   #done(item: ResponseItem): void {

@@ -128,16 +128,16 @@ export function refusalPart(refusal: string): ResponseItem {
   return { type: 'refusal', refusal }
 }
 
-export function messageItem(
-  id: string, content: readonly ResponseItem[], status: 'in_progress' | 'completed' | 'incomplete',
-): ResponseItem {
+type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
+
+export function messageItem(id: string, content: readonly ResponseItem[], status: ItemStatus): ResponseItem {
   return { type: 'message', id, status, role: 'assistant', content }
 }
 
-/** `text`: left out while none of it is there. */
-export function reasoningItem(id: string, text?: string): ResponseItem {
+/** `text`: undefined while none of it is there. */
+export function reasoningItem(id: string, text: string | undefined, status: ItemStatus): ResponseItem {
   const [summary, content] = text === undefined ? [[], []] : [[summaryPart(text)], [reasoningPart(text)]]
-  return { type: 'reasoning', id, summary, content }
+  return { type: 'reasoning', id, status, summary, content }
 }
 
 export function summaryPart(text: string): ResponseItem {
