@@ -190,7 +190,7 @@ test('two calls with one id have a result each, and one that comes again is the 
   }
 })
 
-test('with instructions alone the agent begins, and of nothing that it can read it is not asked', async (t) => {
+test('with instructions alone the agent begins; of nothing that it can read it is not asked', async (t) => {
   const { server, seen } = watching(t)
   for (const role of ['system', 'developer']) {
     await ask(server, { input: [{ type: null, role, content: 'Greet.' }] })

@@ -139,7 +139,7 @@ test('a stream says each item as it comes, and ends with the whole response', as
   assert.deepEqual(await jsonOf(await server.fetch(request(`/v1/responses/${last['id']}`))), last)
 })
 
-test('reasoning comes in pieces once, as a summary, which every client reads, and whole as a text', async (t) => {
+test('reasoning comes in pieces as a summary, which every client reads, and whole as a text', async (t) => {
   const server = serving(t, async function* (_prompt, call): AsyncGenerator<string> {
     call.event({ type: 'reasoning', text: 'Let me ' })
     call.event({ type: 'reasoning', text: 'see.' })

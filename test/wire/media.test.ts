@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { acceptance, isSameMediaType, mainTypeOf, oneMediaType, parseMediaType } from '../../lib/wire/media.ts'
+import {
+  acceptance, isSameMediaType, mainTypeOf, oneMediaType, parseMediaType,
+} from '../../lib/wire/media.ts'
 
 const types: readonly (readonly [value: string, type: string | undefined, charset?: string])[] = [
   ['application/json', 'application/json'],

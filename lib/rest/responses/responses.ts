@@ -106,11 +106,12 @@ function itemsBefore(
       const detail = { param: 'previous_response_id', code: 'previous_response_not_found' }
       throw new Fault('invalid', absence(previousId), detail)
     }
-    return kept.response['status'] === 'in_progress' ? itemsAtEnd(service, owner, previousId, kept) : kept.items
+    if (kept.response['status'] !== 'in_progress') return kept.items
+    return itemsAtEnd(service, owner, previousId, kept)
   })
 }
 
-/** The items of a response in the background, however it ended. Rejects with a `Fault` where it still runs. */
+/** The items of a response in the background, however it ended. Rejects with a `Fault` while it runs. */
 async function itemsAtEnd(
   service: Service, owner: string, id: string, kept: KeptResponse,
 ): Promise<readonly ResponseItem[]> {
