@@ -309,6 +309,35 @@ test('who closes while a beat is under way gives up what that has brought', asyn
   assert.deepEqual([lease(one.nodes.id), member(one.nodes.id)], [undefined, undefined])
 })
 
+test('who asks whether it is reachable after its lease waits for a new one, also as it closes', async (t) => {
+  for (const closes of [false, true]) {
+    const { memory, begin, pass, lease, member } = scene(t)
+    const one = begin()
+    await settled()
+    one.cut(true)
+    await pass(LEASE_MS)
+    one.cut(false)
+    let go = (): void => {}
+    one.store.write = (...all) => (
+      new Promise<void>((resolve) => { go = resolve }).then(() => memory.write(...all))
+    )
+    const ready = one.nodes.ready()
+    assert.equal(one.nodes.ready(), ready)
+    await settled()
+    const closed = closes ? one.nodes.close(true) : undefined
+    await settled()
+    one.store.write = memory.write
+    go()
+    await ready
+    assert.equal(one.nodes.isLeased, true)
+    await closed
+    const { id } = one.nodes
+    assert.deepEqual([lease(id) !== undefined, member(id)], closes ? [false, undefined] : [true, ''])
+    await one.nodes.close(true)
+    t.mock.reset()
+  }
+})
+
 test('what is asked of those who take over is asked of all, and found by one', async (t) => {
   const { nodes } = scene(t).begin()
   assert.deepEqual([nodes.heirs, await nodes.takeOver('dead')], [0, false])
@@ -367,16 +396,21 @@ test('so many senders are remembered, and the one that was silent for longest is
   await settled()
   const heard: unknown[] = []
   nodes.on('word', (body) => heard.push(body))
-  const said = (from: string, body: string): void => {
-    memory.publish('all', JSON.stringify(['all', from, 1, 'word', body]))
+  const said = (from: string, number: number, body: string): void => {
+    memory.publish('all', JSON.stringify(['all', from, number, 'word', body]))
   }
-  said('first', 'first')
-  said('second', 'second')
-  for (let at = 2; at < 10_000; at++) said(`other-${at}`, 'other')
-  said('first', 'again')
-  said('last', 'last')
-  for (const from of ['second', 'first']) said(from, 'again')
-  assert.deepEqual(heard.filter((word) => word !== 'other'), ['first', 'second', 'last', 'again'])
+  for (const from of ['first', 'second', 'third']) said(from, 1, from)
+  for (let at = 3; at < 10_000; at++) said(`other-${at}`, 1, 'other')
+  said('first', 2, 'more of the first')
+  // A replay is no word of its sender.
+  said('second', 1, 'again')
+  said('last', 1, 'last')
+  for (const [from, number] of [['first', 2], ['third', 1], ['second', 1]] as const) {
+    said(from, number, `again of the ${from}`)
+  }
+  assert.deepEqual(heard.filter((word) => word !== 'other'), [
+    'first', 'second', 'third', 'more of the first', 'last', 'again of the second',
+  ])
 })
 
 test('a message of no form is no message, and the first of them is logged', async (t) => {

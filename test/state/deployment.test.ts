@@ -4,6 +4,7 @@ import { deploymentStore } from '../../lib/state/deployment.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
 import { deployments, sharedMemory, spacesIn } from '../fixtures/fleet.ts'
+import { keepingTimers } from '../fixtures/time.ts'
 import type { DeploymentStore } from '../../lib/state/deployment.ts'
 import type { MaybePromise, Store } from '../../lib/index.ts'
 
@@ -144,15 +145,14 @@ test('an answer that never comes is not waited for by who asks later', async () 
 })
 
 test('no timer is left behind what was answered, or refused', async () => {
-  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  const before = timers()
+  const before = keepingTimers()
   for (const error of [undefined, new Error('ECONNREFUSED')]) {
     const { store, answers } = held()
     const asked = Promise.resolve(deploymentStore(store, OLD, undefined, 60_000).read(place))
-    assert.equal(timers(), before + 1)
+    assert.equal(keepingTimers(), before + 1)
     answers[0]!(error)
     await asked.catch(() => {})
-    assert.equal(timers(), before)
+    assert.equal(keepingTimers(), before)
   }
 })
 

@@ -5,7 +5,8 @@ import { limitsOf } from '../../lib/define/limits.ts'
 import { guardedStore } from '../../lib/state/guarded-store.ts'
 import { Fault, memoryStore } from '../../lib/index.ts'
 import { eventually } from '../fixtures/client.ts'
-import { holdUp, standingTime } from '../fixtures/time.ts'
+import { keptBytes } from '../fixtures/heap.ts'
+import { holdUp, keepingTimers, standingTime } from '../fixtures/time.ts'
 import type { GuardedStore } from '../../lib/state/guarded-store.ts'
 import type { Store } from '../../lib/index.ts'
 
@@ -222,6 +223,68 @@ test('a store that is away is asked each second until it is back, and given up a
   pass(3_000)
   await turns()
   assert.deepEqual([asked(), returns.length], [before, 4])
+})
+
+test('a store that was closed while it was asked is neither there nor away, and asked no more', async (t) => {
+  const pass = standingTime(t)
+  const turns = async (): Promise<void> => {
+    for (let nth = 0; nth < 6; nth++) await new Promise(setImmediate)
+  }
+  for (const end of [undefined, new Error('connect ECONNREFUSED')]) {
+    const inner = memoryStore({ isShared: true })
+    let read = (): Promise<undefined> => Promise.reject(new Error('connect ECONNREFUSED'))
+    let asked = 0
+    const said: string[] = []
+    const guard = guardedStore({ ...inner, read: () => {
+      asked += 1
+      return read()
+    } }, limitsOf({ storeTimeoutMs: 20_000 }), (_level, text) => { said.push(text) })
+    guard.onReturn(() => { said.push('return') })
+    for (const _ of [1, 2, 3]) await assert.rejects(async () => guard.read(key), isBusy)
+    await turns()
+    let answer = (): void => {}
+    read = () => new Promise((resolve, reject) => {
+      answer = () => end === undefined ? resolve(undefined) : reject(end)
+    })
+    pass(1_000)
+    guard.close?.()
+    answer()
+    await turns()
+    pass(3_000)
+    await turns()
+    assert.deepEqual([asked, said.length], [5, 1])
+  }
+})
+
+test('a process is kept neither by the question whether its store is there nor by the next', async () => {
+  const { guard, turn } = guarded(60_000)
+  const before = keepingTimers()
+  turn(new Error('connect ECONNREFUSED'))
+  const refused = [1, 2, 3].map(() => assert.rejects(async () => guard.read(key), isBusy))
+  // What is asked after the third.
+  turn('silent')
+  await Promise.all(refused)
+  assert.equal(keepingTimers(), before)
+  const away = guarded()
+  away.turn(new Error('connect ECONNREFUSED'))
+  for (const _ of [1, 2, 3]) await assert.rejects(async () => away.guard.read(key), isBusy)
+  await eventually(() => away.guard.isUnavailable)
+  assert.equal(keepingTimers(), before)
+  away.guard.close?.()
+})
+
+test('of the question whether a store is there nothing is left once it is answered', async () => {
+  const { guard, turn } = guarded(600_000)
+  turn(new Error('invalid byte sequence'))
+  const perQuestion = await keptBytes(500, async () => {
+    for (const _ of [1, 2]) await assert.rejects(async () => guard.read(key), isBusy)
+    const third = assert.rejects(async () => guard.read(key), isBusy)
+    turn('well')
+    await third
+    turn(new Error('invalid byte sequence'))
+  })
+  assert.equal(guard.isUnavailable, false)
+  assert.ok(perQuestion < 100, `${perQuestion} bytes are held for each question`)
 })
 
 test('an answer that was given up counts once, however it ends', async (t) => {

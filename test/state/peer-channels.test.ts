@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { limitsOf } from '../../lib/define/limits.ts'
+import { memoryStore } from '../../lib/index.ts'
+import { ClusterMembership } from '../../lib/state/cluster.ts'
+import { guardedStore } from '../../lib/state/guarded-store.ts'
 import { ChannelSink, PeerChannels } from '../../lib/state/peer-channels.ts'
-import { holdUp, standingTime } from '../fixtures/time.ts'
+import { createSeal } from '../../lib/wire/seal.ts'
+import { holdUp, keepingTimers, standingTime } from '../fixtures/time.ts'
 import type { ChannelListener } from '../../lib/state/peer-channels.ts'
-import type { ClusterMembership } from '../../lib/state/cluster.ts'
 
 type Hear = (body: unknown, from: string) => void
 
@@ -282,10 +286,29 @@ test('while lines are open the other sides are looked for, each once, until none
     one.looked.splice(0)
     await both()
     assert.deepEqual(one.looked, [])
+    // Nor is there a beat that goes on: the next look is a whole time after the next line.
+    pass(1)
     one.lines.open('there', 'any', null, {})
-    await both()
+    pass(lookMs - 1)
+    await settled()
+    assert.deepEqual(one.looked, [])
+    pass(1)
+    await settled()
     assert.deepEqual(one.looked, ['there'])
   }
+})
+
+test('a process is kept neither by its beats nor by the lines that it has', async (t) => {
+  const before = keepingTimers()
+  const limits = limitsOf({})
+  const store = guardedStore(memoryStore({ isShared: true }), limits, () => {})
+  const nodes = new ClusterMembership(store, createSeal('the secret of all'), limits, () => {})
+  t.after(() => nodes.close(true))
+  const beat = new Promise<void>((resolve) => nodes.onBeat(resolve))
+  new PeerChannels(nodes).open('there', 'any', null, {})
+  await beat
+  await settled()
+  assert.equal(keepingTimers(), before)
 })
 
 test('who asks hears the first word alone, and why there is none', async (t) => {
@@ -318,6 +341,21 @@ test('who asks hears the first word alone, and why there is none', async (t) => 
     await settled()
     const ends = one.sent.filter(([, kind]) => kind === 'end')
     assert.deepEqual(ends, isEnded ? [[node, 'end', 'here.1']] : [], what)
+  }
+})
+
+test('a question that has ended leaves no timer behind', async () => {
+  const before = keepingTimers()
+  for (const end of [
+    (one: Scene) => one.hear('say', ['here.1', 1]), (one: Scene) => one.hear('end', 'here.1'),
+    (one: Scene) => one.lose(false),
+  ]) {
+    const one = scene()
+    const asked = one.lines.ask('there', 'any', 'question', 60_000).catch(() => {})
+    assert.equal(keepingTimers(), before + 1)
+    end(one)
+    await asked
+    assert.equal(keepingTimers(), before)
   }
 })
 

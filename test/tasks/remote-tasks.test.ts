@@ -7,6 +7,7 @@ import { TaskRecovery } from '../../lib/tasks/task-recovery.ts'
 import { Tasks } from '../../lib/tasks/tasks.ts'
 import { eventually } from '../fixtures/client.ts'
 import { processNamed, sharedStore } from '../fixtures/shared-store.ts'
+import { keepingTimers } from '../fixtures/time.ts'
 import type { Content, Store } from '../../lib/index.ts'
 import type { SharedStore } from '../fixtures/shared-store.ts'
 import type {
@@ -211,6 +212,17 @@ test('who leaves hears nothing more, whenever that is', async () => {
   one.tasks.move(id, 'completed')
   await new Promise((resolve) => setTimeout(resolve, 30))
   assert.deepEqual(all.map(({ said }) => said), [[], ['begin working '], ['begin working ']])
+})
+
+test('a process is not kept by those who wait to follow a task', async () => {
+  const { two, store, id } = await apart()
+  const task = await two.tasks.get('ann', id) as Task
+  const before = keepingTimers()
+  store.read = () => Promise.reject(new Error('away'))
+  const stop = two.remote.follow(task, () => assert.fail('begun'), () => assert.fail('told'))
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(keepingTimers(), before)
+  stop()
 })
 
 test('a task of another owner is followed nowhere, nor is anything done to it', async () => {

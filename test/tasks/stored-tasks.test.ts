@@ -7,6 +7,7 @@ import { runKeyOf, taskKeyOf } from '../../lib/tasks/stored-tasks.ts'
 import { Tasks } from '../../lib/tasks/tasks.ts'
 import { eventually } from '../fixtures/client.ts'
 import { damagedStore, damages } from '../fixtures/damaged-store.ts'
+import { keptBytes } from '../fixtures/heap.ts'
 import { processNamed, sharedStore } from '../fixtures/shared-store.ts'
 import { standingTime } from '../fixtures/time.ts'
 import type { Log } from '../../lib/define/log.ts'
@@ -526,28 +527,32 @@ test('what is to be kept before anything else happens is, or another has the tas
   await one.tasks.updateDurably(id, { turn })
 })
 
+const notKept = 'A task could not be kept'
+
 /** How an end is kept, by what its writes fail with. */
 const ends: readonly (readonly [
   what: string, prepare: (one: Process, id: string) => void, heard: readonly string[],
-  kept: TaskState, isAnnounced: boolean,
+  kept: TaskState, isAnnounced: boolean, logged: readonly string[],
 ])[] = [
-  ['kept at once', () => {}, ['completed'], 'completed', false],
-  ['kept when the store is there again', (one) => one.fail(away, 2), ['completed'], 'completed', false],
-  ['too large', (one) => one.fail(tooLarge, 1), ['failed'], 'failed', false],
-  ['too large, whatever is left out', (one) => one.fail(tooLarge), ['forgotten'], 'working', true],
-  ['refused', (one) => one.fail(new Error('odd')), ['forgotten'], 'working', true],
+  ['kept at once', () => {}, ['completed'], 'completed', false, []],
+  ['kept when the store is there again', (one) => one.fail(away, 2), ['completed'], 'completed', false, []],
+  ['too large', (one) => one.fail(tooLarge, 1), ['failed'], 'failed', false, [notKept]],
+  ['too large, whatever is left out', (one) => one.fail(tooLarge), ['forgotten'], 'working', true, [
+    notKept, notKept,
+  ]],
+  ['refused', (one) => one.fail(new Error('odd')), ['forgotten'], 'working', true, [notKept]],
   ['not kept when the process closes', (one) => {
     one.fail(away)
     one.cluster.isOpen = false
-  }, ['forgotten'], 'working', true],
+  }, ['forgotten'], 'working', true, [notKept]],
   ['another\'s', (one, id) => {
     const other = JSON.stringify({ ...one.kept(id), node: 'other' })
     one.memory.write(taskKeyOf('ann', id), other, Infinity, 'any')
-  }, ['forgotten'], 'working', false],
+  }, ['forgotten'], 'working', false, ['A task belongs to another process by now']],
 ]
 
 test('how a task has ended is told when that is kept, and only then', async () => {
-  for (const [what, prepare, heard, kept, isAnnounced] of ends) {
+  for (const [what, prepare, heard, kept, isAnnounced, logged] of ends) {
     const one = processWith()
     const run = runOf()
     const turn = { answers: {}, results: {} }
@@ -577,6 +582,7 @@ test('how a task has ended is told when that is kept, and only then', async () =
     assert.equal(one.isAnnounced(id), isAnnounced, what)
     assert.equal(one.tasks.stored!.unconfirmedWrites.has(id), isAnnounced, what)
     assert.equal(await one.tasks.stored!.written(), !isAnnounced, what)
+    assert.deepEqual(one.logged.map(([, said]) => said), logged, what)
     // Its run has ended: it is told nothing.
     assert.deepEqual([one.tasks.stored!.has(id), run.cancels()], [false, 0], what)
   }
@@ -755,4 +761,23 @@ test('what waits here is listed as it is kept, where that is newer or gone', asy
   one.memory.remove(taskKeyOf('ann', id), 'any')
   const [known] = await one.tasks.list('ann')
   assert.equal(known?.status.state, 'input-required')
+})
+
+test('of tasks that have ended, or were dropped, a process keeps nothing', async () => {
+  // Nor does this store.
+  let version = 0
+  const store: Store = {
+    ...memoryStore({ isShared: true }),
+    read: () => undefined, write: async () => ++version, remove: async () => true,
+  }
+  const tasks = processOn(store)
+  const perTask = await keptBytes(1_000, async (nth) => {
+    const { id } = await tasks.create(seed)
+    tasks.move(id, 'working')
+    void tasks.addArtifact(id, { id: 'a', parts: [{ type: 'text', text: 'x' }] })
+    if (nth % 2 === 0) return tasks.drop(id)
+    tasks.move(id, 'completed')
+    await tasks.whenPersisted(id)
+  })
+  assert.ok(perTask < 120, `${perTask} bytes are held for each task`)
 })

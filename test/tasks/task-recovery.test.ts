@@ -273,6 +273,30 @@ test('a cancel reaches the process that has taken the task since it was read', a
   assert.equal((await seen(two)).status.at, ended.status.at)
 })
 
+test('who ends a task of a dead process has its end kept by then, if no other was first', async () => {
+  const store = sharedStore()
+  await left(store, asks)
+  const gates: (() => void)[] = []
+  const slow: Store = { ...store, write: async (...all) => {
+    if (/"state":"failed"/.test(all[1])) await new Promise<void>((resolve) => { gates.push(resolve) })
+    return store.write(...all)
+  } }
+  const [one, two] = [processOn(slow, 'one'), processOn(store, 'two')]
+  const early = await seen(two)
+  let isEnded: boolean | undefined
+  void one.recovery.end(await seen(one), 'failed', { result: 1 }).then((is) => { isEnded = is })
+  await eventually(() => gates.length > 0)
+  await turnOfEventLoop()
+  assert.equal(isEnded, undefined)
+  gates[0]!()
+  await eventually(() => isEnded !== undefined)
+  assert.equal(isEnded, true)
+  const { status, questions, result } = await seen(two)
+  assert.deepEqual([status.state, questions, result], ['failed', [], 1])
+  assert.equal(await two.recovery.end(early, 'canceled'), false)
+  assert.equal((await seen(two)).status.state, 'failed')
+})
+
 test('a refusal of a question without a run ends the task, of one that is not asked nothing', async () => {
   const store = sharedStore()
   await left(store, asks)

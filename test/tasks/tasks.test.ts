@@ -5,10 +5,11 @@ import { Tasks, historyOf, historyWith, Timeline } from '../../lib/tasks/tasks.t
 import { memoryStore } from '../../lib/index.ts'
 import { processNamed, sharedStore } from '../fixtures/shared-store.ts'
 import { standingTime } from '../fixtures/time.ts'
+import { bytesOfMessage } from '../../lib/tasks/task-record.ts'
 import { taskOf } from '../../lib/tasks/task.ts'
 import type { Artifact } from '../../lib/define/artifact.ts'
 import type {
-  ListedTask, RunningTask, Task, TaskEvent, TaskMessage, TaskSeed, TaskState,
+  ListedTask, RunningTask, Task, TaskChange, TaskEvent, TaskMessage, TaskSeed, TaskState,
 } from '../../lib/tasks/task.ts'
 import type { Content, Limits, Store } from '../../lib/index.ts'
 
@@ -206,7 +207,10 @@ test('running tasks are bounded in bytes too, and one owner who fills them shuts
   void tasks.addPiece(bobs, piece(400_000), false, false)
   assert.throws(() => tasks.addPiece(bobs, piece(200_000), true, false), full)
   assert.ok(tasks.bytes <= 1_500_000)
-  for (const id of [one, other, bobs]) tasks.move(id, 'completed')
+  // It is of the one who holds most, and makes room with its end, and not with the next task.
+  tasks.move(one, 'completed')
+  assert.ok(tasks.bytes <= 1_000_000, String(tasks.bytes))
+  for (const id of [other, bobs]) tasks.move(id, 'completed')
   assert.ok(tasks.bytes <= 1_000_000, String(tasks.bytes))
   assert.equal(tasks.running, 0)
 })
@@ -302,6 +306,37 @@ test('a run is given to a task that has none, and taken by itself alone', () => 
   assert.deepEqual([tasks.runOf(id), ...counts()], [undefined, 0, 1])
   for (const act of [tasks.resume.bind(tasks), tasks.release.bind(tasks)]) act('unknown', one)
   assert.equal(tasks.runOf('unknown'), undefined)
+})
+
+test('of the tasks of an owner that wait, the one whose status changed last makes room last', () => {
+  const tasks = tasksWith({ maxTasks: 3 })
+  const run = aRun()
+  const [one, other] = [begin(tasks, 'ann').id, begin(tasks, 'ann').id]
+  for (const id of [one, other]) {
+    tasks.move(id, 'input-required')
+    tasks.resume(id, run)
+    tasks.release(id, run)
+  }
+  tasks.move(one, 'input-required', { message: [text('Still there?')] })
+  for (const owner of ['bob', 'cal']) begin(tasks, owner)
+  assert.deepEqual(idsOf(tasks, 'ann'), [one])
+})
+
+test('a status has what is said of it, and no member else', () => {
+  const tasks = tasksWith()
+  const { id } = begin(tasks, 'ann')
+  const changes: readonly (readonly [TaskChange, string])[] = [
+    [{}, 'state at'],
+    [{ message: [text('a')] }, 'state at message'],
+    [{ metadata: { a: 1 } }, 'state at metadata'],
+    [{ message: [text('a')], metadata: { a: 1 } }, 'state at message metadata'],
+  ]
+  for (const [change, members] of changes) {
+    tasks.move(id, 'working', change)
+    const { status } = tasks.get('ann', id) as Task
+    assert.equal(Object.keys(status).join(' '), members)
+    assert.deepEqual([status.message?.parts, status.metadata], [change.message, change.metadata])
+  }
 })
 
 test('what a task is kept for changes until it has ended', () => {
@@ -430,6 +465,10 @@ test('the oldest messages make room, but not the one that began the turn, nor th
   assert.equal(kept(historyWith(full, said('d'), limits)), 'bcd')
   assert.equal(kept(historyWith({ ...full, turn }, said('d'), limits)), 'acd')
   assert.equal(kept(historyWith({ ...full, turn: { ...turn, messageId: 'b' } }, said('d'), limits)), 'bcd')
+  let bytes = 0
+  for (const id of ['c', 'd']) bytes += bytesOfMessage(said(id))
+  assert.equal(kept(historyWith(full, said('d'), { ...limits, maxResultBytes: bytes })), 'cd')
+  assert.equal(kept(historyWith(full, said('d'), { ...limits, maxResultBytes: bytes - 1 })), 'd')
   const large = said('d', 'x'.repeat(10_000))
   assert.equal(kept(historyWith(full, large, limits)), 'd')
   assert.equal(kept(historyWith({ ...full, turn }, large, limits)), 'ad')
