@@ -1,6 +1,7 @@
 /** Content of prompts and of answers, as ACP has it. Spec: ACP 1, ContentBlock. */
 import { isRecord, text } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
+import { unseen } from '../define/validate.ts'
 import { decodeBase64 } from '../wire/base64.ts'
 import { formatJson } from '../wire/json.ts'
 import type { Content } from '../define/content.ts'
@@ -64,7 +65,10 @@ function blockOf(given: unknown, at: string): Content {
       }
     }
     case 'resource': return { type: 'resource', resource: resourceOf(block['resource'], `${at}.resource`) }
-    default: throw wrong(`${at}.type`, 'must be text, image, audio, resource_link or resource')
+    default: {
+      const known = 'text, image, audio, resource_link or resource'
+      throw wrong(`${at}.type`, `must be ${known}${unseen(block['type'])}`)
+    }
   }
 }
 

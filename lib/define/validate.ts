@@ -332,3 +332,11 @@ export function typed(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'object') return show(value)
   return `a ${typeof value}`
 }
+
+/**
+ * The end of a sentence that says what may be sent: what came instead, and nobody would have read. Nothing,
+ * where that is undefined, `null` or empty.
+ */
+export function unseen(what: unknown): string {
+  return what === undefined || what === null || what === '' ? '' : `: ${show(what)} would not be seen`
+}

@@ -37,6 +37,7 @@ test('a file without a name is called by its address', () => {
 test('params that are wrong are refused with the member and what it must be', () => {
   const text = { type: 'text', text: 'hi' }
   const part = 'params.message.parts[0]'
+  const partTypes = `${part} must be { "type": "text", "text" } or { "type": "file", "uri", "mimeType" }`
   const rows: readonly (readonly [params: unknown, said: string])[] = [
     [undefined, 'params is missing'],
     [null, 'params is missing'],
@@ -51,9 +52,9 @@ test('params that are wrong are refused with the member and what it must be', ()
     [message([]), 'params.message.parts must be a list with at least one item'],
     [message({ 0: text }), 'params.message.parts must be a list with at least one item'],
     [message([null]), `${part} must be {`],
-    [message(['hi']), `${part} must be {`],
+    [message(['hi']), `${partTypes}: "hi" would not be seen`],
     [message([[]]), `${part} must be {`],
-    [message([{}]), `${part} must be {`],
+    [message([{}]), partTypes],
     [message([{ type: 'text' }]), `${part}.text must be a string`],
     [message([{ type: 'text', uri: 'https://a.example' }]), `${part}.text must be a string`],
     [message([{ text: 7 }]), `${part}.text must be a string`],
@@ -63,9 +64,10 @@ test('params that are wrong are refused with the member and what it must be', ()
     [message([{ uri: 'https://a.example', mimeType: 7 }]), `${part}.mimeType must be a string`],
     [message([{ text: 'hi', name: 7 }]), `${part}.name must be a string`],
     [message([{ uri: 'data:;base64,?' }]), `${part}.uri must be a string of Base64`],
-    [message([{ text: 'hi', uri: 'https://a.example' }]), `${part} must be {`],
-    [message([{ type: 'image', uri: 'https://a.example' }]), `${part} must be {`],
-    [message([{ type: 'data', data: {} }]), `${part} must be {`],
+    [message([{ text: 'hi', uri: 'https://a.example' }]), partTypes],
+    [message([{ type: 'image', uri: 'https://a.example' }]), `${partTypes}: "image" would not be seen`],
+    [message([{ data: {}, name: 'a' }]), `${partTypes}: "data, name" would not be seen`],
+    [message([{ type: 'data', data: {} }]), `${partTypes}: "data" would not be seen`],
     [message([{ type: {}, text: 'hi' }]), `${part} must be {`],
     [message([{ type: '__proto__', text: 'hi' }]), `${part} must be {`],
     [message([text, text, {}]), 'params.message.parts[2] must be {'],

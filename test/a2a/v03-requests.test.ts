@@ -156,7 +156,7 @@ test('params that are wrong are refused with the member and what it must be', ()
     ['send', { message: { ...message, parts: [] } },
       'params.message.parts must be a list with at least one item'],
     ['send', { message: { ...message, parts: [parts[0], { kind: 'video' }] } },
-      'params.message.parts[1].kind must be one of text, file, data'],
+      'params.message.parts[1].kind must be one of text, file, data: "video" would not be seen'],
     ['send', { message: { ...message, metadata: 'x' } }, 'params.message.metadata must be an object'],
     ['send', { message: { ...message, extensions: 'x' } },
       'params.message.extensions must be a list of strings'],

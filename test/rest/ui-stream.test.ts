@@ -159,7 +159,8 @@ test('a broken entry of a chat is passed over, and the log says so', async (t) =
       { ...tool, toolCallId: 7 }, { ...tool, toolCallId: '' }, tool, { ...tool, type: 'tool-' }] },
     { role: 'user', parts: [
       { type: 'file', mediaType: 'image/svg+xml', url: 'data:image/svg+xml,%3Csvg/%3E' },
-      { type: 'location' },
+      { type: 'data-location', data: 1 }, { type: 'source-url', url: 'https://a.example' },
+      { type: 'step-start' }, { type: 'steering-message', parts: [] },
     ] },
     { role: 'judge', parts: [] },
   ] })
@@ -199,6 +200,12 @@ test('a failure is a part, a wrong chat a problem, and there is no stream to go 
     [{ messages: [{ role: 'user', parts: [{ type: 'file' }] }] }, /parts\[0\] must be a file/],
     [{ messages: [{ role: 'user', parts: [{ type: 'file', mediaType: 'image/png', url: 'data:,%' }] }] },
       /parts\[0\]\.url must be an address, or a data URI/],
+    [{ messages: [{ role: 'user', parts: [{ type: 'text', text: 'a' }, { type: 'image', image: 'AAAA' }] }] },
+      /parts\[1\]\.type must be text or file: \\"image\\" would not be seen/],
+    [{ messages: [{ role: 'user', parts: [{ type: 'x'.repeat(2_000) }] }] },
+      /parts\[0\]\.type must be text or file: \\"x{60}…\\" would not be seen"/],
+    [{ messages: [{ role: 'user', parts: [{}] }] }, /parts\[0\]\.type must be text or file"/],
+    [{ messages: [{ role: 'user', parts: ['a'] }] }, /parts\[0\]\.type must be text or file"/],
     [{ tools: [{}] }, /tools\[0\]\.name/],
   ]
   for (const [more, detail] of wrong) {

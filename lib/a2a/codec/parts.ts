@@ -8,7 +8,7 @@ import { isTextOfData } from '../../define/answer.ts'
 import { standardBase64 } from '../../wire/base64.ts'
 import { percentDecoded } from '../../wire/uri.ts'
 import { A2aFault } from '../model/faults.ts'
-import { wrongField } from '../model/fields.ts'
+import { isUnset, wrongField } from '../model/fields.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type {
@@ -175,6 +175,18 @@ function textIn(meta: JsonMembers | undefined, key: string): string | undefined 
   if (meta === undefined || !Object.hasOwn(meta, key)) return undefined
   const value = meta[key]
   return typeof value === 'string' ? value : undefined
+}
+
+/**
+ * What a part has that its dialect does not know, for an error: its kind, else the names of its members.
+ * `known`: those that have content.
+ */
+export function strangeIn(part: JsonMembers, known: ReadonlySet<unknown>): unknown {
+  const { kind, type, metadata: _metadata, ...members } = part
+  const named = kind ?? type
+  if (!isUnset(named) && !known.has(named)) return named
+  const names = Object.keys(members).filter((name) => !known.has(name) && !isUnset(members[name]))
+  return names.slice(0, 3).join(', ')
 }
 
 /** Throws `CONTENT_TYPE_NOT_SUPPORTED` for a part whose media type is none of the agent's `inputModes`. */

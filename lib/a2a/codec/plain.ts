@@ -5,6 +5,7 @@
  */
 import { isRecord } from '../../define/content.ts'
 import { Fault } from '../../define/fault.ts'
+import { unseen } from '../../define/validate.ts'
 import { formatJson, quote } from '../../wire/json.ts'
 import { rpcError } from '../../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
@@ -13,7 +14,9 @@ import {
 } from '../model/fields.ts'
 import { encodePlainCard } from './card-codecs.ts'
 import { encodeRpcFault } from './errors.ts'
-import { addressBlock, filenameOf, fileOf, inlineOf, nameOf, readBytes, textBlock } from './parts.ts'
+import {
+  addressBlock, filenameOf, fileOf, inlineOf, nameOf, readBytes, strangeIn, textBlock,
+} from './parts.ts'
 import { formatTexts, isOfTexts } from './texts.ts'
 import type { Content } from '../../define/content.ts'
 import type { Dialect } from '../model/dialect.ts'
@@ -22,6 +25,8 @@ import type { FileBlock } from './parts.ts'
 
 /** The media type of a file that has none. RFC 9110 §8.3. */
 const ANY_BYTES = 'application/octet-stream'
+
+const partMembers: ReadonlySet<unknown> = new Set(['text', 'uri'])
 
 export const plain: Dialect = {
   name: 'plain',
@@ -73,7 +78,9 @@ function decodeRequest(value: unknown, maxNameBytes: number): SendRequest {
 function decodePart(value: unknown, at: string): Content {
   const kind = isRecord(value) ? kindOf(value) : undefined
   if (!isRecord(value) || kind === undefined) {
-    throw new FieldFault(at, 'must be { "type": "text", "text" } or { "type": "file", "uri", "mimeType" }')
+    const known = '{ "type": "text", "text" } or { "type": "file", "uri", "mimeType" }'
+    const strange = isRecord(value) ? strangeIn(value, partMembers) : value
+    throw new FieldFault(at, `must be ${known}${unseen(strange)}`)
   }
   const name = readName(value['name'], at, 'name')
   if (kind === 'text') return textBlock(needText(value['text'], at, 'text'), undefined, name, undefined)

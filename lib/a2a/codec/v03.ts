@@ -4,6 +4,7 @@
  * Spec: A2A 0.3 §6, §7, §8; A2A 0.2.6.
  */
 import { isRecord, text } from '../../define/content.ts'
+import { unseen } from '../../define/validate.ts'
 import { rpcError } from '../../wire/jsonrpc.ts'
 import { JSON_TYPE } from '../../wire/media.ts'
 import {
@@ -12,7 +13,9 @@ import {
 } from '../model/fields.ts'
 import { encodeV03Card } from './card-codecs.ts'
 import { encodeRpcFault } from './errors.ts'
-import { addressBlock, bytesBlock, dataBlock, fileOf, metadataOf, readBytes, textBlock } from './parts.ts'
+import {
+  addressBlock, bytesBlock, dataBlock, fileOf, metadataOf, readBytes, strangeIn, textBlock,
+} from './parts.ts'
 import { AT, MAX_PAGE_SIZE, readHistoryLength, readListRequest, readMessageMembers } from './requests.ts'
 import { textFormatter } from './texts.ts'
 import type { Artifact } from '../../define/artifact.ts'
@@ -45,6 +48,7 @@ const WRAPPED = 'data_part_compat'
 /** The media type of a value in metadata: a part has no member for it. */
 const MEDIA_TYPE = 'mediaType'
 
+const partMembers: ReadonlySet<unknown> = new Set(['text', 'file', 'data'])
 const roles: ReadonlyMap<unknown, 'user' | 'agent'> = new Map([['user', 'user'], ['agent', 'agent']])
 
 const formatResult = textFormatter({
@@ -219,7 +223,7 @@ function decodePart(value: unknown, at: string): Content {
   if (kind === 'text') return textBlock(needText(part['text'], at, 'text'), undefined, undefined, metadata)
   if (kind === 'file') return decodeFile(part['file'], `${at}.file`, metadata)
   if (kind === 'data') return decodeData(needObject(part['data'], `${at}.data`), metadata)
-  throw wrongField(at, 'kind', 'must be one of text, file, data')
+  throw wrongField(at, 'kind', `must be one of text, file, data${unseen(strangeIn(part, partMembers))}`)
 }
 
 /** The kind of a part that has no member for it. */

@@ -5,6 +5,7 @@
  * definition's JSON.
  * Spec: A2A 1.0 §3.1, §3.2, §4.1 to §4.3, §5.3, §5.5, §9.4.
  */
+import { unseen } from '../../define/validate.ts'
 import { MAX_NAME_BYTES } from '../../wire/bounded.ts'
 import { A2A_JSON_TYPE } from '../../wire/media.ts'
 import {
@@ -14,7 +15,8 @@ import {
 import { encodeV1Card, unlessEmpty } from './card-codecs.ts'
 import { encodeV1Error, encodeV1Fault } from './errors.ts'
 import {
-  addressBlock, bytesBlock, dataBlock, filenameOf, fileOf, mediaTypeOf, metadataOf, readBytes, textBlock,
+  addressBlock, bytesBlock, dataBlock, filenameOf, fileOf, mediaTypeOf, metadataOf, readBytes, strangeIn,
+  textBlock,
 } from './parts.ts'
 import { AT, MAX_INTEGER, readHistoryLength, readListRequest, readMessageMembers } from './requests.ts'
 import { textFormatter } from './texts.ts'
@@ -43,6 +45,8 @@ const stateNames: readonly (readonly [name: string, state: TaskState])[] = [
   ['TASK_STATE_AUTH_REQUIRED', 'auth-required'],
 ]
 const byState: ReadonlyMap<TaskState, string> = new Map(stateNames.map(([name, state]) => [state, name]))
+
+const partMembers: ReadonlySet<unknown> = new Set(['text', 'raw', 'url', 'data'])
 
 /** Who may have written a message that a client sends, by the name and the number of the role. */
 const userRole: ReadonlyMap<unknown, 'user'> = new Map<unknown, 'user'>([['ROLE_USER', 'user'], [1, 'user']])
@@ -249,7 +253,8 @@ function decodePart(value: unknown, at: string): Content {
   if (!isUnset(data)) members += 1
   // Data may be null; beside another member null means that there is none.
   if (members !== 1 && !(members === 0 && data === null)) {
-    throw new FieldFault(at, 'must have exactly one of text, raw, url and data')
+    const strange = members === 0 ? strangeIn(part, partMembers) : undefined
+    throw new FieldFault(at, `must have exactly one of text, raw, url and data${unseen(strange)}`)
   }
   const mediaType = readName(part.mediaType ?? part.media_type, at, 'mediaType')
   const filename = readName(part.filename, at, 'filename')

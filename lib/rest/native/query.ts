@@ -3,7 +3,7 @@
  */
 import { isGiven, isRecord } from '../../define/content.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
-import { nearest } from '../../define/validate.ts'
+import { nearest, unseen } from '../../define/validate.ts'
 import { FaultList } from '../../wire/bounded.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ProblemError } from '../../wire/problem.ts'
@@ -138,9 +138,12 @@ function messageOf(message: unknown, path: string, errors: Errors): ChatMessage 
     failed(errors, `${path}/role`, 'must be user, assistant or system')
     return undefined
   }
-  const content = contentText(message['content'])
+  const { content: given } = message
+  const content = contentText(given)
   if (content !== undefined) return { role, content }
-  failed(errors, `${path}/content`, 'must be a string')
+  const strange: unknown = Array.isArray(given) ? given.find((part) => textOf(part) === undefined) : undefined
+  const type = isRecord(strange) && strange['type'] !== 'text' ? strange['type'] : undefined
+  failed(errors, `${path}/content`, `must be a string, or a list of text parts${unseen(type)}`)
   return undefined
 }
 
@@ -150,8 +153,14 @@ function contentText(content: unknown): string | undefined {
   if (!Array.isArray(content)) return undefined
   let all = ''
   for (const part of content) {
-    if (!isRecord(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') return undefined
-    all += part['text']
+    const text = textOf(part)
+    if (text === undefined) return undefined
+    all += text
   }
   return all
+}
+
+function textOf(part: unknown): string | undefined {
+  const { type, text } = isRecord(part) ? part : {}
+  return type === 'text' && typeof text === 'string' ? text : undefined
 }

@@ -4,7 +4,7 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat/create and …/responses/create
  */
 import { isGiven, isRecord, text } from '../../define/content.ts'
-import { show } from '../../define/validate.ts'
+import { unseen } from '../../define/validate.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
 import { attachmentOf, readDataUrl } from '../reply/attachment.ts'
 import { nameIn, wrongParam } from './openai-errors.ts'
@@ -51,7 +51,7 @@ export function blockOfPart(
     case 'input_audio': return audioOf(membersOf(audio, `${at}.input_audio`), `${at}.input_audio`)
     case 'file': return fileOfPart(membersOf(file, `${at}.file`), `${at}.file`)
     case 'input_file': return fileOfPart(more, at)
-    default: throw wrongParam(`${at}.type`, `must be ${known}: ${show(type)} would not be seen`)
+    default: throw wrongParam(`${at}.type`, `must be ${known}${unseen(type)}`)
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { givenMembers, isRecord, linesOf, text } from '../../define/content.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
+import { unseen } from '../../define/validate.ts'
 import { isName } from '../../wire/bounded.ts'
 import { formatJson } from '../../wire/json.ts'
 import { clientToolsIn, resultMessage } from '../openai/chat-tools.ts'
@@ -24,6 +25,13 @@ export interface ChatInput extends AgentInput {
 const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
   ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'],
 ])
+
+/** Types of parts that a front end shows or keeps, and that are no part of what its user says. */
+const unsaid: ReadonlySet<unknown> = new Set([
+  'custom', 'dynamic-tool', 'reasoning', 'reasoning-file', 'step-start', 'steering-message',
+])
+/** The same, each with a name behind it. */
+const NAMED_UNSAID = /^(?:data|tool|source)-/
 
 export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
   if (!isRecord(body) || !Array.isArray(body['messages'])) {
@@ -105,7 +113,8 @@ function blockOf(part: unknown, at: string): Content | undefined {
     if (typeof written !== 'string') throw wrongParam(`${at}.text`, 'must be a string')
     return text(written)
   }
-  if (type !== 'file') return undefined
+  if (unsaid.has(type) || (typeof type === 'string' && NAMED_UNSAID.test(type))) return undefined
+  if (type !== 'file') throw wrongParam(`${at}.type`, `must be text or file${unseen(type)}`)
   if (typeof url !== 'string' || !isName(mediaType)) {
     throw wrongParam(at, 'must be a file with "url" and "mediaType"')
   }
