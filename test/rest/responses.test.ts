@@ -5,7 +5,7 @@ import { Fault, memoryStore } from '../../lib/index.ts'
 import { eventReader } from '../../lib/wire/sse.ts'
 import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import type { TestContext } from 'node:test'
-import type { AgentOutput, Call, TriportServer } from '../../lib/index.ts'
+import type { AgentOutput, Call, FaultKind, TriportServer } from '../../lib/index.ts'
 
 type Json = Record<string, unknown>
 
@@ -574,6 +574,22 @@ test('what is wrong is said with the member that it is in, and a failure ends th
   const { status, error } = last?.['response'] as { status: string; error: Json }
   assert.deepEqual([status, error['code']], ['failed', 'server_error'])
   assert.doesNotMatch(JSON.stringify(last), /secret/)
+})
+
+test('a failed response has a code that says whether to ask again', async (t) => {
+  const server = serving(t, (kind) => { throw new Fault(kind as FaultKind, 'No tea') })
+  const rows = {
+    invalid: 'invalid_prompt', forbidden: 'invalid_prompt', 'not-found': 'invalid_prompt',
+    conflict: 'invalid_prompt', unsupported: 'invalid_prompt', 'too-large': 'invalid_prompt',
+    busy: 'overloaded', timeout: 'timeout', failed: 'server_error', upstream: 'server_error',
+  }
+  for (const [input, code] of Object.entries(rows)) {
+    const events = await eventsOf(await respond(server, { stream: true, input }))
+    const [told, last] = events.slice(-2)
+    assert.deepEqual((last?.['response'] as Json)['error'], { code, message: 'No tea' }, input)
+    const type = code === 'invalid_prompt' ? 'invalid_request_error' : 'server_error'
+    assert.deepEqual(told?.['error'], { type, code, message: 'No tea', param: null })
+  }
 })
 
 test('responses that are kept push out nothing but responses', async (t) => {

@@ -31,6 +31,7 @@ const codes: ReadonlyMap<number, string> = new Map([
   [503, 'overloaded'],
   [504, 'timeout'],
 ])
+const INVALID_PROMPT = 'invalid_prompt'
 const DO_NOT_RETRY = { headers: ['x-should-retry', 'false'] }
 
 /** The agent or group that is named as `model`. Throws `Fault('not-found')`, or `Fault('forbidden')`. */
@@ -84,12 +85,17 @@ export function openaiFaultText(service: Service, thrown: unknown, requestId: st
   return failureText(publicFailure(service, thrown, requestId))
 }
 
-/** What an object that failed shows of anything thrown. */
+/**
+ * What an object that failed shows of anything thrown. Clients ask again by themselves, but for a few codes:
+ * one of these is for a request that nobody can answer.
+ */
 export function openaiFailure(
   service: Service, thrown: unknown, requestId: string,
 ): { readonly code: string; readonly message: string } {
   const { status, message } = publicFailure(service, thrown, requestId)
-  return { code: codes.get(status) ?? 'server_error', message: sentenceWithin(message) }
+  const isWrong = status === 501 || (status < 500 && status !== 429)
+  const code = isWrong ? INVALID_PROMPT : codes.get(status) ?? 'server_error'
+  return { code, message: sentenceWithin(message) }
 }
 
 /**
@@ -98,7 +104,7 @@ export function openaiFailure(
  */
 export function openaiErrorEvent(code: string, message: string): string {
   const error = { code, message, param: null }
-  const [status = 500] = [...codes].find((one) => one[1] === code) ?? []
+  const [status = code === INVALID_PROMPT ? 400 : 500] = [...codes].find((one) => one[1] === code) ?? []
   return formatJson({ ...error, error: { type: typeOf(status), ...error } }).slice(1)
 }
 
