@@ -4,7 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { shows } from './clients.mjs'
 import { missing } from './start.mjs'
+import { agent as forecaster, THOUGHT, tool } from './weather.mjs'
 
 const skip = missing('@ag-ui/client')
 if (skip) console.log(`agui: skipped: ${skip}`)
@@ -15,6 +17,7 @@ let aborted = 0
 
 /** Agents, each of which does one thing that a front end shows. */
 const agents = [
+  forecaster,
   { name: 'Echo', run: (prompt, { history }) => `${history.length}: ${prompt}` },
   {
     name: 'Worker',
@@ -86,6 +89,31 @@ test('reasoning, tools and state come as events', { skip }, async () => {
   }
 })
 
+test('two turns with a tool and reasoning, in pieces', { skip }, async (t) => {
+  shows(t, 'ag-ui', 'two turns', 'tool', 'reasoning', 'stream')
+  const agent = agentFor('forecaster', 'Rome')
+  const { name, description, inputSchema: parameters } = tool
+  /** Runs it until it calls no tool, and returns the pieces of its text. */
+  const turn = async () => {
+    const pieces = []
+    let thought = ''
+    const { newMessages } = await agent.runAgent({ tools: [{ name, description, parameters }] }, {
+      onTextMessageContentEvent: ({ event }) => { pieces.push(event.delta) },
+      onReasoningMessageContentEvent: ({ event }) => { thought += event.delta },
+    })
+    assert.equal(thought, THOUGHT)
+    const called = newMessages.flatMap(({ toolCalls = [] }) => toolCalls)
+    if (called.length === 0) return pieces
+    for (const { id, function: { arguments: args } } of called) {
+      agent.addMessage({ id: `of ${id}`, role: 'tool', toolCallId: id, content: tool.run(JSON.parse(args)) })
+    }
+    return turn()
+  }
+  assert.deepEqual(await turn(), ['0 before; ', 'sunny in Rome'])
+  agent.addMessage({ id: 'second', role: 'user', content: 'Oslo' })
+  assert.deepEqual(await turn(), ['1 before; ', 'sunny in Oslo'])
+})
+
 test('the agent has the client run a tool', { skip }, async () => {
   const agent = agentFor('caller')
   const tools = [{ name: 'paint', description: 'Paints.', parameters: { type: 'object', properties: {} } }]
@@ -96,7 +124,8 @@ test('the agent has the client run a tool', { skip }, async () => {
   assert.equal((await run(agent, { tools })).text, 'It is green now.')
 })
 
-test('a question is an interrupt, and the answer goes on with the run', { skip }, async () => {
+test('a question is an interrupt, and the answer goes on with the run', { skip }, async (t) => {
+  shows(t, 'ag-ui', 'question')
   const agent = agentFor('asker')
   const { types } = await run(agent)
   assert.equal(types.at(-1), 'RUN_FINISHED')
@@ -116,7 +145,8 @@ test('a run that the client ends stops the agent', { skip, timeout: 20_000 }, as
   assert.equal(aborted, 1)
 })
 
-test('an error is an error, without its text', { skip }, async () => {
+test('an error is an error, without its text', { skip }, async (t) => {
+  shows(t, 'ag-ui', 'error')
   let error
   await agentFor('broken').runAgent({}, { onRunErrorEvent: ({ event }) => { error = event } }).catch(() => {})
   assert.equal(error.code, 'internal')

@@ -4,7 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { shows } from './clients.mjs'
 import { missing } from './start.mjs'
+import { agent as forecaster, THOUGHT, tool as weather } from './weather.mjs'
 
 const skip = missing('openai', 'ai', '@ai-sdk/openai-compatible')
 if (skip) console.log(`openai: skipped: ${skip}`)
@@ -81,6 +83,7 @@ const agents = [
       waiting--
     },
   },
+  forecaster,
 ]
 
 let server
@@ -103,7 +106,7 @@ const options = { skip, timeout: 30_000 }
 test('openai: models are listed and looked at', options, async () => {
   const models = []
   for await (const model of client.models.list()) models.push(model.id)
-  assert.deepEqual(models, ['echo', 'painter', 'broken', 'clerk', 'turtle', 'slow'])
+  assert.deepEqual(models, ['echo', 'painter', 'broken', 'clerk', 'turtle', 'slow', 'forecaster'])
   assert.equal((await client.models.retrieve('echo')).owned_by, 'Echo')
   await assert.rejects(client.models.retrieve('nobody'), (error) => (
     error instanceof NotFoundError && error.code === 'model_not_found' && error.param === 'model'
@@ -221,6 +224,28 @@ test('openai: an agent has the client run its tools, whole and streamed', option
   }
 })
 
+test('openai: two turns with a tool and reasoning, in pieces', options, async (t) => {
+  shows(t, 'openai-chat', 'two turns', 'tool', 'reasoning', 'stream')
+  const { name, description, inputSchema: parameters, run } = weather
+  const tools = [{ type: 'function', function: {
+    name, description, parameters, parse: JSON.parse, function: run,
+  } }]
+  let said = []
+  for (const [city, answer] of [['Rome', '0 before; sunny in Rome'], ['Oslo', '1 before; sunny in Oslo']]) {
+    const messages = [...said, { role: 'user', content: city }]
+    const runner = client.chat.completions.runTools({ model: 'forecaster', messages, tools, stream: true })
+    const pieces = []
+    let thought = ''
+    runner.on('chunk', ({ choices: [{ delta }] }) => {
+      if (delta.content) pieces.push(delta.content)
+      thought += delta.reasoning_content ?? ''
+    })
+    assert.equal(await runner.finalContent(), answer)
+    assert.deepEqual([pieces.length, pieces.join(''), thought], [2, answer, THOUGHT + THOUGHT])
+    said = runner.messages
+  }
+})
+
 test('openai: what is said of a model is passed over', options, async () => {
   const { choices } = await ask('echo', 'hi', {
     temperature: 0, top_p: 0.5, max_completion_tokens: 5, frequency_penalty: 1, presence_penalty: 1, seed: 7,
@@ -230,7 +255,8 @@ test('openai: what is said of a model is passed over', options, async () => {
   assert.equal(choices[0].message.content, 'hi ')
 })
 
-test('openai: an agent that has failed is not run again, and says what went wrong', options, async () => {
+test('openai: an agent that has failed is not run again, and says what went wrong', options, async (t) => {
+  shows(t, 'openai-chat', 'error')
   failures = 0
   await assert.rejects(ask('broken', 'hi'), (error) => (
     error instanceof InternalServerError && /No ink\./.test(error.message)

@@ -1,7 +1,9 @@
 /** The official client of OpenAI over Responses: whole, streamed, with tools and formats, later. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { shows } from './clients.mjs'
 import { missing } from './start.mjs'
+import { agent as forecaster, THOUGHT, tool as weather } from './weather.mjs'
 
 const skip = missing('openai')
 if (skip) console.log(`responses: skipped: ${skip}`)
@@ -9,6 +11,7 @@ const { default: OpenAI } = skip ? {} : await import('openai')
 const { createServer } = await import('../../dist/index.js')
 
 const agents = [
+  forecaster,
   { name: 'Echo', run: (prompt, { history }) => `${history.length}: ${prompt}` },
   {
     name: 'Caller',
@@ -85,6 +88,30 @@ test('a tool of the client', { skip }, async () => {
   assert.equal((await client.responses.create(asked)).output_text, 'It is green now.')
 })
 
+test('two turns with a tool and reasoning, in pieces', { skip }, async (t) => {
+  shows(t, 'openai-responses', 'two turns', 'tool', 'reasoning', 'stream')
+  const { name, description, inputSchema: parameters, run } = weather
+  const tools = [{ type: 'function', name, description, parameters, strict: false }]
+  let previous_response_id
+  /** Asks, runs the tool that is called, and asks again. Returns the pieces of the text. */
+  const turn = async (input) => {
+    const stream = client.responses.stream({ model: 'forecaster', input, tools, previous_response_id })
+    const pieces = []
+    let thought = ''
+    stream.on('response.output_text.delta', ({ delta }) => { pieces.push(delta) })
+    stream.on('response.reasoning_summary_text.delta', ({ delta }) => { thought += delta })
+    const { id, output } = await stream.finalResponse()
+    assert.equal(thought, THOUGHT)
+    previous_response_id = id
+    const called = output.find(({ type }) => type === 'function_call')
+    if (called === undefined) return pieces
+    const done = run(JSON.parse(called.arguments))
+    return turn([{ type: 'function_call_output', call_id: called.call_id, output: done }])
+  }
+  assert.deepEqual(await turn('Rome'), ['0 before; ', 'sunny in Rome'])
+  assert.deepEqual(await turn('Oslo'), ['1 before; ', 'sunny in Oslo'])
+})
+
 test('a format', { skip }, async () => {
   const schema = {
     type: 'object', properties: { sum: { type: 'integer' } }, required: ['sum'], additionalProperties: false,
@@ -142,7 +169,8 @@ test('a stream of the background is left, read on and cancelled', { skip, timeou
   await assert.rejects(counted, { status: 404, code: 'not_found' })
 })
 
-test('errors', { skip }, async () => {
+test('errors', { skip }, async (t) => {
+  shows(t, 'openai-responses', 'error')
   const unknown = client.responses.create({ model: 'none', input: 'a' })
   await assert.rejects(unknown, { status: 404, code: 'model_not_found' })
   await assert.rejects(client.responses.create({ model: 'broken', input: 'a' }), { status: 500 })

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
+import { shows } from '../clients.mjs'
+import { agent as forecaster, QUESTION, SECRET, THOUGHT, tool } from '../weather.mjs'
 
 process.env.COPILOTKIT_TELEMETRY_DISABLED = 'true'
 const isThere = existsSync(new URL('node_modules/@copilotkit/runtime', import.meta.url))
@@ -14,6 +16,7 @@ const { HttpAgent } = skip ? {} : await import('@ag-ui/client')
 const { createServer } = await import('../../../dist/index.js')
 
 const agents = [
+  forecaster,
   {
     name: 'Worker',
     async* run(prompt, call) {
@@ -77,4 +80,59 @@ test('an action of the front end is called there', { skip }, async () => {
   ] })
   const text = later.map(({ type, delta = '' }) => type === 'TEXT_MESSAGE_CONTENT' ? delta : '').join('')
   assert.equal(text, 'Painted: done')
+})
+
+const deltas = (events, kind) => events.flatMap(({ type, delta }) => type === kind ? [delta] : [])
+
+test('two turns with a tool and reasoning, in pieces', { skip }, async (t) => {
+  shows(t, 'copilotkit', 'two turns', 'tool', 'reasoning', 'stream')
+  const { name, description, inputSchema: parameters } = tool
+  const messages = []
+  let runs = 0
+  /** What its front end does: it keeps the messages, runs the tool, and runs the agent again. */
+  const turn = async (message) => {
+    messages.push(message)
+    const events = await run('forecaster', {
+      runId: `run-${++runs}`, tools: [{ name, description, parameters }], messages,
+    })
+    assert.equal(deltas(events, 'REASONING_MESSAGE_CONTENT').join(''), THOUGHT)
+    const pieces = deltas(events, 'TEXT_MESSAGE_CONTENT')
+    const called = events.find(({ type }) => type === 'TOOL_CALL_START')
+    if (called === undefined) {
+      messages.push({ id: `answer ${runs}`, role: 'assistant', content: pieces.join('') })
+      return pieces
+    }
+    const { toolCallId: id } = called
+    const args = deltas(events, 'TOOL_CALL_ARGS').join('')
+    const toolCalls = [{ id, type: 'function', function: { name, arguments: args } }]
+    messages.push({ id: `call ${id}`, role: 'assistant', content: '', toolCalls })
+    const content = tool.run(JSON.parse(args))
+    return turn({ id: `result ${id}`, role: 'tool', toolCallId: id, content })
+  }
+  assert.deepEqual(await turn({ id: '1', role: 'user', content: 'Rome' }), ['0 before; ', 'sunny in Rome'])
+  assert.deepEqual(await turn({ id: '2', role: 'user', content: 'Oslo' }), ['1 before; ', 'sunny in Oslo'])
+})
+
+test('a question is an interrupt, and its answer goes on with the run', { skip }, async (t) => {
+  shows(t, 'copilotkit', 'question')
+  const messages = [{ id: '1', role: 'user', content: 'ask' }]
+  const asked = await run('forecaster', { messages, threadId: 'thread-of-question' })
+  const { type, outcome } = asked.at(-1)
+  assert.deepEqual([type, outcome.type], ['RUN_FINISHED', 'interrupt'])
+  const [{ id, message }] = outcome.interrupts
+  assert.equal(message, QUESTION)
+  const resume = [{ interruptId: id, status: 'resolved', payload: { city: 'Rome' } }]
+  const events = await run('forecaster', {
+    runId: 'run-2', messages, resume, threadId: 'thread-of-question',
+  })
+  assert.deepEqual(deltas(events, 'TEXT_MESSAGE_CONTENT'), ['0 before; ', 'sunny in Rome'])
+})
+
+test('an error comes through without its text', { skip }, async (t) => {
+  shows(t, 'copilotkit', 'error')
+  const messages = [{ id: '1', role: 'user', content: 'break' }]
+  const events = await run('forecaster', { messages, threadId: 'thread-of-error' })
+  assert.equal(events.at(-1).type, 'RUN_ERROR')
+  assert.match(events.at(-1).message, /Internal error/)
+  assert.ok(!JSON.stringify(events).includes(SECRET))
 })

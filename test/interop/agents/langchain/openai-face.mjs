@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createServer } from '../../../../dist/index.js'
+import { shows } from '../../clients.mjs'
+import { agent as forecaster, THOUGHT, tool as weather } from '../../weather.mjs'
 import { missing } from '../matrix.mjs'
 
 const skip = missing(import.meta.url, '@langchain/openai', '@openai/agents', 'openai', 'zod')
 const {
-  Agent, ChatOpenAI, OpenAI, OpenAIChatCompletionsModel, OpenAIResponsesModel, run, setTracingDisabled, tool,
-  z,
+  Agent, ChatOpenAI, MemorySession, OpenAI, OpenAIChatCompletionsModel, OpenAIResponsesModel, run,
+  setDefaultOpenAIClient, setTracingDisabled, tool, z,
 } = skip ? {} : {
   ...await import('@langchain/openai'), ...await import('@openai/agents'), ...await import('openai'),
   ...await import('zod'),
@@ -16,6 +18,7 @@ if (!skip) setTracingDisabled(true)
 
 const pears = { count: 2, of: 'pears' }
 const agents = [
+  forecaster,
   {
     name: 'Thinker',
     async *run(_prompt, call) {
@@ -51,8 +54,10 @@ const openai = () => new OpenAI({ baseURL: url, apiKey: 'none', maxRetries: 0 })
 const langchain = (model, more = {}) => new ChatOpenAI({
   model, apiKey: 'none', maxRetries: 0, configuration: { baseURL: url }, useResponsesApi: true, ...more,
 })
+/** What it has of the reasoning, over each of the two. */
+const thoughtOf = ({ additional_kwargs: more, content }) => more.reasoning_content
+  ?? content.find(({ type }) => type === 'reasoning')?.reasoning
 const agentsSdk = (model) => new Agent({ name: 'Helper', model: new OpenAIResponsesModel(openai(), model) })
-const THOUGHT = 'Let me see.'
 
 test('openai: reasoning comes while it streams, and is in the response', options, async () => {
   let thought = ''
@@ -93,8 +98,53 @@ test('Agents SDK: reasoning comes while it streams, and is an item of the run', 
   assert.equal(result.finalOutput, 'Two pears.')
 })
 
+test('Agents SDK: two turns with a tool and reasoning, in pieces, as it comes', options, async (t) => {
+  shows(t, 'agents-sdk', 'two turns', 'tool', 'reasoning', 'stream')
+  setDefaultOpenAIClient(openai())
+  const { name, description, run: execute } = weather
+  const parameters = z.object({ city: z.string() })
+  const tools = [tool({ name, description, parameters, execute })]
+  const agent = new Agent({ name: 'Helper', model: 'forecaster', tools })
+  const session = new MemorySession()
+  for (const [city, answer] of [['Rome', '0 before; sunny in Rome'], ['Oslo', '1 before; sunny in Oslo']]) {
+    const result = await run(agent, city, { session, stream: true })
+    const pieces = []
+    for await (const piece of result.toTextStream()) pieces.push(piece)
+    assert.deepEqual([pieces.length, pieces.join(''), result.finalOutput], [2, answer, answer])
+    const thoughts = result.newItems.filter(({ type }) => type === 'reasoning_item')
+    assert.deepEqual(thoughts.map(({ rawItem }) => rawItem.content[0].text), [THOUGHT, THOUGHT])
+  }
+})
+
 for (const useResponsesApi of [false, true]) {
   const of = useResponsesApi ? 'responses' : 'chat completions'
+  test(`LangChain: two turns with a tool and reasoning, in pieces, over ${of}`, options, async (t) => {
+    const client = useResponsesApi ? 'langchain-responses' : 'langchain'
+    shows(t, client, 'two turns', 'tool', 'reasoning', 'stream')
+    const { name, description, inputSchema: parameters, run: execute } = weather
+    const model = new ChatOpenAI({
+      model: 'forecaster', apiKey: 'none', maxRetries: 0, configuration: { baseURL: url },
+      ...useResponsesApi && { useResponsesApi },
+    }).bindTools([{ type: 'function', function: { name, description, parameters } }])
+    const messages = []
+    const turn = async (more) => {
+      messages.push(more)
+      const pieces = []
+      let whole
+      for await (const chunk of await model.stream(messages)) {
+        if (chunk.text !== '') pieces.push(chunk.text)
+        whole = whole === undefined ? chunk : whole.concat(chunk)
+      }
+      assert.equal(thoughtOf(whole), THOUGHT)
+      messages.push(whole)
+      const [called] = whole.tool_calls
+      if (called === undefined) return pieces
+      return turn({ role: 'tool', tool_call_id: called.id, content: execute(called.args) })
+    }
+    assert.deepEqual(await turn({ role: 'user', content: 'Rome' }), ['0 before; ', 'sunny in Rome'])
+    assert.deepEqual(await turn({ role: 'user', content: 'Oslo' }), ['1 before; ', 'sunny in Oslo'])
+  })
+
   test(`LangChain: structured output, by each method, over ${of}`, options, async () => {
     const shape = z.object({ count: z.number(), of: z.string() })
     const model = langchain('form', { useResponsesApi })
@@ -129,12 +179,15 @@ for (const useResponsesApi of [false, true]) {
   })
 }
 
-test('a failure is told to who reads the stream, whatever they read of it', options, async () => {
+test('a failure is told to who reads the stream, whatever they read of it', options, async (t) => {
+  for (const client of ['agents-sdk', 'langchain', 'langchain-responses']) shows(t, client, 'error')
   const told = /No ink\./
   const read = async (stream) => { for await (const one of await stream) void one }
   await assert.rejects(read(openai().responses.create({ model: 'broken', input: 'a', stream: true })), told)
   await assert.rejects(openai().responses.stream({ model: 'broken', input: 'a' }).finalResponse(), told)
-  await assert.rejects(read(langchain('broken').stream('a')), told)
+  for (const useResponsesApi of [false, true]) {
+    await assert.rejects(read(langchain('broken', { useResponsesApi }).stream('a')), told)
+  }
   await assert.rejects(async () => {
     const result = await run(agentsSdk('broken'), 'a', { stream: true })
     await read(result)
