@@ -10,10 +10,13 @@ export class WholeCharacters {
   /** A piece with what has waited for it, and without what waits now. Any other half is U+FFFD. */
   take(piece: string): string {
     if (piece === '') return ''
+    const isCut = isFirstHalf(piece.charCodeAt(piece.length - 1))
+    // Most pieces are whole.
+    if (!isCut && this.#half === '') return wellFormed(piece)
     const text = this.#half + piece
-    const end = isFirstHalf(text.charCodeAt(text.length - 1)) ? text.length - 1 : text.length
+    const end = isCut ? text.length - 1 : text.length
     this.#half = text.slice(end)
-    return wellFormed(end === text.length ? text : text.slice(0, end))
+    return wellFormed(isCut ? text.slice(0, end) : text)
   }
 
   /** The half that waits, as U+FFFD, where no text follows; '' = none. */

@@ -67,7 +67,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
   #onShown: (() => void) | undefined
   #pieces = 0
   /** Pieces of the message of a state, or of an answer that is to be a message: that is sent whole. */
-  #waiting: Content[] = []
+  readonly #waiting: Content[] = []
   #artifactId: string | undefined
 
   constructor(setup: TurnSetup) {
@@ -225,11 +225,12 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     const isWhole = state !== 'completed' || (reply === 'message' && !this.isShown)
     if (isWhole) return void this.#waiting.push(piece)
     this.#show()
-    const pieces = [...this.#waiting, piece]
-    this.#waiting = []
-    let wait: void | Promise<void> = undefined
-    for (const one of pieces) wait = this.#run.piece(this.#answerId(), one, this.#pieces++ > 0, false)
-    return wait
+    if (this.#waiting.length > 0) for (const one of this.#waiting.splice(0)) void this.#addPiece(one)
+    return this.#addPiece(piece)
+  }
+
+  #addPiece(piece: Content): void | Promise<void> {
+    return this.#run.piece(this.#answerId(), piece, this.#pieces++ > 0, false)
   }
 
   /** One for each turn, however often it is run. */
@@ -248,8 +249,8 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     }
     const { state } = answer
     const isMessage = state !== 'completed' || (answer.reply === 'message' && this.#pieces === 0)
-    const waiting = this.#pieces === 0 ? answerParts({ ...answer, content: this.#waiting }) : this.#waiting
-    const parts = state !== 'completed' && this.#waiting.length > 0 ? waiting : answerParts(answer)
+    const parts = state === 'completed' || this.#waiting.length === 0 ? answerParts(answer)
+      : this.#pieces === 0 ? answerParts({ ...answer, content: this.#waiting }) : this.#waiting
     const message = isMessage && parts.length > 0 ? parts : undefined
     if (!this.#run.isTask && isTerminal(state)) {
       const artifacts = isMessage || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]

@@ -18,10 +18,10 @@ export interface Query {
   readonly stream: boolean | undefined
 }
 
-/** The names under which different clients send the text. */
-const TEXT_NAMES = ['query', 'message', 'prompt', 'input'] as const
+/** The names under which different clients send the text, and a whole conversation. */
+const questionNames: readonly string[] = ['query', 'message', 'prompt', 'input', 'messages']
 /** Every member that is read. A name that is not close to one of them is the client's own, and ignored. */
-const members: ReadonlySet<string> = new Set([...TEXT_NAMES, 'messages', 'session_id', 'metadata', 'stream'])
+const members: ReadonlySet<string> = new Set([...questionNames, 'session_id', 'metadata', 'stream'])
 const bare = (name: string): string => name.toLowerCase().replace(/[_-]/g, '')
 const byBareName: ReadonlyMap<string, string> = new Map([...members].map((name) => [bare(name), name]))
 const LONGEST = Math.max(...[...members].map(({ length }) => length))
@@ -91,9 +91,7 @@ function isSessionId(value: unknown): boolean {
 }
 
 function questionOf(body: Members, errors: Errors): Pick<Query, 'query' | 'history'> | undefined {
-  const names: string[] = [...TEXT_NAMES, 'messages'].filter((name) => (
-    Object.hasOwn(body, name) && body[name] !== null
-  ))
+  const names = questionNames.filter((name) => Object.hasOwn(body, name) && body[name] !== null)
   const [name] = names
   if (names.length > 1) {
     for (const one of names) failed(errors, `/${one}`, `send one of ${names.join(', ')}`)

@@ -151,7 +151,7 @@ export function decodeMessages(
   // Without one the agent begins, or goes on with what its tools gave.
   const last = messages.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
   const history: ChatMessage[] = []
-  const results = new Map<unknown, ClientToolResult>()
+  let results: Map<unknown, ClientToolResult> | undefined
   const exchange = new ToolExchange(dialect, bounds, passed)
   const reading = { dialect, exchange, passed }
   const files: Content[] = []
@@ -165,7 +165,7 @@ export function decodeMessages(
     const read = messageOf(message, reading, nameOf(index), index > last)
     if (read === undefined) continue
     if ('call' in read) {
-      results.set(read.call, read.result)
+      results = (results ?? new Map()).set(read.call, read.result)
       files.push(...filesIn(message, dialect, `${nameOf(index)}.content`))
     } else if (index < last || read.content !== '') {
       history.push(read)
@@ -175,7 +175,8 @@ export function decodeMessages(
   const present = last < 0 ? { message: [], prompt: '' }
     : presentOf(messages[last] as Members, reading, `${nameOf(last)}.content`)
   const message = files.length === 0 ? present.message : [...present.message, ...files]
-  return { prompt: present.prompt, message, history, clientToolResults: [...results.values()] }
+  const clientToolResults = results === undefined ? [] : [...results.values()]
+  return { prompt: present.prompt, message, history, clientToolResults }
 }
 
 /** What a result has beside its texts. */

@@ -210,6 +210,6 @@ function textOfAnswer(answer: Answer): string {
   return text + textOfBlocks(artifactsOf(answer), text === '')
 }
 
-function artifactsOf({ artifacts = [] }: Answer): readonly Content[] {
-  return artifacts.flatMap(({ parts }) => parts)
+function artifactsOf({ artifacts }: Answer): readonly Content[] {
+  return artifacts?.flatMap(({ parts }) => parts) ?? []
 }

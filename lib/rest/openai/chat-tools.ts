@@ -22,25 +22,28 @@ const NAME = /^[\w.-]{1,128}$/
  */
 export function decodeTools(tools: unknown, isFlat = false): readonly ClientTool[] {
   if (!isGiven(tools)) return []
-  return lastOfEach(listIn(tools, 'tools').flatMap((tool, index) => toolsIn(tool, `tools[${index}]`, isFlat)))
+  const all: ClientTool[] = []
+  listIn(tools, 'tools').forEach((tool, index) => addTools(all, tool, `tools[${index}]`, isFlat))
+  return lastOfEach(all)
 }
 
 /** Those of other types are for servers that have them, beside the functions. */
-function toolsIn(tool: unknown, at: string, isFlat: boolean): readonly ClientTool[] {
+function addTools(all: ClientTool[], tool: unknown, at: string, isFlat: boolean): void {
   const { type, name, tools, function: called } = isRecord(tool) ? tool : {}
   // Clients write a function in the form of either face.
   const isNested = isRecord(called) || (!isFlat && !isGiven(name))
-  if (type === 'function') return [isNested ? functionOf(called, `${at}.function`) : functionOf(tool, at)]
-  if (type === 'namespace' && isFlat) {
-    return listIn(tools, `${at}.tools`).flatMap((one, index) => {
-      if (!isRecord(one) || one['type'] !== 'function') return []
+  if (type === 'function') {
+    all.push(isNested ? functionOf(called, `${at}.function`) : functionOf(tool, at))
+  } else if (type === 'namespace' && isFlat) {
+    listIn(tools, `${at}.tools`).forEach((one, index) => {
+      if (!isRecord(one) || one['type'] !== 'function') return
       const made = functionOf(one, `${at}.tools[${index}]`)
-      return { ...made, name: nameWithin(name, made.name) }
+      all.push({ ...made, name: nameWithin(name, made.name) })
     })
+  } else if (typeof type !== 'string') {
+    const demand = 'must be a string: "function" for a tool that can be called'
+    throw wrongParam(`${at}.type`, demand, 'unsupported_value')
   }
-  if (typeof type === 'string') return []
-  const demand = 'must be a string: "function" for a tool that can be called'
-  throw wrongParam(`${at}.type`, demand, 'unsupported_value')
 }
 
 /** The name by which an agent knows a function of a namespace. */
@@ -74,7 +77,7 @@ export function clientToolsIn(tools: unknown): readonly ClientTool[] {
 
 /** Of two with one name the last counts: models refuse both. */
 function lastOfEach(tools: readonly ClientTool[]): readonly ClientTool[] {
-  return [...new Map(tools.map((tool) => [tool.name, tool])).values()]
+  return tools.length < 2 ? tools : [...new Map(tools.map((tool) => [tool.name, tool])).values()]
 }
 
 function clientToolOf(given: unknown, at: string): ClientTool {

@@ -170,7 +170,7 @@ export class ResponseRun extends RunReply<Answer> {
 
   /** Makes the items that are left, and keeps the response. */
   #ended(answer: Answer): MaybePromise<string> {
-    const { toolCalls = [], artifacts = [] } = answer
+    const { toolCalls = [], artifacts } = answer
     const wanted = toolCalls.length === 0 && this.#isAsked ? this.#request.format : undefined
     const { service: { log }, call: { requestId } } = this
     if (wanted === undefined) warnOfData(log, this.#agent, answer, 'Responses', requestId)
@@ -182,7 +182,8 @@ export class ResponseRun extends RunReply<Answer> {
       this.#say(format.json)
     } else {
       if (!this.#items.hasMessage) this.#say(written)
-      this.#say(textOfBlocks(artifacts.flatMap(({ parts }) => parts), written === ''))
+      const files = artifacts?.flatMap(({ parts }) => parts)
+      if (files !== undefined) this.#say(textOfBlocks(files, written === ''))
     }
     const { tools } = this.#request.body
     this.#items.end(toolCalls.map((call) => ({ ...call, ...nameOutside(tools, call.name) })))

@@ -61,14 +61,18 @@ export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
   // Without a user message the agent begins.
   const { parts } = last < 0 ? { parts: [] } : membersIn(all[last])
   if (parts === undefined) throw wrongParam(`messages[${last}].parts`, 'must be a list')
-  const message = parts.flatMap((part, index) => blockOf(part, `messages[${last}].parts[${index}]`) ?? [])
+  const message: Content[] = []
+  parts.forEach((part, index) => {
+    const block = blockOf(part, `messages[${last}].parts[${index}]`)
+    if (block !== undefined) message.push(block)
+  })
   const chatId = typeof id === 'string' && CONVERSATION_ID.test(id) ? id : undefined
   return {
     protocol: 'http', sessionId: chatId, conversationId: chatId, isNamed: chatId !== undefined,
     isContinued: all.slice(last + 1).some((one) => isRecord(one) && one['role'] === 'assistant'),
     prompt: linesOf(message),
     message, history, metadata: givenMembers(more),
-    clientTools: clientToolsIn(tools), clientToolResults: [...results.values()],
+    clientTools: clientToolsIn(tools), clientToolResults: results.size === 0 ? [] : [...results.values()],
   }
 }
 
