@@ -2,6 +2,7 @@
  * stdio: one message a line, for one client, of whatever revision.
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import test from 'node:test'
 import { serveStdio } from '../../lib/index.ts'
@@ -658,4 +659,23 @@ test('of notifications that nobody reads the newest are kept, and every answer',
   assert.ok(progress.length < 300, `${progress.length} are kept`)
   assert.deepEqual(progress.slice(1), progress.slice(1).toSorted((a, b) => a - b))
   await host.end()
+})
+
+test('a stream that fails ends its connection, and not the process', async () => {
+  for (const failing of ['input', 'output'] as const) {
+    for (const isServed of [false, true]) {
+      const [input, output] = [new PassThrough(), new PassThrough()]
+      const over = serveStdio({ tools }, { input, output, log: false })
+      const stream = failing === 'input' ? input : output
+      // Before anything else listens to it.
+      if (!isServed) stream.emit('error', new Error('EIO'))
+      else {
+        input.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`)
+        await once(output, 'data')
+      }
+      stream.destroy(new Error('EIO'))
+      await over
+      stream.emit('error', new Error('EIO'))
+    }
+  }
 })

@@ -243,30 +243,35 @@ test('only standard input takes the signals of a process, where nothing else is 
     await over
     assert.equal(count(), before)
   }
+})
+
+test('standard output is for the protocol alone, named or not, and ends in order', async () => {
   const library = new URL(`../../lib/index.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
-  const code = `import { memoryStore, serveStdio } from ${JSON.stringify(library)}
-    process.on('exit', (code) => console.error('exit ' + code))
-    setInterval(() => {}, 1_000)
-    const run = async () => {
-      process.stdout.end('noise of a module\\n')
-      process.stdout.write('which does not know of its end')
-      setTimeout(() => process.kill(process.pid, 'SIGTERM'))
-      await new Promise((resolve) => process.once('SIGTERM', () => setTimeout(resolve, 50)))
-      return 'in time'
+  for (const output of ['', 'output: process.stdout, ']) {
+    const code = `import { memoryStore, serveStdio } from ${JSON.stringify(library)}
+      process.on('exit', (code) => console.error('exit ' + code))
+      setInterval(() => {}, 1_000)
+      const run = async () => {
+        process.stdout.end('noise of a module\\n')
+        process.stdout.write('which does not know of its end')
+        setTimeout(() => process.kill(process.pid, 'SIGTERM'))
+        await new Promise((resolve) => process.once('SIGTERM', () => setTimeout(resolve, 50)))
+        return 'in time'
+      }
+      const tools = [{ name: 'job', description: 'Works.', inputSchema: { type: 'object' }, run }]
+      const close = () => console.error('closed')
+      await serveStdio({ tools }, { ${output}log: false, store: { ...memoryStore(), close } })`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', code], { timeout: 30_000 })
+    let [said, warned] = ['', '']
+    child.stdout.on('data', (chunk) => { said += String(chunk) })
+    child.stderr.on('data', (chunk) => { warned += String(chunk) })
+    const asked = {
+      jsonrpc: '2.0', id: 1, method: 'tools/call', params: withMeta({ name: 'job', arguments: {} }),
     }
-    const tools = [{ name: 'job', description: 'Works.', inputSchema: { type: 'object' }, run }]
-    const close = () => console.error('closed')
-    await serveStdio({ tools }, { log: false, store: { ...memoryStore(), close } })`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code], { timeout: 30_000 })
-  let [said, warned] = ['', '']
-  child.stdout.on('data', (chunk) => { said += String(chunk) })
-  child.stderr.on('data', (chunk) => { warned += String(chunk) })
-  const asked = {
-    jsonrpc: '2.0', id: 1, method: 'tools/call', params: withMeta({ name: 'job', arguments: {} }),
+    child.stdin.write(`${JSON.stringify(asked)}\n`)
+    const [exitCode] = await once(child, 'close')
+    assert.equal(exitCode, 0)
+    assert.equal(JSON.parse(said).result.content[0].text, 'in time')
+    assert.match(warned, /^noise of a module\n.*waiting for 1 call;.*\nclosed\nexit 0\n$/)
   }
-  child.stdin.write(`${JSON.stringify(asked)}\n`)
-  const [exitCode] = await once(child, 'close')
-  assert.equal(exitCode, 0)
-  assert.equal(JSON.parse(said).result.content[0].text, 'in time')
-  assert.match(warned, /^noise of a module\n.*waiting for 1 call;.*\nclosed\nexit 0\n$/)
 })
