@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
-  checkPushConfig, pageOfPushConfigs, PushConfigs, pushConfigOf, shownPushConfig,
+  checkPushConfig, pageOfPushConfigs, pushConfigBytes, PushConfigs, pushConfigOf, shownPushConfig,
 } from '../../lib/a2a/push/push-config.ts'
 import { memoryStore } from '../../lib/index.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import type { PushConfig } from '../../lib/a2a/model/model.ts'
 import type { OwnedTask } from '../../lib/a2a/push/push-config.ts'
+import type { Store, StoreKey } from '../../lib/index.ts'
 
 const task: OwnedTask = { owner: 'ann', id: 'task-1' }
 
@@ -52,6 +53,105 @@ test('those that are added at one time are all there', async () => {
   const configs = new PushConfigs(sharedStore(1))
   await Promise.all(['a', 'b', 'c', 'd'].map(async (id) => configs.put(task, config(id), '1.0', Infinity)))
   assert.deepEqual(idsOf(await configs.of(task)).toSorted(), ['a', 'b', 'c', 'd'])
+})
+
+/** A store in which another process is faster, so many times. */
+function overtaken(times: number): { readonly store: Store; readonly tried: () => number } {
+  const store = memoryStore({ isShared: true })
+  let tried = 0
+  const other = async (key: StoreKey): Promise<void> => {
+    const entry = await store.read(key)
+    if (tried++ < times) await store.write(key, entry?.value ?? '[]', 60_000, 'any')
+  }
+  return {
+    tried: () => tried,
+    store: {
+      ...store,
+      async write(key, value, keepMs, expected) {
+        await other(key)
+        return store.write(key, value, keepMs, expected)
+      },
+      async remove(key, expected) {
+        await other(key)
+        return store.remove(key, expected)
+      },
+    },
+  }
+}
+
+test('what another process overtakes is tried again, and not for ever', async () => {
+  const { store, tried } = overtaken(3)
+  const configs = new PushConfigs(store)
+  await configs.put(task, config('a'), '1.0', 60_000)
+  assert.deepEqual([idsOf(await configs.of(task)), tried()], [['a'], 4])
+  const gone = overtaken(4)
+  const others = new PushConfigs(gone.store)
+  await others.put(task, config('a'), '1.0', 60_000)
+  await others.put(task, config('b'), '1.0', 60_000)
+  assert.equal(gone.tried(), 6)
+  const last = overtaken(15)
+  await new PushConfigs(last.store).put(task, config('a'), '1.0', 60_000)
+  const never = overtaken(Infinity)
+  const busy = { kind: 'busy', message: /change too fast; try again later/ }
+  await assert.rejects(async () => new PushConfigs(never.store).put(task, config('a'), '1.0', 60_000), busy)
+  assert.deepEqual([last.tried(), never.tried()], [16, 16])
+})
+
+test('one is removed also where another process is faster, and with the last all of the task', async () => {
+  const inner = memoryStore({ isShared: true })
+  const all = new PushConfigs(inner)
+  for (const id of ['a', 'b']) await all.put(task, config(id), '1.0', 60_000)
+  const other = new PushConfigs(inner)
+  let isFirst = true
+  const configs = new PushConfigs({ ...inner, async remove(key, expected) {
+    if (isFirst) await other.put(task, config('c'), '1.0', 60_000)
+    isFirst = false
+    return inner.remove(key, expected)
+  } })
+  assert.equal((await configs.remove(task, 'a', 60_000))?.id, 'a')
+  assert.equal((await configs.remove(task, 'b', 60_000))?.id, 'b')
+  assert.deepEqual(idsOf(await configs.of(task)), ['c'])
+  assert.equal(await configs.remove(task, 'b', 60_000), undefined)
+  await configs.remove(task, 'c', 60_000)
+  assert.deepEqual(inner.list('push-configs', 'ann', 9), [])
+})
+
+test('what an owner removes, all at once or one, is of that owner and task alone', async () => {
+  const configs = new PushConfigs(sharedStore())
+  const all = [task, { ...task, id: 'task-2' }, { owner: 'bob', id: 'task-1' }]
+  for (const one of all) await configs.put(one, config('a'), '1.0', 60_000)
+  await configs.removeAll({ owner: 'eve', id: task.id })
+  assert.equal(await configs.remove({ owner: 'eve', id: task.id }, 'a', 60_000), undefined)
+  await configs.removeAll(task)
+  const counts = await Promise.all(all.map(async (one) => (await configs.of(one)).length))
+  assert.deepEqual(counts, [0, 1, 1])
+})
+
+test('there is room for one that is replaced, and none for one more', async () => {
+  const configs = new PushConfigs(sharedStore())
+  for (let at = 0; at < 15; at++) await configs.put(task, config(`${at}`), '1.0', 60_000)
+  await configs.requireRoom(task, 'more')
+  await configs.put(task, config('more'), '1.0', 60_000)
+  await configs.requireRoom(task, 'more')
+  await assert.rejects(configs.requireRoom(task, 'one more'), { kind: 'too-large' })
+})
+
+test('the trace of a request is kept where it is one', async () => {
+  const configs = new PushConfigs(memoryStore())
+  const traces = [`00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, '00-a-b-01', undefined]
+  for (const trace of traces) {
+    const kept = await configs.put(task, config('a'), '1.0', 60_000, trace)
+    assert.equal(kept.traceparent, trace === traces[0] ? trace : undefined)
+  }
+})
+
+test('what one takes is counted with all its texts', async () => {
+  const configs = new PushConfigs(memoryStore())
+  const bare = pushConfigBytes(await configs.put(task, config('a'), '1.0', 60_000))
+  const full = pushConfigBytes(await configs.put(task, config('a', {
+    token: 't'.repeat(1_000), authentication: { schemes: ['Bearer', 'Basic'], credentials: 'c'.repeat(100) },
+  }), '1.0', 60_000))
+  assert.equal(full - bare, 2 * (1_000 + 'BearerBasic'.length + 100))
 })
 
 test('a task has at most 16, one of which can always be replaced', async () => {
@@ -104,6 +204,15 @@ test('what cannot be put into a header is refused, and not shown', () => {
     })
   }
   checkPushConfig(config(undefined))
+  // As much as may be, and what is one more.
+  const most = { id: 'ä'.repeat(128), token: 't'.repeat(1_024) }
+  const schemes = Array<string>(8).fill('S'.repeat(64))
+  const authentication = { schemes, credentials: 'c'.repeat(4_096) }
+  checkPushConfig(config('a', { ...most, authentication }))
+  for (const more of [{ id: `${most.id}a` }, { token: `${most.token}t` },
+    { authentication: { schemes, credentials: `${authentication.credentials}c` } }]) {
+    assert.throws(() => checkPushConfig(config('a', more)), { kind: 'invalid' }, Object.keys(more)[0])
+  }
   checkPushConfig(config('a b:c', {
     token: 'a token',
     authentication: { schemes: ['Digest', 'Bearer'], credentials: 'username="a", realm="b"' },

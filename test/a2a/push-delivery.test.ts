@@ -467,6 +467,7 @@ test('a task that waited, and goes on in another process, is posted about from t
     'task submitted 0', 'status input-required', 'task input-required 0', 'status completed',
   ])
   assert.equal((await began.push.configs.of(task)).length, 1)
+  await eventually(() => began.push.status.bytes === 0, 'nothing is held where it was')
 })
 
 test('what waits where a task was is not posted behind what the process posts that has it now', async (t) => {

@@ -5,7 +5,7 @@ import test from 'node:test'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import { listed } from '../fixtures/fleet.ts'
-import { config, house, taskOf, webhook } from '../fixtures/webhook.ts'
+import { config, house, taskOf, webhook, wordsOf } from '../fixtures/webhook.ts'
 import { large } from '../fixtures/large-push.ts'
 
 const part = { type: 'text', text: 'more' } as const
@@ -50,6 +50,47 @@ test('what is delivered is held no more either, nor is the configuration of a ta
   service.tasks.move(task.id, 'completed')
   await hook.until(2)
   await eventually(() => push.status.bytes === 0, 'nothing is held')
+})
+
+test('a task whose configurations are gone is watched no more, though it runs', async (t) => {
+  const { service, push } = house(t)
+  const hook = await webhook(t)
+  const task = await taskOf(service)
+  for (const id of ['a', 'b']) await push.register(task, config(hook.url, { id }), '1.0')
+  await hook.until(2)
+  await eventually(() => push.status.waiting === 0, 'nothing waits')
+  const both = push.status.bytes
+  await push.remove(task, 'a')
+  assert.ok(push.status.bytes > 0 && push.status.bytes < both)
+  await push.remove(task, 'b')
+  assert.equal(push.status.bytes, 0)
+  // Nothing waits, so nothing is waited for.
+  await push.idle(3_600_000)
+})
+
+test('the end of a task that is being written as the server closes is left to others to post', async (t) => {
+  const memory = memoryStore({ isShared: true })
+  let isHeld = false
+  let write: (() => void) | undefined
+  const before = house(t, {}, { ...memory, write(key, value, keepMs, expected) {
+    const written = (): number | undefined => memory.write(key, value, keepMs, expected)
+    if (!isHeld || !key.collection.endsWith('/tasks')) return written()
+    return new Promise((resolve) => { write = () => resolve(written()) })
+  } })
+  const hook = await webhook(t)
+  const task = await taskOf(before.service)
+  await before.push.register(task, config(hook.url), '1.0')
+  await hook.until(1)
+  await before.service.tasks.whenPersisted(task.id)
+  isHeld = true
+  before.service.tasks.move(task.id, 'completed')
+  await eventually(() => write !== undefined, 'its end is being written')
+  await before.push.close()
+  write!()
+  await before.close()
+  const after = house(t, {}, memory)
+  assert.deepEqual(wordsOf(await hook.until(2)), ['task submitted 0', 'task completed 0'])
+  await eventually(() => after.push.status.bytes === 0, 'nothing is held')
 })
 
 test('a message with one configuration too many is refused, and the next one is taken', async (t) => {

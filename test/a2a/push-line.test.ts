@@ -75,6 +75,43 @@ test('one that has no room posts the task as it stands for all that happened, on
   assert.deepEqual(posted, ['one', 'task'])
 })
 
+test('as many bytes wait as may, and instead of one more the task as it stands', async () => {
+  for (const [more, posted] of [[0, 3], [1, 2]] as const) {
+    const answers: (() => void)[] = []
+    const { line, posted: bodies } = desk(() => new Promise((resolve) => answers.push(() => resolve(200))))
+    line.add('one')
+    await eventually(() => answers.length === 1)
+    line.add('two')
+    const last = 'x'.repeat((1_048_576 - line.bytes) / 2 + more)
+    line.add(last)
+    await eventually(() => {
+      for (const answer of answers.splice(0)) answer()
+      return line.isIdle
+    })
+    assert.deepEqual(bodies, posted === 3 ? ['one', 'two', last] : ['one', 'task'])
+  }
+})
+
+test('as many events wait as may, and instead of one more the task as it stands', async () => {
+  const left = { owner: 'ann', taskId: 't', configId: 'a', kept: Promise.resolve(undefined) }
+  for (const [count, posted] of [[256, 257], [257, 2]] as const) {
+    for (const isAdopted of [false, true]) {
+      const answers: (() => void)[] = []
+      const { line, posted: bodies } = desk(() => new Promise((resolve) => answers.push(() => resolve(200))))
+      line.add('one')
+      await eventually(() => answers.length === 1)
+      const waiting = Array.from({ length: count }, (_one, nth) => `${nth}`)
+      if (isAdopted) line.adopt(waiting.map((body) => ({ ...left, body })))
+      else for (const body of waiting) line.add(body)
+      while (!line.isIdle) {
+        for (const answer of answers.splice(0)) answer()
+        await new Promise(setImmediate)
+      }
+      assert.equal(bodies.length, posted, `${count} ${isAdopted}`)
+    }
+  }
+})
+
 test('an answer that will not change is not asked for again, nor is an address that is refused', async () => {
   const tries: readonly (readonly [what: string, answer: () => Promise<number>, count: number])[] = [
     ['400', async () => 400, 1], ['301', async () => 301, 1], ['503', async () => 503, 2],

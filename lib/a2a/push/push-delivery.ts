@@ -86,6 +86,8 @@ export class PushDeliveries {
   /** Tasks that run here, by their ids. */
   readonly #watched = new Map<string, Slot<Watched>>()
   readonly #watchedPool: FairPool<Watched>
+  /** What reads the configurations of tasks, by the ids of these. */
+  readonly #attaching = new Map<string, Promise<void>>()
   readonly #lines = new Map<string, Slot<PushLine>>()
   readonly #linePool: FairPool<PushLine>
   readonly #lineContext: LineContext
@@ -161,7 +163,7 @@ export class PushDeliveries {
     this.#forget(task, gone)
     if (this.#runnerOf(task) !== undefined) return this.#notifyRunner(task)
     // Another process has registered it, perhaps: it may be on its way into this one from an earlier read.
-    if (this.#service.shared !== undefined) this.follow(task)
+    this.follow(task)
   }
 
   /**
@@ -172,10 +174,31 @@ export class PushDeliveries {
     this.#try('A push configuration could not be read', () => this.#attach(task))
   }
 
+  /** One after the other for each task: of two reads the one that began first may end last. */
   async #attach(task: OwnedTask): Promise<void> {
-    if (this.#running(task) === undefined) return
-    const configs = await this.configs.of(task)
-    const known = this.#configsOf(task.id)
+    const before = this.#attaching.get(task.id)
+    const attached = (async () => {
+      // Whoever began that hears of its failure.
+      await before?.catch(() => {})
+      await this.#attachNow(task)
+    })()
+    this.#attaching.set(task.id, attached)
+    try {
+      await attached
+    } finally {
+      if (this.#attaching.get(task.id) === attached) this.#attaching.delete(task.id)
+    }
+  }
+
+  async #attachNow(task: OwnedTask): Promise<void> {
+    let known: readonly KeptPushConfig[]
+    let configs: readonly KeptPushConfig[]
+    do {
+      if (this.#running(task) === undefined) return
+      known = this.#configsOf(task.id)
+      configs = await this.configs.of(task)
+      // What was registered or removed here meanwhile is perhaps not in what was read.
+    } while (known !== this.#configsOf(task.id))
     for (const one of known) if (!configs.some(({ id }) => id === one.id)) this.#forget(task, one)
     for (const one of configs) if (!known.some(({ stamp }) => stamp === one.stamp)) this.#begin(task, one)
   }
@@ -277,7 +300,6 @@ export class PushDeliveries {
 
   /** Only when the last event of the task is kept. */
   #unmark({ marks }: Watched): void {
-    if (marks.length === 0) return
     void this.#outbox.written().then(() => { for (const mark of marks) this.#outbox.forget(mark) })
   }
 

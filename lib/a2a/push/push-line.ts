@@ -150,7 +150,7 @@ export class PushLine {
   }
 
   #resized(): void {
-    if (!this.isOver) this.#context.resized(this)
+    this.#context.resized(this)
   }
 
   async #run(): Promise<void> {
