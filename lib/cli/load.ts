@@ -293,7 +293,9 @@ async function loadReason(error: unknown, path: string): Promise<string> {
   if (remedy !== undefined && isWhole) return near(remedy)
   const { cause } = error
   const message = (error.message || error.name) + (remedy === undefined ? '' : `; ${remedy}`)
-  const reason = cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message
+  // A message may have that of its cause in it.
+  const isMore = cause instanceof Error && !message.includes(cause.message)
+  const reason = isMore ? `${message}: ${cause.message}` : message
   const where = error instanceof SyntaxError ? excerptOf(error, path) : framesOf(error)
   return [near(reason.slice(0, MAX_MESSAGE)), ...where.map((line) => `    ${near(line)}`)].join('\n')
 }

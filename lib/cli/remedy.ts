@@ -15,7 +15,14 @@ const MODULE_SYNTAX = new RegExp('^(?:Cannot use (?:import statement|\'import\\.
   + '|Unexpected token \'export\'|await is only valid in async functions and the top level bodies)')
 const NO_EXPORT = /^The requested module '(?<file>[^']+)' does not provide an export named '(?<name>[^']+)'/
 const NO_PACKAGE = /^Cannot find package '(?<name>(?:@[\w.-]+\/)?[\w.-]+)'/
+/** What a module imports of the copy of triport that runs. */
+const OWN = fileURLToPath(new URL('../index.js', import.meta.url)).replaceAll('\\', '/')
 const TYPESCRIPT = /\.[cm]?tsx?$/
+
+function fromFolderOf(path: string): string {
+  const own = relative(dirname(resolve(path)), OWN).replaceAll('\\', '/')
+  return own.startsWith('.') ? own : `./${own}`
+}
 
 /** The remedy for an error of importing `path`; undefined where none is known. */
 export function remedyFor(error: Error, path: string): string | undefined {
@@ -36,7 +43,11 @@ export function remedyFor(error: Error, path: string): string | undefined {
   }
   if (code !== 'ERR_MODULE_NOT_FOUND') return undefined
   const { name } = NO_PACKAGE.exec(error.message)?.groups ?? {}
-  if (name !== undefined) return `run 'npm install' where package.json names it, else 'npm install ${name}'`
+  if (name !== undefined) {
+    const isCopied = name === 'triport' && !OWN.includes('/node_modules/')
+    return `run 'npm install' where package.json names it, else 'npm install ${name}'`
+      + (isCopied ? `, or import '${fromFolderOf(path)}'` : '')
+  }
   if (!('url' in error)) return undefined
   return remedyForFile(String(error.url), path)
 }

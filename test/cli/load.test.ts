@@ -193,6 +193,8 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['package.mjs', `import 'no-such-package'`,
     `Cannot load package.mjs: Cannot find package 'no-such-package' imported from package.mjs; run `
     + `'npm install' where package.json names it, else 'npm install no-such-package'`],
+  ['own.mjs', `import 'triport'`,
+    /; run 'npm install' where .* else 'npm install triport', or import '\.\S*\/index\.js'$/],
   ['file.mjs', `import './no-such-file.mjs'`,
     `Cannot load file.mjs: Cannot find module 'no-such-file.mjs' imported from file.mjs`],
   ['value.mjs', 'throw { a: 1 }', 'Cannot load value.mjs: it threw {"a":1}'],
@@ -201,6 +203,8 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['null.mjs', 'throw null', 'Cannot load null.mjs: it threw null'],
   ['cause.mjs', `throw new Error('fetch failed', { cause: new Error('refused') })`,
     'Cannot load cause.mjs: fetch failed: refused\n    at cause.mjs:1:7'],
+  ['wrapped.mjs', `throw new Error('add: too long', { cause: new Error('too long') })`,
+    'Cannot load wrapped.mjs: add: too long\n    at wrapped.mjs:1:7'],
   ['library.mjs',
     `import { defineAgent } from '${new URL('../../lib/define/agent.js', import.meta.url).href}'\n`
     + 'export default defineAgent({})',
