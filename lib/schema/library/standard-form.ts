@@ -24,11 +24,6 @@ interface Schematic {
 
 type Write = (options: { readonly target: string }) => JsonObject
 
-/** How to make a JSON Schema with libraries that do not give one by themselves. */
-const remedies: ReadonlyMap<string, string> = new Map([
-  ['zod', 'z.toJSONSchema(schema)'],
-  ['arktype', 'schema.toJsonSchema()'],
-])
 const BY_HAND = `{ type: 'object', properties: { … } }`
 
 /** What takes a date as JSON has it. */
@@ -53,7 +48,9 @@ export function jsonFormOf(schema: Schematic, side: Side, member: string, at: st
   if (gap !== undefined) throw gapError(vendor, gap, at, side, besides(BY_HAND, member))
   if (read !== undefined) return moved(read.json, at)
   if (own === undefined) {
-    throw new TypeError(`This ${vendor} schema has no JSON Schema form; write ${remedyOf(schema, member)}`)
+    // Before its version 2.2.
+    const json = vendor === 'arktype' ? 'schema.toJsonSchema()' : BY_HAND
+    throw new TypeError(`This ${vendor} schema has no JSON Schema form; write ${besides(json, member)}`)
   }
   // What a library wrote by the options of its author.
   if (isWritten(schema)) return { ...schema }
@@ -76,16 +73,6 @@ function gapError(library: string, { what, path }: Gap, at: string, side: Side, 
   return new TypeError(`This ${cut(library, 40)} schema cannot be written as JSON Schema, as it has `
     + `'${cut(what, 80)}' at ${cut(at + path, 200) || 'its root'}; write `
     + `${date === undefined ? '' : `${date} there, or `}${remedy}`)
-}
-
-function remedyOf(schema: Schematic, member: string): string {
-  const { vendor } = schema['~standard']
-  if (vendor === 'valibot') return `${member}: toStandardJsonSchema(schema), from '@valibot/to-json-schema'`
-  // Nothing of version 4 can read version 3.
-  if (vendor === 'zod' && '_def' in schema && !('_zod' in schema)) {
-    return `${besides('zodToJsonSchema(schema)', member)}, by 'zod-to-json-schema', or use zod 4`
-  }
-  return besides(remedies.get(vendor) ?? BY_HAND, member)
 }
 
 /** Where to write a JSON Schema: for arguments the schema of the library may go on checking. */
