@@ -5,6 +5,7 @@
  * Spec: A2A 1.0 §3.3.2, §4.1.6.
  */
 import { isTextOfData } from '../../define/answer.ts'
+import { ATTACHMENT, attachmentOf } from '../../define/content.ts'
 import { standardBase64 } from '../../wire/base64.ts'
 import { percentDecoded } from '../../wire/uri.ts'
 import { A2aFault } from '../model/faults.ts'
@@ -18,7 +19,6 @@ import type { JsonMembers } from '../model/model.ts'
 
 /** The media type of a text that states none. */
 const PLAIN_TEXT = 'text/plain'
-const ATTACHMENT = 'attachment:'
 /** The name of a file that has none. */
 const NO_NAME = 'file'
 const DATA_URI = /^data:/i
@@ -93,18 +93,10 @@ export function bytesBlock(
   bytes: string, mimeType: string | undefined, filename: string | undefined,
   metadata: JsonMembers | undefined,
 ): ImageContent | AudioContent | EmbeddedResource {
-  const type = mimeType === undefined ? undefined : /^(image|audio)\//i.exec(mimeType)?.[1]?.toLowerCase()
-  if (mimeType !== undefined && (type === 'image' || type === 'audio')) {
-    const _meta = metaOf(undefined, filename, metadata)
-    return { type, data: bytes, mimeType, ..._meta !== undefined && { _meta } }
-  }
-  // Half a surrogate pair has no percent-encoding; as bytes it is a replacement character.
-  const uri = ATTACHMENT + encodeURIComponent(Buffer.from(filename ?? NO_NAME).toString())
-  return {
-    type: 'resource',
-    resource: { uri, ...mimeType !== undefined && { mimeType }, blob: bytes },
-    ...metadata !== undefined && { _meta: metadata },
-  }
+  const block = attachmentOf(bytes, mimeType, filename ?? NO_NAME)
+  // A resource has the name in its address.
+  const _meta = metaOf(undefined, block.type === 'resource' ? undefined : filename, metadata)
+  return _meta === undefined ? block : { ...block, _meta }
 }
 
 export function fileOf(block: FileBlock): FileParts {

@@ -5,13 +5,13 @@
  * Spec: AG-UI 1.0, RunAgentInput; 0.0.37 to 0.0.57 for parts of the type `binary`.
  */
 import { createHash } from 'node:crypto'
-import { base64, isGiven, isRecord, text } from '../../define/content.ts'
+import { attachmentOf, base64, isGiven, isRecord, text } from '../../define/content.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { isName } from '../../wire/bounded.ts'
 import { decodeMessages } from '../openai/chat-messages.ts'
 import { clientToolsIn, listIn } from '../openai/chat-tools.ts'
 import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
-import { attachmentOf, readDataUrl } from '../reply/attachment.ts'
+import { readDataUrl } from '../reply/data-url.ts'
 import type { Content } from '../../define/content.ts'
 import type { JsonBounds } from '../../wire/json.ts'
 import type { ChatDialect } from '../openai/chat-messages.ts'

@@ -3,10 +3,10 @@
  * Throws `Fault('invalid')` for a part that an agent would not see.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create and …/responses/create
  */
-import { isGiven, isRecord, text } from '../../define/content.ts'
+import { attachmentOf, isGiven, isRecord, text } from '../../define/content.ts'
 import { unseen } from '../../define/validate.ts'
 import { decodeBase64 } from '../../wire/base64.ts'
-import { attachmentOf, readDataUrl } from '../reply/attachment.ts'
+import { readDataUrl } from '../reply/data-url.ts'
 import { nameIn, wrongParam } from './openai-errors.ts'
 import type { Content } from '../../define/content.ts'
 import type { Fault } from '../../define/fault.ts'

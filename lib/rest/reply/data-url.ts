@@ -1,7 +1,6 @@
-/** Files that clients attach to a message, by a data URL or as base64, as blocks. Spec: RFC 2397. */
+/** Reads data URLs, by which clients attach files to a message. Spec: RFC 2397. */
 import { base64 } from '../../define/content.ts'
 import { percentDecoded } from '../../wire/uri.ts'
-import type { Content } from '../../define/content.ts'
 
 export interface DataUrl {
   /** Undefined where the URL has none. */
@@ -25,13 +24,4 @@ export function readDataUrl(url: string): DataUrl | undefined {
     mimeType: type.trim().toLowerCase() || undefined,
     data: written && (isBase64 ? base64(written) : Buffer.from(written).toString('base64')),
   }
-}
-
-/** A file with its bytes as base64: a picture, a sound, or anything else by its name. */
-export function attachmentOf(data: string, mimeType: string, name: string): Content {
-  const kind = /^(image|audio)\//i.exec(mimeType)?.[1]?.toLowerCase()
-  if (kind === 'image' || kind === 'audio') return { type: kind, data, mimeType }
-  // Half a surrogate pair has no percent-encoding; as bytes it is a replacement character.
-  const uri = `attachment:${encodeURIComponent(Buffer.from(name).toString())}`
-  return { type: 'resource', resource: { uri, mimeType, blob: data } }
 }

@@ -3,14 +3,14 @@
  * first thing that is wrong, but for earlier messages: no user can mend those.
  * Spec: AI SDK 5 to 7, UIMessage and ChatTransport.
  */
-import { givenMembers, isRecord, linesOf, text } from '../../define/content.ts'
+import { attachmentOf, givenMembers, isRecord, linesOf, text } from '../../define/content.ts'
 import { CONVERSATION_ID } from '../../state/conversation-page.ts'
 import { unseen } from '../../define/validate.ts'
 import { isName } from '../../wire/bounded.ts'
 import { formatJson } from '../../wire/json.ts'
 import { clientToolsIn, resultMessage } from '../openai/chat-tools.ts'
 import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
-import { attachmentOf, readDataUrl } from '../reply/attachment.ts'
+import { readDataUrl } from '../reply/data-url.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
