@@ -124,16 +124,16 @@ export class PromptRun extends PlainChannel implements UserMessage {
         const { id, name, args } = event
         return this.update({
           sessionUpdate: 'tool_call', toolCallId: this.toolCallId(id), title: name, name, kind: 'other',
-          status: 'in_progress', rawInput: args,
+          status: 'in_progress', rawInput: isRecord(args) ? args : undefined,
+          content: isRecord(args) ? undefined : shownOf(args),
         })
       }
       case 'tool-result': {
         const { id, result, isError } = event
-        const shown = typeof result === 'string' ? result : formatJson(result)
         return this.update({
           sessionUpdate: 'tool_call_update', toolCallId: this.toolCallId(id),
-          status: isError === true ? 'failed' : 'completed', rawOutput: result,
-          content: shown === undefined ? undefined : [{ type: 'content', content: text(shown) }],
+          status: isError === true ? 'failed' : 'completed',
+          rawOutput: isRecord(result) ? result : undefined, content: shownOf(result),
         })
       }
       case 'usage': return undefined
@@ -172,4 +172,13 @@ function traceIn({ traceparent, tracestate, baggage }: Readonly<Record<string, u
     ...typeof tracestate === 'string' && { tracestate },
     ...typeof baggage === 'string' && { baggage },
   }
+}
+
+/**
+ * Arguments or a result as what a tool call shows. What is no object is shown alone: older clients refuse an
+ * update with anything else as its `rawInput` or `rawOutput`, and the call would not end for them.
+ */
+function shownOf(value: unknown): readonly object[] | undefined {
+  const shown = typeof value === 'string' ? value : formatJson(value)
+  return shown === undefined ? undefined : [{ type: 'content', content: text(shown) }]
 }

@@ -169,7 +169,7 @@ test('what an agent says of its work are updates, in order', async () => {
     },
     { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'a' } },
     {
-      sessionUpdate: 'tool_call_update', toolCallId: id, status: 'failed', rawOutput: 'none',
+      sessionUpdate: 'tool_call_update', toolCallId: id, status: 'failed',
       content: [{ type: 'content', content: { type: 'text', text: 'none' } }],
     },
     { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'b' } },

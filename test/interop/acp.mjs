@@ -12,7 +12,9 @@ import { PassThrough, Readable, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { compile } from '../../dist/index.js'
+import { shows } from './clients.mjs'
 import { missing, node22, root } from './start.mjs'
+import { THOUGHT, tool } from './weather.mjs'
 
 const skip = missing('@agentclientprotocol/sdk', 'acp-0.4')
 if (skip) console.log(`acp: skipped: ${skip}`)
@@ -27,6 +29,8 @@ writeFileSync(module, `
 console.log('The module says something.')
 
 export const name = 'Desk'
+
+import { agent } from '${new URL('weather.mjs', import.meta.url)}'
 
 export const agents = [
   {
@@ -66,6 +70,7 @@ export const agents = [
   { name: 'Folders', run: async (_prompt, call) => JSON.stringify(await call.roots()) },
   { name: 'Servers', run: (_prompt, { metadata }) => JSON.stringify(metadata['triport/mcpServers']) },
   { name: 'Broken', run: () => { throw new Error('secret') } },
+  agent,
 ]
 `)
 
@@ -159,7 +164,7 @@ test('an answer comes, and the thread has a history', { skip }, async () => {
   const { log } = await edit(async ({ agent, about, updates }) => {
     assert.deepEqual([about.protocolVersion, about.agentInfo.name], [1, 'Desk'])
     const { sessionId, configOptions: [option] } = await begin(agent, 'echo')
-    assert.deepEqual([option.category, option.currentValue, option.options.length], ['mode', 'desk', 9])
+    assert.deepEqual([option.category, option.currentValue, option.options.length], ['mode', 'desk', 10])
     assert.equal((await ask(agent, sessionId, 'Hello')).stopReason, 'end_turn')
     assert.deepEqual(said(updates), ['editor 0: Hello'])
     await ask(agent, sessionId, 'Again')
@@ -185,6 +190,33 @@ test('thoughts, tools, pieces, files and data are updates', { skip }, async () =
     const [first, second, image, link, data] = said(updates)
     assert.deepEqual([first, second, image.type, link.uri], ['Two ', 'cups.', 'image', 'file:///cups.md'])
     assert.match(data, /"cups":\s?2/)
+  })
+})
+
+/** What an editor shows of the updates of a prompt. */
+function shown(updates) {
+  const all = updates.splice(0)
+  const texts = (kind) => (
+    all.flatMap(({ sessionUpdate, content }) => sessionUpdate === kind ? content.text : [])
+  )
+  const calls = all.flatMap(({ sessionUpdate, title, content }) => {
+    if (sessionUpdate === 'tool_call') return title
+    return sessionUpdate === 'tool_call_update' ? content[0].content.text : []
+  })
+  return [texts('agent_thought_chunk').join(''), calls, texts('agent_message_chunk')]
+}
+const turns = [['Rome', 0], ['Oslo', 1]].map(([city, before]) => (
+  [city, [THOUGHT, [tool.name, `sunny in ${city}`], [`${before} before; `, `sunny in ${city}`]]]
+))
+
+test('two turns with a tool and reasoning, in pieces', { skip }, async (t) => {
+  shows(t, 'acp-2', 'two turns', 'tool', 'reasoning', 'stream')
+  await edit(async ({ agent, updates }) => {
+    const { sessionId } = await begin(agent, 'forecaster')
+    for (const [city, seen] of turns) {
+      await ask(agent, sessionId, city)
+      assert.deepEqual(shown(updates), seen)
+    }
   })
 })
 
@@ -234,7 +266,8 @@ test('a yes or no and a choice are asked as a permission', { skip }, async () =>
   }, { answer: (params) => row[1](params) })
 })
 
-test('other forms are asked of clients that have them', { skip }, async () => {
+test('other forms are asked of clients that have them', { skip }, async (t) => {
+  shows(t, 'acp-2', 'question')
   await edit(async ({ agent, updates, asked }) => {
     const { sessionId } = await begin(agent, 'asker')
     await ask(agent, sessionId, JSON.stringify(form))
@@ -277,7 +310,8 @@ test('a question is withdrawn with the prompt that asks it', { skip }, async () 
   }, { answer: () => new Promise((resolve) => { answer = resolve }) })
 })
 
-test('errors are sentences with the codes of the protocol', { skip }, async () => {
+test('errors are sentences with the codes of the protocol', { skip }, async (t) => {
+  shows(t, 'acp-2', 'error')
   const { log } = await edit(async ({ agent }) => {
     const { sessionId } = await begin(agent, 'broken')
     const failing = (promise, code, message) => assert.rejects(promise, (error) => {
@@ -339,7 +373,7 @@ test('an agent is chosen as a mode, and gets the MCP servers of its session', { 
   await edit(async ({ agent, updates }) => {
     const mcpServers = [{ name: 'files', command: '/bin/files', args: [], env: [] }]
     const { sessionId, modes } = await agent.request(methods.agent.session.new, { cwd: folder, mcpServers })
-    assert.deepEqual([modes.currentModeId, modes.availableModes.length], ['desk', 9])
+    assert.deepEqual([modes.currentModeId, modes.availableModes.length], ['desk', 10])
     await agent.request(methods.agent.session.setMode, { sessionId, modeId: 'servers' })
     await ask(agent, sessionId, 'Which?')
     assert.deepEqual(JSON.parse(said(updates)[0]), mcpServers)
@@ -385,13 +419,18 @@ test('a thread is loaded, within a process and from a store', { skip }, async ()
   }, sqlite)
 })
 
-test('an older client is answered, asked, and gets its thread again', { skip }, async () => {
+test('an older client is answered, asked, and gets its thread again', { skip }, async (t) => {
+  shows(t, 'acp-0.4', 'two turns', 'tool', 'reasoning', 'stream', 'question', 'error')
   const child = spawn(process.execPath, [join(root, 'dist/cli.js'), 'serve', '--acp', module], {
     stdio: ['pipe', 'pipe', 'ignore'],
   })
+  t.after(() => child.kill())
+  const updates = []
   const seen = []
   const connection = new ClientSideConnection(() => ({
-    sessionUpdate({ update: { sessionUpdate, content, status } }) {
+    sessionUpdate({ update }) {
+      const { sessionUpdate, content, status } = update
+      updates.push(update)
       seen.push(`${sessionUpdate} ${content?.text ?? status}`)
     },
     requestPermission({ options: [yes] }) {
@@ -410,6 +449,19 @@ test('an older client is answered, asked, and gets its thread again', { skip }, 
   assert.deepEqual(seen.splice(0), ['tool_call pending', 'tool_call_update completed', answer])
   await connection.loadSession({ sessionId, cwd: folder, mcpServers: [] })
   assert.deepEqual(seen, [`user_message_chunk ${prompt[0].text}`, answer])
+  await connection.setSessionMode({ sessionId, modeId: 'broken' })
+  await assert.rejects(connection.prompt({ sessionId, prompt }), { code: -32603 })
+  const { sessionId: other } = await connection.newSession({ cwd: folder, mcpServers: [] })
+  await connection.setSessionMode({ sessionId: other, modeId: 'forecaster' })
+  updates.length = 0
+  for (const [city, seenOfIt] of turns) {
+    await connection.prompt({ sessionId: other, prompt: [{ type: 'text', text: city }] })
+    // It may hand out the last updates after the answer.
+    while (updates.at(-1)?.content?.text !== seenOfIt[2].at(-1)) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    assert.deepEqual(shown(updates), seenOfIt)
+  }
   child.stdin.end()
   await once(child, 'exit')
 })
