@@ -8,7 +8,9 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer as createReceiver } from 'node:http'
 import { after, before, test } from 'node:test'
+import { shows } from './clients.mjs'
 import { missing } from './start.mjs'
+import { agent as forecaster, tool } from './weather.mjs'
 
 const skip = missing('@a2a-js/sdk', 'a2a-sdk-0.3', 'a2a-sdk-0.2')
 if (skip) console.log(`a2a-clients: skipped: ${skip}`)
@@ -54,6 +56,7 @@ const acts = {
 }
 
 function run(prompt, call) {
+  if (prompt.startsWith('weather ')) return forecaster.run(prompt.slice('weather '.length), call)
   if (call.history.at(-1)?.content === 'Which year?') return `In ${prompt}`
   return Object.hasOwn(acts, prompt) ? acts[prompt](call) : `You said ${prompt}`
 }
@@ -119,7 +122,7 @@ function codeOf(error) {
 }
 
 /** Version 1 of the official client. */
-function currentClient(Factory, name, legacy) {
+function currentClient(Factory, row, name, legacy) {
   const legacyCompat = { enabled: legacy === true }
   const connect = (url, fetchImpl) => new current.ClientFactory(
     current.ClientFactoryOptions.createFrom(current.ClientFactoryOptions.default, {
@@ -130,14 +133,14 @@ function currentClient(Factory, name, legacy) {
   ).createFromUrl(url)
   const json = (event) => sdk.StreamResponse.toJSON(event)
   const taskOf = (task) => plain(sdk.Task.toJSON(task))
-  const request = (text, { taskId, parts = [{ text }], ...configuration } = {}) => {
-    const message = { messageId: randomUUID(), role: 'ROLE_USER', parts, taskId }
+  const request = (text, { taskId, contextId, parts = [{ text }], ...configuration } = {}) => {
+    const message = { messageId: randomUUID(), role: 'ROLE_USER', parts, taskId, contextId }
     return sdk.SendMessageRequest.fromJSON({ message, configuration })
   }
   const url = legacy === true ? 'old' : 'open'
   let client
   return {
-    name,
+    row, name,
     has: { list: legacy !== true, extended: legacy !== true },
     async connect() { client ??= await connect(urls[url]) },
     card: () => client.getAgentCard(),
@@ -172,8 +175,10 @@ function currentClient(Factory, name, legacy) {
   }
 }
 
-const oldRequest = (text, { taskId, parts = [{ kind: 'text', text }], ...configuration } = {}) => ({
-  message: { kind: 'message', messageId: randomUUID(), role: 'user', parts, taskId },
+const oldRequest = (text, {
+  taskId, contextId, parts = [{ kind: 'text', text }], ...configuration
+} = {}) => ({
+  message: { kind: 'message', messageId: randomUUID(), role: 'user', parts, taskId, contextId },
   configuration: { acceptedOutputModes: [], ...configuration },
 })
 const oldData = (data) => ({ parts: [{ kind: 'data', data }] })
@@ -188,7 +193,7 @@ const oldConfig = (taskId, url, id) => ({
 function middleClient() {
   let client
   return {
-    name: '0.3.14',
+    row: 'a2a-0.3', name: '0.3.14',
     has: { extended: true, finals: true },
     async connect() { client ??= await new middle.ClientFactory().createFromUrl(urls.open) },
     card: () => client.getAgentCard(),
@@ -236,7 +241,7 @@ function oldClient() {
   }
   const task = (answer) => plain(result(answer))
   return {
-    name: '0.2.5',
+    row: 'a2a-0.2', name: '0.2.5',
     has: { finals: true },
     async connect() { client ??= new old.A2AClient(urls.open) },
     card: () => client.getAgentCard(),
@@ -263,9 +268,9 @@ function oldClient() {
 }
 
 const clients = skip ? [{ name: 'every client' }] : [
-  currentClient(current.JsonRpcTransportFactory, '1.3.0 JSON-RPC'),
-  currentClient(current.RestTransportFactory, '1.3.0 HTTP+JSON'),
-  currentClient(current.JsonRpcTransportFactory, '1.3.0 as 0.3', true),
+  currentClient(current.JsonRpcTransportFactory, 'a2a-jsonrpc', '1.3.0 JSON-RPC'),
+  currentClient(current.RestTransportFactory, 'a2a-rest', '1.3.0 HTTP+JSON'),
+  currentClient(current.JsonRpcTransportFactory, 'a2a-1-as-0.3', '1.3.0 as 0.3', true),
   middleClient(),
   oldClient(),
 ]
@@ -334,7 +339,9 @@ withClients('a message may be answered with one', async ({ send }) => {
   assert.deepEqual([what, said], ['message', 'hi'])
 })
 
-withClients('a task that is rejected, or fails, says so and nothing more', async ({ send, start, get }) => {
+withClients('a task that is rejected, or fails, says so and nothing more', async (client, t) => {
+  const { send, start, get, row } = client
+  shows(t, row, 'error')
   const refused = await send('refuse')
   assert.deepEqual([refused.state, refused.said], ['rejected', 'I do not'])
   const { id } = await start('break')
@@ -368,6 +375,19 @@ withClients('a stream begins with the task and ends with its end', async ({ stre
   }
 })
 
+withClients('two turns with a tool, in pieces', async ({ stream, row }, t) => {
+  shows(t, row, 'two turns', 'tool', 'stream')
+  let contextId
+  for (const [city, before] of [['Rome', 0], ['Oslo', 1]]) {
+    const events = await all(stream(`weather ${city}`, { contextId }))
+    contextId = events[0].raw.contextId
+    const pieces = events.filter(({ what }) => what === 'artifact').map(({ text }) => text)
+    assert.deepEqual(pieces.filter((piece) => piece !== ''), [`${before} before; `, `sunny in ${city}`])
+    assert.ok(events.some(({ said }) => said.includes(tool.name)), JSON.stringify(events))
+    assert.equal(events.at(-1).state, 'completed')
+  }
+})
+
 withClients('a stream of a message has that message alone', async ({ stream }) => {
   assert.deepEqual((await all(stream('message'))).map(({ what, said }) => [what, said]), [['message', 'hi']])
 })
@@ -390,7 +410,8 @@ withClients('an agent asks for more, and the next message goes on', async ({ sen
   assert.equal(more.at(-1).state, 'completed')
 })
 
-withClients('a question within a run is answered by a text, or by data', async ({ send, data }) => {
+withClients('a question within a run is answered by a text, or by data', async ({ send, data, row }, t) => {
+  shows(t, row, 'question')
   for (const answer of [['1999'], ['', data({ year: 1999 })]]) {
     const asked = await send('question')
     assert.equal(asked.state, 'input-required')

@@ -17,6 +17,10 @@ const noForm = 'OpenAI\'s API has no question to a user'
 const noThought = 'MCP has no place for reasoning'
 const openai = { question: noForm }
 const mcp = { reasoning: noThought }
+const host = {
+  ...mcp, stream: 'a page is given whole results', question: 'its client is asked, which is MCP client 2',
+}
+const quiet = { ...mcp, stream: 'it asks for no progress' }
 const a2a = { reasoning: 'A2A has no place for reasoning' }
 const both = {
   ...openai,
@@ -45,8 +49,8 @@ const clients = {
   'mcp-1': ['MCP SDK 1', '@modelcontextprotocol/sdk', '', mcp],
   'mcp-2-session': ['MCP client 2, session', '@modelcontextprotocol/client', '', mcp],
   'mcp-2': ['MCP client 2, no session', '@modelcontextprotocol/client', '', mcp],
-  'mcp-apps': ['MCP Apps host', '@modelcontextprotocol/ext-apps', 'apps', mcp],
-  'ai-sdk-mcp': ['AI SDK 7, MCP', '@ai-sdk/mcp', 'apps', mcp],
+  'mcp-apps': ['MCP Apps host', '@modelcontextprotocol/ext-apps', 'apps', host],
+  'ai-sdk-mcp': ['AI SDK 7, MCP', '@ai-sdk/mcp', 'apps', quiet],
   'a2a-jsonrpc': ['A2A SDK 1, JSON-RPC', '@a2a-js/sdk', '', a2a],
   'a2a-rest': ['A2A SDK 1, HTTP+JSON', '@a2a-js/sdk', '', a2a],
   'a2a-1-as-0.3': ['A2A SDK 1, as 0.3', '@a2a-js/sdk', '', a2a],

@@ -4,7 +4,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { shows } from '../clients.mjs'
 import { missing, root } from '../start.mjs'
+import { agent, QUESTION, SECRET, tool } from '../weather.mjs'
 
 const isAbsent = !existsSync(new URL('node_modules/@ai-sdk/mcp/package.json', import.meta.url))
 const skip = missing() || (isAbsent && 'packages not installed; run npm ci in test/interop/apps first')
@@ -39,6 +41,7 @@ after(async () => {
 
 test('a host with the official bridge shows the page of the guide, with the result in it',
   { skip: withoutBrowser, timeout: 15_000 }, async (t) => {
+    shows(t, 'mcp-apps', 'two turns', 'tool', 'error')
     const { build } = await import('esbuild')
     const entry = fileURLToPath(new URL('host.js', import.meta.url))
     const { outputFiles: [{ text: script }] } = await build({
@@ -65,9 +68,10 @@ test('a host with the official bridge shows the page of the guide, with the resu
     const expected = /^Left for http:\/\/127\.0\.0\.1:\d+\/mcp$|allow-scripts and allow-same-origin/
     const opened = await browser.open(t, `http://127.0.0.1:${host.address().port}/`, undefined, expected)
     await opened.evaluate(script)
-    const shown = await opened.evaluate(`show('${url}/mcp', { city: 'Paris' })`)
+    const shown = await opened.evaluate(`show('${url}/mcp', { city: 'Rome' }, { city: 'Oslo' }, { city: 1 })`)
     assert.deepEqual(shown, {
-      app: { name: 'Weather', version: '1.0.0' }, ui: { prefersBorder: true }, text: 'sunny',
+      app: { name: 'Weather', version: '1.0.0' }, ui: { prefersBorder: true },
+      texts: ['Rome: sunny', 'Oslo: sunny', 'an error'],
     })
   })
 
@@ -105,4 +109,34 @@ test('the AI SDK sorts the tool, and reads its page', { skip }, async () => {
   assert.deepEqual([uri, mimeType, meta], [page, 'text/html;profile=mcp-app', { prefersBorder: true }])
   assert.match(html, /^<!doctype html>\n<title>Weather<\/title>/)
   await client.close()
+})
+
+test('the AI SDK calls over two turns, is asked, and told of an error', { skip }, async (t) => {
+  shows(t, 'ai-sdk-mcp', 'two turns', 'tool', 'question', 'error')
+  const { createMCPClient, ElicitationRequestSchema } = await import('@ai-sdk/mcp')
+  const other = createServer({ agents: [agent], tools: [tool], protocol: 'mcp', log: false, graceMs: 0 })
+  t.after(() => other.close())
+  const client = await createMCPClient({
+    transport: { type: 'http', url: `${(await other.listen(0)).url}/mcp` }, capabilities: { elicitation: {} },
+  })
+  t.after(() => client.close())
+  const asked = []
+  client.onElicitationRequest(ElicitationRequestSchema, ({ params }) => {
+    asked.push(params.message)
+    return { action: 'accept', content: { city: 'Bern' } }
+  })
+  const { execute_forecaster_task: task, weather } = await client.tools()
+  const call = async (one, args) => {
+    const { content, isError = false } = await one.execute(args, { toolCallId: 'c1', messages: [] })
+    return [content.map(({ text }) => text).join(''), isError]
+  }
+  for (const city of ['Rome', 'Oslo']) {
+    assert.deepEqual(await call(weather, { city }), [`sunny in ${city}`, false])
+    assert.deepEqual(await call(task, { prompt: city }), [`0 before; sunny in ${city}`, false])
+  }
+  assert.deepEqual(await call(task, { prompt: 'ask' }), ['0 before; sunny in Bern', false])
+  assert.deepEqual(asked, [QUESTION])
+  const [text, isError] = await call(task, { prompt: 'break' })
+  assert.match(text, /Internal error/)
+  assert.ok(isError && !text.includes(SECRET))
 })

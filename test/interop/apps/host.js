@@ -1,10 +1,13 @@
-/** A host in a browser, of the official client and bridge: it shows the page of a tool, and says its text. */
+/**
+ * A host in a browser, of the official client and bridge: it shows the page of a tool with the result of each
+ * call, and says its city and the page's text, or that it has failed.
+ */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import {
   AppBridge, getToolUiResourceUri, PostMessageTransport,
 } from '@modelcontextprotocol/ext-apps/app-bridge'
 
-globalThis.show = async (url, args) => {
+globalThis.show = async (url, ...calls) => {
   const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } }
   const client = new Client({ name: 'host', version: '1.0.0' }, {
     capabilities: { extensions }, versionNegotiation: { mode: 'auto' },
@@ -22,10 +25,18 @@ globalThis.show = async (url, args) => {
   const posted = await fetch('/frame', { method: 'POST', body: page.text })
   frame.src = await posted.text()
   await ready
-  await bridge.sendToolInput({ arguments: args })
-  await bridge.sendToolResult(await client.callTool({ name: tool.name, arguments: args }))
-  await new Promise((resolve) => { setTimeout(resolve, 100) })
+  const texts = []
+  for (const args of calls) {
+    const result = await client.callTool({ name: tool.name, arguments: args })
+    if (result.isError) {
+      texts.push('an error')
+      continue
+    }
+    await bridge.sendToolInput({ arguments: args })
+    await bridge.sendToolResult(result)
+    await new Promise((resolve) => { setTimeout(resolve, 100) })
+    texts.push(`${result.structuredContent.city}: ${frame.contentDocument.body.innerText.trim()}`)
+  }
   await client.close()
-  const text = frame.contentDocument.body.innerText.trim()
-  return { app: bridge.getAppVersion(), ui: page._meta?.ui, text }
+  return { app: bridge.getAppVersion(), ui: page._meta?.ui, texts }
 }
