@@ -16,6 +16,9 @@ function via(server: TriportServer, { headers, opened }: LegacySession): LegacyS
   return new LegacySession(server, headers, opened)
 }
 
+/** A busy machine takes its time, which must not count as a process or a store that is away. */
+const patient = { leaseMs: 60_000, storeTimeoutMs: 30_000 }
+
 /** Several servers with a tool that counts, and stops before each number until it may go on. */
 async function counting(
   t: TestContext, count: number, options: Partial<ServerOptions> = {},
@@ -31,7 +34,7 @@ async function counting(
       return 'done'
     },
   })
-  return { ...await fleetOf(t, count, { tools: [counter], ...options }), gates }
+  return { ...await fleetOf(t, count, { tools: [counter], ...patient, ...options }), gates }
 }
 
 /** Begins to count, and leaves after the first number: the id of that event. */
@@ -86,7 +89,7 @@ alone('a large result arrives at another process as it does at its own', async (
       return text
     },
   })
-  const { servers: [one, two] } = await fleetOf(t, 2, { tools: [large] })
+  const { servers: [one, two] } = await fleetOf(t, 2, { tools: [large], ...patient })
   const session = await begin(one!)
   const last = await left(session)
   const stream = await via(two!, session).get({ 'Last-Event-ID': last })
@@ -121,8 +124,11 @@ test('what is nobody\'s stream, or another\'s, is not resumed', async (t) => {
   }
 })
 
+/** Of processes that are soon known to be dead. */
+const dying = { leaseMs: 600, storeTimeoutMs: 500 }
+
 test('when the process of a stream has died, each request that is owed there gets an error', async (t) => {
-  const { servers: [one, two], connections: [first] } = await counting(t, 2, { leaseMs: 600 })
+  const { servers: [one, two], connections: [first] } = await counting(t, 2, dying)
   const session = await begin(one!)
   const last = await left(session)
   first!.isCut = true
@@ -135,7 +141,7 @@ test('when the process of a stream has died, each request that is owed there get
 })
 
 test('the stream of a session begins anew where its process has died', async (t) => {
-  const { servers: [one, two], connections: [first] } = await counting(t, 2, { leaseMs: 600 })
+  const { servers: [one, two], connections: [first] } = await counting(t, 2, dying)
   const session = await begin(one!)
   const stream = await session.listen()
   const { id } = (await stream.event())!
@@ -183,7 +189,7 @@ test('what a closed process has left and nobody can read counts as not left', as
 })
 
 test('without its store a process tells that what is elsewhere cannot be resumed now', async (t) => {
-  const { servers: [one, two], connections: [, second] } = await counting(t, 2)
+  const { servers: [one, two], connections: [, second] } = await counting(t, 2, { storeTimeoutMs: 500 })
   const session = await begin(one!)
   const last = await left(session)
   await via(two!, session).ask('ping')

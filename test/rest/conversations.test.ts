@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { memoryStore, sqliteStore, testClient } from '../../lib/index.ts'
-import { echo, jsonOf, request, serve } from '../fixtures/client.ts'
+import { echo, eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import { sharedStore } from '../fixtures/shared-store.ts'
 import type { TestContext } from 'node:test'
 import type { ServerOptions, Store, TriportServer } from '../../lib/index.ts'
@@ -174,7 +174,7 @@ test('a store that does not answer is 503, and what is read of it at one time is
 })
 
 test('what is answered after a conversation was forgotten begins it anew', async (t) => {
-  let open = (): void => {}
+  let open: (() => void) | undefined
   const agent = {
     name: 'Slow', description: 'Waits.',
     run: (prompt: string) => (
@@ -185,9 +185,10 @@ test('what is answered after a conversation was forgotten begins it anew', async
     const ann = caller(serve(t, { ...options, agents: [agent], store }), 'ann-key')
     await ann.query('first', 'chosen-by-ann')
     const answered = ann.query('wait', 'chosen-by-ann')
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await eventually(() => open !== undefined, 'it runs')
     assert.equal((await ann.ask('/conversations/chosen-by-ann', 'DELETE')).status, 204)
-    open()
+    open!()
+    open = undefined
     await answered
     const { messages } = await jsonOf(await ann.ask('/conversations/chosen-by-ann'))
     assert.deepEqual((messages as { content: string }[]).map(({ content }) => content), ['wait', 'done'])

@@ -210,13 +210,13 @@ test('with resumeMs a run goes on without a reader, and who comes back gets all 
 })
 
 test('but no longer than that, counted from when the last reader left', async (t) => {
-  const { server, runs } = serving(t, { resumeMs: 100 })
+  const { server, runs } = serving(t, { resumeMs: 1_000 })
   const first = await ask(server)
-  await pause(150)
+  await pause(1_200)
   await first.leave()
   const second = await resume(server)
   await second.has('a')
-  await pause(150)
+  await pause(1_200)
   assert.equal(runs[0]!.isAborted, false)
   await second.leave()
   await eventually(() => runs[0]!.isAborted)
@@ -225,7 +225,7 @@ test('but no longer than that, counted from when the last reader left', async (t
 
 for (const isRead of [true, false]) {
   test(`the end of a run that was ${isRead ? '' : 'not '}read is kept for that time`, async (t) => {
-    const { server, runs } = serving(t, { resumeMs: 200 })
+    const { server, runs } = serving(t, { resumeMs: 1_500 })
     const first = await ask(server)
     if (!isRead) await first.leave()
     runs[0]!.end()
@@ -366,8 +366,10 @@ test('a reader who takes nothing holds the run up, and takes no memory', async (
 })
 
 test('of two readers the slower sets the pace, until it is dropped', async (t) => {
-  let said = 0
-  const begun = new Promise<void>((resolve) => { setTimeout(resolve, 50) })
+  let begin: () => void = () => {}
+  const begun = new Promise<void>((resolve) => { begin = resolve })
+  let queued = 0
+  let longest = { ms: 0, said: 0 }
   const server = serve(t, {
     writeTimeoutMs: 300,
     agents: [{
@@ -375,17 +377,24 @@ test('of two readers the slower sets the pace, until it is dropped', async (t) =
       async* run() {
         yield 'a'
         await begun
-        for (; said < 60; said++) yield 'x'.repeat(10_000)
+        for (let said = 0; said < 60; said++) {
+          const from = performance.now()
+          yield 'x'.repeat(10_000)
+          const ms = performance.now() - from
+          if (ms > longest.ms) longest = { ms, said }
+          queued = Math.max(queued, server.status().streams.queuedBytes)
+        }
       },
     }],
   })
   const first = await ask(server)
   await first.has('a')
   const second = await server.fetch(request(STREAM))
-  await pause(150)
-  assert.ok(said < 40)
-  assert.ok(server.status().streams.queuedBytes < 200_000)
+  begin()
   await first.ended()
+  // It stood still for as long as the slower one was waited for.
+  assert.ok(longest.ms > 200 && longest.said < 40, `${longest.ms} ms behind ${longest.said}`)
+  assert.ok(queued < 200_000, `${queued} bytes`)
   assert.equal(first.parts('delta').length, 61)
   await assert.rejects(second.text())
 })
