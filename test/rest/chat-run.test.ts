@@ -318,6 +318,47 @@ test('an agent has the client run a tool of its own, and goes on with what came 
   assert.match(await (await server.fetch(chat({ tools: [find], tool_choice: 'none' }))).text(), /No tools/)
 })
 
+test('an answer has as many calls as the client takes at a time, and the others come later', async (t) => {
+  const names = ['a', 'b', 'c']
+  const lines: string[] = []
+  const server = serve(t, {
+    agents: [{ name: 'Agent', run: (_prompt, { clientToolResults: found }) => (
+      found.length === 3 ? 'Done.' : { toolCalls: names.slice(found.length).map((name) => ({ name })) }
+    ) }],
+    log: (level, text) => { if (level === 'info') lines.push(text) },
+  })
+  const functions = names.map((name) => ({ name, parameters: { type: 'object' } }))
+  const post = async (path: string, more: object): Promise<any> => {
+    const response = await server.fetch(request(path, { model: 'agent', ...more }))
+    assert.equal(response.status, 200)
+    return jsonOf(response)
+  }
+  for (const [bound, most] of [
+    [{ parallel_tool_calls: false }, 1], [{ max_tool_calls: 2 }, 2], [{ parallel_tool_calls: true }, 3],
+  ] as const) {
+    const tools = functions.map((one) => ({ type: 'function', function: one }))
+    const messages: object[] = [...usual.messages]
+    let rounds = 0
+    for (; rounds < 5; rounds++) {
+      const { choices: [{ message }] } = await post('/v1/chat/completions', { tools, messages, ...bound })
+      if (message.tool_calls === undefined) break
+      assert.ok(message.tool_calls.length <= most)
+      messages.push(message, ...message.tool_calls.map(({ id }: { id: string }) => (
+        { role: 'tool', tool_call_id: id, content: 'x' }
+      )))
+    }
+    assert.equal(rounds, Math.ceil(names.length / most))
+    const chunks = await chunksOf(await server.fetch(request('/v1/chat/completions', {
+      ...usual, model: 'agent', tools, ...bound, stream: true,
+    })))
+    assert.equal(chunks.filter(({ choices: [one] }) => one?.delta['tool_calls'] !== undefined).length, most)
+    const flat = functions.map((one) => ({ type: 'function', ...one }))
+    const { output } = await post('/v1/responses', { input: 'Go', tools: flat, ...bound })
+    assert.deepEqual(output.map(({ name }: { name: string }) => name), names.slice(0, most))
+  }
+  assert.match(lines[0]!, /calls 3 tools where its client takes 1 at a time; the first go out/)
+})
+
 test('an answer without the call that was asked for goes out as what it is', async (t) => {
   const server = serving(t, (_prompt, { toolChoice }) => JSON.stringify(toolChoice))
   const name = { type: 'function', function: { name: 'find' } }

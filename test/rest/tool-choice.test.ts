@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { chosenTools } from '../../lib/rest/openai/tool-choice.ts'
+import { chosenTools, mostCalls } from '../../lib/rest/openai/tool-choice.ts'
 
 const [find, paint] = ['find', 'paint'].map((name) => ({ name, inputSchema: { type: 'object' } }))
 const all = [find!, paint!]
@@ -37,6 +37,20 @@ const refused: readonly (readonly [choice: unknown, message: RegExp])[] = [
   [{ type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'sing' }] }, /names "sing"/],
   [{ type: 'allowed_tools', mode: 'required', tools: [{ type: 'mcp' }] }, /no function among the tools/],
 ]
+
+test('how many calls one answer may have is the least that the client says', () => {
+  const bodies: readonly (readonly [body: object, most: number])[] = [
+    [{}, Infinity], [{ parallel_tool_calls: null, max_tool_calls: null }, Infinity],
+    [{ parallel_tool_calls: true }, Infinity], [{ parallel_tool_calls: false }, 1],
+    [{ max_tool_calls: 3 }, 3], [{ parallel_tool_calls: false, max_tool_calls: 3 }, 1],
+  ]
+  for (const [body, most] of bodies) assert.equal(mostCalls(body as never), most, JSON.stringify(body))
+  for (const most of [0, -1, 1.5, '2', true]) {
+    const why = /max_tool_calls must be a whole number of at least 1/
+    assert.throws(() => mostCalls({ max_tool_calls: most }), why)
+  }
+  assert.throws(() => mostCalls({ parallel_tool_calls: 1 }), /parallel_tool_calls must be true or false/)
+})
 
 test('a function of a namespace is named as its calls are', () => {
   const tool = { name: 'files__read', inputSchema: { type: 'object' } }

@@ -11,7 +11,8 @@ import { MAX_STOP_LENGTH, MAX_STOPS } from '../reply/chat-stop.ts'
 import { decodeTools, resultMessage, ToolExchange } from './chat-tools.ts'
 import { blockOfPart, isTextPart, textOfPart } from './content-parts.ts'
 import { wrongBody, wrongParam } from './openai-errors.ts'
-import { chosenTools } from './tool-choice.ts'
+import { refuseMembers } from './refused-members.ts'
+import { chosenTools, mostCalls } from './tool-choice.ts'
 import type { ChatMessage } from '../../define/chat.ts'
 import type { ClientToolResult } from '../../define/client-tool.ts'
 import type { Content } from '../../define/content.ts'
@@ -19,6 +20,7 @@ import type { PassedOver } from '../reply/passed-over.ts'
 import type { AgentInput, Conversation } from '../reply/run-stream.ts'
 import type { JsonBounds } from '../../wire/json.ts'
 import type { CalledResult, CallSpelling } from './chat-tools.ts'
+import type { RefusedMember } from './refused-members.ts'
 
 export interface ChatRequest extends AgentInput {
   /** The id of an agent or a group. */
@@ -30,6 +32,8 @@ export interface ChatRequest extends AgentInput {
   readonly includesUsage: boolean
   /** The answer ends before the first of these. */
   readonly stops: readonly string[]
+  /** Calls of the client's tools that one answer may have. */
+  readonly maxCalls: number
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -48,7 +52,7 @@ export function decodeChat(body: unknown, bounds: JsonBounds, passed: PassedOver
   if (isGiven(stream) && typeof stream !== 'boolean') throw wrongParam('stream', 'must be true or false')
   if (isGiven(options) && !isRecord(options)) throw wrongParam('stream_options', 'must be an object')
   if (isGiven(metadata) && !isRecord(metadata)) throw wrongParam('metadata', 'must be an object')
-  refuseForeign(body)
+  refuseMembers(body, refused)
   // A spread into so many members would take 10 µs.
   const { prompt, message, history, clientToolResults } = conversationOf(messages, bounds, passed)
   const { clientTools, toolChoice } = chosenTools(decodeTools(tools), body['tool_choice'])
@@ -61,6 +65,7 @@ export function decodeChat(body: unknown, bounds: JsonBounds, passed: PassedOver
     isStream: stream === true,
     includesUsage: isRecord(options) && options['include_usage'] === true,
     stops: isGiven(stop) ? stopsIn(stop) : [],
+    maxCalls: mostCalls(body),
   }
 }
 
@@ -79,36 +84,18 @@ const isFree = (value: unknown): boolean => value === 'auto' || value === 'none'
 const never = (): boolean => false
 const OLD_TOOLS = 'it is the older form; write "tools", each { "type": "function", "function" }'
 const TEXT_ONLY = 'an agent answers with text'
-const NO_PROBABILITIES = 'an agent knows no probabilities'
 
-/**
- * Members that an agent cannot obey: whether a value asks for nothing after all, why, and the only value
- * that is possible, if any.
- */
-const foreign: readonly (readonly [
-  name: string, asksNothing: (value: unknown, body: Members) => boolean, why: string, only?: string,
-])[] = [
+const refused: readonly RefusedMember[] = [
   // Beside the present form the older says the same again.
   ['functions', (value, { tools }) => isEmpty(value) || isGiven(tools), OLD_TOOLS],
   ['function_call', (value, { tool_choice: choice }) => isFree(value) || isGiven(choice), OLD_TOOLS,
     '"auto" or "none"'],
   ['n', (value) => value === 1, 'an agent gives one answer', '1'],
-  ['logprobs', (value) => value === false, NO_PROBABILITIES, 'false'],
-  ['top_logprobs', (value) => value === 0, NO_PROBABILITIES, '0'],
   ['modalities', (value) => Array.isArray(value) && value.every((one) => one === 'text'),
     TEXT_ONLY, '["text"]'],
   ['audio', never, `${TEXT_ONLY}; leave it out`],
   ['web_search_options', never, 'an agent searches by means of its own; leave it out'],
 ]
-
-function refuseForeign(body: Members): void {
-  for (const [name, asksNothing, why, only] of foreign) {
-    const value = body[name]
-    if (!isGiven(value) || asksNothing(value, body)) continue
-    if (only === undefined) throw wrongParam(name, `cannot be used: ${why}`, 'unsupported_parameter')
-    throw wrongParam(name, `must be ${only}, or left out: ${why}`, 'unsupported_value')
-  }
-}
 
 function conversationOf(messages: unknown, bounds: JsonBounds, passed: PassedOver): Conversation {
   if (!Array.isArray(messages) || messages.length === 0) {

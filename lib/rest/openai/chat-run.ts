@@ -17,6 +17,7 @@ import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { PassedOver } from '../reply/passed-over.ts'
 import { MAX_REASONING, RunReply, tokensIn, tokensRead } from '../reply/run-stream.ts'
 import { openaiFaultText, openaiRefusal, requireModel } from './openai-errors.ts'
+import { callsOf } from './tool-choice.ts'
 import type { Agent, Group } from '../../define/agent.ts'
 import type { Answer } from '../../define/answer.ts'
 import type { Origin } from '../../define/call.ts'
@@ -89,7 +90,7 @@ export class ChatRun extends RunReply<Answer> {
     const { json, refusal } = this.#inFormat(answer)
     if (refusal !== undefined) return this.#whole('null', '', quote(refusal))
     if (json !== undefined) return this.#whole(quote(json), json)
-    const calls = answer.toolCalls ?? []
+    const calls = this.#calls(answer)
     return andThen(this.#text.take(textOfAnswer(answer)), (taken) => {
       const text = taken + this.#text.rest()
       return this.#whole(text === '' && calls.length > 0 ? 'null' : quote(text), text, 'null', calls)
@@ -106,7 +107,7 @@ export class ChatRun extends RunReply<Answer> {
     return andThen(this.#text.take(text), (last) => {
       this.#content(last)
       this.#content(this.#text.rest())
-      const calls = answer.toolCalls ?? []
+      const calls = this.#calls(answer)
       for (const [index, call] of calls.entries()) this.#chunk(`"tool_calls":[${callText(call, index)}]`)
       this.#end(finishOf(calls))
     })
@@ -117,6 +118,10 @@ export class ChatRun extends RunReply<Answer> {
     const { service: { log }, call: { requestId } } = this
     if (this.#request.format === undefined) warnOfData(log, this.#who, answer, 'chat completions', requestId)
     return answer.toolCalls === undefined ? this.#request.format?.read(answer, this.service.limits) ?? {} : {}
+  }
+
+  #calls(answer: Answer): readonly MadeToolCall[] {
+    return callsOf(answer, this.#request.maxCalls, this.service.log, this.call.requestId)
   }
 
   protected override fail(error: unknown): void {

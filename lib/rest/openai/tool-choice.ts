@@ -3,13 +3,15 @@
  * in Responses, whichever of the two is asked.
  * Spec: https://platform.openai.com/docs/guides/function-calling, Tool choice
  */
-import { isGiven, isRecord } from '../../define/content.ts'
+import { givenMembers, isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
 import { nameWithin } from './chat-tools.ts'
 import { wrongParam } from './openai-errors.ts'
 import type { Call } from '../../define/call.ts'
-import type { ClientTool } from '../../define/client-tool.ts'
+import type { Answer } from '../../define/answer.ts'
+import type { ClientTool, MadeToolCall } from '../../define/client-tool.ts'
 import type { Fault } from '../../define/fault.ts'
+import type { Log } from '../../define/log.ts'
 
 type Asked = Pick<Call, 'clientTools' | 'toolChoice'>
 
@@ -37,6 +39,29 @@ export function chosenTools(tools: readonly ClientTool[], choice: unknown): Aske
   const allowed = new Set(named.map((one) => toolNamed(one, tools)))
   const clientTools = tools.filter((tool) => allowed.has(tool))
   return mode === 'required' ? required(clientTools) : { clientTools, toolChoice: mode }
+}
+
+/**
+ * How many calls of the client's tools one answer may have. What an agent calls by itself is not counted: the
+ * client sees none of it. Throws `Fault('invalid')`.
+ */
+export function mostCalls(body: Readonly<Record<string, unknown>>): number {
+  const { parallel_tool_calls: isParallel = true, max_tool_calls: most = Infinity } = givenMembers(body)
+  if (typeof isParallel !== 'boolean') throw wrongParam('parallel_tool_calls', 'must be true or false')
+  if (most !== Infinity && !(Number.isSafeInteger(most) && Number(most) > 0)) {
+    throw wrongParam('max_tool_calls', 'must be a whole number of at least 1')
+  }
+  return isParallel ? Number(most) : 1
+}
+
+/** The first of an answer's calls, as many as the client takes: what they gave comes back to the agent. */
+export function callsOf(
+  { toolCalls = [] }: Answer, maxCalls: number, log: Log, request: string,
+): readonly MadeToolCall[] {
+  if (toolCalls.length <= maxCalls) return toolCalls
+  log('info', `An answer calls ${toolCalls.length} tools where its client takes ${maxCalls} at a time; the `
+    + 'first go out', { request })
+  return toolCalls.slice(0, maxCalls)
 }
 
 function required(tools: readonly ClientTool[]): Asked {

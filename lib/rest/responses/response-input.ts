@@ -8,12 +8,14 @@ import { decodeFormat, decodeMessages } from '../openai/chat-messages.ts'
 import { decodeTools, nameWithin } from '../openai/chat-tools.ts'
 import { blockOfPart } from '../openai/content-parts.ts'
 import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
-import { chosenTools } from '../openai/tool-choice.ts'
+import { refuseMembers } from '../openai/refused-members.ts'
+import { chosenTools, mostCalls } from '../openai/tool-choice.ts'
 import { OtherCalls } from './other-calls.ts'
 import type { JsonBounds } from '../../wire/json.ts'
 import type { ClientTool, ToolChoice } from '../../define/client-tool.ts'
 import type { OutputFormat } from '../../run/output-format.ts'
 import type { ChatDialect } from '../openai/chat-messages.ts'
+import type { RefusedMember } from '../openai/refused-members.ts'
 import type { PassedOver } from '../reply/passed-over.ts'
 import type { Conversation } from '../reply/run-stream.ts'
 
@@ -35,6 +37,8 @@ export interface ResponseRequest {
   readonly previousId: string | undefined
   readonly clientTools: readonly ClientTool[]
   readonly toolChoice: ToolChoice
+  /** Calls of the client's tools that one answer may have. */
+  readonly maxCalls: number
   readonly format: OutputFormat | undefined
   readonly metadata: ResponseItem | undefined
   readonly isStream: boolean
@@ -51,16 +55,15 @@ const dialect: ChatDialect = {
   blockOf: (part, at) => blockOfPart(part, at, 'input_text, input_image, input_audio or input_file'),
 }
 
-/** Members that would change what is answered, and why they are refused. */
-const refused: readonly (readonly [
-  name: string, why: string, asksNothing?: (body: ResponseItem) => boolean,
-])[] = [
-  ['conversation', 'write previous_response_id, the id of the response before'],
-  ['prompt', 'no prompts are kept here; write the text as input'],
-  ['response_format', 'write text.format, { "type", "name", "schema" }', isOtherwiseSaid],
+const never = (): boolean => false
+
+const refused: readonly RefusedMember[] = [
+  ['conversation', never, 'write previous_response_id, the id of the response before'],
+  ['prompt', never, 'no prompts are kept here; write the text as input'],
+  ['response_format', isOtherwiseSaid, 'write text.format, { "type", "name", "schema" }'],
 ]
 
-function isOtherwiseSaid({ text, response_format: format }: ResponseItem): boolean {
+function isOtherwiseSaid(format: unknown, { text }: ResponseItem): boolean {
   return (isRecord(text) && isGiven(text['format'])) || (isRecord(format) && format['type'] === 'text')
 }
 
@@ -68,10 +71,7 @@ export function decodeRequest(body: unknown): ResponseRequest {
   if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "input"')
   const { input, instructions, previous_response_id: previous, metadata, text } = body
   const model = modelIn(body)
-  for (const [name, why, asksNothing] of refused) {
-    if (!isGiven(body[name]) || asksNothing?.(body) === true) continue
-    throw wrongParam(name, `cannot be used: ${why}`, 'unsupported_parameter')
-  }
+  refuseMembers(body, refused)
   requireInstructions(body)
   // They are shown again.
   for (const name of ['user', 'safety_identifier', 'prompt_cache_key']) {
@@ -87,7 +87,7 @@ export function decodeRequest(body: unknown): ResponseRequest {
     input: itemsBehind(previous, input),
     instructions: typeof instructions === 'string' ? instructions : undefined,
     previousId: isGiven(previous) ? nameIn(previous, 'previous_response_id') : undefined,
-    ...chosenTools(decodeTools(body['tools'], true), body['tool_choice']),
+    ...chosenTools(decodeTools(body['tools'], true), body['tool_choice']), maxCalls: mostCalls(body),
     format: decodeFormat(isRecord(text) ? text['format'] : undefined, true),
     metadata: isRecord(metadata) ? metadata : undefined,
   }

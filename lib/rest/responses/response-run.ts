@@ -11,6 +11,7 @@ import { formatJson } from '../../wire/json.ts'
 import { formatEvent } from '../../wire/sse.ts'
 import { nameOutside } from '../openai/chat-tools.ts'
 import { openaiErrorEvent, openaiFailure } from '../openai/openai-errors.ts'
+import { callsOf } from '../openai/tool-choice.ts'
 import { textOfBlock, textOfBlocks } from '../reply/markdown.ts'
 import { PassedOver } from '../reply/passed-over.ts'
 import { bounded } from '../reply/reply.ts'
@@ -170,9 +171,10 @@ export class ResponseRun extends RunReply<Answer> {
 
   /** Makes the items that are left, and keeps the response. */
   #ended(answer: Answer): MaybePromise<string> {
-    const { toolCalls = [], artifacts } = answer
-    const wanted = toolCalls.length === 0 && this.#isAsked ? this.#request.format : undefined
+    const { artifacts } = answer
     const { service: { log }, call: { requestId } } = this
+    const toolCalls = callsOf(answer, this.#request.maxCalls, log, requestId)
+    const wanted = toolCalls.length === 0 && this.#isAsked ? this.#request.format : undefined
     if (wanted === undefined) warnOfData(log, this.#agent, answer, 'Responses', requestId)
     const format = wanted?.read(answer, this.service.limits)
     const written = textOfBlocks(answer.content, true)
