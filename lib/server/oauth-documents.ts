@@ -11,7 +11,7 @@ import { BoundedMap } from '../util/bounded-map.ts'
 import { FairSlots } from '../util/fair-slots.ts'
 import { ownText } from '../util/own-text.ts'
 import { freshMsOf } from '../wire/freshness.ts'
-import { addressesOf, hostKindOf, hostNameOf, isListedHost, mayLeadTo } from '../wire/host.ts'
+import { addressesOf, asciiHost, hostKindOf, hostNameOf, isListedHost, mayLeadTo } from '../wire/host.ts'
 import { ipKindOf } from '../wire/ip.ts'
 import { JSON_TYPE, parseMediaType } from '../wire/media.ts'
 import { percentDecoded } from '../wire/uri.ts'
@@ -70,7 +70,7 @@ export class OauthDocuments {
 
   constructor(options: OauthProxyOptions['clientIdMetadataDocuments'] = true) {
     const { allowedHosts, allowPrivate = false } = typeof options === 'object' ? options : {}
-    this.#allowedHosts = allowedHosts?.map((host) => host.toLowerCase())
+    this.#allowedHosts = allowedHosts?.map(asciiHost)
     this.#allowPrivate = allowPrivate
   }
 

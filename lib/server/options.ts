@@ -225,12 +225,12 @@ const entries: Readonly<Record<ProtocolName, readonly string[]>> = {
   ],
 }
 
-/** Messages for the paths of protocols that are not served. */
-export function absentPaths(served: readonly ProtocolName[]): ReadonlyMap<string, string> {
+/** Messages for the paths of protocols that are not served; `mountPath`: the prefix of those that are. */
+export function absentPaths(served: readonly ProtocolName[], mountPath: string): ReadonlyMap<string, string> {
   const instead = served.map((name) => name.toUpperCase()).join(' and ')
   const absent = protocolNames.filter((name) => !served.includes(name))
   return new Map(absent.flatMap((name) => entries[name].map((path) => [
-    path, `${name.toUpperCase()} is not served here, but ${instead}; GET / lists where`,
+    path, `${name.toUpperCase()} is not served here, but ${instead}; GET ${mountPath}/ lists where`,
   ])))
 }
 

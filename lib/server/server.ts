@@ -159,7 +159,7 @@ function assemble(
   const gate = createGate({
     name, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
     tokensOnly: auth !== undefined && apiKey === undefined,
-    absent: absentPaths(protocols),
+    absent: absentPaths(protocols, mountPath),
     router: createRouteTable(endpoints, mountPath),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl }),
     proxies: proxiesOf(options.trustProxy),

@@ -81,9 +81,18 @@ export function isListedHost(url: URL, hosts: readonly string[] | undefined): bo
   })
 }
 
+const IN_OTHER_LETTERS = /^(\*\.)?([^\s:/?#@\\[\]%]+)(:\d+)?$/
+
+/** A host of a list as URLs write it: in lower case, a name in other letters as `xn--…` (RFC 5891). */
+export function asciiHost(host: string): string {
+  const [, star = '', name, port = ''] = /[^\x00-\x7f]/.test(host) ? IN_OTHER_LETTERS.exec(host) ?? [] : []
+  if (name === undefined || !URL.canParse(`https://${name}`)) return host.toLowerCase()
+  return star + new URL(`https://${name}`).hostname + port
+}
+
 /** Whether such a list may have it: a host that a URL writes in another way would never be found. */
 export function isHostToList(value: unknown): value is string {
-  const [, host] = typeof value === 'string' ? LISTED.exec(value.toLowerCase()) ?? [] : []
+  const [, host] = typeof value === 'string' ? LISTED.exec(asciiHost(value)) ?? [] : []
   if (host === undefined || !URL.canParse(`https://${host}`)) return false
   return new URL(`https://${host}`).hostname === host.replace(/:\d+$/, '')
 }

@@ -85,6 +85,17 @@ test('what the operator opts out of is taken, and nothing else', () => {
   }
 })
 
+test('a listed host in other letters is the one that addresses write as xn--', () => {
+  const listed = pushSettingsOf({ allowedHosts: ['bücher.example:8443', '*.BÜCHER.example'] })!
+  for (const url of ['https://xn--bcher-kva.example:8443/', 'https://a.bücher.example/']) {
+    assert.ok(checkPushUrl(url, listed), url)
+  }
+  assert.throws(() => checkPushUrl('https://bücher.example/', listed), /one of the hosts that the operator/)
+  for (const host of ['bü cher.example', 'https://bücher.example', 'bücher.example:0', 'a@bücher.de']) {
+    assert.throws(() => pushSettingsOf({ allowedHosts: [host] }), /write names, as in/, host)
+  }
+})
+
 test('with a list of hosts only those are posted to', () => {
   const listed = (...allowedHosts: string[]): AddressRules => ({ ...open, allowedHosts })
   const rows: readonly (readonly [host: string, url: string, isTaken: boolean])[] = [

@@ -336,6 +336,17 @@ test('other revisions have no batches, and neither has who says none', async () 
   assert.equal(unknown.status, 404)
 })
 
+test('where no sessions are kept an id of one is refused with what can be done instead', async (t) => {
+  const without = serveMcp(t, { tools, mcp: { sessions: 'none' } })
+  const refused = await post(without, ping(1), {}, '/messages/?session_id=x')
+  assert.equal(refused.status, 404)
+  const { error } = await refused.json() as Json
+  assert.match(error.data.detail, /keeps no sessions; leave session_id out: the reply has the answer/)
+  assert.deepEqual(await (await post(without, ping(1), {}, '/messages/')).json(), {
+    jsonrpc: '2.0', id: 1, result: {},
+  })
+})
+
 test('each request of a batch counts as a call', async (t) => {
   const limited = serveMcp(t, { tools, rateLimit: { perMinute: 5 } })
   const pair = await Pair.open(limited)

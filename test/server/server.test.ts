@@ -86,6 +86,16 @@ const choices: readonly (readonly [
   [{ agents: [], prompts: [{ name: 'p', get: () => '' }], protocol: 'all' }, ['http', 'mcp'], 8000],
 ]
 
+test('who asks for what is not there is told the path that lists what is, below the prefix', async (t) => {
+  const server = serve(t, { agents: [echo], mountPath: '/team' })
+  for (const path of ['/team/none', '/none', '/team/mcp']) {
+    const refused = await server.fetch(request(path))
+    assert.equal(refused.status, 404)
+    const [, listing = ''] = /GET (\S+) lists/.exec(await refused.text()) ?? []
+    assert.equal((await server.fetch(request(listing))).status, 200, path)
+  }
+})
+
 test('protocols and port follow the options, or what is served', (t) => {
   for (const [options, protocols, port] of choices) {
     const server = serve(t, { agents: [echo], ...options })

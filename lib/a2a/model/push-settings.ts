@@ -1,6 +1,7 @@
 /** What the operator of a server says of webhooks, and what is left out of that. */
 import { isRecord } from '../../define/content.ts'
 import { checkMembers, mustBe, mustBeHosts, rejectUnknown, show } from '../../define/validate.ts'
+import { asciiHost } from '../../wire/host.ts'
 import type { Checks } from '../../define/validate.ts'
 
 /** Where webhooks may be, and how long they are waited for. */
@@ -70,7 +71,7 @@ export function pushSettingsOf(
   checkMembers(name, options, checks)
   const { allowInsecure = false, allowPrivate = false, allowedHosts, ...times }: PushOptions = options
   const { timeoutMs = TIMEOUT_MS, retryDelaysMs = RETRY_DELAYS_MS } = times
-  const hosts = allowedHosts?.map((host) => host.toLowerCase())
+  const hosts = allowedHosts?.map(asciiHost)
   return { allowInsecure, allowPrivate, allowedHosts: hosts, timeoutMs, retryDelaysMs }
 }
 

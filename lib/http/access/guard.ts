@@ -5,6 +5,7 @@
  * with lists, and with each other only where one of them passed a list. RFC 9110 §7.2, WHATWG Fetch §3.2
  * (CORS).
  */
+import { asciiHost } from '../../wire/host.ts'
 import { authorityOf, isSameHost, parseHost } from '../message/address.ts'
 import type { NamedHost } from '../message/address.ts'
 import type { Endpoint, KnownHeaders, Objection } from '../message/exchange.ts'
@@ -188,7 +189,7 @@ export function isLoopback(address: string | undefined): boolean {
 
 /** Of a port that http or https has anyway clients leave out the number: they send `name` for `name:443`. */
 function hostEntries(host: string): readonly string[] {
-  const named = parseHost(host)
+  const named = parseHost(asciiHost(host))
   if (named === undefined) {
     const example = `write a name with or without a port, as in 'agents.example.com'`
     throw new TypeError(`allowedHosts has '${host}'; ${example}`)

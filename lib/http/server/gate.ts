@@ -64,11 +64,11 @@ const WELL_KNOWN = '/.well-known/'
 const none: readonly string[] = Object.freeze([])
 
 const LOG_MS = 60_000
-const NOTHING = 'There is nothing at this path; GET / lists what is'
 
 export function createGate(options: GateOptions): Gate {
   const { router, guard, limits, log, mountPath, rateLimits, state } = options
   const ownChallenge = formatChallenge({ realm: options.name })
+  const nothing = `There is nothing at this path; GET ${mountPath}/ lists what is`
   const failures = new FailedIdentifications(limits.maxFailedIdentifications, log)
   let loggedAtMs = -Infinity
 
@@ -166,7 +166,7 @@ export function createGate(options: GateOptions): Gate {
     if (endpoint === undefined) {
       const methods = match.allowed.join(', ')
       const absent = options.absent?.get(withoutSlash(request.path))
-      if (methods === '') return refuseRequest(request, 404, absent ?? NOTHING)
+      if (methods === '') return refuseRequest(request, 404, absent ?? nothing)
       const answers = `This path answers ${methods}`
       const detail = absent === undefined ? answers : `${answers}: ${absent}`
       return refuseRequest(request, 405, detail, ['Allow', methods])

@@ -118,6 +118,9 @@ export function serveLegacySse(mcp: McpContext): void {
 function take(
   mcp: McpContext, id: string, origin: Origin, posted: RpcMessage | readonly RpcMessage[],
 ): Reply {
+  if (mcp.options.sessions === 'none') {
+    return invalid(404, 'This server keeps no sessions; leave session_id out: the reply has the answer')
+  }
   const session = mcp.sessions.find(id, origin.principal.id)
   const stream = session?.outlet
   // A session of `/mcp` has no stream that its answers could travel on.
