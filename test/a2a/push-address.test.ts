@@ -192,7 +192,7 @@ const wrong: readonly (readonly [given: unknown, complaint: RegExp])[] = [
   [{ allowedHosts: ['https://a.test'] }, /allowedHosts has "https:\/\/a\.test"; write names/],
   [{ allowedHosts: ['*'] }, /allowedHosts has "\*"; write names/],
   ...['.example.org', '*..example.org', '*.', 'example.org.', 'a..b', 'a.test:0', 'a.test:0443', '0x7f.1',
-    'a.test:65536', '127.1', '[0:0:0:0:0:0:0:1]', '[::1', 'b\u00fccher.de', 'a.test/hook', '',
+    'a.test:65536', '127.1', '[0:0:0:0:0:0:0:1]', '[::1', 'b\u00fc cher.de', 'a.test/hook', '',
   ].map((host) => [{ allowedHosts: ['fine.test', host] }, /allowedHosts has .*; write names/] as const),
   [{ allowedHosts: [7] }, /allowedHosts has 7; write names/],
   [{ timeoutMs: 0 }, /timeoutMs is 0; write milliseconds, 1 to 3600000/],

@@ -7,7 +7,7 @@ import { wrongParam } from './openai-errors.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** `asksNothing`: whether a value asks for nothing after all. `only`: the one value that is possible, if any. */
+/** `asksNothing`: whether a value asks for nothing after all. `only`: the one that is possible, if any. */
 export type RefusedMember = readonly [
   name: string, asksNothing: (value: unknown, body: Members) => boolean, why: string, only?: string,
 ]
