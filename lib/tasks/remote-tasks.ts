@@ -253,7 +253,6 @@ function followTask(
   }
 
   function close(): void {
-    if (isClosed) return
     isClosed = true
     leave()
     onClose()

@@ -112,10 +112,7 @@ export class TaskTable {
       // What was kept before it is older still.
       if (kept.at + this.#limits.taskKeepMs <= now) break
       const plain = new PlainTask(owner, kept)
-      if (at < whole.length) {
-        const until = plain.status.at
-        while (at < whole.length && whole[at]!.status.at > until) listed.push(whole[at++]!)
-      }
+      while (at < whole.length && whole[at]!.status.at > plain.status.at) listed.push(whole[at++]!)
       listed.push(plain)
     }
     while (at < whole.length) listed.push(whole[at++]!)

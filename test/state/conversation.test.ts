@@ -287,6 +287,18 @@ test('a conversation that nobody goes on with is forgotten, whoever comes then',
   assert.deepEqual(all.history('ann', 'b'), [user('two')])
 })
 
+test('what nobody goes on with is looked for once a second', (t) => {
+  const pass = standingTime(t)
+  const all = conversations({ conversationIdleMs: 1_500 })
+  const counts: number[] = []
+  for (const passedMs of [2_000, 1_000, 999, 1]) {
+    pass(passedMs)
+    all.record(`owner-${counts.length}`, 'only', [user('x')])
+    counts.push(all.count)
+  }
+  assert.deepEqual(counts, [1, 2, 3, 3])
+})
+
 test('one that is gone on with is not forgotten with those begun at the same time', (t) => {
   const pass = standingTime(t)
   const all = conversations({ conversationIdleMs: 2_000 })
@@ -440,6 +452,7 @@ function connect(memory: MemoryStore): Counted {
       calls.write++
       return memory.write(...kept)
     },
+    list: async (...page) => memory.list(...page),
   }
 }
 
@@ -577,6 +590,12 @@ test('a page is filled past what cannot be read, as far as 256 of that', async (
     if (next === undefined) break
   }
   assert.deepEqual(pages, [[], ['readable-3', 'readable-2', 'readable-1'], ['readable-0']])
+  // As far, and not further.
+  keep('readable-4', good)
+  for (let at = 0; at < 256; at++) keep(`damaged-again-${at}`, 'not JSON')
+  const none = await all.list('ann', 8) as ConversationPage
+  assert.deepEqual([shownIn(none), none.next !== undefined], [[], true])
+  assert.equal(shownIn(await all.list('ann', 1, none.next))[0], 'readable-4')
 })
 
 test('what cannot be kept is logged once until it can be again, and nobody is rejected', async () => {

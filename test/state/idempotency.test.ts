@@ -206,6 +206,16 @@ test('a key that has gone meanwhile is not taken from whoever has it now', async
   assert.deepEqual(await replies.claim('ann', 'k', 'body', 1_000), { state: 'done', reply: '"second"' })
 })
 
+test('a key that has just become free is one whose client asks again', async () => {
+  const freed = { ...memoryStore(), write: () => undefined }
+  for (const store of [freed, { ...freed, read: async () => undefined }]) {
+    assert.deepEqual(await repliesIn(store).claim('ann', 'k', 'body', 1_000), { state: 'running' })
+    const { nodes } = beating(true, () => false)
+    const replies = idempotentReplies(limitsOf({}), store, () => {}, nodes)
+    assert.deepEqual(await replies.claim('ann', 'k', 'body', 1_000), { state: 'running' })
+  }
+})
+
 test('of a run whose process has died it is said that nobody knows, and it is never run again', async (t) => {
   const memory = memoryStore({ isShared: true })
   const limits = limitsOf({ leaseMs: 200, idempotencyKeepMs: 60_000 })

@@ -208,6 +208,35 @@ test('nobody is judged without a lease, nor too early but who said that it close
   assert.deepEqual(one.ran.map(({ id }) => id), [closed.id, silent.id])
 })
 
+test('what another process changes as it is ended stays announced, and is looked at again', async () => {
+  const one = house()
+  join(one, 'dead')
+  const task = leave(one, 'dead', { turn: undefined })
+  const { write } = one.store
+  one.store.write = (key, ...rest) => {
+    // As this process begins to take it.
+    if (key.collection === 'runs') {
+      const other = JSON.stringify({ ...task, node: 'other' })
+      one.memory.write(taskKeyOf('ann', task.id), other, Infinity, 'any')
+    }
+    return write(key, ...rest)
+  }
+  await one.beat()
+  assert.deepEqual([one.announced('dead'), one.logged], [1, []])
+  await one.beat()
+  assert.deepEqual([one.announced('dead'), one.logged], [0, []])
+  assert.equal((await one.tasks.get('ann', task.id))?.status.state, 'working')
+})
+
+test('a task that is here is not looked for, whatever became of a write of it', async () => {
+  const one = house()
+  const task = await one.tasks.create(seed)
+  one.tasks.stored!.unconfirmedWrites.set(task.id, { owner: 'ann', version: 0 })
+  await one.beat()
+  assert.ok(one.tasks.isCurrent(task))
+  assert.notEqual(one.memory.read(taskKeyOf('ann', task.id))?.value, 'null')
+})
+
 test('who has a lease lives, also one that has come since the leases were read', async () => {
   const one = house()
   for (const node of ['leased', 'returned']) {

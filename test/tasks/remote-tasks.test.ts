@@ -125,7 +125,12 @@ class Network {
   }
 }
 
-interface Process { readonly tasks: Tasks; readonly remote: RemoteTasks; readonly recovery: TaskRecovery }
+interface Process {
+  readonly tasks: Tasks
+  readonly remote: RemoteTasks
+  readonly recovery: TaskRecovery
+  readonly cluster: { beatMs: number }
+}
 
 function processOn(network: Network, store: Store, name: string): Process {
   const cluster = processNamed(name)
@@ -133,7 +138,7 @@ function processOn(network: Network, store: Store, name: string): Process {
   const tasks = new Tasks(limits, store, () => {}, cluster)
   const at = { tasks, stored: tasks.stored!, cluster, workload: { isFull: false }, limits, log() {} }
   const recovery = new TaskRecovery(at)
-  return { tasks, recovery, remote: new RemoteTasks(at, network.channelsOf(name), recovery) }
+  return { tasks, recovery, cluster, remote: new RemoteTasks(at, network.channelsOf(name), recovery) }
 }
 
 /** Two processes, and a task that works at the first. */
@@ -246,10 +251,15 @@ test('a task of another owner is followed nowhere, nor is anything done to it', 
 })
 
 test('cancels, answers and refusals go to the process that runs the task, and are kept by then', async () => {
-  const { one, two, id, heard } = await apart()
+  const { one, two, store, id, heard } = await apart()
   one.tasks.move(id, 'input-required', { questions: asked })
   await one.tasks.whenPersisted(id)
   const task = await two.tasks.get('ann', id) as Task
+  const { write } = store
+  store.write = (key, ...rest) => {
+    assert.notEqual(key.owner, '~two', 'The other process takes the task')
+    return write(key, ...rest)
+  }
   assert.equal(two.remote.nodeOf(task), 'one')
   assert.equal(one.remote.nodeOf(task), undefined)
   assert.equal(one.remote.nodeOf({ ...task, id: 'gone' }), undefined)
@@ -389,6 +399,17 @@ test('that a task waits is sent when it is kept, and what comes behind it after 
   // Nothing is behind any more: what follows goes at once.
   void one.tasks.addArtifact(id, { id: 'a', parts: [text('2')] })
   assert.deepEqual(said.splice(all.length), ['artifact'])
+  // Of two that are behind, the first has been sent: what follows waits for the second.
+  for (const state of ['input-required', 'auth-required'] as const) {
+    one.tasks.move(id, state)
+    await rest()
+  }
+  writes.shift()!()
+  await rest()
+  void one.tasks.addArtifact(id, { id: 'a', parts: [text('3')] })
+  assert.deepEqual(said.splice(all.length), ['status input-required of one'])
+  await sent(all.length + 2)
+  assert.deepEqual(said.splice(all.length), ['status auth-required of one', 'artifact'])
   one.tasks.move(id, 'completed')
   await rest()
   assert.equal(said.length, all.length)
@@ -443,6 +464,50 @@ test('code that follows and throws is a warning, and follows no more', async () 
     remote.stopWatchers()
     assert.equal(begun, 1, way)
   }
+})
+
+test('a process that does not know a task is asked twice, and then once with each beat', async (t) => {
+  const { one, two, network, store, id } = await apart()
+  const task = await two.tasks.get('ann', id) as Task
+  await one.tasks.drop(id)
+  await store.write({ collection: 'tasks', owner: 'ann', key: id }, JSON.stringify(task), Infinity, 'any')
+  two.cluster.beatMs = 60_000
+  const there = await followed(two, id)
+  t.after(there.stop)
+  await eventually(() => network.opened.length === 2)
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  assert.deepEqual([network.opened.length, there.said], [2, []])
+})
+
+test('where a followed task has gone is looked up once, however long that takes', async (t) => {
+  const { one, two, network, store, id } = await apart()
+  const there = await followed(two, id)
+  t.after(there.stop)
+  await eventually(() => there.said.length === 1)
+  const { read } = store
+  let looks = 0
+  store.read = async (key) => {
+    looks += 1
+    await new Promise((resolve) => setTimeout(resolve, 5 * two.cluster.beatMs))
+    return read(key)
+  }
+  one.tasks.stopWatchers()
+  await eventually(() => there.said.length === 2)
+  await new Promise((resolve) => setTimeout(resolve, 10 * two.cluster.beatMs))
+  assert.deepEqual([looks, network.opened.length], [1, 2])
+  assert.deepEqual(there.said, ['begin working ', 'begin working '])
+})
+
+test('what a process cannot say now is not done by another in its place', async () => {
+  const { one, two, store, id } = await apart()
+  one.tasks.move(id, 'input-required', { questions: asked })
+  await one.tasks.whenPersisted(id)
+  const task = await two.tasks.get('ann', id) as Task
+  store.read = () => Promise.reject(new Error('away'))
+  const message: TaskMessage = { id: 'm', role: 'user', parts: [text('Hi')] }
+  await assert.rejects(two.remote.deliver(task, message), { kind: 'busy' })
+  await assert.rejects(two.remote.answer(task, new Map([['name', 'Ann']])), { kind: 'busy' })
+  await assert.rejects(two.remote.refuse(task, 'name', 'no'), { kind: 'busy' })
 })
 
 test('a task that no process says it has is looked for until it has ended', async () => {

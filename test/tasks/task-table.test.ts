@@ -152,6 +152,18 @@ test('what has expired goes as something comes, at that very moment and none bef
   }
 })
 
+test('texts that have expired are looked for once a second, and listed no longer before that', (t) => {
+  const pass = standingTime(t)
+  const { table } = tableWith({ taskKeepMs: 600 })
+  const counts: (readonly number[])[] = []
+  for (const passedMs of [2_000, 600, 399, 1]) {
+    pass(passedMs)
+    table.addEnded(plain(counts.length))
+    counts.push([table.idle, table.of('ann').length])
+  }
+  assert.deepEqual(counts, [[1, 1], [2, 1], [3, 2], [3, 3]])
+})
+
 test('a list has what is texts and what is not in the order of their states', () => {
   const { table } = tableWith({})
   const tasks = Array.from({ length: 6 }, (_, at) => plain(at))
