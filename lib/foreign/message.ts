@@ -16,7 +16,7 @@ export interface AttachedFile {
  * The present message. Its data and the texts of its resources stand behind the prompt, and so do addresses:
  * nothing that a client names is fetched.
  */
-export interface PresentMessage { readonly text: string; readonly files: readonly AttachedFile[] }
+interface PresentMessage { readonly text: string; readonly files: readonly AttachedFile[] }
 
 export function presentMessage(prompt: string, { message }: Call): PresentMessage {
   // Mostly a text and nothing else.
@@ -35,13 +35,18 @@ export function earlierMessages({ history }: Call, hasInstructions: boolean): re
 }
 
 /**
- * All messages, the present one last. A client that has the agent begin has said nothing, and models refuse a
- * message without a word: it stands only where there is no other.
+ * All messages, the present one last: a text, or with files a list of parts, each file by `partOf`. A client
+ * that has the agent begin has said nothing, and models refuse a message without a word: it stands only where
+ * there is no other.
  */
 export function withPresent(
-  earlier: readonly object[], { text, files }: PresentMessage, present: object,
+  earlier: readonly object[], prompt: string, call: Call, partOf: (file: AttachedFile) => object,
+  textType = 'text',
 ): readonly object[] {
-  return text === '' && files.length === 0 && earlier.length > 0 ? earlier : [...earlier, present]
+  const { text, files } = presentMessage(prompt, call)
+  if (text === '' && files.length === 0 && earlier.length > 0) return earlier
+  const content = files.length === 0 ? text : [{ type: textType, text }, ...files.map(partOf)]
+  return [...earlier, { role: 'user', content }]
 }
 
 function textIn(block: Content): string {

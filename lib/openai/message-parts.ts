@@ -35,7 +35,7 @@ function partOf(block: Content): object {
       const { uri, mimeType = '', blob } = block.resource
       if (blob === undefined) return textPart(lineOf(block))
       if (TEXT.test(mimeType)) return textPart(Buffer.from(blob, 'base64').toString())
-      if (mimeType !== 'application/pdf') return textPart(lineOf(block))
+      if (mimeType.toLowerCase() !== 'application/pdf') return textPart(lineOf(block))
       const filename = uri.slice(uri.lastIndexOf(':') + 1)
       return { type: 'file', file: { filename, file_data: `data:${mimeType};base64,${blob}` } }
     }

@@ -16,9 +16,9 @@ const file = (uri: string, mimeType: string) => (
   { type: 'resource', resource: { uri, mimeType, blob: 'AQID' } } as const
 )
 const message = [
-  { type: 'image', data: 'AQID', mimeType: 'image/png' },
-  { type: 'audio', data: 'AQID', mimeType: 'audio/wav' },
-  file('attachment:film.mp4', 'video/mp4'), file('attachment:my_bill.pdf', 'application/pdf'),
+  { type: 'image', data: 'AQID', mimeType: 'Image/PNG' },
+  { type: 'audio', data: 'AQID', mimeType: 'Audio/WAV' },
+  file('attachment:film.mp4', 'Video/MP4'), file('attachment:my_bill.pdf', 'Application/PDF'),
 ] as const
 
 async function* nothing(): AsyncGenerator<object> { /* It says nothing. */ }
@@ -101,8 +101,9 @@ const dataOf = (kind: string, mimeType: string): object => (
   { type: kind, source: { type: 'data', value: 'AQID', mimeType } }
 )
 const url = (mimeType: string): string => `data:${mimeType};base64,AQID`
-const png = 'image/png'
-const [wav, mp4, pdf] = ['audio/wav', 'video/mp4', 'application/pdf'] as const
+// In any case, as clients may write them.
+const png = 'Image/PNG'
+const [wav, mp4, pdf] = ['Audio/WAV', 'Video/MP4', 'Application/PDF'] as const
 const hi = { type: 'text', text: 'Hi' }
 const raw = (mediaType: string, filename = ''): object => (
   { content: { $case: 'raw', value: buffer }, mediaType, filename }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { asOneText, earlierMessages, presentMessage, withPresent } from '../../lib/foreign/message.ts'
 import { callOf } from '../fixtures/house.ts'
+import type { AttachedFile } from '../../lib/foreign/message.ts'
 
 test('an agent gets the files of a message, and everything else as text; nothing is fetched', () => {
   assert.deepEqual(presentMessage('Hi', callOf()), { text: 'Hi', files: [] })
@@ -41,14 +42,15 @@ test('a caller cannot speak as the system where the author has given instruction
 })
 
 test('a client that has the agent begin says nothing, unless there is nothing else', () => {
-  const present = { role: 'user', content: '' }
-  const silent = { text: '', files: [] }
-  const file = { data: 'AA', mediaType: 'image/png', name: undefined }
   const earlier = [{ role: 'system', content: 'Greet' }]
-  assert.deepEqual(withPresent(earlier, silent, present), earlier)
-  assert.deepEqual(withPresent([], silent, present), [present])
-  assert.deepEqual(withPresent(earlier, { ...silent, files: [file] }, present), [...earlier, present])
+  const partOf = ({ data }: AttachedFile): object => ({ data })
   const call = callOf()
+  assert.deepEqual(withPresent(earlier, '', call, partOf), earlier)
+  assert.deepEqual(withPresent([], '', call, partOf), [{ role: 'user', content: '' }])
+  const shown = callOf({ message: [{ type: 'image', data: 'AQID', mimeType: 'image/png' }] })
+  assert.deepEqual(withPresent(earlier, '', shown, partOf, 'said'), [
+    ...earlier, { role: 'user', content: [{ type: 'said', text: '' }, { data: 'AQID' }] },
+  ])
   call.history = [{ role: 'system', content: 'Greet' }]
   assert.equal(asOneText('', call), 'The conversation so far:\nsystem: Greet')
 })

@@ -1,12 +1,14 @@
 /** Runs agents of AG-UI, which are mostly elsewhere, and reads their events. */
 import { askEach, askFreely } from '../approval.ts'
-import { presentMessage, withPresent } from '../message.ts'
+import { withPresent } from '../message.ts'
 import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult } from '../work.ts'
 import { letEnd } from '../../util/thenable.ts'
+import { mainTypeOf } from '../../wire/media.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
+import type { AttachedFile } from '../message.ts'
 import type { AgentStep } from '../steps.ts'
 
 interface Event { readonly type: string; readonly [member: string]: unknown }
@@ -109,17 +111,16 @@ async function* eventsOf(one: Theirs, resume: Resume | undefined, call: Call): A
 }
 
 function messagesOf(prompt: string, call: Call): readonly object[] {
-  const present = presentMessage(prompt, call)
-  const { text, files } = present
-  const content = files.length === 0 ? text : [
-    { type: 'text', text },
-    ...files.map(({ data, mediaType }) => ({
-      type: /^(image|audio|video)\//.exec(mediaType)?.[1] ?? 'document',
-      source: { type: 'data', value: data, mimeType: mediaType },
-    })),
-  ]
-  const all = withPresent(call.history, present, { role: 'user', content })
+  const all = withPresent(call.history, prompt, call, partOfFile)
   return all.map((one, at) => ({ id: `message-${at + 1}`, ...one }))
+}
+
+function partOfFile({ data, mediaType }: AttachedFile): object {
+  const type = mainTypeOf(mediaType)
+  return {
+    type: ['image', 'audio', 'video'].includes(type) ? type : 'document',
+    source: { type: 'data', value: data, mimeType: mediaType },
+  }
 }
 
 async function answersTo(interrupts: readonly Interrupt[], call: Call): Promise<Resume> {

@@ -1,13 +1,13 @@
 /** Runs agents of the AI SDK, versions 5 to 7, and of VoltAgent, and reads what their functions return. */
 import { isApproval, outputOf, partReader } from './ai-parts.ts'
 import { askApprovals } from '../approval.ts'
-import { earlierMessages, presentMessage, withPresent } from '../message.ts'
+import { earlierMessages, withPresent } from '../message.ts'
 import { membersIn, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import type { Call } from '../../define/call.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Adapter, Reader, Shown } from '../adapter.ts'
-import type { PresentMessage } from '../message.ts'
+import type { AttachedFile } from '../message.ts'
 import type { PlainMembers } from '../shape.ts'
 import type { AgentStep } from '../steps.ts'
 
@@ -68,8 +68,7 @@ export const voltAgent: Adapter = {
 function runWith(
   start: Start, agent: object, hasInstructions: boolean, prompt: string, call: Call,
 ): AsyncIterable<Shown> {
-  const present = presentMessage(prompt, call)
-  const asked = withPresent(earlierMessages(call, hasInstructions), present, userMessage(present))
+  const asked = withPresent(earlierMessages(call, hasInstructions), prompt, call, partOfFile)
   const owner = `ai-sdk ${String(readMember(agent, 'id') ?? readMember(agent, 'name'))}`
   return runSteps<State, readonly object[]>(call, owner, (state, answers = []) => (
     step(start, asked, [...state?.messages ?? [], ...answers], call)
@@ -119,12 +118,6 @@ async function askFor(approvals: readonly PlainMembers[], call: Call): Promise<r
   return [{ role: 'tool', content }]
 }
 
-function userMessage({ text, files }: PresentMessage): object {
-  if (files.length === 0) return { role: 'user', content: text }
-  return {
-    role: 'user',
-    content: [{ type: 'text', text }, ...files.map(({ data, mediaType, name }) => (
-      { type: 'file', data, mediaType, ...name !== undefined && { filename: name } }
-    ))],
-  }
+function partOfFile({ data, mediaType, name }: AttachedFile): object {
+  return { type: 'file', data, mediaType, ...name !== undefined && { filename: name } }
 }

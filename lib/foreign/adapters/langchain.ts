@@ -1,7 +1,7 @@
 /** Runs agents of LangChain and graphs of LangGraph, versions 1, and reads what they return. */
 import { randomUUID } from 'node:crypto'
 import { askApproval, askEach, askFreely } from '../approval.ts'
-import { earlierMessages, presentMessage, withPresent } from '../message.ts'
+import { earlierMessages, withPresent } from '../message.ts'
 import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from '../work.ts'
@@ -145,12 +145,9 @@ function endThread(graph: Theirs, thread: string): void {
 }
 
 function messagesFor(agent: Theirs, prompt: string, call: Call): readonly object[] {
-  const present = presentMessage(prompt, call)
-  const { text, files } = present
-  const content = files.length === 0 ? text : [{ type: 'text', text }, ...files.map(blockOfFile)]
   // Nobody knows what a graph by hand tells its models.
   const hasInstructions = agent.options === undefined || agent.options.systemPrompt !== undefined
-  return withPresent(earlierMessages(call, hasInstructions), present, { role: 'user', content })
+  return withPresent(earlierMessages(call, hasInstructions), prompt, call, blockOfFile)
 }
 
 function blockOfFile({ mediaType, data, name = 'file' }: AttachedFile): object {

@@ -3,14 +3,15 @@
  * SDK in another form.
  */
 import { partReader } from './ai-parts.ts'
-import { formatJson } from '../../wire/json.ts'
-import { mainTypeOf } from '../../wire/media.ts'
 import { askApprovals, askFreely } from '../approval.ts'
-import { earlierMessages, presentMessage, withPresent } from '../message.ts'
+import { earlierMessages, withPresent } from '../message.ts'
 import { itemsIn, membersIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
+import { formatJson } from '../../wire/json.ts'
+import { mainTypeOf } from '../../wire/media.ts'
 import type { Call } from '../../define/call.ts'
 import type { Adapter, Read, Reader, Shown } from '../adapter.ts'
+import type { AttachedFile } from '../message.ts'
 import type { PlainMembers } from '../shape.ts'
 
 interface Theirs {
@@ -179,13 +180,13 @@ function refused(reason: unknown): Shown {
 }
 
 function messagesOf(prompt: string, call: Call): readonly object[] {
-  const present = presentMessage(prompt, call)
-  const { text, files } = present
   // Its agents always have instructions.
-  const earlier = earlierMessages(call, true)
-  if (files.length === 0) return withPresent(earlier, present, { role: 'user', content: text })
-  const parts = files.map(({ data, mediaType, name }) => mainTypeOf(mediaType) === 'image'
-    ? { type: 'image', image: `data:${mediaType};base64,${data}`, mimeType: mediaType }
-    : { type: 'file', data, mediaType, mimeType: mediaType, ...name !== undefined && { filename: name } })
-  return [...earlier, { role: 'user', content: [{ type: 'text', text }, ...parts] }]
+  return withPresent(earlierMessages(call, true), prompt, call, partOfFile)
+}
+
+function partOfFile({ data, mediaType, name }: AttachedFile): object {
+  if (mainTypeOf(mediaType) === 'image') {
+    return { type: 'image', image: `data:${mediaType};base64,${data}`, mimeType: mediaType }
+  }
+  return { type: 'file', data, mediaType, mimeType: mediaType, ...name !== undefined && { filename: name } }
 }

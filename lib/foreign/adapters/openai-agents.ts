@@ -1,7 +1,7 @@
 /** Runs agents of the OpenAI Agents SDK by what they are as a tool, and reads what its `run` gives. */
 import { mainTypeOf } from '../../wire/media.ts'
 import { askApprovals } from '../approval.ts'
-import { earlierMessages, presentMessage, withPresent } from '../message.ts'
+import { earlierMessages, withPresent } from '../message.ts'
 import { itemsIn, readJson, readMember } from '../shape.ts'
 import { runSteps } from '../steps.ts'
 import {
@@ -120,11 +120,8 @@ async function decide(agent: Theirs, state: string, approvals: Approvals, call: 
 }
 
 function itemsFor(agent: Theirs, prompt: string, call: Call): readonly object[] {
-  const present = presentMessage(prompt, call)
-  const { text, files } = present
   const earlier = earlierMessages(call, agent.instructions !== undefined && agent.instructions !== '')
-  const content = files.length === 0 ? text : [{ type: 'input_text', text }, ...files.map(itemOfFile)]
-  return withPresent(earlier.map(itemOf), present, { role: 'user', content })
+  return withPresent(earlier.map(itemOf), prompt, call, itemOfFile, 'input_text')
 }
 
 function itemOf({ role, content }: Call['history'][number]): object {
@@ -136,7 +133,7 @@ function itemOfFile({ mediaType, data, name = 'file' }: AttachedFile): object {
   const url = `data:${mediaType};base64,${data}`
   if (mainTypeOf(mediaType) === 'image') return { type: 'input_image', image: url }
   if (mainTypeOf(mediaType) !== 'audio') return { type: 'input_file', file: url, filename: name }
-  return { type: 'audio', audio: data, format: /wav/.test(mediaType) ? 'wav' : 'mp3' }
+  return { type: 'audio', audio: data, format: /wav/i.test(mediaType) ? 'wav' : 'mp3' }
 }
 
 /** Reads a whole result, or the events of one and the result behind them: its text is shown once. */

@@ -116,9 +116,10 @@ function startOf(agent: Theirs, prompt: string, call: Call): {
 }
 
 function blockOfFile({ mediaType, data, name }: AttachedFile): object {
-  const [, kind = '', subtype = ''] = /^(\w+)\/(?:x-)?([\w.+-]+)/.exec(mediaType) ?? []
+  const type = mediaType.toLowerCase()
+  const [, kind = '', subtype = ''] = /^(\w+)\/(?:x-)?([\w.+-]+)/.exec(type) ?? []
   const source = { bytes: new Uint8Array(Buffer.from(data, 'base64')) }
-  const format = formats.get(mediaType) ?? subtype
+  const format = formats.get(type) ?? subtype
   if (/^(?:image|audio|video)$/.test(kind)) return { [kind]: { format, source } }
   // A name is letters, digits, single spaces, hyphens and brackets (Bedrock).
   const plain = name?.replace(/\.\w+$/, '').replace(/ {2,}|[^a-z\d ()[\]-]+/gi, '-')
