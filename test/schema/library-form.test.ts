@@ -288,6 +288,11 @@ test('what JSON Schema cannot say is named with its place', () => {
       'bigint', 'blob', 'file', 'instance', 'map', 'set', 'promise', 'symbol', 'date', 'custom',
     ].map((name) => [val('nullish', { wrapped: val(name) }), '/anyOf/0', name] as const),
     [piped(val('any'), step('check')), '', 'custom check of any'],
+    // Also where it may be missing, and where it stands elsewhere.
+    [mini('optional', { innerType: mini('any'), checks: [check('custom', {})] }), '', 'custom check of any'],
+    [piped(val('optional', { wrapped: val('any') }), step('check')), '', 'custom check of any'],
+    [of(eff('Refinement', { from: eff('Suspend', { f: () => eff('UnknownKeyword') }) })), '',
+      'custom check of unknown'],
     [val('lazy', { getter: async () => val('string') }), '', 'lazy'],
     ...['BigIntKeyword', 'SymbolKeyword', 'UniqueSymbol', 'BigInt'].map((tag) => (
       [of(eff(tag)), '', /bigint/i.test(tag) ? 'bigint' : 'symbol'] as const

@@ -236,6 +236,7 @@ test('a schema of TypeBox is a JSON Schema of today, and what only TypeBox has i
     [box('Date', { type: 'Date' }), 'Date'], [box('BigInt', { type: 'bigint' }), 'bigint'],
     [box('Uint8Array', { type: 'Uint8Array' }), 'Uint8Array'], [box('Mine'), 'Mine'], [refine, 'Refine'],
     [box('Undefined', { type: 'undefined' }), 'undefined'],
+    [box('Number', { type: 'number', minimum: Infinity }), 'Infinity'],
   ]
   for (const [one, what] of rows) {
     const list = box('Array', { type: 'array', items: one })

@@ -159,6 +159,7 @@ class Reading {
     const part = this.#partOf(schema)
     if (part === undefined || depth > MAX_LEVELS) return part
     if (part.type === 'pipe') return this.#targetOf(part.to, depth + 1)
+    if (part.type === 'lazy') return this.#targetOf(called(part.inner), depth + 1)
     return wrappers.has(part.type) ? this.#targetOf(part.inner, depth + 1) : part
   }
 
