@@ -6,7 +6,7 @@ import { addArtifact } from '../define/artifact.ts'
 import { Fault } from '../define/fault.ts'
 import { warn } from '../util/thenable.ts'
 import { deliverMessage } from './question-answer.ts'
-import { isInterrupted, isTerminal } from './task.ts'
+import { isInterrupted, isRepeated, isTerminal } from './task.ts'
 import { TaskRecord } from './task-record.ts'
 import { failedWith } from './task-recovery.ts'
 import type { ChannelListener, PeerChannel, PeerChannels } from '../state/peer-channels.ts'
@@ -155,7 +155,7 @@ export class RemoteTasks {
     else if (act === 'answer') run.answer(new Map(given))
     else if (act === 'refuse') run.refuse(given[0], new Fault('failed', given[1]))
     else if (!isInterrupted(task.status.state) || !this.#at.tasks.isCurrent(task)
-      || task.history.some((one) => one.id === given.id)) return 'late'
+      || isRepeated(task, given)) return 'late'
     else deliverMessage(this.#at.tasks, task, given, this.#at.limits.maxCheckSteps)
     await this.#at.tasks.whenPersisted(id)
     return 'done'

@@ -2,6 +2,7 @@
  * What a task is, independent of protocols, and its life as a table: which state may follow which.
  * Where tasks are kept is in `tasks.ts`, how one is run in `run/task-run.ts`.
  */
+import { formatJson } from '../wire/json.ts'
 import { randomUuid } from '../wire/random.ts'
 import type { Artifact } from '../define/artifact.ts'
 import type { Origin, Protocol, Runnable } from '../define/call.ts'
@@ -49,7 +50,7 @@ export interface TaskStatus {
 
 /** One message of a task: of its history, or what the agent says about its state. */
 export interface TaskMessage {
-  /** Unique in a task. */
+  /** Made by who wrote it. Some clients give all of theirs one id. */
   readonly id: string
   readonly role: 'user' | 'agent'
   readonly parts: readonly Content[]
@@ -198,6 +199,24 @@ export interface TaskEnd
 }
 
 const none: readonly never[] = Object.freeze([])
+
+/** The message that began the present turn. Of several with its id it is the last. */
+export function turnMessage({ history, turn }: Pick<Task, 'history' | 'turn'>): TaskMessage | undefined {
+  const id = turn?.messageId
+  return id === undefined ? undefined : history.findLast((one) => one.id === id)
+}
+
+/**
+ * Whether a message was sent before: one of its id is there that says the same, or began the turn that waits
+ * for an answer, which is found by that id. Spec: A2A 1.0 §3.3.1.
+ */
+export function isRepeated({ history, questions, turn }: Task, message: TaskMessage): boolean {
+  if (questions.length > 0 && message.id === turn?.messageId) return true
+  let said: string | undefined
+  return history.some((one) => one.id === message.id && saidIn(one) === (said ??= saidIn(message)))
+}
+
+function saidIn({ parts, metadata }: TaskMessage): string { return formatJson([parts, metadata]) }
 
 /** The task of a seed, at its beginning, or at its end where that is the same. */
 export function taskOf(

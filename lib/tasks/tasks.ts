@@ -12,7 +12,7 @@ import { isPlainText } from '../define/content.ts'
 import { Fault } from '../define/fault.ts'
 import { randomUuid } from '../wire/random.ts'
 import { StoredTasks } from './stored-tasks.ts'
-import { isInterrupted, isTerminal, mayFollow, taskOf, wholeTask } from './task.ts'
+import { isInterrupted, isTerminal, mayFollow, taskOf, turnMessage, wholeTask } from './task.ts'
 import { bytesOfMessage, bytesOfParts } from './task-record.ts'
 import { TaskTable } from './task-table.ts'
 import type { Artifact, ArtifactChange } from '../define/artifact.ts'
@@ -309,14 +309,16 @@ export function historyOf(task: Task, limits: Limits): readonly TaskMessage[] {
 
 /** A history with one more message. The oldest make room, but not the one that began the present turn. */
 export function historyWith(
-  { history, turn }: Task, message: TaskMessage, { conversationMessages, maxResultBytes }: Limits,
+  task: Task, message: TaskMessage, { conversationMessages, maxResultBytes }: Limits,
 ): readonly TaskMessage[] {
+  const { history } = task
+  const begun = turnMessage(task)
   const longer = [...history, message]
   let bytes = 0
   for (const one of longer) bytes += bytesOfMessage(one)
   let at = 0
   while (at < longer.length - 1 && (longer.length > conversationMessages || bytes > maxResultBytes)) {
-    if (longer[at]!.id === turn?.messageId) at += 1
+    if (longer[at] === begun) at += 1
     else bytes -= bytesOfMessage(longer.splice(at, 1)[0]!)
   }
   return longer

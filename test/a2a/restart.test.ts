@@ -29,6 +29,18 @@ test('a task that has ended is read, listed and not gone on with by any server',
   await assert.rejects(other.subscribe(task.id), { code: -32004 })
 })
 
+test('a run begins again with its own message, which may have the id of one before', async (t) => {
+  const store = sharedStore()
+  const run = async (prompt: string, call: Call): Promise<object | string> => (
+    prompt === 'first' ? { text: 'More?', state: 'input-required' } : `${prompt}: ${await asks(prompt, call)}`
+  )
+  const one = callerOf(t, run, { store })
+  const { id } = await one.task('first', { id: 'm' })
+  await one.task('second', { id: 'm', taskId: id })
+  const other = callerOf(t, run, { store })
+  assert.equal(sumOf(await other.task('Ann', { taskId: id })), 'completed: second: Hello Ann')
+})
+
 test('a task that waits is gone on with by another server, with all that was said', async (t) => {
   const store = sharedStore()
   const run = (prompt: string, call: Call): object | string => (

@@ -227,7 +227,7 @@ test('a message to a task that waits must fit it', async (t) => {
   await assert.rejects(
     bot.send('this', { taskId: id, contextId: 'other' }), { ...invalid, detail: /contextId/ },
   )
-  await assert.rejects(bot.send('this', { taskId: id, id: 'm-1' }), { ...invalid, detail: /messageId/ })
+  await assert.rejects(bot.send('hello', { taskId: id, id: 'm-1' }), { ...invalid, detail: /messageId/ })
   await assert.rejects(bot.send('this', { taskId: 'unknown' }), { code: -32001 })
   assert.equal((await bot.get(id)).history?.length, 1)
   assert.equal(sumOf(await bot.task('this', { taskId: id, contextId })), 'input-required (Which?)')

@@ -33,6 +33,26 @@ test('a handler sees the message, its task and its context, and what came with i
   ])
 })
 
+test('a message with the id of another is one more, and the same once more is refused', async (t) => {
+  const bot = callerOf(t, async (prompt, call) => {
+    if (prompt === 'ask') return (await call.elicit({ message: 'Who?', schema: formOf('string') })).action
+    return prompt === 'end' ? 'done' : { text: 'More?', state: 'input-required' }
+  })
+  const { id } = await bot.task('one', { id: 'm' })
+  await assert.rejects(bot.task('one', { id: 'm', taskId: id }), { code: -32602, detail: /was sent before/ })
+  await bot.task('two', { id: 'm', taskId: id })
+  await assert.rejects(bot.task('one', { id: 'm', taskId: id }), { code: -32602, detail: /was sent before/ })
+  await bot.task('one', { id: 'm', taskId: id, message: { metadata: { n: 2 } } })
+  assert.equal(sumOf(await bot.task('end', { id: 'm', taskId: id })), 'completed: done')
+  const { history = [] } = await bot.get(id)
+  const said = history.filter((one) => one.id === 'm').flatMap(({ parts }) => parts)
+  assert.deepEqual(said, ['one', 'two', 'one', 'end'].map((text) => ({ type: 'text', text })))
+  // Its run is found by the id of the message that began it.
+  const asked = await bot.task('ask', { id: 'm' })
+  await assert.rejects(bot.task('Ann', { id: 'm', taskId: asked.id }), { detail: /was sent before/ })
+  assert.equal(sumOf(await bot.task('Ann', { taskId: asked.id })), 'completed: accept')
+})
+
 test('each turn has an artifact of its own', async (t) => {
   const bot = callerOf(t, async function * (prompt) {
     yield `About ${prompt}. `

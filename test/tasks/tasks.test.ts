@@ -465,6 +465,8 @@ test('the oldest messages make room, but not the one that began the turn, nor th
   assert.equal(kept(historyWith(full, said('d'), limits)), 'bcd')
   assert.equal(kept(historyWith({ ...full, turn }, said('d'), limits)), 'acd')
   assert.equal(kept(historyWith({ ...full, turn: { ...turn, messageId: 'b' } }, said('d'), limits)), 'bcd')
+  assert.equal(kept(historyWith({ ...task(['a', 'a', 'a']), turn }, said('d'), limits)), 'aad')
+  assert.equal(kept(historyWith({ ...task(['a', 'a', 'b', 'c']), turn }, said('d'), limits)), 'acd')
   let bytes = 0
   for (const id of ['c', 'd']) bytes += bytesOfMessage(said(id))
   assert.equal(kept(historyWith(full, said('d'), { ...limits, maxResultBytes: bytes })), 'cd')

@@ -7,7 +7,7 @@ import { callerOf } from '../../define/call.ts'
 import { Fault } from '../../define/fault.ts'
 import { requireScopes } from '../../define/principal.ts'
 import { deliverMessage, withAnswers } from '../../tasks/question-answer.ts'
-import { isTerminal } from '../../tasks/task.ts'
+import { isRepeated, isTerminal, turnMessage } from '../../tasks/task.ts'
 import { timer } from '../../util/clock.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { randomUuid } from '../../wire/random.ts'
@@ -166,8 +166,8 @@ function goOn(request: A2aRequest, sent: SendRequest, task: Task): MaybePromise<
   if (!isSettled(state)) {
     throw new A2aFault('UNSUPPORTED_OPERATION', 'The task is working; wait until it asks for something')
   }
-  if (task.history.some((one) => one.id === message.id)) {
-    throw new Fault('invalid', 'message.messageId was used in this task before; make a new one')
+  if (isRepeated(task, historical(message))) {
+    throw new Fault('invalid', 'The message was sent before; make a new messageId for another one')
   }
   checkMediaTypes(request.agent, message.parts)
   const { shared } = request.service
@@ -201,7 +201,7 @@ function turnOf(request: A2aRequest, sent: SendRequest, task: Task): TakenMessag
   const run = service.tasks.runOf(id)
   const answers = deliverMessage(service.tasks, task, message, service.limits.maxCheckSteps)
   if (answers === undefined || run !== undefined) return { id, turn: undefined }
-  const first = questions.length === 0 ? undefined : task.history.find((one) => one.id === before?.messageId)
+  const first = questions.length === 0 ? undefined : turnMessage(task)
   const turn = new TaskTurnRun({
     service, agent, origin, extensions, message: first ?? message,
     metadata: first === undefined ? sent.metadata : before?.metadata, isReserved: false, isNamed: true,

@@ -13,7 +13,7 @@ import { describe, logLevelOf } from '../../define/log.ts'
 import { warnOfReply } from '../../run/service.ts'
 import { RunMemory, TaskRun } from '../../run/task-run.ts'
 import { questionParts } from '../../tasks/question-answer.ts'
-import { isInterrupted, isTerminal, originOf, requestOf } from '../../tasks/task.ts'
+import { isInterrupted, isTerminal, originOf, requestOf, turnMessage } from '../../tasks/task.ts'
 import { andThen, isThenable } from '../../util/thenable.ts'
 import { randomUuid } from '../../wire/random.ts'
 import { answerParts, dataPart } from '../codec/parts.ts'
@@ -306,9 +306,9 @@ function begunBy({ message, metadata, isRerun, origin, extensions, task }: TurnS
 /** Runs tasks again whose process has died, from the message that began their turn. */
 export function a2aRunner(service: Service): TaskRunner {
   const setupOf = (task: Task): TurnSetup | undefined => {
-    const { runnable, history, turn } = task
+    const { runnable, turn } = task
     const agent = agentNamed(service, runnable.name)
-    const message = history.find(({ id }) => id === turn?.messageId)
+    const message = turnMessage(task)
     const request = turn?.request
     if (agent === undefined || message === undefined || request === undefined) return undefined
     const { said } = request
