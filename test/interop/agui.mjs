@@ -31,13 +31,6 @@ const agents = [
     },
   },
   {
-    name: 'Caller',
-    run(_prompt, { clientTools: [tool], clientToolResults: [done] }) {
-      if (done !== undefined) return `It is ${done.result} now.`
-      return { toolCalls: [{ name: tool.name, args: { colour: 'green' } }] }
-    },
-  },
-  {
     name: 'Asker',
     async run(_prompt, call) {
       const schema = { type: 'object', properties: { size: { type: 'string' } }, required: ['size'] }
@@ -112,16 +105,6 @@ test('two turns with a tool and reasoning, in pieces', { skip }, async (t) => {
   assert.deepEqual(await turn(), ['0 before; ', 'sunny in Rome'])
   agent.addMessage({ id: 'second', role: 'user', content: 'Oslo' })
   assert.deepEqual(await turn(), ['1 before; ', 'sunny in Oslo'])
-})
-
-test('the agent has the client run a tool', { skip }, async () => {
-  const agent = agentFor('caller')
-  const tools = [{ name: 'paint', description: 'Paints.', parameters: { type: 'object', properties: {} } }]
-  const { newMessages } = await run(agent, { tools })
-  const [call] = newMessages.findLast(({ toolCalls }) => toolCalls !== undefined).toolCalls
-  assert.deepEqual([call.function.name, JSON.parse(call.function.arguments)], ['paint', { colour: 'green' }])
-  agent.addMessage({ id: '3', role: 'tool', toolCallId: call.id, content: 'green' })
-  assert.equal((await run(agent, { tools })).text, 'It is green now.')
 })
 
 test('a question is an interrupt, and the answer goes on with the run', { skip }, async (t) => {

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { shows } from '../clients.mjs'
-import { QUESTION } from '../weather.mjs'
+import { QUESTION, THOUGHT } from '../weather.mjs'
 
 const program = fileURLToPath(new URL('node_modules/@openai/codex/bin/codex.js', import.meta.url))
 const skip = existsSync(program) ? false : 'the package is not installed: cd test/interop/codex && npm ci'
@@ -24,6 +24,8 @@ const wanted = {
   'Which city?': [/where$/, {}],
 }
 
+/** What it has asked to be answered with. */
+const accepted = new Set()
 /** How often the agent has refused a prompt. */
 let refusals = 0
 
@@ -36,7 +38,8 @@ const agent = {
       refusals += 1
       throw new Fault('invalid', 'There is no such city')
     }
-    call.event({ type: 'reasoning', text: 'Let me see.' })
+    accepted.add(call.headers.get('accept'))
+    call.event({ type: 'reasoning', text: THOUGHT })
     const [name, args] = wanted[prompt] ?? []
     const tool = clientTools.find((one) => name?.test(one.name))
     if (tool !== undefined && done === undefined) return yield { toolCalls: [{ name: tool.name, args }] }
@@ -109,12 +112,14 @@ test('Codex says hello, goes on, runs a command and calls a tool', { skip, timeo
   }
   const first = await ask('Hello')
   assert.equal(textOf(first), 'You said Hello, after 0.')
+  assert.deepEqual(itemsOf(first, 'reasoning').map(({ text }) => text), [THOUGHT])
   const second = await ask('Run it', 'resume', '--last')
   const [command] = itemsOf(second, 'command_execution')
   assert.match(command.aggregated_output, /it ran/)
   assert.match(textOf(second), /^You said Run it, after 1\. exec_command: .*it ran/s)
   const third = await ask('What time is it?', 'resume', '--last')
   assert.match(textOf(third), /^You said What time is it\?, after 2\. \w+__now: .*Noon\./s)
+  assert.deepEqual([...accepted], ['text/event-stream'])
 })
 
 test('Codex is asked, and told of an error once', { skip, timeout: 120_000 }, async (t) => {
