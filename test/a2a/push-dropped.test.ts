@@ -6,7 +6,7 @@ import { memoryStore } from '../../lib/index.ts'
 import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import { listed } from '../fixtures/fleet.ts'
 import { config, house, taskOf, webhook, wordsOf } from '../fixtures/webhook.ts'
-import { large } from '../fixtures/large-push.ts'
+import { large, LENGTH } from '../fixtures/large-push.ts'
 
 const part = { type: 'text', text: 'more' } as const
 
@@ -91,6 +91,19 @@ test('the end of a task that is being written as the server closes is left to ot
   const after = house(t, {}, memory)
   assert.deepEqual(wordsOf(await hook.until(2)), ['task submitted 0', 'task completed 0'])
   await eventually(() => after.push.status.bytes === 0, 'nothing is held')
+})
+
+test('a whole task that is being posted is counted until it is', async (t) => {
+  const { service, push } = house(t, { timeoutMs: 60_000 }, undefined, { dialectOf: large })
+  let answer: (() => void) | undefined
+  const hook = await webhook(t, (response) => { answer = () => response.end() })
+  await push.register(await taskOf(service), config(hook.url), '0.3')
+  await hook.until(1)
+  const during = push.status.bytes
+  answer!()
+  await eventually(() => push.status.waiting === 0, 'nothing waits')
+  const more = during - push.status.bytes
+  assert.ok(more >= 2 * LENGTH && more < 2 * LENGTH + 5_000, `${more} bytes`)
 })
 
 test('a message with one configuration too many is refused, and the next one is taken', async (t) => {

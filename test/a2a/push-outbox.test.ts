@@ -80,7 +80,12 @@ test('those of a process that closed are taken over, of each configuration in or
 test('what cannot be read is not taken over, and what lies behind it is', async (t) => {
   const store = memoryStore({ isShared: true })
   const lines: string[] = []
-  const [gone, here] = [sender(t, store), sender(t, store, lines)]
+  const limits: number[] = []
+  const here = sender(t, { ...store, list(collection, owner, limit, before) {
+    if (collection === 'push-events') limits.push(limit)
+    return store.list(collection, owner, limit, before)
+  } }, lines)
+  const gone = sender(t, store)
   const { id } = gone.nodes
   await gone.outbox.keep(event('t', '1'))
   await gone.close()
@@ -96,7 +101,7 @@ test('what cannot be read is not taken over, and what lies behind it is', async 
     store.write(key, wrong[count % wrong.length]!, 60_000, 0)
   }
   const { isEmpty, lines: taken } = await here.outbox.takeOver(id, Infinity)
-  assert.deepEqual([isEmpty, bodies(taken)], [false, [['1']]])
+  assert.deepEqual([isEmpty, bodies(taken), limits], [false, [['1']], [100, 100]])
   assert.equal(lines.length, 1)
 })
 

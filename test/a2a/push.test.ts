@@ -53,6 +53,38 @@ test('a connection is used again, and one that the receiver has closed is made a
   assert.equal(hook.received.length, 4)
 })
 
+test('a kept connection that breaks under a post is made again, once, and a new one is not', async (t) => {
+  const hook = await webhook(t, (response, nth) => {
+    if (nth === 1 || nth > 2) response.socket!.resetAndDestroy()
+    else response.end('ok')
+  })
+  const post = poster(t)
+  assert.equal((await post(hook.url)).status, 200)
+  await new Promise((resolve) => { setImmediate(resolve) })
+  assert.equal((await post(hook.url)).status, 200)
+  assert.equal(hook.received.length, 3)
+  await new Promise((resolve) => { setImmediate(resolve) })
+  // The first was kept, the next is new.
+  await assert.rejects(post(hook.url), { code: 'ECONNRESET' })
+  assert.equal(hook.received.length, 5)
+  await assert.rejects(post(hook.url), { code: 'ECONNRESET' })
+  assert.equal(hook.received.length, 6)
+})
+
+test('however many hosts there are, few connections are kept', async (t) => {
+  const open = new Set<unknown>()
+  const hook = await webhook(t, (response) => {
+    const { socket } = response
+    open.add(socket)
+    socket!.once('close', () => open.delete(socket))
+    response.end('ok')
+  })
+  const post = poster(t)
+  for (let nth = 0; nth < 80; nth++) await post(`http://hooks-${nth}.example:${hook.port}/`)
+  await eventually(() => open.size === 64, 'only some are kept')
+  assert.equal(hook.connections, 80)
+})
+
 test('a name is connected to at the address that was checked, whatever it stands for', async (t) => {
   const hook = await webhook(t)
   const { status } = await poster(t)(`http://hooks.invalid:${hook.port}/a`)
@@ -88,6 +120,50 @@ test('of an answer no more is read than keeps its connection usable', async (t) 
   assert.equal((await poster(t)(hook.url)).status, 200)
   await eventually(() => isLeft, 'the receiver is left')
   assert.ok(sent < 1e8, `${sent} bytes were sent`)
+})
+
+test('a long answer is left at once, and a short one is read to its end', async (t) => {
+  // No time passes: what is left is left for its length.
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const hook = await webhook(t, (response, nth) => {
+    if (nth === 0) response.write(Buffer.alloc(4_097))
+    else response.end(Buffer.alloc(4_096))
+  })
+  const post = poster(t)
+  for (let nth = 0; nth < 3; nth++) {
+    assert.equal((await post(hook.url)).status, 200)
+    await new Promise((resolve) => { setImmediate(resolve) })
+  }
+  assert.equal(hook.connections, 2)
+})
+
+test('one that is given up before it leaves is not posted', async (t) => {
+  const hook = await webhook(t)
+  const made = courier()
+  t.after(() => made.close())
+  const leaving = new AbortController()
+  const inquirer = { owner: 'ann', signal: leaving.signal }
+  const posting = made.post(config(hook.url), 'application/json', '1', inquirer)
+  leaving.abort(new Error('not wanted'))
+  await assert.rejects(posting, /not wanted/)
+  assert.equal((await made.post(config(hook.url), 'application/json', '2', ann)).status, 200)
+  assert.deepEqual(hook.received.map(({ body }) => body), ['2'])
+})
+
+test('what goes to https speaks TLS, and to nobody whom it cannot verify', async (t) => {
+  const first: number[] = []
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).once('data', (bytes) => {
+      first.push(bytes[0]!)
+      socket.end()
+    })
+  })
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  t.after(() => { server.close() })
+  const { port } = server.address() as AddressInfo
+  await assert.rejects(poster(t)(`https://hooks.example:${port}/`), Error)
+  // A handshake of TLS.
+  assert.deepEqual(first, [0x16])
 })
 
 test('an answer whose body never ends is left when the time is over', async (t) => {

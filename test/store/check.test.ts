@@ -383,6 +383,20 @@ const table: readonly (readonly [rule: string, mistakes: Readonly<Record<string,
   }],
   ['only the expected version is removed, once', {
     'removes any': (store) => ({ remove: (place) => store.remove(place, 'any') }),
+    'removes what is newer': (store, memory) => ({
+      remove: async (place, expected) => {
+        const { version = 0 } = memory.read(place) ?? {}
+        const isOlder = expected !== 'any' && expected > 0 && expected < version
+        return store.remove(place, isOlder ? version : expected)
+      },
+    }),
+    'says yes once, and removes nothing': (_store, memory) => ({
+      remove: async (place, expected) => {
+        const entry = memory.read(place)
+        const isThere = entry !== undefined && (expected === 'any' || expected === entry.version)
+        return isThere && memory.write({ ...place, collection: 'removed' }, '', 60_000, 0) !== undefined
+      },
+    }),
     'takes 0 for any': (store) => ({ remove: (place, expected) => store.remove(place, expected || 'any') }),
     'always says yes': (store) => ({ remove: async (...place) => await store.remove(...place) || true }),
     'always says no': (store) => ({ remove: async (...place) => await store.remove(...place) && false }),
@@ -709,11 +723,13 @@ test('an option that cannot be meant is refused before anything is made', async 
 })
 
 test('what makes no store is told so', async () => {
-  const none: () => Store = Object.assign(() => undefined)
-  await assert.rejects(checkStore(none), {
-    name: 'TypeError',
-    message: 'What checkStore was given to call has returned no store; write () => sqliteStore(file)',
-  })
+  const none = [() => undefined, async () => undefined] as unknown as readonly (() => Store)[]
+  for (const make of none) {
+    await assert.rejects(checkStore(make), {
+      name: 'TypeError',
+      message: 'What checkStore was given to call has returned no store; write () => sqliteStore(file)',
+    })
+  }
 })
 
 test('a rule that may take as long as it likes is not over after a moment', async () => {
@@ -734,6 +750,8 @@ test('what was made is closed, also where that fails', async () => {
     open++
     return { ...memoryStore({ isShared: true }), close: () => { if (--open === 0) throw new Error('no') } }
   }
-  await checkStore(make, { only: ['\'any\' writes over whatever there is'] })
-  assert.equal(open, 0)
+  for (const making of [make, async () => make()]) {
+    await checkStore(making, { only: ['\'any\' writes over whatever there is'] })
+    assert.equal(open, 0)
+  }
 })
