@@ -22,6 +22,7 @@ function read(value: string, log?: Log): Pair | undefined {
 test('a kept value is read, and what is none counts as absent', () => {
   assert.deepEqual(read('{"one":"1","two":[2],"three":3}'), { one: '1', two: [2], three: 3 })
   const { log, lines } = logged()
+  assert.deepEqual(read('{"one":"1"}', log), { one: '1' })
   assert.equal(readStored('pairs', undefined, decoded(isPair), log), undefined)
   assert.deepEqual(lines, [])
   for (const value of ['', '{"one":"1"', 'no JSON', 'null', '1', '"one"', '[]', '{}', '{"one":1}']) {

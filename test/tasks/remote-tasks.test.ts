@@ -205,6 +205,10 @@ test('a task is followed where it runs, from as it stands to its end, which is k
   const late = await followed(two, id)
   await eventually(() => late.said.length > 0)
   assert.deepEqual(late.said, ['begin completed a'])
+  // Nor is anything looked up or told after it.
+  for (const { remote } of [one, two]) remote.stopWatchers()
+  await new Promise((resolve) => setTimeout(resolve, 5 * two.cluster.beatMs))
+  assert.deepEqual([there.said, here.said, late.said.length, network.opened.length], [all, all, 1, 1])
 })
 
 test('who leaves hears nothing more, whenever that is', async () => {

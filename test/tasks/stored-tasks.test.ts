@@ -26,6 +26,8 @@ const seed: TaskSeed = {
   sessionId: undefined, ttlMs: undefined,
 }
 
+const later = (ms = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
 /** A run that counts how often it is cancelled. */
 function runOf(): RunningTask & { readonly cancels: () => number } {
   let cancelled = 0
@@ -135,9 +137,11 @@ test('a task that cannot be taken now can be later', async () => {
   const id = await waiting(processOn(store))
   const tasks = processOn(store)
   const seen = await tasks.get('ann', id) as Task
-  store.failWith(new Error('not reached'))
-  await assert.rejects(async () => tasks.take(seen), /not reached/)
-  assert.equal(tasks.isCurrent(seen), false)
+  for (const error of [new Error('not reached'), new Fault('busy', 'not reached')]) {
+    store.failWith(error)
+    await assert.rejects(async () => tasks.take(seen), error)
+    assert.equal(tasks.isCurrent(seen), false)
+  }
   store.failWith(undefined)
   await tasks.take(seen)
   assert.equal(tasks.isCurrent(seen), true)
@@ -171,6 +175,29 @@ test('a running task goes on though what is kept of it is damaged, and its end m
     one.move(id, 'completed')
     await eventually(async () => (await two.get('ann', id))?.status.state === 'completed')
   }
+})
+
+test('what is damaged while it is written is no sign that another process has the task', async () => {
+  const store = damagedStore()
+  let answer = (): void => {}
+  let isSlow = false
+  const one = processOn({ ...store, isShared: true, write: async (...all) => {
+    const version = store.write(...all)
+    if (isSlow) await new Promise<void>((resolve) => { answer = resolve })
+    return version
+  } })
+  const run = runOf()
+  const { id } = await one.create(seed, run)
+  isSlow = true
+  one.move(id, 'working')
+  await later()
+  store.damage('tasks', () => 'no JSON')
+  const looked = one.stored!.recheck()
+  await later()
+  isSlow = false
+  answer()
+  await looked
+  assert.deepEqual([run.cancels(), one.runOf(id)], [0, run])
 })
 
 test('a running task that another has written over is lost, whether that can be read or not', async () => {
@@ -350,7 +377,6 @@ function processWith(
   }
 }
 
-const later = (ms = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const away = new Fault('busy', 'The store cannot be reached')
 const tooLarge = new Fault('too-large', 'What is kept may have 5 bytes')
 
@@ -758,6 +784,10 @@ test('what waits here is listed as it is kept, where that is newer or gone', asy
   const [listed] = await one.tasks.list('ann')
   assert.equal(listed?.status.state, 'working')
   // Here it is newer than there.
+  two.fail(away, 1)
+  two.tasks.move(id, 'auth-required')
+  await two.tasks.whenPersisted(id)
+  assert.equal((await two.tasks.list('ann'))[0]?.status.state, 'auth-required')
   one.memory.remove(taskKeyOf('ann', id), 'any')
   const [known] = await one.tasks.list('ann')
   assert.equal(known?.status.state, 'input-required')
