@@ -27,6 +27,12 @@ const TIME = '2024-02-03T04:05:06.000Z'
 const time = { json: { type: 'string', format: 'date-time' }, good: [TIME], bad: [1, null, {}] }
 /** The same, with more keywords. */
 const times = { good: [TIME], bad: [1, 'x'], format: 'date-time' }
+/** A time, or its milliseconds. */
+const ofUnion = {
+  json: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'number' }] }, good: [TIME, 1], bad: [{}],
+}
+/** The words of a boolean. */
+const spoken = { good: ['true', 'yes', 'off', '0'], bad: ['maybe', '', 1] }
 const text = { json: { type: 'string' }, good: ['', 'a'], bad: [1, null] }
 /** Of `/^a/i`: JSON Schema has no flags. */
 const anyCase = { ...text, good: ['a', 'A'], bad: [1] }
@@ -66,7 +72,10 @@ const libraries = skip ? [] : [
     boolean: [z.boolean(), { json: { type: 'boolean' }, good: [true], bad: ['true', 1] }],
     'coerce.boolean': [z.coerce.boolean(), { json: { type: 'boolean' }, good: [true, false], bad: [] }],
     stringbool: [z.stringbool(),
-      { json: { type: 'string' }, good: [], bad: [1], output: { type: 'boolean' } }],
+      { ...spoken, output: { type: 'boolean' } }],
+    'stringbool of own words': [z.stringbool({ truthy: ['ja'], falsy: ['nein'] }),
+      { json: { type: 'string', enum: ['ja', 'nein'] }, good: ['ja', 'nein'], bad: ['true', 1] }],
+    'date of a union': [z.union([z.string(), z.number()]).pipe(z.coerce.date()), ofUnion],
     bigint: [z.bigint(), no('bigint')], int64: [z.int64(), no('bigint')],
     'coerce.bigint': [z.coerce.bigint(),
       oneWay({ json: { type: 'integer' }, good: [1], bad: [1.5] }, 'bigint')],
@@ -168,7 +177,7 @@ const libraries = skip ? [] : [
       return node
     })(), tree],
     stringbool: [mini.stringbool(),
-      { json: { type: 'string' }, good: [], bad: [1], output: { type: 'boolean' } }],
+      { ...spoken, output: { type: 'boolean' } }],
   }],
   ['zod', (x) => z3.object({ x }), {
     'regex with flags': [z3.string().regex(/^a/i), anyCase],
@@ -351,6 +360,8 @@ function valibotRows(others = {}) {
     any: [v.any(), open], unknown: [v.unknown(), open], never: [v.never(), never],
     'a check of anything': [v.pipe(v.any(), v.check((one) => one === 1)), no('custom check of any')],
     date: [v.date(), date('date')], toDate: [v.pipe(v.string(), v.toDate()), time],
+    'date of a union': [v.pipe(v.union([v.string(), v.number()]), v.toDate()), ofUnion],
+    parseBoolean: [v.pipe(v.string(), v.parseBoolean()), { ...spoken, output: { type: 'boolean' } }],
     'transformed timestamp': [v.pipe(v.string(), v.isoTimestamp(), v.transform((one) => new Date(one))),
       oneWay(times, 'transform')],
     'timestamp to a date': [v.pipe(v.string(), v.isoTimestamp(), v.toDate()), times],

@@ -266,6 +266,33 @@ test('of a result a default is there, a date is a text, and what is transformed 
   }
 })
 
+test('words that are read as true or false are the choices of a text', () => {
+  const transform = (input: string, payload: { issues: object[] }): unknown => {
+    payload.issues.push({ expected: 'stringbool', values: ['ja', 'nein'], input })
+    return {}
+  }
+  const older = mini('pipe', { in: mini('string'), out: mini('transform', { transform }) })
+  const parsed = { ...change('parse_boolean'), expects: '(true | 1 | "ja" | "nein")' }
+  for (const schema of [
+    mini('pipe', { in: mini('string'), out: mini('boolean'), transform }),
+    mini('pipe', { in: older, out: mini('boolean') }), piped(val('string'), parsed),
+  ]) {
+    const { json, isBest } = libraryForm(schema, 'input')!
+    assert.deepEqual([json, isBest], [{ type: 'string', enum: ['ja', 'nein'] }, true])
+    assert.deepEqual(libraryForm(schema, 'output')?.json, { type: 'boolean' })
+  }
+})
+
+test('what is a text of several things that become a date is a time', () => {
+  const union = { anyOf: [{ ...text, format: 'date-time' }, { type: 'number' }] }
+  const several = [val('string'), val('number')]
+  const made = piped(val('union', { options: several }), change('to_date'))
+  assert.deepEqual(libraryForm(made, 'input')?.json, union)
+  const choices = mini('union', { options: [mini('string'), mini('number')] })
+  const piping = mini('pipe', { in: choices, out: mini('date', { coerce: true }) })
+  assert.deepEqual(libraryForm(piping, 'input')?.json, union)
+})
+
 test('what JSON Schema cannot say is named with its place', () => {
   const date = z3('Date')
   const rows: readonly (readonly [Raw, string, string])[] = [

@@ -62,8 +62,15 @@ const TIME = '2000-01-01T00:00:00.000Z'
 
 /** The form of texts that are times, where one does not say so; undefined where they are something else. */
 export function timesOf(json: JsonObject): JsonObject | undefined {
-  const { pattern, ...others } = json
-  if (json['type'] !== 'string' || json['format'] !== undefined) return undefined
+  const { pattern, anyOf, type, ...more } = json
+  if (Array.isArray(anyOf)) {
+    // What is a text of several things.
+    const several = anyOf.map((one) => isObject(one) ? timesOf(one) ?? one : one)
+    return several.every((one, index) => one === anyOf[index]) ? undefined : { ...json, anyOf: several }
+  }
+  const isText = type === 'string' || (Array.isArray(type) && type.includes('string'))
+  if (!isText || json['format'] !== undefined) return undefined
+  const others = { type, ...more }
   if (fits(json, TIME)) return { ...json, format: DATE.format }
   // Arktype's own pattern, which not every engine runs: the format says as much.
   const isOfTimes = typeof pattern === 'string' && fits(others, TIME) && new RegExp(pattern).test(TIME)

@@ -75,7 +75,7 @@ class Reading {
     this.#around.add(schema)
     const bare = this.#write(part, path, isCoerced || part.isCoerced === true)
     this.#around.delete(schema)
-    this.isFuller ||= part.isFlagged === true
+    this.isFuller ||= part.isFuller === true
     // A default is one of what comes in; some libraries have it of what comes out.
     const initial = this.#side === 'input' ? jsonValue(part.initial) : undefined
     const hasInitial = initial !== undefined && fits(bare, initial)

@@ -30,8 +30,8 @@ export interface Part {
   readonly isCoerced?: boolean
   /** It has checks that JSON Schema cannot say. */
   readonly isNarrowed?: boolean
-  /** It has an expression with flags, which its library would write without them. */
-  readonly isFlagged?: boolean
+  /** Its library would write less of it: no flags of an expression, any text for the words of a boolean. */
+  readonly isFuller?: boolean
   /** Whether its key may be left out. Left out: as its type and what is in it have it. */
   readonly isOptional?: boolean | undefined
   /** What it was made of, and what comes of it. */

@@ -50,11 +50,21 @@ export function readValibot(schema: object, side: Side): Part | undefined {
   const last = steps.findLastIndex(isChange)
   const change = steps[last]!
   const target = change['kind'] === 'schema' ? change : { kind: 'schema', type: madeBy(change) }
+  const options = first['type'] === 'string' ? wordsOfBoolean(steps[cut]!) : []
+  const isFuller = options.length > 0
+  const from = isFuller ? { kind: 'schema', type: 'picklist', options }
+    : { ...first, pipe: [first, ...steps.slice(0, cut)] }
   return {
-    type: 'pipe', from: { ...first, pipe: [first, ...steps.slice(0, cut)] },
+    type: 'pipe', from, isFuller,
     to: { ...target, pipe: [target, ...steps.slice(last + 1)] },
     more: descriptionOf(steps.slice(0, last)),
   }
+}
+
+/** The words that `v.parseBoolean()` takes, in quotation marks among what it expects. */
+export function wordsOfBoolean({ type, expects }: Raw): readonly string[] {
+  if (type !== 'parse_boolean' || typeof expects !== 'string') return []
+  return [...expects.matchAll(/"([^"]+)"/g)].map(([, word]) => word!)
 }
 
 /** The steps of a pipeline, with those of the pipelines in it. */

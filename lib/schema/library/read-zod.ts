@@ -29,6 +29,7 @@ export function readZod(schema: object, side: Side): Part | undefined {
   if (name === 'effects') return effectOf(def, more)
   const isAlone = isOld ? nameOfOld(catchall) === 'ZodNever' : defOf(catchall)['type'] === 'never'
   const { optin, optout, traits } = rawOf(core)
+  const spoken = type === 'pipe' && !isOld ? wordsOfBoolean(def) : []
   return {
     type: type === 'union' && isExclusive(def) ? 'xor' : type, more,
     properties: made(def['shape']), rest: rest ?? (isAlone ? undefined : catchall),
@@ -36,14 +37,24 @@ export function readZod(schema: object, side: Side): Part | undefined {
     key: def['keyType'], isLoose: def['mode'] === 'loose',
     isWhole: def['partial'] !== true && !isLenient(def['keyType']),
     inner: def['getter'] ?? innerType ?? valueType ?? def['element'] ?? element,
-    several: options ?? items ?? [left, right], from: def['in'], to: def['out'],
+    several: options ?? items ?? [left, right], to: def['out'],
+    from: spoken.length === 0 ? def['in'] : { _zod: { def: { type: 'literal', values: spoken } } },
     choices: isOld && name === 'literal' ? [def['value']] : membersOf(def['entries'] ?? def['values']),
     initial: made(def['defaultValue']), isCoerced: def['coerce'] === true,
     isNarrowed: checks.some(({ check }) => check === 'custom'),
-    isFlagged: checks.some(({ pattern }) => hasOwnFlags(rawOf(pattern)['flags'])),
+    isFuller: spoken.length > 0 || checks.some(({ pattern }) => hasOwnFlags(rawOf(pattern)['flags'])),
     isOptional: traits !== undefined ? (side === 'input' ? optin : optout) !== undefined
       : isOld && name === 'catch' ? side === 'input' : undefined,
   }
+}
+
+/** Of `z.stringbool()`: its words, which only its transformation knows, and tells of a text that is none. */
+function wordsOfBoolean(def: Raw): readonly unknown[] {
+  const transform: unknown = def['transform'] ?? defOf(defOf(def['in'])['out'])['transform']
+  if (typeof transform !== 'function' || !String(transform).includes('stringbool')) return []
+  const issues: unknown[] = []
+  transform('\0', { value: '\0', issues })
+  return itemsOf(rawOf(issues[0])['values'])
 }
 
 function defOf(schema: unknown): Raw {

@@ -8,7 +8,7 @@ import { isObject, isWritten } from '../rule.ts'
 import { DATE, GAP, gapIn, gapOf, isOpen, referenceTo, rewritten, timesOf } from './json-form.ts'
 import { libraryForm } from './library-form.ts'
 import { hasOwnFlags, itemsOf, rawOf, wordOf } from './library-part.ts'
-import { isChange, isCheck, madeBy } from './read-valibot.ts'
+import { isChange, isCheck, madeBy, wordsOfBoolean } from './read-valibot.ts'
 import { typeBoxForm } from './typebox.ts'
 import type { JsonObject } from '../rule.ts'
 import type { Gap } from './json-form.ts'
@@ -141,6 +141,8 @@ const libraryOptions: ReadonlyMap<string, (side: Side) => object> = new Map<stri
       }
       if (isOpen(jsonSchema) && isCheck(action)) return gapOf(type)
       if (errors === undefined || !isChange(action)) return jsonSchema
+      const spoken = side === 'input' && jsonSchema['type'] === 'string' ? wordsOfBoolean(action) : []
+      if (spoken.length > 0) return { ...jsonSchema, enum: spoken }
       const made = madeBy(action)
       return made === 'date' ? DATE : made === 'transform' || made === 'bigint' ? gapOf(made)
         : made === 'unknown' ? {} : { type: made }
