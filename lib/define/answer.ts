@@ -303,7 +303,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     }
     const fresh = piece.text === undefined || piece.text === '' ? [] : [...this.addBlock(text(piece.text))]
     for (const item of piece.content ?? []) fresh.push(...this.#item(item))
-    if (fresh.length === 0 && this.content.length === 0 && piece.data !== undefined) {
+    if (fresh.length === 0 && this.isEmpty && piece.data !== undefined) {
       fresh.push(...this.addBlock(text(jsonOf('An agent', piece.data))))
     }
     return fresh

@@ -27,6 +27,9 @@ export class ContentBuilder {
     this.#maxBytes = maxBytes
   }
 
+  /** Whether there is nothing to show, and nothing that waits. */
+  get isEmpty(): boolean { return this.content.length === 0 && !this.#characters.isWaiting }
+
   /** Counts what is kept beside the blocks, too. Throws `Fault('too-large')`. */
   count(length: number): void {
     this.size += length

@@ -8,7 +8,7 @@ import { isRecord, text } from '../define/content.ts'
 import { Fault, asFault, publicMessage, upstreamFault } from '../define/fault.ts'
 import { describe } from '../define/log.ts'
 import { requireScopes } from '../define/principal.ts'
-import { warnOfAnswer, warnOfData } from './service.ts'
+import { warnOfAnswer, warnOfData, warnOfFiles } from './service.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { AgentResult, Answer, Emit } from '../define/answer.ts'
@@ -60,20 +60,23 @@ async function sequence(
   let answer: Answer = textAnswer('')
   let input = query
   let last: Attempt | undefined
+  let before: Member | undefined
   for (const [index, agent] of agents.entries()) {
     // The reply is what the last agent answers.
     const lastEmit = index === agents.length - 1 ? emit : undefined
     const one = await attempt(service, group, agent, input, call, lastEmit, listener)
     results.push(one.result)
-    // What it gives besides its text ends here.
-    if (one.answer !== undefined && lastEmit === undefined && index < agents.length - 1) {
-      warnOfData(service.log, agent, one.answer, `the group '${group.name}'`, call.requestId)
-    }
     last = one
     if (one.answer === undefined) {
       if (group.onAgentError === 'stop') throw stopped(one, results)
       continue
     }
+    // What the one before gave besides its text ends here; its files were shown where each agent is.
+    if (before !== undefined) {
+      warnOfData(service.log, before, answer, `the group '${group.name}'`, call.requestId)
+      if (listener === undefined) warnOfFiles(service.log, before, answer, group, call.requestId)
+    }
+    before = agent
     answer = one.answer
     input = answer.text
     if (answer.state === 'completed') continue

@@ -71,7 +71,7 @@ export interface Service {
 }
 
 /** What may be wrong with a definition: each is told once. */
-type Flaw = 'description' | 'answer' | 'reply' | 'data' | 'failure'
+type Flaw = 'description' | 'answer' | 'reply' | 'data' | 'files' | 'failure'
 
 const warned = new WeakMap<Log, WeakMap<object, Set<Flaw>>>()
 
@@ -105,6 +105,16 @@ export function warnOfData(
   const { kind = 'tool', name }: { readonly kind?: string; readonly name: string } = about
   warnOnce(log, about, 'data', `The ${kind} '${name}' answered with data beside its text, which clients of `
     + `${clients} do not get; write what people need into the text`, { request: requestId })
+}
+
+/** What answered with files in the middle of a group, whose next agent and caller get its text alone. */
+export function warnOfFiles(
+  log: Log, { kind, name }: Agent | Group, { content }: Answer, group: Group, requestId: string,
+): void {
+  if (content.every(({ type }) => type === 'text')) return
+  warnOnce(log, group, 'files', `The ${kind} '${name}' answered with files in the middle of the group `
+    + `'${group.name}', where only its text goes on; give them in its last agent, or write an address into `
+    + 'the text', { request: requestId })
 }
 
 /** What failed with more than a text, where an error has nothing else. */

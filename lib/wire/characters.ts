@@ -7,6 +7,8 @@
 export class WholeCharacters {
   #half = ''
 
+  get isWaiting(): boolean { return this.#half !== '' }
+
   /** A piece with what has waited for it, and without what waits now. Any other half is U+FFFD. */
   take(piece: string): string {
     if (piece === '') return ''

@@ -111,6 +111,23 @@ test('of agents in parallel who have no words only the files are told', async ()
   assert.deepEqual([drawn.text, drawn.content], ['', [file]])
 })
 
+test('files in the middle of a sequence are told to its author, once; not those of the reply', async () => {
+  const file = { type: 'image', data: 'AAEC', mimeType: 'image/png' } as const
+  const drawing = agent('Drawing', () => ({ text: 'Drawn', content: [file] }))
+  const failing = agent('Failing', () => { throw new Fault('failed', 'No ink') })
+  const rows: readonly (readonly [agents: readonly ReturnType<typeof agent>[], times: number])[] = [
+    [[drawing, a], 1], [[a, drawing], 0], [[drawing], 0], [[drawing, failing], 0],
+  ]
+  for (const [agents, times] of rows) {
+    const { service, logged } = serviceOf()
+    const group = defineGroup({ name: 'Group', agents, onAgentError: 'continue' })
+    for (let round = 0; round < 2; round++) await answer(service, group, 'q', callOf())
+    const said = logged.filter(([, message]) => /answered with files/.test(message))
+    assert.equal(said.length, times, agents.map(({ name }) => name).join())
+    if (times > 0) assert.match(said[0]![1], /^The agent 'Drawing' .* of the group 'Group', where only/)
+  }
+})
+
 test('a group that cannot go on says who failed, and what was said before', async () => {
   for (const [what, group, message, who] of stopping) {
     await assert.rejects(ask(group), (error) => {

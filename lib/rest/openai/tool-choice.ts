@@ -3,7 +3,7 @@
  * in Responses, whichever of the two is asked.
  * Spec: https://platform.openai.com/docs/guides/function-calling, Tool choice
  */
-import { givenMembers, isGiven, isRecord } from '../../define/content.ts'
+import { isGiven, isRecord } from '../../define/content.ts'
 import { show } from '../../define/validate.ts'
 import { nameWithin } from './chat-tools.ts'
 import { wrongParam } from './openai-errors.ts'
@@ -46,7 +46,8 @@ export function chosenTools(tools: readonly ClientTool[], choice: unknown): Aske
  * client sees none of it. Throws `Fault('invalid')`.
  */
 export function mostCalls(body: Readonly<Record<string, unknown>>): number {
-  const { parallel_tool_calls: isParallel = true, max_tool_calls: most = Infinity } = givenMembers(body)
+  const isParallel = body['parallel_tool_calls'] ?? true
+  const most = body['max_tool_calls'] ?? Infinity
   if (typeof isParallel !== 'boolean') throw wrongParam('parallel_tool_calls', 'must be true or false')
   if (most !== Infinity && !(Number.isSafeInteger(most) && Number(most) > 0)) {
     throw wrongParam('max_tool_calls', 'must be a whole number of at least 1')
