@@ -198,7 +198,7 @@ export class LiveCall extends Lease implements Call {
 
   /** Something other than its reasoning comes of an agent. */
   endReasoning(agent?: string): void {
-    if (!this.over) this.#emit(this.#events?.endReasoning(agent), agent)
+    if (this.#events !== undefined && !this.over) this.#emit(this.#events.endReasoning(agent), agent)
   }
 
   /** Nothing more comes of any agent. */

@@ -142,10 +142,10 @@ function remember({ service, agent, message, call }: Turn, answer: Answer): Mayb
   const { conversations } = service
   const asked = remembered ?? prompt
   const answered = ownText(answer.text + shown)
-  const said: ChatMessage[] = asked === '' ? [] : [{ role: 'user', content: asked }]
-  const recorded = isNamed ? conversations.record(owner, conversationId, [
-    ...said, { role: 'assistant', content: answered },
-  ], call.history) : conversations.begin(owner, conversationId, asked, answered)
+  const reply: ChatMessage = { role: 'assistant', content: answered }
+  const added: readonly ChatMessage[] = asked === '' ? [reply] : [{ role: 'user', content: asked }, reply]
+  const recorded = isNamed ? conversations.record(owner, conversationId, added, call.history)
+    : conversations.begin(owner, conversationId, asked, answered)
   return isThenable(recorded) ? recorded.then(() => whole) : whole
 }
 

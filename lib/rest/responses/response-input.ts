@@ -82,12 +82,13 @@ export function decodeRequest(body: unknown): ResponseRequest {
   const [isStream, isBackground] = [isTrue(body, 'stream'), isTrue(body, 'background')]
   const isStored = body['store'] !== false
   if (isBackground && !isStored) throw wrongParam('store', 'must be true in the background')
+  const { clientTools, toolChoice } = chosenTools(decodeTools(body['tools'], true), body['tool_choice'])
   return {
     body, model, isStream, isStored, isBackground, isToGenerate: isTrue(body, 'generate', true),
     input: itemsBehind(previous, input),
     instructions: typeof instructions === 'string' ? instructions : undefined,
     previousId: isGiven(previous) ? nameIn(previous, 'previous_response_id') : undefined,
-    ...chosenTools(decodeTools(body['tools'], true), body['tool_choice']), maxCalls: mostCalls(body),
+    clientTools, toolChoice, maxCalls: mostCalls(body),
     format: decodeFormat(isRecord(text) ? text['format'] : undefined, true),
     metadata: isRecord(metadata) ? metadata : undefined,
   }

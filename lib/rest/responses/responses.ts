@@ -75,7 +75,9 @@ function askedItems(
   service: Service, owner: string, request: Pick<ResponseRequest, 'previousId' | 'input'>,
 ): MaybePromise<AskedItems> {
   return andThen(itemsBefore(service, owner, request), (before) => (
-    andThen(resolveReferences(service, owner, request.input, before), (own) => ({ before, ...own }))
+    andThen(resolveReferences(service, owner, request.input, before), ({ input, readLength }) => (
+      { before, input, readLength }
+    ))
   ))
 }
 
