@@ -5,7 +5,7 @@ import test from 'node:test'
 import { memoryStore } from '../../lib/index.ts'
 import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
 import { listed } from '../fixtures/fleet.ts'
-import { config, house, taskOf, webhook, wordsOf } from '../fixtures/webhook.ts'
+import { config, firstHeld, house, taskOf, webhook, wordsOf } from '../fixtures/webhook.ts'
 import { large, LENGTH } from '../fixtures/large-push.ts'
 
 const part = { type: 'text', text: 'more' } as const
@@ -91,6 +91,26 @@ test('the end of a task that is being written as the server closes is left to ot
   const after = house(t, {}, memory)
   assert.deepEqual(wordsOf(await hook.until(2)), ['task submitted 0', 'task completed 0'])
   await eventually(() => after.push.status.bytes === 0, 'nothing is held')
+})
+
+test('what waits for a webhook of a task that runs is posted in the farewell of a server', async (t) => {
+  for (const store of [undefined, memoryStore({ isShared: true })]) {
+    const { service, push } = house(t, {}, store)
+    const { answer, release } = firstHeld()
+    const hook = await webhook(t, answer)
+    const task = await taskOf(service)
+    await push.register(task, config(hook.url), '1.0')
+    await hook.until(1)
+    service.tasks.move(task.id, 'working')
+    await service.tasks.whenPersisted(task.id)
+    service.tasks.stopWatchers()
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => { setImmediate(resolve) })
+    release()
+    await push.idle(60_000)
+    await push.close()
+    assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'status working'])
+    assert.equal(push.status.bytes, 0)
+  }
 })
 
 test('a whole task that is being posted is counted until it is', async (t) => {

@@ -82,6 +82,52 @@ test('a statement that met another one is tried again, any other is not', async 
   }
 })
 
+test('each expected version has its statement', async () => {
+  const values: (readonly unknown[])[] = []
+  const { pool, asked } = pooled((_text, given) => {
+    values.push(given)
+    return [{ version: '9' }]
+  })
+  const store = postgresStore(pool)
+  for (const expected of ['any', 0, 7] as const) await store.write(place, 'x', Infinity, expected)
+  const kinds = asked.map((text) => /^UPDATE/.test(text) ? 'next' : /WHERE NOT/.test(text) ? 'new' : 'any')
+  assert.deepEqual(kinds, ['any', 'new', 'next'])
+  const given = values.splice(0).map((all) => all.slice(3))
+  assert.deepEqual(given, [['x', null], ['x', null], ['x', null, 7]])
+  for (const expected of ['any', 7] as const) assert.equal(await store.remove(place, expected), true)
+  assert.deepEqual(values.map((all) => all[3]), [null, 7])
+})
+
+test('tables that are missing are made before anything is asked, and only those', async () => {
+  for (const isThere of [true, false]) {
+    const asked: string[] = []
+    let id = isThere ? '7' : null
+    const { pool } = pooled(() => [])
+    const store = postgresStore(Object.assign(pool, { async query({ text }: Asked) {
+      const isFind = /to_regclass\('\w+_topics'\)::oid/.test(text)
+      asked.push(isFind ? 'find' : /CREATE/.test(text) ? 'create' : 'read')
+      if (asked.at(-1) === 'create') id = '7'
+      return { rows: asked.at(-1) === 'find' ? [{ id }] : [] }
+    } }))
+    assert.deepEqual([await store.read(place), await store.read(place)], [undefined, undefined])
+    assert.deepEqual(asked, isThere ? ['find', 'read', 'read'] : ['find', 'create', 'find', 'read', 'read'])
+  }
+})
+
+test('after close nobody hears anything, and nobody can follow', async () => {
+  const client = Object.assign(new EventEmitter(), { async query() {}, release() {} })
+  const { pool } = pooled(() => [{ last: 1, number: null }])
+  const store = postgresStore(Object.assign(pool, { connect: async () => client }))
+  const heard: string[] = []
+  await store.follow('topic', 'now', (text) => heard.push(text))
+  client.emit('notification', { payload: 'topic 1 2 said' })
+  const listeners = client.listeners('notification')
+  await store.close?.()
+  for (const hear of listeners) hear({ payload: 'topic 2 3 late' })
+  assert.deepEqual(heard, ['said'])
+  await assert.rejects(async () => store.follow('topic', 'now', () => {}), /The store is closed/)
+})
+
 test('one who collides for ever is told that the store is busy', async () => {
   const { pool, asked } = pooled(() => { throw Object.assign(new Error('again'), { code: '40001' }) })
   await assert.rejects(async () => postgresStore(pool).read(place), { name: 'Fault', kind: 'busy' })

@@ -77,6 +77,29 @@ test('owners and prefixes that look like parts of a key stay apart', async () =>
   }
 })
 
+test('how much of a topic is kept is said with each event', async () => {
+  const { client, asked } = functions(() => ['1'])
+  const store = redisStore(client)
+  const keeps = [undefined, { events: 3, ms: 10 }, { events: Infinity, ms: Infinity }]
+  for (const keep of keeps) await store.publish('topic', 'said', keep)
+  const said = asked.filter((args) => args.includes('said')).map((args) => args.slice(-4))
+  // Each batch has a number, and with each event how many are kept and for how many microseconds.
+  assert.deepEqual(said, [['0', 'said', '', ''], ['1', 'said', '3', '10000'], ['2', 'said', 'all', '']])
+})
+
+test('who cannot subscribe is told so, and may try again', async () => {
+  const follower = new Follower()
+  const ask = topicsOf([])
+  const store = redisStore({
+    call: (...args: readonly string[]) => ask(args), duplicate: () => follower, subscribe() {},
+  } as unknown as RedisClient)
+  follower.refused = 1
+  await assert.rejects(async () => store.follow('one', 'now', () => {}), { kind: 'busy' })
+  const leave = await store.follow('one', 'now', () => {})
+  leave()
+  await store.close?.()
+})
+
 test('where Redis cannot be reached every method says that it is busy, and why only to the log', async () => {
   const cause = new Error('ECONNREFUSED 10.0.0.7:6379')
   const store = redisStore(functions(() => { throw cause }).client)
