@@ -248,12 +248,17 @@ test('of what is answered only what is asked is kept', async () => {
 test('who answers what no process serves is told to try again, and the question stays', async () => {
   const store = sharedStore()
   await left(store, asks)
-  const one = processOn(store, 'one', {}, { serves: () => false })
+  let tries = 0
+  const one = processOn(store, 'one', {}, { serves: () => {
+    tries += 1
+    return false
+  } })
   await assert.rejects(one.remote.answer(await seen(one), answers('Ann')), {
     kind: 'busy',
     message: 'The process that had the task has ended, and no other serves it now; try again later',
   })
-  assert.equal((await seen(one)).questions.length, 2)
+  // Nobody has changed it: nothing would come of another try.
+  assert.deepEqual([tries, (await seen(one)).questions.length], [1, 2])
 })
 
 test('a cancel reaches the process that has taken the task since it was read', async () => {
