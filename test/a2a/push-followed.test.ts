@@ -114,3 +114,22 @@ test('what of several others comes at one time is posted to once, and what was r
   await eventually(() => runs.push.status.waiting + other.push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(hooks.map(({ received }) => received.length), [2, 1, 2])
 })
+
+test('a task that is forgotten while its configuration is being kept leaves none behind', async (t) => {
+  const memory = memoryStore()
+  let keep: (() => void) | undefined
+  const { service, push, lines } = house(t, {}, { ...memory, write(key, value, keepMs, expected) {
+    const written = (): number | undefined => memory.write(key, value, keepMs, expected)
+    if (key.collection !== 'push-configs') return written()
+    return new Promise((resolve) => { keep = () => resolve(written()) })
+  } })
+  const hook = await webhook(t)
+  const task = await taskOf(service)
+  const registering = push.register(task, config(hook.url), '1.0')
+  await eventually(() => keep !== undefined, 'it is being kept')
+  await service.tasks.drop(task.id)
+  keep!()
+  await registering
+  await eventually(async () => (await push.configs.of(task)).length === 0, 'none is kept')
+  assert.deepEqual([hook.received, lines, push.status.bytes], [[], [], 0])
+})
