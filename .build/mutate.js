@@ -81,15 +81,15 @@ function compile() {
   })
   if (status !== 0) process.exit(status ?? 1)
   cpSync('LICENSE', '.test/LICENSE')
-  for (const path of ['rest/service/docs.html', 'guide', 'cli/templates']) {
+  for (const path of ['parts/docs/docs.html', 'guide', 'cli/templates']) {
     if (existsSync(`lib/${path}`)) cpSync(`lib/${path}`, `.test/lib/${path}`, { recursive: true })
   }
 }
 
-/** Files below .test/lib that begin with one of these words. */
+/** Files below .test/lib whose path, from some folder on, begins with one of these words. */
 function filesOf(words) {
   return readdirSync('.test/lib', { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.js') && words.some((word) => path.startsWith(word))).toSorted()
+    .filter((path) => path.endsWith('.js') && words.some((word) => `/${path}`.includes(`/${word}`))).toSorted()
 }
 
 function testFiles() {
@@ -170,7 +170,7 @@ async function mutate(path) {
   const lines = values.lines?.split(',').map(Number)
   const wanted = changesOf(text).filter(({ at }) => lines === undefined || lines.includes(lineOf(at)))
   const changes = some(wanted, Number(values.most), Number(values.seed))
-  const [room] = path.split('/')
+  const room = path.split('/').slice(0, 2).join('/')
   const restore = () => writeFileSync(file, text)
   const leave = () => {
     restore()

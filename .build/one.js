@@ -1,6 +1,7 @@
 /**
- * `npm run test:one -- mcp/session` compiles without checking types, and runs test/mcp/session*.test.ts. Tests
- * that read dist/ (readme, pack) see the last `npm run build`.
+ * `npm run test:one -- mcp/session` compiles without checking types, and runs test/parts/mcp/session*.test.ts:
+ * all whose path, from some folder on, begins so. Tests that read dist/ (readme, pack) see the last
+ * `npm run build`.
  */
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -8,7 +9,7 @@ import { readdirSync } from 'node:fs'
 const paths = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((path) => path.replaceAll('\\', '/')).filter((path) => path.endsWith('.test.ts'))
 const words = process.argv.slice(2)
-const wanted = paths.filter((path) => words.some((word) => path.startsWith(word)))
+const wanted = paths.filter((path) => words.some((word) => `/${path}`.includes(`/${word}`)))
 if (wanted.length === 0) {
   process.stderr.write('Name a path below test/, as in: npm run test:one -- mcp/session\n')
   process.exit(2)

@@ -12,7 +12,7 @@ import { spec, tap } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
 
 // What modules read at run time, and tsc leaves where it is.
-const READ = ['rest/service/docs.html', 'guide', 'cli/templates']
+const READ = ['parts/docs/docs.html', 'guide', 'cli/templates']
 cpSync('LICENSE', '.test/LICENSE')
 for (const path of READ) cpSync(`lib/${path}`, `.test/lib/${path}`, { recursive: true })
 

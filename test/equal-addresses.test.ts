@@ -1,7 +1,7 @@
 /** An address is one by every spelling that its specification calls equal. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { begin, serveMcp } from './mcp/client.ts'
+import { begin, serveMcp } from './parts/mcp/client.ts'
 
 const spellings: readonly (readonly [own: string, ...others: readonly string[]])[] = [
   ['https://example.com', 'https://example.com/', 'HTTPS://Example.COM:443', 'https://example.com./'],

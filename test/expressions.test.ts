@@ -16,24 +16,26 @@ const exceptions: readonly (readonly [file: string, begin: string, why: string])
   ...['what percent', 'add', 'subtract', '(?:multiply', 'divide', 'increase', '(?:decrease', '(.+?%) off',
     '(?:a )?tip', 'difference', '(.+) (?:is|as)', '(sum|', 'how many (?<to>', '(?:what(?:\'s',
   ].map((begin) => (
-    ['assistant/understand.ts', `^${begin}`, 'sentences have at most 400 characters'] as const)),
-  ['assistant/understand.ts', '^[ =]+|[ ?.=]+$', 'sentences have at most 400 characters'],
-  ['assistant/understand.ts', '!+$', 'sentences have at most 400 characters'],
-  ['assistant/understand.ts', '\\d.*that', 'a sentence and a result have at most 1,400 characters'],
-  ['assistant/understand.ts', '^(.*) ([=≈]) (.+)$', 'of an answer 1,000 characters are read'],
-  ['assistant/understand.ts', ' is (\\d[\\w ,]*?)', 'of an answer 1,000 characters are read'],
-  ['assistant/understand.ts', '^(?:.{0,30}?\\b(?:years?|months?', 'sentences have at most 400 characters'],
-  ['assistant/understand.ts', '^(?:(?:what(?:\'s| is| was| time', 'sentences have at most 400 characters'],
-  ['assistant/calculate.ts', '(?<!\\p{L}\\s*', 'expressions have at most 1,000 characters'],
-  ['assistant/calculate.ts', '(?<=\\p{L}\\s*)', 'expressions have at most 1,000 characters'],
-  ['assistant/calculate.ts', '(?<=[\\d.]\\s*)', 'expressions have at most 1,000 characters'],
-  ['assistant/calculate.ts', '(?<![\\d.^/]\\s*)', 'expressions have at most 1,000 characters'],
-  ['assistant/quantity.ts', '([\\d/]+): ', 'its text is the table in that file'],
+    ['agents/assistant/understand.ts', `^${begin}`, 'sentences have at most 400 characters'] as const)),
+  ['agents/assistant/understand.ts', '^[ =]+|[ ?.=]+$', 'sentences have at most 400 characters'],
+  ['agents/assistant/understand.ts', '!+$', 'sentences have at most 400 characters'],
+  ['agents/assistant/understand.ts', '\\d.*that', 'a sentence and a result have at most 1,400 characters'],
+  ['agents/assistant/understand.ts', '^(.*) ([=≈]) (.+)$', 'of an answer 1,000 characters are read'],
+  ['agents/assistant/understand.ts', ' is (\\d[\\w ,]*?)', 'of an answer 1,000 characters are read'],
+  ['agents/assistant/understand.ts', '^(?:.{0,30}?\\b(?:years?|months?',
+    'sentences have at most 400 characters'],
+  ['agents/assistant/understand.ts', '^(?:(?:what(?:\'s| is| was| time',
+    'sentences have at most 400 characters'],
+  ['agents/assistant/calculate.ts', '(?<!\\p{L}\\s*', 'expressions have at most 1,000 characters'],
+  ['agents/assistant/calculate.ts', '(?<=\\p{L}\\s*)', 'expressions have at most 1,000 characters'],
+  ['agents/assistant/calculate.ts', '(?<=[\\d.]\\s*)', 'expressions have at most 1,000 characters'],
+  ['agents/assistant/calculate.ts', '(?<![\\d.^/]\\s*)', 'expressions have at most 1,000 characters'],
+  ['agents/assistant/quantity.ts', '([\\d/]+): ', 'its text is the table in that file'],
   ['cli/edit-json.ts', '(?:\\s|\\/\\/', 'a comment that does not end is the end of what is read'],
   ['cli/manifest.ts', '\\b(github', 'its text is a member of the author\'s own package.json'],
-  ['define/files/tool-ui.ts', '^\\uFEFF?', 'a comment ends at its first -->, so it is read in one way'],
-  ['rest/service/docs.ts', '^ *', 'its text is the page beside it'],
-  ['schema/resource.ts', '^([^:', 'there is no text that it does not fit'],
+  ['parts/apps/tool-ui.ts', '^\\uFEFF?', 'a comment ends at its first -->, so it is read in one way'],
+  ['parts/docs/docs.ts', '^ *', 'its text is the page beside it'],
+  ['kernel/schema/resource.ts', '^([^:', 'there is no text that it does not fit'],
 ]
 
 /** Two numbers of one exception are both used. */
@@ -80,7 +82,7 @@ test('every regular expression that stands in lib takes linear time, or its text
 })
 
 test('the expression by which the page of docs reads Markdown takes no longer for what never ends', () => {
-  const page = readFileSync('lib/rest/service/docs.html', 'utf8')
+  const page = readFileSync('lib/parts/docs/docs.html', 'utf8')
   const made = /INLINE = new RegExp\(\[([^]*?)\]\.join\('\|'\), '(\w+)'\)/.exec(page)
   const [, parts = '', flags = ''] = made ?? []
   const strings = tokensOf(parts).filter(({ kind }) => kind === 'text')
@@ -99,7 +101,7 @@ test('the expression by which the page of docs reads Markdown takes no longer fo
 
 test('every regular expression that is made takes linear time, or its text is short', async (t) => {
   // The runtime has read a pattern before the expressions there do.
-  await import(pathToFileURL('.test/lib/schema/pattern.js').href)
+  await import(pathToFileURL('.test/lib/kernel/schema/pattern.js').href)
   const made = new Map<string, readonly [source: string, flags: string]>()
   const Native = globalThis.RegExp
   const note = (source: unknown, flags = ''): RegExp => {
@@ -112,7 +114,10 @@ test('every regular expression that is made takes linear time, or its text is sh
     construct: (_target, [source, flags]: [unknown, string?]) => note(source, flags),
   })
   t.after(() => { globalThis.RegExp = Native })
-  for (const room of ['wire', 'define', 'a2a', 'assistant', 'cli', 'http']) {
+  const rooms = [
+    'kernel/wire', 'kernel/define', 'kernel/http', 'floors/lines', 'parts/a2a', 'agents/assistant', 'cli',
+  ]
+  for (const room of rooms) {
     const folder = pathToFileURL(`.test/lib/${room}/`)
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       // Two read files beside the package as they load.
@@ -120,7 +125,7 @@ test('every regular expression that is made takes linear time, or its text is sh
     }
   }
   const { formats }: { readonly formats: ReadonlyMap<string, () => boolean> } = await import(
-    pathToFileURL('.test/lib/schema/format.js').href)
+    pathToFileURL('.test/lib/kernel/schema/format.js').href)
   const fuel = { pay() {} }
   for (const is of formats.values()) Reflect.apply(is, undefined, ['x-\u00e9.ab@c', fuel])
   globalThis.RegExp = Native

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import test from 'node:test'
+import { edges } from './fixtures/edges.ts'
 
 /** A file of the checkout: its path from the root, with `/`, and what is in it. */
 interface SourceFile { readonly path: string; readonly text: string }
@@ -9,54 +10,70 @@ interface SourceFile { readonly path: string; readonly text: string }
 /** What a room may take from other rooms: everything, or only what is gone when the types are. */
 interface Reach { readonly values: readonly string[]; readonly types: readonly string[] }
 
-const protocol: Reach = { values: ['run', 'tasks', 'state', 'define', 'wire'], types: ['http'] }
+/** The levels of lib/, the lowest first. A file directly in lib/ is above them all. */
+const levels = ['kernel', 'floors', 'parts', 'adapters', 'stores', 'agents', 'testing', 'cli']
+
+/** What each floor may stand on is before it. */
+const floorOrder = [
+  'files', 'openapi', 'outbound', 'kept-streams', 'questions', 'groups', 'conversations', 'idempotency',
+  'tasks', 'lines', 'reply',
+]
+
+/** The parts that a part needs: it takes from no others. */
+const needs: ReadonlyMap<string, readonly string[]> = new Map([['mcp-tasks', ['mcp']]])
+
+const values = ['wire', 'define', 'store', 'run']
 const everything: Reach = {
-  values: ['schema', 'wire', 'define', 'state', 'tasks', 'run', 'http', 'store', 'mcp', 'a2a', 'rest', 'acp'],
-  types: [],
+  values: ['schema', 'wire', 'define', 'store', 'run', 'http', 'server'], types: [],
 }
 
-/** Imports point down only; a file directly in lib/ belongs to no room and sees them all. */
+/** The rooms of the kernel that a room, or what is above it, may take from. The longest path counts. */
 const rooms: ReadonlyMap<string, Reach> = new Map([
-  ['util', { values: [], types: [] }],
-  ['wire', { values: [], types: [] }],
-  ['schema', { values: [], types: [] }],
-  ['foreign', { values: ['schema', 'wire'], types: ['define'] }],
-  ['define', { values: ['foreign', 'schema', 'wire'], types: [] }],
-  ['state', { values: ['define', 'wire'], types: [] }],
-  ['tasks', { values: ['state', 'define', 'wire'], types: [] }],
-  ['run', { values: ['tasks', 'state', 'define', 'schema', 'wire'], types: [] }],
-  ['http', { values: ['wire'], types: ['define', 'state', 'run'] }],
-  ['store', { values: ['state', 'define', 'schema'], types: [] }],
-  ['mcp', protocol],
-  ['a2a', protocol],
-  ['rest', protocol],
-  ['acp', { ...protocol, types: [] }],
-  ['openai', { values: ['run', 'define', 'wire'], types: [] }],
-  ['assistant', { values: ['define'], types: [] }],
-  ['server', everything],
+  ['kernel/util', { values: [], types: [] }],
+  ['kernel/wire', { values: [], types: [] }],
+  ['kernel/schema', { values: [], types: [] }],
+  ['kernel/define', { values: ['schema', 'wire'], types: [] }],
+  ['kernel/store', { values: ['schema', 'define', 'wire'], types: [] }],
+  ['kernel/run', { values: ['store', 'define', 'schema', 'wire'], types: [] }],
+  ['kernel/http', { values: ['wire'], types: ['define', 'store', 'run'] }],
+  ['kernel/server', everything],
+  ['floors', { values, types: ['http'] }],
+  ['floors/questions', { values: [...values, 'schema'], types: ['http'] }],
+  ['floors/lines', everything],
+  ['parts', { values, types: ['http'] }],
+  ['parts/skills', { values: ['schema', 'wire', 'define'], types: [] }],
+  ['parts/apps', { values: ['schema', 'wire', 'define'], types: [] }],
+  ['parts/openai', { values: [...values, 'schema'], types: ['http'] }],
+  ['parts/acp', { values, types: [] }],
+  ['parts/oauth', everything],
+  ['parts/metrics', everything],
+  ['parts/telemetry', everything],
+  ['adapters', { values: ['schema', 'wire'], types: ['define'] }],
+  ['stores', { values: ['store', 'define', 'schema', 'wire'], types: [] }],
+  ['agents/openai', { values: ['run', 'define', 'wire'], types: [] }],
+  ['agents/assistant', { values: ['define'], types: [] }],
   ['testing', { values: ['define', 'wire'], types: ['server'] }],
-  ['cli', { values: [...everything.values, 'server', 'openai', 'assistant'], types: [] }],
+  ['testing/store', { values: ['store', 'define', 'schema'], types: [] }],
+  ['cli', everything],
 ])
 
-/** The floors of a room. Each takes only of those before it. */
-const floors: ReadonlyMap<string, readonly string[]> = new Map([
-  ['http', ['message', 'stream', 'access', 'server']],
-  ['store', ['shared', 'memory', 'sqlite', 'redis', 'postgres', 'cluster', 'conformance']],
-  ['mcp', ['protocol', 'session', 'request', 'tasks', 'methods', 'transport']],
-  ['a2a', ['model', 'codec', 'card', 'push', 'tasks', 'transport']],
-  ['rest', ['reply', 'openapi', 'native', 'openai', 'responses', 'agui', 'ui', 'service']],
+/** The storeys of one unit. Each takes only of those before it. */
+const storeys: ReadonlyMap<string, readonly string[]> = new Map([
+  ['kernel/http', ['message', 'stream', 'access', 'server']],
+  ['parts/mcp', [
+    'mcp-registry.ts', 'mcp-hosts.ts', 'protocol', 'session', 'request', 'methods', 'transport',
+  ]],
+  ['parts/a2a', ['model', 'codec', 'card', 'push', 'tasks', 'transport']],
 ])
 
 /** The room that every other may take from. */
 const BOTTOM = 'util'
-/** The one file of which protocols take values from http/. */
-const DEFERRED_STREAM = 'lib/http/stream/deferred-stream.ts'
 const SOCKETS = /^(?:node:)?(?:http|https|http2)$/
-/** A client, not a server: webhooks. */
-const MAY_CALL_OUT = 'lib/a2a/push/push.ts'
+/** Where sockets are: those of the server, and those of requests that go out. */
+const HAS_SOCKETS = /^lib\/(?:kernel\/http|floors\/outbound|parts\/a2a\/push)\//
 const MAX_LINES = 500
 const MAX_FILES = 25
-const MAX_DEPTH = 3
+const MAX_DEPTH = 4
 const MAX_COLUMNS = 110
 
 /** One import: where it points to, and whether nothing of it is left when the types are gone. */
@@ -88,44 +105,69 @@ function importsOf(text: string): readonly Import[] {
   return found
 }
 
-function roomOf(path: string): string | undefined {
-  return /^lib\/([^/]+)\//.exec(path)?.[1]
+/** What can be taken away as one: a room of the kernel, a floor, a part, or all of another level. */
+function unitOf(path: string): string | undefined {
+  const [, level = '', name = '', ...rest] = path.split('/')
+  if (name === '') return undefined
+  return ['kernel', 'floors', 'parts'].includes(level) && rest.length > 0 ? `${level}/${name}` : level
 }
 
-/** Where a file's floor stands among those of its room; undefined for a room without floors. */
-function floorOf(path: string): number | undefined {
-  const [top, room = '', floor = ''] = path.split('/')
-  return top === 'lib' ? floors.get(room)?.indexOf(floor) : undefined
+/** Where a file stands among the storeys of its unit; undefined for a unit without them. */
+function storeyOf(path: string): number | undefined {
+  if (!path.startsWith('lib/')) return undefined
+  return storeys.get(unitOf(path) ?? '')?.indexOf(path.split('/')[3] ?? '')
+}
+
+/** What a file may take of the kernel: what is said of the longest path that it lies in. */
+function reachOf(path: string): Reach | undefined {
+  const folders = path.split('/').slice(1, -1)
+  const found = folders.map((_, at) => rooms.get(folders.slice(0, at + 1).join('/')))
+  return found.findLast((reach) => reach !== undefined)
+}
+
+/** Why a file may not import another of lib/; undefined where it may. */
+function wrongWay(path: string, to: string, isType: boolean): string | undefined {
+  const unit = unitOf(path)
+  if (unit === undefined) return undefined
+  const other = unitOf(to)
+  if (other === undefined) return 'which is above it'
+  if (other === unit) {
+    return (storeyOf(to) ?? 0) > (storeyOf(path) ?? 0) ? 'which is on a storey above it' : undefined
+  }
+  const [level = '', name = ''] = unit.split('/')
+  const [otherLevel = '', otherName = ''] = other.split('/')
+  if (levels.indexOf(otherLevel) > levels.indexOf(level)) return `which is in ${otherLevel}/, above ${level}/`
+  if (otherLevel === 'floors' && level === 'floors') {
+    const isBefore = floorOrder.indexOf(otherName) < floorOrder.indexOf(name)
+    return isBefore ? undefined : `a floor that does not come before ${name}`
+  }
+  if (otherLevel === 'parts' && level === 'parts') {
+    return needs.get(name)?.includes(otherName) === true ? undefined : `a part that ${name} does not need`
+  }
+  if (otherLevel !== 'kernel' || otherName === BOTTOM) return undefined
+  const reach = reachOf(path)
+  if (reach?.values.includes(otherName) === true) return undefined
+  if (reach?.types.includes(otherName) !== true) return `of ${otherName}/`
+  return isType ? undefined : `a value of ${otherName}/`
 }
 
 /** What is wrong with one import of a file in lib/; undefined where it is fine. */
 function objection(path: string, { target, isType }: Import): string | undefined {
-  const room = roomOf(path)
+  const level = path.split('/').length > 2 ? path.split('/')[1]! : ''
   if (target.startsWith('(')) {
-    return room === undefined || room === 'cli' ? undefined : `${path} imports what only its run time knows`
+    return level === '' || level === 'cli' ? undefined : `${path} imports what only its run time knows`
   }
   if (SOCKETS.test(target)) {
-    const isAllowed = room === 'http' || path === MAY_CALL_OUT
-    return isAllowed ? undefined : `${path} imports ${target}, which is for http/`
+    return HAS_SOCKETS.test(path) ? undefined : `${path} imports ${target}, which is for kernel/http/`
   }
   if (target.startsWith('node:')) return undefined
   if (!target.startsWith('.')) return `${path} imports ${target}, which is a package, or lacks its node:`
   if (!target.endsWith('.ts')) return `${path} imports ${target} without .ts`
   const to = posix.join(posix.dirname(path), target)
   if (!to.startsWith('lib/')) return `${path} leaves lib/`
-  if (room === undefined) return undefined
-  if (roomOf(to) === room) {
-    const isUphill = (floorOf(to) ?? 0) > (floorOf(path) ?? 0)
-    return isUphill ? `${path} imports ${to}, which is on a floor above it` : undefined
-  }
-  const reach = rooms.get(room)
-  if (reach === undefined) return `${path} is in ${room}/, which is no room of the house`
-  const other = roomOf(to) ?? ''
-  if (other === BOTTOM || reach.values.includes(other)) return undefined
-  if (isType && reach.types.includes(other)) return undefined
-  if (to === DEFERRED_STREAM && reach === protocol) return undefined
-  if (other === '') return `${path} (${room}/) imports ${to}, which is above it`
-  return `${path} (${room}/) imports ${reach.types.includes(other) ? 'a value of ' : ''}${other}/`
+  if (edges.get(path.slice(4))?.includes(to.slice(4)) === true) return undefined
+  const why = wrongWay(path, to, isType)
+  return why === undefined ? undefined : `${path} imports ${to}, ${why}`
 }
 
 /** The groups of files in lib/ that import themselves in a circle, types included (Tarjan's algorithm). */
@@ -183,16 +225,29 @@ function realms(path: string, lines: readonly string[]): readonly string[] {
 }
 
 /** Rooms of which nothing is sent as JSON. */
-const WORDLESS: ReadonlySet<string | undefined> = new Set(['schema', 'store', 'assistant', 'testing', 'cli'])
+const WORDLESS: ReadonlySet<string | undefined> = new Set([
+  'kernel/schema', 'kernel/store', 'stores', 'agents', 'testing', 'cli',
+])
 /** Where JSON is written, and where halves of characters must stay different. */
-const WRITES_JSON: ReadonlySet<string> = new Set(['lib/wire/json.ts', 'lib/state/store.ts'])
+const WRITES_JSON: ReadonlySet<string> = new Set(['lib/kernel/wire/json.ts', 'lib/kernel/store/store.ts'])
 
 /** Where JSON is written that may have half of a character. */
 function raw(path: string, lines: readonly string[]): readonly string[] {
-  if (WORDLESS.has(roomOf(path)) || WRITES_JSON.has(path)) return []
+  if (WORDLESS.has(unitOf(path)) || WRITES_JSON.has(path)) return []
   return lines.flatMap((line, at) => (
     line.includes('JSON.stringify(') ? [`${path}:${at + 1} writes JSON without formatJson`] : []
   ))
+}
+
+/** Files of lib/ that no level, floor or room has. */
+function lost(path: string): readonly string[] {
+  const [top, level = '', name = '', ...rest] = path.split('/')
+  if (top !== 'lib' || name === '') return []
+  const isKnown = levels.includes(level)
+    && (level !== 'kernel' || rooms.has(`${level}/${name}`))
+    && (level !== 'floors' || floorOrder.includes(name))
+    && (level !== 'parts' || rest.length > 0)
+  return isKnown ? [] : [`${path} is where the plan has no place`]
 }
 
 /** Folders of lib/ that hold more than can be seen at a glance, or lie too deep; files on no floor. */
@@ -207,7 +262,8 @@ function crowded(files: readonly SourceFile[]): readonly string[] {
       .map(([folder, count]) => `${folder} has ${count} files, more than ${MAX_FILES}`),
     ...[...counts.keys()].filter((folder) => folder.split('/').length > MAX_DEPTH + 1)
       .map((folder) => `${folder} lies deeper than ${MAX_DEPTH} folders`),
-    ...files.flatMap(({ path }) => floorOf(path) === -1 ? [`${path} is on no floor of its room`] : []),
+    ...files.flatMap(({ path }) => storeyOf(path) === -1 ? [`${path} is on no storey of its unit`] : []),
+    ...files.flatMap(({ path }) => lost(path)),
   ]
 }
 
@@ -243,8 +299,8 @@ function violations(files: readonly SourceFile[]): readonly string[] {
   return [...files.flatMap(({ path, text }) => {
     const lines = text.split('\n')
     if (!path.startsWith('lib/')) {
-      const isLost = path.endsWith('.test.ts') && path.split('/').length > 3
-      const lost = isLost ? [`${path} lies deeper than one folder, where npm test does not look`] : []
+      const isLost = path.endsWith('.test.ts') && path.split('/').length > 4
+      const lost = isLost ? [`${path} lies deeper than two folders, where npm test does not look`] : []
       return [...lost, ...wide(path, lines)]
     }
     const count = lines.length - 1
@@ -273,61 +329,74 @@ test('the house keeps its own plan', () => {
 })
 
 const broken: readonly (readonly [path: string, text: string, complaint: RegExp])[] = [
-  ['lib/schema/a.ts', `import { isRecord } from '../define/content.ts'`, /\(schema\/\) imports define\//],
-  ['lib/wire/a.ts', `import type { Content } from '../define/content.ts'`, /\(wire\/\) imports define\//],
-  ['lib/state/a.ts', `import { memoryStore } from '../store/memory/memory.ts'`,
-    /\(state\/\) imports store\//],
-  ['lib/run/a.ts', `import type { Head } from '../http/message/exchange.ts'`, /\(run\/\) imports http\//],
-  ['lib/run/a.ts', `import { createServer } from '../index.ts'`, /imports lib\/index.ts, which is above it/],
-  ['lib/store/memory/a.ts', `import { Tasks } from '../../tasks/tasks.ts'`, /\(store\/\) imports tasks\//],
-  ['lib/http/access/a.ts', `import { anonymous } from '../../define/principal.ts'`,
-    /\(http\/\) imports a value of define\//],
-  ['lib/http/access/a.ts', `import {\n  type Limits,\n  defaults,\n} from '../../define/limits.ts'`,
+  ['lib/kernel/schema/a.ts', `import { isRecord } from '../define/content.ts'`, /content\.ts, of define\/$/],
+  ['lib/kernel/wire/a.ts', `import type { Content } from '../define/content.ts'`,
+    /content\.ts, of define\/$/],
+  ['lib/kernel/util/a.ts', `import { Fault } from '../define/fault.ts'`, /fault\.ts, of define\/$/],
+  ['lib/kernel/run/a.ts', `import type { Head } from '../http/message/exchange.ts'`, /of http\/$/],
+  ['lib/kernel/run/a.ts', `import { createServer } from '../../index.ts'`,
+    /lib\/index.ts, which is above it/],
+  ['lib/kernel/http/access/a.ts', `import { anonymous } from '../../define/principal.ts'`,
     /a value of define\//],
-  ['lib/http/access/a.ts', `import type { Row } from '../../mcp/protocol/revisions.ts'`,
-    /\(http\/\) imports mcp\//],
-  ['lib/mcp/tasks/a.ts', `import type { Dialect } from '../../a2a/codec/dialects.ts'`,
-    /\(mcp\/\) imports a2a\//],
-  ['lib/a2a/card/a.ts', `import { json } from '../../rest/reply/reply.ts'`, /\(a2a\/\) imports rest\//],
-  ['lib/rest/reply/a.ts', `export { Row } from '../../mcp/protocol/revisions.ts'`,
-    /\(rest\/\) imports mcp\//],
-  ['lib/rest/reply/a.ts', `import { isSource } from '../../http/message/reply.ts'`,
-    /\(rest\/\) imports a value of http\//],
-  ['lib/rest/reply/a.ts', `import { compile } from '../../schema/compile.ts'`, /\(rest\/\) imports schema\//],
-  ['lib/rest/reply/a.ts', `import { memoryStore } from '../../store/memory/memory.ts'`,
-    /\(rest\/\) imports store\//],
-  ['lib/rest/reply/a.ts', `  const { Row } = await import('../../mcp/protocol/revisions.ts')`,
-    /\(rest\/\) imports mcp\//],
-  ['lib/rest/reply/a.ts', `  const room = await import(path)`, /imports what only its run time knows/],
-  ['lib/assistant/a.ts', `import '../mcp/protocol/revisions.ts'`, /\(assistant\/\) imports mcp\//],
-  ['lib/define/a.ts', `import { assistant } from '../assistant/assistant.ts'`,
-    /\(define\/\) imports assistant\//],
-  ['lib/openai/a.ts', `import type { Exchange } from '../http/message/exchange.ts'`,
-    /\(openai\/\) imports http\//],
-  ['lib/server/a.ts', `import { runCommand } from '../cli/command.ts'`, /\(server\/\) imports cli\//],
-  ['lib/mcp/session/a.ts', `import type { A } from '../request/context.ts'`, /on a floor above it/],
-  ['lib/cellar/a.ts', `import { Fault } from '../define/fault.ts'`, /cellar\/, which is no room/],
-  ['lib/run/a.ts', `import { Fault } from './fault.js'`, /without \.ts/],
-  ['lib/run/a.ts', `import { Fault } from './fault'`, /without \.ts/],
+  ['lib/kernel/http/access/a.ts', `import {\n  type Limits,\n  defaults,\n} from '../../define/limits.ts'`,
+    /a value of define\//],
+  ['lib/kernel/http/access/a.ts', `import type { Row } from '../../../parts/mcp/protocol/revisions.ts'`,
+    /which is in parts\/, above kernel\/$/],
+  ['lib/kernel/define/a.ts', `import { assistant } from '../../agents/assistant/assistant.ts'`,
+    /which is in agents\/, above kernel\/$/],
+  ['lib/kernel/store/a.ts', `import { Tasks } from '../../floors/tasks/tasks.ts'`,
+    /which is in floors\/, above kernel\/$/],
+  ['lib/floors/tasks/a.ts', `import { redisStore } from '../../stores/redis/redis.ts'`,
+    /which is in stores\/, above floors\/$/],
+  ['lib/floors/groups/a.ts', `import { Tasks } from '../tasks/tasks.ts'`,
+    /a floor that does not come before groups/],
+  ['lib/floors/reply/a.ts', `import { isSource } from '../../kernel/http/message/reply.ts'`,
+    /a value of http\//],
+  ['lib/floors/reply/a.ts', `import { compile } from '../../kernel/schema/compile.ts'`, /of schema\/$/],
+  ['lib/parts/a2a/card/a.ts', `import type { Row } from '../../mcp/protocol/revisions.ts'`,
+    /a part that a2a does not need/],
+  ['lib/parts/mcp/session/a.ts', `import { Task } from '../../mcp-tasks/mcp-task.ts'`,
+    /a part that mcp does not need/],
+  ['lib/parts/http/a.ts', `export { Row } from '../mcp/protocol/revisions.ts'`,
+    /a part that http does not need/],
+  ['lib/parts/http/a.ts', `  const { Row } = await import('../mcp/protocol/revisions.ts')`,
+    /a part that http does not need/],
+  ['lib/parts/http/a.ts', `import { createService } from '../../kernel/server/service.ts'`, /of server\/$/],
+  ['lib/parts/http/a.ts', `  const room = await import(path)`, /imports what only its run time knows/],
+  ['lib/parts/http/a.ts', `import { adk } from '../../adapters/adk.ts'`,
+    /which is in adapters\/, above parts\/$/],
+  ['lib/stores/sqlite/a.ts', `import { answerMessage } from '../../kernel/run/call-tool.ts'`, /of run\/$/],
+  ['lib/agents/assistant/a.ts', `import { parseJson } from '../../kernel/wire/json.ts'`, /of wire\/$/],
+  ['lib/agents/openai/a.ts', `import type { Exchange } from '../../kernel/http/message/exchange.ts'`,
+    /of http\/$/],
+  ['lib/kernel/server/a.ts', `import { runCommand } from '../../cli/command.ts'`,
+    /which is in cli\/, above kernel\/$/],
+  ['lib/parts/mcp/session/a.ts', `import type { A } from '../request/context.ts'`, /on a storey above it/],
+  ['lib/cellar/a.ts', '', /where the plan has no place/],
+  ['lib/kernel/cellar/a.ts', '', /where the plan has no place/],
+  ['lib/floors/cellar/a.ts', '', /where the plan has no place/],
+  ['lib/parts/a.ts', '', /where the plan has no place/],
+  ['lib/parts/a2a/a.ts', '', /on no storey of its unit/],
+  ['lib/kernel/run/a.ts', `import { Fault } from './fault.js'`, /without \.ts/],
+  ['lib/kernel/run/a.ts', `import { Fault } from './fault'`, /without \.ts/],
   ['lib/index.ts', `import { helper } from '../test/helper.ts'`, /leaves lib\//],
-  ['lib/run/a.ts', `import { z } from 'zod'`, /a package/],
-  ['lib/run/a.ts', `import { readFileSync } from 'fs'`, /lacks its node:/],
-  ['lib/index.ts', `import { createServer } from 'node:http'`, /which is for http\//],
-  ['lib/server/a.ts', `import type { Server } from 'node:http'`, /which is for http\//],
-  ['lib/mcp/session/a.ts', `const http = process.getBuiltinModule('node:http')`, /which is for http\//],
-  ['lib/a2a/card/card.ts', `import { request } from 'node:https'`, /which is for http\//],
-  ['lib/run/a.ts', 'const a = 1\n'.repeat(501), /501 lines/],
-  ['lib/run/a.ts', `const a = 1\n// ${'a'.repeat(108)}\n`, /^lib\/run\/a\.ts:2 has 111 columns/],
+  ['lib/kernel/run/a.ts', `import { z } from 'zod'`, /a package/],
+  ['lib/kernel/run/a.ts', `import { readFileSync } from 'fs'`, /lacks its node:/],
+  ['lib/index.ts', `import { createServer } from 'node:http'`, /which is for kernel\/http\//],
+  ['lib/kernel/server/a.ts', `import type { Server } from 'node:http'`, /which is for kernel\/http\//],
+  ['lib/parts/mcp/session/a.ts', `const http = process.getBuiltinModule('node:http')`, /for kernel\/http\//],
+  ['lib/parts/a2a/card/card.ts', `import { request } from 'node:https'`, /which is for kernel\/http\//],
+  ['lib/kernel/run/a.ts', 'const a = 1\n'.repeat(501), /501 lines/],
+  ['lib/kernel/run/a.ts', `const a = 1\n// ${'a'.repeat(108)}\n`,
+    /^lib\/kernel\/run\/a\.ts:2 has 111 columns/],
   ['test/a.test.ts', `// ${'a'.repeat(108)}`, /^test\/a\.test\.ts:1 has 111 columns/],
   ['test/interop/a.mjs', `// ${'a'.repeat(108)}`, /^test\/interop\/a\.mjs:1 has 111 columns/],
   ['bench/a.js', `// ${'a'.repeat(108)}`, /^bench\/a\.js:1 has 111 columns/],
-  ['lib/run/a.ts', 'return value instanceof Promise', /^lib\/run\/a\.ts:1 asks for a class of a realm$/],
-  ['lib/run/a.ts', 'return JSON.stringify(value)', /^lib\/run\/a\.ts:1 writes JSON without formatJson/],
-  ['lib/run/a.ts', 'const whoIsTold = 1', /^lib\/run\/a\.ts:1 has the name whoIsTold/],
-  ['lib/util/a.ts', `import { Fault } from '../define/fault.ts'`, /\(util\/\) imports define\//],
-  ['lib/a2a/a.ts', '', /on no floor of its room/],
-  ['lib/store/conformance/rules/deep/a.ts', '', /deeper than 3 folders/],
-  ['test/mcp/revisions/a.test.ts', '', /deeper than one folder/],
+  ['lib/kernel/run/a.ts', 'return value instanceof Promise', /run\/a\.ts:1 asks for a class of a realm$/],
+  ['lib/kernel/run/a.ts', 'return JSON.stringify(value)', /run\/a\.ts:1 writes JSON without formatJson/],
+  ['lib/kernel/run/a.ts', 'const whoIsTold = 1', /run\/a\.ts:1 has the name whoIsTold/],
+  ['lib/testing/store/rules/deep/deeper/a.ts', '', /deeper than 4 folders/],
+  ['test/parts/mcp/revisions/a.test.ts', '', /deeper than two folders/],
 ]
 
 test('the check of the plan finds every way to break it', () => {
@@ -339,29 +408,36 @@ test('the check of the plan finds every way to break it', () => {
 })
 
 const fine: readonly (readonly [path: string, text: string])[] = [
-  ['lib/run/a.ts',
+  ['lib/kernel/run/a.ts',
     `import { compile } from '../schema/compile.ts'\nimport type { Parsed } from '../wire/json.ts'`],
-  ['lib/store/memory/a.ts', `import type { Store } from '../../state/store.ts'`],
-  ['lib/store/memory/a.ts', `import { Fault } from '../../define/fault.ts'`],
-  ['lib/http/server/a.ts',
+  ['lib/kernel/store/a.ts',
+    `import type { Store } from './store.ts'\nimport { Fault } from '../define/fault.ts'`],
+  ['lib/kernel/http/server/a.ts',
     `import { createServer } from 'node:http'\nimport type { Limits } from '../../define/limits.ts'`],
-  ['lib/http/access/a.ts', `import { type Limits, type Log } from '../../define/limits.ts'`],
-  ['lib/mcp/transport/a.ts',
-    `import { DeferredStream } from '../../http/stream/deferred-stream.ts'\n`
-    + `import type { Reply } from '../../http/message/exchange.ts'`],
-  ['lib/a2a/push/push.ts', `import { request } from 'node:https'`],
-  ['lib/assistant/a.ts', `import { Fault } from '../define/fault.ts'\nimport { add } from './b.ts'`],
-  ['lib/openai/a.ts',
-    `import { isRecord } from '../define/content.ts'\nimport { parseJson } from '../wire/json.ts'`],
-  ['lib/http/server/a.ts', `import { MAX_TIMER_MS } from '../../util/clock.ts'`],
-  ['lib/mcp/request/a.ts', `import { Session } from '../session/session.ts'`],
-  ['lib/schema/a.ts', `import { andThen } from '../util/thenable.ts'`],
-  ['lib/cli.ts', `const { assistant } = await import('./assistant/assistant.ts')\nawait import(url.href)`],
-  ['lib/run/a.ts', `// import { a } from '../mcp/a.ts'\n/** See import('../mcp/a.ts'). */\n * import 'zod'`],
-  ['lib/run/a.ts', 'const a = 1\n'.repeat(500)],
-  ['lib/run/a.ts', `// ${'é'.repeat(107)}\n`],
-  ['lib/run/a.ts', `throw new Fault('busy', 'Nobody is there')\n// Nobody told it.\nconst bestseller = 1`],
-  ['test/run/a.test.ts', ''],
+  ['lib/kernel/http/access/a.ts', `import { type Limits, type Log } from '../../define/limits.ts'`],
+  ['lib/parts/mcp/transport/a.ts',
+    `import { DeferredStream } from '../../../floors/kept-streams/deferred-stream.ts'\n`
+    + `import type { Reply } from '../../../kernel/http/message/exchange.ts'`],
+  ['lib/parts/mcp-tasks/a.ts', `import { Session } from '../mcp/session/session.ts'`],
+  ['lib/parts/a2a/push/push.ts', `import { request } from 'node:https'`],
+  ['lib/floors/reply/a.ts', `import { Tasks } from '../tasks/tasks.ts'`],
+  ['lib/stores/shared/a.ts', `import { Tasks } from '../../floors/tasks/tasks.ts'`],
+  ['lib/agents/assistant/a.ts',
+    `import { Fault } from '../../kernel/define/fault.ts'\nimport { add } from './b.ts'`],
+  ['lib/agents/openai/a.ts',
+    `import { isRecord } from '../../kernel/define/content.ts'\nimport '../../kernel/wire/json.ts'`],
+  ['lib/kernel/http/server/a.ts', `import { MAX_TIMER_MS } from '../../util/clock.ts'`],
+  ['lib/parts/mcp/request/a.ts', `import { Session } from '../session/session.ts'`],
+  ['lib/kernel/schema/a.ts', `import { andThen } from '../util/thenable.ts'`],
+  ['lib/cli.ts',
+    `const { assistant } = await import('./agents/assistant/assistant.ts')\nawait import(url.href)`],
+  ['lib/kernel/run/a.ts',
+    `// import { a } from '../mcp/a.ts'\n/** See import('../mcp/a.ts'). */\n * import 'zod'`],
+  ['lib/kernel/run/a.ts', 'const a = 1\n'.repeat(500)],
+  ['lib/kernel/run/a.ts', `// ${'é'.repeat(107)}\n`],
+  ['lib/kernel/run/a.ts',
+    `throw new Fault('busy', 'Nobody is there')\n// Nobody told it.\nconst bestseller = 1`],
+  ['test/kernel/run/a.test.ts', ''],
   ['bench/a.js', `import { createServer } from 'node:http'\n// ${'a'.repeat(107)}\n`],
   ['test/fixtures/mcp/2025-11-25/a.json', ''],
 ]
@@ -373,12 +449,15 @@ test('the check of the plan lets through what is allowed', () => {
 type Given = readonly [path: string, text: string]
 
 const tangles: readonly (readonly [complaint: RegExp, ...files: readonly Given[]])[] = [
-  [/^lib\/run\/a\.ts, lib\/run\/b\.ts import each other in a circle$/,
-    ['lib/run/a.ts', `import { b } from './b.ts'`], ['lib/run/b.ts', `import type { A } from './a.ts'`]],
-  [/a\.ts, lib\/run\/b\.ts, lib\/run\/c\.ts import each other/,
-    ['lib/run/a.ts', `import { b } from './b.ts'`], ['lib/run/b.ts', `import './c.ts'`],
-    ['lib/run/c.ts', `export { a } from './a.ts'`], ['lib/run/d.ts', `import { a } from './a.ts'`]],
-  [/^lib\/run\/a\.ts import each other in a circle$/, ['lib/run/a.ts', `import { a } from './a.ts'`]],
+  [/^lib\/kernel\/run\/a\.ts, lib\/kernel\/run\/b\.ts import each other in a circle$/,
+    ['lib/kernel/run/a.ts', `import { b } from './b.ts'`],
+    ['lib/kernel/run/b.ts', `import type { A } from './a.ts'`]],
+  [/a\.ts, lib\/kernel\/run\/b\.ts, lib\/kernel\/run\/c\.ts import each other/,
+    ['lib/kernel/run/a.ts', `import { b } from './b.ts'`], ['lib/kernel/run/b.ts', `import './c.ts'`],
+    ['lib/kernel/run/c.ts', `export { a } from './a.ts'`],
+    ['lib/kernel/run/d.ts', `import { a } from './a.ts'`]],
+  [/^lib\/kernel\/run\/a\.ts import each other in a circle$/,
+    ['lib/kernel/run/a.ts', `import { a } from './a.ts'`]],
 ]
 
 test('the check of the plan finds circles', () => {
@@ -390,7 +469,7 @@ test('the check of the plan finds circles', () => {
 })
 
 const namesakeRows: readonly (readonly [complaint: RegExp, first: string, second: string])[] = [
-  [/^One is defined in lib\/run\/a\.ts and lib\/define\/b\.ts$/,
+  [/^One is defined in lib\/kernel\/run\/a\.ts and lib\/kernel\/define\/b\.ts$/,
     'export interface One {}', 'export const One = 1'],
   [/^one is defined/, 'export async function one() {}', 'export function* one() {}'],
   [/^One is defined/, 'export abstract class One {}', 'export type One = string'],
@@ -400,7 +479,8 @@ const namesakeRows: readonly (readonly [complaint: RegExp, first: string, second
 
 test('the check of the plan finds a name that two files define', () => {
   for (const [complaint, first, second] of namesakeRows) {
-    const files = [{ path: 'lib/run/a.ts', text: first }, { path: 'lib/define/b.ts', text: second }]
+    const other = { path: 'lib/kernel/define/b.ts', text: second }
+    const files = [{ path: 'lib/kernel/run/a.ts', text: first }, other]
     const found = violations(files)
     assert.equal(found.length, 1, first)
     assert.match(found[0]!, complaint)
@@ -410,9 +490,19 @@ test('the check of the plan finds a name that two files define', () => {
 test('the check of the plan lets a name be passed on, be private, and be defined again in a test', () => {
   const text = 'export function one(a: string): void\nexport function one(a: unknown): void {}\n'
   const others = [
-    ['lib/run/b.ts', `export { one } from './a.ts'`], ['lib/run/c.ts', `export {\n  one,\n} from './a.ts'`],
-    ['lib/run/d.ts', 'function one() {}\nexport { one as two }'],
+    ['lib/kernel/run/b.ts', `export { one } from './a.ts'`],
+    ['lib/kernel/run/c.ts', `export {\n  one,\n} from './a.ts'`],
+    ['lib/kernel/run/d.ts', 'function one() {}\nexport { one as two }'],
     ['test/run/a.test.ts', 'export const one = 1'],
   ].map(([path = '', text = '']) => ({ path, text }))
-  assert.deepEqual(violations([{ path: 'lib/run/a.ts', text }, ...others]), [])
+  assert.deepEqual(violations([{ path: 'lib/kernel/run/a.ts', text }, ...others]), [])
+})
+
+test('the edges that point the wrong way are fewer at each step', () => {
+  const gone = [...edges].flatMap(([path, targets]) => targets.filter((target) => {
+    const text = readFileSync(`lib/${path}`, 'utf8')
+    const own = importsOf(text).filter((one) => posix.join(posix.dirname(path), one.target) === target)
+    return own.every(({ isType }) => wrongWay(`lib/${path}`, `lib/${target}`, isType) === undefined)
+  }).map((target) => `${path} imports ${target} in the right way, or no more; take it off the list`))
+  assert.deepEqual(gone, [])
 })

@@ -4,7 +4,7 @@ import test from 'node:test'
 import { createServer, defineTool } from '../lib/index.ts'
 import { request } from './fixtures/client.ts'
 import { fleetOf, sharedMemory } from './fixtures/fleet.ts'
-import { ask, begin, LegacySession, said } from './mcp/client.ts'
+import { ask, begin, LegacySession, said } from './parts/mcp/client.ts'
 import type { TriportServer } from '../lib/index.ts'
 
 const OLD = 'the old secret of all'

@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import test from 'node:test'
-import { Caller, Refused } from './a2a/caller.ts'
-import { begin } from './mcp/client.ts'
+import { Caller, Refused } from './parts/a2a/caller.ts'
+import { begin } from './parts/mcp/client.ts'
 import { eventually, jsonOf, request, serve } from './fixtures/client.ts'
 import { damagedStore, damages } from './fixtures/damaged-store.ts'
 import type { TestContext } from 'node:test'
 import type { Log, ServerOptions, TriportServer } from '../lib/index.ts'
 import type { DamagedStore } from './fixtures/damaged-store.ts'
-import type { Json, LegacySession } from './mcp/client.ts'
+import type { Json, LegacySession } from './parts/mcp/client.ts'
 
 const headers = { 'x-api-key': 'key-of-ann-1234' }
 

@@ -4,8 +4,8 @@ import { PassThrough } from 'node:stream'
 import test from 'node:test'
 import { serveStdio } from '../lib/index.ts'
 import { eventually, request, serve } from './fixtures/client.ts'
-import { begin, legacyRevisions, modern } from './mcp/client.ts'
-import type { Piece } from '../lib/define/answer.ts'
+import { begin, legacyRevisions, modern } from './parts/mcp/client.ts'
+import type { Piece } from '../lib/kernel/define/answer.ts'
 import type { AgentOutput, Call, TriportServer } from '../lib/index.ts'
 
 /** What is looked for in the answer, and the same as base64. */

@@ -2,17 +2,17 @@
  * `triport check`: loads a module as `serve` does, and prints what is wrong with what it defines, or weak. An
  * error is what a client, a host or the API of a model refuses; a warning is what works worse than it could.
  */
-import { isAdapted } from '../define/agent.ts'
-import { isRecord } from '../define/content.ts'
-import { claimStdout } from '../server/claim-stdout.ts'
-import { isStrings } from '../wire/json.ts'
+import { isAdapted } from '../kernel/define/agent.ts'
+import { isRecord } from '../kernel/define/content.ts'
+import { claimStdout } from '../floors/lines/claim-stdout.ts'
+import { isStrings } from '../kernel/wire/json.ts'
 import { subcommand, UsageError } from './command-line.ts'
 import { loadModule, serverOf } from './load.ts'
-import type { Agent, Group } from '../define/agent.ts'
-import type { ToolUi } from '../define/files/tool-ui.ts'
-import type { Prompt } from '../define/prompt.ts'
-import type { Resource, ResourceTemplate } from '../define/resource.ts'
-import type { Tool } from '../define/tool.ts'
+import type { Agent, Group } from '../kernel/define/agent.ts'
+import type { ToolUi } from '../parts/apps/tool-ui.ts'
+import type { Prompt } from '../kernel/define/prompt.ts'
+import type { Resource, ResourceTemplate } from '../kernel/define/resource.ts'
+import type { Tool } from '../kernel/define/tool.ts'
 import type { CommandLine, Subcommand } from './command-line.ts'
 
 /** One thing to mend. */

@@ -1,6 +1,6 @@
 /** The grammar of command lines: a table of flags and arguments in; values, help and errors out. */
 import { parseArgs } from 'node:util'
-import { slipsBetween } from '../schema/options.ts'
+import { slipsBetween } from '../kernel/schema/options.ts'
 
 /** As in package.json, which a copied dist/ does not have beside it. */
 export const VERSION = '0.1.0'

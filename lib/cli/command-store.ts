@@ -7,10 +7,10 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { UsageError } from './command-line.ts'
-import { isRecord } from '../define/content.ts'
-import type { Store } from '../state/store.ts'
-import type { PostgresPool } from '../store/postgres/postgres.ts'
-import type { RedisClient } from '../store/redis/redis.ts'
+import { isRecord } from '../kernel/define/content.ts'
+import type { Store } from '../kernel/store/store.ts'
+import type { PostgresPool } from '../stores/postgres/postgres.ts'
+import type { RedisClient } from '../stores/redis/redis.ts'
 
 interface Connected<Client> { readonly client: Client; end(): unknown }
 
@@ -51,17 +51,17 @@ const postgresClients: ReadonlyMap<string, Connect<PostgresPool>> = new Map([
 export async function openStore(named: string, module: string | undefined): Promise<Store> {
   const [, engine = '', rest = ''] = /^(\w+):(.*)$/s.exec(named) ?? []
   if (engine === 'sqlite' && rest !== '') {
-    const { sqliteStore } = await import('../store/sqlite/sqlite.ts')
+    const { sqliteStore } = await import('../stores/sqlite/sqlite.ts')
     return sqliteStore(rest)
   }
   if (/^(?:rediss?|valkeys?)$/.test(engine) && rest !== '') {
-    const { redisStore } = await import('../store/redis/redis.ts')
+    const { redisStore } = await import('../stores/redis/redis.ts')
     const url = urlOf(named, rest).replace(/^valkey/, 'redis')
     const { client, end } = await connect(redisClients, 'Redis', url, module)
     return closing(redisStore(client), end)
   }
   if (/^postgres(?:ql)?$/.test(engine) && rest !== '') {
-    const { postgresStore } = await import('../store/postgres/postgres.ts')
+    const { postgresStore } = await import('../stores/postgres/postgres.ts')
     const { client, end } = await connect(postgresClients, 'PostgreSQL', urlOf(named, rest), module)
     return closing(postgresStore(client), end)
   }

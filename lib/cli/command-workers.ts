@@ -4,17 +4,17 @@
  * the next one ends before it listens, the command ends with its exit code.
  */
 import cluster from 'node:cluster'
-import { isRecord } from '../define/content.ts'
-import { defaults } from '../define/limits.ts'
-import { stderrLog, verboseStderrLog } from '../define/log.ts'
-import { endOnSignals } from '../server/launch.ts'
-import { hostStore, workerStore } from '../store/cluster/worker-store.ts'
-import { memoryStore } from '../store/memory/memory.ts'
-import { noteSource, onSource } from '../util/source-files.ts'
+import { isRecord } from '../kernel/define/content.ts'
+import { defaults } from '../kernel/define/limits.ts'
+import { stderrLog, verboseStderrLog } from '../kernel/define/log.ts'
+import { endOnSignals } from '../kernel/server/launch.ts'
+import { hostStore, workerStore } from '../stores/cluster/worker-store.ts'
+import { memoryStore } from '../kernel/store/memory.ts'
+import { noteSource, onSource } from '../floors/files/source-files.ts'
 import type { Worker } from 'node:cluster'
-import type { Log } from '../define/log.ts'
-import type { Launched, LaunchOptions } from '../server/launch.ts'
-import type { Store } from '../state/store.ts'
+import type { Log } from '../kernel/define/log.ts'
+import type { Launched, LaunchOptions } from '../kernel/server/launch.ts'
+import type { Store } from '../kernel/store/store.ts'
 
 /** A worker's message to its primary: it serves; at its end, how many calls run. */
 interface WorkerMessage {

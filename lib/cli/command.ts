@@ -6,22 +6,22 @@ import { randomBytes } from 'node:crypto'
 import { createServer as createProbe } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { formatLine } from '../define/log.ts'
-import { normalizeDefinitions } from '../define/normalize-definitions.ts'
-import { isLoopback } from '../http/access/guard.ts'
-import { launch, launchServer } from '../server/launch.ts'
-import { GENERATED_KEY } from '../server/server.ts'
-import { claimStdout } from '../server/claim-stdout.ts'
-import { ofSockets, serveStdio } from '../server/stdio.ts'
+import { formatLine } from '../kernel/define/log.ts'
+import { normalizeDefinitions } from '../kernel/define/normalize-definitions.ts'
+import { isLoopback } from '../kernel/http/access/guard.ts'
+import { launch, launchServer } from '../kernel/server/launch.ts'
+import { GENERATED_KEY } from '../kernel/server/server.ts'
+import { claimStdout } from '../floors/lines/claim-stdout.ts'
+import { ofSockets, serveStdio } from '../floors/lines/stdio.ts'
 import { didYouMean, formatFlags, parseCommandLine, UsageError, VERSION } from './command-line.ts'
 import { readGuide } from './guide.ts'
 import { loadModule, serverOf } from './load.ts'
 import { endWithWatcher, watchModule } from './watch.ts'
 import type { Writable } from 'node:stream'
-import type { Launched, LaunchOptions } from '../server/launch.ts'
-import type { ProtocolName } from '../server/options.ts'
-import type { TriportServer } from '../server/server.ts'
-import type { Store } from '../state/store.ts'
+import type { Launched, LaunchOptions } from '../kernel/server/launch.ts'
+import type { ProtocolName } from '../kernel/server/options.ts'
+import type { TriportServer } from '../kernel/server/server.ts'
+import type { Store } from '../kernel/store/store.ts'
 import type { CommandLine, Flag, Subcommand } from './command-line.ts'
 import type { Loaded } from './load.ts'
 
@@ -386,13 +386,13 @@ async function subjectOf(module: string | undefined, line: Line): Promise<Loaded
   if (module !== undefined) return loadModule(module, line.value('name'))
   const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey, OPENAI_MODEL: model } = process.env
   if (baseUrl || apiKey) {
-    const { openaiAgent } = await import('../openai/openai.ts')
+    const { openaiAgent } = await import('../agents/openai/openai.ts')
     const agent = openaiAgent({
       baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined,
     })
     return { subject: normalizeDefinitions(agent, 'triport'), options: {} }
   }
-  const { assistant, tools } = await import('../assistant/assistant.ts')
+  const { assistant, tools } = await import('../agents/assistant/assistant.ts')
   return { subject: normalizeDefinitions({ agents: [assistant], tools }, 'triport'), options: {} }
 }
 

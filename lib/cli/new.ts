@@ -1,7 +1,7 @@
 /** `triport new`: makes a small project that runs, without the network. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
-import { slug } from '../define/agent.ts'
+import { slug } from '../kernel/define/agent.ts'
 import { didYouMean, subcommand, UsageError } from './command-line.ts'
 import { copyLibrary, quoted } from './vendor.ts'
 import type { CommandLine, Subcommand } from './command-line.ts'

@@ -2,10 +2,10 @@
  * The client for tests over A2A.
  * Spec: A2A 1.0 §3, §9.
  */
-import { isRecord } from '../define/content.ts'
-import { randomUuid } from '../wire/random.ts'
+import { isRecord } from '../kernel/define/content.ts'
+import { randomUuid } from '../kernel/wire/random.ts'
 import { MAX_ROUNDS, postJson, resultsOf } from './http.ts'
-import type { TriportServer } from '../server/server.ts'
+import type { TriportServer } from '../kernel/server/server.ts'
 import type { JsonRecord, TestAnswer, TestClient, TestClientOptions, TestRequest } from './types.ts'
 
 interface Part { readonly text?: string; readonly data?: unknown; readonly url?: string }

@@ -1,10 +1,10 @@
 /** The client for tests: its requests, their answers and errors; and queries over plain HTTP. */
-import { isRecord } from '../define/content.ts'
-import { rejectUnknown } from '../define/validate.ts'
-import { JSON_TYPE } from '../wire/media.ts'
-import { EVENT_STREAM, eventReader } from '../wire/sse.ts'
-import type { TriportServer } from '../server/server.ts'
-import type { ServerEvent } from '../wire/sse.ts'
+import { isRecord } from '../kernel/define/content.ts'
+import { rejectUnknown } from '../kernel/define/validate.ts'
+import { JSON_TYPE } from '../kernel/wire/media.ts'
+import { EVENT_STREAM, eventReader } from '../kernel/wire/sse.ts'
+import type { TriportServer } from '../kernel/server/server.ts'
+import type { ServerEvent } from '../kernel/wire/sse.ts'
 import type { JsonRecord, TestClient, TestClientOptions, TestReply, TestRequest } from './types.ts'
 
 type Server = Pick<TriportServer, 'fetch'>

@@ -3,12 +3,12 @@
  * Spec: MCP 2026-07-28, Transports, Multi Round-Trip Requests; SEP-2663, tasks.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRecord, textOf } from '../define/content.ts'
-import { JSON_TYPE } from '../wire/media.ts'
-import { EVENT_STREAM } from '../wire/sse.ts'
+import { isRecord, textOf } from '../kernel/define/content.ts'
+import { JSON_TYPE } from '../kernel/wire/media.ts'
+import { EVENT_STREAM } from '../kernel/wire/sse.ts'
 import { MAX_ROUNDS, postJson, resultsOf, TestClientError } from './http.ts'
-import type { Content } from '../define/content.ts'
-import type { TriportServer } from '../server/server.ts'
+import type { Content } from '../kernel/define/content.ts'
+import type { TriportServer } from '../kernel/server/server.ts'
 import type { JsonRecord, TestClient, TestClientOptions, TestRequest } from './types.ts'
 
 type Mcp = TestClient['mcp']

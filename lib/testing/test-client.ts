@@ -2,10 +2,10 @@
  * A client for tests: its requests go through `server.fetch` as they come over a network, without a socket.
  * What a protocol needs is loaded with its first request.
  */
-import { isRecord } from '../define/content.ts'
-import { checkMembers, must, mustBeText, show } from '../define/validate.ts'
-import type { ElicitAnswer } from '../define/question.ts'
-import type { TriportServer } from '../server/server.ts'
+import { isRecord } from '../kernel/define/content.ts'
+import { checkMembers, must, mustBeText, show } from '../kernel/define/validate.ts'
+import type { ElicitAnswer } from '../kernel/define/question.ts'
+import type { TriportServer } from '../kernel/server/server.ts'
 import type { TestClient, TestClientOptions } from './types.ts'
 
 const mustBeFunction = must((value) => typeof value === 'function', 'write a function')

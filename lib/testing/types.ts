@@ -1,7 +1,7 @@
 /** What the client for tests is given, and what it returns. */
-import type { Content, ResourceContents } from '../define/content.ts'
-import type { ElicitAnswer, SampleAnswer, SampleQuestion, UrlAnswer } from '../define/question.ts'
-import type { MaybePromise } from '../util/thenable.ts'
+import type { Content, ResourceContents } from '../kernel/define/content.ts'
+import type { ElicitAnswer, SampleAnswer, SampleQuestion, UrlAnswer } from '../kernel/define/question.ts'
+import type { MaybePromise } from '../kernel/util/thenable.ts'
 
 export type JsonRecord = Readonly<Record<string, unknown>>
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkStore, postgresStore, redisStore } from '../../../dist/index.js'
-import { statements } from '../../../.test/lib/store/postgres/postgres-commands.js'
+import { statements } from '../../../.test/lib/stores/postgres/postgres-commands.js'
 import {
   noPooler, noPostgres, noRedis, postgresClients, redisClients, startPooler, startPostgres, startRedis,
   startRedisCluster, until,

@@ -1,0 +1,271 @@
+/**
+ * Agents of other frameworks: how each is known, and the adapter that runs it, or what to write instead. They
+ * are known by their shape: nothing of theirs is imported, and no member is called. An adapter is loaded with
+ * the first run.
+ */
+import {
+  areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, readMember, membersOf, wordIn,
+} from './shape.ts'
+import type { Call } from '../../kernel/define/call.ts'
+import type { Adapter, Shown } from './adapter.ts'
+import type { Fn, Has } from './shape.ts'
+
+/** An agent of another framework, as a compiler knows it; what it is in fact, its members decide. */
+export type ForeignAgent =
+  | { readonly generate: Fn; readonly stream: Fn }
+  | { readonly invoke: Fn; readonly stream: Fn }
+  | { readonly generateText: Fn; readonly streamText: Fn }
+  | { readonly asTool: Fn; readonly getSystemPrompt: Fn }
+  | { readonly runAsync: Fn }
+  | { readonly chat: Fn; readonly start: Fn }
+  | { readonly runStream: Fn; readonly getAgents: Fn }
+  | { readonly withModel: Fn; readonly system: unknown }
+  | { readonly availableAgents: Fn }
+  | { readonly runAgent: Fn }
+  | { readonly sendMessageStream: Fn; readonly getAgentCard: Fn }
+  | { readonly __action: object }
+
+/** How an agent is taken: its adapter, and where its framework keeps its name and description. */
+interface Adapted {
+  load(): Promise<Adapter>
+  /** Left out: `name`. */
+  name?(has: Has): unknown
+  /** Left out: `description`. */
+  description?(has: Has, agent: object): unknown
+}
+
+/** What it is, whether an object is one, and how it is taken, or what to write instead. */
+type AgentShape = readonly [what: string, is: (has: Has) => boolean, how: Adapted | string]
+
+const RUN = 'run: async (prompt, call) => (await '
+
+async function loadLangchain(): Promise<Adapter> {
+  return (await import('../langchain.ts')).langchain
+}
+
+async function loadInngest(): Promise<Adapter> {
+  return (await import('../inngest.ts')).inngest
+}
+
+/** Where the author gave none, it has a new one at each start. */
+function nameOfPraisonAi(has: Has): unknown {
+  const name = readMember(has('simpleAgent'), 'name') ?? has('name')
+  return isLike(name, /^Agent_[a-z0-9]+$/) ? undefined : name
+}
+
+const agents: readonly AgentShape[] = [
+  ['a Runner of the Agent Development Kit', (has) => has(Symbol.for('google.adk.runner')) === true,
+    {
+      load: async () => (await import('../adk.ts')).adk,
+      name: (has) => readMember(has('agent'), 'name'),
+      description: (has) => readMember(has('agent'), 'description'),
+    }],
+  ['an agent of the Agent Development Kit, which only its Runner can run',
+    (has) => ['baseAgent', 'workflow.baseNode'].some((name) => (
+      has(Symbol.for(`google.adk.${name}`)) === true
+    )),
+    `agents: [new InMemoryRunner({ agent, appName: 'app' })], with import { InMemoryRunner } from `
+      + `'@google/adk'`],
+  ['a flow of Genkit', (has) => genkitKeyOf(has).startsWith('/flow/'),
+    {
+      load: async () => (await import('../genkit.ts')).genkit,
+      name: (has) => readMember(has('__action'), 'name'),
+      description: (has) => readMember(has('__action'), 'description'),
+    }],
+  ['a graph of LangGraph without messages in its state',
+    (has) => has('lg_is_pregel') === true && has('channels') !== undefined
+      && ['messages', '__previous__'].every((name) => readMember(has('channels'), name) === undefined),
+    `${RUN}graph.invoke({ question: prompt }, { signal: call.signal })).answer, with the names of its state`],
+  ['a graph of LangGraph', (has) => has('lg_is_pregel') === true, { load: loadLangchain }],
+  ['an agent of LangChain',
+    (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream')
+      && readMember(has('graph'), 'lg_is_pregel') === true,
+    {
+      load: loadLangchain, name: (has) => readMember(has('options'), 'name'),
+      description: (has) => readMember(has('options'), 'description'),
+    }],
+  ['an agent of Mastra',
+    (has) => has('component') === 'AGENT' && areFunctions(has, 'generate', 'stream', 'getInstructions'),
+    {
+      load: async () => (await import('../mastra.ts')).mastra,
+      // A method of its own: the text is private.
+      description: (has, agent) => areFunctions(has, 'getDescription')
+        ? Reflect.apply(has('getDescription') as () => unknown, agent, []) : undefined,
+    }],
+  ['an agent of VoltAgent',
+    (has) => lacksRun(has) && areFunctions(has, 'generateText', 'streamText', 'generateObject')
+      && has('instructions') !== undefined,
+    {
+      load: async () => (await import('../ai-sdk.ts')).voltAgent,
+      description: (has) => has('purpose'),
+    }],
+  ['an agent of the AI SDK',
+    (has) => lacksRun(has) && areFunctions(has, 'generate', 'stream')
+      && (isLike(has('version'), /^agent-v\d+$/) || readMember(has('settings'), 'model') !== undefined),
+    { load: async () => (await import('../ai-sdk.ts')).aiSdk, name: (has) => has('id') }],
+  ['an agent of the OpenAI Agents SDK',
+    (has) => lacksRun(has) && areFunctions(has, 'asTool', 'getSystemPrompt', 'getAllTools', 'clone')
+      && Array.isArray(has('handoffs')),
+    {
+      load: async () => (await import('../openai-agents.ts')).openaiAgents,
+      description: (has) => has('handoffDescription'),
+    }],
+  ['an agent of Strands',
+    (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream', 'cancel', 'takeSnapshot')
+      && Array.isArray(has('messages')),
+    { load: async () => (await import('../strands.ts')).strands }],
+  ['a graph or a swarm of Strands, which takes no history',
+    (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream', 'initialize', 'addHook')
+      && typeof has('nodes') === 'object',
+    'run: (prompt, call) => theirs.stream(prompt, { cancelSignal: call.signal })'],
+  ['a graph of LangGraph that is not compiled',
+    (has) => lacksRun(has) && areFunctions(has, 'addNode', 'addEdge', 'compile'),
+    'agents: [graph.compile()]'],
+  ['an agent of PraisonAI',
+    (has) => lacksRun(has) && areFunctions(has, 'start', 'chat', 'execute', 'getInstructions'),
+    { load: async () => (await import('../praisonai.ts')).praisonAi, name: nameOfPraisonAi }],
+  ['a team of PraisonAI, which takes no prompt',
+    (has) => lacksRun(has) && areFunctions(has, 'start', 'chat')
+      && (has('simpleImpl') !== undefined || has('taskImpl') !== undefined),
+    `groups: [{ name: 'Team', agents: [adapt(one, { name: 'One' }), adapt(two, { name: 'Two' })] }]`],
+  ['an agent of LlamaIndex', (has) => areFunctions(has, 'run', 'runStream', 'getAgents'),
+    {
+      load: async () => (await import('../llamaindex.ts')).llamaIndex,
+      name: (has) => has('rootAgentName'),
+    }],
+  ['an agent of Inngest\'s AgentKit', (has) => areFunctions(has, 'run', 'performInference', 'withModel'),
+    { load: loadInngest }],
+  ['a network of Inngest\'s AgentKit', (has) => areFunctions(has, 'run', 'availableAgents', 'addAgent'),
+    { load: loadInngest }],
+  ['an agent of AG-UI', (has) => areFunctions(has, 'runAgent', 'abortRun', 'clone', 'setMessages'),
+    { load: async () => (await import('../ag-ui.ts')).agUi, name: (has) => has('agentId') }],
+  ['an agent of BeeAI, which holds one conversation',
+    (has) => areFunctions(has, 'run', '_run', 'createSnapshot'),
+    'run: async (prompt, call) => (await new ReActAgent({ llm, tools, memory: new UnconstrainedMemory() })'
+      + '.run({ prompt }, { signal: call.signal })).result.text'],
+  ['a client of A2A', (has) => areFunctions(has, 'sendMessage', 'sendMessageStream', 'getAgentCard'),
+    {
+      load: async () => (await import('../a2a-sdk.ts')).a2aSdk,
+      name: (has) => readMember(has('agentCard'), 'name'),
+      description: (has) => readMember(has('agentCard'), 'description'),
+    }],
+  ['a prompt of Genkit', (has) => /^\/(?:executable-)?prompt\//.test(genkitKeyOf(has)),
+    `${RUN}theirs({ prompt })).text`],
+  ['an App of the Agent Development Kit', (has) => has(Symbol.for('google.adk.app')) === true,
+    'agents: [new Runner({ app, sessionService: new InMemorySessionService() })]'],
+  ['a model of the Agent Development Kit', (has) => has(Symbol.for('google.adk.baseModel')) === true,
+    `agents: [new InMemoryRunner({ agent: new LlmAgent({ name: 'helper', model }), appName: 'app' })]`],
+  ['a chat model of LangChain, and no agent',
+    (has) => lacksRun(has) && has('lc_runnable') === true && areFunctions(has, 'bindTools', '_generate'),
+    'agents: [createAgent({ model, tools: [] })], with import { createAgent } from '
+      + `'langchain'`],
+  ['a model of LlamaIndex, and no agent',
+    (has) => lacksRun(has) && areFunctions(has, 'chat', 'complete') && has('metadata') !== undefined,
+    `agents: [agent({ name: 'Helper', llm, tools: [] })], with import { agent } from '@llamaindex/workflow'`],
+  ['a client of OpenAI, and no agent',
+    (has) => typeof readMember(readMember(has('chat'), 'completions'), 'create') === 'function',
+    `agents: [openaiAgent({ name: 'Helper', model: '…' })]`],
+  ['a client of Anthropic, and no agent',
+    (has) => lacksRun(has) && ['create', 'stream'].every((name) => (
+      typeof readMember(has('messages'), name) === 'function'
+    )),
+    `run: async (prompt) => (await client.messages.create({ model: '…', max_tokens: 1024, messages: [{ `
+      + `role: 'user', content: prompt }] })).content[0].text`],
+  ['a client of Gemini, and no agent',
+    (has) => typeof readMember(has('models'), 'generateContent') === 'function',
+    `run: async (prompt) => (await client.models.generateContent({ model: '…', contents: prompt })).text`],
+  ['a client of Ollama, and no agent',
+    (has) => lacksRun(has) && areFunctions(has, 'chat', 'generate', 'embed', 'pull'),
+    `agents: [openaiAgent({ name: 'Helper', baseUrl: 'http://localhost:11434/v1', model: '…' })]`],
+  ['a Genkit, which has flows', (has) => areFunctions(has, 'defineFlow', 'generate', 'generateStream'),
+    `agents: [ai.defineFlow('helper', async (prompt) => (await ai.generate(prompt)).text)]`],
+  ['a Runner of the OpenAI Agents SDK, which runs the agents that it is given',
+    (has) => areFunctions(has, 'run') && ['inputGuardrailDefs', 'outputGuardrailDefs'].every((name) => (
+      Array.isArray(has(name))
+    )), 'agents: [agent]'],
+  ['a model of the AI SDK, and no agent', (has) => areFunctions(has, 'doGenerate', 'doStream'),
+    `agents: [new ToolLoopAgent({ id: 'Helper', model })], with import { ToolLoopAgent } from 'ai'`],
+  ['a Mastra, which has agents', (has) => lacksRun(has) && areFunctions(has, 'getAgent', 'listAgents'),
+    'agents: Object.values(mastra.listAgents())'],
+  ['a Mastra, which has agents', (has) => lacksRun(has) && areFunctions(has, 'getAgent', 'getAgents'),
+    'agents: Object.values(mastra.getAgents())'],
+  ['a Runnable of LangChain, which does not declare what it takes',
+    (has) => lacksRun(has) && has('lc_runnable') === true && has('schema') === undefined
+      && areFunctions(has, 'invoke', 'stream'),
+    'run: async (prompt, call) => (await chain.invoke(prompt, { signal: call.signal })).text'],
+]
+
+/** What `defineAgent` takes, made of an agent of another framework. */
+export interface AdaptedAgent {
+  /** What it is, as in `an agent of Mastra`. */
+  readonly what: string
+  /** Undefined where it has none. */
+  readonly name: string | undefined
+  readonly description: string | undefined
+  run(prompt: string, call: Call): AsyncIterable<Shown>
+}
+
+/**
+ * An agent of another framework, ready to be defined; undefined for anything else. Throws `TypeError` for
+ * what cannot be taken, with what to write instead.
+ */
+export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
+  if ((typeof thing !== 'object' && typeof thing !== 'function') || thing === null) return undefined
+  if (isOwnDefinition(thing)) return undefined
+  const has = membersOf(thing)
+  const shape = agents.find(([, is]) => is(has))
+  if (shape === undefined) return undefined
+  const [what, , how] = shape
+  if (typeof how === 'string') {
+    const write = /^(?:agents|groups): /.test(how) ? how : `agents: [{ name: 'Helper', ${how} }]`
+    throw new TypeError(`This is ${what}. Write ${write}`)
+  }
+  return {
+    what,
+    name: wordIn(how.name === undefined ? has('name') : how.name(has)),
+    description: wordIn(how.description === undefined ? has('description') : how.description(has, thing)),
+    async* run(prompt, call) {
+      const adapter = await how.load()
+      yield* adapter.run(thing, prompt, call)
+      // Many end quietly when they are aborted.
+      call.signal.throwIfAborted()
+    },
+  }
+}
+
+/** What others call the function that answers. */
+const verbs = [
+  'generate', 'invoke', 'chat', 'ask', 'respond', 'query', 'complete', 'execute', 'call', 'prompt', 'process',
+  'handle', 'send', 'start',
+]
+
+const MAX_SHOWN = 5
+
+/**
+ * A sentence with what was looked for, what is there, and how to write an agent that uses it. Undefined for
+ * what has a `run`, and for what no author means as an agent: a plain object, one of the language.
+ */
+export function describeUnknown(thing: object): string | undefined {
+  const has = membersOf(thing)
+  const { name } = Object(has('constructor')) as { readonly name?: unknown }
+  if (typeof has('run') === 'function' || typeof name !== 'string' || name === '') return undefined
+  if (has('constructor') === Reflect.get(globalThis, name)) return undefined
+  const functions = functionsOf(thing)
+  const found = functions.length === 0 ? 'no function' : functions.slice(0, MAX_SHOWN).join(', ')
+  const verb = verbs.find((one) => functions.includes(one)) ?? functions[0] ?? 'generate'
+  return `This is an object of the class ${name} with ${found} and no 'run', and no agent of a framework `
+    + `that is known. Write agents: [{ name: 'Helper', run: (prompt, call) => theirs.${verb}(prompt, `
+    + '{ signal: call.signal }) }]'
+}
+
+/** The names of its functions, those of its classes too. No getter is called. */
+function functionsOf(thing: object): readonly string[] {
+  const names = new Set<string>()
+  for (let one = thing; one !== Object.prototype && one !== null;) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(one))) {
+      if (typeof value === 'function' && name !== 'constructor' && !name.startsWith('_')) names.add(name)
+    }
+    one = Object.getPrototypeOf(one) as object
+  }
+  return [...names]
+}

@@ -1,0 +1,97 @@
+/** Reads what an object of another framework looks like. Nothing of theirs is imported or called. */
+import { parseJson, usualBounds } from '../../kernel/wire/json.ts'
+
+/** Any function. */
+export type Fn = (...args: never[]) => unknown
+
+/** Reads a member, of its prototype too. A getter that throws is no member. */
+export type Has = (member: PropertyKey) => unknown
+
+/** No object has it. */
+const NOTHING = '\0'
+
+/** The members of an object. A proxy that answers whatever it is asked has none. */
+export function membersOf(thing: object): Has {
+  const has: Has = (member) => {
+    try {
+      return Reflect.get(thing, member)
+    } catch {
+      return undefined
+    }
+  }
+  return has(NOTHING) === undefined ? has : () => undefined
+}
+
+export function readMember(value: unknown, member: string): unknown {
+  return typeof value === 'object' && value !== null ? membersOf(value)(member) : undefined
+}
+
+/** Whether it is a text of this form. Not every object can be made a text. */
+export function isLike(value: unknown, pattern: RegExp): boolean {
+  return typeof value === 'string' && pattern.test(value)
+}
+
+/** The value of a JSON text, within the bounds of a body; undefined for what is none. */
+export function readJson(text: string): unknown {
+  const parsed = parseJson(text, usualBounds.maxDepth, usualBounds.maxObjects)
+  return parsed.ok ? parsed.value : undefined
+}
+
+/** Whether it has these members. None of them is read: some read streams when they are. */
+export function hasMembers(thing: object, ...members: readonly string[]): boolean {
+  try {
+    return members.every((member) => member in thing)
+  } catch {
+    return false
+  }
+}
+
+export type PlainMembers = Readonly<Record<string, unknown>>
+
+/** A text with something in it. */
+export function wordIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The text of a content that is a text, or a list of parts that have some. */
+export function textOfParts(content: unknown): string {
+  if (!Array.isArray(content)) return String(content)
+  return content.map((part) => String(readMember(part, 'text') ?? '')).join('')
+}
+
+/** The members of a plain object; none of anything else. */
+export function membersIn(value: unknown): PlainMembers {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+/** The items of a list; none of anything else. */
+export function itemsIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+export function areFunctions(has: Has, ...members: readonly string[]): boolean {
+  return members.every((member) => typeof has(member) === 'function')
+}
+
+/** What has a `run` is mostly an author's own. */
+export function lacksRun(has: Has): boolean {
+  return typeof has('run') !== 'function'
+}
+
+/** The key of an action of Genkit, as in `/flow/name`; else empty. */
+export function genkitKeyOf(has: Has): string {
+  const action = has('__action')
+  const key = readMember(action, 'key')
+  return typeof key === 'string' ? key : ''
+}
+
+/** Whether an object is an author's own definition: written as `{ … }`, with a name and a `run`. */
+export function isOwnDefinition(thing: object): boolean {
+  try {
+    return Object.hasOwn(thing, 'run') && Object.hasOwn(thing, 'name')
+      && !Object.hasOwn(thing, 'input_schema') && Object.getPrototypeOf(thing) === Object.prototype
+  } catch {
+    // A proxy may throw on any access.
+    return false
+  }
+}

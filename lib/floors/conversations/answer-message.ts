@@ -1,0 +1,190 @@
+/**
+ * Answers one message within a conversation: the history goes in, the agent's answer comes out, and both are
+ * added to the history. The same in every protocol. A run that outlives its request is in `task-run.ts`.
+ */
+import { ownText } from '../../kernel/util/own-text.ts'
+import { isThenable } from '../../kernel/util/thenable.ts'
+import { answerOf, noAnswer } from '../../kernel/define/answer.ts'
+import { textOf } from '../../kernel/define/content.ts'
+import { Fault } from '../../kernel/define/fault.ts'
+import { runMember } from '../groups/group.ts'
+import { requireScopes } from '../../kernel/define/principal.ts'
+import { describe, logLevelOf } from '../../kernel/define/log.ts'
+import { runHandler } from '../../kernel/run/run-handler.ts'
+import { warnOfAnswer, warnOfFailure } from '../../kernel/run/service.ts'
+import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { Agent, Group } from '../../kernel/define/agent.ts'
+import type { Answer, Emit } from '../../kernel/define/answer.ts'
+import type { CallChannel, CallFacts, Origin, Protocol } from '../../kernel/define/call.ts'
+import type { ChatMessage } from '../../kernel/define/chat.ts'
+import type { Content } from '../../kernel/define/content.ts'
+import type { GroupListener } from '../groups/group.ts'
+import type { LiveCall } from '../../kernel/define/live-call.ts'
+import type { Severity } from '../../kernel/define/log.ts'
+import type { Service } from '../../kernel/run/service.ts'
+
+export interface UserMessage {
+  readonly prompt: string
+  /** Undefined: the message stands alone, and nothing is remembered. */
+  readonly conversationId: string | undefined
+  /** Whose conversation it is. Left out: the caller's. */
+  readonly owner?: string | undefined
+  /** Whether the client named the conversation; one that was made for this message has no history. */
+  readonly isNamed: boolean
+  /** Earlier messages that the client sent; then none are looked up. */
+  readonly history?: readonly ChatMessage[] | undefined
+  /** Characters of what was read for it: they count while it runs. */
+  readonly readLength?: number
+  /** What is remembered instead of a prompt without text. */
+  readonly remembered?: string
+}
+
+/**
+ * Answers a message, with the checks and limits of `runHandler`. Synchronous where the agent is. `emit` gets
+ * each piece of the answer as it comes; of a group `listener`, if given, gets those of every agent instead.
+ * An answer with the state `failed` is `Fault('failed')`, one with `rejected` `Fault('invalid')`, both with
+ * the agent's own text; neither is remembered.
+ */
+export function answerMessage(
+  service: Service, agent: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
+  listener?: GroupListener,
+): MaybePromise<Answer> {
+  const turn = { service, agent, message, call, emit, listener, isStrict: true }
+  return runHandler(service, call, agent, timeoutOf(service, agent), begin, turn)
+}
+
+/** The same without `runHandler`; the caller reads the answer's state. */
+export function runConversationTurn(
+  service: Service, agent: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
+): MaybePromise<Answer> {
+  return begin({ service, agent, message, call, emit, listener: undefined, isStrict: false })
+}
+
+interface Turn {
+  readonly service: Service
+  readonly agent: Agent | Group
+  readonly message: UserMessage
+  readonly call: LiveCall
+  readonly emit: Emit | undefined
+  readonly listener: GroupListener | undefined
+  /** An answer with the state `failed` or `rejected` is thrown. */
+  readonly isStrict: boolean
+}
+
+function begin(turn: Turn): MaybePromise<Answer> {
+  const { service, agent, message, call } = turn
+  if (agent.scopes.length > 0) requireScopes(call.origin, agent.scopes)
+  if (message.readLength !== undefined) call.hold(message.readLength)
+  if (message.history !== undefined) {
+    call.history = message.history
+  } else if (message.isNamed && message.conversationId !== undefined) {
+    const owner = message.owner ?? call.principal.id
+    const history = service.conversations.history(owner, message.conversationId)
+    if (isThenable(history)) return loadAndRun(turn, history)
+    call.history = history
+  }
+  return run(turn)
+}
+
+async function loadAndRun(turn: Turn, history: Promise<readonly ChatMessage[]>): Promise<Answer> {
+  const known = await history
+  if (turn.call.reason !== undefined) throw turn.call.reason
+  // It is a copy of what the store has, and counts: a thousand runs have a thousand copies.
+  turn.call.hold(known.reduce((sum, { content }) => sum + content.length, 0))
+  turn.call.history = known
+  return run(turn)
+}
+
+/** How long one run may take, in milliseconds; a group: as long as its agents together. */
+export function timeoutOf(service: Service, agent: Agent | Group): number {
+  const { agentTimeoutMs } = service.limits
+  if (agent.timeoutMs !== undefined || agent.kind === 'agent') return agent.timeoutMs ?? agentTimeoutMs
+  const each = agent.agents.map((one) => timeoutOf(service, one))
+  return agent.mode === 'parallel' ? Math.max(...each) : each.reduce((sum, ms) => sum + ms, 0)
+}
+
+function run(turn: Turn): MaybePromise<Answer> {
+  const { service, agent, message: { prompt }, call, emit, listener } = turn
+  if (agent.kind === 'group' || call.around !== undefined) {
+    return finish(turn, runMember(service, agent, prompt, call, emit, listener))
+  }
+  const output = agent.run(prompt, call)
+  return isThenable(output) ? Promise.resolve(output).then(takeOutput.bind(undefined, turn))
+    : takeOutput(turn, output)
+}
+
+function takeOutput(turn: Turn, output: unknown): MaybePromise<Answer> {
+  const { service, call, emit } = turn
+  return finish(turn, answerOf(output, call, service.limits.maxResultBytes, emit))
+}
+
+function finish(turn: Turn, answer: MaybePromise<Answer>): MaybePromise<Answer> {
+  // Bound: an async function would take twice the memory.
+  if (isThenable(answer)) return answer.then(finish.bind(undefined, turn))
+  const remembered = remember(turn, answer)
+  if (!turn.isStrict) return remembered
+  return isThenable(remembered) ? remembered.then((later) => accepted(later, turn))
+    : accepted(remembered, turn)
+}
+
+/** Adds both sides to the conversation, unless the run is over already. */
+function remember({ service, agent, message, call }: Turn, answer: Answer): MaybePromise<Answer> {
+  const { conversationId, isNamed, prompt, remembered, owner = call.principal.id } = message
+  const artifacts = call.takeArtifacts()
+  const isMeant = artifacts.length > 0 && answer === noAnswer
+  if (agent.kind === 'agent' && !isMeant && !call.over) {
+    warnOfAnswer(service.log, agent, answer, call.requestId)
+  }
+  const whole = artifacts.length === 0 ? answer : { ...answer, artifacts }
+  const { state } = answer
+  if (conversationId === undefined || call.over || state === 'failed' || state === 'rejected') return whole
+  const shown = artifacts.length === 0 ? '' : textOf(artifacts.flatMap(({ parts }) => parts))
+  const { conversations } = service
+  const asked = remembered ?? prompt
+  const answered = ownText(answer.text + shown)
+  const reply: ChatMessage = { role: 'assistant', content: answered }
+  const added: readonly ChatMessage[] = asked === '' ? [reply] : [{ role: 'user', content: asked }, reply]
+  const recorded = isNamed ? conversations.record(owner, conversationId, added, call.history)
+    : conversations.begin(owner, conversationId, asked, answered)
+  return isThenable(recorded) ? recorded.then(() => whole) : whole
+}
+
+function accepted(answer: Answer, { agent, service: { log }, call: { requestId } }: Turn): Answer {
+  const { state, text } = answer
+  const { name } = agent
+  if (state === 'failed' || state === 'rejected') warnOfFailure(log, agent, answer, requestId)
+  if (state === 'failed') throw new Fault('failed', text || 'The agent failed', { state, agent: name })
+  if (state === 'rejected') {
+    throw new Fault('invalid', text || 'The agent rejected the message', { state, agent: name })
+  }
+  return answer
+}
+
+/**
+ * The channel of a protocol that carries only the answer: log lines go to the server's own log. Its fields
+ * are declared, not defined: in a class that many extend, each that is defined costs 80 ns.
+ */
+export class PlainChannel implements CallFacts, CallChannel {
+  declare readonly protocol: Protocol
+  declare readonly sessionId: string | undefined
+  declare message: readonly Content[]
+  declare readonly metadata: Readonly<Record<string, unknown>> | undefined
+  declare readonly origin: Origin
+  declare protected readonly service: Service
+
+  constructor(
+    service: Service, origin: Origin, protocol: Protocol, sessionId?: string,
+    message: readonly Content[] = [], metadata?: Readonly<Record<string, unknown>>,
+  ) {
+    this.service = service
+    this.origin = origin
+    this.protocol = protocol
+    this.sessionId = sessionId
+    this.message = message
+    this.metadata = metadata
+  }
+
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    this.service.log(logLevelOf(level), describe(data), { request: this.origin.requestId, logger })
+  }
+}

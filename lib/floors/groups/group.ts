@@ -1,0 +1,201 @@
+/**
+ * How a group answers: one member after the other, all at once, or those that a router picks. A member is an
+ * agent, or a group that answers in its own way.
+ */
+import { answerOf, inputOf, textAnswer } from '../../kernel/define/answer.ts'
+import { aroundOf, runAround } from '../../kernel/define/around.ts'
+import { isRecord, text } from '../../kernel/define/content.ts'
+import { Fault, asFault, publicMessage, upstreamFault } from '../../kernel/define/fault.ts'
+import { describe } from '../../kernel/define/log.ts'
+import { requireScopes } from '../../kernel/define/principal.ts'
+import { warnOfAnswer, warnOfData, warnOfFiles } from '../../kernel/run/service.ts'
+import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { Agent, Group } from '../../kernel/define/agent.ts'
+import type { AgentResult, Answer, Emit } from '../../kernel/define/answer.ts'
+import type { Content } from '../../kernel/define/content.ts'
+import type { CallEvent } from '../../kernel/define/event.ts'
+import type { LiveCall } from '../../kernel/define/live-call.ts'
+import type { Service } from '../../kernel/run/service.ts'
+
+type Member = Agent | Group
+
+/** Gets what the agents of a group, and of groups in it, answer. In a `parallel` group it is mixed. */
+export interface GroupListener {
+  begin(agent: Agent): void
+  /** A piece of its answer, or at its end the whole of one without pieces. A promise: it waits for that. */
+  say(agent: Agent, piece: Content): void | Promise<void>
+}
+
+/**
+ * Runs a group. `emit` gets the pieces of its reply; `listener`, if given, gets those of every agent instead.
+ * Throws `Fault('failed')` with `{ results }` where an agent fails and the group stops.
+ */
+export async function runGroup(
+  service: Service, group: Group, query: string, call: LiveCall, emit?: Emit, listener?: GroupListener,
+): Promise<Answer> {
+  const { agents, mode } = group
+  if (mode === 'parallel') return parallel(service, group, query, call, listener)
+  const chosen = mode === 'sequence' ? agents : pick(group, await mode(query, call))
+  for (const { scopes } of chosen) requireScopes(call.origin, scopes)
+  return sequence(service, group, chosen, query, call, emit, listener)
+}
+
+function pick(group: Group, choice: unknown): readonly Member[] {
+  const names = Array.isArray(choice) && choice.length > 0 ? choice : [choice]
+  return names.map((name: unknown) => {
+    const agent = group.agents.find((one) => one.id === name || one.name === name)
+    if (agent !== undefined) return agent
+    const ids = group.agents.map((one) => `'${one.id}'`).join(', ')
+    const cause = new TypeError(`The router of '${group.name}' chose ${describe(name)}; it has ${ids}`)
+    const message = `The router of '${group.name}' chose an agent that is not there`
+    throw new Fault('upstream', message, undefined, { cause })
+  })
+}
+
+async function sequence(
+  service: Service, group: Group, agents: readonly Member[], query: string, call: LiveCall,
+  emit: Emit | undefined, listener: GroupListener | undefined,
+): Promise<Answer> {
+  const results: AgentResult[] = []
+  let answer: Answer = textAnswer('')
+  let input = query
+  let last: Attempt | undefined
+  let before: Member | undefined
+  for (const [index, agent] of agents.entries()) {
+    // The reply is what the last agent answers.
+    const lastEmit = index === agents.length - 1 ? emit : undefined
+    const one = await attempt(service, group, agent, input, call, lastEmit, listener)
+    results.push(one.result)
+    last = one
+    if (one.answer === undefined) {
+      if (group.onAgentError === 'stop') throw stopped(one, results)
+      continue
+    }
+    // What the one before gave besides its text ends here; its files were shown where each agent is.
+    if (before !== undefined) {
+      warnOfData(service.log, before, answer, `the group '${group.name}'`, call.requestId)
+      if (listener === undefined) warnOfFiles(service.log, before, answer, group, call.requestId)
+    }
+    before = agent
+    answer = one.answer
+    input = answer.text
+    if (answer.state === 'completed') continue
+    // It needs another message first: what it said is the reply.
+    break
+  }
+  if (results.every((result) => result.error !== undefined)) throw stopped(last, results)
+  return { ...answer, results }
+}
+
+async function parallel(
+  service: Service, group: Group, query: string, call: LiveCall, listener: GroupListener | undefined,
+): Promise<Answer> {
+  const attempts = await Promise.all(
+    group.agents.map((agent) => attempt(service, group, agent, query, call, undefined, listener)),
+  )
+  const results = attempts.map(({ result }) => result)
+  const failed = attempts.filter(({ result }) => result.error !== undefined)
+  if (failed.length === results.length || (failed.length > 0 && group.onAgentError === 'stop')) {
+    throw stopped(failed[0], results)
+  }
+  const answers = attempts.flatMap(({ answer }) => answer ?? [])
+  for (const [index, { answer }] of attempts.entries()) {
+    if (answer === undefined) continue
+    warnOfData(service.log, group.agents[index]!, answer, `the group '${group.name}'`, call.requestId)
+  }
+  const whole = answers.flatMap((answer) => answer.text || []).join('\n\n')
+  const files = answers.flatMap((answer) => answer.content.filter((block) => block.type !== 'text'))
+  const state = answers.find((answer) => answer.state !== 'completed')?.state ?? 'completed'
+  const content = whole === '' && files.length > 0 ? files : [text(whole), ...files]
+  return { ...textAnswer(whole), content, state, results }
+}
+
+interface Attempt { readonly result: AgentResult; readonly answer?: Answer; readonly fault?: Fault }
+
+async function attempt(
+  service: Service, group: Group, agent: Member, input: string, call: LiveCall, emit: Emit | undefined,
+  listener: GroupListener | undefined,
+): Promise<Attempt> {
+  try {
+    const own = agent.kind === 'agent' && (listener ?? call.around) !== undefined ? callOf(agent, call) : call
+    const answer = agent.kind === 'group' || listener === undefined
+      ? await runMember(service, agent, input, own, emit, listener)
+      : await runWithListener(service, agent, input, own, listener)
+    if (agent.kind === 'agent') warnOfAnswer(service.log, agent, answer, call.requestId)
+    if (answer.state === 'failed' || answer.state === 'rejected') {
+      return { result: { agent: agent.name, error: answer.text || `The agent ${answer.state}` } }
+    }
+    return { answer, result: { agent: agent.name, response: answer.text } }
+  } catch (error) {
+    if (call.over) throw error
+    const thrown = asFault(error)
+    // No failure of the agent: its caller has to ask for a scope.
+    if (thrown.kind === 'forbidden' && isRecord(thrown.detail) && 'scopes' in thrown.detail) throw thrown
+    const fault = thrown.kind === 'internal' ? upstreamFault(error) ?? thrown : thrown
+    const isDefect = fault.kind === 'internal'
+    if (isDefect || fault !== error) {
+      service.log(isDefect ? 'error' : 'warning', 'An agent of a group failed', {
+        group: group.name, agent: agent.name, protocol: call.protocol, request: call.requestId,
+        cause: fault.cause ?? fault,
+      })
+    }
+    const result = { agent: agent.name, error: publicMessage(fault, call.requestId, service.exposeErrors) }
+    return { result, fault }
+  }
+}
+
+/** Runs an agent or a group, within the author's `around`. */
+export function runMember(
+  service: Service, member: Member, input: string, call: LiveCall, emit: Emit | undefined,
+  listener: GroupListener | undefined,
+): MaybePromise<Answer> {
+  const { kind, name } = member
+  const around = aroundOf(call.around, member)
+  if (around === undefined) return runCode(service, member, input, call, emit, listener)
+  return runAround(around, { kind, name, input, call },
+    () => runCode(service, member, input, call, emit, listener),
+    (output) => answerOf(output, call, service.limits.maxResultBytes, emit), inputOf)
+}
+
+function runCode(
+  service: Service, member: Member, input: string, call: LiveCall, emit: Emit | undefined,
+  listener: GroupListener | undefined,
+): MaybePromise<Answer> {
+  if (member.kind === 'group') return runGroup(service, member, input, call, emit, listener)
+  return answerOf(member.run(input, call), call, service.limits.maxResultBytes, emit)
+}
+
+/** The call as a member has it: its events have its name, and what runs around it knows it from others. */
+function callOf(agent: Agent, call: LiveCall): LiveCall {
+  return new Proxy(call, {
+    get(target, member) {
+      if (member === 'event') return (event: CallEvent) => target.event(event, agent.name)
+      if (member === 'endReasoning') return () => target.endReasoning(agent.name)
+      const value: unknown = Reflect.get(target, member)
+      // Bound, because private members are those of the call alone.
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+async function runWithListener(
+  service: Service, agent: Agent, input: string, call: LiveCall, listener: GroupListener,
+): Promise<Answer> {
+  listener.begin(agent)
+  let hasPieces = false
+  const answer = await runMember(service, agent, input, call, (piece) => {
+    hasPieces = true
+    return listener.say(agent, piece)
+  }, undefined)
+  if (hasPieces || call.over || answer.state === 'failed' || answer.state === 'rejected') return answer
+  for (const block of answer.content) await listener.say(agent, block)
+  return answer
+}
+
+/** `busy` and `upstream` may work later, and stay what they are; all else is a failure of the group. */
+function stopped(attempt: Attempt | undefined, results: readonly AgentResult[]): Fault {
+  const { result, fault }: Partial<Attempt> = attempt ?? {}
+  const kind = fault?.kind === 'busy' || fault?.kind === 'upstream' ? fault.kind : 'failed'
+  const message = `${result?.agent ?? 'An agent'} failed: ${result?.error ?? ''}`
+  return new Fault(kind, message, { results }, { retryAfterSeconds: fault?.retryAfterSeconds })
+}

@@ -1,0 +1,103 @@
+/** `serveStdio`: MCP or ACP on standard input and output, for programs that start a process. */
+import { normalizeDefinitions } from '../../kernel/define/normalize-definitions.ts'
+import { show } from '../../kernel/define/validate.ts'
+import { McpContext } from '../../parts/mcp/request/context.ts'
+import { claimStdout } from './claim-stdout.ts'
+import { endOnSignals } from '../../kernel/server/launch.ts'
+import { requireSecondOptions, serverOptions } from '../../kernel/server/options.ts'
+import { createService } from '../../kernel/server/service.ts'
+import type { Readable, Writable } from 'node:stream'
+import type {
+  ForeignSubject, LoneTool, Offer, Subject, Things,
+} from '../../kernel/define/normalize-definitions.ts'
+import type { Members } from '../../kernel/define/validate.ts'
+import type { ServerOptions } from '../../kernel/server/options.ts'
+
+/** What `serveStdio` takes besides what is served. */
+export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protocol'> {
+  /** `mcp` for hosts of tools, `acp` (Agent Client Protocol) for editors. Left out: `mcp`. */
+  readonly protocol?: 'mcp' | 'acp' | undefined
+  /** Left out: standard input. */
+  readonly input?: Readable | undefined
+  /** Left out: standard output; other writes to it then go to standard error. */
+  readonly output?: Writable | undefined
+  /** Closes in order on SIGINT and SIGTERM, then ends the process. Left out: true, on standard input. */
+  readonly signals?: boolean | undefined
+}
+
+/** Options that have no effect without a socket. */
+export const ofSockets: readonly (keyof StdioOptions)[] = [
+  'apiKey', 'auth', 'insecure', 'publicUrl', 'trustProxy', 'mountPath', 'path', 'cors', 'allowedHosts',
+  'allowedOrigins', 'rateLimit', 'accessLog', 'onRequest', 'metrics', 'a2a',
+]
+
+/** Options of MCP alone. */
+const ofMcp: readonly (keyof StdioOptions)[] = ['instructions', 'mcp']
+
+/** An editor stays open for days: its threads are not forgotten meanwhile. */
+const ACP_IDLE_MS = 30 * 86_400_000
+
+const names: Members<Omit<StdioOptions, keyof ServerOptions>> = { input: true, output: true, signals: true }
+
+/**
+ * Serves one client until its input ends or its output closes. Running calls may then end within `graceMs`,
+ * and are answered while the client reads. Rejects with a sentence for a wrong subject or option.
+ */
+export function serveStdio<const T extends readonly unknown[]>(
+  subject: Things<T>, options?: StdioOptions,
+): Promise<void>
+export function serveStdio<const S>(subject: LoneTool<S>, options?: StdioOptions): Promise<void>
+export function serveStdio(subject: ForeignSubject, options?: StdioOptions): Promise<void>
+export function serveStdio<const T extends readonly unknown[]>(
+  subject: Subject<T>, options?: StdioOptions,
+): Promise<void>
+export async function serveStdio(
+  subject: Subject | ForeignSubject, options: StdioOptions = {},
+): Promise<void> {
+  requireSecondOptions('serveStdio', arguments, options, [...Object.keys(names), ...serverOptions])
+  const {
+    protocol = 'mcp', input = process.stdin, output, signals = input === process.stdin, ...rest
+  } = options
+  if (protocol !== 'mcp' && protocol !== 'acp') {
+    throw new TypeError(`protocol is ${show(protocol)}; over stdio write 'mcp' or 'acp'`)
+  }
+  requireStream('input', input, 'on', 'a readable stream, as process.stdin is')
+  requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
+  const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport')
+  const isAcp = protocol === 'acp'
+  const { service, seal } = createService({
+    ...isAcp && { conversationIdleMs: ACP_IDLE_MS }, ...rest, ...definitions,
+  })
+  const useless = [...ofSockets, ...isAcp ? ofMcp : []].filter((name) => options[name] !== undefined)
+  if (useless.length > 0) {
+    const names = useless.join(', ')
+    service.log('warning', `One client on standard input and output needs no ${names}; leave that out`)
+  }
+  const mcp = isAcp ? undefined
+    : new McpContext(service, { instructions: options.instructions, ...options.mcp }, seal)
+  // Claimed before anything is waited for: the author may write at once.
+  const claimed = output === undefined || output === process.stdout ? claimStdout() : output
+  // Nor may a client that leaves meanwhile end the process.
+  for (const stream of [input, claimed]) stream.on('error', () => {})
+  const lines = mcp === undefined
+    ? (await import('../../parts/acp/acp-lines.ts')).serveAcp(service, input, claimed)
+    : (await import('../../parts/mcp/transport/stdio.ts')).serveMcp(mcp, input, claimed)
+  const closed = lines.over.then(async () => {
+    await service.shared?.cluster.close(await service.tasks.stored?.written() ?? true)
+    await service.store.close?.()
+  }).finally(() => service.timers.close())
+  const forget = signals ? endOnSignals({
+    running: () => lines.running,
+    close() {
+      lines.end()
+      return closed
+    },
+  }) : () => {}
+  await closed.finally(forget)
+}
+
+function requireStream(name: string, stream: unknown, method: string, what: string): void {
+  const isObject = typeof stream === 'object' && stream !== null
+  if (isObject && typeof Reflect.get(stream, method) === 'function') return
+  throw new TypeError(`${name} is ${show(stream)}; write ${what}`)
+}

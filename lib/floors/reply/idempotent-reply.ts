@@ -1,0 +1,91 @@
+/**
+ * A request with an `Idempotency-Key`: run once, and replied with the same when it is sent again. Its run
+ * goes on when the client leaves. An error is not kept.
+ * Spec: draft-ietf-httpapi-idempotency-key-header-07
+ */
+import { IDEMPOTENCY_KEY } from '../idempotency/idempotency.ts'
+import { andThen, isThenable } from '../../kernel/util/thenable.ts'
+import { JSON_TYPE } from '../../kernel/wire/media.ts'
+import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
+import type { Origin } from '../../kernel/define/call.ts'
+import type { Refusal, Reply, Source } from '../../kernel/http/message/exchange.ts'
+import type { Service } from '../../kernel/run/service.ts'
+import type { KeyClaim, KeyHold } from '../idempotency/idempotency.ts'
+import type { MaybePromise } from '../../kernel/util/thenable.ts'
+
+/** What is run once. */
+export interface Repeatable {
+  /** All that makes two requests the same one, besides their sender. */
+  readonly identity: string
+  readonly timeoutMs: number
+  /** Whether the reply is events. */
+  readonly isStream: boolean
+  /** Begins the run. A stream keeps or releases the key itself. */
+  begin(hold: KeyHold): MaybePromise<Reply>
+  /** The events of an earlier reply that was kept whole. Left out: the events are kept. */
+  replay?(reply: string): string
+  /** The headers of events. */
+  readonly headers?: readonly string[]
+}
+
+const REPLAYED: readonly string[] = Object.freeze(['Idempotent-Replayed', 'true'])
+
+/** The refusal of a key in each state in which it neither runs nor replays. */
+const refusals: Readonly<Record<
+  Exclude<KeyClaim['state'], 'held' | 'done'>, readonly [status: number, detail: string]
+>> = {
+  running: [409, 'The request of this Idempotency-Key is running; ask again later'],
+  died: [409, 'The process that ran the request of this Idempotency-Key has ended, and whether it took '
+    + 'effect is not known; find that out, and use a new key'],
+  lost: [409, 'The request of this Idempotency-Key has run, but its reply could not be kept'],
+  other: [422, 'This Idempotency-Key belongs to another request; make a new key for each'],
+}
+
+/** `refuse` makes a refusal in the protocol's form. Throws, or rejects with, a `Fault`. */
+export function replyOnce(
+  service: Service, key: string, { principal, requestId }: Origin, refuse: (refusal: Refusal) => Reply,
+  work: Repeatable,
+): MaybePromise<Reply> {
+  if (!IDEMPOTENCY_KEY.test(key)) {
+    const detail = 'The Idempotency-Key must be 1 to 255 visible ASCII characters'
+    return refuse({ status: 400, detail, requestId })
+  }
+  const claim = service.idempotency.claim(principal.id, key, work.identity, work.timeoutMs)
+  return andThen(claim, (known) => {
+    if (known.state === 'held') return runHolding(known.hold, work)
+    if (known.state === 'done' && isWhole(known.reply, work)) return replayed(known.reply, work)
+    const [status, detail] = refusals[known.state === 'done' ? 'lost' : known.state]
+    const headers = known.state === 'running' ? { headers: ['Retry-After', '1'] } : {}
+    return refuse({ status, detail, requestId, ...headers })
+  })
+}
+
+/** Whether a reply is as it was kept, where that can be seen: it is JSON, or events. */
+function isWhole(reply: string, { isStream, replay }: Repeatable): boolean {
+  if (isStream && replay === undefined) return reply.endsWith('\n\n')
+  try {
+    JSON.parse(reply)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function replayed(reply: string, work: Repeatable): Reply {
+  if (!work.isStream) return { status: 200, type: JSON_TYPE, headers: REPLAYED, body: reply }
+  const events: Source = { open: (sink) => void sink.end(work.replay?.(reply) ?? reply) }
+  return { status: 200, type: EVENT_STREAM, headers: [...work.headers ?? [], ...REPLAYED], body: events }
+}
+
+function runHolding(hold: KeyHold, work: Repeatable): MaybePromise<Reply> {
+  const keep = (reply: Reply): MaybePromise<Reply> => (
+    typeof reply.body === 'string' ? andThen(hold.keep(reply.body), () => reply) : reply
+  )
+  const release = (error: unknown): MaybePromise<never> => andThen(hold.release(), () => { throw error })
+  try {
+    const reply = work.begin(hold)
+    return isThenable(reply) ? reply.then(keep, release) : keep(reply)
+  } catch (error) {
+    return release(error)
+  }
+}

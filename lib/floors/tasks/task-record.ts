@@ -1,0 +1,163 @@
+/**
+ * One task of this process: as it stands, who watches it, what runs it, and how much memory it takes.
+ *
+ * A task is a snapshot, and a text that comes in pieces would need a new one for each piece, which mostly
+ * nobody reads. So the text is collected aside, and joined to the task when that is read.
+ */
+import { addArtifact } from '../../kernel/define/artifact.ts'
+import { isPlainText, text } from '../../kernel/define/content.ts'
+import { isTerminal } from './task.ts'
+import type { Content } from '../../kernel/define/content.ts'
+import type { Slot } from '../../kernel/util/fair-pool.ts'
+import type { LinkedMember } from '../../kernel/util/linked-list.ts'
+import type { RunningTask, Task, TaskEvent, TaskMessage, TaskStatus, Watcher } from './task.ts'
+
+const none: readonly never[] = Object.freeze([])
+
+/** A task, here. Its members are written by the task table and the store of the tasks. */
+export class TaskRecord implements LinkedMember<TaskRecord> {
+  slot: Slot<TaskRecord> | undefined = undefined
+  /** Never changed in place. */
+  watchers: readonly Watcher[] = none
+  run: RunningTask | undefined
+  /** It does not run, and may have to make room. */
+  isIdle: boolean = false
+  /** Monotonic milliseconds at which it expires; infinite while it runs. */
+  until: number = Infinity
+  /** Its version in a shared store, the write that is going on, and the one that waits for it. */
+  version: number
+  writing: Promise<void> | undefined = undefined
+  waitingWrite: Promise<void> | undefined = undefined
+  previous: TaskRecord | undefined = undefined
+  next: TaskRecord | undefined = undefined
+  #task: Task
+  /** The artifact that was added to last, and the part of its text that is collected aside. */
+  #growingId: string | undefined = undefined
+  #aside = ''
+
+  constructor(task: Task, run: RunningTask | undefined, version: number) {
+    this.#task = task
+    this.run = run
+    this.version = version
+  }
+
+  get task(): Task {
+    this.#join()
+    return this.#task
+  }
+
+  set task(task: Task) {
+    this.#task = task
+    this.#growingId = undefined
+    this.#aside = ''
+  }
+
+  // What no text changes, so that reading it joins nothing.
+  get id(): string { return this.#task.id }
+  get owner(): string { return this.#task.owner }
+  get status(): TaskStatus { return this.#task.status }
+  get isTerminal(): boolean { return isTerminal(this.#task.status.state) }
+
+  hasArtifact(id: string): boolean {
+    return this.#growingId === id || this.#task.artifacts.some((one) => one.id === id)
+  }
+
+  appendText(artifactId: string, more: string): void {
+    if (this.#growingId !== artifactId) {
+      this.#join()
+      this.#growingId = artifactId
+    }
+    this.#aside += more
+  }
+
+  /** Notifies all watchers. A promise where each of them is behind: until the first has caught up. */
+  notify(event: TaskEvent): Promise<void> | undefined {
+    const { watchers } = this
+    if (watchers.length === 0) return undefined
+    if (watchers.length === 1) return watchers[0]!(event, this) ?? undefined
+    const behind: Promise<void>[] = []
+    for (const watcher of watchers) {
+      const pace = watcher(event, this)
+      if (pace !== undefined) behind.push(pace)
+    }
+    return behind.length === watchers.length ? Promise.race(behind) : undefined
+  }
+
+  /** Notifies them of how the task has ended, or that no more events come from here, and of nothing more. */
+  notifyLast(event: TaskEvent): void {
+    void this.notify(event)
+    this.watchers = none
+  }
+
+  #join(): void {
+    if (this.#growingId === undefined || this.#aside === '') return
+    const task = this.#task
+    const artifact = { id: this.#growingId, parts: [text(this.#aside)] }
+    this.#task = { ...task, artifacts: addArtifact(task.artifacts, artifact, true, true) }
+    this.#aside = ''
+  }
+}
+
+/** A task without anything in it, its ids and times. */
+const TASK_BYTES = 1_024
+/** A message or an artifact without its parts. */
+const HOLDER_BYTES = 256
+const LIST_BYTES = 48
+/** An object whose member names are unique has a shape of its own in the engine, beside its values. */
+const OBJECT_BYTES = 96
+const MEMBER_BYTES = 64
+
+/**
+ * Roughly what a task takes in memory, in bytes: two for each character of text, some for each member. It is
+ * estimated on every change, so what most tasks have is counted without a walk.
+ */
+export function bytesOf(task: Task): number {
+  const { status: { message, metadata: said }, artifacts, history, questions, turn, result, fault } = task
+  let bytes = TASK_BYTES + task.owner.length * 2
+  if (message !== undefined) bytes += bytesOfMessage(message)
+  if (said !== undefined) bytes += bytesOfJson(said)
+  for (const { parts, name, description, metadata, extensions } of artifacts) {
+    bytes += HOLDER_BYTES + bytesOfParts(parts) + bytesOfText(name) + bytesOfText(description)
+    if (metadata !== undefined) bytes += bytesOfJson(metadata)
+    if (extensions !== undefined) bytes += bytesOfJson(extensions)
+  }
+  for (const one of history) bytes += bytesOfMessage(one)
+  if (questions.length > 0) bytes += bytesOfJson(questions)
+  if (turn !== undefined) bytes += bytesOfJson(turn)
+  if (result !== undefined) bytes += bytesOfJson(result)
+  if (fault !== undefined) bytes += bytesOfJson(fault)
+  return bytes
+}
+
+export function bytesOfMessage({ parts, metadata, referenceTaskIds, extensions }: TaskMessage): number {
+  let bytes = HOLDER_BYTES + bytesOfParts(parts)
+  if (metadata !== undefined) bytes += bytesOfJson(metadata)
+  if (referenceTaskIds !== undefined) bytes += bytesOfJson(referenceTaskIds)
+  if (extensions !== undefined) bytes += bytesOfJson(extensions)
+  return bytes
+}
+
+export function bytesOfParts(parts: readonly Content[]): number {
+  let bytes = 0
+  for (const part of parts) {
+    bytes += isPlainText(part) ? 96 + part.text.length * 2 : bytesOfJson(part)
+  }
+  return bytes
+}
+
+function bytesOfText(text: string | undefined): number {
+  return text === undefined ? 0 : 24 + text.length * 2
+}
+
+function bytesOfJson(value: unknown): number {
+  if (typeof value === 'string') return bytesOfText(value)
+  if (typeof value !== 'object' || value === null) return 8
+  if (Array.isArray(value)) {
+    let bytes = LIST_BYTES
+    for (const item of value) bytes += 8 + bytesOfJson(item)
+    return bytes
+  }
+  let bytes = OBJECT_BYTES
+  for (const name in value) bytes += MEMBER_BYTES + bytesOfJson(Reflect.get(value, name))
+  return bytes
+}

@@ -1,0 +1,426 @@
+/**
+ * The run of a task. It belongs to no connection: once a call becomes a task, this object replaces the call's
+ * channel, questions wait with the task, and its end is kept. How a client learns of the task, and how it
+ * spells an answer, is its protocol's matter.
+ */
+import { artifactOf } from '../../kernel/define/artifact.ts'
+import { text } from '../../kernel/define/content.ts'
+import { sentenceOf, usageMeta } from '../../kernel/define/event.ts'
+import { asFault, Fault, publicMessage } from '../../kernel/define/fault.ts'
+import { describe, logLevelOf } from '../../kernel/define/log.ts'
+import { rejectOneByOne } from '../../kernel/define/question.ts'
+import { keptAnswer, withAnswers } from './question-answer.ts'
+import { isTerminal } from './task.ts'
+import { timer } from '../../kernel/util/clock.ts'
+import { isThenable } from '../../kernel/util/thenable.ts'
+import { isWithin } from '../../kernel/wire/bounded.ts'
+import { formatJson } from '../../kernel/wire/json.ts'
+import { shownFault } from '../../kernel/run/shown-fault.ts'
+import type { ArtifactInput } from '../../kernel/define/artifact.ts'
+import type { CallChannel } from '../../kernel/define/call.ts'
+import type { Content } from '../../kernel/define/content.ts'
+import type { CallEvent } from '../../kernel/define/event.ts'
+import type { LiveCall } from '../../kernel/define/live-call.ts'
+import type { Severity } from '../../kernel/define/log.ts'
+import type { Ability, Question } from '../../kernel/define/question.ts'
+import type {
+  RunningTask, Task, TaskChange, TaskFault, TaskMessage, TaskQuestion, TaskSeed, TaskState, TaskTurn,
+} from './task.ts'
+import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { Service } from '../../kernel/run/service.ts'
+
+export interface TaskClient {
+  can(what: Ability): boolean
+  /** Throws a `Fault` for a question that the client cannot be asked. */
+  check?(question: Question): void
+  /** An answer that the client has given before there was a task; undefined where there is none. */
+  known?(question: Question): unknown
+  /** The state and message of the task while questions are open. Left out: `input-required`, no message. */
+  show?(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] }
+  /**
+   * Whether the run may end while its questions wait: their answers begin it again. Left out: it fails when
+   * `askTimeoutMs` is over.
+   */
+  readonly isResumable?: boolean
+  /** Side effects of before there was a task; those since then `remember` does. */
+  once?(key: string, fn: () => unknown): Promise<unknown>
+  /** Gets progress besides its text, which becomes the task's message. */
+  progress?(done: number, total: number | undefined, text: string | undefined, taskId: string): void
+  /** Notifies the client that what an address was opened for is done. */
+  completeElicitation?(elicitationId: string): void
+  /**
+   * Gets events and artifacts. Left out: artifacts are those of the task, and the call of a tool and its end
+   * are progress.
+   */
+  readonly output?: { event(event: CallEvent): void; artifact(input: ArtifactInput): void }
+}
+
+interface Open {
+  readonly question: Question
+  readonly timer: NodeJS.Timeout | undefined
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (reason: Error) => void
+}
+
+const none: readonly never[] = Object.freeze([])
+
+export class TaskRun implements CallChannel, RunningTask {
+  readonly #service: Service
+  readonly #call: LiveCall
+  readonly #client: TaskClient
+  /** What is needed to run it again; undefined where that is never done. */
+  readonly #memory: RunMemory | undefined
+  #id: string | undefined
+  /** Its task is being written into the store. Never rejects. */
+  #beginning: Promise<unknown> | undefined
+  #isOver = false
+  #isShowing = false
+  #message: TaskMessage['parts'] | undefined
+  #open: Map<string, Open> | undefined
+  /** All keys that the task has used: none is used twice. */
+  #keys: Set<string> | undefined
+
+  constructor(service: Service, call: LiveCall, client: TaskClient, memory?: RunMemory) {
+    this.#service = service
+    this.#call = call
+    this.#client = client
+    this.#memory = memory
+  }
+
+  /** Whether it is a task: then nothing that happens to a request matters to it. */
+  get isTask(): boolean { return this.#id !== undefined }
+  onSettled(listener: () => void): void { this.#call.onSettled(listener) }
+
+  /**
+   * Makes it a task that is working, and the call's channel this run. Throws `Fault('busy')` where there is
+   * no room for one. Resolves when the task may be promised to the client.
+   */
+  begin(seed: TaskSeed, message?: string): MaybePromise<Task> {
+    if (message !== undefined) this.#message = [text(message)]
+    const turn = this.#memory?.turn
+    const task = this.#service.tasks.create(turn === undefined ? seed : { ...seed, turn }, this)
+    if (!isThenable(task)) return this.#begun(task)
+    const begun = task.then((written) => this.#begun(written))
+    this.#beginning = begun.catch(() => {})
+    return begun
+  }
+
+  resume(id: string): void {
+    const { tasks } = this.#service
+    tasks.resume(id, this)
+    this.#id = id
+    this.#call.channel = this
+    // It replaces what an earlier turn has left.
+    if (this.#memory !== undefined) tasks.update(id, { turn: this.#memory.turn })
+    this.#move('working')
+  }
+
+  #begun({ id, owner }: Task): Task {
+    this.#id = id
+    this.#call.channel = this
+    this.#move('working')
+    // A task that runs here is answered without a promise.
+    return this.#service.tasks.get(owner, id) as Task
+  }
+
+  can(what: Ability): boolean { return this.#client.can(what) }
+  completeElicitation(id: string): void { this.#client.completeElicitation?.(id) }
+
+  ask(question: Question): Promise<unknown> {
+    this.#client.check?.(question)
+    const given = this.#client.known?.(question)
+    if (given !== undefined) return Promise.resolve(given)
+    const key = this.#unused(question.key ?? question.what)
+    const known = this.#memory?.answer(key, question)
+    if (known !== undefined) return Promise.resolve(known)
+    const { askTimeoutMs } = this.#service.limits
+    const promise = new Promise<unknown>((resolve, reject) => {
+      const running = timer(askTimeoutMs, () => this.#giveUp(key))
+      const open: Open = { question, timer: running, resolve, reject }
+      this.#open = (this.#open ?? new Map<string, Open>()).set(key, open)
+    })
+    // Handled from the start: a handler that does not await it must not end the process.
+    promise.catch(() => {})
+    // Questions that are asked together are shown together.
+    if (!this.#isShowing) {
+      this.#isShowing = true
+      setImmediate(() => {
+        this.#isShowing = false
+        this.#show()
+      })
+    }
+    return promise
+  }
+
+  once(key: string, fn: () => unknown): Promise<unknown> {
+    return this.#client.once?.(key, fn) ?? this.remember(key, fn)
+  }
+
+  /** Calls `fn` unless its result is known: that is written with the task before it is returned. */
+  async remember(key: string, fn: () => unknown): Promise<unknown> {
+    const memory = this.#memory
+    if (memory === undefined) return fn()
+    const known = memory.result(key)
+    if (known !== undefined) return known
+    const { tasks } = this.#service
+    // Without a lease another process may run the task by now.
+    if (this.#id !== undefined) await tasks.stored?.confirm(this.#id)
+    if (this.#call.reason !== undefined) throw this.#call.reason
+    const result = memory.keepResult(key, await fn())
+    if (this.#id === undefined) await this.#beginning
+    if (this.#id !== undefined) await tasks.updateDurably(this.#id, { turn: memory.turn })
+    return result
+  }
+
+  keepMemory(): void {
+    const turn = this.#memory?.turn
+    if (turn !== undefined && this.#id !== undefined) this.#service.tasks.update(this.#id, { turn })
+  }
+
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    this.#service.log(logLevelOf(level), describe(data), { request: this.#call.requestId, logger })
+  }
+
+  progress(done: number, total: number | undefined, message: string | undefined): void {
+    if (this.#id !== undefined) this.#client.progress?.(done, total, message, this.#id)
+    if (message === undefined) return
+    this.#message = [text(message)]
+    if ((this.#open?.size ?? 0) === 0) this.#move('working')
+  }
+
+  event(event: CallEvent): void {
+    if (this.#client.output !== undefined) return this.#client.output.event(event)
+    const sentence = sentenceOf(event)
+    if (sentence !== undefined) this.#call.step(sentence)
+  }
+
+  artifact(input: ArtifactInput): void {
+    if (this.#client.output !== undefined) return this.#client.output.artifact(input)
+    const { append = false, last = !append } = input
+    if (this.#id !== undefined) this.#service.tasks.addArtifact(this.#id, artifactOf(input), { append, last })
+  }
+
+  /** A piece of a streamed answer, as part of an artifact. A promise: the watchers are behind. */
+  piece(id: string, piece: Content, append: boolean, last: boolean): void | Promise<void> {
+    if (this.#id === undefined || this.#isOver) return undefined
+    return this.#service.tasks.addPiece(this.#id, { id, parts: [piece] }, append, last)
+  }
+
+  answer(answers: ReadonlyMap<string, unknown>): void {
+    // Only the first answer to a question counts, also in a run that begins again.
+    const given = new Map([...answers].filter(([key]) => this.#open?.has(key)))
+    if (given.size === 0) return
+    this.#memory?.keepAnswers(given, this.#questions())
+    this.keepMemory()
+    for (const [key, answer] of given) this.#close(key)?.resolve(answer)
+    this.#show()
+  }
+
+  refuse(key: string, reason: Error): void {
+    this.#close(key)?.reject(reason)
+    this.#show()
+  }
+
+  cancel(): void { this.#stop(new Fault('cancelled', 'The client has cancelled the task')) }
+
+  lose(why: Fault): void {
+    this.#stop(this.#id === undefined ? why : new Fault('cancelled', 'Another process has the task'))
+  }
+
+  /** The task is done. What comes after its end is dropped. */
+  complete(result: unknown): void {
+    if (this.#isOver) return
+    let kept: unknown
+    try {
+      kept = this.#resultOf(result)
+    } catch (error) {
+      return this.fail(error)
+    }
+    this.#end('completed', { result: kept })
+  }
+
+  /** The task has failed, or was cancelled from within. */
+  fail(thrown: unknown): void {
+    if (this.#isOver) return
+    const fault = asFault(thrown)
+    const said = publicMessage(fault, this.#call.requestId, this.#service.exposeErrors)
+    const message = [text(said)]
+    if (fault.kind === 'cancelled') return this.#end('canceled', { message })
+    this.#end('failed', { message, fault: this.#faultOf(fault, said) })
+  }
+
+  /** The agent's turn has ended, and the task with it or not. */
+  end(state: TaskState, message: TaskMessage['parts'] | undefined): void {
+    if (this.#isOver || this.#id === undefined) return
+    this.#end(state, { message })
+    if (!isTerminal(state)) this.#service.tasks.release(this.#id, this)
+  }
+
+  #unused(name: string): string {
+    let key = name
+    for (let count = 2; this.#keys?.has(key); count++) key = `${name}-${count}`
+    this.#keys = (this.#keys ?? new Set<string>()).add(key)
+    return key
+  }
+
+  #giveUp(key: string): void {
+    if (this.#client.isResumable === true) return this.#park()
+    const { askTimeoutMs } = this.#service.limits
+    this.refuse(key, new Fault('timeout', `The client did not answer within ${askTimeoutMs} ms`))
+  }
+
+  /** The run ends, its questions stay open. */
+  #park(): void {
+    if (this.#isOver || this.#id === undefined) return
+    // On a busy machine a question may not have been shown yet.
+    if (this.#isShowing) this.#show()
+    this.#isOver = true
+    const left = this.#closeAll()
+    this.#service.tasks.release(this.#id, this)
+    this.#call.cancel(new Fault('cancelled', 'The client takes its time; its answer begins the run again'))
+    rejectOneByOne(left, 'The client takes its time', () => this.#call.settled)
+  }
+
+  #close(key: string): Open | undefined {
+    const open = this.#open?.get(key)
+    clearTimeout(open?.timer)
+    this.#open?.delete(key)
+    return open
+  }
+
+  #closeAll(): readonly Open[] {
+    return [...this.#open?.keys() ?? none].flatMap((key) => this.#close(key) ?? [])
+  }
+
+  /** Gives the task the state of its open questions. */
+  #show(): void {
+    if ((this.#open?.size ?? 0) === 0) return this.#move('working')
+    if (this.#memory !== undefined) {
+      this.#memory.begin()
+      this.keepMemory()
+    }
+    const shown = this.#client.show?.(this.#questions())
+    if (shown === undefined || this.#id === undefined || this.#isOver) return this.#move('input-required')
+    this.#service.tasks.move(this.#id, shown.state, { message: shown.message, questions: this.#questions() })
+  }
+
+  #questions(): readonly TaskQuestion[] {
+    return this.#open === undefined ? none : [...this.#open].map(([key, { question }]) => ({ key, question }))
+  }
+
+  #move(state: TaskState): void {
+    if (this.#id === undefined || this.#isOver) return
+    this.#service.tasks.move(this.#id, state, { message: this.#message, questions: this.#questions() })
+  }
+
+  #stop(reason: Fault): void {
+    this.#end('canceled', { message: [text(reason.message)] })
+    this.#call.cancel(reason)
+  }
+
+  #end(state: TaskState, change: TaskChange): void {
+    if (this.#isOver || this.#id === undefined) return
+    this.#isOver = true
+    const left = this.#closeAll()
+    const metadata = usageMeta(this.#call.usage)
+    this.#service.tasks.move(this.#id, state, { ...change, metadata, questions: none })
+    rejectOneByOne(left, 'The task has ended', () => this.#call.settled)
+  }
+
+  /** A copy by JSON. Throws `Fault('internal')` for what is no JSON, `Fault('too-large')` over the bound. */
+  #resultOf(result: unknown): unknown {
+    const { limits: { maxResultBytes }, log } = this.#service
+    let json: string | undefined
+    try {
+      json = formatJson(result)
+    } catch (cause) {
+      log('error', 'A result is not JSON', { request: this.#call.requestId, cause })
+      throw new Fault('internal', 'Internal error', undefined, { cause })
+    }
+    if (json !== undefined && !isWithin(json, maxResultBytes - BESIDE_BYTES)) {
+      throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
+    }
+    return json === undefined ? undefined : JSON.parse(json)
+  }
+
+  #faultOf(fault: Fault, message: string): TaskFault {
+    const { kind, detail } = shownFault(this.#service, fault, this.#call.requestId)
+    return detail === undefined ? { kind, message } : { kind, message, detail }
+  }
+}
+
+/** Cancels a task, in whichever process it runs. */
+export function cancelTaskRun({ tasks, shared }: Service, task: Task): MaybePromise<void> {
+  const run = tasks.runOf(task.id)
+  if (run === undefined && shared !== undefined) return shared.remoteTasks.cancel(task)
+  run?.cancel()
+}
+
+/** What is sent beside a result where a task is read, in bytes. */
+const BESIDE_BYTES = 1_024
+
+export type Begun = Omit<TaskTurn, 'answers' | 'results'>
+
+const nothing: Readonly<Record<string, unknown>> = Object.freeze({})
+
+/** What one turn of a task needs to be run again; nothing before the first answer or result, or `begin`. */
+export class RunMemory {
+  readonly #begun: () => Begun
+  readonly #maxBytes: number
+  #turn: TaskTurn | undefined
+  #bytes = 0
+
+  /** `begun` is called when there is something to keep; `before` is what an earlier run has left. */
+  constructor(begun: () => Begun, maxBytes: number, before: TaskTurn | undefined) {
+    this.#begun = begun
+    this.#maxBytes = maxBytes
+    this.#turn = before
+    if (before !== undefined) this.#bytes = Buffer.byteLength(formatJson(before.results))
+  }
+
+  get turn(): TaskTurn | undefined { return this.#turn }
+
+  /** The answer to a question; undefined where it has none. Left out: whatever was asked. */
+  answer(key: string, question?: Question): unknown {
+    if (question === undefined) return this.#turn && own(this.#turn.answers, key)
+    return this.#turn && keptAnswer(this.#turn, key, question)
+  }
+
+  /** The result of what has happened already; undefined where it has not. */
+  result(key: string): unknown {
+    return this.#turn && own(this.#turn.results, key)
+  }
+
+  keepAnswers(answers: ReadonlyMap<string, unknown>, questions: readonly TaskQuestion[] = none): void {
+    this.#keep(withAnswers(this.#turn ?? { answers: nothing }, answers, questions))
+  }
+
+  /**
+   * Keeps a result, and returns it as it will be found again: what is no JSON is null. Throws
+   * `Fault('too-large')` where all results are over the bound.
+   */
+  keepResult(key: string, result: unknown): unknown {
+    const json: string = formatJson(result) ?? 'null'
+    const bytes = this.#bytes + Buffer.byteLength(json)
+    if (bytes > this.#maxBytes) {
+      throw new Fault('too-large', `The results of call.once are larger than ${this.#maxBytes} bytes`)
+    }
+    this.#bytes = bytes
+    const kept: unknown = JSON.parse(json)
+    this.#keep({ results: { ...this.#turn?.results, [key]: kept } })
+    return kept
+  }
+
+  /** The turn may have to be run again, whatever is kept. */
+  begin(): void {
+    if (this.#turn === undefined) this.#keep({})
+  }
+
+  #keep(more: Partial<TaskTurn>): void {
+    this.#turn = { ...this.#turn ?? { ...this.#begun(), answers: nothing, results: nothing }, ...more }
+  }
+}
+
+function own(values: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(values, key) ? values[key] : undefined
+}

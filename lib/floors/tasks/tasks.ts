@@ -1,0 +1,356 @@
+/**
+ * All tasks of one server: where they are, who may see them, and who is notified of what happens to them.
+ *
+ * A task belongs to one principal; for every other it does not exist. The watchers of a task get the same
+ * events in the same order, each at the moment it happens.
+ *
+ * Tasks are objects in memory, within bounds; those that run never make room. Where processes share the
+ * store, each change is written there with the version before it; what does not run here is read there.
+ */
+import { addArtifact } from '../../kernel/define/artifact.ts'
+import { isPlainText } from '../../kernel/define/content.ts'
+import { Fault } from '../../kernel/define/fault.ts'
+import { randomUuid } from '../../kernel/wire/random.ts'
+import { StoredTasks } from '../../stores/shared/stored-tasks.ts'
+import { isInterrupted, isTerminal, mayFollow, taskOf, turnMessage, wholeTask } from './task.ts'
+import { bytesOfMessage, bytesOfParts } from './task-record.ts'
+import { TaskTable } from './task-table.ts'
+import type { Artifact, ArtifactChange } from '../../kernel/define/artifact.ts'
+import type { Limits } from '../../kernel/define/limits.ts'
+import type { Log } from '../../kernel/define/log.ts'
+import type { ClusterMembership } from '../../stores/shared/cluster.ts'
+import type { Store } from '../../kernel/store/store.ts'
+import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { TaskRecord } from './task-record.ts'
+import type {
+  ListedTask, RunningTask, Task, TaskChange, TaskEnd, TaskMessage, TaskSeed, TaskState, TaskStatus, TaskTurn,
+  Watched, Watcher,
+} from './task.ts'
+
+export class Tasks {
+  readonly #limits: Limits
+  /** Where processes share a store; else undefined. */
+  readonly stored: StoredTasks | undefined
+  readonly #table: TaskTable
+  readonly #times = new Timeline()
+
+  constructor(limits: Limits, store: Store, log: Log, cluster?: ClusterMembership) {
+    this.#limits = limits
+    this.#table = new TaskTable(limits, (record) => {
+      this.stored?.retract(record)
+      record.notifyLast({ what: 'forgotten' })
+    })
+    if (cluster !== undefined) this.stored = new StoredTasks(store, cluster, this.#table, limits, log)
+  }
+
+  get running(): number { return this.#table.running }
+  /** Tasks that are kept here though they do not run. */
+  get finished(): number { return this.#table.idle }
+  get bytes(): number { return this.#table.bytes }
+  get isFull(): boolean { return this.running >= this.#limits.maxTasks }
+
+  /** Throws `Fault('busy')` where as many run as may. */
+  check(): void {
+    this.#table.check()
+  }
+
+  /**
+   * Begins a task. Throws `Fault('busy')` when as many as allowed are running. Where processes share the
+   * store it resolves when the task is written there, and so may be promised to the client.
+   */
+  create(seed: TaskSeed, run?: RunningTask): MaybePromise<Task> {
+    const at = this.#times.next()
+    const task = taskOf(seed, at, { state: 'submitted', at })
+    const record = this.#table.add(task, run, 0)
+    if (this.stored === undefined) return task
+    return this.stored.begin(record).then(() => task, (error: unknown) => {
+      this.#table.forget(record)
+      throw error
+    })
+  }
+
+  /** Adds a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
+  record(seed: TaskSeed, { state, message, metadata, artifacts, fault }: TaskEnd): Task {
+    const at = this.#times.next()
+    const task = taskOf(seed, at, statusOf(state, at, message, metadata), artifacts, fault)
+    this.#table.addEnded(task)
+    return task
+  }
+
+  /**
+   * Takes a task to this process, as it was read or as `next`, so that no other goes on with it. Nothing
+   * where it has changed since, or another was quicker: see `isCurrent`. Throws `Fault('busy')` without room.
+   */
+  take(task: Task, next: Task = task): MaybePromise<void> {
+    return this.stored?.take(task, next)
+  }
+
+  /** A task that waits, as it works on with that turn: nothing is asked any more. */
+  answered(task: Task, turn: TaskTurn): Task {
+    const at = this.#times.next(task.status.at)
+    return { ...task, turn, questions: [], status: { state: 'working', at } }
+  }
+
+  /** Whether a task is here, and as it was read. */
+  isCurrent(task: Task): boolean {
+    return this.#table.find(task.id)?.task === task
+  }
+
+  /** Gives a run to a task that waits here without one. Nothing where it has one, or has ended. */
+  resume(id: string, run: RunningTask): void {
+    const record = this.#unfinished(id)
+    if (record === undefined || record.run !== undefined) return
+    this.#table.markActive(record)
+    record.run = run
+  }
+
+  /** The task waits without a run. Nothing where it has ended. */
+  release(id: string, run: RunningTask): void {
+    const record = this.#unfinished(id)
+    if (record === undefined || record.run !== run) return
+    record.run = undefined
+    this.#table.markIdle(record)
+  }
+
+  /** Removes a task, here and in the store, that no client knows of. */
+  drop(id: string): Promise<void> | undefined {
+    const record = this.#table.find(id)
+    if (record === undefined) return undefined
+    this.#table.forget(record)
+    return this.stored?.remove(record)
+  }
+
+  /** Resolves when other processes can read the task as it is here. Undefined where there are none. */
+  whenPersisted(id: string): Promise<void> | undefined {
+    const record = this.stored && this.#table.find(id)
+    return record && this.stored?.whenPersisted(record)
+  }
+
+  /** The owner's task of that id. At once where it runs here. */
+  get(owner: string, id: string): MaybePromise<Task | undefined> {
+    const record = this.#table.find(id)
+    if (record === undefined) return this.stored?.get(owner, id)
+    const { task } = record
+    if (task.owner !== owner) return undefined
+    if (this.stored === undefined) return task
+    // One that waits for its client may have been answered at another process.
+    if (isInterrupted(task.status.state)) return this.stored.refresh(record)
+    return record.isTerminal ? this.stored.readEnd(record) : task
+  }
+
+  runOf(id: string): RunningTask | undefined {
+    return this.#table.find(id)?.run
+  }
+
+  /** Goes to another state. False, and nothing changes, where that cannot follow. */
+  move(id: string, state: TaskState, change: TaskChange = {}): boolean {
+    const record = this.#table.find(id)
+    if (record === undefined || !mayFollow(record.status.state, state)) return false
+    const { task } = record
+    const { questions = task.questions, result = task.result, fault = task.fault } = change
+    const status = statusOf(state, this.#times.next(task.status.at), change.message, change.metadata)
+    const history = historyOf(task, this.#limits)
+    this.#table.change(record, { ...task, history, status, questions, result, fault })
+    this.#table.touch(record)
+    if (isTerminal(state)) {
+      this.#finish(record)
+      return true
+    }
+    if (isInterrupted(task.status.state) && !isInterrupted(state)) this.stored?.announceAgain(record)
+    // A new message in the same state can wait; a new state or question is needed at once.
+    if (state === task.status.state && questions === task.questions) this.stored?.saveSoon(record)
+    else void this.stored?.save(record)
+    void record.notify({ what: 'status', status })
+    return true
+  }
+
+  /**
+   * Adds an artifact, appends to one, or replaces it. False on a finished task. Throws `Fault('too-large')`
+   * where all artifacts together are over `maxResultBytes`, and `Fault('busy')` where all tasks together
+   * leave no room; then nothing has changed. A promise: all watchers are behind, and the caller should wait.
+   */
+  addArtifact(id: string, artifact: Artifact, change: ArtifactChange = {}): boolean | Promise<boolean> {
+    const { append = false, last = true } = change
+    const record = this.#unfinished(id)
+    if (record === undefined) return false
+    const isMore = append && record.hasArtifact(artifact.id)
+    const { task } = record
+    const artifacts = addArtifact(task.artifacts, artifact, append)
+    const hasRoom = this.#table.change(record, { ...task, artifacts })
+    const isTooLarge = record.slot !== undefined && this.#isTooLarge(record.slot.bytes)
+    if (!hasRoom || isTooLarge) {
+      this.#table.change(record, task)
+      throw isTooLarge ? this.#tooLarge() : this.#table.noRoom()
+    }
+    this.stored?.saveSoon(record)
+    const pace = record.notify({ what: 'artifact', artifact, append: isMore, last })
+    return pace === undefined ? true : pace.then(() => true)
+  }
+
+  /**
+   * Adds the one part of a piece to the artifact of its id: text is appended to the text before it. Nothing
+   * on a finished task. Throws, and gives a promise, as `addArtifact` does.
+   */
+  addPiece(id: string, piece: Artifact, append: boolean, last: boolean): void | Promise<void> {
+    const record = this.#unfinished(id)
+    if (record === undefined) return undefined
+    const isMore = append && record.hasArtifact(piece.id)
+    // Only what is new is counted: the whole task would be walked for each piece.
+    const before = record.slot?.bytes ?? 0
+    const bytes = before + bytesOfParts(piece.parts)
+    if (this.#isTooLarge(bytes)) throw this.#tooLarge()
+    if (!this.#table.resize(record, bytes)) {
+      this.#table.resize(record, before)
+      throw this.#table.noRoom()
+    }
+    const part = piece.parts[0]
+    if (isMore && part !== undefined && isPlainText(part)) {
+      record.appendText(piece.id, part.text)
+    } else {
+      const { task } = record
+      record.task = { ...task, artifacts: addArtifact(task.artifacts, piece, append, true) }
+    }
+    this.stored?.saveSoon(record)
+    return record.notify({ what: 'artifact', artifact: piece, append: isMore, last })
+  }
+
+  /** Adds to the history. False on a finished task. Throws `Fault('busy')` where there is no room for it. */
+  addMessage(id: string, message: TaskMessage): boolean {
+    const record = this.#unfinished(id)
+    if (record === undefined) return false
+    const { task } = record
+    const history = historyWith({ ...task, history: historyOf(task, this.#limits) }, message, this.#limits)
+    if (!this.#table.change(record, { ...task, history })) {
+      this.#table.change(record, task)
+      throw this.#table.noRoom()
+    }
+    void this.stored?.save(record)
+    return true
+  }
+
+  update(id: string, more: Partial<Pick<Task, 'turn' | 'isReserved'>>): void {
+    const record = this.#unfinished(id)
+    if (record === undefined) return
+    this.#table.change(record, { ...record.task, ...more })
+    void this.stored?.save(record)
+  }
+
+  /** The same. Resolves when it is written, however long that takes; rejects where another process has it. */
+  async updateDurably(id: string, more: Partial<Pick<Task, 'turn'>>): Promise<void> {
+    const record = this.#unfinished(id)
+    if (record === undefined) return
+    this.#table.change(record, { ...record.task, ...more })
+    await this.stored?.retryUntilWritten(() => this.stored!.write(record))
+  }
+
+  /**
+   * Returns the task as it stands and, from the same instant, calls `watcher` with what follows: nothing is
+   * lost between the two, nothing comes twice. Undefined where the owner has no such unfinished task here.
+   */
+  watch(owner: string, id: string, watcher: Watcher): Watched | undefined {
+    const record = this.#unfinished(id)
+    if (record === undefined || record.owner !== owner) return undefined
+    record.watchers = [...record.watchers, watcher]
+    const stop = (): void => { record.watchers = record.watchers.filter((one) => one !== watcher) }
+    return { task: record.task, stop }
+  }
+
+  /** Notifies the watchers of unfinished tasks that no more events come from here. */
+  stopWatchers(): void {
+    for (const record of this.#table.unfinished()) record.notifyLast({ what: 'forgotten' })
+  }
+
+  /** The owner's tasks, the one whose status changed last first. */
+  list(owner: string): MaybePromise<readonly ListedTask[]> {
+    const here = this.#table.of(owner)
+    if (this.stored === undefined) return here
+    return this.stored.list(owner, here.filter(({ status }) => !isTerminal(status.state)).map(wholeTask))
+  }
+
+  #unfinished(id: string): TaskRecord | undefined {
+    const record = this.#table.find(id)
+    return record === undefined || record.isTerminal ? undefined : record
+  }
+
+  #finish(record: TaskRecord): void {
+    record.run = undefined
+    // It may be idle already, with the longer time of a task that waits.
+    this.#table.markActive(record)
+    this.#table.markIdle(record)
+    if (this.stored !== undefined) return this.stored.finish(record)
+    record.notifyLast({ what: 'status', status: record.status })
+    this.#table.settle(record)
+  }
+
+  #isTooLarge(bytes: number): boolean {
+    return bytes > this.#limits.maxResultBytes * 2
+  }
+
+  #tooLarge(): Fault {
+    const { maxResultBytes } = this.#limits
+    return new Fault('too-large', `The artifacts of the task are larger than ${maxResultBytes} bytes`)
+  }
+}
+
+function statusOf(
+  state: TaskState, at: string, parts: TaskChange['message'], metadata: TaskChange['metadata'],
+): TaskStatus {
+  const status = parts === undefined ? { state, at }
+    : { state, at, message: { id: randomUuid(), role: 'agent', parts } as const }
+  return metadata === undefined ? status : { ...status, metadata }
+}
+
+/** The history of a task, with what its agent says of the present state. */
+export function historyOf(task: Task, limits: Limits): readonly TaskMessage[] {
+  const { history, status: { message } } = task
+  const isThere = message === undefined || history.some(({ id }) => id === message.id)
+  return isThere ? history : historyWith(task, message, limits)
+}
+
+/** A history with one more message. The oldest make room, but not the one that began the present turn. */
+export function historyWith(
+  task: Task, message: TaskMessage, { conversationMessages, maxResultBytes }: Limits,
+): readonly TaskMessage[] {
+  const { history } = task
+  const begun = turnMessage(task)
+  const longer = [...history, message]
+  let bytes = 0
+  for (const one of longer) bytes += bytesOfMessage(one)
+  let at = 0
+  while (at < longer.length - 1 && (longer.length > conversationMessages || bytes > maxResultBytes)) {
+    if (longer[at] === begun) at += 1
+    else bytes -= bytesOfMessage(longer.splice(at, 1)[0]!)
+  }
+  return longer
+}
+
+/** Makes timestamps that rise strictly within a process. */
+export class Timeline {
+  #lastAt = 0
+  /** The second of the last timestamp and its text: most timestamps are in the same second as the last. */
+  #second = 0
+  #begin = ''
+
+  /**
+   * The present, or as soon after it as no other is, as ISO 8601 in UTC with milliseconds. It is later than
+   * `after` too, which may be of another process.
+   */
+  next(after?: string): string {
+    this.#lastAt = Math.max(Date.now(), this.#lastAt + 1)
+    const at = this.#format(this.#lastAt)
+    return after === undefined || at > after ? at : this.#format(Date.parse(after) + 1)
+  }
+
+  #format(ms: number): string {
+    const second = Math.floor(ms / 1_000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#begin = new Date(ms).toISOString().slice(0, -'.000Z'.length)
+    }
+    const rest = ms - second * 1_000
+    return this.#begin + (fractions[rest] ??= `.${String(rest).padStart(3, '0')}Z`)
+  }
+}
+
+/** How the milliseconds of a second are written: each made when first needed. */
+const fractions: string[] = []

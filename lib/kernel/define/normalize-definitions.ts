@@ -1,0 +1,238 @@
+/**
+ * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
+ */
+import { describeUnknown } from '../../adapters/shared/agents.ts'
+import { agentChecks, defineAgent, defineGroup, groupChecks, isAdaptable } from './agent.ts'
+import { isRecord } from './content.ts'
+import {
+  isPlain, isServedKind, nearest, rejectPromise, rejectUnknown, show, strayFunction,
+} from './validate.ts'
+import { definePrompt, promptChecks } from './prompt.ts'
+import { defineResource, defineResourceTemplate, resourceChecks, templateChecks } from './resource.ts'
+import { foreignToolKind } from '../../adapters/shared/tools.ts'
+import { defineNamedTool, defineTool, toolChecks } from './tool.ts'
+import type { ForeignAgent } from '../../adapters/shared/agents.ts'
+import type { ForeignTool } from '../../adapters/shared/tools.ts'
+import type { Infer } from '../schema/infer.ts'
+import type { Schema, StandardSchema } from '../schema/standard.ts'
+import type { Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Run } from './agent.ts'
+import type { Call } from './call.ts'
+import type { Members, ServedKind } from './validate.ts'
+import type { Prompt, PromptDefinition } from './prompt.ts'
+import type {
+  Resource, ResourceDefinition, ResourceTemplate, ResourceTemplateDefinition,
+} from './resource.ts'
+import type { SchemaInput, Tool, ToolDefinition } from './tool.ts'
+
+export type ToolLike = Tool | ToolDefinition
+
+/** The type of the schema that checks arguments: of `validate` where there is one, else of `inputSchema`. */
+type Checking<S> = [Extract<S, StandardSchema>] extends [never] ? S : Extract<S, StandardSchema>
+
+/** A tool as it is written; a compiler knows the arguments of its function by its schemas, `S`. */
+type ToolInPlace<S> = Omit<ToolDefinition, 'run' | 'validate'> & {
+  readonly inputSchema?: (S & Schema) | SchemaInput | undefined
+  /** Not by the name of the type: a schema that bears it would be inferred to be that, and not `S`. */
+  readonly validate?: (S & StandardSchema) | Pick<StandardSchema, '~standard'> | undefined
+  run(args: Infer<Checking<S>>, call: Call): unknown
+}
+
+/** What one server serves, by kind. `T` are the types of the tools' schemas, one for each tool. */
+export interface Offer<T extends readonly unknown[] = readonly unknown[]> {
+  readonly agents?: readonly AgentLike[] | undefined
+  readonly groups?: readonly (Group | GroupDefinition)[] | undefined
+  readonly tools?: { readonly [K in keyof T]: Tool | ToolInPlace<T[K]> } | undefined
+  readonly resources?: readonly (Resource | ResourceDefinition)[] | undefined
+  readonly resourceTemplates?: readonly (ResourceTemplate | ResourceTemplateDefinition)[] | undefined
+  readonly prompts?: readonly (Prompt | PromptDefinition)[] | undefined
+}
+
+/** A tool whose name is its key. */
+type NamelessTool = Omit<ToolDefinition, 'name'> & { readonly name?: undefined }
+
+/** Tools of other frameworks among one's own, in a list or by their names. */
+export type ForeignTools =
+  | readonly (Tool | ForeignTool)[]
+  | { readonly [name: string]: Tool | NamelessTool | ForeignTool }
+
+/** The same with them: what their arguments are, their frameworks know. */
+export type ForeignOffer = Omit<Offer, 'tools'> & { readonly tools: ForeignTools }
+
+/** What has agents or tools of other frameworks: an agent, a list, or things by kind. */
+export type ForeignSubject =
+  | ForeignAgent | ForeignOffer
+  | readonly (Unmarked<ForeignAgent> | Only<AgentDefinition> | Only<Run> | Agent | Group | Tool)[]
+
+/** The members by which the kind of a thing is known. */
+type Mark = 'kind' | 'agents' | 'inputSchema' | 'uri' | 'uriTemplate'
+
+/** A thing without the marks of other kinds: so a compiler knows its kind, and what its handler gets. */
+type Only<T> = T & { readonly [K in Exclude<Mark, keyof T>]?: undefined }
+
+/** What has no kind of ours: a compiler then knows what the functions beside it get. */
+type Unmarked<T> = T & { readonly kind?: undefined }
+
+/** A tool without a list: without a schema its definition would be an agent's. */
+export type LoneTool<S = unknown> = Only<ToolInPlace<S> & { readonly inputSchema: SchemaInput }>
+
+type Other =
+  | Only<Agent> | Only<Run> | Only<Group> | Only<GroupDefinition> | Only<Tool>
+  | Only<Resource> | Only<ResourceDefinition> | Only<ResourceTemplate> | Only<ResourceTemplateDefinition>
+  | Only<Prompt> | Only<PromptDefinition>
+
+/** One thing of any kind, made or as its definition is written. */
+export type Thing = Other | Only<AgentDefinition> | LoneTool
+
+/** Several, whose handlers' arguments are inferred one by one from the types `T` of their schemas. */
+export type Things<T extends readonly unknown[]> = {
+  readonly [K in keyof T]: Other | (unknown extends T[K] ? Only<AgentDefinition> : LoneTool<T[K]>)
+}
+
+/** What `launch` takes: one thing, a list of things, or things by kind. */
+export type Subject<T extends readonly unknown[] = readonly unknown[]> =
+  Thing | Only<Offer<T>> | Only<readonly Thing[]>
+
+export interface Defined {
+  readonly agents: readonly Agent[]
+  readonly groups: readonly Group[]
+  readonly tools: readonly Tool[]
+  readonly resources: readonly Resource[]
+  readonly resourceTemplates: readonly ResourceTemplate[]
+  readonly prompts: readonly Prompt[]
+}
+
+export function defineOffer(offer: Offer): Defined {
+  return {
+    agents: listOf('agents', offer.agents).map((agent) => defineAgent(agent)),
+    groups: listOf('groups', offer.groups).map((group) => defineGroup(group)),
+    tools: defineTools(offer.tools),
+    resources: listOf('resources', offer.resources).map((resource) => defineResource(resource)),
+    resourceTemplates: listOf('resourceTemplates', offer.resourceTemplates)
+      .map((template) => defineResourceTemplate(template)),
+    prompts: listOf('prompts', offer.prompts).map((prompt) => definePrompt(prompt)),
+  }
+}
+
+/**
+ * Sorts a subject. A list of two or more agents is a group named `name`, in sequence, unless it holds a
+ * group already. Throws `TypeError` for what can be none of the kinds.
+ */
+export function normalizeDefinitions(subject: Subject, name: string): Defined {
+  if (!isAdaptable(subject) && isOffer(subject)) {
+    rejectUnknown('What is served', subject, Object.keys(offered))
+    return defineOffer(subject)
+  }
+  const things: readonly unknown[] = [subject].flat()
+  const all = things.map(defineThing)
+  const defined = {
+    agents: all.filter((thing) => thing.kind === 'agent'),
+    groups: all.filter((thing) => thing.kind === 'group'),
+    tools: all.filter((thing) => thing.kind === 'tool'),
+    resources: all.filter((thing) => thing.kind === 'resource'),
+    resourceTemplates: all.filter((thing) => thing.kind === 'resource-template'),
+    prompts: all.filter((thing) => thing.kind === 'prompt'),
+  }
+  if (!Array.isArray(subject) || defined.groups.length > 0 || defined.agents.length < 2) return defined
+  return { ...defined, groups: [defineGroup({ name, agents: defined.agents })] }
+}
+
+/** Defines one thing of any kind. Throws `TypeError` for what can be none. */
+export function defineThing(thing: unknown): Agent | Group | Tool | Resource | ResourceTemplate | Prompt {
+  if (isAdaptable(thing)) return defineAgent(thing)
+  if (foreignToolKind(thing) !== undefined) return defineTool(thing as ToolLike)
+  switch (kindOf(thing)) {
+    case 'agent': return defineAgent(thing as AgentLike)
+    case 'group': return defineGroup(thing as GroupDefinition)
+    case 'tool': return defineTool(thing as ToolLike)
+    case 'resource': return defineResource(thing as Resource)
+    case 'resource-template': return defineResourceTemplate(thing as ResourceTemplate)
+    case 'prompt': return definePrompt(thing as Prompt)
+  }
+}
+
+/** What only a tool has, besides its schema. */
+const tooling: ReadonlySet<string> = new Set(['outputSchema', 'annotations', 'task', 'ui'])
+
+/**
+ * The kind of a thing by its members; what it lacks its definition complains of. An object of a class may
+ * have members of its own, so fewer of them count.
+ */
+function kindOf(thing: unknown): ServedKind {
+  if (typeof thing === 'function') return 'agent'
+  if (!isRecord(thing)) throw new TypeError(unfit(thing))
+  if (isServer(thing)) {
+    throw new TypeError('Cannot serve a server that is made already: call its listen(), or give what it '
+      + 'serves, as in { tools: [tool] }')
+  }
+  if (isServedKind(thing['kind'])) return thing['kind']
+  if ('agents' in thing) return 'group'
+  if ('inputSchema' in thing) return 'tool'
+  if ('uriTemplate' in thing) return 'resource-template'
+  if ('uri' in thing && (isPlain(thing) || 'read' in thing)) return 'resource'
+  if (isPlain(thing) && isTooling(Object.keys(thing))) return 'tool'
+  if ('get' in thing && !('run' in thing)) return 'prompt'
+  if ('run' in thing) return 'agent'
+  if (typeof thing['name'] === 'string' && strayFunction(thing, {}) !== undefined) return 'agent'
+  throw new TypeError(unfit(thing))
+}
+
+function isServer(thing: Readonly<Record<string, unknown>>): boolean {
+  return typeof thing['listen'] === 'function' && typeof thing['close'] === 'function' && !('run' in thing)
+}
+
+/** Whether members are a tool's, its schema misspelled included. */
+function isTooling(members: readonly string[]): boolean {
+  return members.some((member) => tooling.has(member) || nearest(member, ['inputSchema']) !== undefined)
+}
+
+export const offered: Members<Offer> = {
+  agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
+}
+
+export const definitionMembers: ReadonlySet<string> = new Set([
+  agentChecks, groupChecks, toolChecks, resourceChecks, templateChecks, promptChecks,
+].flatMap((checks) => Object.keys(checks)))
+
+/** Whether a subject is things by kind. A group has agents too, but a name as well. */
+function isOffer(subject: Subject): subject is Offer {
+  if (!isRecord(subject) || 'run' in subject) return false
+  const found = Object.keys(offered).filter((member) => member in subject)
+  return found.some((member) => member !== 'agents' || !('name' in subject))
+}
+
+/** A list, or tools by name, as some frameworks have them. */
+export function defineTools(tools: Offer['tools'] | ForeignTools): readonly Tool[] {
+  if (!areNamedTools(tools)) {
+    return listOf('tools', tools as readonly ToolLike[]).map((tool) => defineTool(tool))
+  }
+  return Object.entries(tools as Readonly<Record<string, ToolLike>>).map(([name, tool]) => {
+    if (isRecord(tool) || typeof tool === 'function') return defineNamedTool(name, tool)
+    throw new TypeError(`'tools' has '${name}', which is ${show(tool)} and no tool; write tools: [tool], or `
+      + 'tools: { name: tool }')
+  })
+}
+
+/** Whether it is tools by their names, and not one tool. */
+export function areNamedTools(tools: unknown): tools is Readonly<Record<string, unknown>> {
+  return isRecord(tools) && isPlain(tools) && typeof tools['run'] !== 'function'
+    && foreignToolKind(tools) === undefined
+}
+
+function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[] {
+  if (list === undefined || Array.isArray(list)) return list ?? []
+  rejectPromise(list)
+  throw new TypeError(`'${member}' is ${show(list)}; write a list, as in { ${member}: [one] }`)
+}
+
+function unfit(thing: unknown): string {
+  rejectPromise(thing)
+  const unknown = isRecord(thing) ? describeUnknown(thing) : undefined
+  if (unknown !== undefined) return unknown
+  for (const name of isRecord(thing) ? Object.keys(thing) : []) {
+    const meant = nearest(name, Object.keys(offered))
+    if (meant === name) return `Cannot serve lists as one thing; give each of its ${name} by itself`
+    if (meant !== undefined) return `Cannot serve an object with '${name}'; did you mean '${meant}'?`
+  }
+  return `Cannot serve ${show(thing)}: write a function (prompt) => answer, or use defineAgent, `
+    + `defineGroup, defineTool, defineResource, defineResourceTemplate or definePrompt`
+}

@@ -1,0 +1,143 @@
+/** Makes the service of the options: all that the protocols share. */
+import { Catalog } from '../define/catalog.ts'
+import { Conversations } from '../../floors/conversations/conversation.ts'
+import { limitsOf } from '../define/limits.ts'
+import { deploymentStore } from '../../stores/shared/deployment.ts'
+import { guardedStore } from '../../stores/shared/guarded-store.ts'
+import { idempotentReplies } from '../../floors/idempotency/idempotency.ts'
+import { PeerChannels } from '../../stores/shared/peer-channels.ts'
+import { logOf, quietly, stderrLog, verboseStderrLog } from '../define/log.ts'
+import { ClusterMembership } from '../../stores/shared/cluster.ts'
+import { reapOrphans } from '../../stores/shared/orphan-reaper.ts'
+import { defineSkills } from '../../parts/skills/skill.ts'
+import { defineOffer } from '../define/normalize-definitions.ts'
+import { TaskRecovery } from '../../stores/shared/task-recovery.ts'
+import { RemoteTasks } from '../../stores/shared/remote-tasks.ts'
+import { Tasks } from '../../floors/tasks/tasks.ts'
+import { warnOfSilence } from '../run/service.ts'
+import { Later } from '../util/later.ts'
+import { Timers } from '../util/timers.ts'
+import { Workload } from '../run/workload.ts'
+import { checkOptions } from './options.ts'
+import { memoryStore } from '../store/memory.ts'
+import { createSeal } from '../wire/seal.ts'
+import type { Around } from '../define/around.ts'
+import type { Limits } from '../define/limits.ts'
+import type { Log } from '../define/log.ts'
+import type { Service, Shared, Traced } from '../run/service.ts'
+import type { ServerOptions } from './options.ts'
+import type { GuardedStore } from '../../stores/shared/guarded-store.ts'
+import type { Seal } from '../wire/seal.ts'
+
+export interface MadeService { readonly service: Service; readonly seal: Seal }
+
+/** Throws `TypeError` or `RangeError` for mistakes in options, definitions and limits. */
+export function createService(options: ServerOptions): MadeService {
+  checkOptions({ ...options })
+  const limits = limitsOf(options)
+  const { groups, agents, tools, resources, resourceTemplates, prompts } = defineOffer(options)
+  const name = options.name ?? (groups[0] ?? agents[0])?.name ?? 'triport'
+  const catalog = new Catalog(name)
+  const things = [...groups, ...agents, ...tools, ...resources, ...resourceTemplates, ...prompts]
+  for (const thing of things) catalog.add(thing)
+  const skillSet = defineSkills(options.skills)
+  for (const file of skillSet.files.values()) catalog.add(file)
+  if (things.length === 0 && skillSet.skills.length === 0) {
+    throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
+  }
+  const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
+  const log = quietly(logOf(options.log === undefined ? usualLog : options.log))
+  warnOfSilence(log, catalog)
+  if (options.apiKey === undefined && options.auth === undefined && catalog.scopes.length > 0) {
+    log('warning', `What needs the scope ${catalog.scopes.join(' or ')} is hidden from all callers: without `
+      + 'keys or tokens none has scopes; write apiKey or auth')
+  }
+  const secret = options.secret === undefined ? secretsIn(process.env['TRIPORT_SECRET']) : options.secret
+  if (options.store?.isShared === true && secret === undefined) {
+    throw new TypeError('A store that is shared needs a secret, the same in all processes: what they send '
+      + `each other is sealed. Write secret: process.env.SECRET, of what 'openssl rand -base64 32' prints`)
+  }
+  const seal = options.secret === undefined ? sealOfEnvironment(secret, name) : createSeal(secret, name)
+  const deployment = options.store?.isShared === true && secret !== undefined
+    ? deploymentStore(options.store, secret, options.deployment, limits.storeTimeoutMs) : undefined
+  const guarded = deployment && guardedStore(deployment, limits, log)
+  const cluster = guarded && new ClusterMembership(guarded, seal, limits, log)
+  cluster?.onForgotten(() => deployment?.confirm().catch(() => {}))
+  const store = guarded ?? options.store ?? memoryStore()
+  const tasks = new Tasks(limits, store, log, cluster)
+  const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
+  // A store of its own: repeated queries must not evict what is to be kept longer.
+  const replies = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
+  const { maxConversations, maxConversationsBytes } = limits
+  const responses = store.isShared ? store
+    : memoryStore({ maxEntries: maxConversations, maxBytes: maxConversationsBytes })
+  const workload = new Workload(limits.maxCalls, 'here', limits.maxCallsBytes)
+  const service: Service = {
+    name,
+    version: options.version ?? '1.0.0',
+    description: options.description ?? catalog.root?.description ?? '',
+    catalog,
+    skillSet,
+    limits,
+    log,
+    exposeErrors: options.exposeErrors ?? false,
+    workload,
+    timers: new Timers(),
+    onCall: options.onCall,
+    around: measured(options),
+    traced: tracedBy(options),
+    conversations: new Conversations(limits, store, log),
+    tasks,
+    idempotency: idempotentReplies(limits, replies, log, cluster),
+    store,
+    responses,
+    shared: guarded && cluster && share(guarded, cluster, tasks, workload, limits, log),
+  }
+  return { service, seal }
+}
+
+const telemetry = new Later(() => import('../../parts/telemetry/telemetry.ts'))
+
+/** What runs around each call: the author's function is within the span. */
+function measured({ around, openTelemetry: api, version }: ServerOptions): Around | undefined {
+  if (api === undefined) return around
+  let measure: Around | undefined
+  return async (called, next) => telemetry.use(({ telemetryOf }) => {
+    measure ??= telemetryOf(api, version ?? '1.0.0')
+    return measure(called, around === undefined ? next : async () => around(called, next))
+  })
+}
+
+function tracedBy({ openTelemetry: api, version }: ServerOptions): Traced | undefined {
+  if (api === undefined) return undefined
+  return async (to, post) => telemetry.use(({ postTraced }) => (
+    postTraced(api, version ?? '1.0.0', to, post)
+  ))
+}
+
+function secretsIn(variable: string | undefined): readonly string[] | undefined {
+  const secrets = variable?.split(',').map((one) => one.trim()).filter((one) => one !== '') ?? []
+  return secrets.length === 0 ? undefined : secrets
+}
+
+/** For a secret of the environment, or none: an error names the variable. */
+function sealOfEnvironment(secret: ServerOptions['secret'], name: string): Seal {
+  try {
+    return createSeal(secret, name)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new TypeError(`TRIPORT_SECRET: ${why}`, { cause })
+  }
+}
+
+function share(
+  store: GuardedStore, cluster: ClusterMembership, tasks: Tasks, workload: Workload, limits: Limits, log: Log,
+): Shared {
+  const stored = tasks.stored!
+  const channels = new PeerChannels(cluster)
+  const at = { tasks, stored, cluster, workload, limits, log }
+  const recovery = new TaskRecovery(at)
+  reapOrphans(at, recovery, store)
+  const remoteTasks = new RemoteTasks(at, channels, recovery)
+  return { store, cluster, channels, remoteTasks, recovery }
+}

@@ -1,0 +1,80 @@
+/** What the operator of a server says of webhooks, and what is left out of that. */
+import { isRecord } from '../../../kernel/define/content.ts'
+import { checkMembers, mustBe, mustBeHosts, rejectUnknown, show } from '../../../kernel/define/validate.ts'
+import { asciiHost } from '../../../kernel/wire/host.ts'
+import type { Checks } from '../../../kernel/define/validate.ts'
+
+/** Where webhooks may be, and how long they are waited for. */
+export interface PushOptions {
+  /** Addresses may be `http:` too, so that secrets and results travel in the clear. Left out: false. */
+  readonly allowInsecure?: boolean | undefined
+  /**
+   * Addresses may lead to this machine and into private networks, where everyone who may send messages can
+   * then reach every service that listens; so do names without a dot, and those under `.local`, `.internal`
+   * and `.home.arpa`. Together with `allowedHosts`: to those hosts alone. Left out: false.
+   */
+  readonly allowPrivate?: boolean | undefined
+  /**
+   * The only hosts that are posted to: `hooks.example.com`, `*.example.com`, `localhost:9000`. A star is one
+   * label or more, so that `*.example.com` is not `example.com`. An address is written as a URL shows it.
+   */
+  readonly allowedHosts?: readonly string[] | undefined
+  /** How long one try may take, from looking up the name to the head of the answer. Left out: 10 s. */
+  readonly timeoutMs?: number | undefined
+  /** The pauses between the tries for one event; one more try than pauses. Left out: 1 s, 5 s, 25 s. */
+  readonly retryDelaysMs?: readonly number[] | undefined
+}
+
+/** The same with defaults. */
+export interface PushSettings {
+  readonly allowInsecure: boolean
+  readonly allowPrivate: boolean
+  /** Undefined: all. */
+  readonly allowedHosts: readonly string[] | undefined
+  readonly timeoutMs: number
+  readonly retryDelaysMs: readonly number[]
+}
+
+const TIMEOUT_MS = 10_000
+const RETRY_DELAYS_MS: readonly number[] = [1_000, 5_000, 25_000]
+const MAX_RETRIES = 10
+/** An hour: what waits longer is not waited for. */
+const MAX_MS = 3_600_000
+
+const mustBeFlag = mustBe((value) => typeof value === 'boolean', 'write true or false')
+const MILLISECONDS = `write milliseconds, 1 to ${MAX_MS}:`
+
+const checks: Checks<PushOptions> = {
+  allowInsecure: mustBeFlag,
+  allowPrivate: mustBeFlag,
+  allowedHosts: mustBeHosts,
+  timeoutMs: mustBe(isMs, `${MILLISECONDS} 10_000`, RangeError),
+  retryDelaysMs: mustBe(
+    (list) => Array.isArray(list) && list.length <= MAX_RETRIES && list.every(isMs),
+    `${MILLISECONDS} a list of at most ${MAX_RETRIES}, as in [1_000, 5_000]`, RangeError,
+  ),
+}
+
+/**
+ * The operator's options for webhooks with defaults; undefined where nothing is posted. Throws `TypeError`
+ * and `RangeError` for options that cannot be meant; `name` begins the sentence.
+ */
+export function pushSettingsOf(
+  given: unknown, name = 'a2a.pushNotifications',
+): PushSettings | undefined {
+  if (given === undefined || given === false) return undefined
+  const options: unknown = given === true ? {} : given
+  if (!isRecord(options)) {
+    throw new TypeError(`${name} is ${show(options)}; write true, or { allowedHosts: ['hooks.example.com'] }`)
+  }
+  rejectUnknown(name, options, Object.keys(checks))
+  checkMembers(name, options, checks)
+  const { allowInsecure = false, allowPrivate = false, allowedHosts, ...times }: PushOptions = options
+  const { timeoutMs = TIMEOUT_MS, retryDelaysMs = RETRY_DELAYS_MS } = times
+  const hosts = allowedHosts?.map(asciiHost)
+  return { allowInsecure, allowPrivate, allowedHosts: hosts, timeoutMs, retryDelaysMs }
+}
+
+function isMs(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MAX_MS
+}

@@ -1,0 +1,168 @@
+/**
+ * The table of operations. A request and its decoded params go in, a result or a stream of events comes out,
+ * in no dialect and no binding. Each throws, or rejects with, a `Fault`. Spec: A2A 1.0 §3.1.
+ */
+import { callerOf } from '../../../kernel/define/call.ts'
+import { isTerminal, wholeTask } from '../../../floors/tasks/task.ts'
+import { timer } from '../../../kernel/util/clock.ts'
+import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
+import { signedExtendedCard } from '../card/card-replies.ts'
+import { A2aFault } from '../model/faults.ts'
+import { wrongField } from '../model/fields.ts'
+import { viewOf } from '../model/task-view.ts'
+import { checkPushConfig, pageOfPushConfigs, pushConfigOf, shownPushConfig } from '../push/push-config.ts'
+import { findTask, isVisible, requirePush } from './request.ts'
+import { sendMessage, streamMessage } from './send.ts'
+import { subscribe } from './stream.ts'
+import type { ListedTask, RunningTask, Task } from '../../../floors/tasks/task.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
+import type { ListRequest, TaskPage, TaskRequest, TaskView } from '../model/model.ts'
+import type { KeptPushConfig } from '../push/push-config.ts'
+import type { A2aRequest, Operations } from './request.ts'
+
+/** Configurations are reached through their task, and shown without secrets (§3.1.7 to §3.1.10). */
+export const operations: Operations = {
+  'send': sendMessage,
+  'stream': streamMessage,
+  'get': (request, { tenant, id, historyLength }) => (
+    andThen(findTask(request, tenant, id), (task) => viewOf(task, historyLength))
+  ),
+  'list': listTasks,
+  'cancel': cancelTask,
+  'subscribe': subscribe,
+  async 'push-create'(request, { tenant, config }) {
+    const push = requirePush(request)
+    const task = await findTask(request, tenant, config.taskId)
+    checkPushConfig(config)
+    const { exchange: { origin }, dialect } = request
+    await push.checkUrl(config.url, callerOf(origin))
+    return shownPushConfig(await push.register(task, config, dialect.name, origin.header('traceparent')))
+  },
+  async 'push-get'(request, { tenant, taskId, id }) {
+    return shownPushConfig(pushConfigOf(await configsOf(request, tenant, taskId), id))
+  },
+  async 'push-list'(request, { tenant, taskId, pageSize, pageToken }) {
+    return pageOfPushConfigs(await configsOf(request, tenant, taskId), pageSize, pageToken)
+  },
+  async 'push-delete'(request, { tenant, taskId, id }) {
+    const push = requirePush(request)
+    await push.remove(await findTask(request, tenant, taskId), id)
+    return undefined
+  },
+  'extended-card': signedExtendedCard,
+}
+
+async function configsOf(
+  request: A2aRequest, tenant: string | undefined, taskId: string,
+): Promise<readonly KeptPushConfig[]> {
+  const push = requirePush(request)
+  return push.configs.of(await findTask(request, tenant, taskId))
+}
+
+/** How long a page may be followed by the next, in milliseconds. */
+const CURSOR_MS = 24 * 60 * 60_000
+
+/** Where a page ended. The next begins behind its time and id, so that it may be gone by then. */
+interface Cursor { readonly at: string; readonly id: string }
+
+/** One page of the caller's tasks, the one whose status changed last first. Spec: A2A 1.0 §3.1.4. */
+function listTasks(request: A2aRequest, params: ListRequest): MaybePromise<TaskPage> {
+  const { service: { tasks }, exchange: { origin: { principal } } } = request
+  const after = params.pageToken === '' ? undefined : openCursor(request, params.pageToken)
+  return andThen(tasks.list(principal.id), (all) => page(request, params, all, after))
+}
+
+function page(
+  request: A2aRequest, params: ListRequest, all: readonly ListedTask[], after: Cursor | undefined,
+): TaskPage {
+  const { pageSize, historyLength, withArtifacts } = params
+  const shown: Task[] = []
+  let totalSize = 0
+  let isMore = false
+  let isPast = after === undefined
+  for (const listed of all) {
+    if (!isWanted(request, params, listed)) continue
+    totalSize += 1
+    if (isMore) continue
+    isPast ||= after !== undefined && isBehind(listed, after)
+    if (!isPast) continue
+    if (shown.length < pageSize) shown.push(wholeTask(listed))
+    else isMore = true
+  }
+  const last = shown.at(-1)
+  return {
+    tasks: shown.map((task) => viewOf(task, historyLength, withArtifacts)),
+    nextPageToken: isMore && last !== undefined ? sealCursor(request, last) : '',
+    pageSize,
+    totalSize,
+  }
+}
+
+function isWanted(request: A2aRequest, params: ListRequest, task: ListedTask): boolean {
+  const { tenant, contextId, state, changedSince } = params
+  return isVisible(request, tenant, task)
+    && (contextId === undefined || task.contextId === contextId)
+    && (state === undefined || task.status.state === state)
+    && (changedSince === undefined || task.status.at >= changedSince)
+}
+
+function isBehind({ id, status: { at } }: ListedTask, cursor: Cursor): boolean {
+  return at === cursor.at ? id < cursor.id : at < cursor.at
+}
+
+function sealCursor({ seal, exchange: { origin } }: A2aRequest, { id, status: { at } }: Task): string {
+  return seal.seal('a2a-tasks', [origin.principal.id, at, id], Date.now() + CURSOR_MS)
+}
+
+function openCursor({ seal, exchange: { origin } }: A2aRequest, token: string): Cursor {
+  const opened = seal.open('a2a-tasks', token)
+  const [owner, at, id]: readonly unknown[] = Array.isArray(opened) ? opened : []
+  if (owner === origin.principal.id && typeof at === 'string' && typeof id === 'string') return { at, id }
+  throw wrongField('params', 'pageToken', 'must be the nextPageToken of a page before it')
+}
+
+/** How often a task is read again that another process changes at the same time. */
+const MAX_TRIES = 5
+
+/**
+ * Cancels a task, and waits a little for its handler to end. A task that is canceled stays so; any other that
+ * has ended cannot be canceled. Spec: A2A 1.0 §3.1.5.
+ */
+async function cancelTask(request: A2aRequest, { tenant, id }: TaskRequest): Promise<TaskView> {
+  const { service: { tasks, limits, shared } } = request
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const task = await findTask(request, tenant, id)
+    const { status: { state } } = task
+    if (state === 'canceled') return viewOf(task, undefined)
+    if (isTerminal(state)) throw new A2aFault('TASK_NOT_CANCELABLE', `The task is ${state} already`)
+    const run = tasks.runOf(id)
+    if (run !== undefined) {
+      run.cancel()
+      await endOf(run, limits.cancelWaitMs)
+      return viewOf(await findTask(request, tenant, id), undefined)
+    }
+    if (shared?.remoteTasks.nodeOf(task) !== undefined) {
+      // It may have ended before its process got this.
+      await shared.remoteTasks.cancel(task)
+      continue
+    }
+    const taken = tasks.take(task)
+    if (isThenable(taken)) {
+      await taken
+      await shared?.recovery.taken(task)
+    }
+    if (tasks.isCurrent(task)) tasks.move(id, 'canceled', { questions: [] })
+  }
+  throw new A2aFault('UNSUPPORTED_OPERATION', 'The task changes all the time; cancel it again later')
+}
+
+/** Resolves when the handler has come to its end, or `waitMs` are over. */
+function endOf(run: RunningTask, waitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const running = timer(waitMs, resolve)
+    run.onSettled(() => {
+      clearTimeout(running)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,133 @@
+/**
+ * One request of A2A as its operation sees it, the task that it names, where the events of a stream go, and
+ * the extensions of the protocol that it asks for. Those that the agents offer are implemented by handlers,
+ * by `call.extensions`; others are ignored.
+ * Spec of extensions: A2A 1.0 §3.2.6 and §4.6, A2A 0.3 §3.6.
+ */
+import { andThen } from '../../../kernel/util/thenable.ts'
+import { A2aFault } from '../model/faults.ts'
+import type { Agent, Group } from '../../../kernel/define/agent.ts'
+import type { Origin } from '../../../kernel/define/call.ts'
+import type { Exchange } from '../../../kernel/http/message/exchange.ts'
+import type { Service } from '../../../kernel/run/service.ts'
+import type { Task } from '../../../floors/tasks/task.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
+import type { Seal } from '../../../kernel/wire/seal.ts'
+import type { Dialect } from '../model/dialect.ts'
+import type { OperationName, Requests, Results, StreamEvent } from '../model/model.ts'
+import type { A2aOptions } from '../model/options.ts'
+import type { Signer } from '../model/signature.ts'
+import type { PushDeliveries } from '../push/push-delivery.ts'
+
+/** What all requests of one server share. */
+export interface A2aContext {
+  readonly service: Service
+  readonly options: A2aOptions
+  /** Seals cursors. */
+  readonly seal: Seal
+  /** Posts the events of tasks. Left out: nothing does. */
+  readonly push?: PushDeliveries | undefined
+  /** Signs cards of 1.0; undefined where the operator gave no key. */
+  readonly signer?: Signer | undefined
+}
+
+export interface A2aRequest extends A2aContext {
+  readonly agent: Agent | Group
+  readonly dialect: Dialect
+  readonly exchange: Exchange
+  /** URIs of the extensions that the client asks for. */
+  readonly extensions: readonly string[]
+}
+
+/** Where the events of a stream go. */
+export interface EventSink {
+  /** False: enough is waiting; a sender that can wait awaits `ready()`. */
+  send(event: StreamEvent): boolean
+  ready(): Promise<void>
+  /** The reader has left. */
+  readonly closed: boolean
+  /** Ends the stream; with what was thrown, where it ends in an error. */
+  end(thrown?: unknown): void
+}
+
+/**
+ * Events in order. Opened exactly once; the returned function is called once when the reader has got
+ * everything or has left.
+ */
+export interface EventStream { open(sink: EventSink): (() => void) | undefined }
+
+type Outcome<name extends OperationName> =
+  name extends 'stream' | 'subscribe' ? EventStream : Results[name]
+
+export type Operations = {
+  readonly [name in OperationName]?: (
+    request: A2aRequest, params: Requests[name],
+  ) => MaybePromise<Outcome<name>>
+}
+
+type Visible = Pick<Task, 'protocol' | 'runnable' | 'tenant' | 'isReserved'>
+
+/** Whether a task of the caller's is one of this agent and this tenant. For all others it does not exist. */
+export function isVisible({ agent }: A2aRequest, tenant: string | undefined, task: Visible): boolean {
+  return task.protocol === 'a2a' && task.runnable.name === agent.id && task.tenant === tenant
+    && task.isReserved !== true
+}
+
+/** The caller's task. Throws, or rejects with, `TASK_NOT_FOUND` where there is none. */
+export function findTask(request: A2aRequest, tenant: string | undefined, id: string): MaybePromise<Task> {
+  const { service: { tasks }, exchange: { origin: { principal } } } = request
+  return andThen(tasks.get(principal.id, id), (task) => {
+    if (task !== undefined && isVisible(request, tenant, task)) return task
+    throw new A2aFault('TASK_NOT_FOUND',
+      'There is no such task; send a message without a taskId to begin one')
+  })
+}
+
+/** What posts the events of tasks. Throws where nothing does. */
+export function requirePush({ push }: A2aRequest): PushDeliveries {
+  if (push !== undefined) return push
+  throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
+    'This server posts to no webhooks; read the task, or subscribe to it')
+}
+
+/** Of 1.0 and of 0.3. A client is answered in the one that it sends. */
+const HEADERS = ['A2A-Extensions', 'X-A2A-Extensions'] as const
+/** More of one header is not read. */
+const MAX_BYTES = 8_192
+const MAX_URIS = 64
+const none: readonly string[] = Object.freeze([])
+
+/** The URIs that a request asks for, in its order, each once. */
+export function requestedExtensions(origin: Pick<Origin, 'header'>): readonly string[] {
+  const newer = urisOf(origin, HEADERS[0])
+  const older = urisOf(origin, HEADERS[1])
+  return newer.length + older.length === 0 ? none : [...new Set([...newer, ...older])]
+}
+
+/** Throws where a message does not ask for an extension that the agents require. For `send` and `stream`. */
+export function checkExtensions({ options, extensions }: A2aRequest): void {
+  const required = options.extensions?.filter((one) => one.required === true) ?? []
+  if (required.length === 0) return
+  const missing = required.find(({ uri }) => !extensions.includes(uri))
+  if (missing === undefined) return
+  throw new A2aFault('EXTENSION_SUPPORT_REQUIRED', `This agent is only for clients with the extension `
+    + `${missing.uri}; list it in the header ${HEADERS[0]}`)
+}
+
+/** The headers of an answer, name and value: the extensions that are asked for and offered. */
+export function extensionHeaders({ options, exchange }: A2aRequest): readonly string[] {
+  const { extensions } = options
+  if (extensions === undefined || extensions.length === 0) return none
+  return HEADERS.flatMap((name) => {
+    const active = urisOf(exchange, name).filter((uri) => extensions.some((one) => one.uri === uri))
+    return active.length === 0 ? none : [name, [...new Set(active)].join(', ')]
+  })
+}
+
+function urisOf(origin: Pick<Origin, 'header'>, name: typeof HEADERS[number]): readonly string[] {
+  const list = origin.header(name.toLowerCase())
+  if (list === undefined) return none
+  // A list that is cut ends with what may be half a URI.
+  const whole = list.length <= MAX_BYTES ? list : list.slice(0, list.lastIndexOf(',', MAX_BYTES) + 1)
+  return whole.split(',', MAX_URIS).map((uri) => uri.trim()).filter((uri) => uri !== '')
+}

@@ -1,0 +1,152 @@
+/**
+ * Runs what a message asks for: the tool that it names, else the agent that it was sent to. For a task, or as
+ * a plain reply of which its client sees nothing before the answer.
+ */
+import { mayRerun } from '../../../kernel/define/agent.ts'
+import { linesOf } from '../../../kernel/define/content.ts'
+import { usageMeta } from '../../../kernel/define/event.ts'
+import { Fault } from '../../../kernel/define/fault.ts'
+import { LiveCall } from '../../../kernel/define/live-call.ts'
+import {
+  answerMessage, PlainChannel, runConversationTurn, timeoutOf,
+} from '../../../floors/conversations/answer-message.ts'
+import { callTool } from '../../../kernel/run/call-tool.ts'
+import { runHandler } from '../../../kernel/run/run-handler.ts'
+import { warnOfData, warnOfReply } from '../../../kernel/run/service.ts'
+import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
+import { randomUuid } from '../../../kernel/wire/random.ts'
+import { contentParts, filenameOf } from '../codec/parts.ts'
+import { answerOfTool, toolCallFor } from '../model/tool-agent.ts'
+import { requestedExtensions } from './request.ts'
+import type { Agent, Group } from '../../../kernel/define/agent.ts'
+import type { Answer, Emit } from '../../../kernel/define/answer.ts'
+import type { Artifact } from '../../../kernel/define/artifact.ts'
+import type { Content } from '../../../kernel/define/content.ts'
+import type { ToolResult } from '../../../kernel/define/tool.ts'
+import type { UserMessage } from '../../../floors/conversations/answer-message.ts'
+import type { Service } from '../../../kernel/run/service.ts'
+import type { TaskMessage } from '../../../floors/tasks/task.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
+import type { JsonMembers, Message, SendRequest } from '../model/model.ts'
+import type { A2aRequest } from './request.ts'
+
+/** The parts of a message, and the agent that they are for. */
+export interface AgentMessage {
+  readonly service: Service
+  readonly agent: Agent | Group
+  readonly parts: readonly Content[]
+  readonly tenant: string | undefined
+  readonly conversationId: string
+  /** Whether the client named the conversation, which then may have a history. */
+  readonly isNamed: boolean
+}
+
+/**
+ * Runs a message for a task: a tool that fails is an answer of that state. `emit` gets each piece of an
+ * agent's answer. Throws, or rejects with, a `Fault`.
+ */
+export function runForTask(message: AgentMessage, call: LiveCall, emit: Emit): MaybePromise<Answer> {
+  const { service, agent, parts } = message
+  const chosen = toolCallFor(service, agent, parts)
+  return chosen === undefined
+    ? runHandler(service, call, agent, timeoutOf(service, agent), runAgent, { message, call, emit })
+    : andThen(callTool(service, chosen.tool, chosen.args, call), answerOfTool)
+}
+
+interface AgentRun { readonly message: AgentMessage; readonly call: LiveCall; readonly emit: Emit }
+
+function runAgent({ message, call, emit }: AgentRun): MaybePromise<Answer> {
+  const { service, agent, parts, tenant, conversationId, isNamed } = message
+  const asked = userMessage(parts, conversationId, isNamed, ownerOf(call, tenant))
+  return runConversationTurn(service, agent, asked, call, emit)
+}
+
+/** Whether a message is run again where its process has died. */
+export function isRerunFor(
+  { service, agent }: Pick<AgentMessage, 'service' | 'agent'>, parts: readonly Content[],
+): boolean {
+  if (service.shared === undefined) return false
+  const chosen = toolCallFor(service, agent, parts)
+  return chosen === undefined ? mayRerun(agent) : chosen.tool.recover === 'rerun'
+}
+
+/** What a handler can read of a request that has no task. */
+class MessageChannel extends PlainChannel {
+  get extensions(): readonly string[] { return requestedExtensions(this.origin) }
+}
+
+/**
+ * Answers a message with a message. Synchronous where the agent is. Throws, or rejects with, a `Fault`.
+ * `isPlain`: the dialect has texts and files alone.
+ */
+export function replyWithMessage(
+  { service, agent, exchange: { origin } }: A2aRequest, { message, metadata, tenant }: SendRequest,
+  isPlain: boolean,
+): MaybePromise<Message> {
+  const { contextId, parts } = message
+  const conversationId = contextId ?? service.conversations.makeId()
+  const attached = attachedTo(message, metadata)
+  const channel = new MessageChannel(service, origin, 'a2a', conversationId, parts, attached)
+  const call = new LiveCall(origin, channel, channel)
+  const chosen = toolCallFor(service, agent, parts)
+  const asked = userMessage(parts, conversationId, contextId !== undefined, ownerOf(call, tenant))
+  const answer = chosen === undefined ? answerMessage(service, agent, asked, call)
+    : andThen(callTool(service, chosen.tool, chosen.args, call), toolAnswer)
+  const encode = (whole: Answer): Message => {
+    const isMeant = agent.kind === 'group' || agent.replies !== 'message' || whole.reply !== 'task'
+    if (!isMeant) warnOfReply(service.log, agent, whole.reply, origin.requestId)
+    if (isPlain) warnOfData(service.log, agent, whole, 'plain A2A', origin.requestId)
+    return messageOf(whole, call, conversationId, isPlain)
+  }
+  if (!isThenable(answer)) return encode(answer)
+  call.cancelOnDisconnect()
+  return answer.then(encode)
+}
+
+function toolAnswer(result: ToolResult): Answer {
+  const answer = answerOfTool(result)
+  if (answer.state === 'failed') throw new Fault('failed', answer.text || 'The tool failed')
+  return answer
+}
+
+/** What a client attached to a message and to its request. The message wins. */
+export function attachedTo(
+  { metadata }: Pick<TaskMessage, 'metadata'>, beside: JsonMembers | undefined,
+): JsonMembers | undefined {
+  return metadata === undefined || beside === undefined ? metadata ?? beside : { ...beside, ...metadata }
+}
+
+/** An answer with its artifacts behind it and the tokens of its run; without its data where that is plain. */
+export function messageOf(answer: Answer, call: LiveCall, contextId: string, isPlain: boolean): Message {
+  const { artifacts = [] } = answer
+  const said = isPlain ? answer.content : contentParts(answer)
+  const parts = artifacts.length === 0 ? said : [...said, ...artifacts.flatMap(partsOf)]
+  return {
+    id: randomUuid(), role: 'agent', parts, contextId, taskId: undefined, metadata: usageMeta(call.usage),
+    extensions: undefined, referenceTaskIds: undefined,
+  }
+}
+
+/** The parts of an artifact, each with its name where it has none of its own. */
+function partsOf({ name, parts }: Artifact): readonly Content[] {
+  if (name === undefined) return parts
+  return parts.map((part) => {
+    if (part.type === 'resource' || part.type === 'resource_link') return part
+    return filenameOf(part) === undefined ? { ...part, _meta: { ...part._meta, filename: name } } : part
+  })
+}
+
+/** With each tenant, whose name has no `/`, a caller has conversations of its own. */
+function ownerOf({ principal }: LiveCall, tenant: string | undefined): string | undefined {
+  return tenant === undefined ? undefined : `tenant:${tenant}/${principal.id}`
+}
+
+/** In the history the names of its files stand for a message without words. */
+function userMessage(
+  parts: readonly Content[], conversationId: string, isNamed: boolean, owner: string | undefined,
+): UserMessage {
+  const prompt = linesOf(parts)
+  const remembered = prompt !== '' ? prompt
+    : parts.map((part) => part.type === 'resource_link' ? part.name : part.type).join(', ')
+  return { prompt, conversationId, owner, isNamed, remembered }
+}

@@ -1,0 +1,232 @@
+/**
+ * The paths of A2A: for the root, and for every agent and group, both bindings, the card and the status.
+ * What answers them is loaded when a first request needs it.
+ */
+import { allowed } from '../../../kernel/define/principal.ts'
+import { formatJson } from '../../../kernel/wire/json.ts'
+import { errorReply, refusalError, rpcError } from '../../../kernel/wire/jsonrpc.ts'
+import { A2A_JSON_TYPE, JSON_TYPE } from '../../../kernel/wire/media.ts'
+import { problemReply } from '../../../kernel/wire/problem.ts'
+import { encodeHttpRefusal, encodeRpcFault, encodeV1Error, encodeV1Fault } from '../codec/errors.ts'
+import { versionOf } from '../model/dialect.ts'
+import { A2aFault } from '../model/faults.ts'
+import { pushSettingsOf } from '../model/push-settings.ts'
+import { signerOf } from '../model/signature.ts'
+import { agentNamed, rootOf } from '../model/tool-agent.ts'
+import { routes } from './http-json-routes.ts'
+import type { Agent, Group } from '../../../kernel/define/agent.ts'
+import type {
+  Endpoint, Exchange, MethodOperations, Refusal, Reply,
+} from '../../../kernel/http/message/exchange.ts'
+import type { Service } from '../../../kernel/run/service.ts'
+import type { RpcError } from '../../../kernel/wire/jsonrpc.ts'
+import type { Seal } from '../../../kernel/wire/seal.ts'
+import type { Dialect } from '../model/dialect.ts'
+import type { A2aOptions } from '../model/options.ts'
+import type { PushDeliveries, PushStatus } from '../push/push-delivery.ts'
+import type { A2aContext } from '../tasks/request.ts'
+import type { A2aAnswers } from './answers.ts'
+
+/** Paths of a card: since A2A 0.3, and before. */
+const CARD = '/.well-known/agent-card.json'
+const OLD_CARD = '/.well-known/agent.json'
+
+/** Below the address of an agent: where clients of A2A 0.2 get the extended card. */
+const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
+
+/** One endpoint of an agent, before its paths are known. */
+interface AgentEndpoint extends Omit<Endpoint, 'path' | 'handle' | 'load' | 'describe'> {
+  /** Its entry in OpenAPI, of those in that file. */
+  readonly operations: (all: typeof import('./openapi-operations.ts')) => MethodOperations
+  readonly answer: (answers: A2aAnswers, exchange: Exchange, agent: Agent | Group) => Reply | Promise<Reply>
+}
+
+export interface A2aRoutes {
+  readonly endpoints: readonly Endpoint[]
+  /** Undefined where nothing is posted. */
+  readonly push: Webhooks | undefined
+}
+
+const idleStatus: PushStatus = { waiting: 0, posting: 0, lookups: 0, bytes: 0 }
+
+/** What is posted to addresses that clients name. */
+type Webhooks = Pick<PushDeliveries, 'status' | 'idle' | 'close'>
+
+/** Makes the endpoints. Throws `TypeError` and `RangeError` for options that cannot be meant. */
+export function a2aRoutes(service: Service, options: A2aOptions, seal: Seal): A2aRoutes {
+  const signer = options.signingKey === undefined ? undefined : signerOf(options.signingKey)
+  const posts = pushSettingsOf(options.pushNotifications) !== undefined
+  const paths = new Paths({ service, options, seal, signer })
+  const bases = ['', '/agents/{agent}']
+  const hasTenants = options.tenants !== undefined && options.tenants.length > 0
+  const endpoints = [
+    ...bases.flatMap((base) => paths.of(base)),
+    // Last, because a tenant's segment takes any name: those of other paths are no tenants.
+    ...hasTenants ? bases.flatMap((base) => paths.httpJson(`${base}/{tenant}`)) : [],
+  ]
+  if (!posts && service.shared === undefined) return { endpoints, push: undefined }
+  // What another process has left, and what is registered there, does not wait for a request.
+  const loading = paths.load().catch((cause: unknown) => {
+    service.log('error', 'What answers A2A could not be loaded', { cause })
+  })
+  return {
+    endpoints,
+    push: !posts ? undefined : {
+      get status() { return paths.answers?.push?.status ?? idleStatus },
+      idle: (ms) => loading.then(() => paths.answers?.push?.idle(ms)),
+      close: () => loading.then(() => paths.answers?.push?.close()),
+    },
+  }
+}
+
+/** Throws `TypeError` where A2A is asked for and there is no agent. */
+export function requireAnswerer(service: Service): void {
+  if (rootOf(service) !== undefined) return
+  throw new TypeError(`protocol 'a2a' needs an agent or a tool: A2A clients send messages; `
+    + `add agents: [agent] or tools: [tool], or serve resources and prompts with protocol: 'mcp'`)
+}
+
+class Paths {
+  readonly #service: Service
+  readonly #context: A2aContext
+  answers: A2aAnswers | undefined
+
+  constructor(context: A2aContext) {
+    this.#service = context.service
+    this.#context = context
+  }
+
+  async load(): Promise<void> {
+    const { A2aAnswers } = await import('./answers.ts')
+    this.answers ??= new A2aAnswers(this.#context)
+  }
+
+  /** `base` is '' or has an `{agent}`. */
+  of(base: string): readonly Endpoint[] {
+    const { service: { catalog }, options: { extendedCard } } = this.#context
+    const at = (endpoint: AgentEndpoint, ...paths: readonly string[]): readonly Endpoint[] => (
+      paths.map((path) => this.#endpoint(base + path, endpoint))
+    )
+    const card: AgentEndpoint = {
+      methods: ['GET'],
+      open: 'public',
+      // A refusal of a card or a status is for people and browsers.
+      refuse: problemReply,
+      operations: ({ cardOperation: get }) => ({ get }),
+      answer: (answers, exchange, agent) => answers.card(exchange, agent),
+    }
+    return [
+      // Before the card of the same path: what neither takes, preflights too, is answered as the first would.
+      ...at({
+        methods: ['POST'], accepts: [JSON_TYPE], refuse: refuseMessage,
+        operations: ({ sendOperation: post }) => ({ post }),
+        answer: (answers, exchange, agent) => answers.message(exchange, agent),
+      }, '/a2a'),
+      ...at(card, '/a2a', CARD, OLD_CARD, `/a2a${CARD}`, `/a2a${OLD_CARD}`),
+      ...this.httpJson(base),
+      ...at({
+        methods: ['GET'], refuse: problemReply,
+        isOffered: () => extendedCard !== undefined || catalog.scopes.length > 0,
+        operations: ({ oldExtendedCardOperation: get }) => ({ get }),
+        answer: (answers, exchange, agent) => answers.oldCard(exchange, agent),
+      }, OLD_EXTENDED_CARD),
+      this.#status(base),
+    ]
+  }
+
+  httpJson(base: string): readonly Endpoint[] {
+    return routes.map((route) => this.#endpoint(base + route.path, {
+      methods: route.methods,
+      ...route.body !== undefined && { accepts: bodyTypes, bodyIsOptional: route.body === 'optional' },
+      refuse: refuseHttpJson,
+      operations: ({ httpJsonOperation }) => (
+        Object.fromEntries(route.methods.map((name) => [name.toLowerCase(), httpJsonOperation(route)]))
+      ),
+      answer: (answers, exchange, agent) => answers.route(exchange, agent, route),
+    }))
+  }
+
+  #status(base: string): Endpoint {
+    const { version: ours } = this.#service
+    return {
+      path: `${base}/status`,
+      methods: ['GET'],
+      open: 'public',
+      refuse: problemReply,
+      describe: this.#described(base, ({ statusOperation: get }) => ({ get })),
+      handle: (exchange) => {
+        const agent = this.#agentFor(exchange)
+        if (agent === undefined) return refuseUnknown(problemReply, exchange)
+        const { name, version = ours } = agent
+        return { status: 200, type: JSON_TYPE, body: formatJson({ status: 'ok', name, version }) }
+      },
+    }
+  }
+
+  #agentFor({ params }: Exchange): Agent | Group | undefined {
+    const id = params.get('agent')
+    return id === undefined ? rootOf(this.#service) : agentNamed(this.#service, id)
+  }
+
+  #endpoint(path: string, { operations, answer, ...rest }: AgentEndpoint): Endpoint {
+    return {
+      ...rest,
+      path,
+      // What follows the id of a task is an operation, and those that are known have paths of their own.
+      mayName: (params) => params.has('taskId') || params.get('id')?.includes(':') !== true,
+      describe: this.#described(path, operations),
+      load: () => this.answers === undefined ? this.load() : undefined,
+      handle: (exchange) => {
+        const agent = this.#agentFor(exchange)
+        if (agent === undefined) return refuseUnknown(rest.refuse, exchange)
+        return answer(this.answers!, exchange, agent)
+      },
+    }
+  }
+
+  #described(path: string, operationsOf: AgentEndpoint['operations']): NonNullable<Endpoint['describe']> {
+    return async (principal) => {
+      const all = await import('./openapi-operations.ts')
+      const operations = operationsOf(all)
+      const components = all.a2aComponents
+      if (!path.includes('{agent}')) return { operations, components }
+      const { catalog } = this.#service
+      const root = rootOf(this.#service)
+      const agents = [...root === undefined ? [] : [root], ...catalog.groups, ...catalog.agents]
+      const ids = allowed(principal, agents).map(({ id }) => id)
+      return { named: new Map(ids.map((id) => [id, operations])), components }
+    }
+  }
+}
+
+function refuseUnknown(refuse: Endpoint['refuse'], exchange: Exchange): Reply {
+  const { requestId } = exchange.origin
+  return refuse({ status: 404, detail: 'There is no such agent here', requestId, asked: exchange })
+}
+
+const bodyTypes: readonly string[] = Object.freeze([JSON_TYPE, A2A_JSON_TYPE])
+
+/** The part of a dialect that writes errors: the rest is loaded with a first request. */
+type ErrorCodec = Pick<Dialect, 'encodeFault' | 'encodeError'>
+
+const v1Errors: ErrorCodec = { encodeFault: encodeV1Fault, encodeError: encodeV1Error }
+const otherErrors: ErrorCodec = { encodeFault: encodeRpcFault, encodeError: rpcError }
+
+/** Refuses unread JSON-RPC, in the form of the version that its client asks for. */
+function refuseMessage(refusal: Refusal): Reply {
+  return errorReply(null, errorFor(refusal), refusal.status, refusal.headers)
+}
+
+function errorFor(refusal: Refusal): RpcError {
+  const { status, detail, asked } = refusal
+  const { encodeFault, encodeError } = asked && versionOf(asked) === '1.0' ? v1Errors : otherErrors
+  if (status !== 415) return encodeError(refusalError(refusal).code, detail)
+  return encodeFault(new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', detail), detail)
+}
+
+/** Refuses unread HTTP+JSON. */
+function refuseHttpJson({ status, detail, headers }: Refusal): Reply {
+  const reason = status === 415 ? 'CONTENT_TYPE_NOT_SUPPORTED' : undefined
+  const body = formatJson(encodeHttpRefusal(status, detail, reason).body)
+  return { status, type: JSON_TYPE, body, ...headers !== undefined && { headers } }
+}

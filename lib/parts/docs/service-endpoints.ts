@@ -1,0 +1,128 @@
+/**
+ * The paths that every server has: welcome, health, readiness, the docs page and the OpenAPI description.
+ */
+import { describeRoot } from '../../kernel/define/agent.ts'
+import { formatJson } from '../../kernel/wire/json.ts'
+import { acceptance, JSON_TYPE } from '../../kernel/wire/media.ts'
+import { BoundedMap } from '../../kernel/util/bounded-map.ts'
+import { problemReply } from '../../kernel/wire/problem.ts'
+import { describedBy } from '../http/catalog.ts'
+import { json, PackedReply } from '../../floors/reply/reply.ts'
+import type { Principal } from '../../kernel/define/principal.ts'
+import type { Endpoint, Reply } from '../../kernel/http/message/exchange.ts'
+import type { Service } from '../../kernel/run/service.ts'
+
+/** What the paths show of the server around them. */
+export interface ServerFacts {
+  readonly endpoints: () => readonly Endpoint[]
+  /** Whether a request needs a credential, and whether that may be a key. */
+  readonly isKeyed: () => boolean
+  readonly takesKeys: () => boolean
+  /** Of the tokens that are accepted. */
+  readonly authorizationServers: readonly string[]
+  readonly isDraining: () => boolean
+}
+
+type Page = typeof import('./docs.ts')
+
+/** Descriptions that are kept: each set of scopes has one of its own, at each address. */
+const MAX_DESCRIPTIONS = 8
+
+/** `facts.endpoints` is called only when a request comes. */
+export function serviceEndpoints(service: Service, facts: ServerFacts): readonly Endpoint[] {
+  const { name, version, catalog, shared } = service
+  // Made at the first request, when all endpoints are known, and kept until something else is served.
+  let health: { readonly basePath: string; readonly reply: Reply } | undefined
+  let welcome: { readonly basePath: string; readonly reply: Reply } | undefined
+  const descriptions = new BoundedMap<PackedReply>(MAX_DESCRIPTIONS)
+  let page: Page | undefined
+  let changes = 0
+  catalog.onChange(() => {
+    changes++
+    health = welcome = undefined
+    descriptions.clear()
+  })
+
+  const fixedPaths = (basePath: string): readonly string[] => {
+    const fixed = facts.endpoints().filter(({ path, isOffered }) => (
+      !path.includes('{') && isOffered?.() !== false
+    ))
+    return [...new Set(fixed.map(({ path, outsideMount }) => outsideMount === true ? path : basePath + path))]
+  }
+  // The store that several processes share; nothing where there is none.
+  const store = (): object => (
+    shared === undefined ? {} : { store: shared.store.isUnavailable ? 'away' : 'reached' }
+  )
+  const describe = async (baseUrl: string, principal: Principal, key: string): Promise<PackedReply> => {
+    const { openapiDocument } = await import('./openapi/openapi.ts')
+    const { authorizationServers, isKeyed, takesKeys } = facts
+    const changesBefore = changes
+    const document = await openapiDocument(service, facts.endpoints(), {
+      principal, baseUrl, authorizationServers, isKeyed: isKeyed(), takesKeys: takesKeys(),
+    })
+    const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host, Accept-Encoding']
+    const reply = new PackedReply({ status: 200, type: JSON_TYPE, headers }, formatJson(document))
+    if (changes === changesBefore) descriptions.set(key, reply)
+    return reply
+  }
+  /** What a query to the root runs, where it is served. */
+  const asked = (basePath: string): { readonly query?: string } => {
+    const { root, agents, groups } = catalog
+    const isServed = facts.endpoints().some(({ path, methods }) => path === '/' && methods.includes('POST'))
+    if (root === undefined || !isServed) return {}
+    return { query: `POST ${basePath}/ ${describeRoot(root, agents.length + groups.length)}` }
+  }
+  const welcomed: Endpoint['handle'] = ({ head, basePath }) => {
+    const docs = `${basePath}/docs`
+    if (acceptance(head.accept, 'text/html') > acceptance(head.accept, JSON_TYPE)) {
+      return { status: 303, headers: ['Location', docs, 'Vary', 'Accept'] }
+    }
+    if (welcome?.basePath !== basePath) {
+      const message = `Welcome to ${name}. See ${docs} for usage.`
+      const endpoints = fixedPaths(basePath)
+      const reply = json({ message, endpoints, docs, ...asked(basePath) }, 200, ['Vary', 'Accept'])
+      welcome = { basePath, reply }
+    }
+    return welcome.reply
+  }
+  const healthy: Endpoint['handle'] = ({ basePath, query }) => {
+    const made = (more: object): Reply => (
+      json({ status: 'ok', endpoints: fixedPaths(basePath), name, version, ...more })
+    )
+    if (query !== '' && new URLSearchParams(query).has('verbose')) return made(store())
+    if (health?.basePath !== basePath) health = { basePath, reply: made({}) }
+    return health.reply
+  }
+  const ready: Endpoint['handle'] = ({ origin: { requestId } }) => {
+    // Without its store a process still serves most; if it reported not ready, all others would too.
+    if (!facts.isDraining()) return json({ status: 'ready', ...store() })
+    const headers = ['Retry-After', '1']
+    return problemReply({ status: 503, detail: 'The server is closing down', requestId, headers })
+  }
+  const at = (
+    path: string, operation: Parameters<typeof describedBy>[1], handle: Endpoint['handle'],
+    open: Endpoint['open'] = true,
+  ): Endpoint => ({
+    path, methods: ['GET'], open, always: true, refuse: problemReply, handle,
+    describe: describedBy('get', operation),
+  })
+  return [
+    at('/', 'welcome', welcomed),
+    at('/health', 'health', healthy, 'probe'),
+    at('/healthz', 'health', healthy, 'probe'),
+    at('/ready', 'ready', ready, 'probe'),
+    at('/docs', 'docs', (exchange) => (
+      page?.readDocs(exchange) ?? import('./docs.ts').then((loaded) => (page = loaded).readDocs(exchange))
+    )),
+    at('/llms.txt', 'llms', (exchange) => (
+      import('./llms.ts').then(({ readLlms }) => readLlms(service, exchange, fixedPaths(exchange.basePath)))
+    ), false),
+    at('/openapi.json', 'openapi', (exchange) => {
+      const { baseUrl, origin: { principal } } = exchange
+      const key = `${baseUrl} ${catalog.viewOf(principal)}`
+      const known = descriptions.get(key)
+      if (known !== undefined) return known.for(exchange)
+      return describe(baseUrl, principal, key).then((reply) => reply.for(exchange))
+    }, false),
+  ]
+}

@@ -1,0 +1,161 @@
+/**
+ * Tools, resources and prompts over plain HTTP: their lists, and one of them read, got or called. The lists
+ * show definitions as MCP does, of what the caller may use. Agents have paths of their own and are no tools
+ * here.
+ * Spec: MCP 2026-07-28, schemas `Tool`, `Resource`, `ResourceTemplate`, `Prompt`.
+ */
+import { Fault } from '../../kernel/define/fault.ts'
+import { metaWithUi } from '../apps/tool-ui.ts'
+import { allowed, requireScopes } from '../../kernel/define/principal.ts'
+import { readableResources } from '../../kernel/run/located-resource.ts'
+import { Later } from '../../kernel/util/later.ts'
+import { JSON_TYPE } from '../../kernel/wire/media.ts'
+import { percentDecoded } from '../../kernel/wire/uri.ts'
+import { endpoint, json, listHandler } from '../../floors/reply/reply.ts'
+import type { Catalog } from '../../kernel/define/catalog.ts'
+import type { Principal } from '../../kernel/define/principal.ts'
+import type { Prompt } from '../../kernel/define/prompt.ts'
+import type { Resource, ResourceTemplate } from '../../kernel/define/resource.ts'
+import type { Tool } from '../../kernel/define/tool.ts'
+import type { Description, Endpoint, Exchange } from '../../kernel/http/message/exchange.ts'
+import type { Service } from '../../kernel/run/service.ts'
+
+const toolRuns = new Later(() => import('./tool-run.ts'))
+export const readings: Later<typeof import('./readings.ts')> = new Later(() => import('./readings.ts'))
+
+type Operations = typeof import('../docs/openapi/openapi-operations.ts')
+
+/** What OpenAPI lists of one method, loaded when the description is read. */
+export function describedBy(
+  method: string, name: keyof Operations['httpOperations'],
+): () => Promise<Description> {
+  return async () => {
+    const { httpOperations } = await import('../docs/openapi/openapi-operations.ts')
+    return { operations: { [method]: httpOperations[name] } }
+  }
+}
+
+/** The paths of tools, resources and prompts. */
+export function catalogEndpoints(service: Service): readonly Endpoint[] {
+  const { catalog } = service
+  const hasResources = (): boolean => catalog.resources.length > 0 || catalog.templates.length > 0
+  const listOf = (
+    name: 'tools' | 'resources' | 'prompts', isOffered: () => boolean, list: (principal: Principal) => object,
+  ): Endpoint => endpoint(service, {
+    method: 'GET', path: `/${name}`, describe: describedBy('get', name), isOffered,
+    work: listHandler(service, list),
+  })
+  const isTool: Endpoint['mayName'] = (params) => toolNamed(catalog, params.get('tool') ?? '') !== undefined
+  return [
+    listOf('tools', () => catalog.tools.length > 0, (principal) => (
+      { tools: allowed(principal, catalog.tools).map(shownTool) }
+    )),
+    endpoint(service, {
+      method: 'GET',
+      path: '/tools/{tool}',
+      mayName: isTool,
+      work(exchange) {
+        const tool = toolOf(service, exchange)
+        requireScopes(exchange.origin, tool.scopes)
+        return json(shownTool(tool))
+      },
+    }),
+    endpoint(service, {
+      method: 'POST',
+      path: '/tools/{tool}',
+      mayName: isTool,
+      accepts: [JSON_TYPE],
+      describe: async (principal) => {
+        const { describeTools } = await import('../docs/openapi/openapi-operations.ts')
+        return describeTools(allowed(principal, catalog.tools))
+      },
+      load: toolRuns.load,
+      work: (exchange) => toolRuns.loaded.answerTool(service, toolOf(service, exchange), exchange),
+    }),
+    listOf('resources', hasResources, (principal) => ({
+      resources: readableResources(catalog, principal).map((one) => shown(one, ['uri', ...shownOfResource])),
+      resourceTemplates: allowed(principal, catalog.templates)
+        .map((one) => shown(one, ['uriTemplate', ...shownOfResource])),
+    })),
+    endpoint(service, {
+      method: 'GET',
+      path: '/resources/read',
+      describe: describedBy('get', 'readResource'),
+      isOffered: hasResources,
+      load: readings.load,
+      work: (exchange) => readings.loaded.answerResource(service, exchange, uriIn(exchange.query)),
+    }),
+    listOf('prompts', () => catalog.prompts.length > 0, (principal) => (
+      { prompts: allowed(principal, catalog.prompts).map((one) => shown(one, shownOfPrompt)) }
+    )),
+    endpoint(service, {
+      method: 'POST',
+      path: '/prompts/{prompt}',
+      mayName: (params) => promptNamed(catalog, params.get('prompt') ?? '') !== undefined,
+      accepts: [JSON_TYPE],
+      describe: async (principal) => {
+        const { describePrompts } = await import('../docs/openapi/openapi-operations.ts')
+        return describePrompts(allowed(principal, catalog.prompts))
+      },
+      load: readings.load,
+      work: (exchange) => readings.loaded.answerPrompt(service, promptOf(service, exchange), exchange),
+    }),
+  ]
+}
+
+const shownOfResource = ['name', 'title', 'description', 'mimeType', 'size', 'annotations', 'icons', '_meta']
+const shownOfPrompt = ['name', 'title', 'description', 'arguments', 'icons', '_meta']
+
+function shownTool(tool: Tool): object {
+  const { name, title, description, input, output, annotations, icons } = tool
+  return {
+    name, title, description, inputSchema: input.json, outputSchema: output?.json, annotations, icons,
+    _meta: metaWithUi(tool),
+  }
+}
+
+/** The members that clients see. */
+function shown<T extends Prompt | Resource | ResourceTemplate>(one: T, names: readonly string[]): object {
+  return Object.fromEntries(names.map((name) => [name, one[name as keyof T]]))
+}
+
+function toolOf({ catalog }: Service, { params }: Exchange): Tool {
+  const name = params.get('tool') ?? ''
+  return toolNamed(catalog, name) ?? missing('tool', name)
+}
+
+function toolNamed(catalog: Catalog, name: string): Tool | undefined {
+  return catalog.tool(name) ?? withUnderscores(catalog.tools, name)
+}
+
+/** The one that has a `-` where this spelling has `_`. */
+function withUnderscores<T extends { readonly name: string }>(
+  all: readonly T[], spelling: string,
+): T | undefined {
+  return all.find(({ name }) => name.replaceAll('-', '_') === spelling)
+}
+
+function promptOf({ catalog }: Service, { params }: Exchange): Prompt {
+  const name = params.get('prompt') ?? ''
+  return promptNamed(catalog, name) ?? missing('prompt', name)
+}
+
+function promptNamed(catalog: Catalog, name: string): Prompt | undefined {
+  return catalog.prompt(name) ?? withUnderscores(catalog.prompts, name)
+}
+
+function missing(what: 'tool' | 'prompt', name: string): never {
+  throw new Fault('not-found', `There is no ${what} '${name}' here; GET /${what}s lists those there are`)
+}
+
+/** The one parameter `uri`. A plus sign is one, because URIs have no blanks that it could stand for. */
+function uriIn(query: string): string {
+  const given = query.split('&').filter((pair) => pair === 'uri' || pair.startsWith('uri='))
+  const [first = ''] = given
+  const message = given.length > 1 ? 'is given twice; send one'
+    : first.length <= 'uri='.length ? 'is missing; write /resources/read?uri=…'
+    : 'has a broken escape; write it percent-encoded'
+  const uri = percentDecoded(first.slice('uri='.length))
+  if (given.length === 1 && uri) return uri
+  throw new Fault('invalid', `The parameter uri ${message}`, { errors: [{ path: 'uri', message }] })
+}

@@ -1,0 +1,59 @@
+/** Skills over plain HTTP: their list, one of them, and each of its files. They are read from memory. */
+import { Fault } from '../../kernel/define/fault.ts'
+import { skillEntry } from '../skills/skill.ts'
+import { allowed, requireScopes } from '../../kernel/define/principal.ts'
+import { sentenceWithin } from '../../kernel/wire/bounded.ts'
+import { boundedJson, endpoint, listHandler } from '../../floors/reply/reply.ts'
+import { describedBy, readings } from './catalog.ts'
+import type { ServedSkill } from '../skills/skill.ts'
+import type { Endpoint, Exchange, Reply } from '../../kernel/http/message/exchange.ts'
+import type { Service } from '../../kernel/run/service.ts'
+import type { MaybePromise } from '../../kernel/util/thenable.ts'
+
+/** The paths of skills. */
+export function skillEndpoints(service: Service): readonly Endpoint[] {
+  const { skills } = service.skillSet
+  const one = (path: string, name: 'describeSkills' | 'describeSkillFiles'): Endpoint => endpoint(service, {
+    method: 'GET',
+    path,
+    describe: async (principal) => {
+      const operations = await import('../docs/openapi/openapi-operations.ts')
+      return operations[name](allowed(principal, skills))
+    },
+    load: readings.load,
+    work: (exchange) => answerSkill(service, exchange),
+  })
+  return [
+    endpoint(service, {
+      method: 'GET', path: '/skills', describe: describedBy('get', 'skills'),
+      isOffered: () => skills.length > 0,
+      work: listHandler(service, (principal) => ({ skills: allowed(principal, skills).map(shown) })),
+    }),
+    one('/skills/{skill}', 'describeSkills'),
+    one('/skills/{skill}/{file*}', 'describeSkillFiles'),
+  ]
+}
+
+function shown(skill: ServedSkill): object {
+  const { path, name, description } = skill
+  return { name, description, path: `/skills/${path}`, ...skillEntry(skill) }
+}
+
+/** A skill may lie in folders, so a path of several parts may be a skill, or a file of one. */
+function answerSkill(service: Service, exchange: Exchange): MaybePromise<Reply> {
+  const { params, origin } = exchange
+  const { skillSet: { skills, files }, limits } = service
+  const rest = params.get('file')
+  const path = `${params.get('skill')}${rest === undefined ? '' : `/${rest}`}`
+  const skill = skills.find((one) => one.path === path)
+  if (skill !== undefined) {
+    requireScopes(origin, skill.scopes)
+    return boundedJson(shown(skill), limits)
+  }
+  const file = files.get(path)
+  if (file === undefined) {
+    throw new Fault('not-found', `There is no skill '${sentenceWithin(path)}' here, and no file of one; `
+      + 'GET /skills lists those there are')
+  }
+  return readings.loaded.answerResource(service, exchange, file.uri)
+}

@@ -1,0 +1,243 @@
+/**
+ * What both generations of MCP's tasks have in common: the call behind a task, how it is run again in another
+ * process, and what a task looks like. A task belongs to a principal; for every other it does not exist.
+ */
+import { isRecord, textOf } from '../../kernel/define/content.ts'
+import { Fault } from '../../kernel/define/fault.ts'
+import { isTerminal, originOf, requestOf } from '../../floors/tasks/task.ts'
+import { LEAST_KEEP_MS } from '../../floors/tasks/task-table.ts'
+import { andThen, isPromised } from '../../kernel/util/thenable.ts'
+import { toolResult } from '../mcp/protocol/shape.ts'
+import { RunMemory, TaskRun } from '../../floors/tasks/task-run.ts'
+import { unable } from '../mcp/protocol/client.ts'
+import { encodeQuestion } from '../mcp/protocol/questions.ts'
+import { RequestChannel } from '../mcp/request/call-channel.ts'
+import { McpRequest, nameParam } from '../mcp/request/request.ts'
+import { revisionByName } from '../mcp/protocol/revisions.ts'
+import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { Limits } from '../../kernel/define/limits.ts'
+import type { LiveCall } from '../../kernel/define/live-call.ts'
+import type { Question } from '../../kernel/define/question.ts'
+import type { Task, TaskState, TaskTurn, TurnRequest, Watcher } from '../../floors/tasks/task.ts'
+import type { Service } from '../../kernel/run/service.ts'
+import type { TaskClient } from '../../floors/tasks/task-run.ts'
+import type { ToolResult, Tool } from '../../kernel/define/tool.ts'
+import type { ClientInfo } from '../../kernel/define/call.ts'
+import type { ResponseChannel, Session } from '../mcp/session/session.ts'
+import type { ClientAbilities } from '../mcp/protocol/client.ts'
+import type { McpContext } from '../mcp/request/context.ts'
+import type { EarlierRounds } from '../mcp/request/request.ts'
+
+/** How often a client should poll, in milliseconds: a person waits no longer than that for what is done. */
+export const POLL_MS = 1_000
+
+export const statuses: Readonly<Record<TaskState, string>> = {
+  'submitted': 'working', 'working': 'working',
+  'input-required': 'input_required', 'auth-required': 'input_required',
+  'completed': 'completed', 'failed': 'failed', 'canceled': 'cancelled', 'rejected': 'failed',
+}
+
+/** The members of a task that both generations have. */
+export function taskMembers({ id, createdAt, status }: Task): Readonly<Record<string, unknown>> {
+  return {
+    taskId: id,
+    ...status.message !== undefined && { statusMessage: textOf(status.message.parts) },
+    createdAt,
+    lastUpdatedAt: status.at,
+  }
+}
+
+/**
+ * From a task's creation to when it may be forgotten, in milliseconds; null: never. Counted from its end,
+ * unless the client has asked for a time of its own; where that is over, the task is still kept for a moment.
+ */
+export function lifeOf({ createdAt, status, ttlMs }: Task, { taskKeepMs }: Limits): number | null {
+  const until = isTerminal(status.state) ? Date.parse(status.at) : Date.now()
+  const lived = Math.max(0, until - Date.parse(createdAt))
+  if (ttlMs !== undefined && lived <= ttlMs) return Math.floor(ttlMs)
+  if (ttlMs !== undefined) return Math.floor(Math.min(taskKeepMs, LEAST_KEEP_MS)) + lived
+  return Number.isFinite(taskKeepMs) ? Math.floor(taskKeepMs) + lived : null
+}
+
+/** Does something with the task that the request names. Throws `Fault('invalid')` where there is none. */
+export function onTask<T>(request: McpRequest, act: (task: Task) => T): MaybePromise<T> {
+  const { mcp, origin } = request
+  const taskId = nameParam(request, 'taskId')
+  return andThen(mcp.service.tasks.get(origin.principal.id, taskId), (task) => {
+    if (!isOurs(task)) throw new Fault('invalid', `Unknown task: ${taskId}`)
+    return act(task)
+  })
+}
+
+/** Whether a task is MCP's: other protocols have tasks too. */
+export function isOurs<T extends Pick<Task, 'protocol'>>(task: T | undefined): task is T {
+  return task !== undefined && task.protocol === 'mcp'
+}
+
+/** A finished task's result, as its call would have been answered. Throws the `Fault` that it ended with. */
+export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): Record<string, unknown> {
+  const { runnable, result, fault, status } = task
+  if (fault !== undefined) throw new Fault(fault.kind, fault.message, fault.detail)
+  if (status.state !== 'completed' || !isRecord(result)) {
+    const { message } = status
+    throw new Fault('conflict', message === undefined ? 'The task has no result' : textOf(message.parts))
+  }
+  // What is kept is what `callTool` gave, as JSON.
+  return toolResult(result as unknown as ToolResult, revision, mcp.tools.named(runnable.name))
+}
+
+/** Gives a task as it stands, and at each change, wherever it runs. The returned function ends it. */
+export function observeTask(
+  { tasks, shared }: Service, task: Task, update: (now: Task, isGone: boolean) => void,
+): () => void {
+  const watcher: Watcher = (event, after) => { update(after.task, event.what === 'forgotten') }
+  if (shared !== undefined) return shared.remoteTasks.follow(task, (now) => update(now, false), watcher)
+  const { owner, id } = task
+  const watched = tasks.watch(owner, id, watcher)
+  // Without a store nothing has to be waited for.
+  const now = watched?.task ?? tasks.get(owner, id) as Task | undefined
+  if (now !== undefined) update(now, false)
+  return () => watched?.stop()
+}
+
+export type ToolWork = (call: LiveCall) => MaybePromise<ToolResult>
+
+/** The channel of a call that is a task or may become one, and the client of the task's run. */
+export class TaskChannel extends RequestChannel implements TaskClient {
+  protected readonly tool: Tool
+  protected readonly run: TaskRun
+  readonly #memory: RunMemory | undefined
+  /** Where processes share the store, an answer begins the run again. */
+  readonly isResumable: boolean
+
+  constructor(request: McpRequest, tool: Tool, subject?: readonly unknown[], before?: TaskTurn) {
+    super(request, subject)
+    const { service } = request.mcp
+    this.tool = tool
+    this.#memory = service.shared && new RunMemory(() => ({
+      request: requestOf(request.origin, keptCall(request, this.rounds)),
+      isRerun: tool.recover === 'rerun' ? true : undefined,
+    }), service.limits.maxResultBytes, before)
+    this.isResumable = this.#memory !== undefined
+    this.run = new TaskRun(service, this.live, this, this.#memory)
+  }
+
+  /** Makes the call a task. Throws or rejects with `Fault('busy')` where there is no room for one. */
+  protected begin(ttlMs?: number, message?: string): MaybePromise<Task> {
+    if (this.tool.recover === 'rerun') this.#memory?.begin()
+    const { origin, peer } = this.request
+    return this.run.begin({
+      owner: origin.principal.id, protocol: 'mcp', runnable: this.tool, contextId: '',
+      sessionId: peer.session?.id, ttlMs,
+    }, message)
+  }
+
+  /** From now on nothing that happens to the request matters to the run. */
+  protected leaveRequest(): void {
+    this.request.call = undefined
+    this.request.session?.running.delete(this.request.id)
+  }
+
+  /** Runs the tool again for a task that is this process's by now. */
+  rerun({ id }: Task, work: ToolWork): void {
+    this.run.resume(id)
+    this.request.call = undefined
+    this.runTask(work)
+  }
+
+  protected runTask(work: ToolWork): void {
+    settle(() => work(this.live), (result) => this.run.complete(result), (error) => {
+      this.run.fail(this.request.faultOf(error))
+    })
+  }
+
+  check(question: Question): void {
+    encodeQuestion(question, this.request.peer)
+  }
+
+  /** The rounds before the task remember it, and from then on the task. */
+  override once(key: string, fn: () => unknown): Promise<unknown> {
+    return super.once(key, () => this.run.remember(key, fn))
+  }
+}
+
+/** Passes on what comes of a run. True: it comes later. */
+export function settle<T>(
+  work: () => MaybePromise<T>, done: (result: T) => void, failed: (thrown: unknown) => void,
+): boolean {
+  let output
+  try {
+    output = work()
+    if (!isPromised(output)) {
+      done(output)
+      return false
+    }
+  } catch (error) {
+    failed(error)
+    return false
+  }
+  output.then(done).catch(failed)
+  return true
+}
+
+interface KeptCall {
+  readonly args: Readonly<Record<string, unknown>>
+  readonly revision: string
+  readonly abilities: ClientAbilities
+  readonly client: ClientInfo | undefined
+  readonly sessionId: string | undefined
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly rounds: EarlierRounds | undefined
+}
+
+function keptCall(
+  { params, peer, sessionId, metadata }: McpRequest, rounds: EarlierRounds | undefined,
+): KeptCall {
+  const { arguments: args } = params
+  const { revision, abilities, client } = peer
+  return {
+    args: isRecord(args) ? args : {}, revision: revision.name, abilities, client, sessionId, metadata, rounds,
+  }
+}
+
+function isKeptCall(value: unknown): value is KeptCall {
+  return isRecord(value) && isRecord(value['args']) && isRecord(value['abilities'])
+    && isRecord(value['metadata']) && revisionByName.has(value['revision'])
+}
+
+const silent: ResponseChannel = { sends: false, send() {}, finish() {}, abandon() {} }
+
+/** A call that is made again for its task; the client's own request is over, so nothing is sent. */
+export class KeptRequest extends McpRequest {
+  readonly run: number
+  readonly args: KeptCall['args']
+  readonly #kept: KeptCall
+
+  constructor(mcp: McpContext, request: TurnRequest, kept: KeptCall, run: number) {
+    const { abilities, client } = kept
+    const revision = revisionByName.get(kept.revision)!
+    const peer = {
+      revision, abilities: { ...unable, ...abilities }, client, logLevel: undefined, session: undefined,
+    }
+    super(mcp, peer, originOf(request), silent, '', { arguments: kept.args }, kept.metadata)
+    this.run = run
+    this.args = kept.args
+    this.#kept = kept
+  }
+
+  override get sessionId(): string | undefined { return this.#kept.sessionId }
+
+  override get session(): Session | undefined {
+    const { sessionId } = this.#kept
+    return sessionId === undefined ? undefined : this.mcp.sessions.find(sessionId, this.origin.principal.id)
+  }
+
+  override get earlierRounds(): EarlierRounds | undefined { return this.#kept.rounds }
+}
+
+/** The call that began a task; undefined where it is not kept, or in a form that is not known here. */
+export function keptRequestOf(mcp: McpContext, { turn }: Task): KeptRequest | undefined {
+  const request = turn?.request
+  if (request === undefined || !isKeptCall(request.said)) return undefined
+  return new KeptRequest(mcp, request, request.said, turn?.run ?? 1)
+}

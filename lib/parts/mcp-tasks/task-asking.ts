@@ -1,0 +1,309 @@
+/**
+ * The questions of a task of 2025-11-25 on the streams of its client: each is asked on one stream, and
+ * withdrawn when it is pending no longer. Where the task runs in another process, that process asks on the
+ * stream that is here; where it runs nowhere any more, its answers begin it again.
+ */
+import { asFault, Fault } from '../../kernel/define/fault.ts'
+import { sendQuestion } from '../mcp/session/messages.ts'
+import { canAsk } from '../mcp/protocol/questions.ts'
+import { META } from '../mcp/protocol/revisions.ts'
+import type { PeerChannel, ChannelListener } from '../../stores/shared/peer-channels.ts'
+import type { Question } from '../../kernel/define/question.ts'
+import type { Shared } from '../../kernel/run/service.ts'
+import type { Task, TaskQuestion } from '../../floors/tasks/task.ts'
+import type { Asking } from '../mcp/session/messages.ts'
+import type { Outlet } from '../mcp/session/session.ts'
+import type { McpRequest } from '../mcp/request/request.ts'
+
+export interface QuestionStream {
+  /**
+   * Asks. Throws `Fault('unsupported')` for what its client cannot be asked; the answer rejects with one
+   * where there is no client any more to give it.
+   */
+  ask(key: string, question: Question): Asking
+  /** Whether its client is connected. Left out: that is not known. */
+  isConnected?(): boolean
+}
+
+export interface AnswerHandler {
+  answer(key: string, answer: unknown): void
+  refuse(key: string, reason: Fault): void
+  /** The stream for what no other takes, if there is one. */
+  fallback?(): QuestionStream | undefined
+}
+
+/** The `_meta` of every message about a task. */
+export function related(taskId: string): Readonly<Record<string, unknown>> {
+  return { [`${META}related-task`]: { taskId } }
+}
+
+/** A stream of the session of a request; undefined while there is none. */
+export function streamOf(
+  request: McpRequest, taskId: string, outlet: Outlet | undefined,
+): QuestionStream | undefined {
+  const { session, peer, mcp: { service: { limits } } } = request
+  if (session === undefined || outlet === undefined) return undefined
+  return {
+    ask(_key, question) {
+      if (!canAsk(peer, question.what)) throw new Fault('unsupported', 'This client cannot be asked that')
+      const send = (message: string): void => outlet.send(message)
+      const asking = sendQuestion(question, peer, session, send, limits.maxCheckSteps, related(taskId))
+      // A task may outlive the session that it was begun in.
+      const answer = asking.answer.catch((reason: unknown) => {
+        throw session.isOver ? new Fault('unsupported', 'The session has ended') : reason
+      })
+      return { answer, withdraw: (reason) => asking.withdraw(reason) }
+    },
+    isConnected: () => outlet.isConnected !== false,
+  }
+}
+
+export function logLost({ mcp: { service } }: McpRequest, task: string): (cause: unknown) => void {
+  return (cause) => service.log('warning', 'An answer could not be brought to its task', { task, cause })
+}
+
+function isConnected(stream: QuestionStream): boolean {
+  return stream.isConnected?.() !== false
+}
+
+export class TaskAsking {
+  readonly #handler: AnswerHandler
+  /** Each with the keys of questions that its client cannot be asked. */
+  readonly #streams = new Map<QuestionStream, Set<string>>()
+  readonly #asking = new Map<string, { readonly stream: QuestionStream; readonly asking: Asking }>()
+  #questions: readonly TaskQuestion[] = []
+
+  constructor(handler: AnswerHandler) {
+    this.#handler = handler
+  }
+
+  /** Asks on one more stream too, as long as that is open. */
+  attach(stream: QuestionStream): () => void {
+    this.#streams.set(stream, new Set())
+    // What was asked without a client is asked again where there is one.
+    if (isConnected(stream)) {
+      this.#withdraw('The question is asked on another stream', (_key, other) => !isConnected(other))
+    }
+    this.#ask()
+    return () => this.#streams.delete(stream)
+  }
+
+  /** A stream is gone for good: what was asked on it is asked on another. */
+  lose(stream: QuestionStream): void {
+    this.#streams.delete(stream)
+    for (const [key, one] of this.#asking) if (one.stream === stream) this.#asking.delete(key)
+    this.#ask()
+  }
+
+  /** These questions are pending, and no others. */
+  show(questions: readonly TaskQuestion[]): void {
+    this.#questions = questions
+    this.#withdraw('The question stands no longer', (key) => !questions.some((one) => one.key === key))
+    this.#ask()
+  }
+
+  #withdraw(why: string, isUnwanted: (key: string, stream: QuestionStream) => boolean): void {
+    for (const [key, { stream, asking }] of this.#asking) {
+      if (!isUnwanted(key, stream)) continue
+      this.#asking.delete(key)
+      asking.withdraw(new Fault('cancelled', why))
+    }
+  }
+
+  #ask(): void {
+    if (this.#questions.length === 0) return
+    const fallback = this.#handler.fallback?.()
+    const all = [...this.#streams.keys(), ...fallback === undefined ? [] : [fallback]]
+    const streams = [...all.filter(isConnected), ...all.filter((one) => !isConnected(one))]
+    for (const { key, question } of this.#questions) {
+      if (!this.#asking.has(key)) streams.find((stream) => this.#askOn(stream, key, question))
+    }
+  }
+
+  /** False where the client behind a stream cannot be asked that. */
+  #askOn(stream: QuestionStream, key: string, question: Question): boolean {
+    if (this.#streams.get(stream)?.has(key) === true) return false
+    let asking: Asking
+    try {
+      asking = stream.ask(key, question)
+    } catch {
+      return false
+    }
+    const one = { stream, asking }
+    this.#asking.set(key, one)
+    const isAsked = (): boolean => this.#asking.get(key) === one
+    const answered = (answer: unknown): void => { if (isAsked()) this.#handler.answer(key, answer) }
+    asking.answer.then(answered, (reason: unknown) => {
+      if (!isAsked()) return
+      const fault = asFault(reason)
+      if (fault.kind !== 'unsupported') return this.#handler.refuse(key, fault)
+      this.#asking.delete(key)
+      this.#streams.get(stream)?.add(key)
+      this.#ask()
+    })
+    return true
+  }
+}
+
+const KIND = 'task-ask'
+
+/** Lets tasks that run here ask on the streams of other processes. */
+export function serveQuestions(
+  { channels }: Shared, find: (owner: string, id: string) => TaskAsking | undefined,
+): void {
+  channels.on(KIND, (question, channel) => {
+    const [owner, id] = question as readonly [string, string]
+    const asking = find(owner, id)
+    return asking && askOver(channel, asking)
+  })
+}
+
+function askOver(channel: PeerChannel, asking: TaskAsking): ChannelListener {
+  const open = new Map<string, { resolve(answer: unknown): void; reject(reason: Fault): void }>()
+  const stream: QuestionStream = {
+    ask(key, question) {
+      const answer = new Promise<unknown>((resolve, reject) => { open.set(key, { resolve, reject }) })
+      channel.send(['ask', key, question])
+      return {
+        answer,
+        withdraw() {
+          open.delete(key)
+          channel.send(['withdraw', key])
+        },
+      }
+    },
+  }
+  let isOver = false
+  // The channel has its listener when this returns; answers come from then on.
+  setImmediate(() => { if (!isOver) asking.attach(stream) })
+  const end = (): void => {
+    isOver = true
+    asking.lose(stream)
+  }
+  return {
+    onMessage(message) {
+      const [act, key, value] = message as readonly ['answer' | 'refuse' | 'pass', string, unknown]
+      if (act === 'answer') open.get(key)?.resolve(value)
+      else open.get(key)?.reject(new Fault(act === 'pass' ? 'unsupported' : 'failed', String(value)))
+      open.delete(key)
+    },
+    onEnd: end, onLost: end,
+  }
+}
+
+/** One stream that waits for a task, in whichever process that runs by now. */
+export class TaskStream implements AnswerHandler {
+  readonly #request: McpRequest
+  readonly #stream: QuestionStream
+  /** Asks where no process runs the task. */
+  readonly #alone: TaskAsking
+  readonly #find: (id: string) => TaskAsking | undefined
+  /** Where the task was last: the process, or its questions here. */
+  #where: unknown
+  #leave: (() => void) | undefined
+  #isAlone = false
+  #task: Task
+
+  constructor(
+    request: McpRequest, task: Task, stream: QuestionStream, find: (id: string) => TaskAsking | undefined,
+  ) {
+    this.#request = request
+    this.#task = task
+    this.#stream = stream
+    this.#find = find
+    this.#alone = new TaskAsking(this)
+    this.#alone.attach(stream)
+  }
+
+  get #shared(): Shared | undefined { return this.#request.mcp.service.shared }
+
+  answer(key: string, answer: unknown): void {
+    const sent = this.#shared?.remoteTasks.answer(this.#task, new Map([[key, answer]]))
+    sent?.catch(logLost(this.#request, this.#task.id))
+  }
+
+  refuse(key: string, { message }: Fault): void {
+    const sent = this.#shared?.remoteTasks.refuse(this.#task, key, message)
+    sent?.catch(logLost(this.#request, this.#task.id))
+  }
+
+  update(task: Task): void {
+    this.#task = task
+    const here = this.#find(task.id)
+    if (here !== undefined) return this.#moveTo(here, () => here.attach(this.#stream))
+    const node = this.#shared?.remoteTasks.nodeOf(task)
+    if (node === undefined) return this.#askAlone()
+    this.#moveTo(node, () => this.#join(node))
+  }
+
+  leave(): void {
+    this.#leave?.()
+    this.#alone.show([])
+  }
+
+  #moveTo(where: unknown, join: () => () => void): void {
+    if (this.#where === where) {
+      if (this.#isAlone) this.#askAlone()
+      return
+    }
+    this.leave()
+    this.#where = where
+    this.#isAlone = false
+    this.#leave = join()
+  }
+
+  #askAlone(): void {
+    this.#isAlone = true
+    this.#alone.show(this.#task.questions)
+  }
+
+  /** Lets the process that runs the task ask on the stream. */
+  #join(node: string): () => void {
+    const asked = new Map<string, Asking>()
+    // Their answers would reach no task; it asks on another stream.
+    const withdraw = (): void => {
+      const left = [...asked.values()]
+      asked.clear()
+      const why = new Fault('cancelled', 'The question is asked on another stream')
+      for (const asking of left) asking.withdraw(why)
+    }
+    const lost = (): void => {
+      withdraw()
+      if (this.#where === node) this.#askAlone()
+    }
+    const { id, owner } = this.#task
+    const channel = this.#shared!.channels.open(node, KIND, [owner, id], {
+      onMessage: (message) => {
+        const [act, key, question] = message as readonly ['ask' | 'withdraw', string, Question]
+        if (act === 'withdraw') {
+          const asking = asked.get(key)
+          asked.delete(key)
+          return asking?.withdraw(new Fault('cancelled', 'It stands no longer'))
+        }
+        let asking: Asking
+        try {
+          asking = this.#stream.ask(key, question)
+        } catch {
+          return channel.send(['pass', key])
+        }
+        asked.set(key, asking)
+        // What was withdrawn owes nothing, and its key may be asked again by now.
+        const reply = (...word: readonly unknown[]): void => {
+          if (asked.get(key) !== asking) return
+          asked.delete(key)
+          channel.send(word)
+        }
+        asking.answer.then((answer) => reply('answer', key, answer), (reason: unknown) => {
+          const { kind, message: why } = asFault(reason)
+          if (kind === 'unsupported') reply('pass', key)
+          else reply('refuse', key, why)
+        })
+      },
+      onEnd: lost, onLost: lost,
+    })
+    return () => {
+      withdraw()
+      channel.end()
+    }
+  }
+}

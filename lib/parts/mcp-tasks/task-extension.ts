@@ -1,0 +1,201 @@
+/**
+ * The tasks extension, as 2026-07-28 has it: the server decides that a call becomes a task, and the client
+ * polls, or listens, and answers by `tasks/update`. Without the extension a client gets no tasks.
+ * Spec: MCP SEP-2663; https://modelcontextprotocol.io/seps/2663-tasks-extension
+ */
+import { isRecord } from '../../kernel/define/content.ts'
+import { asFault, Fault } from '../../kernel/define/fault.ts'
+import { cancelTaskRun } from '../../floors/tasks/task-run.ts'
+import { isTerminal } from '../../floors/tasks/task.ts'
+import { andThen, isThenable } from '../../kernel/util/thenable.ts'
+import { decodeAnswer, encodeQuestion } from '../mcp/protocol/questions.ts'
+import {
+  lifeOf, onTask, POLL_MS, resultOf, settle, statuses, TaskChannel, taskMembers,
+} from './mcp-task.ts'
+import { requireTasks } from './wanted-task.ts'
+import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { FaultKind } from '../../kernel/define/fault.ts'
+import type { Question } from '../../kernel/define/question.ts'
+import type { Task } from '../../floors/tasks/task.ts'
+import type { Tool, ToolResult } from '../../kernel/define/tool.ts'
+import type { KeptRequest, ToolWork } from './mcp-task.ts'
+import type { McpRequest } from '../mcp/request/request.ts'
+
+/** What refuses a call instead of running it: no task comes of it. */
+const refusals: ReadonlySet<FaultKind> = new Set([
+  'unauthenticated', 'forbidden', 'unsupported', 'busy', 'cancelled',
+])
+
+/** Writes a result where the call is answered with it. */
+type Encode = (request: McpRequest, tool: Tool, result: ToolResult) => string
+
+/**
+ * Runs a tool that may become a task, and answers the request: with the result, with questions, or with a
+ * task. Throws `Fault('busy')` where the tool needs a task and there is no room for one.
+ */
+export function runTaskable(
+  request: McpRequest, tool: Tool, subject: readonly unknown[], work: ToolWork, encode: Encode,
+): undefined {
+  if (tool.task === 'required') {
+    const { tasks, shared } = request.mcp.service
+    tasks.check()
+    if (shared?.store.isUnavailable === true) {
+      throw new Fault('busy', 'No task can be kept now; try again later')
+    }
+  }
+  new TaskableChannel(request, tool, subject).start(work, encode)
+}
+
+/** Runs a tool again for a task that is this process's by now. */
+export function rerunTaskable(
+  request: KeptRequest, tool: Tool, subject: readonly unknown[], task: Task, work: ToolWork,
+): void {
+  new TaskableChannel(request, tool, subject, task.turn).rerun(task, work)
+}
+
+/** The channel of a call that may become a task: without progress and logs, because tasks have none. */
+class TaskableChannel extends TaskChannel {
+  #message: string | undefined
+  /** Pending while a task is being written to the store. */
+  #beginning: Promise<void> | undefined
+  #refusal: unknown
+
+  start(work: ToolWork, encode: Encode): void {
+    const succeed = (result: ToolResult): void => this.#end(
+      () => this.run.complete(result),
+      () => this.request.succeed(encode(this.request, this.tool, result)),
+    )
+    if (!settle(() => work(this.live), succeed, (error) => this.#fail(error))) return
+    // A run that asks by now ends with its round, and comes back with the answers.
+    setImmediate(() => {
+      if (!this.live.over && !this.isAsking) this.detach()
+    })
+  }
+
+  override progress(_done: number, _total: number | undefined, text: string | undefined): void {
+    if (text !== undefined) this.#message = text
+  }
+
+  override log(): void {}
+
+  known(question: Question): unknown {
+    return this.flow().known(question)
+  }
+
+  /** Makes it a task and answers with it. Nothing where it is one, or is answered, or there is no room. */
+  override detach(): void {
+    const { request } = this
+    if (this.#mayBeTask || request.isFinished || request.mcp.service.tasks.isFull) return
+    const task = this.begin(undefined, this.#message)
+    if (!isThenable(task)) return this.#answerWith(task)
+    // Questions of the meantime are asked by the task.
+    const flow = this.flow()
+    const hold = flow.hold()
+    this.#beginning = task.then((kept) => {
+      hold.close()
+      this.#answerWith(kept)
+    }, (error: unknown) => {
+      this.#refusal = error
+      // Where no task is needed, it goes on as a call; otherwise it must not run.
+      if (this.tool.task === 'required') this.live.cancel(asFault(error))
+      else flow.resume(hold)
+    })
+  }
+
+  get #mayBeTask(): boolean { return this.run.isTask || this.#beginning !== undefined }
+
+  #answerWith(task: Task): void {
+    const { request } = this
+    this.leaveRequest()
+    const { clock } = this.live
+    for (const { question, resolve, reject } of this.flow().release()) {
+      // Only now does the run wait for its client.
+      clock.stop()
+      this.run.ask(question).finally(() => clock.resume()).then(resolve, reject)
+    }
+    request.succeed({ resultType: 'task', ...shapeOf(request, task) })
+  }
+
+  #fail(thrown: unknown): void {
+    if (!this.#mayBeTask && refusals.has(asFault(thrown).kind)) return this.request.fail(thrown)
+    this.#end(() => this.run.fail(this.request.faultOf(thrown)), () => this.request.fail(thrown))
+  }
+
+  /** The outcome belongs to a task where there is one, or where the tool always answers with one. */
+  #end(toTask: () => void, toRequest: () => void): void {
+    const isRequired = this.tool.task === 'required'
+    if (isRequired) this.detach()
+    const settle = (): void => {
+      if (this.run.isTask) toTask()
+      else if (isRequired && this.#refusal !== undefined) this.request.fail(this.#refusal)
+      else toRequest()
+    }
+    if (this.#beginning === undefined) settle()
+    else this.#beginning.then(settle).catch((error: unknown) => this.request.fail(error))
+  }
+}
+
+export function shapeOf(request: McpRequest, task: Task): Readonly<Record<string, unknown>> {
+  const { status: { state }, questions } = task
+  return {
+    ...taskMembers(task),
+    status: statuses[state],
+    ttlMs: lifeOf(task, request.mcp.service.limits),
+    pollIntervalMs: POLL_MS,
+    ...state === 'input-required' && {
+      inputRequests: Object.fromEntries(questions.map(({ key, question }) => (
+        [key, encodeQuestion(question, request.peer)]
+      ))),
+    },
+    ...(state === 'completed' || state === 'failed') && outcomeOf(request, task),
+  }
+}
+
+function outcomeOf(request: McpRequest, task: Task): object {
+  try {
+    return { result: request.stamped(resultOf(request, task)) }
+  } catch (error) {
+    return { error: request.errorOf(asFault(error)) }
+  }
+}
+
+/** `tasks/get`. */
+export function getTask(request: McpRequest): MaybePromise<object> {
+  requireTasks(request)
+  return onTask(request, (task) => shapeOf(request, task))
+}
+
+/** `tasks/update`: brings answers. Where one does not answer its question, none counts. */
+export function updateTask(request: McpRequest): MaybePromise<object> {
+  requireTasks(request)
+  return onTask(request, (task) => {
+    const { id, questions } = task
+    const { inputResponses } = request.params
+    if (!isRecord(inputResponses)) throw new Fault('invalid', 'params.inputResponses must be an object')
+    const given = questions.filter(({ key }) => Object.hasOwn(inputResponses, key))
+    const answers = new Map(given.map(({ key, question }) => (
+      [key, decodeResponse(request, key, question, inputResponses[key])]
+    )))
+    const { tasks, shared } = request.mcp.service
+    if (shared !== undefined) return shared.remoteTasks.answer(task, answers).then(() => ({}))
+    tasks.runOf(id)?.answer(answers)
+    return {}
+  })
+}
+
+function decodeResponse(request: McpRequest, key: string, question: Question, response: unknown): unknown {
+  const { peer, mcp: { service } } = request
+  try {
+    return decodeAnswer(question, response, peer, service.limits.maxCheckSteps)
+  } catch (error) {
+    throw new Fault('invalid', `params.inputResponses.${key}: ${asFault(error).message}`)
+  }
+}
+
+/** `tasks/cancel`: a task that has ended stays as it is. */
+export function cancelTask(request: McpRequest): MaybePromise<object> {
+  requireTasks(request)
+  return onTask(request, (task) => (
+    isTerminal(task.status.state) ? {} : andThen(cancelTaskRun(request.mcp.service, task), () => ({}))
+  ))
+}

@@ -1,0 +1,256 @@
+/** The methods that clients call, as one table: a message and its peer in, the answer to a channel. */
+import { isRecord } from '../../../kernel/define/content.ts'
+import { Fault } from '../../../kernel/define/fault.ts'
+import { isSeverity } from '../../../kernel/define/log.ts'
+import { requireScopes } from '../../../kernel/define/principal.ts'
+import { locateResource } from '../../../kernel/run/located-resource.ts'
+import { isPromised } from '../../../kernel/util/thenable.ts'
+import { formatJson } from '../../../kernel/wire/json.ts'
+import {
+  formatError, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
+} from '../../../kernel/wire/jsonrpc.ts'
+import { normalAddress } from '../../../kernel/wire/uri.ts'
+import { cacheHints, page } from '../request/lists.ts'
+import { McpRequest, nameParam } from '../request/request.ts'
+import { subscribed } from '../session/session-migration.ts'
+import { pick } from '../protocol/shape.ts'
+import { TASKS } from '../../mcp-tasks/wanted-task.ts'
+import { callToolMethod, others } from './tools-call.ts'
+import { APPS, decodeAbilities, decodeClient, hasMeta } from '../protocol/client.ts'
+import { META, newestNegotiated, revisionByName, revisions } from '../protocol/revisions.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
+import type { Origin } from '../../../kernel/define/call.ts'
+import type { Offering } from '../../../kernel/define/catalog.ts'
+import type { ResponseChannel, Peer, Handshake, Session } from '../session/session.ts'
+import type { McpContext } from '../request/context.ts'
+import type { RequestMessage } from '../session/messages.ts'
+import type { OtherMethod } from './other-methods.ts'
+import type { StateChange } from '../session/session-migration.ts'
+import type { Revision } from '../protocol/revisions.ts'
+
+/** A result, its JSON text, or nothing where the method answers by itself. */
+type Result = MaybePromise<object | string | undefined>
+
+interface Method {
+  run(request: McpRequest): Result
+  /** The member of the params that the Mcp-Name header repeats. */
+  readonly namedBy?: string
+  /**
+   * What the server must offer, so that what is advertised and what works agree. Left out: nothing. Clients
+   * ask for the lists of every server, and take an unknown method for a broken one: these are empty.
+   */
+  readonly feature?: Offering | 'tasks' | 'skills'
+  /** It answers with a stream only. */
+  readonly isStream?: boolean
+}
+
+const SKILLS = `${META}skills`
+
+const empty = '{}'
+const noParams: Readonly<Record<string, unknown>> = Object.freeze({})
+
+const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ['ping', { run: () => empty }],
+  ['server/discover', { run: discover }],
+  ['tools/list', { run: (request) => page(request, 'tools') }],
+  ['tools/call', { run: callToolMethod, namedBy: 'name' }],
+  ['resources/list', { run: (request) => page(request, 'resources') }],
+  ['resources/templates/list', { run: (request) => page(request, 'resourceTemplates') }],
+  ['resources/read', { run: other('read'), namedBy: 'uri', feature: 'resource' }],
+  ['resources/subscribe', { run: subscribe, feature: 'resource' }],
+  ['resources/unsubscribe', { run: unsubscribe, feature: 'resource' }],
+  ['resources/directory/read', { run: other('readDirectory'), feature: 'skills' }],
+  ['skills/list', { run: (request) => page(request, 'skills'), feature: 'skills' }],
+  ['skills/get', { run: other('getSkill'), feature: 'skills' }],
+  ['prompts/list', { run: (request) => page(request, 'prompts') }],
+  ['prompts/get', { run: other('prompt'), namedBy: 'name', feature: 'prompt' }],
+  ['completion/complete', { run: other('completion'), feature: 'completion' }],
+  ['logging/setLevel', { run: setLevel }],
+  ['subscriptions/listen', { run: other('listen'), isStream: true }],
+  ['tasks/get', { run: other('getTask'), namedBy: 'taskId', feature: 'tasks' }],
+  ['tasks/result', { run: other('resultOfTask'), feature: 'tasks' }],
+  ['tasks/list', { run: other('listTasks'), feature: 'tasks' }],
+  ['tasks/update', { run: other('updateTask'), namedBy: 'taskId', feature: 'tasks' }],
+  ['tasks/cancel', { run: other('cancelTask'), namedBy: 'taskId', feature: 'tasks' }],
+])
+
+/** Runs a method of those that are loaded when one is first called. */
+function other(name: OtherMethod): Method['run'] {
+  return (request) => {
+    const loading = others.load()
+    if (loading === undefined) return others.loaded.otherMethods[name](request)
+    return loading.then(() => {
+      const result = others.loaded.otherMethods[name](request)
+      if (isPromised(result)) request.wait()
+      return result
+    })
+  }
+}
+
+export function namedBy(method: string): string | undefined {
+  return methods.get(method)?.namedBy
+}
+
+export function isStreamed(method: string): boolean {
+  return methods.get(method)?.isStream === true
+}
+
+/** Answers one request, now or later. Never throws. The request is returned for a disconnect to cancel. */
+export function dispatch(
+  mcp: McpContext, message: RequestMessage, peer: Peer, origin: Origin, channel: ResponseChannel,
+): McpRequest | undefined {
+  const { id, method: name } = message
+  const known = peer.revision.methods.has(name) ? methods.get(name) : undefined
+  const isOffered = known?.feature === undefined || mcp.offers(known.feature)
+  const method = isOffered ? known : undefined
+  if (method === undefined) {
+    const error = rpcError(METHOD_NOT_FOUND, `There is no method '${name}' in ${peer.revision.name} here`)
+    channel.finish(formatError(id, error), peer.revision.unknownMethodStatus)
+    return undefined
+  }
+  if (method.isStream === true && !channel.sends) {
+    const error = rpcError(INVALID_REQUEST, `${name} answers with a stream; accept text/event-stream`)
+    channel.finish(formatError(id, error), 406)
+    return undefined
+  }
+  const params = isRecord(message.params) ? message.params : noParams
+  const given = params['_meta'] ?? noParams
+  const metadata = isRecord(given) ? given : noParams
+  const request = new McpRequest(mcp, peer, origin, channel, id, params, metadata)
+  try {
+    if (given !== noParams) checkMetadata(given, mcp.service.limits.maxNameBytes)
+    const result = method.run(request)
+    if (isPromised(result)) {
+      request.wait()
+      result.then(request.succeed.bind(request), request.fail.bind(request))
+    } else {
+      request.succeed(result)
+    }
+  } catch (error) {
+    request.fail(error)
+  }
+  return request
+}
+
+function checkMetadata(metadata: unknown, maxBytes: number): void {
+  if (!isRecord(metadata)) throw new Fault('invalid', 'params._meta must be an object')
+  const { progressToken: token } = metadata
+  if (token === undefined || Number.isInteger(token)) return
+  // It comes back in every notification.
+  if (typeof token === 'string' && Buffer.byteLength(token) <= maxBytes) return
+  const rule = `must be an integer, or a string of at most ${maxBytes} bytes`
+  throw new Fault('invalid', `params._meta.progressToken ${rule}`)
+}
+
+function subscribe(request: McpRequest): Result {
+  const uri = normalAddress(nameParam(request, 'uri'))
+  const { mcp, origin, peer: { session } } = request
+  if (session === undefined) {
+    throw new Fault('conflict', 'Subscriptions need a session; begin with initialize')
+  }
+  requireScopes(origin, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
+  const { scopes } = origin.principal
+  session.subscribe(uri, scopes)
+  return kept(request, subscribed(uri, scopes))
+}
+
+function unsubscribe(request: McpRequest): Result {
+  const uri = normalAddress(nameParam(request, 'uri'))
+  request.peer.session?.unsubscribe(uri)
+  return kept(request, subscribed(uri, undefined))
+}
+
+/** Answers when other processes know what has changed in the session. */
+function kept({ mcp: { migration }, peer: { session } }: McpRequest, change: StateChange): Result {
+  if (migration === undefined || session === undefined) return empty
+  return migration.keep(session, change).then(() => empty)
+}
+
+function setLevel(request: McpRequest): Result {
+  const { level } = request.params
+  if (!isSeverity(level)) {
+    throw new Fault('invalid', 'params.level must be a severity, from debug to emergency')
+  }
+  if (request.peer.session !== undefined) request.peer.session.logLevel = level
+  return kept(request, () => ({ logLevel: level }))
+}
+
+/** Reads the params of `initialize`; a sentence where they are wrong. An unknown revision is allowed. */
+export function decodeInitialize(params: unknown): Handshake | string {
+  if (!isRecord(params)) return 'params must be an object'
+  const { protocolVersion, capabilities, clientInfo } = params
+  if (protocolVersion === 1) {
+    return 'params.protocolVersion must be a string; for an editor with ACP, start triport serve --acp'
+  }
+  if (typeof protocolVersion !== 'string') return 'params.protocolVersion must be a string'
+  if (capabilities !== undefined && !isRecord(capabilities)) return 'params.capabilities must be an object'
+  if (clientInfo !== undefined && !isRecord(clientInfo)) return 'params.clientInfo must be an object'
+  const asked = revisionByName.get(protocolVersion)
+  const abilities = decodeAbilities(capabilities)
+  return {
+    revision: asked?.opening === 'initialize' ? asked : newestNegotiated,
+    abilities,
+    client: decodeClient(clientInfo, abilities),
+  }
+}
+
+/** Answers `initialize` where a connection is the session, or where there is none, and so no stream. */
+export function initialize(mcp: McpContext, { id, params }: RequestMessage, session?: Session): string {
+  const handshake = decodeInitialize(params)
+  if (typeof handshake === 'string') return formatError(id, rpcError(INVALID_PARAMS, handshake))
+  session?.settle(handshake)
+  return formatResult(id, initializeText(mcp, handshake.revision, session !== undefined))
+}
+
+/** The JSON text of the result of `initialize`, made once until the catalog changes. */
+export function initializeText(mcp: McpContext, revision: Revision, hasStreams: boolean): string {
+  const key = hasStreams ? `initialize ${revision.name}` : `initialize ${revision.name} without streams`
+  let text = mcp.texts.get(key)
+  if (text === undefined) {
+    text = formatJson({
+      protocolVersion: revision.name,
+      capabilities: capabilitiesOf(mcp, revision, hasStreams),
+      serverInfo: pick('implementation', mcp.implementation, revision),
+      ...mcp.options.instructions !== undefined && { instructions: mcp.options.instructions },
+    })
+    mcp.texts.set(key, text)
+  }
+  return text
+}
+
+/** `server/discover`. */
+export function discover(request: McpRequest): object {
+  const { mcp, peer } = request
+  return {
+    supportedVersions: revisions.map(({ name }) => name),
+    capabilities: capabilitiesOf(mcp, peer.revision, true),
+    ...mcp.options.instructions !== undefined && { instructions: mcp.options.instructions },
+    ...cacheHints(request),
+  }
+}
+
+/** The server's capabilities for a revision. `hasStreams`: the client can be notified of changes. */
+function capabilitiesOf(mcp: McpContext, revision: Revision, hasStreams: boolean): object {
+  const { catalog } = mcp.service
+  const listChanged = hasStreams ? { listChanged: true } : {}
+  const resources = hasStreams ? { subscribe: true, listChanged: true } : {}
+  const all: Readonly<Record<string, object | undefined>> = {
+    tools: listChanged,
+    resources: catalog.offers('resource') ? resources : undefined,
+    prompts: catalog.offers('prompt') ? listChanged : undefined,
+    logging: {},
+    completions: catalog.offers('completion') ? {} : undefined,
+    tasks: mcp.offersTasks ? { list: {}, cancel: {}, requests: { tools: { call: {} } } } : undefined,
+  }
+  const offered = Object.entries(all).filter(([name, value]) => (
+    value !== undefined && revision.capabilities.has(name)
+  ))
+  const extensions = {
+    ...mcp.offersApps && hasMeta(revision) && { [APPS]: {} },
+    ...mcp.offers('skills') && revision.methods.has('skills/list') && { [SKILLS]: { directoryRead: true } },
+    ...mcp.options.extensions, ...revision.tasks === 'extension' && mcp.offersTasks && { [TASKS]: {} },
+  }
+  return {
+    ...Object.fromEntries(offered), ...Object.keys(extensions).length > 0 && { extensions },
+  }
+}

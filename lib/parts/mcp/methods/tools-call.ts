@@ -1,0 +1,150 @@
+/** `tools/call`: finds the tool, and answers with its result, with questions, or with a task. */
+import { callTool } from '../../../kernel/run/call-tool.ts'
+import { warnOfData } from '../../../kernel/run/service.ts'
+import { isRecord, text } from '../../../kernel/define/content.ts'
+import { usageMeta } from '../../../kernel/define/event.ts'
+import { asFault, Fault, publicMessage } from '../../../kernel/define/fault.ts'
+import { isInterrupted } from '../../../floors/tasks/task.ts'
+import { Later } from '../../../kernel/util/later.ts'
+import { isThenable } from '../../../kernel/util/thenable.ts'
+import { quote } from '../../../kernel/wire/json.ts'
+import { openCall } from '../request/call-channel.ts'
+import { nameParam } from '../request/request.ts'
+import { toolResult } from '../protocol/shape.ts'
+import { mayBecomeTask, wantsTask } from '../../mcp-tasks/wanted-task.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
+import type { FaultKind } from '../../../kernel/define/fault.ts'
+import type { LiveCall } from '../../../kernel/define/live-call.ts'
+import type { Task } from '../../../floors/tasks/task.ts'
+import type { TaskRunner } from '../../../stores/shared/task-recovery.ts'
+import type { Tool, ToolResult } from '../../../kernel/define/tool.ts'
+import type { McpContext } from '../request/context.ts'
+import type { KeptRequest } from '../../mcp-tasks/mcp-task.ts'
+import type { McpRequest } from '../request/request.ts'
+
+/** Whatever a server is asked for besides its tools. */
+export const others: Later<typeof import('./other-methods.ts')> =
+  new Later(() => import('./other-methods.ts'))
+
+/** Faults that no model can mend are errors of the protocol; all others a model must be able to read. */
+const protocolErrors: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'forbidden', 'busy', 'cancelled'])
+
+export function callToolMethod(request: McpRequest): MaybePromise<object | string | undefined> {
+  const { mcp, params: { arguments: args = {} }, peer } = request
+  const name = nameParam(request, 'name')
+  if (!isRecord(args)) throw new Fault('invalid', 'params.arguments must be an object')
+  const tool = mcp.tools.named(name)
+  if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
+  const subject = ['tools/call', name, args]
+  const { tasks } = peer.revision
+  if (tasks === 'augmentation' && wantsTask(request, tool)) {
+    return others.use(({ runAugmented }) => (
+      runAugmented(request, tool, (call) => run(request, tool, args, call, asItIs))
+    ))
+  }
+  if (tasks === 'extension' && mayBecomeTask(request, tool)) {
+    return others.use(({ runTaskable }) => (
+      runTaskable(request, tool, subject, (call) => run(request, tool, args, call, asItIs), encode)
+    ))
+  }
+  return run(request, tool, args, openCall(request, subject), encode)
+}
+
+/** Runs MCP tasks again. After `others.load`. */
+export function mcpRunner(mcp: McpContext): TaskRunner {
+  const { keptRequestOf, rerunAugmented, rerunTaskable } = others.loaded
+  const keptOf = (task: Task): readonly [KeptRequest, Tool] | undefined => {
+    const request = keptRequestOf(mcp, task)
+    const tool = mcp.tools.named(task.runnable.name)
+    return request && tool && tool.task !== 'forbidden' ? [request, tool] : undefined
+  }
+  return {
+    serves(task) {
+      const kept = keptOf(task)
+      return kept !== undefined && (isInterrupted(task.status.state) || kept[1].recover === 'rerun')
+    },
+    run(task) {
+      const kept = keptOf(task)
+      if (kept === undefined) return
+      const [request, tool] = kept
+      const { args } = request
+      const work = (call: LiveCall): MaybePromise<ToolResult> => run(request, tool, args, call, asItIs)
+      if (request.peer.revision.tasks === 'augmentation') return rerunAugmented(request, tool, task, work)
+      rerunTaskable(request, tool, ['tools/call', tool.name, args], task, work)
+    },
+  }
+}
+
+/** A result as JSON text. One that is no JSON is a failure of the tool. */
+function encode(request: McpRequest, tool: Tool, result: ToolResult): string {
+  const lone = loneText(result)
+  if (lone !== undefined) {
+    const { mcp, peer: { revision } } = request
+    const head = revision.stamps ? mcp.stampOf(revision).head : '{'
+    return request.encode(`${head}"content":[{"type":"text","text":${quote(lone)}}]}`)
+  }
+  const { mcp: { service: { log } }, peer: { revision } } = request
+  try {
+    if (revision.structured === 'never') {
+      const { content, structuredContent: data } = result
+      warnOfData(log, tool, { content, data }, 'MCP before 2025-06-18', request.origin.requestId)
+    }
+    return request.encode(toolResult(result, request.peer.revision, tool))
+  } catch (error) {
+    return request.encode(toolResult(failureOf(request, tool, error, false), request.peer.revision, tool))
+  }
+}
+
+/** The text of a result that is nothing but a plain text, as that of most tools is. */
+function loneText({ content, structuredContent, isError, _meta }: ToolResult): string | undefined {
+  const block = content[0]
+  if (content.length !== 1 || block?.type !== 'text' || isError === true) return undefined
+  if (structuredContent !== undefined || _meta !== undefined) return undefined
+  return Object.keys(block).length === 2 ? block.text : undefined
+}
+
+type Making<T> = (request: McpRequest, tool: Tool, result: ToolResult) => T
+
+const asItIs: Making<ToolResult> = (_request, _tool, result) => result
+
+/** Runs a tool, and makes `as` of its result, or of its failure as a result. */
+function run<T>(
+  request: McpRequest, tool: Tool, args: unknown, call: LiveCall, as: Making<T>,
+): MaybePromise<T> {
+  const { mcp, peer } = request
+  let result
+  try {
+    result = callTool(mcp.service, tool, args, call, peer.session?.workload)
+  } catch (error) {
+    result = failureOf(request, tool, error, true)
+  }
+  return isThenable(result) ? makeLater(request, tool, call, result, as)
+    : as(request, tool, withUsage(call, result))
+}
+
+async function makeLater<T>(
+  request: McpRequest, tool: Tool, call: LiveCall, later: Promise<ToolResult>, as: Making<T>,
+): Promise<T> {
+  let result
+  try {
+    result = await later
+  } catch (error) {
+    result = failureOf(request, tool, error, error !== call.reason)
+  }
+  return as(request, tool, withUsage(call, result))
+}
+
+function withUsage({ usage }: LiveCall, result: ToolResult): ToolResult {
+  return usage === undefined ? result : { ...result, _meta: { ...usageMeta(usage), ...result._meta } }
+}
+
+/** A failure as a result. Throws what is an error of the protocol. `isOwn`: the tool threw it. */
+function failureOf(request: McpRequest, tool: Tool, error: unknown, isOwn: boolean): ToolResult {
+  const fault = asFault(error)
+  const { kind } = fault
+  if (kind === 'too-large' && !isOwn) throw fault
+  const isClientLack = kind === 'unsupported' && isRecord(fault.detail) && 'ability' in fault.detail
+  if (protocolErrors.has(kind) || (isClientLack && request.peer.revision.ask === 'round')) throw fault
+  const message = publicMessage(fault, request.origin.requestId, request.mcp.service.exposeErrors)
+  return { content: [text(kind === 'timeout' ? `${tool.name}: ${message}` : message)], isError: true }
+}

@@ -1,0 +1,206 @@
+/**
+ * The channel of a call to an MCP client while its request is open: progress, logs, questions. Questions are
+ * requests on the running stream, or the result of the call, whose state is sealed, as the revision has it.
+ * Spec: MCP 2026-07-28, Multi Round-Trip Requests.
+ */
+import { isRecord } from '../../../kernel/define/content.ts'
+import { show } from '../../../kernel/define/validate.ts'
+import { Fault } from '../../../kernel/define/fault.ts'
+import { LiveCall } from '../../../kernel/define/live-call.ts'
+import { isSeverity, reaches } from '../../../kernel/define/log.ts'
+import { formatJson } from '../../../kernel/wire/json.ts'
+import { formatNotification } from '../../../kernel/wire/jsonrpc.ts'
+import { startDeadline } from '../../../kernel/util/clock.ts'
+import { digestOf, isRoundState, QuestionRounds } from '../../../floors/questions/question-rounds.ts'
+import { sendQuestion } from '../session/messages.ts'
+import { canAsk, decodeAnswer, encodeQuestion } from '../protocol/questions.ts'
+import type { CallChannel } from '../../../kernel/define/call.ts'
+import type { Severity } from '../../../kernel/define/log.ts'
+import type { Ability, Question } from '../../../kernel/define/question.ts'
+import type { PendingQuestion, RoundState } from '../../../floors/questions/question-rounds.ts'
+import type { EarlierRounds, McpRequest } from './request.ts'
+
+export class RequestChannel implements CallChannel {
+  readonly live: LiveCall
+  readonly asksByReturning: boolean
+  protected readonly request: McpRequest
+  readonly #subject: readonly unknown[] | undefined
+  #flow: InputRequiredFlow | undefined
+  /** Questions without an answer, each as the function that withdraws it. */
+  #questions: Set<(reason: Fault) => void> | undefined
+  #lastProgress: number | undefined
+
+  /**
+   * Makes the call, with this as its channel. `subject`: what the state of a call in rounds is bound to;
+   * without one there are no rounds. Throws `Fault('invalid')` for a state that is not this call's own, even
+   * where the handler would not ask again.
+   */
+  constructor(request: McpRequest, subject: readonly unknown[] | undefined) {
+    const { params: { inputResponses, requestState }, peer: { revision } } = request
+    this.request = request
+    this.live = new LiveCall(request.origin, request, this)
+    this.asksByReturning = revision.ask === 'round' && subject !== undefined
+    this.#subject = subject
+    const isLaterRound = inputResponses !== undefined || requestState !== undefined
+    if (isLaterRound && this.asksByReturning) this.flow()
+    request.call = this.live
+    // It may have left while the method was being loaded.
+    if (request.isGone) this.live.disconnect()
+  }
+
+  /** Whether a question of the handler has no answer, so that the call ends with the round. */
+  get isAsking(): boolean { return this.#flow?.isAsking === true }
+
+  protected get rounds(): EarlierRounds | undefined { return this.#flow?.earlier }
+
+  /** Made when it is needed: most calls never ask. */
+  flow(): InputRequiredFlow {
+    return this.#flow ??= new InputRequiredFlow(this.request, this.live, this.#subject!)
+  }
+
+  can(what: Ability): boolean {
+    const { peer, channel } = this.request
+    if (!canAsk(peer, what)) return false
+    if (peer.revision.ask === 'round') return this.asksByReturning
+    return peer.session !== undefined && channel.sends
+  }
+
+  ask(question: Question): Promise<unknown> {
+    if (this.asksByReturning) return this.flow().ask(question)
+    const { mcp: { service: { limits } }, peer, channel } = this.request
+    const open = this.#questions ??= new Set()
+    // The client's user should not see a question that the handler did not wait for.
+    this.request.onFinish ??= () => {
+      for (const withdraw of open) withdraw(new Fault('cancelled', 'The call has ended'))
+    }
+    const send = (message: string): void => channel.send(message)
+    const { answer, withdraw } = sendQuestion(question, peer, peer.session!, send, limits.maxCheckSteps)
+    const late = new Fault('timeout', `The client did not answer within ${limits.askTimeoutMs} ms`)
+    const stop = startDeadline(limits.askTimeoutMs, () => withdraw(late))
+    const { signal } = this.live
+    const giveUp = (): void => withdraw(this.live.reason ?? new Fault('cancelled', 'The call has ended'))
+    signal.addEventListener('abort', giveUp)
+    open.add(withdraw)
+    return answer.finally(() => {
+      stop()
+      open.delete(withdraw)
+      signal.removeEventListener('abort', giveUp)
+    })
+  }
+
+  once(key: string, fn: () => unknown): Promise<unknown> {
+    if (this.asksByReturning) return this.flow().once(key, fn)
+    return new Promise((resolve) => resolve(fn()))
+  }
+
+  progress(done: number, total: number | undefined, text: string | undefined): void {
+    const { metadata: { progressToken }, peer } = this.request
+    if (progressToken === undefined || !(done > (this.#lastProgress ?? -Infinity))) return
+    this.#lastProgress = done
+    const message = peer.revision.progressText ? text : undefined
+    this.notify('notifications/progress', { progressToken, progress: done, total, message })
+  }
+
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    const { mcp, origin, peer: { logLevel } } = this.request
+    if (!isSeverity(level)) {
+      const why = `call.log has the level ${show(level)}; write one from debug to emergency`
+      return mcp.service.log('warning', why, { request: origin.requestId })
+    }
+    if (logLevel === undefined || !reaches(level, logLevel)) return
+    this.notify('notifications/message', { level, logger, data: data === undefined ? null : data })
+  }
+
+  detach(retryMs: number | undefined): void {
+    this.request.channel.detach?.(retryMs)
+  }
+
+  /** Notifies the client that what it opened an address for is done, where the revision can. */
+  completeElicitation(elicitationId: string): void {
+    const { channel, isFinished, session, peer: { revision } } = this.request
+    if (revision.ask !== 'request' || !revision.asks.has('elicit-url')) return
+    const params = formatJson({ elicitationId })
+    const message = formatNotification('notifications/elicitation/complete', params)
+    if (!isFinished && channel.sends) channel.send(message)
+    else session?.outlet?.send(message)
+  }
+
+  protected notify(method: string, params: object): void {
+    const { request } = this
+    if (request.isFinished || !request.channel.sends) return
+    let text: string
+    try {
+      text = formatJson(params)
+    } catch (cause) {
+      // A log line that is no JSON is no reason for the call to fail.
+      const { requestId } = request.origin
+      request.mcp.service.log('warning', `A ${method} is not JSON`, { request: requestId, cause })
+      return
+    }
+    request.channel.send(formatNotification(method, text))
+  }
+}
+
+export function openCall(request: McpRequest, subject?: readonly unknown[]): LiveCall {
+  return new RequestChannel(request, subject).live
+}
+
+const PURPOSE = 'mcp state'
+
+class InputRequiredFlow extends QuestionRounds {
+  readonly earlier: EarlierRounds
+  readonly #request: McpRequest
+
+  /**
+   * `subject`: the method, name and arguments that the state is bound to. Throws `Fault('invalid')` for a
+   * state that is not this call's own, or malformed responses.
+   */
+  constructor(request: McpRequest, call: LiveCall, subject: readonly unknown[]) {
+    const digest = digestOf([request.origin.principal.id, ...subject])
+    const earlier = request.earlierRounds ?? earlierRoundsOf(request, digest)
+    super(call, request.mcp.service, digest, earlier.state)
+    this.#request = request
+    this.earlier = earlier
+  }
+
+  protected override encode(question: Question): unknown {
+    return encodeQuestion(question, this.#request.peer)
+  }
+
+  protected override response(key: string): unknown {
+    const { responses } = this.earlier
+    return Object.hasOwn(responses, key) ? responses[key] ?? null : undefined
+  }
+
+  protected override decode(question: Question, response: unknown): unknown {
+    const { peer, mcp: { service } } = this.#request
+    return decodeAnswer(question, response, peer, service.limits.maxCheckSteps)
+  }
+
+  protected override send(pending: readonly PendingQuestion[], state: RoundState): Fault | undefined {
+    const { mcp: { seal, service: { limits } } } = this.#request
+    const requestState = seal.seal(PURPOSE, state, Date.now() + this.stateMs)
+    if (requestState.length > limits.maxStateBytes) {
+      const why = `The state between two rounds is larger than ${limits.maxStateBytes} bytes`
+      return new Fault('too-large', why)
+    }
+    const inputRequests = Object.fromEntries(pending.map(({ key, question }) => [key, this.encode(question)]))
+    this.#request.succeed({ resultType: 'input_required', inputRequests, requestState })
+    return undefined
+  }
+}
+
+function earlierRoundsOf(
+  { mcp, params: { inputResponses: responses = {}, requestState } }: McpRequest, subject: string,
+): EarlierRounds {
+  if (!isRecord(responses)) throw new Fault('invalid', 'params.inputResponses must be an object')
+  if (requestState === undefined) return { state: undefined, responses }
+  const { seal, service: { limits: { maxStateBytes } } } = mcp
+  const mayBeState = typeof requestState === 'string' && requestState.length <= maxStateBytes
+  const state = mayBeState ? seal.open(PURPOSE, requestState) : undefined
+  if (!isRoundState(state) || state.subject !== subject) {
+    const why = 'params.requestState is not one that this server gave for this call, or it has expired'
+    throw new Fault('invalid', why)
+  }
+  return { state, responses }
+}

@@ -1,0 +1,156 @@
+/** What all MCP requests of one server share: its service, its sessions, its tools, and texts of lists. */
+import { Fault } from '../../../kernel/define/fault.ts'
+import { SessionMigration } from '../session/session-migration.ts'
+import { Notifications } from '../session/notifications.ts'
+import { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
+import { META } from '../protocol/revisions.ts'
+import { Sessions } from '../session/session.ts'
+import { pick } from '../protocol/shape.ts'
+import { toolTable } from '../protocol/tools.ts'
+import { BoundedMap } from '../../../kernel/util/bounded-map.ts'
+import { Quota } from '../../../kernel/util/quota.ts'
+import { formatJson } from '../../../kernel/wire/json.ts'
+import type { Offering } from '../../../kernel/define/catalog.ts'
+import type { Icon } from '../../../kernel/define/validate.ts'
+import type { Service } from '../../../kernel/run/service.ts'
+import type { Authorization } from '../../../kernel/http/access/auth.ts'
+import type { Exchange } from '../../../kernel/http/message/exchange.ts'
+import type { Seal } from '../../../kernel/wire/seal.ts'
+import type { Revision } from '../protocol/revisions.ts'
+import type { ToolTable } from '../protocol/tools.ts'
+
+/** Options of MCP. */
+export interface McpOptions {
+  /** `optional` (default): calls are served without one too. `required`: 400 without. `none`: never made. */
+  readonly sessions?: 'optional' | 'required' | 'none' | undefined
+  /** How a model should use this server. */
+  readonly instructions?: string | undefined
+  /** The server's name, for people. Left out: clients show `name`. */
+  readonly title?: string | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly websiteUrl?: string | undefined
+  /**
+   * The name of this server in reverse-DNS form, `com.example/shop`: with it a server card is served, which
+   * is a draft (SEP-2127), and an AI catalog that leads to it. Over HTTP only.
+   */
+  readonly serverCard?: string | undefined
+  /** Extensions of MCP that this server has, by name, with their settings. */
+  readonly extensions?: Readonly<Record<string, object>> | undefined
+  /** Items on one page of a list. Left out: 1000. */
+  readonly pageSize?: number | undefined
+  /**
+   * How long clients may keep lists and resources, in milliseconds, and whether for everybody (2026-07-28).
+   * Left out: 0 and `private`.
+   */
+  readonly cache?: { readonly ttlMs: number; readonly scope?: 'public' | 'private' | undefined } | undefined
+}
+
+export interface McpSetup extends McpOptions {
+  readonly auth?: Authorization | undefined
+  /** Whether callers may show a key: it may be made when the server listens. */
+  readonly takesKeys?: () => boolean
+}
+
+/** In every result of newer revisions: the server's `_meta`, and how the JSON text begins. */
+interface Stamp { readonly meta: Readonly<Record<string, unknown>>; readonly head: string }
+
+/** Characters of all kept texts: each set of scopes has texts of its own, in each revision. */
+const MAX_TEXTS = 16 * 1024 * 1024
+
+export class McpContext {
+  readonly service: Service
+  readonly options: McpSetup
+  readonly seal: Seal
+  readonly replay: ReplayBudget
+  readonly sessions: Sessions
+  readonly notifications: Notifications
+  /** Sessions beyond this process; undefined where no other process can know of them. */
+  readonly migration: SessionMigration | undefined
+  /** JSON texts of lists; emptied when the catalog changes. */
+  readonly texts: BoundedMap<string> = new BoundedMap(MAX_TEXTS, ({ length }) => length)
+  /** Requests that wait for the end of a task: each is a stream after a while. */
+  readonly waiting: Quota
+  readonly #stamps = new Map<Revision, Stamp>()
+  /** Only written here. */
+  tools: ToolTable
+  /** Whether the log has it that a client names an older revision in the header than in the body. */
+  saysOlderHeader = false
+  /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. Only written here. */
+  offersTasks = false
+  /** Whether there is a tool with a page, or was. Only written here. */
+  offersApps = false
+
+  constructor(service: Service, options: McpSetup, seal: Seal) {
+    this.service = service
+    this.options = options
+    this.seal = seal
+    this.replay = new ReplayBudget(service.limits.maxReplayBytes)
+    this.sessions = new Sessions(service.limits, this.replay, service.shared?.cluster.id)
+    this.waiting = new Quota('requests that wait for tasks', service.limits.maxStreams)
+    this.tools = toolTable(service)
+    this.#noteOffers()
+    service.catalog.onCheck(() => { toolTable(service) })
+    service.catalog.onChange(() => {
+      this.tools = toolTable(service)
+      this.#noteOffers()
+      this.texts.clear()
+    })
+    this.notifications = new Notifications(service.catalog, this.sessions)
+    const isKnown = service.shared !== undefined || !seal.isOwn
+    this.migration = isKnown
+      ? new SessionMigration(service, seal, this.sessions, this.notifications) : undefined
+  }
+
+  /** Ends what only waits, and lets calls go on to their end. May be called again. */
+  closeIdle(): void {
+    this.notifications.close()
+    for (const session of this.sessions.all()) {
+      session.standalone?.finishIdle()
+      if (session.workload.running === 0 && session.running.size === 0) this.sessions.close(session)
+    }
+  }
+
+  /** Ends calls and what waits for them, each with an answer. */
+  cancel(): void {
+    this.notifications.close()
+    this.sessions.cancelAll(new Fault('cancelled', 'The server is closing down'))
+  }
+
+  /** Ends everything; nothing is answered any more. */
+  close(): void {
+    this.notifications.close()
+    this.sessions.closeAll()
+  }
+
+  /** The session that a request names. Platforms send ids of their own to servers that have no sessions. */
+  sessionIdOf({ head: { mcpSessionId } }: Exchange): string | undefined {
+    return this.options.sessions === 'none' ? undefined : mcpSessionId
+  }
+
+  stampOf(revision: Revision): Stamp {
+    let stamp = this.#stamps.get(revision)
+    if (stamp === undefined) {
+      const meta = { [`${META}serverInfo`]: pick('implementation', this.implementation, revision) }
+      const head = `${formatJson({ resultType: 'complete', _meta: meta }).slice(0, -1)},`
+      this.#stamps.set(revision, stamp = { meta, head })
+    }
+    return stamp
+  }
+
+  offers(feature: Offering | 'tasks' | 'skills'): boolean {
+    if (feature === 'skills') return this.service.skillSet.skills.length > 0
+    return feature === 'tasks' ? this.offersTasks : this.service.catalog.offers(feature)
+  }
+
+  #noteOffers(): void {
+    this.offersTasks ||= this.tools.listed.some(({ task }) => task !== 'forbidden')
+    this.offersApps ||= this.tools.listed.some(({ ui }) => ui !== undefined)
+  }
+
+  /** The server with all the members that any revision has. */
+  get implementation(): Readonly<Record<string, unknown>> {
+    const { name, version, description } = this.service
+    const { title, icons, websiteUrl } = this.options
+    return { name, version, title, description: description || undefined, icons, websiteUrl }
+  }
+}

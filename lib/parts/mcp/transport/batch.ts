@@ -1,0 +1,94 @@
+/**
+ * JSON-RPC batches: read and checked as a whole before any message is taken, and answered as one array. Only
+ * one revision has them. Spec: MCP 2025-03-26, Base Protocol, Batching; Lifecycle, Initialization.
+ */
+import { formatError, INVALID_REQUEST, rpcError } from '../../../kernel/wire/jsonrpc.ts'
+import { andThen } from '../../../kernel/util/thenable.ts'
+import { overLimit } from '../protocol/replies.ts'
+import { readMessage } from '../session/messages.ts'
+import { claimsModern } from './choose.ts'
+import type { Limits } from '../../../kernel/define/limits.ts'
+import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
+import type { RpcMessage } from '../../../kernel/wire/jsonrpc.ts'
+import type { RequestMessage } from '../session/messages.ts'
+import type { Revision } from '../protocol/revisions.ts'
+
+export const NO_BATCHES = 'This revision has no batches'
+
+export function readBatch(
+  values: readonly unknown[], { maxBatch, maxNameBytes }: Pick<Limits, 'maxBatch' | 'maxNameBytes'>,
+): readonly RpcMessage[] | string {
+  if (values.length === 0) return 'A batch must not be empty'
+  if (values.length > maxBatch) return `A batch may hold ${maxBatch} messages`
+  return values.map((value) => readMessage(value, maxNameBytes))
+}
+
+/** Why messages are no batch of a revision; undefined where they are. */
+export function batchObjection(messages: readonly RpcMessage[], revision: Revision): string | undefined {
+  if (!revision.batches) return NO_BATCHES
+  for (const message of messages) {
+    if (message.kind === 'malformed') return message.why
+    if ('method' in message && message.method === 'initialize') return 'initialize must not be in a batch'
+  }
+  const requests = requestsIn(messages)
+  const ids = new Set(requests.map(({ id }) => id))
+  return ids.size < requests.length ? 'Two requests of the batch have one id' : undefined
+}
+
+export function requestsIn(messages: readonly RpcMessage[]): readonly RequestMessage[] {
+  return messages.filter((message) => message.kind === 'request')
+}
+
+/** Counts the requests of a batch as calls, and takes it; one of them is counted already. */
+export function countBatch(
+  exchange: Exchange, messages: readonly RpcMessage[], take: () => Reply | Promise<Reply>,
+): Reply | Promise<Reply> {
+  const { length } = requestsIn(messages)
+  return andThen(length > 1 ? exchange.take('call', length - 1) : undefined, (overuse) => (
+    overuse === undefined ? take() : overLimit(overuse)
+  ))
+}
+
+/** Gives the answer to each message of one batch; where there is no room for it, an error instead. */
+export function withinBytes(max: number): (message: RpcMessage, text: string) => string {
+  let taken = 0
+  return (message, text) => {
+    const bytes = Buffer.byteLength(text)
+    if (taken + bytes > max) return refusal(message, `The answers of this batch are larger than ${max} bytes`)
+    taken += bytes
+    return text
+  }
+}
+
+/** Collects the answers to one batch, at most `maxBytes` together, and sends them when the last is there. */
+export function collectAnswers(
+  owed: number, maxBytes: number, send: (text: string) => void,
+): (message: RpcMessage, text: string | undefined) => void {
+  const fit = withinBytes(maxBytes)
+  const answers: string[] = []
+  let left = owed
+  return (message, text) => {
+    if (text !== undefined) answers.push(fit(message, text))
+    left--
+    if (left === 0 && answers.length > 0) send(`[${answers.join(',')}]`)
+  }
+}
+
+export function owesAnswer(message: RpcMessage): boolean {
+  return message.kind === 'request' || (message.kind === 'malformed' && message.isNoRequest !== true)
+}
+
+/** Why a message cannot be part of a batch; undefined where it can. */
+export function partObjection(message: RpcMessage): string | undefined {
+  if (message.kind !== 'request') return undefined
+  if (message.method === 'initialize') return 'initialize must not be in a batch'
+  return claimsModern(message) ? NO_BATCHES : undefined
+}
+
+/** An error as an answer. An id that could not be read is left out. */
+export function refusal(
+  message: RpcMessage | undefined, why: string, code: number = INVALID_REQUEST,
+): string {
+  const id = message !== undefined && 'id' in message ? message.id : undefined
+  return formatError(id ?? undefined, rpcError(code, why))
+}

@@ -1,0 +1,169 @@
+/**
+ * Which revision a request has, and whether its headers agree with its body, checked in the order that
+ * official clients and their tests rely on.
+ *
+ * Spec: MCP 2026-07-28, Transports, Streamable HTTP; 2025-11-25, Protocol Version Header.
+ */
+import { isRecord } from '../../../kernel/define/content.ts'
+import { isSeverity } from '../../../kernel/define/log.ts'
+import { decodeHeaderValue } from '../../../kernel/wire/base64.ts'
+import { INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../../../kernel/wire/jsonrpc.ts'
+import { onlyValue } from '../../../kernel/wire/only-value.ts'
+import { decodeAbilities, decodeClient, unable } from '../protocol/client.ts'
+import { namedBy } from '../methods/methods.ts'
+import { paramFault } from '../protocol/tools.ts'
+import { assumed, isModernMethod, META, modern, revisionByName, revisions } from '../protocol/revisions.ts'
+import type { Exchange } from '../../../kernel/http/message/exchange.ts'
+import type { RpcError } from '../../../kernel/wire/jsonrpc.ts'
+import type { McpContext } from '../request/context.ts'
+import type { Peer } from '../session/session.ts'
+import type { Revision } from '../protocol/revisions.ts'
+
+const VERSION = `${META}protocolVersion`
+const CAPABILITIES = `${META}clientCapabilities`
+const HEADER_MISMATCH = -32020
+const UNSUPPORTED_VERSION = -32022
+
+export interface Refused { readonly status: number; readonly error: RpcError }
+
+export interface Claim { readonly method: string | undefined; readonly params: unknown }
+
+/** Whether a message is of a modern revision, by its body or by its headers. */
+export function isModern(mcp: McpContext, { method, params }: Claim, exchange: Exchange): boolean {
+  if (metaOf(params)?.[VERSION] !== undefined) return true
+  if (method === 'initialize') return false
+  if (revisionByName.get(exchange.head.mcpProtocolVersion)?.opening === 'each-request') return true
+  return mcp.sessionIdOf(exchange) === undefined && isModernMethod(method)
+}
+
+function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
+  return isRecord(params) && isRecord(params['_meta']) ? params['_meta'] : undefined
+}
+
+export function claimsModern({ method, params }: Claim): boolean {
+  return metaOf(params)?.[VERSION] !== undefined || isModernMethod(method)
+}
+
+/** The peer that the body of a modern request describes. `header`: `MCP-Protocol-Version`, over HTTP. */
+export function modernPeer(
+  { params }: Claim, header?: { readonly value: string | undefined },
+): Peer | Refused {
+  const meta = metaOf(params)
+  const version = meta?.[VERSION]
+  const capabilities = meta?.[CAPABILITIES]
+  if (meta === undefined || typeof version !== 'string' || !isRecord(capabilities)) {
+    const missing = typeof version === 'string' ? CAPABILITIES : VERSION
+    return refused(rpcError(INVALID_PARAMS, `params._meta needs ${missing}`))
+  }
+  if (header !== undefined && header.value !== version && !isOlder(header.value, version)) {
+    return mismatch('MCP-Protocol-Version', header.value)
+  }
+  const revision = revisionByName.get(version)
+  if (revision?.opening !== 'each-request') {
+    return unsupported(version, revision === undefined ? revisions : modern)
+  }
+  const logLevel = meta[`${META}logLevel`]
+  if (logLevel !== undefined && !isSeverity(logLevel)) {
+    const why = `params._meta ${META}logLevel must be a severity, from debug to emergency`
+    return refused(rpcError(INVALID_PARAMS, why))
+  }
+  const abilities = decodeAbilities(capabilities)
+  return {
+    revision,
+    abilities,
+    client: decodeClient(meta[`${META}clientInfo`], abilities),
+    logLevel,
+    session: undefined,
+  }
+}
+
+/** Hosts that moved on in part write a revision into the header that they spoke before. */
+function isOlder(header: string | undefined, version: string): boolean {
+  const [named, meant] = [revisionByName.get(header), revisionByName.get(version)]
+  // Newest first.
+  return named !== undefined && meant !== undefined && revisions.indexOf(named) > revisions.indexOf(meant)
+}
+
+/**
+ * The same over HTTP, where the headers must agree with the body. Behind a header that names an older
+ * revision none is missed that it does not have.
+ */
+export function modernHttpPeer(mcp: McpContext, claim: Claim, exchange: Exchange): Peer | Refused {
+  const { method, params } = claim
+  const { mcpProtocolVersion, mcpMethod } = exchange.head
+  const peer = modernPeer(claim, { value: mcpProtocolVersion })
+  if ('error' in peer) return peer
+  const isLax = mcpProtocolVersion !== peer.revision.name
+  if (isLax) sayOlderHeader(mcp, mcpProtocolVersion, peer.revision)
+  if (mcpMethod !== method && !(isLax && mcpMethod === undefined)) return mismatch('Mcp-Method', mcpMethod)
+  const nameFault = nameMismatch(method, params, exchange, isLax)
+  if (nameFault !== undefined) return nameFault
+  if (method !== 'tools/call' || !isRecord(params)) return peer
+  const header = paramFault(mcp.tools.named(params['name']), params['arguments'], exchange, isLax)
+  return header === undefined ? peer : mismatch(header, exchange.header(header.toLowerCase()))
+}
+
+function sayOlderHeader(mcp: McpContext, header: string | undefined, { name }: Revision): void {
+  if (mcp.saysOlderHeader) return
+  mcp.saysOlderHeader = true
+  const why = `MCP-Protocol-Version says ${header} where the body is of ${name}; the body counts`
+  mcp.service.log('info', `A client's ${why}. This is said once.`)
+}
+
+function nameMismatch(
+  method: string | undefined, params: unknown, exchange: Exchange, isLax: boolean,
+): Refused | undefined {
+  const member = namedBy(method ?? '')
+  const name = member === undefined || !isRecord(params) ? undefined : params[member]
+  // Where the body has no name, the method refuses it with a better message.
+  if (typeof name !== 'string') return undefined
+  const { mcpName } = exchange.head
+  if (mcpName === undefined) return isLax ? undefined : mismatch('Mcp-Name', mcpName)
+  const isSame = decodeHeaderValue(mcpName) === name || decodeHeaderValue(onlyValue(mcpName)) === name
+  return isSame ? undefined : mismatch('Mcp-Name', mcpName)
+}
+
+function mismatch(header: string, value: string | undefined): Refused {
+  const detail = value === undefined
+    ? `the ${header} header is missing`
+    : `the ${header} header does not say what the body says`
+  return refused({ code: HEADER_MISMATCH, message: `Header mismatch: ${detail}`, data: { header } })
+}
+
+function unsupported(requested: string, served: readonly Revision[]): Refused {
+  const data = { supported: served.map(({ name }) => name), requested }
+  return refused({ code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data })
+}
+
+function refused(error: RpcError, status = 400): Refused {
+  return { status, error }
+}
+
+const anonymousPeers: ReadonlyMap<Revision, Peer> = new Map(revisions.map((revision) => [
+  revision, { revision, abilities: unable, client: undefined, logLevel: 'info', session: undefined },
+]))
+
+export function anonymousPeer(revision: Revision): Peer {
+  return anonymousPeers.get(revision)!
+}
+
+/** The peer of a legacy request: its session, or an anonymous client. */
+export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused {
+  const { mcpProtocolVersion } = exchange.head
+  const sessionId = mcp.sessionIdOf(exchange)
+  const named = mcpProtocolVersion === undefined ? assumed : revisionByName.get(mcpProtocolVersion)
+  const session = sessionId === undefined ? undefined
+    : mcp.sessions.find(sessionId, exchange.origin.principal.id)
+  // A session of HTTP+SSE or stdio has a stream of its own, and no other.
+  if (sessionId !== undefined && session?.isBound !== false) {
+    const why = 'There is no such session, or it has ended; begin again with initialize'
+    return refused(rpcError(INVALID_REQUEST, why), 404)
+  }
+  session?.renew(exchange.origin.principal)
+  if (named === undefined) return unsupported(mcpProtocolVersion ?? '', revisions)
+  if (session !== undefined) return session
+  if (mcp.options.sessions === 'required') {
+    return refused(rpcError(INVALID_REQUEST, 'The Mcp-Session-Id header is missing; begin with initialize'))
+  }
+  return anonymousPeer(named)
+}

@@ -1,0 +1,116 @@
+import { Later } from '../../../kernel/util/later.ts'
+import { JSON_TYPE } from '../../../kernel/wire/media.ts'
+import { problemReply } from '../../../kernel/wire/problem.ts'
+import { challenge, metadataEndpoints } from '../protocol/authorization.ts'
+import { McpContext } from '../request/context.ts'
+import { refuseHttp } from '../protocol/replies.ts'
+import { get, post, remove, withSession } from './streamable-http.ts'
+import { openLegacySse, postMessage, serveLegacySse } from './http-sse.ts'
+import { handOver, serveResumes } from './resume.ts'
+import { mcpRunner, others } from '../methods/tools-call.ts'
+import type { Service } from '../../../kernel/run/service.ts'
+import type { Endpoint } from '../../../kernel/http/message/exchange.ts'
+import type { DocumentPart } from '../../../floors/openapi/openapi.ts'
+import type { Seal } from '../../../kernel/wire/seal.ts'
+import type { McpSetup } from '../request/context.ts'
+import type { ServerCards } from '../request/server-card.ts'
+
+export interface McpRoutes {
+  readonly endpoints: readonly Endpoint[]
+  status(): { readonly sessions: number; readonly subscribers: number; readonly replayBytes: number }
+  /** Ends what only waits; may be called again. */
+  closeIdle(): void
+  /** Ends everything. Resolves when other processes can read what clients have not; never rejects. */
+  close(): Promise<void>
+}
+
+type Operations = typeof import('../protocol/openapi-operations.ts')
+
+/** What OpenAPI says about an endpoint; loaded when it is asked for. */
+function described(
+  method: string, operation: (all: Operations) => DocumentPart,
+): NonNullable<Endpoint['describe']> {
+  return async () => {
+    const all = await import('../protocol/openapi-operations.ts')
+    return { operations: { [method.toLowerCase()]: operation(all) }, components: all.mcpComponents }
+  }
+}
+
+const later = new Later(() => import('../request/server-card.ts'))
+
+/** The server card, and the catalog that leads to it. Throws `TypeError` where it would describe nothing. */
+function cardEndpoints(service: Service, options: McpSetup): readonly Endpoint[] {
+  if (options.serverCard === undefined) return []
+  if (service.description === '') {
+    throw new TypeError(`mcp.serverCard needs a description of the server; write description: 'Sells tea.'`)
+  }
+  let made: ServerCards | undefined
+  const cards = (): ServerCards => made ??= later.loaded.serverCards(service, options)
+  const at = (path: string, outsideMount: boolean, handle: Endpoint['handle']): Endpoint => ({
+    path, outsideMount, methods: ['GET'], open: 'public', refuse: problemReply, load: later.load, handle,
+    describe: described('GET', ({ serverCardOperation }) => serverCardOperation),
+  })
+  return [
+    at('/mcp/server-card', false, (exchange) => cards().card(exchange)),
+    at('/.well-known/ai-catalog.json', true, (exchange) => cards().catalog(exchange)),
+  ]
+}
+
+/** Answers for the tasks of processes that share the store. */
+async function takeOverTasks(mcp: McpContext): Promise<void> {
+  const { log, shared } = mcp.service
+  try {
+    await others.load()
+    others.loaded.serveTaskQuestions(mcp)
+    shared?.recovery.register('mcp', mcpRunner(mcp))
+  } catch (cause) {
+    log('error', 'Tasks of MCP cannot be taken over: a file of the package cannot be loaded', { cause })
+  }
+}
+
+/** Makes the endpoints. Throws `TypeError` where two tools would have one name. */
+export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpRoutes {
+  const mcp = new McpContext(service, options, seal)
+  serveLegacySse(mcp)
+  serveResumes(mcp)
+  if (service.shared !== undefined) void takeOverTasks(mcp)
+  const writeUnread = handOver(mcp)
+  const { auth } = options
+  const challengeOf = auth && ((isGiven: boolean): string => (
+    challenge(service.name, auth, isGiven ? 'invalid_token' : undefined, auth.scopes)
+  ))
+  const at = (
+    method: 'POST' | 'GET' | 'DELETE', path: string, operation: (all: Operations) => DocumentPart,
+    handle: Endpoint['handle'],
+  ): Endpoint => ({
+    path, methods: [method], ...method === 'POST' && { accepts: [JSON_TYPE] }, refuse: refuseHttp,
+    describe: described(method, operation), handle, ...challengeOf && { challenge: challengeOf },
+  })
+  const endpoints: readonly Endpoint[] = [
+    at('POST', '/mcp', (all) => all.callOperation, post.bind(undefined, mcp)),
+    at('GET', '/mcp', (all) => all.streamOperation, withSession.bind(undefined, mcp, get)),
+    at('DELETE', '/mcp', (all) => all.endOperation, withSession.bind(undefined, mcp, remove)),
+    at('GET', '/sse', (all) => all.legacySseOperation, openLegacySse.bind(undefined, mcp)),
+    at('POST', '/messages', (all) => all.postOperation, postMessage.bind(undefined, mcp)),
+    ...auth === undefined ? [] : metadataEndpoints(auth),
+    ...cardEndpoints(service, options),
+  ]
+  return {
+    endpoints,
+    status: () => ({
+      sessions: mcp.sessions.count, subscribers: mcp.notifications.count, replayBytes: mcp.replay.held,
+    }),
+    closeIdle() {
+      void writeUnread()
+      mcp.closeIdle()
+    },
+    async close() {
+      mcp.cancel()
+      // What was cancelled is answered before the streams end that carry the answers.
+      await new Promise((resolve) => { setImmediate(resolve) })
+      const written = writeUnread()
+      mcp.close()
+      await written
+    },
+  }
+}

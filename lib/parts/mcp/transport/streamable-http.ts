@@ -1,0 +1,221 @@
+/**
+ * Streamable HTTP: `POST`, `GET` and `DELETE /mcp`, for all five revisions.
+ * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
+ */
+import { isThenable } from '../../../kernel/util/thenable.ts'
+import { parseJson } from '../../../kernel/wire/json.ts'
+import {
+  errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError,
+} from '../../../kernel/wire/jsonrpc.ts'
+import { acceptance, JSON_TYPE } from '../../../kernel/wire/media.ts'
+import { onlyValue } from '../../../kernel/wire/only-value.ts'
+import { EVENT_STREAM } from '../../../kernel/wire/sse.ts'
+import { batchObjection, countBatch, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
+import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
+import { decodeInitialize, initializeText, isStreamed } from '../methods/methods.ts'
+import { readMessage, takeMessage } from '../session/messages.ts'
+import { formsOf, jsonAlone, PostReply } from './post-reply.ts'
+import { parseEventId } from '../session/replay.ts'
+import { duplicate, invalid, overLimit, unavailable } from '../protocol/replies.ts'
+import { noEvent, positionEvent, resumeFromPeer } from './resume.ts'
+import { revisionByName } from '../protocol/revisions.ts'
+import type { Origin } from '../../../kernel/define/call.ts'
+import type { Exchange, Overuse, Reply } from '../../../kernel/http/message/exchange.ts'
+import type { McpContext } from '../request/context.ts'
+import type { RpcMessage } from '../../../kernel/wire/jsonrpc.ts'
+import type { RequestMessage } from '../session/messages.ts'
+import type { Forms } from './post-reply.ts'
+import type { Peer, Session } from '../session/session.ts'
+
+export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+  const forms = formsOf(exchange.head.accept)
+  if (forms === undefined) return invalid(406, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`)
+  const { limits } = mcp.service
+  const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
+  if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
+  const { value } = parsed
+  const adopted = mcp.migration?.adopt(mcp.sessionIdOf(exchange), exchange)
+  if (adopted === undefined) return answerBody(mcp, exchange, value, forms)
+  return adopted.then(() => answerBody(mcp, exchange, value, forms), unavailable)
+}
+
+function answerBody(
+  mcp: McpContext, exchange: Exchange, value: unknown, forms: Forms,
+): Reply | Promise<Reply> {
+  if (Array.isArray(value)) return postBatch(mcp, exchange, value, withRoom(forms, exchange))
+  const message = readMessage(value, mcp.service.limits.maxNameBytes)
+  if (message.kind === 'malformed') return invalid(400, message.why, message.id)
+  const claim = message.kind === 'response' ? { method: undefined, params: undefined } : message
+  const id = message.kind === 'request' ? message.id : undefined
+
+  if (isModern(mcp, claim, exchange)) {
+    if (message.kind === 'response') return invalid(400, 'A response cannot be posted', message.id)
+    // Ids are the client's own and there is no session, so no notification can be acted on.
+    if (message.kind === 'notification') return { status: 202 }
+    const peer = modernHttpPeer(mcp, message, exchange)
+    if ('error' in peer) return errorReply(id, peer.error, peer.status)
+    return new PostReply(mcp, peer, withRoom(forms, exchange, message), message).run(exchange.origin)
+  }
+  if (message.kind === 'request' && message.method === 'initialize') return initialize(mcp, exchange, message)
+  const peer = legacyPeer(mcp, exchange)
+  if ('error' in peer) return errorReply(id, peer.error, peer.status)
+  if (message.kind !== 'request') return take(mcp, peer.session, [message])
+  if (peer.session?.isRunning(message.id) === true) return duplicate(message.id)
+  return new PostReply(mcp, peer, withRoom(forms, exchange, message), message).run(exchange.origin)
+}
+
+/** Where there is no room for a stream, a client that reads JSON gets the answer alone, if there is one. */
+function withRoom(forms: Forms, { streamObjection }: Exchange, message?: RequestMessage): Forms {
+  if (streamObjection === undefined || !forms.json || (message && isStreamed(message.method))) return forms
+  return jsonAlone
+}
+
+/** Takes what owes no answer, here or in the process that it is for. */
+function take(
+  mcp: McpContext, session: Session | undefined, messages: readonly RpcMessage[],
+): Reply | Promise<Reply> {
+  let passed: Promise<void> | undefined
+  for (const message of messages) {
+    if (takeMessage(session, message) || session === undefined) continue
+    const sent = mcp.migration?.pass(session, message)
+    if (sent !== undefined) passed = passed === undefined ? sent : Promise.all([passed, sent]).then(() => {})
+  }
+  return passed === undefined ? { status: 202 } : passed.then(() => ({ status: 202 }), unavailable)
+}
+
+function initialize(mcp: McpContext, exchange: Exchange, message: RequestMessage): Reply | Promise<Reply> {
+  const overuse = exchange.take('initialize', 1)
+  return isThenable(overuse) ? overuse.then((later) => begin(mcp, exchange, message, later))
+    : begin(mcp, exchange, message, overuse)
+}
+
+function begin(
+  mcp: McpContext, exchange: Exchange, { id, params }: RequestMessage, overuse: Overuse | undefined,
+): Reply {
+  if (overuse !== undefined) return overLimit(overuse, id)
+  const sessionId = mcp.sessionIdOf(exchange)
+  const owner = exchange.origin.principal.id
+  if (sessionId !== undefined && mcp.sessions.find(sessionId, owner) !== undefined) {
+    return invalid(400, 'This session has begun already; leave out Mcp-Session-Id to begin another', id)
+  }
+  const handshake = decodeInitialize(params)
+  if (typeof handshake === 'string') return errorReply(id, rpcError(INVALID_PARAMS, handshake), 200)
+  const hasSessions = mcp.options.sessions !== 'none'
+  const body = formatResult(id, initializeText(mcp, handshake.revision, hasSessions))
+  if (!hasSessions) return { status: 200, type: JSON_TYPE, body }
+  try {
+    const sealed = mcp.migration?.sessionId(owner, handshake)
+    const session = mcp.sessions.open(owner, handshake.revision, sealed)
+    session.settle(handshake)
+    return { status: 200, type: JSON_TYPE, body, headers: ['Mcp-Session-Id', session.id] }
+  } catch (error) {
+    return unavailable(error, id)
+  }
+}
+
+/** An array of messages, for the one revision that has them. */
+function postBatch(
+  mcp: McpContext, exchange: Exchange, values: readonly unknown[], forms: Forms,
+): Reply | Promise<Reply> {
+  const messages = readBatch(values, mcp.service.limits)
+  if (typeof messages === 'string') return invalid(400, messages)
+  if (messages.some((message) => 'method' in message && isModern(mcp, message, exchange))) {
+    return invalid(400, NO_BATCHES)
+  }
+  const peer = legacyPeer(mcp, exchange)
+  if ('error' in peer) return errorReply(undefined, peer.error, peer.status)
+  const objection = batchObjection(messages, peer.revision)
+  if (objection !== undefined) return invalid(400, objection)
+  return countBatch(exchange, messages, () => runBatch(mcp, exchange, messages, peer, forms))
+}
+
+function runBatch(
+  mcp: McpContext, exchange: Exchange, messages: readonly RpcMessage[], peer: Peer, forms: Forms,
+): Reply | Promise<Reply> {
+  const taken = take(mcp, peer.session, messages.filter((message) => message.kind !== 'request'))
+  const requests = requestsIn(messages)
+  if (requests.length === 0) return taken
+  // An answer that could not be passed on is sent again; the requests beside it are answered all the same.
+  if (isThenable(taken)) taken.catch(() => {})
+  for (const { id } of requests) if (peer.session?.isRunning(id) === true) return duplicate(id)
+  return new PostReply(mcp, peer, forms, requests).run(exchange.origin)
+}
+
+/** The session that GET and DELETE are about, or why there is none. */
+function sessionOf(mcp: McpContext, exchange: Exchange): Session | Reply {
+  const isModernOnly = revisionByName.get(exchange.head.mcpProtocolVersion)?.opening === 'each-request'
+  if (isModernOnly || mcp.options.sessions === 'none') {
+    return invalid(405, 'Only POST is answered here', undefined, ['Allow', 'POST'])
+  }
+  if (mcp.sessionIdOf(exchange) === undefined) {
+    return invalid(400, 'The Mcp-Session-Id header is missing; begin with initialize')
+  }
+  const peer = legacyPeer(mcp, exchange)
+  if ('error' in peer) return errorReply(undefined, peer.error, peer.status)
+  return peer.session!
+}
+
+/** `GET` or `DELETE /mcp`, once the session of the request is here. */
+export function withSession(
+  mcp: McpContext, handle: (mcp: McpContext, exchange: Exchange) => Reply | Promise<Reply>,
+  exchange: Exchange,
+): Reply | Promise<Reply> {
+  const adopted = mcp.migration?.adopt(mcp.sessionIdOf(exchange), exchange)
+  return adopted === undefined ? handle(mcp, exchange)
+    : adopted.then(() => handle(mcp, exchange), unavailable)
+}
+
+/** `GET /mcp`: the stream of a session, or the rest of one that was interrupted. */
+export function get(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+  if (acceptance(exchange.head.accept, EVENT_STREAM) === 0) {
+    return invalid(406, `Accept must allow ${EVENT_STREAM}`)
+  }
+  const session = sessionOf(mcp, exchange)
+  if ('status' in session) return session
+  // Whose last event had no id may write an empty one.
+  const lastEventId = onlyValue(exchange.header('last-event-id') ?? '')
+  if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
+  const { origin } = exchange
+  return lastEventId === '' ? openStandalone(session, origin) : resume(mcp, session, lastEventId, origin)
+}
+
+function resume(
+  mcp: McpContext, session: Session, lastEventId: string, origin: Origin,
+): Reply | Promise<Reply> {
+  const event = parseEventId(lastEventId)
+  if (event === undefined) return noEvent()
+  const { shared } = mcp.service
+  const stream = session.streamOf(event.stream)
+  if (stream === undefined || stream.hasLost(event.number)) {
+    const { node } = event
+    if (shared === undefined || node === undefined || node === shared.cluster.id) return noEvent()
+    const begin = (): Reply => openStandalone(session, origin)
+    return resumeFromPeer(mcp, shared, session, node, event, lastEventId, begin)
+  }
+  const first = shared === undefined ? '' : positionEvent(session, lastEventId)
+  return { status: 200, type: EVENT_STREAM, body: stream.source(event.number, first, origin) }
+}
+
+/**
+ * The stream for messages of a session that belong to no request. A client that opens another one has lost
+ * the first, often before this server could notice.
+ */
+function openStandalone(session: Session, origin: Origin): Reply {
+  // What its client has not read can still be resumed, for a while.
+  session.standalone?.finish()
+  const stream = session.openStream()
+  session.standalone = stream
+  session.outlet = stream
+  if (session.revision.primes) stream.send('')
+  return { status: 200, type: EVENT_STREAM, body: stream.source(0, '', origin) }
+}
+
+export function remove(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+  const session = sessionOf(mcp, exchange)
+  if ('status' in session) return session
+  // Another process that does not learn of the end would go on with the session.
+  const ended = mcp.migration?.end(session)
+  if (ended !== undefined) return ended.then(() => ({ status: 200 }), unavailable)
+  mcp.sessions.close(session)
+  return { status: 200 }
+}

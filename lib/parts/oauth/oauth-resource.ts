@@ -1,0 +1,11 @@
+/** The one resource that tokens are for. Spec: RFC 8707 §2. */
+import { isSameAddress } from '../../kernel/wire/uri.ts'
+import { OauthRefusal } from './oauth-refusal.ts'
+import type { OauthParameters } from './oauth-parameters.ts'
+
+/** Throws `OauthRefusal` where a request names another one. */
+export function requireResource(own: string, asked: OauthParameters): void {
+  const resource = asked.get('resource')
+  if (resource === undefined || isSameAddress(resource, own)) return
+  throw new OauthRefusal('invalid_target', `The resource here is ${own}`)
+}

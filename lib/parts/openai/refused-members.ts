@@ -1,0 +1,35 @@
+/**
+ * Members of a request that no agent can obey, and that its client would miss: they are refused by name, on
+ * chat completions and on Responses alike.
+ */
+import { isGiven } from '../../kernel/define/content.ts'
+import { wrongParam } from './openai-errors.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** `asksNothing`: whether a value asks for nothing after all. `only`: the one that is possible, if any. */
+export type RefusedMember = readonly [
+  name: string, asksNothing: (value: unknown, body: Members) => boolean, why: string, only?: string,
+]
+
+const NO_PROBABILITIES = 'an agent knows no probabilities'
+const INCLUDED = 'message.output_text.logprobs'
+
+const onBoth: readonly RefusedMember[] = [
+  ['logprobs', (value) => value === false, NO_PROBABILITIES, 'false'],
+  ['top_logprobs', (value) => value === 0, NO_PROBABILITIES, '0'],
+  ['include', (value) => !Array.isArray(value) || !value.includes(INCLUDED),
+    `${NO_PROBABILITIES}; leave "${INCLUDED}" out of it`],
+]
+
+/** Throws `Fault('invalid')` for the first one that a body has. */
+export function refuseMembers(body: Members, members: readonly RefusedMember[]): void {
+  for (const list of [onBoth, members]) {
+    for (const [name, asksNothing, why, only] of list) {
+      const value = body[name]
+      if (!isGiven(value) || asksNothing(value, body)) continue
+      if (only === undefined) throw wrongParam(name, `cannot be used: ${why}`, 'unsupported_parameter')
+      throw wrongParam(name, `must be ${only}, or left out: ${why}`, 'unsupported_value')
+    }
+  }
+}

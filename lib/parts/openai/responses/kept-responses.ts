@@ -1,0 +1,82 @@
+/**
+ * Responses that can be read again and gone on with: one entry of the store each, with the items of its
+ * conversation. One belongs to one principal; for every other it does not exist.
+ */
+import { keyOf } from '../../../kernel/store/store.ts'
+import {
+  decoded, isText, manyOf, optional, readStored, recordOf,
+} from '../../../kernel/store/stored-value.ts'
+import { andThen } from '../../../kernel/util/thenable.ts'
+import { formatJson } from '../../../kernel/wire/json.ts'
+import type { Service } from '../../../kernel/run/service.ts'
+import type { StoreKey } from '../../../kernel/store/store.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
+import type { ResponseItem } from './response-input.ts'
+
+export interface KeptResponse {
+  readonly response: ResponseItem
+  /** The input of the response. */
+  readonly input: readonly ResponseItem[]
+  /** All items of the conversation, the oldest first, its input and output among them. */
+  readonly items: readonly ResponseItem[]
+}
+
+const COLLECTION = 'responses'
+
+const areItems = manyOf(recordOf<ResponseItem>({ type: optional(isText), role: optional(isText) }))
+const isKept = recordOf<KeptResponse>({
+  response: recordOf({ id: isText, status: isText }), input: areItems, items: areItems,
+})
+
+function keyFor(owner: string, id: string): StoreKey {
+  return { collection: COLLECTION, owner: keyOf(owner), key: keyOf(id) }
+}
+
+/**
+ * `response`: its JSON text. `runMs`: how long it may still run. Throws, or rejects with, `Fault('busy')`
+ * where the store cannot be reached or has no room.
+ */
+export function keepResponse(
+  { responses: store, limits }: Service, owner: string, id: string, response: string,
+  { input, items }: Omit<KeptResponse, 'response'>, runMs = 0,
+): MaybePromise<void> {
+  const { conversationBytes, conversationIdleMs } = limits
+  const head = `{"response":${response},"input":${formatJson(input)},"items":`
+  const whole = `${head}${formatJson(items)}}`
+  const value = whole.length <= conversationBytes ? whole
+    : `${head}${formatJson(within(items, conversationBytes))}}`
+  return andThen(store.write(keyFor(owner, id), value, conversationIdleMs + runMs, 'any'), () => undefined)
+}
+
+/**
+ * Undefined where there is none; `length`: characters of what was read. Throws, or rejects with,
+ * `Fault('busy')`.
+ */
+export function readResponse(
+  { responses: store, log }: Service, owner: string, id: string,
+): MaybePromise<KeptResponse & { readonly length: number } | undefined> {
+  return andThen(store.read(keyFor(owner, id)), (entry) => {
+    const kept = readStored(COLLECTION, entry, decoded(isKept), log)
+    return kept && entry && { ...kept, length: entry.value.length }
+  })
+}
+
+/** False where there was none. */
+export function removeResponse(
+  { responses: store }: Service, owner: string, id: string,
+): MaybePromise<boolean> {
+  return store.remove(keyFor(owner, id), 'any')
+}
+
+/** The last items, of which at least the last remains, and what the user has said last. */
+function within(items: readonly ResponseItem[], maxBytes: number): readonly ResponseItem[] {
+  let bytes = 0
+  const first = items.findLastIndex((item) => {
+    bytes += formatJson(item).length
+    return bytes > maxBytes
+  })
+  const start = Math.min(first + 1, items.length - 1)
+  const said = items.findLastIndex(({ role }) => role === 'user')
+  // Without it there is nothing to go on with.
+  return said < start ? [...items.slice(said, said + 1), ...items.slice(start)] : items.slice(start)
+}

@@ -1,0 +1,236 @@
+/**
+ * Decodes the body of a response. Items become messages as chat completions have them, so that both read a
+ * conversation in one way. Throws `Fault('invalid')` with `param` and `code`.
+ * Spec: Open Responses 2026-04-24, Items; https://platform.openai.com/docs/api-reference/responses/create
+ */
+import { givenMembers, isGiven, isRecord } from '../../../kernel/define/content.ts'
+import { decodeFormat, decodeMessages } from '../chat-messages.ts'
+import { decodeTools, nameWithin } from '../chat-tools.ts'
+import { blockOfPart } from '../content-parts.ts'
+import { nameIn, wrongBody, wrongParam } from '../openai-errors.ts'
+import { refuseMembers } from '../refused-members.ts'
+import { chosenTools, mostCalls } from '../tool-choice.ts'
+import { OtherCalls } from './other-calls.ts'
+import type { JsonBounds } from '../../../kernel/wire/json.ts'
+import type { ClientTool, ToolChoice } from '../../../kernel/define/client-tool.ts'
+import type { OutputFormat } from '../output-format.ts'
+import type { ChatDialect } from '../chat-messages.ts'
+import type { RefusedMember } from '../refused-members.ts'
+import type { PassedOver } from '../../../floors/reply/passed-over.ts'
+import type { Conversation } from '../../../floors/reply/run-stream.ts'
+
+export type ResponseItem = Readonly<Record<string, unknown>>
+
+/** Reads compactions. */
+export interface CompactionOpener {
+  /** The items that one stands for; `at` says where it is. Throws `Fault('invalid')`. */
+  open(item: ResponseItem, at: string): readonly ResponseItem[]
+}
+
+export interface ResponseRequest {
+  /** The body, of which some members are shown again. */
+  readonly body: ResponseItem
+  readonly model: string
+  /** The items of this request. */
+  readonly input: readonly ResponseItem[]
+  readonly instructions: string | undefined
+  readonly previousId: string | undefined
+  readonly clientTools: readonly ClientTool[]
+  readonly toolChoice: ToolChoice
+  /** Calls of the client's tools that one answer may have. */
+  readonly maxCalls: number
+  readonly format: OutputFormat | undefined
+  readonly metadata: ResponseItem | undefined
+  readonly isStream: boolean
+  readonly isStored: boolean
+  readonly isBackground: boolean
+  /** False: an agent is not asked, as where a client only has its input kept. */
+  readonly isToGenerate: boolean
+}
+
+/** How messages are written that items were made of. */
+const dialect: ChatDialect = {
+  list: 'input', roles: 'user, assistant, system or developer', needsResults: true, isFlat: true,
+  calls: 'tool_calls', callId: 'tool_call_id',
+  blockOf: (part, at) => blockOfPart(part, at, 'input_text, input_image, input_audio or input_file'),
+}
+
+const never = (): boolean => false
+
+const refused: readonly RefusedMember[] = [
+  ['conversation', never, 'write previous_response_id, the id of the response before'],
+  ['prompt', never, 'no prompts are kept here; write the text as input'],
+  ['response_format', isOtherwiseSaid, 'write text.format, { "type", "name", "schema" }'],
+]
+
+function isOtherwiseSaid(format: unknown, { text }: ResponseItem): boolean {
+  return (isRecord(text) && isGiven(text['format'])) || (isRecord(format) && format['type'] === 'text')
+}
+
+export function decodeRequest(body: unknown): ResponseRequest {
+  if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "input"')
+  const { input, instructions, previous_response_id: previous, metadata, text } = body
+  const model = modelIn(body)
+  refuseMembers(body, refused)
+  requireInstructions(body)
+  // They are shown again.
+  for (const name of ['user', 'safety_identifier', 'prompt_cache_key']) {
+    if (typeof body[name] === 'string' && body[name] !== '') nameIn(body[name], name)
+  }
+  if (isGiven(metadata) && !isRecord(metadata)) throw wrongParam('metadata', 'must be an object')
+  if (isGiven(text) && !isRecord(text)) throw wrongParam('text', 'must be an object')
+  const [isStream, isBackground] = [isTrue(body, 'stream'), isTrue(body, 'background')]
+  const isStored = body['store'] !== false
+  if (isBackground && !isStored) throw wrongParam('store', 'must be true in the background')
+  const { clientTools, toolChoice } = chosenTools(decodeTools(body['tools'], true), body['tool_choice'])
+  return {
+    body, model, isStream, isStored, isBackground, isToGenerate: isTrue(body, 'generate', true),
+    input: itemsBehind(previous, input),
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+    previousId: isGiven(previous) ? nameIn(previous, 'previous_response_id') : undefined,
+    clientTools, toolChoice, maxCalls: mostCalls(body),
+    format: decodeFormat(isRecord(text) ? text['format'] : undefined, true),
+    metadata: isRecord(metadata) ? metadata : undefined,
+  }
+}
+
+/** What is to become one item: `input`, behind the items of a response before. */
+export function decodeCompaction(
+  body: unknown,
+): Pick<ResponseRequest, 'model' | 'input' | 'previousId'> {
+  if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "input"')
+  const { input, previous_response_id: previous } = body
+  const model = modelIn(body)
+  requireInstructions(body)
+  if (!isGiven(previous)) {
+    const items = itemsOf(input)
+    if (items.length === 0) throw wrongParam('input', 'has no items')
+    return { model, input: items, previousId: undefined }
+  }
+  const previousId = nameIn(previous, 'previous_response_id')
+  return { model, input: itemsBehind(previous, input), previousId }
+}
+
+/** Behind a response before there need be none. */
+function itemsBehind(previous: unknown, input: unknown): readonly ResponseItem[] {
+  return isGiven(previous) && !isGiven(input) ? [] : itemsOf(input)
+}
+
+function modelIn({ model }: ResponseItem): string {
+  if (typeof model === 'string' && model !== '') return model
+  throw wrongParam('model', 'must be the id of an agent; GET /v1/models lists them')
+}
+
+function requireInstructions({ instructions }: ResponseItem): void {
+  if (isGiven(instructions) && typeof instructions !== 'string') {
+    throw wrongParam('instructions', 'must be a string')
+  }
+}
+
+function isTrue(body: ResponseItem, name: string, usual = false): boolean {
+  const value = body[name] ?? usual
+  if (typeof value !== 'boolean') throw wrongParam(name, 'must be true or false')
+  return value
+}
+
+/** None of an empty input: clients send one to see whether there is an answer. */
+function itemsOf(input: unknown): readonly ResponseItem[] {
+  if (input === '') return []
+  if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
+  if (!Array.isArray(input)) throw wrongParam('input', 'must be a string or a list of items')
+  return input.map((item: unknown, index) => {
+    if (isRecord(item)) return givenMembers(item)
+    throw wrongParam(`input[${index}]`, 'must be an object')
+  })
+}
+
+/** What an agent gets of the items of the responses before, and of the present one; undefined: of nothing. */
+export function conversationOf(
+  instructions: string | undefined, before: readonly ResponseItem[], input: readonly ResponseItem[],
+  reader: CompactionOpener, bounds: JsonBounds, passed: PassedOver,
+): Conversation | undefined {
+  const { items, nameOf } = openedItems(before, input, reader)
+  const messages = messagesOf(items, nameOf)
+  if (messages.every((message) => message === undefined)) return undefined
+  const conversation = decodeMessages(messages, dialect, bounds, passed, nameOf)
+  if (instructions === undefined) return conversation
+  const history = [{ role: 'system' as const, content: instructions }, ...conversation.history]
+  return { ...conversation, history }
+}
+
+/** The items of a conversation that an agent can read. Throws `Fault('invalid')` for others. */
+export function readableItems(
+  before: readonly ResponseItem[], input: readonly ResponseItem[], reader: CompactionOpener,
+): readonly ResponseItem[] {
+  const { items, nameOf } = openedItems(before, input, reader)
+  const messages = messagesOf(items, nameOf)
+  return items.filter((_item, index) => messages[index] !== undefined)
+}
+
+/** All items in order, with what compactions stand for, and where each comes from. */
+function openedItems(
+  before: readonly ResponseItem[], input: readonly ResponseItem[], reader: CompactionOpener,
+): { readonly items: readonly ResponseItem[]; readonly nameOf: (index: number) => string } {
+  if (before.length === 0 && !input.some(({ type }) => type === 'compaction')) {
+    return { items: input, nameOf: (index) => `input[${index}]` }
+  }
+  const earlier = withCalls(before.flatMap((item) => (
+    item['type'] === 'compaction' ? reader.open(item, 'previous_response_id') : item
+  )))
+  const places: number[] = []
+  const later = input.flatMap((item, index) => {
+    const items = item['type'] === 'compaction' ? reader.open(item, `input[${index}]`) : [item]
+    for (const _ of items) places.push(index)
+    return items
+  })
+  const nameOf = (index: number): string => {
+    const place = places[index - earlier.length]
+    return place === undefined ? 'previous_response_id' : `input[${place}]`
+  }
+  return { items: [...earlier, ...later], nameOf }
+}
+
+/** Without the outputs whose calls are not kept any more. */
+function withCalls(items: readonly ResponseItem[]): readonly ResponseItem[] {
+  const calls = new Set(items.filter(({ type }) => type === 'function_call').map((item) => item['call_id']))
+  return items.filter(({ type, call_id: id }) => type !== 'function_call_output' || calls.has(id))
+}
+
+/** Items as messages of chat completions; undefined for one that says nothing to an agent. */
+function messagesOf(
+  items: readonly ResponseItem[], nameOf: (index: number) => string,
+): readonly (ResponseItem | undefined)[] {
+  const others = new OtherCalls()
+  return items.map((item, index) => messageOf(item, nameOf(index), others))
+}
+
+function messageOf(item: ResponseItem, at: string, others: OtherCalls): ResponseItem | undefined {
+  const { type = 'message', role, content, namespace } = item
+  switch (type) {
+    case 'message': return { role, content }
+    case 'function_call': {
+      const [id, name] = [textIn(item, 'call_id', at), textIn(item, 'name', at)]
+      const called = { name: nameWithin(namespace, name), arguments: item['arguments'] }
+      return { role: 'assistant', tool_calls: [{ id, type: 'function', function: called }] }
+    }
+    case 'function_call_output': {
+      if (others.has(item)) return others.messageOf(item)
+      const id = textIn(item, 'call_id', at)
+      // Clients write null for what gave nothing.
+      const { output = '' } = item
+      if (typeof output === 'string' || Array.isArray(output)) {
+        return { role: 'tool', tool_call_id: id, content: output }
+      }
+      throw wrongParam(`${at}.output`, 'must be a string or a list of parts')
+    }
+    case 'compaction_trigger': throw wrongParam(`${at}.type`, 'cannot be compaction_trigger: POST '
+      + '/v1/responses/compact makes one item of a conversation')
+    default: return others.messageOf(item)
+  }
+}
+
+function textIn(item: ResponseItem, member: string, at: string): string {
+  const value = item[member]
+  if (typeof value === 'string') return value
+  throw wrongParam(`${at}.${member}`, 'must be a string')
+}

@@ -1,0 +1,247 @@
+/**
+ * Responses: created, read, cancelled and deleted by their owner. One in the background is a task.
+ * Spec: https://platform.openai.com/docs/api-reference/responses
+ */
+import { text } from '../../../kernel/define/content.ts'
+import { Fault } from '../../../kernel/define/fault.ts'
+import { timeoutOf } from '../../../floors/conversations/answer-message.ts'
+import { cancelTaskRun, TaskRun } from '../../../floors/tasks/task-run.ts'
+import { isTerminal } from '../../../floors/tasks/task.ts'
+import { MAX_TIMER_MS } from '../../../kernel/util/clock.ts'
+import { andThen } from '../../../kernel/util/thenable.ts'
+import { formatJson } from '../../../kernel/wire/json.ts'
+import { JSON_TYPE } from '../../../kernel/wire/media.ts'
+import { openaiRefusal, requireModel, wrongParam } from '../openai-errors.ts'
+import { replyOnce } from '../../../floors/reply/idempotent-reply.ts'
+import { json, limitIn, valueIn } from '../../../floors/reply/reply.ts'
+import { CompactionReader, sealItems } from './compaction.ts'
+import { inputItemId, resolveReferences } from './item-references.ts'
+import { keepResponse, readResponse, removeResponse } from './kept-responses.ts'
+import { decodeCompaction, decodeRequest, readableItems } from './response-input.ts'
+import { idFor, secondsNow, usageOf } from './response-object.ts'
+import { ResponseRun } from './response-run.ts'
+import { absence, requireResponse, responseNow, responseTask, unknownResponse } from './response-state.ts'
+import { PIECES, streamResponse } from './response-stream.ts'
+import type { Agent, Group } from '../../../kernel/define/agent.ts'
+import type { Origin } from '../../../kernel/define/call.ts'
+import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
+import type { Service } from '../../../kernel/run/service.ts'
+import type { KeyHold } from '../../../floors/idempotency/idempotency.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
+import type { Seal } from '../../../kernel/wire/seal.ts'
+import type { KeptResponse } from './kept-responses.ts'
+import type { ResponseItem, ResponseRequest } from './response-input.ts'
+import type { AskedItems } from './response-run.ts'
+
+/** Answers a request for a response. Throws, or rejects with, a `Fault`. */
+export function createResponse(
+  service: Service, seal: Seal, { body, head, origin }: Exchange,
+): MaybePromise<Reply> {
+  const request = decodeRequest(valueIn(body, service))
+  const agent = requireModel(service, request.model, origin)
+  const { idempotencyKey: key } = head
+  const { isBackground, isStream } = request
+  const reply = key === undefined ? begin(service, seal, agent, request, origin)
+    : replyOnce(service, key, origin, openaiRefusal, {
+      identity: formatJson({ responses: body }),
+      timeoutMs: timeoutOf(service, agent),
+      isStream: isStream && !isBackground,
+      begin: (hold) => begin(service, seal, agent, request, origin, hold),
+    })
+  return isBackground && isStream ? andThen(reply, (begun) => asStream(service, begun, origin)) : reply
+}
+
+/** The events of a response that has begun in the background, instead of what it was then. */
+async function asStream(service: Service, begun: Reply, { principal, requestId }: Origin): Promise<Reply> {
+  if (begun.status !== 200) return begun
+  const { id } = JSON.parse(String(begun.body)) as { readonly id: string }
+  const { headers } = begun
+  return { ...await streamResponse(service, principal.id, id, -1, requestId), ...headers && { headers } }
+}
+
+function begin(
+  service: Service, seal: Seal, agent: Agent | Group, request: ResponseRequest, origin: Origin,
+  hold?: KeyHold,
+): MaybePromise<Reply> {
+  return andThen(askedItems(service, origin.principal.id, request), (asked): MaybePromise<Reply> => {
+    const run = new ResponseRun(service, seal, agent, request, asked, origin, hold)
+    if (request.isBackground) return beginTask(service, run)
+    return run.replyAs(request.isStream)
+  })
+}
+
+/** The items of the conversation before, and of a request. Throws, or rejects with, a `Fault`. */
+function askedItems(
+  service: Service, owner: string, request: Pick<ResponseRequest, 'previousId' | 'input'>,
+): MaybePromise<AskedItems> {
+  return andThen(itemsBefore(service, owner, request), (before) => (
+    andThen(resolveReferences(service, owner, request.input, before), ({ input, readLength }) => (
+      { before, input, readLength }
+    ))
+  ))
+}
+
+/** Answers with a conversation as one item. No model is asked. Rejects with a `Fault`. */
+export async function compactResponse(
+  service: Service, seal: Seal, { body, origin }: Exchange,
+): Promise<Reply> {
+  const request = decodeCompaction(valueIn(body, service))
+  requireModel(service, request.model, origin)
+  const owner = origin.principal.id
+  const { before, input } = await askedItems(service, owner, request)
+  const items = readableItems(before, input, new CompactionReader(seal, owner, service.limits))
+  const sealed = await sealItems(seal, owner, items)
+  return json({
+    id: idFor('resp'), object: 'response.compaction', created_at: secondsNow(),
+    output: [{ type: 'compaction', id: idFor('cmp'), encrypted_content: sealed }],
+    usage: usageOf({ inputTokens: 0, outputTokens: 0 }),
+  })
+}
+
+/** The items of the conversation that a request goes on with. */
+function itemsBefore(
+  service: Service, owner: string, { previousId }: Pick<ResponseRequest, 'previousId'>,
+): MaybePromise<readonly ResponseItem[]> {
+  if (previousId === undefined) return []
+  return andThen(readResponse(service, owner, previousId), (kept) => {
+    if (kept === undefined) {
+      const detail = { param: 'previous_response_id', code: 'previous_response_not_found' }
+      throw new Fault('invalid', absence(previousId), detail)
+    }
+    if (kept.response['status'] !== 'in_progress') return kept.items
+    return itemsAtEnd(service, owner, previousId, kept)
+  })
+}
+
+/** The items of a response in the background, however it ended. Rejects with a `Fault` while it runs. */
+async function itemsAtEnd(
+  service: Service, owner: string, id: string, kept: KeptResponse,
+): Promise<readonly ResponseItem[]> {
+  const { status } = await responseNow(service, owner, id, kept)
+  // Those that it had in the end, if it could keep them.
+  if (status !== 'in_progress') return (await readResponse(service, owner, id) ?? kept).items
+  const remedy = `GET /v1/responses/${id} tells when it is, and POST /v1/responses/${id}/cancel ends it`
+  throw new Fault('conflict', `The response '${id}' is not over yet; ${remedy}`, {
+    param: 'previous_response_id', code: null,
+  })
+}
+
+/** Runs a response as a task, and answers at once. */
+function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
+  const { call, id, runnable } = run
+  const { kind, id: name } = runnable
+  const owner = call.principal.id
+  service.tasks.check()
+  service.workload.check(call.origin)
+  const task = new TaskRun(service, call, {
+    can: () => false,
+    output: { event: run.event.bind(run), artifact: call.keepArtifact.bind(call) },
+  })
+  const response = run.begun()
+  const begin = { input: run.input, items: run.itemsSoFar }
+  // Not for ever, even where the run may take that long: what a client makes us keep makes room.
+  const runMs = Math.min(timeoutOf(service, runnable), MAX_TIMER_MS)
+  const kept = keepResponse(service, owner, id, response, begin, runMs)
+  const work = async (): Promise<void> => {
+    try {
+      await run.run((line) => task.piece(PIECES, text(line), true, false))
+      task.complete({})
+    } catch (error) {
+      // It is kept before the task has ended, and may be forgotten.
+      await run.keepFailed(error)
+      task.fail(error)
+    }
+  }
+  const begun = andThen(kept, () => task.begin({
+    id, owner, protocol: 'http', runnable: { kind, name }, contextId: id,
+    sessionId: undefined, ttlMs: undefined,
+  }))
+  return andThen(begun, () => {
+    // The client may leave: its request is answered.
+    void work()
+    return { status: 200, type: JSON_TYPE, body: response }
+  })
+}
+
+/** A response as it stands, or its events. Each of these rejects with a `Fault`. */
+export async function getResponse(service: Service, exchange: Exchange): Promise<Reply> {
+  const asked = new URLSearchParams(exchange.query)
+  const [owner, id] = [ownerOf(exchange), idIn(exchange)]
+  if (asked.get('stream') === 'true') {
+    return streamResponse(service, owner, id, startIn(asked), exchange.origin.requestId)
+  }
+  return json(await responseNow(service, owner, id, await requireResponse(service, owner, id)))
+}
+
+/** The number of the event behind which a stream begins. */
+function startIn(asked: URLSearchParams): number {
+  const text = asked.get('starting_after')
+  if (text === null) return -1
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw wrongParam('starting_after', 'must be the sequence_number of an event, a whole number')
+}
+
+/** Cancels a response that runs in the background; one that has ended stays as it is. */
+export async function cancelResponse(service: Service, exchange: Exchange): Promise<Reply> {
+  const kept = await requireResponse(service, ownerOf(exchange), idIn(exchange))
+  if (kept.response['background'] !== true) {
+    throw new Fault('invalid', 'Only a response with "background": true can be cancelled; to end another, '
+      + 'close its connection')
+  }
+  await cancelRunning(service, exchange)
+  const response = await responseNow(service, ownerOf(exchange), idIn(exchange), kept)
+  if (response['status'] === 'cancelled') {
+    // Its task will be forgotten.
+    await keepResponse(service, ownerOf(exchange), idIn(exchange), formatJson(response), kept)
+  }
+  return json(response)
+}
+
+/** Removes a response; one that runs is cancelled. */
+export async function deleteResponse(service: Service, exchange: Exchange): Promise<Reply> {
+  const id = idIn(exchange)
+  await cancelRunning(service, exchange)
+  if (!await removeResponse(service, ownerOf(exchange), id)) throw unknownResponse(id)
+  return json({ id, object: 'response', deleted: true })
+}
+
+/** The input of a response, the last item first. */
+export async function listInputItems(service: Service, exchange: Exchange): Promise<Reply> {
+  const asked = new URLSearchParams(exchange.query)
+  const limit = limitIn(asked, (demand) => wrongParam('limit', demand))
+  const order = asked.get('order') ?? 'desc'
+  if (order !== 'asc' && order !== 'desc') throw wrongParam('order', 'must be asc or desc')
+  const { input } = await requireResponse(service, ownerOf(exchange), idIn(exchange))
+  // Those of the client need not differ, and a page ends with one.
+  const items = input.map((item, index) => ({ ...asItem(item), id: inputItemId(idIn(exchange), index) }))
+  if (order === 'desc') items.reverse()
+  const after = asked.get('after')
+  const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
+  if (after !== null && from === 0) throw wrongParam('after', 'must be the last_id of a page')
+  const data = items.slice(from, from + limit)
+  return json({
+    object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null,
+    has_more: from + limit < items.length,
+  })
+}
+
+/** A message as responses show it: its text is a part. */
+function asItem(item: ResponseItem): ResponseItem {
+  const { type = 'message', content, role } = item
+  if (type !== 'message' || typeof content !== 'string') return { ...item, type }
+  const part = role === 'assistant' ? 'output_text' : 'input_text'
+  return { ...item, type, status: 'completed', content: [{ type: part, text: content }] }
+}
+
+async function cancelRunning(service: Service, exchange: Exchange): Promise<void> {
+  const task = await responseTask(service, ownerOf(exchange), idIn(exchange))
+  if (task !== undefined && !isTerminal(task.status.state)) await cancelTaskRun(service, task)
+}
+
+function ownerOf({ origin: { principal } }: Exchange): string {
+  return principal.id
+}
+
+function idIn({ params }: Exchange): string {
+  return params.get('response') ?? ''
+}

@@ -1,0 +1,85 @@
+/**
+ * Which of its tools a client of OpenAI wants to be called. A function is named as in chat completions or as
+ * in Responses, whichever of the two is asked.
+ * Spec: https://platform.openai.com/docs/guides/function-calling, Tool choice
+ */
+import { isGiven, isRecord } from '../../kernel/define/content.ts'
+import { show } from '../../kernel/define/validate.ts'
+import { nameWithin } from './chat-tools.ts'
+import { wrongParam } from './openai-errors.ts'
+import type { Call } from '../../kernel/define/call.ts'
+import type { Answer } from '../../kernel/define/answer.ts'
+import type { ClientTool, MadeToolCall } from '../../kernel/define/client-tool.ts'
+import type { Fault } from '../../kernel/define/fault.ts'
+import type { Log } from '../../kernel/define/log.ts'
+
+type Asked = Pick<Call, 'clientTools' | 'toolChoice'>
+
+const FORMS = 'must be "auto", "none", "required", a function that is named, or allowed_tools'
+
+/** The tools that may be called, and whether one must be. Throws `Fault('invalid')`. */
+export function chosenTools(tools: readonly ClientTool[], choice: unknown): Asked {
+  if (!isGiven(choice) || choice === 'auto') return { clientTools: tools, toolChoice: 'auto' }
+  if (choice === 'none') return { clientTools: [], toolChoice: 'none' }
+  if (choice === 'required') return required(tools)
+  if (!isRecord(choice)) throw wrong(FORMS)
+  if (choice['type'] === 'function') {
+    const tool = toolNamed(choice, tools)
+    return { clientTools: [tool], toolChoice: { name: tool.name } }
+  }
+  const { type } = choice
+  if (type !== 'allowed_tools') {
+    throw wrong(`${FORMS}: no tools of the type ${show(type)} are known here`, 'unsupported_value')
+  }
+  const { mode, tools: names } = isRecord(choice['allowed_tools']) ? choice['allowed_tools'] : choice
+  if (mode !== 'auto' && mode !== 'required') throw wrong('needs the mode "auto" or "required"')
+  if (!Array.isArray(names)) throw wrong('needs tools, a list of functions that are named')
+  // Those of other types are of nobody here, as in the list of all tools.
+  const named = names.filter((one: unknown) => isRecord(one) && one['type'] === 'function')
+  const allowed = new Set(named.map((one) => toolNamed(one, tools)))
+  const clientTools = tools.filter((tool) => allowed.has(tool))
+  return mode === 'required' ? required(clientTools) : { clientTools, toolChoice: mode }
+}
+
+/**
+ * How many calls of the client's tools one answer may have. What an agent calls by itself is not counted: the
+ * client sees none of it. Throws `Fault('invalid')`.
+ */
+export function mostCalls(body: Readonly<Record<string, unknown>>): number {
+  const isParallel = body['parallel_tool_calls'] ?? true
+  const most = body['max_tool_calls'] ?? Infinity
+  if (typeof isParallel !== 'boolean') throw wrongParam('parallel_tool_calls', 'must be true or false')
+  if (most !== Infinity && !(Number.isSafeInteger(most) && Number(most) > 0)) {
+    throw wrongParam('max_tool_calls', 'must be a whole number of at least 1')
+  }
+  return isParallel ? Number(most) : 1
+}
+
+/** The first of an answer's calls, as many as the client takes: what they gave comes back to the agent. */
+export function callsOf(
+  { toolCalls = [] }: Answer, maxCalls: number, log: Log, request: string,
+): readonly MadeToolCall[] {
+  if (toolCalls.length <= maxCalls) return toolCalls
+  log('info', `An answer calls ${toolCalls.length} tools where its client takes ${maxCalls} at a time; the `
+    + 'first go out', { request })
+  return toolCalls.slice(0, maxCalls)
+}
+
+function required(tools: readonly ClientTool[]): Asked {
+  if (tools.length > 0) return { clientTools: tools, toolChoice: 'required' }
+  throw wrong('is required, and there is no function among the tools that it could be')
+}
+
+function toolNamed(choice: unknown, tools: readonly ClientTool[]): ClientTool {
+  const members = isRecord(choice) ? choice : {}
+  const { name, namespace } = isRecord(members['function']) ? members['function'] : members
+  const called = nameWithin(namespace, name)
+  const tool = tools.find((one) => one.name === called)
+  if (tool !== undefined) return tool
+  throw wrong(typeof name === 'string' ? `names ${show(name)}, which is no function among the tools`
+    : 'needs the name of a function')
+}
+
+function wrong(demand: string, code = 'invalid_value'): Fault {
+  return wrongParam('tool_choice', demand, code)
+}

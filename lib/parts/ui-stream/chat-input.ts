@@ -1,0 +1,132 @@
+/**
+ * Decodes what the AI SDK's chat sends: its messages, each with its parts. Throws `Fault('invalid')` for the
+ * first thing that is wrong, but for earlier messages: no user can mend those.
+ * Spec: AI SDK 5 to 7, UIMessage and ChatTransport.
+ */
+import { attachmentOf, givenMembers, isRecord, linesOf, text } from '../../kernel/define/content.ts'
+import { CONVERSATION_ID } from '../../floors/conversations/conversation-page.ts'
+import { unseen } from '../../kernel/define/validate.ts'
+import { isName } from '../../kernel/wire/bounded.ts'
+import { formatJson } from '../../kernel/wire/json.ts'
+import { clientToolsIn, resultMessage } from '../openai/chat-tools.ts'
+import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
+import { readDataUrl } from '../../floors/reply/data-url.ts'
+import type { ChatMessage } from '../../kernel/define/chat.ts'
+import type { ClientToolResult } from '../../kernel/define/client-tool.ts'
+import type { Content } from '../../kernel/define/content.ts'
+import type { PassedOver } from '../../floors/reply/passed-over.ts'
+import type { AgentInput } from '../../floors/reply/run-stream.ts'
+
+export interface ChatInput extends AgentInput {
+  /** Whether the answer goes on with a message that the chat has. */
+  readonly isContinued: boolean
+}
+
+const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
+  ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'],
+])
+
+/** Types of parts that a front end shows or keeps, and that are no part of what its user says. */
+const unsaid: ReadonlySet<unknown> = new Set([
+  'custom', 'dynamic-tool', 'reasoning', 'reasoning-file', 'step-start', 'steering-message',
+])
+/** The same, each with a name behind it. */
+const NAMED_UNSAID = /^(?:data|tool|source)-/
+
+export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
+  if (!isRecord(body) || !Array.isArray(body['messages'])) {
+    throw wrongBody('must be a JSON object with "messages", each with "role" and "parts"')
+  }
+  const { id, messages, tools, trigger: _trigger, messageId: _messageId, ...more } = body
+  const all: readonly unknown[] = Array.isArray(messages) ? messages : []
+  const last = all.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
+  if (all.length === 0) throw wrongParam('messages', 'is empty; it needs a message, as one of the role user')
+  const history: ChatMessage[] = []
+  const results = new Map<string, ClientToolResult>()
+  for (let index = 0; index < all.length; index++) {
+    if (index === last) continue
+    const at = `messages[${index}]`
+    const { role: name, parts } = isRecord(all[index]) ? membersIn(all[index]) : {}
+    const role = roles.get(name)
+    if (role === undefined || parts === undefined) {
+      passed.add(at, role === undefined ? 'has no role that is known' : 'has no parts')
+      continue
+    }
+    const called = parts.flatMap((part, place) => resultIn(part, `${at}.parts[${place}]`, passed))
+    for (const { isOurs, ...result } of called) if (index > last && !isOurs) results.set(result.id, result)
+    const content = linesOf(parts.flatMap(textIn))
+    if (content !== '') history.push({ role, content })
+    if (index < last) history.push(...called.map(resultMessage))
+  }
+  // Without a user message the agent begins.
+  const { parts } = last < 0 ? { parts: [] } : membersIn(all[last])
+  if (parts === undefined) throw wrongParam(`messages[${last}].parts`, 'must be a list')
+  const message: Content[] = []
+  parts.forEach((part, index) => {
+    const block = blockOf(part, `messages[${last}].parts[${index}]`)
+    if (block !== undefined) message.push(block)
+  })
+  const chatId = typeof id === 'string' && CONVERSATION_ID.test(id) ? id : undefined
+  return {
+    protocol: 'http', sessionId: chatId, conversationId: chatId, isNamed: chatId !== undefined,
+    isContinued: all.slice(last + 1).some((one) => isRecord(one) && one['role'] === 'assistant'),
+    prompt: linesOf(message),
+    message, history, metadata: givenMembers(more),
+    clientTools: clientToolsIn(tools), clientToolResults: results.size === 0 ? [] : [...results.values()],
+  }
+}
+
+/** The parts of a message; those of before AI SDK 5 are a text. */
+function membersIn(
+  message: unknown,
+): { readonly role?: unknown; readonly parts?: readonly unknown[] | undefined } {
+  const { role, parts, content } = message as Readonly<Record<string, unknown>>
+  if (Array.isArray(parts)) return { role, parts }
+  return { role, parts: typeof content === 'string' ? [text(content)] : undefined }
+}
+
+function textIn(part: unknown): readonly Content[] {
+  const { type, text: written } = isRecord(part) ? part : {}
+  return type === 'text' && typeof written === 'string' ? [text(written)] : []
+}
+
+/** The result of a tool; `isOurs`: the agent has called it itself. */
+function resultIn(
+  part: unknown, at: string, passed: PassedOver,
+): readonly (ClientToolResult & { readonly isOurs: boolean })[] {
+  const { type, toolName, toolCallId: id, state, input, output, errorText, providerExecuted } = (
+    isRecord(part) ? part : {}
+  )
+  const isTool = type === 'dynamic-tool' || (typeof type === 'string' && type.startsWith('tool-'))
+  if (!isTool || (state !== 'output-available' && state !== 'output-error')) return []
+  const name = type === 'dynamic-tool' ? toolName : type.slice('tool-'.length)
+  if (typeof id !== 'string' || id === '' || typeof name !== 'string' || name === '') {
+    passed.add(at, 'is a tool without an id or a name')
+    return []
+  }
+  for (const one of [id, name]) nameIn(one, `A tool of ${at}`)
+  const value = state === 'output-error' ? errorText : output
+  const result = typeof value === 'string' ? value : formatJson(value) ?? ''
+  return [{ id, name, args: isRecord(input) ? input : {}, result, isOurs: providerExecuted === true }]
+}
+
+/** Undefined for what is for the front end alone. */
+function blockOf(part: unknown, at: string): Content | undefined {
+  const { type, text: written, mediaType, url, filename } = isRecord(part) ? part : {}
+  if (type === 'text') {
+    if (typeof written !== 'string') throw wrongParam(`${at}.text`, 'must be a string')
+    return text(written)
+  }
+  if (unsaid.has(type) || (typeof type === 'string' && NAMED_UNSAID.test(type))) return undefined
+  if (type !== 'file') throw wrongParam(`${at}.type`, `must be text or file${unseen(type)}`)
+  if (typeof url !== 'string' || !isName(mediaType)) {
+    throw wrongParam(at, 'must be a file with "url" and "mediaType"')
+  }
+  const name = nameIn(filename || 'file', `${at}.filename`)
+  const held = readDataUrl(url)
+  if (held === undefined) {
+    return { type: 'resource_link', uri: nameIn(url, `${at}.url`), name, mimeType: mediaType }
+  }
+  if (!held.data) throw wrongParam(`${at}.url`, 'must be an address, or a data URI with base64')
+  return attachmentOf(held.data, mediaType, name)
+}

@@ -1,0 +1,101 @@
+/** The chats of one server: a message is answered, its stream read again, its run stopped. */
+import { timeoutOf } from '../../floors/conversations/answer-message.ts'
+import { andThen } from '../../kernel/util/thenable.ts'
+import { formatJson } from '../../kernel/wire/json.ts'
+import { problemReply } from '../../kernel/wire/problem.ts'
+import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
+import { replyOnce } from '../../floors/reply/idempotent-reply.ts'
+import { countedCall, valueIn } from '../../floors/reply/reply.ts'
+import { PassedOver } from '../../floors/reply/passed-over.ts'
+import { decodeChatInput } from './chat-input.ts'
+import { chatKey, ChatStreams } from './chat-streams.ts'
+import { PeerChats } from './peer-chats.ts'
+import { dismissalOf, UiRun } from './ui-run.ts'
+import type { Agent, Group } from '../../kernel/define/agent.ts'
+import type { Origin } from '../../kernel/define/call.ts'
+import type { Exchange, Reply, Source } from '../../kernel/http/message/exchange.ts'
+import type { Service } from '../../kernel/run/service.ts'
+import type { KeyHold } from '../../floors/idempotency/idempotency.ts'
+import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { ChatInput } from './chat-input.ts'
+
+const HEADERS = ['X-Vercel-AI-UI-Message-Stream', 'v1']
+
+/** Each of its methods throws, or rejects with, a `Fault`. */
+export class Chats {
+  readonly #service: Service
+  readonly #streams: ChatStreams
+  /** Undefined: there are none, or nobody could come back there. */
+  readonly #peers: PeerChats | undefined
+
+  constructor(service: Service) {
+    const { limits, shared } = service
+    this.#service = service
+    this.#streams = new ChatStreams(limits)
+    if (shared !== undefined && limits.resumeMs > 0) {
+      this.#peers = new PeerChats(service, shared, this.#streams)
+    }
+  }
+
+  /** Streams that can be read again, and the bytes of the long ones. */
+  get status(): { readonly count: number; readonly bytes: number } {
+    return { count: this.#streams.size, bytes: this.#streams.budget.held }
+  }
+
+  answer(agent: Agent | Group, { head, body, origin }: Exchange): MaybePromise<Reply> {
+    const passed = new PassedOver()
+    const input = decodeChatInput(valueIn(body, this.#service), passed)
+    passed.report(this.#service.log, origin)
+    const { idempotencyKey: key } = head
+    if (key === undefined) return this.#begin(agent, input, origin)
+    return replyOnce(this.#service, key, origin, problemReply, {
+      identity: formatJson({ ui: agent.id, body }),
+      timeoutMs: timeoutOf(this.#service, agent),
+      isStream: true,
+      headers: HEADERS,
+      begin: (hold) => this.#begin(agent, input, origin, hold),
+    })
+  }
+
+  /** The stream of a chat from its begin, where there is one. It counts as a call. */
+  resume(agent: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
+    const { params, origin: { principal } } = exchange
+    const chat = chatKey(agent, params.get('chat') ?? '', principal)
+    return countedCall(exchange, () => {
+      const source = this.#streams.find(chat)?.source() ?? this.#peers?.read(principal.id, chat)
+      return andThen(source, (found) => found === undefined ? { status: 204 } : streamed(reading(found)))
+    })
+  }
+
+  /** Ends the run of a chat, whoever reads it. */
+  stop(agent: Agent | Group, { params, origin: { principal } }: Exchange): MaybePromise<Reply> {
+    const chat = chatKey(agent, params.get('chat') ?? '', principal)
+    const stream = this.#streams.find(chat)
+    stream?.stop('The client has stopped the chat')
+    const stopped = stream === undefined ? this.#peers?.stop(principal.id, chat) : undefined
+    return andThen(stopped, () => ({ status: 204 }))
+  }
+
+  close(): void { this.#streams.close() }
+
+  #begin(agent: Agent | Group, input: ChatInput, origin: Origin, hold?: KeyHold): Reply {
+    const run = new UiRun(this.#service, agent, input, origin, this.#streams, hold)
+    this.#service.workload.check(origin)
+    const { conversationId: chatId } = input
+    if (chatId !== undefined && (this.#streams.size > 0 || this.#peers !== undefined)) {
+      const chat = chatKey(agent, chatId, origin.principal)
+      this.#streams.replace(chat)
+      this.#peers?.begin(origin.principal.id, chat, agent)
+    }
+    return streamed(run)
+  }
+}
+
+/** A stream that is read again. */
+function reading(source: Source): Source {
+  return { open: (sink) => source.open(sink), dismissal: dismissalOf }
+}
+
+function streamed(body: Source): Reply {
+  return { status: 200, type: EVENT_STREAM, headers: HEADERS, body }
+}

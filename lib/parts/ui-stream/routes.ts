@@ -1,0 +1,40 @@
+/** The paths for the chat of the AI SDK. */
+import { Later } from '../../kernel/util/later.ts'
+import { describedBy } from '../http/catalog.ts'
+import { requireAgent, runEndpoints } from '../http/routes.ts'
+import { endpoint, hasAgents } from '../../floors/reply/reply.ts'
+import type { Endpoint } from '../../kernel/http/message/exchange.ts'
+import type { Service } from '../../kernel/run/service.ts'
+import type { Chats } from './chats.ts'
+
+const module = new Later(() => import('./chats.ts'))
+
+export interface UiRoutes {
+  readonly endpoints: readonly Endpoint[]
+  status(): Chats['status']
+  /** For a server that has closed. */
+  close(): void
+}
+
+export function uiRoutes(service: Service): UiRoutes {
+  let made: Chats | undefined
+  const chats = (): Chats => made ??= new module.loaded.Chats(service)
+  const posts = runEndpoints(service, 'ui-stream', module.load, (agent, exchange) => (
+    chats().answer(agent, exchange)
+  ))
+  const streams = posts.flatMap(({ path }) => (['GET', 'DELETE'] as const).map((method) => endpoint(service, {
+    method,
+    path: `${path}/{chat}/stream`,
+    describe: describedBy(method.toLowerCase(), method === 'GET' ? 'resumeUiStream' : 'stopUiStream'),
+    isOffered: hasAgents(service),
+    load: module.load,
+    work: (exchange) => (
+      chats()[method === 'GET' ? 'resume' : 'stop'](requireAgent(service, exchange), exchange)
+    ),
+  })))
+  return {
+    endpoints: [...posts, ...streams],
+    status: () => made?.status ?? { count: 0, bytes: 0 },
+    close: () => made?.close(),
+  }
+}

@@ -1,0 +1,169 @@
+/** What buckets hold, and where a shared store does not answer as it should. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Buckets, SharedBuckets } from '../../../lib/kernel/http/access/buckets.ts'
+import { createRateLimits, FailedIdentifications } from '../../../lib/kernel/http/access/rate.ts'
+import type { SharedPlace } from '../../../lib/kernel/http/access/buckets.ts'
+
+/** Ten calls a second, eighty at once. */
+const QUOTA = { burst: 80, perMinute: 600 }
+const BURST_MS = 8_000
+const WALL = 1_700_000_000_000
+
+interface Asked { reads: number; writes: number }
+
+/** A store whose entry is always another, by so many milliseconds ahead of the clock. */
+function contested(aheadMs: number, asked: Asked): SharedPlace {
+  return {
+    isUnavailable: false,
+    read() {
+      asked.reads++
+      return Promise.resolve({ key: '', value: String(WALL + aheadMs), version: asked.reads })
+    },
+    write() {
+      asked.writes++
+      return Promise.resolve(undefined)
+    },
+  }
+}
+
+test('a token flows in at its very millisecond', () => {
+  const buckets = new Buckets({ burst: 1, perMinute: 60 })
+  assert.deepEqual(buckets.take('a', 1, 0), { allowed: true, remaining: 0, resetMs: 1_000 })
+  assert.deepEqual(buckets.take('a', 1, 999), { allowed: false, remaining: 0, resetMs: 1 })
+  assert.equal(buckets.lacking('a', 999), 1)
+  assert.equal(buckets.lacking('a', 1_000), 0)
+  assert.deepEqual(buckets.take('a', 1, 1_000), { allowed: true, remaining: 0, resetMs: 1_000 })
+  // The rounding of a clock is no debt.
+  assert.equal(buckets.take('a', 1, 1_999.9995).allowed, true)
+})
+
+test('what costs more than a bucket takes a whole one', () => {
+  const buckets = new Buckets({ burst: 5, perMinute: 60 })
+  assert.deepEqual(buckets.take('a', 100, 0), { allowed: true, remaining: 0, resetMs: 5_000 })
+  assert.equal(buckets.take('a', 1, 999).allowed, false)
+  assert.equal(buckets.take('a', 100, 4_999).allowed, false)
+  assert.equal(buckets.take('a', 100, 5_000).allowed, true)
+})
+
+test('a refused call takes nothing', () => {
+  const buckets = new Buckets({ burst: 2, perMinute: 60 })
+  buckets.take('a', 1, 0)
+  for (let n = 0; n < 5; n++) assert.equal(buckets.take('a', 2, 0).allowed, false)
+  assert.equal(buckets.take('a', 1, 0).allowed, true)
+})
+
+test('all buckets of a process together have 8 MiB', async () => {
+  const key = (n: number): string => `${n}${'x'.repeat(1_000_000)}`
+  const buckets = new Buckets(QUOTA)
+  const place: SharedPlace = {
+    isUnavailable: false, read: () => Promise.resolve(undefined), write: () => Promise.resolve(1),
+  }
+  const shared = new SharedBuckets('calls', QUOTA, place, () => WALL)
+  for (let n = 0; n < 8; n++) {
+    buckets.take(key(n), 1, 0)
+    await shared.take(key(n), 1, 0)
+  }
+  assert.deepEqual([buckets.size, shared.size], [4, 4])
+})
+
+test('a store that cannot be reached is not asked', () => {
+  const place: SharedPlace = { isUnavailable: true, read: () => assert.fail(), write: () => assert.fail() }
+  const shared = new SharedBuckets('calls', { burst: 2, perMinute: 60 }, place, () => WALL)
+  const taken = [1, 2, 3].map(() => shared.take('a', 1, 0))
+  assert.deepEqual(taken.map((one) => 'allowed' in one && one.allowed), [true, true, false])
+})
+
+test('an eighth of the burst is reserved at a time, and is spent or lost without the store', async () => {
+  let wall = WALL
+  let writes = 0
+  const place: SharedPlace = {
+    isUnavailable: false,
+    read: () => Promise.resolve(undefined),
+    write: () => Promise.resolve(++writes),
+  }
+  const shared = new SharedBuckets('calls', QUOTA, place, () => wall)
+  for (let n = 0; n < 10; n++) await shared.take('a', 1, 0)
+  assert.equal(writes, 1)
+  await shared.take('a', 1, 0)
+  assert.equal(writes, 2)
+  wall += BURST_MS - 1
+  await shared.take('a', 1, 0)
+  assert.equal(writes, 2)
+  // They would have flowed in by now, so they are no more.
+  wall += 1
+  await shared.take('a', 1, 0)
+  assert.equal(writes, 3)
+})
+
+test('who loses each race gives up after eight, and counts alone', async () => {
+  const asked = { reads: 0, writes: 0 }
+  const shared = new SharedBuckets('calls', QUOTA, contested(0, asked), () => WALL)
+  assert.equal((await shared.take('a', 1, 0)).allowed, true)
+  assert.deepEqual(asked, { reads: 8, writes: 8 })
+})
+
+test('an entry more than a minute ahead of a full bucket is of a clock that is off', async () => {
+  for (const [aheadMs, isBelieved] of [[BURST_MS + 60_000, true], [BURST_MS + 60_001, false]] as const) {
+    const asked = { reads: 0, writes: 0 }
+    const shared = new SharedBuckets('calls', QUOTA, contested(aheadMs, asked), () => WALL)
+    assert.equal((await shared.take('a', 1, 0)).allowed, !isBelieved)
+    assert.deepEqual(asked, { reads: 1, writes: 1 })
+  }
+})
+
+test('what a limit says is in whole seconds, and of its own kind', () => {
+  let now = 0
+  const clock = { monotonic: () => now, wall: () => WALL }
+  const limits = createRateLimits({ perMinute: 60, burst: 2, initializePerMinute: 1 }, undefined, clock)
+  const policy = ['RateLimit-Policy', '"calls";q=2;w=2']
+  assert.deepEqual(limits.take('call', 'a', 1), {
+    headers: [...policy, 'RateLimit', '"calls";r=1;t=1'], overuse: undefined,
+  })
+  limits.take('call', 'a', 1)
+  now = 1
+  const headers = [...policy, 'RateLimit', '"calls";r=0;t=1']
+  assert.deepEqual(limits.take('call', 'a', 1), {
+    headers,
+    overuse: { detail: 'Too many calls; try again in 1 s', headers: ['Retry-After', '1', ...headers] },
+  })
+  const handshake = limits.take('initialize', 'a', 1)
+  assert.ok(handshake !== undefined && 'overuse' in handshake && handshake.overuse === undefined)
+  const another = limits.take('initialize', 'a', 1)
+  assert.match(String(another && 'overuse' in another && another.overuse?.detail), /^Too many handshakes/)
+  assert.equal(createRateLimits({ perMinute: 60 }).take('initialize', 'a', 1), undefined)
+  assert.equal(createRateLimits({ initializePerMinute: 60 }).take('call', 'a', 1), undefined)
+})
+
+test('options of a limit are whole numbers above zero', () => {
+  for (const wrong of [0, -1, 1.5, NaN, Infinity, '60', null]) {
+    const options = { perMinute: wrong } as never
+    assert.throws(() => createRateLimits(options), { name: 'TypeError', message: /rateLimit\.perMinute is / })
+  }
+  assert.throws(() => createRateLimits({}), /limits nothing/)
+  assert.throws(() => createRateLimits({ burst: 5 }), /burst alone limits nothing/)
+  for (const fine of [{ perMinute: 1 }, { initializePerMinute: 1 }, { perMinute: 1, burst: undefined }]) {
+    assert.ok(createRateLimits(fine))
+  }
+})
+
+test('wrong keys are told of once a minute, in the log', () => {
+  let now = 0
+  const logged: unknown[] = []
+  const failures = new FailedIdentifications(1, (...line) => { logged.push(line) }, () => now)
+  const guess = (): number => [1, 2, 3].map(() => failures.count('10.0.0.1')).filter((one) => one).length
+  assert.equal(guess(), 1)
+  assert.equal(logged.length, 1)
+  assert.throws(() => failures.check('10.0.0.1'), /try again in 60 s|try again in 120 s/)
+  now = 59_999
+  assert.throws(() => failures.check('10.0.0.1'))
+  assert.equal(logged.length, 1)
+  now = 60_000
+  guess()
+  assert.equal(logged.length, 2)
+  failures.check(undefined)
+  assert.equal(failures.count(undefined), undefined)
+  const unlimited = new FailedIdentifications(Infinity, () => assert.fail(), () => now)
+  for (let n = 0; n < 100; n++) assert.equal(unlimited.count('10.0.0.1'), undefined)
+  unlimited.check('10.0.0.1')
+})

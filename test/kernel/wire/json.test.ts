@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import {
+  formatCanonicalJson, formatJson, isStrings, parseJson, quote,
+} from '../../../lib/kernel/wire/json.ts'
+
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+
+const shallow: readonly (readonly [what: string, json: string, depth: number])[] = [
+  ['nothing', '', 1],
+  ['a scalar', '1', 1],
+  ['exactly the depth', nested(64), 64],
+  ['many brackets side by side', `[${Array(200).fill('{}').join()}]`, 64],
+  ['many brackets in one string', JSON.stringify(['['.repeat(500)]), 2],
+  ['brackets behind an escaped quote', JSON.stringify(['"' + '{'.repeat(500)]), 2],
+  ['brackets behind an escaped backslash', `["\\\\",${Array(100).fill('[]').join()}]`, 2],
+  ['a string that never closes', `["${'['.repeat(500)}`, 2],
+]
+
+const deep: readonly (readonly [what: string, json: string, depth: number])[] = [
+  ['one level more', nested(65), 64],
+  ['a million levels', '['.repeat(1_000_000), 64],
+  ['objects', '{"a":'.repeat(65) + '1' + '}'.repeat(65), 64],
+  ['lists and objects by turns', '[{"a":'.repeat(33) + '1' + '}]'.repeat(33), 64],
+  ['behind a string with an even run of backslashes', `["\\\\\\\\",${nested(64)}]`, 64],
+]
+
+test('a text within its depth is shallow, whatever its strings hold', () => {
+  for (const [what, json, depth] of shallow) {
+    const parsed = parseJson(json, depth)
+    assert.ok(parsed.ok || !parsed.why.includes('deeper'), what)
+  }
+})
+
+const padding = JSON.stringify('x'.repeat(20_000))
+
+test('a long text is bounded in depth like a short one', () => {
+  for (const [what, json, depth] of deep) {
+    const why = `The JSON is nested deeper than ${depth + 1} levels`
+    assert.deepEqual(parseJson(`{"a":${padding},"b":${json}}`, depth + 1), { ok: false, why }, what)
+  }
+  for (const [what, json, depth] of shallow.slice(1)) {
+    const parsed = parseJson(`[${padding},${json}]`, depth + 1)
+    assert.ok(parsed.ok || !parsed.why.includes('deeper'), what)
+  }
+})
+
+test('a long text with many brackets is counted before it is parsed, whatever stands between them', () => {
+  for (const [item, count] of [['[]', 250_000], ['{}', 250_000], ['[               ]', 250_000]] as const) {
+    const json = `[${Array(count).fill(item).join(',')}]`
+    const why = `The JSON holds more than ${count} objects and lists`
+    assert.deepEqual(parseJson(json, 64, count), { ok: false, why }, item)
+    assert.ok(parseJson(json, 64, count + 1).ok, item)
+  }
+})
+
+test('a long list of plain values is counted too; what strings hold is not', () => {
+  const list = (count: number): string => `[${Array(count).fill('7').join(',')}]`
+  const why = 'The JSON holds more than 50000 values'
+  assert.deepEqual(parseJson(list(60_000), 64, 10_000), { ok: false, why })
+  assert.ok(parseJson(list(49_000), 64, 10_000).ok)
+  assert.ok(parseJson(JSON.stringify({ csv: 'a,b,'.repeat(100_000) }), 64, 10_000).ok)
+})
+
+test('a text beyond its depth is not, and is not parsed', () => {
+  for (const [what, json, depth] of deep) {
+    const why = `The JSON is nested deeper than ${depth} levels`
+    assert.deepEqual(parseJson(json, depth), { ok: false, why }, what)
+  }
+})
+
+test('a text of too many objects and lists is not parsed; what strings hold does not count', () => {
+  const why = 'The JSON holds more than 3 objects and lists'
+  for (const json of ['[[],[],[]]', '{"a":{},"b":[[]]}', '[[[[', '[{}, "]", {}, {}]']) {
+    assert.deepEqual(parseJson(json, 64, 3), { ok: false, why }, json)
+  }
+  for (const json of ['[[],[]]', '["[[[[{{{{", {}, []]', '[1,2,3,4,5,6,7]', '{"[":"\\\\","{":"[{"}']) {
+    assert.ok(parseJson(json, 64, 3).ok, json)
+  }
+})
+
+test('what is JSON becomes its value, byte order mark or not', () => {
+  for (const value of [null, false, 0, -1.5e-7, 'a\u2028b', [], { a: [{ b: {} }] }]) {
+    assert.deepEqual(parseJson(JSON.stringify(value), 64), { ok: true, value })
+    assert.deepEqual(parseJson(`\ufeff ${JSON.stringify(value)} `, 64), { ok: true, value })
+  }
+})
+
+test('a key that means something to JavaScript is plain data', () => {
+  const parsed = parseJson('{"__proto__":{"admin":true},"constructor":1}', 64)
+  assert.ok(parsed.ok)
+  assert.deepEqual(Object.keys(parsed.value as object), ['__proto__', 'constructor'])
+  assert.equal(({} as Record<string, unknown>)['admin'], undefined)
+})
+
+test('what is no JSON is told apart from nothing at all', () => {
+  for (const text of ['', ' \n', '\ufeff']) {
+    assert.deepEqual(parseJson(text, 64), { ok: false, why: 'The body is empty; JSON is expected' })
+  }
+  const broken = [
+    '{', '{"a":1', '[1,]', '{"a":1,}', "{'a':1}", 'NaN', 'Infinity', '01', '1 2', '{} {}', '// no\n1',
+    '"a\nb"', '"\\x"',
+    'undefined', '\ufeff\ufeff1',
+  ]
+  for (const text of broken) {
+    assert.deepEqual(parseJson(text, 64), { ok: false, why: 'The body is not JSON' }, text)
+  }
+})
+
+test('a text reads back as it was, long or short; half of a character is U+FFFD', () => {
+  const long = 'x'.repeat(100_000)
+  for (const text of [
+    '', 'a"b', long, `${long}"`, `${long}\n`, `\\${long}`, `${long}\ud800`,
+    `${long}\u{1f600}\u2028\u007f`,
+  ]) {
+    assert.equal(quote(text), JSON.stringify(text.toWellFormed()))
+  }
+})
+
+test('in JSON text half of a character is U+FFFD, and what only looks like its escape stays', () => {
+  const rows: readonly (readonly [given: unknown, read: unknown])[] = [
+    ['a\ud800', 'a\ufffd'], ['\udc00\ud800', '\ufffd\ufffd'], ['\u{1f600}\ud83d', '\u{1f600}\ufffd'],
+    [{ 'a\udbff': ['\udfff"'] }, { 'a\ufffd': ['\ufffd"'] }],
+    ['\\ud800', '\\ud800'], ['\\\\ud800', '\\\\ud800'], ['\\\ud800', '\\\ufffd'],
+    ['\\\\\ud800', '\\\\\ufffd'],
+    ['"\ud800\\', '"\ufffd\\'], [[1, null, true], [1, null, true]],
+  ]
+  for (const [given, read] of rows) assert.deepEqual(JSON.parse(formatJson(given)!), read)
+  assert.equal(formatJson(undefined), undefined)
+})
+
+test('a text is no list of strings', () => {
+  assert.equal(isStrings(['a', '']), true)
+  assert.equal(isStrings([]), true)
+  for (const value of ['a', ['a', 7], { 0: 'a', length: 1 }, undefined, null]) {
+    assert.equal(isStrings(value), false)
+  }
+})
+
+test('the example of RFC 8785 comes out as it stands there', () => {
+  const input = String.raw`{
+    "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+    "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+    "literals": [null, true, false]
+  }`
+  const output = '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],'
+    + String.raw`"string":"€$\u000f\nA'B\"\\\\\"/"}`
+  assert.equal(formatCanonicalJson(JSON.parse(input)), output)
+})
+
+test('names are in the order of their UTF-16 code units, at every depth', () => {
+  // RFC 8785 §3.2.3: an emoji stands before a Hebrew letter, whose code point is lower.
+  const names = ['\r', '1', '\u0080', '\u00f6', '\u20ac', '\u{1f600}', '\ufb33']
+  const shuffled = Object.fromEntries(names.toReversed().map((name) => [name, 0]))
+  const text = formatCanonicalJson([{ a: shuffled }])
+  const places = names.map((name) => text.indexOf(`${JSON.stringify(name)}:0`))
+  assert.deepEqual(places, places.toSorted((one, other) => one - other))
+  assert.match(formatCanonicalJson(shuffled), /^\{"\\r":0,"1":0,/)
+  const deep = { b: [{ d: 1, c: 2 }], a: { f: '', e: {} } }
+  assert.equal(formatCanonicalJson(deep), '{"a":{"e":{},"f":""},"b":[{"c":2,"d":1}]}')
+})
+
+const rows: readonly (readonly [value: unknown, text: string])[] = [
+  [-0, '0'], [1e21, '1e+21'], [5e-324, '5e-324'], [9007199254740992, '9007199254740992'],
+  [0.1 + 0.2, '0.30000000000000004'], ['\u2028</\u007f', '"\u2028</\u007f"'],
+  ['\b\f\t\u001f', String.raw`"\b\f\t\u001f"`],
+  [[], '[]'], [{ a: undefined }, '{}'], [JSON.parse('{"__proto__":1}'), '{"__proto__":1}'],
+]
+
+test('numbers and texts are as ECMAScript writes them', () => {
+  for (const [value, text] of rows) assert.equal(formatCanonicalJson(value), text)
+})
+
+test('what has no canonical form is refused', () => {
+  for (const value of [NaN, Infinity, 1n, undefined, () => 1, [undefined], '\ud800', { '\udc00': 1 }]) {
+    assert.throws(() => formatCanonicalJson(value), TypeError)
+  }
+})

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { PushOutbox } from '../../../lib/parts/a2a/push/push-outbox.ts'
+import { memoryStore } from '../../../lib/index.ts'
+import { eventually } from '../../fixtures/client.ts'
+import { damages } from '../../fixtures/damaged-store.ts'
+import { sender } from '../../fixtures/webhook.ts'
+import type { TakenOver } from '../../../lib/parts/a2a/push/push-outbox.ts'
+import type { Store } from '../../../lib/index.ts'
+import type { Sender } from '../../fixtures/webhook.ts'
+
+const event = (taskId: string, body: string | undefined = undefined): Omit<TakenOver, 'kept'> => (
+  { owner: 'ann', taskId, configId: 'a', body }
+)
+
+/** What is kept of a process: events, and whether its name is. */
+async function keptOf(store: Store, { nodes }: Sender): Promise<readonly [events: number, name: string]> {
+  const name = await store.read({ collection: 'members', owner: '~', key: nodes.id })
+  return [(await store.list('push-events', `~${nodes.id}`, 100)).length, name?.value ?? 'none']
+}
+
+const bodies = (lines: readonly (readonly TakenOver[])[]): unknown => (
+  lines.map((line) => line.map(({ body }) => body))
+)
+
+test('an event is kept until it is forgotten', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const one = sender(t, store)
+  const kept = one.outbox.keep(event('t', 'body'))
+  await kept
+  assert.deepEqual(await keptOf(store, one), [1, ''])
+  one.outbox.forget(kept)
+  await eventually(async () => (await keptOf(store, one))[0] === 0)
+  await one.close()
+  assert.deepEqual(await keptOf(store, one), [0, 'none'])
+})
+
+test('what the store did not remove is removed at the next beat, and posted by no other', async (t) => {
+  const store = memoryStore({ isShared: true })
+  let isUnavailable = true
+  const one = sender(t, { ...store, remove(key, expected) {
+    if (isUnavailable && key.collection === 'push-events') throw new Error('away')
+    return store.remove(key, expected)
+  } }, [], 200)
+  const kept = [one.outbox.keep(event('t', '1')), one.outbox.keep(event('t', '2'))]
+  await Promise.all(kept)
+  for (const each of kept) one.outbox.forget(each)
+  await new Promise((resolve) => { setImmediate(resolve) })
+  assert.deepEqual(await keptOf(store, one), [2, ''])
+  isUnavailable = false
+  await eventually(async () => (await keptOf(store, one))[0] === 0)
+})
+
+test('where the store is not shared nothing is kept', async () => {
+  const store = memoryStore()
+  const one = new PushOutbox(store, () => {}, undefined)
+  const kept = one.keep(event('t'))
+  assert.equal(kept, undefined)
+  one.forget(kept)
+  assert.deepEqual(store.list('push-events', '~', 100), [])
+})
+
+test('those of a process that closed are taken over, of each configuration in order, once', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const [gone, here, other] = [1, 2, 3].map(() => sender(t, store))
+  const { id } = gone!.nodes
+  for (const [task, body] of [['t', '1'], ['u', '2'], ['t', undefined], ['t', '4']] as const) {
+    void gone!.outbox.keep(event(task, body))
+  }
+  await gone!.close()
+  assert.deepEqual(await keptOf(store, gone!), [4, 'closed'])
+  const { isEmpty, lines } = await here!.outbox.takeOver(id, Infinity)
+  assert.deepEqual([isEmpty, bodies(lines)], [false, [['1', undefined, '4'], ['2']]])
+  assert.deepEqual(await other!.outbox.takeOver(id, Infinity), { isEmpty: false, lines: [] })
+  for (const { kept } of lines.flat()) here!.outbox.forget(kept)
+  await eventually(async () => (await keptOf(store, gone!))[0] === 0)
+  assert.deepEqual(await other!.outbox.takeOver(id, Infinity), { isEmpty: true, lines: [] })
+})
+
+test('what cannot be read is not taken over, and what lies behind it is', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const lines: string[] = []
+  const limits: number[] = []
+  const here = sender(t, { ...store, list(collection, owner, limit, before) {
+    if (collection === 'push-events') limits.push(limit)
+    return store.list(collection, owner, limit, before)
+  } }, lines)
+  const gone = sender(t, store)
+  const { id } = gone.nodes
+  await gone.outbox.keep(event('t', '1'))
+  await gone.close()
+  const { value } = store.list('push-events', `~${id}`, 1)[0]!
+  const whole = JSON.parse(value) as object
+  const wrong = [
+    ...Object.values(damages).map((change) => change(value)),
+    ...[...Object.keys(whole), 'body'].map((name) => JSON.stringify({ ...whole, [name]: [] })),
+  ]
+  // More than a page of them.
+  for (let count = 0; count < 110; count++) {
+    const key = { collection: 'push-events', owner: `~${id}`, key: `damaged-${count}` }
+    store.write(key, wrong[count % wrong.length]!, 60_000, 0)
+  }
+  const { isEmpty, lines: taken } = await here.outbox.takeOver(id, Infinity)
+  assert.deepEqual([isEmpty, bodies(taken), limits], [false, [['1']], [100, 100]])
+  assert.equal(lines.length, 1)
+})
+
+test('what one took over and had no time to post is taken over from it', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const [gone, next, last] = [1, 2, 3].map(() => sender(t, store))
+  await gone!.outbox.keep(event('t', '1'))
+  await gone!.close()
+  const { id } = gone!.nodes
+  assert.deepEqual(bodies((await next!.outbox.takeOver(id, Infinity)).lines), [['1']])
+  await next!.close()
+  assert.deepEqual(bodies((await last!.outbox.takeOver(id, Infinity)).lines), [['1']])
+})
+
+test('of two that take over at one time each event has one', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const [gone, one, other] = [1, 2, 3].map(() => sender(t, store))
+  for (let count = 0; count < 20; count++) void gone!.outbox.keep(event('t', `${count}`))
+  await gone!.close()
+  const { id } = gone!.nodes
+  const both = await Promise.all([one!, other!].map(({ outbox }) => outbox.takeOver(id, Infinity)))
+  const taken = both.flatMap(({ lines }) => lines).flat().map(({ body }) => body)
+  assert.equal(taken.length, 20)
+  assert.equal(new Set(taken).size, 20)
+})
+
+test('no more is taken over than there is room for, and the rest is for the next look', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const [gone, next] = [1, 2].map(() => sender(t, store))
+  for (let count = 0; count < 3; count++) void gone!.outbox.keep(event('t', `${count}`))
+  await gone!.close()
+  const { id } = gone!.nodes
+  for (const [maxBytes, count] of [[0, 0], [1, 1], [Infinity, 2]] as const) {
+    const { isEmpty, lines } = await next!.outbox.takeOver(id, maxBytes)
+    assert.deepEqual([isEmpty, lines.flat().length], [false, count])
+  }
+})
+
+test('a store that fails is told of once, and keeping does not reject', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const lines: string[] = []
+  const fail = async (): Promise<never> => { throw new Error('away') }
+  const { outbox } = sender(t, { ...store, write: fail }, lines)
+  const kept = [outbox.keep(event('t')), outbox.keep(event('t'))]
+  assert.deepEqual(await Promise.all(kept), [undefined, undefined])
+  for (const each of kept) outbox.forget(each)
+  assert.equal(lines.length, 1)
+})

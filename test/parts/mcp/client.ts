@@ -1,0 +1,263 @@
+/**
+ * A small MCP client for the tests of this folder: it says what the tests tell it to say, and no more. It
+ * reaches a server through `server.fetch`, so no socket is open.
+ */
+import assert from 'node:assert/strict'
+import { eventReader } from '../../../lib/kernel/wire/sse.ts'
+import { request, serve } from '../../fixtures/client.ts'
+import type { ServerOptions, TriportServer } from '../../../lib/index.ts'
+import type { ServerEvent } from '../../../lib/kernel/wire/sse.ts'
+import type { Scope } from '../../fixtures/client.ts'
+
+/** Whatever came over the wire: tests look into it without ceremony. */
+export type Json = any
+
+export const legacyRevisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
+export const allRevisions = [...legacyRevisions, '2026-07-28'] as const
+
+const META = 'io.modelcontextprotocol/'
+
+/** A server with the MCP door. */
+export function serveMcp(t: Scope, options: ServerOptions): TriportServer {
+  return serve(t, { name: 'Test', protocol: 'mcp', ...options })
+}
+
+/** Posts a message, as it is or as JSON. */
+export function post(
+  server: TriportServer, message: unknown, headers: Record<string, string> | Headers = {}, path = '/mcp',
+  signal?: AbortSignal,
+): Promise<Response> {
+  return server.fetch(request(path, message, headers, 'POST', signal))
+}
+
+/** The events of a stream, one by one. */
+export class EventStream {
+  readonly response: Response
+  /** Events that came and were not asked for yet. */
+  readonly waiting: ServerEvent[] = []
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #feed: (chunk: string) => void
+  readonly #decoder = new TextDecoder()
+  /** Everything that came, as it came. */
+  text = ''
+
+  constructor(response: Response) {
+    assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
+    this.response = response
+    this.#reader = response.body!.getReader()
+    this.#feed = eventReader((event) => this.waiting.push(event))
+  }
+
+  /** The next event; undefined at the end of the stream. */
+  async event(): Promise<ServerEvent | undefined> {
+    while (this.waiting.length === 0) {
+      const { done, value } = await this.#reader.read()
+      if (done) return undefined
+      const chunk = this.#decoder.decode(value, { stream: true })
+      this.text += chunk
+      this.#feed(chunk)
+    }
+    return this.waiting.shift()
+  }
+
+  /** The next message; events without data are passed over. */
+  async next(): Promise<Json> {
+    for (;;) {
+      const event = await this.event()
+      if (event === undefined) return undefined
+      if (event.data !== '') return JSON.parse(event.data)
+    }
+  }
+
+  /** All messages to the end. */
+  async rest(): Promise<Json[]> {
+    const all = []
+    for (;;) {
+      const message = await this.next()
+      if (message === undefined) return all
+      all.push(message)
+    }
+  }
+
+  /** Hangs up. */
+  async cancel(): Promise<void> {
+    await this.#reader.cancel()
+  }
+}
+
+/** All messages of an answer, whatever its form. */
+export async function messagesOf(response: Response): Promise<Json[]> {
+  const type = response.headers.get('content-type') ?? ''
+  if (type.startsWith('text/event-stream')) return new EventStream(response).rest()
+  const text = await response.text()
+  return text === '' ? [] : [JSON.parse(text)].flat()
+}
+
+/** The last message of an answer, which is the answer itself. */
+export async function answerOf(response: Response): Promise<Json> {
+  return (await messagesOf(response)).at(-1)
+}
+
+let ids = 0
+
+/** What a modern request is made of, besides its method and params. */
+export interface ModernOptions {
+  readonly capabilities?: object
+  readonly meta?: object
+  readonly headers?: Record<string, string>
+  readonly id?: string | number
+  readonly signal?: AbortSignal
+}
+
+/** Params with the `_meta` that every modern request has. */
+export function withMeta(params: object = {}, { capabilities = {}, meta = {} }: ModernOptions = {}): Json {
+  return {
+    ...params,
+    _meta: {
+      [`${META}protocolVersion`]: '2026-07-28',
+      [`${META}clientCapabilities`]: capabilities,
+      [`${META}clientInfo`]: { name: 'test', version: '1.0.0' },
+      ...meta,
+    },
+  }
+}
+
+const namedBy: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'], ['prompts/get', 'name'], ['resources/read', 'uri'],
+])
+
+/** Sends a request of 2026-07-28 with the headers that it needs. */
+export function modern(
+  server: TriportServer, method: string, params: Json = {}, options: ModernOptions = {},
+): Promise<Response> {
+  const headers = new Headers({ 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method })
+  const name: unknown = params[namedBy.get(method) ?? '']
+  if (typeof name === 'string') headers.set('Mcp-Name', name)
+  new Headers(options.headers).forEach((value, key) => headers.set(key, value))
+  const message = { jsonrpc: '2.0', id: options.id ?? ++ids, method, params: withMeta(params, options) }
+  return post(server, message, headers, '/mcp', options.signal)
+}
+
+/** The same, and its answer. */
+export async function ask(
+  server: TriportServer, method: string, params?: Json, options?: ModernOptions,
+): Promise<Json> {
+  return answerOf(await modern(server, method, params, options))
+}
+
+/** Calls a tool in 2026-07-28; its result. */
+export async function call(
+  server: TriportServer, name: string, args: object = {}, options?: ModernOptions,
+): Promise<Json> {
+  return (await ask(server, 'tools/call', { name, arguments: args }, options)).result
+}
+
+/** A session of one of the older revisions. */
+export class LegacySession {
+  readonly server: TriportServer
+  readonly headers: Record<string, string>
+  /** The result of `initialize`. */
+  readonly opened: Json
+  #ids = 0
+
+  constructor(server: TriportServer, headers: Record<string, string>, opened: Json) {
+    this.server = server
+    this.headers = headers
+    this.opened = opened
+  }
+
+  get id(): string { return this.headers['Mcp-Session-Id']! }
+
+  post(message: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
+    return post(this.server, message, { ...this.headers, ...headers }, '/mcp', signal)
+  }
+
+  /** Sends a request. */
+  send(method: string, params?: object, id: string | number = ++this.#ids): Promise<Response> {
+    return this.post({ jsonrpc: '2.0', id, method, ...params !== undefined && { params } })
+  }
+
+  /** Sends a request; its answer. */
+  async ask(method: string, params?: object): Promise<Json> {
+    return answerOf(await this.send(method, params))
+  }
+
+  /** Calls a tool; its result. */
+  async call(name: string, args: object = {}, meta?: object): Promise<Json> {
+    const params = { name, arguments: args, ...meta !== undefined && { _meta: meta } }
+    return (await this.ask('tools/call', params)).result
+  }
+
+  /** Calls a tool whose answer is a stream. */
+  async stream(name: string, args: object = {}, meta?: object, id?: string | number): Promise<EventStream> {
+    const params = { name, arguments: args, ...meta !== undefined && { _meta: meta } }
+    return new EventStream(await this.send('tools/call', params, id))
+  }
+
+  notify(method: string, params?: object): Promise<Response> {
+    return this.post({ jsonrpc: '2.0', method, ...params !== undefined && { params } })
+  }
+
+  /** Answers a question of the server. */
+  answer(id: string | number, result: object): Promise<Response> {
+    return this.post({ jsonrpc: '2.0', id, result })
+  }
+
+  get(headers: Record<string, string> = {}): Promise<Response> {
+    return this.server.fetch(
+      request('/mcp', undefined, { Accept: 'text/event-stream', ...this.headers, ...headers }),
+    )
+  }
+
+  /** The stream that GET opens. */
+  async listen(headers?: Record<string, string>): Promise<EventStream> {
+    return new EventStream(await this.get(headers))
+  }
+
+  end(): Promise<Response> {
+    return this.server.fetch(request('/mcp', undefined, this.headers, 'DELETE'))
+  }
+}
+
+/** Begins a session. */
+export async function begin(
+  server: TriportServer, revision: string = '2025-11-25', capabilities: object = {},
+  headers: Record<string, string> = {},
+): Promise<LegacySession> {
+  const response = await post(server, {
+    jsonrpc: '2.0', id: 0, method: 'initialize',
+    params: { protocolVersion: revision, capabilities, clientInfo: { name: 'test', version: '1.0.0' } },
+  }, headers)
+  assert.equal(response.status, 200)
+  const id = response.headers.get('mcp-session-id')
+  assert.ok(id, 'initialize opened no session')
+  const { result } = await response.json() as Json
+  const session = new LegacySession(server, {
+    ...headers, 'Mcp-Session-Id': id, 'MCP-Protocol-Version': result.protocolVersion,
+  }, result)
+  assert.equal((await session.notify('notifications/initialized')).status, 202)
+  return session
+}
+
+/** The text of a tool's result. */
+export function said(result: Json): string {
+  return result.content.map((block: Json) => block.text ?? '').join('')
+}
+
+/** A promise with its ends outside. */
+export interface Gate<T> {
+  readonly promise: Promise<T>
+  readonly open: (value: T) => void
+  readonly fail: (reason: unknown) => void
+}
+
+/** Makes one. */
+export function gate<T = void>(): Gate<T> {
+  let open!: (value: T) => void
+  let fail!: (reason: unknown) => void
+  const promise = new Promise<T>((resolve, reject) => {
+    open = resolve
+    fail = reject
+  })
+  return { promise, open, fail }
+}
