@@ -8,8 +8,7 @@ export { createServer } from './kernel/server/server.ts'
 export { oauthProxy } from './parts/oauth/oauth-proxy.ts'
 export { launch } from './kernel/server/launch.ts'
 export { serveStdio } from './floors/lines/stdio.ts'
-export { adapt, defineAgent, defineGroup } from './kernel/define/agent.ts'
-export { defineTool } from './kernel/define/tool.ts'
+export { adapt, defineAgent, defineGroup, defineTool } from './adapters/define.ts'
 export { defineResource, defineResourceTemplate } from './kernel/define/resource.ts'
 export { definePrompt } from './kernel/define/prompt.ts'
 export { Fault } from './kernel/define/fault.ts'
@@ -39,7 +38,7 @@ export type { Catalog } from './kernel/define/catalog.ts'
 export type {
   AdaptOptions, Agent, AgentDefinition, Group, GroupDefinition, Router, Run, Skill,
 } from './kernel/define/agent.ts'
-export type { ForeignAgent } from './adapters/shared/agents.ts'
+export type { ForeignAgent } from './kernel/define/adapters.ts'
 export type { AgentOutput, AnswerInput } from './kernel/define/answer.ts'
 export type { Tool, ToolDefinition, ToolResultInput } from './kernel/define/tool.ts'
 export type {

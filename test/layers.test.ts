@@ -48,7 +48,7 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
   ['parts/oauth', everything],
   ['parts/metrics', everything],
   ['parts/telemetry', everything],
-  ['adapters', { values: ['schema', 'wire'], types: ['define'] }],
+  ['adapters', { values: ['schema', 'wire', 'define'], types: [] }],
   ['stores', { values: ['store', 'define', 'schema', 'wire'], types: [] }],
   ['agents/openai', { values: ['run', 'define', 'wire'], types: [] }],
   ['agents/assistant', { values: ['define'], types: [] }],

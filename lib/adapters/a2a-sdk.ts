@@ -6,7 +6,8 @@ import { runSteps } from './shared/steps.ts'
 import { letEnd } from '../kernel/util/thenable.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { ContentInput } from '../kernel/define/content.ts'
-import type { Adapter, Read, Reader, Shown } from './shared/adapter.ts'
+import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
+import type { Adapter } from './shared/adapter.ts'
 import type { AgentStep } from './shared/steps.ts'
 
 interface Client {
@@ -112,7 +113,7 @@ function updateOf(event: object) {
   }
 }
 
-function makeReader(): Read {
+function makeReader(): ReadResult {
   /** Whether a part of an answer has come. */
   let isShown = false
   return (event): Shown | undefined => {

@@ -5,7 +5,8 @@ import { readJson, readMember, wordIn } from './shared/shape.ts'
 import { runSteps } from './shared/steps.ts'
 import { countIn, Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { Adapter, Read, Reader } from './shared/adapter.ts'
+import type { ReadResult, Reader } from '../kernel/define/adapters.ts'
+import type { Adapter } from './shared/adapter.ts'
 import type { ShownCall } from './shared/approval.ts'
 import type { AgentStep } from './shared/steps.ts'
 
@@ -161,7 +162,7 @@ function messageOf(prompt: string, call: Call): Message {
   return { role: 'user', parts: text === '' && parts.length > 0 ? parts : [{ text }, ...parts] }
 }
 
-function makeReader(): Read {
+function makeReader(): ReadResult {
   /** Whether pieces have come: then the whole that follows them is no news. */
   let isShown = false
   const paragraphs = new Paragraphs()

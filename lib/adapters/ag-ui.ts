@@ -7,7 +7,8 @@ import { Paragraphs, sayThought, sayToolCall, sayToolResult } from './shared/wor
 import { letEnd } from '../kernel/util/thenable.ts'
 import { mainTypeOf } from '../kernel/wire/media.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { Adapter, Read, Reader, Shown } from './shared/adapter.ts'
+import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
+import type { Adapter } from './shared/adapter.ts'
 import type { AttachedFile } from './shared/message.ts'
 import type { AgentStep } from './shared/steps.ts'
 
@@ -132,7 +133,7 @@ async function answersTo(interrupts: readonly Interrupt[], call: Call): Promise<
     ? { interruptId, status: 'cancelled' } : { interruptId, status: 'resolved', payload: payloads[at] })
 }
 
-function makeReader(): Read {
+function makeReader(): ReadResult {
   const paragraphs = new Paragraphs()
   /** Whether text has come; else the answer is in what an agent says all messages are. */
   let hasText = false

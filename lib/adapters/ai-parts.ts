@@ -7,7 +7,7 @@ import { itemsIn, membersIn, readMember } from './shared/shape.ts'
 import { sayThought, sayToolCall, sayToolResult, sayUsage } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { ContentInput } from '../kernel/define/content.ts'
-import type { Read, Shown } from './shared/adapter.ts'
+import type { ReadResult, Shown } from '../kernel/define/adapters.ts'
 import type { PlainMembers } from './shared/shape.ts'
 
 /** What a result has for machines: of one that is a text, nothing. */
@@ -17,7 +17,7 @@ export async function outputOf(result: object): Promise<unknown> {
 }
 
 /** Makes what reads the values of one run. */
-export function partReader(): Read {
+export function partReader(): ReadResult {
   let hasText = false
   let isNew = false
   return (value, call) => {

@@ -2,7 +2,7 @@
 import { itemsIn, readMember } from './shared/shape.ts'
 import { countIn, sayThought, sayToolCall, sayToolResult, sayUsage } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { Reader, Shown } from './shared/adapter.ts'
+import type { Reader, Shown } from '../kernel/define/adapters.ts'
 import type { PlainMembers } from './shared/shape.ts'
 
 export const anthropicClient: Reader = {

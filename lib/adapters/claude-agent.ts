@@ -2,11 +2,11 @@
 import { itemsIn, readMember, wordIn } from './shared/shape.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { Read, Reader, Shown } from './shared/adapter.ts'
+import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
 
 export const claudeAgent: Reader = { makeReader }
 
-function makeReader(): Read {
+function makeReader(): ReadResult {
   /** Whether the text of the present message has come in pieces. */
   let isShown = false
   /** Whether any text has come. */

@@ -4,7 +4,8 @@ import { itemsIn, readJson, readMember } from './shared/shape.ts'
 import { Paragraphs, sayThought, sayToolResult, sayUsage } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { CallEvent } from '../kernel/define/event.ts'
-import type { Adapter, Read, Reader, Shown } from './shared/adapter.ts'
+import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
+import type { Adapter } from './shared/adapter.ts'
 
 interface Flow {
   readonly __action: { readonly name: string; readonly inputSchema?: unknown }
@@ -36,7 +37,7 @@ export const genkit: Adapter & Reader = {
 }
 
 /** What a flow returned, without the text that has come in pieces. */
-function* restOf(output: unknown, shown: string, read: Read, call: Call): Generator<Shown> {
+function* restOf(output: unknown, shown: string, read: ReadResult, call: Call): Generator<Shown> {
   if (typeof output === 'string') {
     if (output.startsWith(shown)) yield output.slice(shown.length)
     return
@@ -75,7 +76,7 @@ function isResponse(value: object): boolean {
   return readMember(value, 'finishReason') !== undefined && readMember(value, 'message') !== undefined
 }
 
-function makeReader(): Read {
+function makeReader(): ReadResult {
   /** Whether the text has come in pieces. */
   let isShown = false
   const paragraphs = new Paragraphs()

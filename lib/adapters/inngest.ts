@@ -3,7 +3,8 @@ import { asOneText } from './shared/message.ts'
 import { readJson, readMember, textOfParts } from './shared/shape.ts'
 import { sayToolCall, sayToolResult, sayUsage } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { Adapter, Reader, Shown } from './shared/adapter.ts'
+import type { Reader, Shown } from '../kernel/define/adapters.ts'
+import type { Adapter } from './shared/adapter.ts'
 
 /** What one answer of a model, and the tools after it, gave. */
 interface Result {

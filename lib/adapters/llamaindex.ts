@@ -4,7 +4,8 @@ import { earlierMessages, presentMessage } from './shared/message.ts'
 import { readMember, textOfParts } from './shared/shape.ts'
 import { Paragraphs, sayToolCall, sayToolResult } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { Adapter, Read, Reader } from './shared/adapter.ts'
+import type { ReadResult, Reader } from '../kernel/define/adapters.ts'
+import type { Adapter } from './shared/adapter.ts'
 
 type TakeStep = (context: Context, ...rest: readonly unknown[]) => Promise<object>
 
@@ -84,7 +85,7 @@ function fileOf({ data, mediaType }: { readonly data: string; readonly mediaType
   return { type, data, mimeType: mediaType }
 }
 
-function makeReader(): Read {
+function makeReader(): ReadResult {
   /** Whether the text has come in pieces. */
   let isShown = false
   const paragraphs = new Paragraphs()

@@ -10,7 +10,8 @@ import { runSteps } from './shared/steps.ts'
 import { formatJson } from '../kernel/wire/json.ts'
 import { mainTypeOf } from '../kernel/wire/media.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { Adapter, Read, Reader, Shown } from './shared/adapter.ts'
+import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
+import type { Adapter } from './shared/adapter.ts'
 import type { AttachedFile } from './shared/message.ts'
 import type { PlainMembers } from './shared/shape.ts'
 
@@ -129,7 +130,7 @@ function isWaiting(chunk: object): boolean {
 const WAITS = 'A tool waits for an answer, which only an agent that is served as it is can ask for; '
   + 'write agents: [agent]'
 
-function reader(read: Read): Read {
+function reader(read: ReadResult): ReadResult {
   return (value, call) => {
     if ('steps' in value) return readResult(value, read, call)
     if (isWaiting(value)) throw new TypeError(WAITS)
@@ -158,7 +159,7 @@ function partOf(chunk: object): object {
 }
 
 /** What `generate` resolves to. */
-function readResult(result: object, read: Read, call: Call): Shown {
+function readResult(result: object, read: ReadResult, call: Call): Shown {
   const { steps, error, finishReason, tripwire, tripwireReason, reasoningText, ...whole } = membersIn(result)
   if (error !== undefined && error !== null) throw error
   if (finishReason === 'aborted') throw new Error('The model was aborted')

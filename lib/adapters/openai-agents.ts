@@ -8,7 +8,8 @@ import {
   countIn, Paragraphs, ResponseThoughts, sayThought, sayToolCall, sayToolResult, sayUsage,
 } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { Adapter, Read, Reader, Shown } from './shared/adapter.ts'
+import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
+import type { Adapter } from './shared/adapter.ts'
 import type { Approvals, ShownCall } from './shared/approval.ts'
 import type { AttachedFile } from './shared/message.ts'
 import type { PlainMembers } from './shared/shape.ts'
@@ -66,7 +67,7 @@ export const openaiAgents: Adapter & Reader = {
 
 /** Runs it until it has an answer or asks for approvals. `state`: of an earlier run, to go on from. */
 async function* runOnce(
-  agent: Theirs, call: Call, input: readonly object[], state: string | undefined, read: Read,
+  agent: Theirs, call: Call, input: readonly object[], state: string | undefined, read: ReadResult,
 ): AsyncGenerator<Shown, Result> {
   // A writer waits until its reader has caught up.
   const { readable, writable } = new TransformStream<object, object>()
@@ -137,7 +138,7 @@ function itemOfFile({ mediaType, data, name = 'file' }: AttachedFile): object {
 }
 
 /** Reads a whole result, or the events of one and the result behind them: its text is shown once. */
-function makeReader(): Read {
+function makeReader(): ReadResult {
   const paragraphs = new Paragraphs()
   const thoughts = new ResponseThoughts()
   let answers = 0

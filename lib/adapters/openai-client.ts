@@ -5,7 +5,7 @@ import {
 } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { ContentInput } from '../kernel/define/content.ts'
-import type { Reader, Shown } from './shared/adapter.ts'
+import type { Reader, Shown } from '../kernel/define/adapters.ts'
 import type { PlainMembers } from './shared/shape.ts'
 
 export const openaiClient: Reader = {

@@ -8,7 +8,8 @@ import { itemsIn, readMember } from './shared/shape.ts'
 import { runSteps } from './shared/steps.ts'
 import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { Adapter, Read, Reader, Shown } from './shared/adapter.ts'
+import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
+import type { Adapter } from './shared/adapter.ts'
 import type { AttachedFile } from './shared/message.ts'
 import type { PlainMembers } from './shared/shape.ts'
 import type { AgentStep } from './shared/steps.ts'
@@ -139,7 +140,7 @@ const formats: ReadonlyMap<string, string> = new Map([
 const FORM = 'strands_structured_output'
 
 /** Reads a whole result, or the events of a run and the result behind them, each text once. */
-function makeReader(): Read {
+function makeReader(): ReadResult {
   const paragraphs = new Paragraphs()
   const calls = new Set<unknown>()
   let answers = 0
@@ -203,7 +204,7 @@ function makeReader(): Read {
     return text
   }
 
-  const read: Read = (value, call) => {
+  const read: ReadResult = (value, call) => {
     const { type, event, toolUse, result, inner } = value as PlainMembers
     if (type === 'agentResult') return readResult(value, call)
     if (type === 'agentResultEvent') return readResult(Object(result), call)

@@ -7,6 +7,7 @@ import { createServer as createProbe } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { formatLine } from '../kernel/define/log.ts'
+import { frameworks } from '../adapters/frameworks.ts'
 import { normalizeDefinitions } from '../kernel/define/normalize-definitions.ts'
 import { isLoopback } from '../kernel/http/access/guard.ts'
 import { launch, launchServer } from '../kernel/server/launch.ts'
@@ -390,10 +391,10 @@ async function subjectOf(module: string | undefined, line: Line): Promise<Loaded
     const agent = openaiAgent({
       baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined,
     })
-    return { subject: normalizeDefinitions(agent, 'triport'), options: {} }
+    return { subject: normalizeDefinitions(agent, 'triport', frameworks), options: {} }
   }
   const { assistant, tools } = await import('../agents/assistant/assistant.ts')
-  return { subject: normalizeDefinitions({ agents: [assistant], tools }, 'triport'), options: {} }
+  return { subject: normalizeDefinitions({ agents: [assistant], tools }, 'triport', frameworks), options: {} }
 }
 
 /** An unhandled rejection of one handler must not end the server, and everybody's calls with it. */

@@ -7,7 +7,9 @@ import { realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, extname, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { defineGroup, groupChecks, isAdaptable } from '../kernel/define/agent.ts'
+import { defineGroup } from '../adapters/define.ts'
+import { frameworks } from '../adapters/frameworks.ts'
+import { groupChecks } from '../kernel/define/agent.ts'
 import { isRecord } from '../kernel/define/content.ts'
 import { describe } from '../kernel/define/log.ts'
 import { areNamedTools, normalizeDefinitions } from '../kernel/define/normalize-definitions.ts'
@@ -166,7 +168,7 @@ function readDefault(module: Exports, path: string): ReadDefault {
     ? Object.fromEntries(Object.entries(module).filter(([name]) => !Object.hasOwn(whole, name))) : module
   const asItIs = { exported: { ...named, default: whole }, options: optionsIn(named), isOffer: false }
   // An agent of another framework may have tools of its own.
-  if (!isRecord(whole) || 'run' in whole || isAdaptable(whole)) return asItIs
+  if (!isRecord(whole) || 'run' in whole || frameworks.agent(whole) !== undefined) return asItIs
   const members = Object.keys(whole)
   if (!members.some((name) => name === 'default' || kinds.flat().some((kind) => kind === name))) return asItIs
   if ('name' in whole && 'agents' in whole && members.every((name) => Object.hasOwn(groupChecks, name))) {
@@ -205,7 +207,7 @@ function sortExports(exported: Exports, isOffer: boolean, name: string): Defined
   const exportedAs = (kind: Kind): readonly unknown[] => {
     const names = kinds.find(([, many]) => many === kind) ?? []
     return names.flatMap((name) => exported[name] ?? [])
-      .filter((thing) => !held.has(thing) && !(kind === 'tools' && areNamedTools(thing)))
+      .filter((thing) => !held.has(thing) && !(kind === 'tools' && areNamedTools(thing, frameworks)))
   }
   const groups = exportedAs('groups')
   const members = new Set(groups.flatMap(partsOf))
@@ -213,13 +215,13 @@ function sortExports(exported: Exports, isOffer: boolean, name: string): Defined
     ...main === undefined ? [] : [main],
     ...exportedAs('agents').filter((agent) => !members.has(agent)),
     ...groups,
-    ...areNamedTools(exported['tools']) ? [{ tools: exported['tools'] }] : [],
+    ...areNamedTools(exported['tools'], frameworks) ? [{ tools: exported['tools'] }] : [],
     {
       tools: exportedAs('tools'), resources: exportedAs('resources'),
       resourceTemplates: exportedAs('resourceTemplates'), prompts: exportedAs('prompts'),
     },
   ]
-  const all = merge(subjects.map((subject) => normalizeDefinitions(subject as Subject, name)))
+  const all = merge(subjects.map((subject) => normalizeDefinitions(subject as Subject, name, frameworks)))
   // Several agents without a first one are a group, as a list is.
   const isList = !isOffer && main === undefined && exported['agent'] === undefined && all.groups.length === 0
   if (!isList || all.agents.length < 2) return all
@@ -229,7 +231,8 @@ function sortExports(exported: Exports, isOffer: boolean, name: string): Defined
 /** A thing, or each of a list, with its parts: what is exported under two names is served once. */
 function partsOf(thing: unknown): readonly unknown[] {
   if (Array.isArray(thing)) return thing.flatMap(partsOf)
-  const parts = isRecord(thing) && !isAdaptable(thing) ? kinds.flatMap(([, many]) => thing[many] ?? []) : []
+  const isOffer = isRecord(thing) && frameworks.agent(thing) === undefined
+  const parts = isOffer ? kinds.flatMap(([, many]) => thing[many] ?? []) : []
   return [thing, ...parts.flatMap(partsOf)]
 }
 

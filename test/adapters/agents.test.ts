@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { adapt, defineAgent } from '../../lib/kernel/define/agent.ts'
+import { frameworks } from '../../lib/adapters/frameworks.ts'
+import { adapt, defineAgent } from '../../lib/adapters/define.ts'
 import { defineThing, normalizeDefinitions } from '../../lib/kernel/define/normalize-definitions.ts'
-import { defineTool } from '../../lib/kernel/define/tool.ts'
+import { defineTool } from '../../lib/adapters/define.ts'
 import { Fault } from '../../lib/kernel/define/fault.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { AgentOutput, ForeignAgent } from '../../lib/index.ts'
@@ -73,7 +74,7 @@ test('an agent of another framework is taken as it is, or by adapt with a name',
   }
   const [[, named], [, nameless]] = taken as readonly [readonly [string, object], readonly [string, object]]
   assert.equal(defineAgent(named as ForeignAgent).name, 'Theirs')
-  assert.equal(normalizeDefinitions(named as Subject, 'All').agents[0]?.id, 'theirs')
+  assert.equal(normalizeDefinitions(named as Subject, 'All', frameworks).agents[0]?.id, 'theirs')
   assert.equal(defineAgent(nameless as ForeignAgent).name, 'Assistant')
   for (const two of [[nameless, nameless], [nameless, taken[2]?.[1]]]) {
     assert.throws(() => serviceOf({ agents: two as readonly ForeignAgent[] }), {
@@ -88,8 +89,8 @@ test('an agent of another framework is taken as it is, or by adapt with a name',
 test('an agent of another framework is refused with what to write, wherever it is given', () => {
   for (const [what, agent, write] of agents) {
     const ways = [
-      () => defineAgent(agent as never), () => defineThing(agent),
-      () => normalizeDefinitions(agent as Subject, 'All'),
+      () => defineAgent(agent as never), () => defineThing(agent, frameworks),
+      () => normalizeDefinitions(agent as Subject, 'All', frameworks),
     ]
     for (const define of ways) {
       assert.throws(define, (error: unknown) => {
@@ -120,8 +121,9 @@ test('what an author writes is his own, whatever its members are called', () => 
   for (const one of [new Mine(), other]) {
     assert.equal(defineAgent(one as Mine).kind, 'agent')
   }
-  assert.equal(normalizeDefinitions({ name: 'A', run: () => '' } as Subject, 'All').agents.length, 1)
-  assert.equal(defineThing(defineAgent(() => '')).kind, 'agent')
+  const one = { name: 'A', run: () => '' } as Subject
+  assert.equal(normalizeDefinitions(one, 'All', frameworks).agents.length, 1)
+  assert.equal(defineThing(defineAgent(() => ''), frameworks).kind, 'agent')
   assert.throws(() => defineAgent(objectOf(['invoke'], { name: 'A' }) as never), (error: unknown) => (
     error instanceof TypeError && /no 'run'/.test(error.message) && !/Rename/.test(error.message)
   ))

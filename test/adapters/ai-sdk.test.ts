@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent } from '../../lib/kernel/define/agent.ts'
+import { defineAgent } from '../../lib/adapters/define.ts'
 import { aiSdk } from '../../lib/adapters/ai-sdk.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { CallEvent } from '../../lib/kernel/define/event.ts'
 import type { LiveCall } from '../../lib/kernel/define/live-call.ts'
-import type { Shown } from '../../lib/adapters/shared/adapter.ts'
+import type { Shown } from '../../lib/kernel/define/adapters.ts'
 import type { AgentOutput } from '../../lib/index.ts'
 
 /** A call, and the events that were said in it. */

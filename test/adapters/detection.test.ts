@@ -3,11 +3,12 @@ import { EventEmitter } from 'node:events'
 import * as path from 'node:path'
 import { PassThrough } from 'node:stream'
 import test from 'node:test'
-import { adapt, defineAgent, defineGroup } from '../../lib/kernel/define/agent.ts'
+import { frameworks } from '../../lib/adapters/frameworks.ts'
+import { adapt, defineAgent, defineGroup } from '../../lib/adapters/define.ts'
 import { defineThing, normalizeDefinitions } from '../../lib/kernel/define/normalize-definitions.ts'
 import { definePrompt } from '../../lib/kernel/define/prompt.ts'
 import { defineResource } from '../../lib/kernel/define/resource.ts'
-import { defineTool } from '../../lib/kernel/define/tool.ts'
+import { defineTool } from '../../lib/adapters/define.ts'
 import { adaptAgent, describeUnknown } from '../../lib/adapters/shared/agents.ts'
 import { resultShape } from '../../lib/adapters/shared/results.ts'
 import { foreignToolKind } from '../../lib/adapters/shared/tools.ts'
@@ -155,9 +156,9 @@ test('an object that no framework has is refused with what it has, and how to wr
   const write = /Write agents: \[\{ name: 'Helper', run: \(prompt, call\) => theirs\.generate\(prompt, \{ si/
   const bot = new Bot()
   for (const define of [
-    () => defineAgent(bot as never), () => adapt(bot as never), () => defineThing(bot),
-    () => normalizeDefinitions(bot as unknown as Subject, 'All'),
-    () => normalizeDefinitions({ agents: [bot] } as unknown as Subject, 'All'),
+    () => defineAgent(bot as never), () => adapt(bot as never), () => defineThing(bot, frameworks),
+    () => normalizeDefinitions(bot as unknown as Subject, 'All', frameworks),
+    () => normalizeDefinitions({ agents: [bot] } as unknown as Subject, 'All', frameworks),
     () => defineAgent(Object.assign(new Bot(), { name: 'Bot' }) as never),
     () => defineGroup({ name: 'G', agents: [bot as never] }),
   ]) {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent } from '../../lib/kernel/define/agent.ts'
+import { defineAgent } from '../../lib/adapters/define.ts'
 import { mastra } from '../../lib/adapters/mastra.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { CallEvent } from '../../lib/kernel/define/event.ts'
-import type { Shown } from '../../lib/adapters/shared/adapter.ts'
+import type { Shown } from '../../lib/kernel/define/adapters.ts'
 import type { AgentOutput } from '../../lib/index.ts'
 
 async function* streamOf(parts: readonly object[]): AsyncGenerator<object> { yield* parts }

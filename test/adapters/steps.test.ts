@@ -6,7 +6,7 @@ import { askApproval } from '../../lib/adapters/shared/approval.ts'
 import { runSteps } from '../../lib/adapters/shared/steps.ts'
 import { callOf } from '../fixtures/house.ts'
 import type { LiveCall } from '../../lib/kernel/define/live-call.ts'
-import type { Shown } from '../../lib/adapters/shared/adapter.ts'
+import type { Shown } from '../../lib/kernel/define/adapters.ts'
 import type { AgentStep } from '../../lib/adapters/shared/steps.ts'
 
 /** Calls of one handler that runs again and again: what happened once is known to all of them. */

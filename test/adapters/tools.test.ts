@@ -1,11 +1,12 @@
 // Tools of other frameworks, by their shapes; the real packages run in test/interop/tools.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent } from '../../lib/kernel/define/agent.ts'
+import { frameworks } from '../../lib/adapters/frameworks.ts'
+import { defineAgent } from '../../lib/adapters/define.ts'
 import {
   defineThing, defineOffer, normalizeDefinitions,
 } from '../../lib/kernel/define/normalize-definitions.ts'
-import { defineTool } from '../../lib/kernel/define/tool.ts'
+import { defineTool } from '../../lib/adapters/define.ts'
 import { foreignToolKind } from '../../lib/adapters/shared/tools.ts'
 import { callTool } from '../../lib/kernel/run/call-tool.ts'
 import { callOf, serviceOf } from '../fixtures/house.ts'
@@ -136,7 +137,7 @@ async function run(tool: Tool, args: unknown, call: LiveCall = callOf()): Promis
 test('a tool of another framework is taken as it is', async () => {
   for (const [what, theirs, args, signalIn] of taken) {
     assert.equal(foreignToolKind(theirs), what)
-    const tool = (defineThing(theirs) as Tool)
+    const tool = (defineThing(theirs, frameworks) as Tool)
     assert.deepEqual([tool.kind, tool.name, tool.description], ['tool', 'add', 'Adds.'], what)
     assert.deepEqual(tool.input.json['required'], ['a'], what)
     const call = callOf()
@@ -157,7 +158,7 @@ test('tools by name are named by their keys', async () => {
     const { tools: [tool, ours, same] } = defineOffer({ tools: {
       sum: theirs, other: defineTool({ name: 'mine', description: 'Mine.', run: () => 'mine' }),
       same: { description: 'Same.', run: () => 'same' },
-    } } as unknown as Offer)
+    } } as unknown as Offer, frameworks)
     assert.deepEqual([tool?.name, ours?.name, same?.name], ['sum', 'other', 'same'], what)
     assert.deepEqual((await run(tool!, { a: 1, b: 2 })).isError, undefined, what)
     assert.equal((await run(tool!, { a: 'x' })).isError, true, what)
@@ -166,11 +167,13 @@ test('tools by name are named by their keys', async () => {
     assert.equal((await run(ours!, {})).content.length, 1)
   }
   const odd = { tools: { 'a b': named[0]![1] } } as unknown as Offer
-  assert.throws(() => defineOffer(odd), /has a name that clients refuse/)
-  assert.throws(() => defineOffer({ tools: { name: 'a', description: 'b' } } as unknown as Offer), {
+  assert.throws(() => defineOffer(odd, frameworks), /has a name that clients refuse/)
+  const unnamed = { tools: { name: 'a', description: 'b' } } as unknown as Offer
+  assert.throws(() => defineOffer(unnamed, frameworks), {
     message: `'tools' has 'name', which is "a" and no tool; write tools: [tool], or tools: { name: tool }`,
   })
-  assert.equal(normalizeDefinitions({ tools: { add: named[0]![1] } } as never, 'All').tools[0]?.name, 'add')
+  const byName = normalizeDefinitions({ tools: { add: named[0]![1] } } as never, 'All', frameworks)
+  assert.equal(byName.tools[0]?.name, 'add')
 })
 
 test('a name and members of ours may stand beside what the AI SDK made', async () => {
@@ -207,9 +210,10 @@ const refused: readonly (readonly [what: string, thing: object, sentence: RegExp
 ]
 
 test('what cannot be called here is refused with a sentence', () => {
-  const offer = (one: unknown): unknown => defineOffer({ tools: [one] } as Offer)
+  const offer = (one: unknown): unknown => defineOffer({ tools: [one] } as Offer, frameworks)
   for (const [what, thing, message] of refused) {
-    for (const define of [defineTool, defineThing, offer] as ((one: unknown) => unknown)[]) {
+    const one = (thing: unknown): unknown => defineThing(thing, frameworks)
+    for (const define of [defineTool, one, offer] as ((one: unknown) => unknown)[]) {
       assert.throws(() => define(thing), { name: 'TypeError', message }, what)
     }
   }

@@ -6,24 +6,9 @@
 import {
   areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, readMember, membersOf, wordIn,
 } from './shape.ts'
-import type { Call } from '../../kernel/define/call.ts'
-import type { Adapter, Shown } from './adapter.ts'
-import type { Fn, Has } from './shape.ts'
-
-/** An agent of another framework, as a compiler knows it; what it is in fact, its members decide. */
-export type ForeignAgent =
-  | { readonly generate: Fn; readonly stream: Fn }
-  | { readonly invoke: Fn; readonly stream: Fn }
-  | { readonly generateText: Fn; readonly streamText: Fn }
-  | { readonly asTool: Fn; readonly getSystemPrompt: Fn }
-  | { readonly runAsync: Fn }
-  | { readonly chat: Fn; readonly start: Fn }
-  | { readonly runStream: Fn; readonly getAgents: Fn }
-  | { readonly withModel: Fn; readonly system: unknown }
-  | { readonly availableAgents: Fn }
-  | { readonly runAgent: Fn }
-  | { readonly sendMessageStream: Fn; readonly getAgentCard: Fn }
-  | { readonly __action: object }
+import type { AdaptedAgent } from '../../kernel/define/adapters.ts'
+import type { Adapter } from './adapter.ts'
+import type { Has } from './shape.ts'
 
 /** How an agent is taken: its adapter, and where its framework keeps its name and description. */
 interface Adapted {
@@ -194,16 +179,6 @@ const agents: readonly AgentShape[] = [
       && areFunctions(has, 'invoke', 'stream'),
     'run: async (prompt, call) => (await chain.invoke(prompt, { signal: call.signal })).text'],
 ]
-
-/** What `defineAgent` takes, made of an agent of another framework. */
-export interface AdaptedAgent {
-  /** What it is, as in `an agent of Mastra`. */
-  readonly what: string
-  /** Undefined where it has none. */
-  readonly name: string | undefined
-  readonly description: string | undefined
-  run(prompt: string, call: Call): AsyncIterable<Shown>
-}
 
 /**
  * An agent of another framework, ready to be defined; undefined for anything else. Throws `TypeError` for

@@ -2,20 +2,20 @@
  * What agents of other frameworks return and yield: how each is known, and the reader that takes its text out
  * of it. They are known by their shape; a reader is loaded when the first of its kind comes.
  */
+import { answerMembers } from '../../kernel/define/answer.ts'
 import { Later } from '../../kernel/util/later.ts'
 import { isThenable } from '../../kernel/util/thenable.ts'
 import { areFunctions, hasMembers, isLike, itemsIn, membersOf, readMember } from './shape.ts'
-import type { Reader } from './adapter.ts'
+import type { ForeignResult, Reader } from '../../kernel/define/adapters.ts'
 import type { Has } from './shape.ts'
 
 interface Taken {
   readonly reader: Later<Reader>
-  /** The pieces of a result that is a stream, where those that it iterates over are not all. */
-  pieces?(has: Has, result: object): unknown
+  readonly pieces?: (has: Has, result: object) => unknown
 }
 
 /** What it is, whether a value is one, and how it is read, or what to write instead. */
-export type ResultShape = readonly [
+type ResultShape = readonly [
   what: string, is: (has: Has, names: readonly string[], value: object) => boolean, how: Taken | string,
 ]
 
@@ -77,7 +77,7 @@ const graphChanges: ResultShape = [
   langchain,
 ]
 
-const results: readonly ResultShape[] = [
+const shapes: readonly ResultShape[] = [
   ['a message of LangChain', isMessage, langchain],
   ['a piece of a stream of LangGraph', (has) => has('length') === 2 && isMessageIn(has('0'))
     && typeof has('1') === 'object' && !isMessageIn(has('1')), langchain],
@@ -184,22 +184,26 @@ async function* withAnswer(stream: unknown, end: unknown): AsyncGenerator<unknow
   if (isEmpty || typeof whole === 'object') yield whole
 }
 
+/** The same, with readers that ask for no more than the value. */
+const results = shapes.map(([what, is, how]) => ({ what, is, how: readerOf(how) }))
+
+function readerOf(how: Taken | string): ForeignResult['how'] {
+  if (typeof how === 'string') return how
+  const { reader, pieces } = how
+  return pieces === undefined ? { reader } : { reader, pieces: (value) => pieces(membersOf(value), value) }
+}
+
 /**
  * What a value that was returned or yielded is; undefined for an author's own. `before`: what came before it
  * in one stream, whose later pieces are often too plain to be known by themselves.
  */
-export function resultShape(value: object, before?: ResultShape): ResultShape | undefined {
+export function resultShape(value: object, before?: ForeignResult): ForeignResult | undefined {
   const names = Object.keys(value)
   if (isOwnAnswer(value, names)) return undefined
   const has = membersOf(value)
-  const shape = results.find(([, is]) => is(has, names, value))
-  return shape ?? (before !== undefined && goesOn(before, has) ? before : undefined)
+  const found = results.find(({ is }) => is(has, names, value))
+  return found ?? (before !== undefined && goesOn(before, has) ? before : undefined)
 }
-
-/** What an answer of an author's own may have. */
-export const answerMembers: ReadonlySet<string> = new Set([
-  'text', 'data', 'content', 'state', 'reply', 'toolCalls',
-])
 
 /** Most answers of authors are known at once. */
 function isOwnAnswer(value: object, names: readonly string[]): boolean {
@@ -207,10 +211,10 @@ function isOwnAnswer(value: object, names: readonly string[]): boolean {
     && Object.getPrototypeOf(value) === Object.prototype
 }
 
-function goesOn(before: ResultShape, has: Has): boolean {
+function goesOn({ what }: ForeignResult, has: Has): boolean {
   if (typeof has('type') === 'string') return true
   // What a node changes may be anything.
-  return before === graphStream || before === graphChanges
+  return what === graphStream[0] || what === graphChanges[0]
 }
 
 /** Whether a node of a graph has changed its messages. */

@@ -6,7 +6,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { Paragraphs } from './work.ts'
 import type { Call } from '../../kernel/define/call.ts'
-import type { Shown } from './adapter.ts'
+import type { Shown } from '../../kernel/define/adapters.ts'
 
 /**
  * Yields what a user sees. Returns what the next step goes on from, as JSON, where something is to be asked

@@ -9,26 +9,7 @@ import { isAnySchema, isShape, schemaFrom, unchanged } from './tool-schemas.ts'
 import { isStandard } from '../../kernel/schema/standard.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import type { Call } from '../../kernel/define/call.ts'
-import type { Fn, Has } from './shape.ts'
-
-type ToolOfOthers =
-  | { readonly inputSchema: unknown; readonly execute?: Fn | undefined; readonly name?: undefined }
-  | { readonly name: string; readonly parameters: unknown; readonly execute?: Fn | undefined }
-  | { readonly name: string; readonly schema: unknown; readonly invoke: Fn }
-  | { readonly type: 'function'; readonly parameters: unknown; readonly invoke: Fn }
-  | { readonly toolSpec: unknown; readonly invoke: Fn }
-  | { readonly name: string; readonly runAsync: Fn }
-  | { readonly metadata: object; readonly call: Fn }
-  | { readonly name: string; readonly parameters: unknown; readonly handler: Fn }
-  | { readonly name: string; readonly inputSchema: object; readonly handler: Fn }
-  | { readonly input_schema: unknown; readonly parse: Fn }
-  | { readonly __action: object }
-
-/** A tool of another framework, as a compiler knows it; what it is in fact, its members decide. */
-export type ForeignTool = ToolOfOthers & {
-  /** Ours have one, by which a compiler knows them apart. */
-  readonly kind?: undefined
-}
+import type { Has } from './shape.ts'
 
 /** What `defineTool` makes a tool of. */
 export interface AdaptedTool {

@@ -2,10 +2,10 @@
  * The agent that is served when none is given, without a model and without a network, and its skills as typed
  * tools. The agent finds the tool that can answer a prompt and calls it, as any client may.
  */
-import { defineAgent } from '../../kernel/define/agent.ts'
+import { ownAgent } from '../../kernel/define/agent.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { toolResultOf } from '../../kernel/define/tool-result.ts'
-import { defineTool } from '../../kernel/define/tool.ts'
+import { ownTool } from '../../kernel/define/tool.ts'
 import { calculate } from './calculate.ts'
 import { answerDate } from './date.ts'
 import { countText } from './text.ts'
@@ -25,14 +25,14 @@ const resultOf = ({ text, ...figures }: { readonly text: string }): ToolResultIn
 /** The tools. `readClock` is called whenever one of them needs the time. */
 export function makeTools(readClock: () => LocalClock): readonly Tool[] {
   return [
-    defineTool({
+    ownTool({
       name: 'calculate', title: 'Arithmetic', annotations,
       description: 'Computes an expression: + - * / % ^ !, sqrt, round, max, ln, sin and others, pi and e,'
         + ' percentages ("150 + 20%", "20% of 150") and units ("60 km/h * 90 min").',
       inputSchema: object({ expression: string('For example "12 * (3 + 4)".') }, ['expression']),
       run: ({ expression }) => resultOf(calculate(expression)),
     }),
-    defineTool({
+    ownTool({
       name: 'convert', title: 'Conversions', annotations,
       description: 'Converts units of measure, and whole numbers between decimal, hex, octal and binary.',
       inputSchema: object({
@@ -42,7 +42,7 @@ export function makeTools(readClock: () => LocalClock): readonly Tool[] {
       }, ['value', 'to']),
       run: ({ value, to, from = '' }) => resultOf(calculate(`${value} ${from}`, to)),
     }),
-    defineTool({
+    ownTool({
       name: 'date', title: 'Dates and times', annotations: { ...annotations, idempotentHint: false },
       description: 'The time in a zone ("now"), how far apart dates are ("difference"), a date before or'
         + ' after another ("add"), what day a date is ("describe").',
@@ -55,7 +55,7 @@ export function makeTools(readClock: () => LocalClock): readonly Tool[] {
       }, ['operation']),
       run: (request) => resultOf(answerDate(request, readClock())),
     }),
-    defineTool({
+    ownTool({
       name: 'text_stats', title: 'Text statistics', annotations,
       description: 'Counts words, characters, sentences and lines of a text, or how often a letter is in it.',
       inputSchema: object({ text: string('Any text.'), letter: string('What to count in it.') }, ['text']),
@@ -82,7 +82,7 @@ export function makeAssistant(tools: readonly Tool[]): Agent {
     'I am a program of fixed skills, not a language model: I cannot chat, write, or look anything up.',
   ].join('\n')
   const pieces = (text: string): readonly string[] => text.split(/(?<=\n| [=≈] |[.:] )/)
-  return defineAgent({
+  return ownAgent({
     name: 'Assistant',
     description: 'Calculates, converts units and number bases, answers questions about dates and time zones,'
       + ' and counts words. Remembers the conversation. Works without a language model.',

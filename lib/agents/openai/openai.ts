@@ -3,7 +3,8 @@
  * its definition out. The code of its answers is loaded with the first request.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
-import { defineAgent } from '../../kernel/define/agent.ts'
+import { frameworks } from '../../adapters/frameworks.ts'
+import { ownAgent } from '../../kernel/define/agent.ts'
 import { isRecord } from '../../kernel/define/content.ts'
 import { quietly, stderrLog } from '../../kernel/define/log.ts'
 import { areNamedTools, defineTools } from '../../kernel/define/normalize-definitions.ts'
@@ -27,7 +28,7 @@ import type { Model } from './openai-completion.ts'
 export function openaiAgent(options: OpenaiOptions = {}): Agent {
   const model = modelOf(options)
   const { name = 'Assistant', description = `Answers with the model ${model.name}.` } = options
-  return defineAgent({
+  return ownAgent({
     name,
     description,
     run: (prompt, call) => answer(model, prompt, call),
@@ -102,7 +103,8 @@ const rules: Readonly<Record<keyof OpenaiOptions, Rule>> = {
   apiKey: [isString, 'write a string, or leave it out', typed],
   model: [isText, TEXT],
   instructions: [isText, `${TEXT}, or leave it out`],
-  tools: [(value) => Array.isArray(value) || areNamedTools(value), 'write a list, as in { tools: [search] }'],
+  tools: [(value) => Array.isArray(value) || areNamedTools(value, frameworks),
+    'write a list, as in { tools: [search] }'],
   maxSteps: [isBound, `${COUNT}, or Infinity`],
   maxToolResultBytes: [isBound, `${COUNT}, or Infinity`],
   temperature: [(value) => Number.isFinite(value) && Number(value) >= 0, 'write a number, zero or above'],
@@ -189,7 +191,7 @@ function headersOf(options: OpenaiOptions): Pick<Model, 'headers' | 'secrets'> {
 /** The tools by the names that models know: chat completions allow no dots. */
 function toolsOf(given: OpenaiOptions['tools']): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>()
-  for (const tool of defineTools(given)) {
+  for (const tool of defineTools(given, frameworks)) {
     const name = tool.name.replaceAll('.', '_')
     if (tools.has(name)) {
       throw new TypeError(`openaiAgent has two tools that the model knows as '${name}'; rename one of them`)

@@ -115,7 +115,7 @@ function run(turn: Turn): MaybePromise<Answer> {
 
 function takeOutput(turn: Turn, output: unknown): MaybePromise<Answer> {
   const { service, call, emit } = turn
-  return finish(turn, answerOf(output, call, service.limits.maxResultBytes, emit))
+  return finish(turn, answerOf(output, call, service.limits.maxResultBytes, service.adapters, emit))
 }
 
 function finish(turn: Turn, answer: MaybePromise<Answer>): MaybePromise<Answer> {

@@ -154,7 +154,7 @@ export function runMember(
   if (around === undefined) return runCode(service, member, input, call, emit, listener)
   return runAround(around, { kind, name, input, call },
     () => runCode(service, member, input, call, emit, listener),
-    (output) => answerOf(output, call, service.limits.maxResultBytes, emit), inputOf)
+    (output) => answerOf(output, call, service.limits.maxResultBytes, service.adapters, emit), inputOf)
 }
 
 function runCode(
@@ -162,7 +162,7 @@ function runCode(
   listener: GroupListener | undefined,
 ): MaybePromise<Answer> {
   if (member.kind === 'group') return runGroup(service, member, input, call, emit, listener)
-  return answerOf(member.run(input, call), call, service.limits.maxResultBytes, emit)
+  return answerOf(member.run(input, call), call, service.limits.maxResultBytes, service.adapters, emit)
 }
 
 /** The call as a member has it: its events have its name, and what runs around it knows it from others. */

@@ -1,4 +1,5 @@
 /** `serveStdio`: MCP or ACP on standard input and output, for programs that start a process. */
+import { frameworks } from '../../adapters/frameworks.ts'
 import { normalizeDefinitions } from '../../kernel/define/normalize-definitions.ts'
 import { show } from '../../kernel/define/validate.ts'
 import { McpContext } from '../../parts/mcp/request/context.ts'
@@ -63,11 +64,11 @@ export async function serveStdio(
   }
   requireStream('input', input, 'on', 'a readable stream, as process.stdin is')
   requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
-  const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport')
+  const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport', frameworks)
   const isAcp = protocol === 'acp'
   const { service, seal } = createService({
     ...isAcp && { conversationIdleMs: ACP_IDLE_MS }, ...rest, ...definitions,
-  })
+  }, frameworks)
   const useless = [...ofSockets, ...isAcp ? ofMcp : []].filter((name) => options[name] !== undefined)
   if (useless.length > 0) {
     const names = useless.join(', ')

@@ -2,17 +2,15 @@
  * An agent and a group, as an author defines them: checked once, then frozen. How they are run is in
  * `answer-message.ts` and `group.ts`.
  */
-import { adaptAgent, describeUnknown } from '../../adapters/shared/agents.ts'
-import { foreignToolKind } from '../../adapters/shared/tools.ts'
+import { noAdapters } from './adapters.ts'
 import { isRecord } from './content.ts'
 import {
   checkDefinition, checkMembers, isOfKind, knownMembers, must, mustBeOneOf, mustBeRecover, mustBeText,
-  mustBeTexts, mustBeTimeout, rejectMore, rejectPromise, rejectUnknown, requireDefinition, requireKind,
-  requireString, scopesOf, show,
+  mustBeTexts, mustBeTimeout, requireDefinition, requireKind, requireString, scopesOf, show,
 } from './validate.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
-import type { ForeignAgent } from '../../adapters/shared/agents.ts'
+import type { AdaptedAgent, Adapters, ForeignAgent } from './adapters.ts'
 import type { Checks } from './validate.ts'
 
 /** Something that an agent can do, for its A2A card. */
@@ -129,13 +127,15 @@ export const groupChecks: Checks<Group> = {
   onAgentError: mustBeOneOf('stop', 'continue'), timeoutMs: mustBeTimeout, scopes: true, kind: true,
 }
 
+type OwnAgent = Agent | AgentDefinition | Run
+
 /**
  * An agent in any form: a bare function is the agent `Assistant`; one of another framework is adapted, and
  * `Assistant` too where it has no name.
  */
-export type AgentLike = Agent | AgentDefinition | Run | ForeignAgent
+export type AgentLike = OwnAgent | ForeignAgent
 
-const AGENT_EXAMPLE = `{ name: 'Helper', run: (prompt) => 'You said ' + prompt }`
+export const AGENT_EXAMPLE = `{ name: 'Helper', run: (prompt) => 'You said ' + prompt }`
 
 /** What has no name of its own. */
 const NAMELESS = 'Assistant'
@@ -155,27 +155,41 @@ export function isBareFunction(agent: Agent): boolean {
   return functions.has(agent)
 }
 
-/**
- * Checks and freezes an agent. Throws `TypeError`, also for a member that is not known; an object of a class
- * may have members of its own, which are its state.
- */
-export function defineAgent(definition: AgentLike): Agent {
-  rejectMore('defineAgent', arguments, `write defineAgent(${AGENT_EXAMPLE})`)
-  if (isAdaptable(definition)) return adapt(definition)
-  const tool = foreignToolKind(definition)
+/** Checks and freezes an agent, one of another framework too. Throws `TypeError` for a mistake in it. */
+export function agentFrom(definition: AgentLike, adapters: Adapters): Agent {
+  const theirs = adapters.agent(definition)
+  return theirs === undefined ? ownAgent(definition as OwnAgent, adapters) : adaptedAgent(theirs, {})
+}
+
+/** What `adapt` takes besides the agent; what is left out, the agent's own framework may have. */
+export interface AdaptOptions extends Omit<AgentDefinition, 'name' | 'run'> {
+  readonly name?: string | undefined
+}
+
+/** An agent of another framework, by what it has, but for what is said of it. */
+export function adaptedAgent(theirs: AdaptedAgent, said: AdaptOptions): Agent {
+  const { name = theirs.name ?? NAMELESS, description = theirs.description } = said
+  const made = ownAgent({ ...said, name, description, run: theirs.run })
+  adaptedAgents.add(made)
+  return made
+}
+
+/** The same for one in our own form. `adapters` tell what else a wrong one is. */
+export function ownAgent(definition: OwnAgent, adapters: Adapters = noAdapters): Agent {
+  const tool = adapters.toolKind(definition)
   if (tool !== undefined) throw new TypeError(`This is ${tool}, and no agent; put it into 'tools'`)
   if (typeof definition === 'function') {
     if (/^class\b/.test(Function.prototype.toString.call(definition))) {
       const { name } = definition
       throw new TypeError(`The agent is the class ${name || 'itself'}; write new ${name || 'Agent'}()`)
     }
-    const agent = defineAgent({ name: NAMELESS, run: definition })
+    const agent = ownAgent({ name: NAMELESS, run: definition }, adapters)
     functions.add(agent)
     return agent
   }
   requireDefinition('defineAgent', definition, AGENT_EXAMPLE)
   if (isMade(definition, 'agent')) return definition
-  const unknown = 'agents' in definition ? undefined : describeUnknown(definition)
+  const unknown = 'agents' in definition ? undefined : adapters.describe(definition)
   if (unknown !== undefined) throw new TypeError(unknown)
   const name = requireString('An agent', 'name', definition)
   const owner = `The agent '${name}'`
@@ -195,50 +209,15 @@ export function defineAgent(definition: AgentLike): Agent {
   })
 }
 
-/** What `adapt` takes besides the agent; what is left out, the agent's own framework may have. */
-export interface AdaptOptions extends Omit<AgentDefinition, 'name' | 'run'> {
-  readonly name?: string | undefined
-}
+export const GROUP_EXAMPLE = `{ name: 'Desk', agents: [researcher, writer], mode: 'sequence' }`
 
 /**
- * Makes an agent of one of another framework, with another name, description or limit. Where nothing is to be
- * changed, the agent may be given as it is. Throws `TypeError` for what is no agent of a framework that is
- * known.
+ * Checks and freezes a group. Throws `TypeError` for a mistake in it. `around` are the definitions that
+ * contain it: none of them may be itself.
  */
-export function adapt(agent: ForeignAgent, options: AdaptOptions = {}): Agent {
-  rejectMore('adapt', arguments, `write adapt(agent, { name: 'Helper' })`, 2)
-  const { run: _run, kind: _kind, ...known } = agentChecks
-  rejectUnknown('adapt', options, Object.keys(known))
-  const adapted = adaptAgent(agent)
-  if (adapted === undefined) {
-    rejectPromise(agent)
-    const isOwn = typeof agent === 'function' || (isRecord(agent) && 'run' in agent)
-    const remedy = isOwn ? 'it needs none where it has a run of its own: write defineAgent({ name, run })'
-      : `write { name: 'Helper', run: (prompt, call) => theirs.generate(prompt, { signal: call.signal }) }`
-    throw new TypeError(describeUnknown(Object(agent) as object)
-      ?? `adapt takes an agent of another framework; ${show(agent)} is none that is known; ${remedy}`)
-  }
-  const { name = adapted.name ?? NAMELESS, description = adapted.description } = options
-  const made = defineAgent({ ...options, name, description, run: adapted.run })
-  adaptedAgents.add(made)
-  return made
-}
-
-/** Throws `TypeError` for what another framework has, but is no agent. */
-export function isAdaptable(thing: unknown): thing is ForeignAgent {
-  return adaptAgent(thing) !== undefined
-}
-
-const GROUP_EXAMPLE = `{ name: 'Desk', agents: [researcher, writer], mode: 'sequence' }`
-
-/** Checks and freezes a group. Throws `TypeError` for a mistake in it. */
-export function defineGroup(definition: GroupDefinition | Group): Group {
-  rejectMore('defineGroup', arguments, `write defineGroup(${GROUP_EXAMPLE})`)
-  return groupOf(definition, [])
-}
-
-/** `around` are the definitions that contain it: none of them may be itself. */
-function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]): Group {
+export function groupFrom(
+  definition: GroupDefinition | Group, adapters: Adapters, around: readonly unknown[] = [],
+): Group {
   requireDefinition('defineGroup', definition, GROUP_EXAMPLE)
   if (isMade(definition, 'group')) return definition
   const name = requireString('A group', 'name', definition)
@@ -253,7 +232,7 @@ function groupOf(definition: GroupDefinition | Group, around: readonly unknown[]
     throw new TypeError(`${owner} needs 'agents': a list of at least one agent. ${example}`)
   }
   const agents = definition.agents.map((one) => (
-    isGroup(one) ? groupOf(one, [...around, definition]) : defineAgent(one)
+    isGroup(one) ? groupFrom(one, adapters, [...around, definition]) : agentFrom(one, adapters)
   ))
   const mode = definition.mode ?? 'sequence'
   const own = scopesOf(owner, definition.scopes)

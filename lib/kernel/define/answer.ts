@@ -4,8 +4,6 @@
  * A string is answered at once, without a promise; an iterable is read piece by piece, and each piece is
  * emitted before the next is asked for.
  */
-import { answerMembers, resultShape } from '../../adapters/shared/results.ts'
-import { membersOf } from '../../adapters/shared/shape.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
 import { wellFormed } from '../wire/characters.ts'
 import { formatJson } from '../wire/json.ts'
@@ -16,8 +14,7 @@ import {
   ContentBuilder, foreignTo, hasPromises, isAsyncIterable, isIterable, jsonOf, readPieces, tooLargeFault,
 } from './output.ts'
 import { show } from './validate.ts'
-import type { Read, Reader } from '../../adapters/shared/adapter.ts'
-import type { ResultShape } from '../../adapters/shared/results.ts'
+import type { Adapters, ForeignResult, ReadResult, Reader } from './adapters.ts'
 import type { Later } from '../util/later.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Artifact } from './artifact.ts'
@@ -93,6 +90,11 @@ export type Emit = (
   piece: Content, state: AnswerState, reply: Answer['reply'] | undefined,
 ) => void | Promise<void>
 
+/** What an answer of an author's own may have. */
+export const answerMembers: ReadonlySet<string> = new Set([
+  'text', 'data', 'content', 'state', 'reply', 'toolCalls',
+])
+
 const states: ReadonlySet<unknown> = new Set<AnswerState>([
   'completed', 'input-required', 'auth-required', 'rejected', 'failed',
 ])
@@ -110,17 +112,17 @@ export const noAnswer: Answer = Object.freeze(textAnswer(''))
  * `noAnswer`. Throws `Fault('too-large')` over `maxBytes`, `Fault('internal')` for what is no answer.
  */
 export function answerOf(
-  output: unknown, call: LiveCall, maxBytes: number, emit?: Emit,
+  output: unknown, call: LiveCall, maxBytes: number, adapters: Adapters, emit?: Emit,
 ): Answer | Promise<Answer> {
   if (isThenable(output)) {
-    return Promise.resolve(output).then((value) => answerOf(value, call, maxBytes, emit))
+    return Promise.resolve(output).then((value) => answerOf(value, call, maxBytes, adapters, emit))
   }
   if (output === undefined) return noAnswer
   if (typeof output === 'string') {
     if (output.length > maxBytes) throw tooLargeFault('answer', maxBytes)
     return textAnswer(output)
   }
-  const gathering = new AnswerBuilder(call, maxBytes, emit)
+  const gathering = new AnswerBuilder(call, maxBytes, adapters, emit)
   const pieces = piecesIn(output, gathering)
   if (pieces !== undefined) {
     return readPieces(pieces, call, gathering).then(() => {
@@ -182,6 +184,7 @@ function emitAll(
 
 class AnswerBuilder extends ContentBuilder implements PieceTaker {
   readonly #call: LiveCall
+  readonly #adapters: Adapters
   readonly #emit: Emit | undefined
   #data: unknown
   #state: AnswerState = 'completed'
@@ -191,13 +194,14 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   #offered: ReadonlySet<string> | undefined
   flaw: string | undefined
   /** Of another framework whose pieces come. */
-  #shape: ResultShape | undefined
+  #shape: ForeignResult | undefined
   #reader: Later<Reader> | undefined
-  #read: Read | undefined
+  #read: ReadResult | undefined
 
-  constructor(call: LiveCall, maxBytes: number, emit: Emit | undefined) {
+  constructor(call: LiveCall, maxBytes: number, adapters: Adapters, emit: Emit | undefined) {
     super('answer', maxBytes)
     this.#call = call
+    this.#adapters = adapters
     this.#emit = emit
   }
 
@@ -243,17 +247,17 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
   /** The stream within a result of another framework. */
   streamIn(output: unknown): unknown {
     if (typeof output !== 'object' || output === null) return undefined
-    this.#shape = resultShape(output)
-    const how = this.#shape?.[2]
-    return typeof how === 'object' ? how.pieces?.(membersOf(output), output) : undefined
+    this.#shape = this.#adapters.result(output)
+    const how = this.#shape?.how
+    return typeof how === 'object' ? how.pieces?.(output) : undefined
   }
 
   /** What a user sees of a piece of another framework; '' for nothing. Undefined: it is the author's own. */
   read(piece: unknown): MaybePromise<unknown> | undefined {
     if (typeof piece !== 'object' || piece === null || isContent(piece)) return undefined
-    const shape = resultShape(piece, this.#shape)
+    const shape = this.#adapters.result(piece, this.#shape)
     if (shape === undefined) return undefined
-    const [what, , how] = shape
+    const { what, how } = shape
     if (typeof how === 'string') throw mistake(`an agent returned ${what}; write ${how}`)
     this.#shape = shape
     return andThen(how.reader.load(), () => {

@@ -6,6 +6,7 @@ import { normalAddress } from '../wire/uri.ts'
 import { allMembers, sameIdMessage } from './agent.ts'
 import { defineThing } from './normalize-definitions.ts'
 import { rejectMore, requireString, show } from './validate.ts'
+import type { Adapters } from './adapters.ts'
 import type { Agent, Group } from './agent.ts'
 import type { Principal } from './principal.ts'
 import type { LoneTool, Thing } from './normalize-definitions.ts'
@@ -39,11 +40,13 @@ export class Catalog {
   readonly #listeners = new Set<(change: CatalogChange) => void>()
   readonly #checks = new Set<() => void>()
   readonly #owner: string
+  readonly #adapters: Adapters
   #root: Agent | Group | undefined
   #scopes: readonly string[] | undefined
 
-  constructor(owner: string) {
+  constructor(owner: string, adapters: Adapters) {
     this.#owner = owner
+    this.#adapters = adapters
   }
 
   get agents(): readonly Agent[] { return [...this.#things.agent.values()] }
@@ -111,7 +114,7 @@ export class Catalog {
   add(given: Thing): void
   add(given: Thing): void {
     rejectMore('catalog.add', arguments, 'add one after the other')
-    const thing = defineThing(given)
+    const thing = defineThing(given, this.#adapters)
     const fresh = this.#fresh(thing)
     if (fresh.length === 0) return
     for (const one of fresh) this.#mapOf(one.kind).set(keyOf(one), one)

@@ -1,21 +1,18 @@
 /**
  * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
  */
-import { describeUnknown } from '../../adapters/shared/agents.ts'
-import { agentChecks, defineAgent, defineGroup, groupChecks, isAdaptable } from './agent.ts'
+import { agentChecks, agentFrom, groupChecks, groupFrom } from './agent.ts'
 import { isRecord } from './content.ts'
 import {
   isPlain, isServedKind, nearest, rejectPromise, rejectUnknown, show, strayFunction,
 } from './validate.ts'
 import { definePrompt, promptChecks } from './prompt.ts'
 import { defineResource, defineResourceTemplate, resourceChecks, templateChecks } from './resource.ts'
-import { foreignToolKind } from '../../adapters/shared/tools.ts'
-import { defineNamedTool, defineTool, toolChecks } from './tool.ts'
-import type { ForeignAgent } from '../../adapters/shared/agents.ts'
-import type { ForeignTool } from '../../adapters/shared/tools.ts'
+import { namedTool, toolChecks, toolFrom } from './tool.ts'
 import type { Infer } from '../schema/infer.ts'
 import type { Schema, StandardSchema } from '../schema/standard.ts'
 import type { Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Run } from './agent.ts'
+import type { Adapters, ForeignAgent, ForeignTool } from './adapters.ts'
 import type { Call } from './call.ts'
 import type { Members, ServedKind } from './validate.ts'
 import type { Prompt, PromptDefinition } from './prompt.ts'
@@ -101,11 +98,11 @@ export interface Defined {
   readonly prompts: readonly Prompt[]
 }
 
-export function defineOffer(offer: Offer): Defined {
+export function defineOffer(offer: Offer, adapters: Adapters): Defined {
   return {
-    agents: listOf('agents', offer.agents).map((agent) => defineAgent(agent)),
-    groups: listOf('groups', offer.groups).map((group) => defineGroup(group)),
-    tools: defineTools(offer.tools),
+    agents: listOf('agents', offer.agents).map((agent) => agentFrom(agent, adapters)),
+    groups: listOf('groups', offer.groups).map((group) => groupFrom(group, adapters)),
+    tools: defineTools(offer.tools, adapters),
     resources: listOf('resources', offer.resources).map((resource) => defineResource(resource)),
     resourceTemplates: listOf('resourceTemplates', offer.resourceTemplates)
       .map((template) => defineResourceTemplate(template)),
@@ -117,13 +114,13 @@ export function defineOffer(offer: Offer): Defined {
  * Sorts a subject. A list of two or more agents is a group named `name`, in sequence, unless it holds a
  * group already. Throws `TypeError` for what can be none of the kinds.
  */
-export function normalizeDefinitions(subject: Subject, name: string): Defined {
-  if (!isAdaptable(subject) && isOffer(subject)) {
+export function normalizeDefinitions(subject: Subject, name: string, adapters: Adapters): Defined {
+  if (adapters.agent(subject) === undefined && isOffer(subject)) {
     rejectUnknown('What is served', subject, Object.keys(offered))
-    return defineOffer(subject)
+    return defineOffer(subject, adapters)
   }
   const things: readonly unknown[] = [subject].flat()
-  const all = things.map(defineThing)
+  const all = things.map((thing) => defineThing(thing, adapters))
   const defined = {
     agents: all.filter((thing) => thing.kind === 'agent'),
     groups: all.filter((thing) => thing.kind === 'group'),
@@ -133,17 +130,19 @@ export function normalizeDefinitions(subject: Subject, name: string): Defined {
     prompts: all.filter((thing) => thing.kind === 'prompt'),
   }
   if (!Array.isArray(subject) || defined.groups.length > 0 || defined.agents.length < 2) return defined
-  return { ...defined, groups: [defineGroup({ name, agents: defined.agents })] }
+  return { ...defined, groups: [groupFrom({ name, agents: defined.agents }, adapters)] }
 }
 
 /** Defines one thing of any kind. Throws `TypeError` for what can be none. */
-export function defineThing(thing: unknown): Agent | Group | Tool | Resource | ResourceTemplate | Prompt {
-  if (isAdaptable(thing)) return defineAgent(thing)
-  if (foreignToolKind(thing) !== undefined) return defineTool(thing as ToolLike)
-  switch (kindOf(thing)) {
-    case 'agent': return defineAgent(thing as AgentLike)
-    case 'group': return defineGroup(thing as GroupDefinition)
-    case 'tool': return defineTool(thing as ToolLike)
+export function defineThing(
+  thing: unknown, adapters: Adapters,
+): Agent | Group | Tool | Resource | ResourceTemplate | Prompt {
+  if (adapters.agent(thing) !== undefined) return agentFrom(thing as AgentLike, adapters)
+  if (adapters.toolKind(thing) !== undefined) return toolFrom(thing as ToolLike, adapters)
+  switch (kindOf(thing, adapters)) {
+    case 'agent': return agentFrom(thing as AgentLike, adapters)
+    case 'group': return groupFrom(thing as GroupDefinition, adapters)
+    case 'tool': return toolFrom(thing as ToolLike, adapters)
     case 'resource': return defineResource(thing as Resource)
     case 'resource-template': return defineResourceTemplate(thing as ResourceTemplate)
     case 'prompt': return definePrompt(thing as Prompt)
@@ -157,9 +156,9 @@ const tooling: ReadonlySet<string> = new Set(['outputSchema', 'annotations', 'ta
  * The kind of a thing by its members; what it lacks its definition complains of. An object of a class may
  * have members of its own, so fewer of them count.
  */
-function kindOf(thing: unknown): ServedKind {
+function kindOf(thing: unknown, adapters: Adapters): ServedKind {
   if (typeof thing === 'function') return 'agent'
-  if (!isRecord(thing)) throw new TypeError(unfit(thing))
+  if (!isRecord(thing)) throw new TypeError(unfit(thing, adapters))
   if (isServer(thing)) {
     throw new TypeError('Cannot serve a server that is made already: call its listen(), or give what it '
       + 'serves, as in { tools: [tool] }')
@@ -173,7 +172,7 @@ function kindOf(thing: unknown): ServedKind {
   if ('get' in thing && !('run' in thing)) return 'prompt'
   if ('run' in thing) return 'agent'
   if (typeof thing['name'] === 'string' && strayFunction(thing, {}) !== undefined) return 'agent'
-  throw new TypeError(unfit(thing))
+  throw new TypeError(unfit(thing, adapters))
 }
 
 function isServer(thing: Readonly<Record<string, unknown>>): boolean {
@@ -201,21 +200,23 @@ function isOffer(subject: Subject): subject is Offer {
 }
 
 /** A list, or tools by name, as some frameworks have them. */
-export function defineTools(tools: Offer['tools'] | ForeignTools): readonly Tool[] {
-  if (!areNamedTools(tools)) {
-    return listOf('tools', tools as readonly ToolLike[]).map((tool) => defineTool(tool))
+export function defineTools(tools: Offer['tools'] | ForeignTools, adapters: Adapters): readonly Tool[] {
+  if (!areNamedTools(tools, adapters)) {
+    return listOf('tools', tools as readonly ToolLike[]).map((tool) => toolFrom(tool, adapters))
   }
   return Object.entries(tools as Readonly<Record<string, ToolLike>>).map(([name, tool]) => {
-    if (isRecord(tool) || typeof tool === 'function') return defineNamedTool(name, tool)
+    if (isRecord(tool) || typeof tool === 'function') return namedTool(name, tool, adapters)
     throw new TypeError(`'tools' has '${name}', which is ${show(tool)} and no tool; write tools: [tool], or `
       + 'tools: { name: tool }')
   })
 }
 
 /** Whether it is tools by their names, and not one tool. */
-export function areNamedTools(tools: unknown): tools is Readonly<Record<string, unknown>> {
+export function areNamedTools(
+  tools: unknown, adapters: Adapters,
+): tools is Readonly<Record<string, unknown>> {
   return isRecord(tools) && isPlain(tools) && typeof tools['run'] !== 'function'
-    && foreignToolKind(tools) === undefined
+    && adapters.toolKind(tools) === undefined
 }
 
 function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[] {
@@ -224,9 +225,9 @@ function listOf<T>(member: string, list: readonly T[] | undefined): readonly T[]
   throw new TypeError(`'${member}' is ${show(list)}; write a list, as in { ${member}: [one] }`)
 }
 
-function unfit(thing: unknown): string {
+function unfit(thing: unknown, adapters: Adapters): string {
   rejectPromise(thing)
-  const unknown = isRecord(thing) ? describeUnknown(thing) : undefined
+  const unknown = isRecord(thing) ? adapters.describe(thing) : undefined
   if (unknown !== undefined) return unknown
   for (const name of isRecord(thing) ? Object.keys(thing) : []) {
     const meant = nearest(name, Object.keys(offered))

@@ -4,23 +4,19 @@
  */
 import { isWritten } from '../schema/rule.ts'
 import { contract, isStandard } from '../schema/standard.ts'
-import { isContent, isRecord } from './content.ts'
+import { isRecord } from './content.ts'
 import {
-  checkDefinition, describedChecks, isOfKind, isPlain, knownMembers, mustBeFlag, mustBeOneOf, mustBeRecover,
-  mustBeText, mustBeTimeout, mustHave, rejectPromise, rejectUnknown, requireDefinition, requireName,
+  checkDefinition, describedChecks, isOfKind, knownMembers, mustBeFlag, mustBeOneOf, mustBeRecover,
+  mustBeText, mustBeTimeout, mustHave, rejectPromise, requireDefinition, requireName,
   requireString, scopesOf, show,
 } from './validate.ts'
-import { adaptAgent } from '../../adapters/shared/agents.ts'
 import { toolUiOf } from '../../parts/apps/tool-ui.ts'
-import { askApproval } from '../../adapters/shared/approval.ts'
-import { adaptTool, looseMembers } from '../../adapters/shared/tools.ts'
 import { formatJson } from '../wire/json.ts'
-import { Fault } from './fault.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/limits.ts'
 import type { Contract, Schema, StandardSchema } from '../schema/standard.ts'
-import type { AdaptedTool, ForeignTool } from '../../adapters/shared/tools.ts'
+import type { Adapters, ForeignTool } from './adapters.ts'
 import type { Call } from './call.ts'
 import type { Content, ContentInput } from './content.ts'
 import type { ToolUi, ToolUiDefinition } from '../../parts/apps/tool-ui.ts'
@@ -40,7 +36,7 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean | undefined
 }
 
-const annotationChecks: Checks<ToolAnnotations> = {
+export const annotationChecks: Checks<ToolAnnotations> = {
   title: mustBeText, readOnlyHint: mustBeFlag, destructiveHint: mustBeFlag, idempotentHint: mustBeFlag,
   openWorldHint: mustBeFlag,
 }
@@ -163,39 +159,32 @@ export const toolChecks: Checks<ToolDefinition> = {
 /** A copy of a tool has the checks of its schemas instead of the schemas. */
 const copyChecks: Checks<Tool> & Checks<ToolDefinition> = { ...toolChecks, input: true, output: true }
 
-const EXAMPLE = `{ name: 'add', description: 'Adds.', inputSchema: { type: 'object', properties: `
-  + `{ a: { type: 'number' } }, required: ['a'] }, run: ({ a }) => a + 1 }`
+export const TOOL_EXAMPLE: string = `{ name: 'add', description: 'Adds.', inputSchema: { type: 'object', `
+  + `properties: { a: { type: 'number' } }, required: ['a'] }, run: ({ a }) => a + 1 }`
 
 /** What a tool without arguments takes: an object with nothing in it. */
 const noArguments = { type: 'object', additionalProperties: false } as const
 
-declare const unlike: unique symbol
-/** What no function is. A compiler still infers what one returns, as exactly as where it is one. */
-type Unlike<R> = ((...args: never) => R) & { readonly [unlike]: never }
+/** Checks and freezes a tool, one of another framework too. Throws `TypeError` for a mistake in it. */
+export function toolFrom(definition: ToolDefinition | Tool | ForeignTool, adapters: Adapters): Tool {
+  const agent = adapters.agent(definition)
+  if (agent !== undefined) throw new TypeError(`This is ${agent.what}, and no tool; put it into 'agents'`)
+  return ownTool(adapters.tool(definition) as ToolDefinition | undefined ?? definition as ToolDefinition)
+}
 
-/** As below. It stands first, because a compiler explains mistakes by the last. */
-export function defineTool<const R>(tool: ForeignTool & { readonly run?: Unlike<R> }): Tool
-/**
- * Checks and freezes a tool, one of another framework too. Throws `TypeError`, also for a member that is not
- * known; an object of a class may have members of its own, which are its state. A copy of a tool with other
- * members, `{ ...tool, name: 'other' }`, keeps its schemas.
- */
-export function defineTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
+/** The same for one in our own form. */
+export function ownTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
   definition: ToolDefinition<S, V, O, R>,
 ): Tool
-export function defineTool(definition: ToolDefinition | ForeignTool): Tool {
-  const agent = adaptAgent(definition)
-  if (agent !== undefined) throw new TypeError(`This is ${agent.what}, and no tool; put it into 'agents'`)
-  const theirs = adaptTool(definition)
-  if (theirs !== undefined) return defineTool(definitionOf(theirs, definition, theirs.name))
-  requireDefinition('defineTool', definition, EXAMPLE, arguments)
+export function ownTool(definition: ToolDefinition): Tool {
+  requireDefinition('defineTool', definition, TOOL_EXAMPLE)
   const copied = isCopy(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
   const given = definition as ToolDefinition<Schema, StandardSchema>
   const name = requireString('A tool', 'name', given)
   const owner = `The tool '${name}'`
   requireName(owner, name)
-  checkDefinition(owner, 'tool', given, 'run', copied === undefined ? toolChecks : copyChecks, EXAMPLE)
+  checkDefinition(owner, 'tool', given, 'run', copied === undefined ? toolChecks : copyChecks, TOOL_EXAMPLE)
   const { inputSchema, validate, outputSchema, ui: givenUi, ...rest } = knownMembers(given, toolChecks)
   const input = validate !== undefined ? besideOf(owner, inputSchema, validate)
     : copied !== undefined && inputSchema === undefined ? copied.input
@@ -218,13 +207,13 @@ export function defineTool(definition: ToolDefinition | ForeignTool): Tool {
 }
 
 /** A tool that stands in a dictionary: its name is the key. */
-export function defineNamedTool(name: string, tool: ToolDefinition | Tool | ForeignTool): Tool {
-  const theirs = adaptTool(tool)
-  if (theirs !== undefined) return defineTool(definitionOf(theirs, tool, name))
+export function namedTool(name: string, tool: ToolDefinition | Tool | ForeignTool, adapters: Adapters): Tool {
+  const theirs = adapters.tool(tool, name)
+  if (theirs !== undefined) return ownTool(theirs as ToolDefinition)
   rejectPromise(tool)
-  if (isRecord(tool) && !('name' in tool)) return defineTool(named(name, tool))
-  const made = defineTool(tool as ToolDefinition)
-  return made.name === name ? made : defineTool({ ...made, name })
+  if (isRecord(tool) && !('name' in tool)) return ownTool(named(name, tool))
+  const made = toolFrom(tool, adapters)
+  return made.name === name ? made : ownTool({ ...made, name })
 }
 
 /** A definition that has no name by itself; its function is still a method of the object that was given. */
@@ -232,63 +221,6 @@ function named(name: string, definition: object): ToolDefinition {
   const run: unknown = Reflect.get(definition, 'run')
   const bound = typeof run === 'function' ? { run: run.bind(definition) as ToolDefinition['run'] } : {}
   return { ...knownMembers(definition, toolChecks), ...bound, name } as ToolDefinition
-}
-
-/** What an object may have of ours besides what its framework knows. */
-const ownMembers = ['icons', 'timeoutMs', 'scopes', 'task', 'recover', '_meta', 'ui'] as const
-
-/** The definition of a tool of another framework. */
-function definitionOf(theirs: AdaptedTool, given: object, name: string | undefined): ToolDefinition {
-  const { what, title, description, inputSchema, outputSchema, annotations } = theirs
-  if (name === undefined) {
-    throw new TypeError(`This is ${what}, which has no name; write tools: { add: theirs }`)
-  }
-  const owner = `The tool '${name}'`
-  if (theirs.isLoose && isPlain(given)) {
-    rejectUnknown(owner, given, [...Object.keys(toolChecks), ...looseMembers])
-  }
-  const own = isPlain(given) ? ownMembers.flatMap((member) => {
-    const value: unknown = Reflect.get(given, member)
-    return value === undefined ? [] : [[member, value] as const]
-  }) : []
-  return {
-    name, title, description,
-    ...inputSchema !== undefined && { inputSchema },
-    ...outputSchema !== undefined && isPublishable(outputSchema) && { outputSchema },
-    ...annotations !== undefined && { annotations: hintsIn(annotations) },
-    ...Object.fromEntries(own),
-    async run(args: unknown, call: Call) {
-      if (await theirs.asks(args, call)) {
-        if (!call.can('elicit')) {
-          throw new Fault('unsupported', `${owner} needs the approval of a user, whom this client cannot ask`)
-        }
-        const isApproved = await askApproval(call, undefined, name, args)
-        if (!isApproved) return { isError: true, content: [`The user did not approve '${name}'`] }
-      }
-      return resultOf(await theirs.call(args, call))
-    },
-  }
-}
-
-/** What a library cannot write as JSON Schema is not published: its framework checks the results. */
-function isPublishable(schema: object): boolean {
-  try {
-    contract(schema as Schema, { side: 'output' })
-    return true
-  } catch {
-    return false
-  }
-}
-
-function hintsIn(annotations: object): ToolAnnotations {
-  const known = Object.entries(annotations).filter(([name]) => Object.hasOwn(annotationChecks, name))
-  return Object.fromEntries(known)
-}
-
-/** Any object is data, but for content and for a whole result. */
-function resultOf(result: unknown): unknown {
-  if (!isRecord(result) || isContent(result)) return result
-  return Array.isArray(result['content']) && isBareResult(result) ? result : { structuredContent: result }
 }
 
 function isCopy(definition: object): definition is Tool {

@@ -6,6 +6,7 @@ import { isAdapted, isBareFunction } from '../define/agent.ts'
 import { isTextOfData, noAnswer } from '../define/answer.ts'
 import type { Agent, Group } from '../define/agent.ts'
 import type { Answer } from '../define/answer.ts'
+import type { Adapters } from '../define/adapters.ts'
 import type { Around } from '../define/around.ts'
 import type { Trace } from '../define/call.ts'
 import type { Catalog } from '../define/catalog.ts'
@@ -49,6 +50,8 @@ export interface Service {
   readonly version: string
   readonly description: string
   readonly catalog: Catalog
+  /** What knows answers of other frameworks. */
+  readonly adapters: Adapters
   readonly skillSet: SkillSet
   readonly limits: Limits
   readonly log: Log

@@ -1,4 +1,5 @@
 /** `launch`: makes a server, listens, prints where, and closes in order on signals. */
+import { frameworks } from '../../adapters/frameworks.ts'
 import { describeRoot } from '../define/agent.ts'
 import { normalizeDefinitions } from '../define/normalize-definitions.ts'
 import { formatJson } from '../wire/json.ts'
@@ -51,7 +52,7 @@ export async function launch(
 ): Promise<Launched> {
   requireSecondOptions('launch', arguments, options, [...Object.keys(names), ...serverOptions])
   const { port, host, quiet, signals, ...rest } = options
-  const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport')
+  const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport', frameworks)
   const server = createServer({ ...rest, ...definitions })
   return start(server, { port, host, signals }, (address) => (
     quiet === true ? '' : announcement(server, address, options)

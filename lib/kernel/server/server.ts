@@ -1,5 +1,6 @@
 /** `createServer`: options in; a server that listens, answers and closes out. It puts all rooms together. */
 import { randomBytes } from 'node:crypto'
+import { frameworks } from '../../adapters/frameworks.ts'
 import { requireTenantPaths } from '../../parts/a2a/model/options.ts'
 import { rootOf } from '../../parts/a2a/model/tool-agent.ts'
 import { a2aRoutes, requireAnswerer } from '../../parts/a2a/transport/routes.ts'
@@ -97,7 +98,7 @@ export function createServer(given: object): TriportServer {
   const options: ServerOptions = given
   const metrics = options.metrics === true ? new Metrics() : undefined
   const onCall = metrics === undefined ? options.onCall : metrics.countCalls(options.onCall)
-  const made = createService({ ...options, onCall })
+  const made = createService({ ...options, onCall }, frameworks)
   try {
     return assemble(options, made, metrics)
   } catch (error) {

@@ -21,6 +21,7 @@ import { Workload } from '../run/workload.ts'
 import { checkOptions } from './options.ts'
 import { memoryStore } from '../store/memory.ts'
 import { createSeal } from '../wire/seal.ts'
+import type { Adapters } from '../define/adapters.ts'
 import type { Around } from '../define/around.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
@@ -32,12 +33,12 @@ import type { Seal } from '../wire/seal.ts'
 export interface MadeService { readonly service: Service; readonly seal: Seal }
 
 /** Throws `TypeError` or `RangeError` for mistakes in options, definitions and limits. */
-export function createService(options: ServerOptions): MadeService {
+export function createService(options: ServerOptions, adapters: Adapters): MadeService {
   checkOptions({ ...options })
   const limits = limitsOf(options)
-  const { groups, agents, tools, resources, resourceTemplates, prompts } = defineOffer(options)
+  const { groups, agents, tools, resources, resourceTemplates, prompts } = defineOffer(options, adapters)
   const name = options.name ?? (groups[0] ?? agents[0])?.name ?? 'triport'
-  const catalog = new Catalog(name)
+  const catalog = new Catalog(name, adapters)
   const things = [...groups, ...agents, ...tools, ...resources, ...resourceTemplates, ...prompts]
   for (const thing of things) catalog.add(thing)
   const skillSet = defineSkills(options.skills)
@@ -77,6 +78,7 @@ export function createService(options: ServerOptions): MadeService {
     version: options.version ?? '1.0.0',
     description: options.description ?? catalog.root?.description ?? '',
     catalog,
+    adapters,
     skillSet,
     limits,
     log,

@@ -1,4 +1,5 @@
 /** An endpoint that speaks chat completions as it is told to, and an agent to ask it. No test itself. */
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { answerOf } from '../../../lib/kernel/define/answer.ts'
@@ -61,7 +62,7 @@ export interface Said { readonly answer: Answer; readonly pieces: readonly strin
 export async function ask(options: OpenaiOptions, prompt = 'hi', call: LiveCall = callOf()): Promise<Said> {
   const pieces: string[] = []
   const output = openaiAgent({ log: false, ...options }).run(prompt, call)
-  const answer = await answerOf(output, call, 1e7, (piece) => {
+  const answer = await answerOf(output, call, 1e7, frameworks, (piece) => {
     pieces.push(piece.type === 'text' ? piece.text : piece.type)
   })
   return { answer, pieces }

@@ -1,8 +1,9 @@
 /** What the agent says of its work: the model's reasoning, the tools that it calls, the tokens. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { answerOf } from '../../../lib/kernel/define/answer.ts'
-import { defineTool } from '../../../lib/kernel/define/tool.ts'
+import { defineTool } from '../../../lib/adapters/define.ts'
 import { openaiAgent } from '../../../lib/agents/openai/openai.ts'
 import { callOf } from '../../fixtures/house.ts'
 import {
@@ -31,7 +32,9 @@ async function eventsOf(options: OpenaiOptions): Promise<readonly (CallEvent | s
   const all: (CallEvent | string)[] = []
   const call = callOf({ event: (event) => { all.push(event) } })
   const output = openaiAgent({ log: false, ...options }).run('hi', call)
-  await answerOf(output, call, 1e7, (piece) => { all.push(piece.type === 'text' ? piece.text : piece.type) })
+  await answerOf(output, call, 1e7, frameworks, (piece) => {
+    all.push(piece.type === 'text' ? piece.text : piece.type)
+  })
   return all
 }
 
@@ -113,7 +116,7 @@ test('an endpoint that refuses to be asked for tokens is asked once', async (t) 
     const agent = openaiAgent({ baseUrl, log: false })
     for (let n = 0; n < 2; n++) {
       const call = callOf()
-      const { text } = await answerOf(agent.run('hi', call), call, 1e7)
+      const { text } = await answerOf(agent.run('hi', call), call, 1e7, frameworks)
       assert.equal(text, 'ok')
     }
     assert.deepEqual(received.map(({ body }) => 'stream_options' in body), [true, false, false])
@@ -142,11 +145,11 @@ test('a tool of the client is called by the client, and the model gets what came
   const clientTools = [{ name: 'paint', inputSchema }, { name: 'weather', inputSchema }]
   const agent = openaiAgent({ log: false, baseUrl, tools: [weather] })
   const first = callOf({ clientTools })
-  const asked = await answerOf(agent.run('hi', first), first, 1e7)
+  const asked = await answerOf(agent.run('hi', first), first, 1e7, frameworks)
   const call = { id: 'call-paint-0', name: 'paint', args: { colour: 'red' } }
   assert.deepEqual(asked.toolCalls, [call])
   const second = callOf({ clientTools, clientToolResults: [{ ...call, result: 'Done' }] })
-  const answered = await answerOf(agent.run('hi', second), second, 1e7)
+  const answered = await answerOf(agent.run('hi', second), second, 1e7, frameworks)
   assert.deepEqual([answered.text, answered.toolCalls], ['Painted.', undefined])
   const [one, other] = received.map(({ body }) => body as Record<string, readonly Record<string, unknown>[]>)
   const names = one?.['tools']?.map((tool) => (tool['function'] as { name: string }).name)
@@ -180,7 +183,7 @@ test('the model is asked for the call that the client asks for, until it is ther
     const { baseUrl, received } = await endpoint(t, inTurn(work, done))
     const agent = openaiAgent({ log: false, baseUrl, tools: [weather], ...more })
     const call = callOf({ clientTools, toolChoice })
-    const answer = await answerOf(agent.run('hi', call), call, 1e7)
+    const answer = await answerOf(agent.run('hi', call), call, 1e7, frameworks)
     assert.deepEqual(answer.toolCalls?.map(({ name }) => name), ['paint'])
     const bodies = received.map(({ body }) => body as { tool_choice?: unknown; tools: readonly object[] })
     assert.deepEqual(bodies.map((body) => body.tool_choice), asked)

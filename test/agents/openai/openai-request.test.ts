@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { openaiAgent } from '../../../lib/agents/openai/openai.ts'
 import { answerOf } from '../../../lib/kernel/define/answer.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
-import { defineTool } from '../../../lib/kernel/define/tool.ts'
+import { defineTool } from '../../../lib/adapters/define.ts'
 import { callOf } from '../../fixtures/house.ts'
 import {
   calls, delta, DONE, endpoint, EVENTS, faultOf, inTurn, JSON_TYPE, stream,
@@ -122,7 +123,7 @@ test('a caller that leaves, at whatever stage, leaves no request, no tool and no
     })
     const logged: unknown[] = []
     const agent = openaiAgent({ baseUrl, tools: [wait], log: (...line) => logged.push(line) })
-    await assert.rejects(async () => answerOf(agent.run('hi', call), call, 1e7),
+    await assert.rejects(async () => answerOf(agent.run('hi', call), call, 1e7, frameworks),
       { kind: 'cancelled', message: 'The client has left' }, what)
     while (open.size > 0) await new Promise((resolve) => setTimeout(resolve, 5))
     assert.ok(signal === undefined || run === undefined || signal.aborted || received.length === 2, what)

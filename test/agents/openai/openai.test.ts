@@ -1,10 +1,11 @@
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { answerOf } from '../../../lib/kernel/define/answer.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
-import { defineTool } from '../../../lib/kernel/define/tool.ts'
+import { defineTool } from '../../../lib/adapters/define.ts'
 import { openaiAgent } from '../../../lib/agents/openai/openai.ts'
 import { eventReader } from '../../../lib/kernel/wire/sse.ts'
 import { serve } from '../../fixtures/client.ts'
@@ -31,7 +32,8 @@ test('each piece is told when it arrives, before the next is sent', async (t) =>
   })
   const call = callOf()
   const pieces: string[] = []
-  const answer = await answerOf(openaiAgent({ baseUrl }).run('count', call), call, 1e7, (piece) => {
+  const output = openaiAgent({ baseUrl }).run('count', call)
+  const answer = await answerOf(output, call, 1e7, frameworks, (piece) => {
     pieces.push(piece.type === 'text' ? piece.text : piece.type)
     proceed()
   })
@@ -342,7 +344,7 @@ test('a slow answer that never falls silent, and a slow reader, are waited for',
   const call = callOf()
   const output = openaiAgent({ baseUrl, idleMs: 300 }).run('hi', call)
   let delay = 450
-  const answer = await answerOf(output, call, 1e7, () => sleep(delay).then(() => { delay = 0 }))
+  const answer = await answerOf(output, call, 1e7, frameworks, () => sleep(delay).then(() => { delay = 0 }))
   assert.equal(answer.text, '....')
 })
 
@@ -452,7 +454,9 @@ test('the text before a call is told before the call is made', async (t) => {
   const note = defineTool({ name: 'note', run: () => { order.push('run') } })
   const call = callOf({ progress: (_done, _total, text) => order.push(String(text)) })
   const output = openaiAgent({ baseUrl, tools: [note] }).run('hi', call)
-  await answerOf(output, call, 1e7, (piece) => { order.push(piece.type === 'text' ? piece.text : '') })
+  await answerOf(output, call, 1e7, frameworks, (piece) => {
+    order.push(piece.type === 'text' ? piece.text : '')
+  })
   assert.deepEqual(order, ['Looking.', 'Calls note…', 'run', 'note is done', '\n\nDone.'])
 })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
 import { answerOf } from '../../../lib/kernel/define/answer.ts'
 import { Fault } from '../../../lib/index.ts'
 import { callOf } from '../../fixtures/house.ts'
@@ -74,10 +75,10 @@ const forms: readonly (readonly [what: string, output: () => unknown, answer: Pa
 test('whatever an agent says has one normal form; only what comes piece by piece is emitted', async () => {
   for (const [what, output, expected] of forms) {
     const whole = { state: 'completed', data: undefined, ...expected }
-    const answer = await answerOf(output(), callOf(), 1_000)
+    const answer = await answerOf(output(), callOf(), 1_000, noAdapters)
     assert.deepEqual({ ...answer, ...'data' in expected ? {} : { data: undefined } }, whole, what)
     const pieces: Content[] = []
-    const streamed = await answerOf(output(), callOf(), 1_000, (piece) => { pieces.push(piece) })
+    const streamed = await answerOf(output(), callOf(), 1_000, noAdapters, (piece) => { pieces.push(piece) })
     assert.equal(streamed.text, whole.text, what)
     const said = pieces.map((piece) => piece.type === 'text' ? piece.text : '').join('')
     assert.equal(said, /^(?:no |a promise of |promises of )?pieces|marks/.test(what) ? whole.text : '', what)
@@ -86,7 +87,7 @@ test('whatever an agent says has one normal form; only what comes piece by piece
 
 test('what needs no promise gets none', () => {
   for (const output of ['a', undefined, { n: 1 }, png, ['a']]) {
-    assert.equal(answerOf(output, callOf(), 1_000) instanceof Promise, false)
+    assert.equal(answerOf(output, callOf(), 1_000, noAdapters) instanceof Promise, false)
   }
 })
 
@@ -102,7 +103,7 @@ test('each piece is emitted before the next is asked for', async () => {
     await new Promise((resolve) => setImmediate(resolve))
     told.push(`told ${piece.type === 'text' ? piece.text : ''}`)
   }
-  await answerOf(pieces(), callOf(), 1_000, emit)
+  await answerOf(pieces(), callOf(), 1_000, noAdapters, emit)
   assert.deepEqual(told, ['make a', 'told a', 'make b', 'told b', 'make c', 'told c'])
 })
 
@@ -125,18 +126,18 @@ function tidy(
 test('an answer that grows too large ends its generator', async () => {
   const { isTidy, output } = tidy(now(...Array(100).fill('x'.repeat(100))))
   await assert.rejects(
-    async () => answerOf(output, callOf(), 1_000),
+    async () => answerOf(output, callOf(), 1_000, noAdapters),
     { kind: 'too-large', message: 'The answer is larger than 1000 bytes' },
   )
   assert.equal(isTidy(), true)
   for (const large of ['x'.repeat(1_001), { ...png, data: 'x'.repeat(1_004) }, { n: 'x'.repeat(1_001) }]) {
-    assert.throws(() => answerOf(large, callOf(), 1_000), { kind: 'too-large' })
+    assert.throws(() => answerOf(large, callOf(), 1_000, noAdapters), { kind: 'too-large' })
   }
 })
 
 test('a piece that cannot be said ends its generator', async () => {
   const { isTidy, output } = tidy(['a', 7])
-  await assert.rejects(async () => answerOf(output, callOf(), 1_000), (error) => {
+  await assert.rejects(async () => answerOf(output, callOf(), 1_000, noAdapters), (error) => {
     assert.ok(error instanceof Fault && error.kind === 'internal')
     assert.match(String(error.cause), /answers with strings, content blocks or .*, not number/)
     return true
@@ -167,7 +168,7 @@ const lost: readonly (readonly [what: string, output: () => unknown, sentence: R
 
 test('what an answer would lose is the mistake of its agent, with what to write instead', async () => {
   for (const [what, output, sentence] of lost) {
-    await assert.rejects(async () => answerOf(output(), callOf(), 1_000), (error: Error) => {
+    await assert.rejects(async () => answerOf(output(), callOf(), 1_000, noAdapters), (error: Error) => {
       assert.match(String(error.cause ?? error), sentence, what)
       return true
     })
@@ -179,7 +180,7 @@ test('a run that is over is asked for no further piece, and may clean up', async
   const { isTidy, output } = tidy(['a', 'b', 'c'])
   const pieces: Content[] = []
   const reason = new Fault('cancelled', 'The client has left')
-  const ended = answerOf(output, call, 1_000, (piece) => {
+  const ended = answerOf(output, call, 1_000, noAdapters, (piece) => {
     pieces.push(piece)
     call.cancel(reason)
   })
@@ -195,5 +196,5 @@ test('a generator that breaks while it cleans up breaks nothing else', async () 
       return: () => { throw new Error('broken') },
     }),
   }
-  await assert.rejects(async () => answerOf(output, callOf(), 1_000), { kind: 'internal' })
+  await assert.rejects(async () => answerOf(output, callOf(), 1_000, noAdapters), { kind: 'internal' })
 })

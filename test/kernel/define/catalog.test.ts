@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent, defineGroup } from '../../../lib/kernel/define/agent.ts'
+import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
+import { defineAgent, defineGroup } from '../../../lib/adapters/define.ts'
 import { Catalog } from '../../../lib/kernel/define/catalog.ts'
 import { definePrompt } from '../../../lib/kernel/define/prompt.ts'
 import { defineResource, defineResourceTemplate } from '../../../lib/kernel/define/resource.ts'
-import { defineTool } from '../../../lib/kernel/define/tool.ts'
+import { defineTool } from '../../../lib/adapters/define.ts'
 import type { Served } from '../../../lib/kernel/define/catalog.ts'
 import type { ServedKind } from '../../../lib/kernel/define/validate.ts'
 import type { Thing } from '../../../lib/kernel/define/normalize-definitions.ts'
@@ -23,7 +24,7 @@ const rows: readonly (readonly [Served, string])[] = [
 ]
 
 test('what is added is found by its name, listed in order, and can be taken away', () => {
-  const catalog = new Catalog('test')
+  const catalog = new Catalog('test', noAdapters)
   for (const [thing] of rows) catalog.add(thing)
   assert.deepEqual(catalog.agents, [helper, writer])
   assert.deepEqual(catalog.tools, [add])
@@ -43,7 +44,7 @@ test('what is added is found by its name, listed in order, and can be taken away
 })
 
 test('a group brings its agents and is the root', () => {
-  const catalog = new Catalog('test')
+  const catalog = new Catalog('test', noAdapters)
   catalog.add(helper)
   assert.equal(catalog.root, helper)
   catalog.add(desk)
@@ -52,7 +53,7 @@ test('a group brings its agents and is the root', () => {
 })
 
 test('a group within a group is served too, behind the one that holds it', () => {
-  const catalog = new Catalog('test')
+  const catalog = new Catalog('test', noAdapters)
   const outer = defineGroup({ name: 'Outer', agents: [desk, { name: 'Third', run: () => '' }] })
   catalog.add(outer)
   assert.equal(catalog.root, outer)
@@ -73,7 +74,7 @@ const definitions: readonly (readonly [given: Thing, kind: ServedKind, name: str
 
 test('a definition is defined when it is added', () => {
   for (const [given, kind, name] of definitions) {
-    const catalog = new Catalog('test')
+    const catalog = new Catalog('test', noAdapters)
     const told: unknown[] = []
     catalog.onChange((change) => told.push(change))
     catalog.add(given)
@@ -93,7 +94,7 @@ const unfit: readonly (readonly [given: unknown, sentence: RegExp])[] = [
 ]
 
 test('what is nothing to serve, or no kind, says what to write, and changes nothing', () => {
-  const catalog = new Catalog('test')
+  const catalog = new Catalog('test', noAdapters)
   catalog.onChange(() => assert.fail('nothing has changed'))
   for (const [given, message] of unfit) {
     assert.throws(() => catalog.add(given as never), { name: 'TypeError', message })
@@ -105,7 +106,7 @@ test('what is nothing to serve, or no kind, says what to write, and changes noth
 })
 
 test('a group of which one id is taken brings nobody', () => {
-  const catalog = new Catalog('test')
+  const catalog = new Catalog('test', noAdapters)
   catalog.add(helper)
   catalog.onChange(() => assert.fail('nothing has changed'))
   const groups = [
@@ -121,7 +122,7 @@ test('a group of which one id is taken brings nobody', () => {
 })
 
 test('whoever is there already is not added again', () => {
-  const catalog = new Catalog('test')
+  const catalog = new Catalog('test', noAdapters)
   catalog.add(desk)
   const told: unknown[] = []
   catalog.onChange((change) => told.push(change))
@@ -133,7 +134,7 @@ test('whoever is there already is not added again', () => {
 })
 
 test('the id of an agent that a group still runs stays taken', () => {
-  const catalog = new Catalog('test')
+  const catalog = new Catalog('test', noAdapters)
   catalog.add(desk)
   assert.equal(catalog.remove('agent', 'helper'), true)
   assert.deepEqual(catalog.agents, [writer])
@@ -145,7 +146,7 @@ test('the id of an agent that a group still runs stays taken', () => {
 })
 
 test('what a door could not serve is not added', () => {
-  const catalog = new Catalog('test')
+  const catalog = new Catalog('test', noAdapters)
   catalog.onChange(() => assert.fail('nothing has changed'))
   let seen = 0
   const leave = catalog.onCheck(() => {
@@ -159,7 +160,7 @@ test('what a door could not serve is not added', () => {
 })
 
 test('listeners are told by the name by which a thing is removed, until they leave', () => {
-  const catalog = new Catalog('test')
+  const catalog = new Catalog('test', noAdapters)
   const told: unknown[] = []
   const leave = catalog.onChange((change) => told.push(change))
   for (const [thing, name] of rows) {
@@ -176,7 +177,7 @@ test('listeners are told by the name by which a thing is removed, until they lea
 })
 
 test('a name that is taken is a mistake, and changes nothing', () => {
-  const catalog = new Catalog('test')
+  const catalog = new Catalog('test', noAdapters)
   for (const [thing] of rows) catalog.add(thing)
   const twins: readonly (readonly [Served, RegExp])[] = [
     [defineAgent({ name: 'helper!', run: () => '' }), /two agents with the id 'helper'/],
@@ -191,7 +192,7 @@ test('a name that is taken is a mistake, and changes nothing', () => {
 })
 
 test('what was once offered stays offered', () => {
-  const catalog = new Catalog('test')
+  const catalog = new Catalog('test', noAdapters)
   assert.equal(catalog.offers('resource') || catalog.offers('prompt') || catalog.offers('completion'), false)
   catalog.add(page)
   assert.equal(catalog.offers('resource'), true)

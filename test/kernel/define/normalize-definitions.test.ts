@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { definePrompt } from '../../../lib/kernel/define/prompt.ts'
 import { defineResource, defineResourceTemplate } from '../../../lib/kernel/define/resource.ts'
 import { defineOffer, normalizeDefinitions } from '../../../lib/kernel/define/normalize-definitions.ts'
@@ -34,7 +35,7 @@ test('a promise of what is served has to be awaited first, in every place', () =
     { tools: { add: promise } }, { groups: [promise] }, { resources: [promise] }, { prompts: [promise] },
   ]
   for (const offer of offers) {
-    assert.throws(() => normalizeDefinitions(offer as Subject, 'All'),
+    assert.throws(() => normalizeDefinitions(offer as Subject, 'All', frameworks),
       { name: 'TypeError', message: 'Cannot serve a promise: write await before it' }, Object.keys(offer)[0])
   }
 })
@@ -63,20 +64,20 @@ test('each thing is known by what it has', () => {
     [{ resourceTemplates: [template], prompts: [prompt] }, { resourceTemplates: ['n'], prompts: ['hello'] }],
   ]
   for (const [subject, expected] of rows) {
-    assert.deepEqual(names(normalizeDefinitions(subject, 'all')), expected)
+    assert.deepEqual(names(normalizeDefinitions(subject, 'all', frameworks)), expected)
   }
 })
 
 test('several agents in a list are a group of that name', () => {
   const two = [agent, { ...agent, name: 'Writer' }, resource]
-  assert.deepEqual(names(normalizeDefinitions(two, 'all')), {
+  assert.deepEqual(names(normalizeDefinitions(two, 'all', frameworks)), {
     agents: ['Helper', 'Writer'], groups: ['all'], resources: ['one'],
   })
 })
 
 test('what can be none of the kinds says what to write', () => {
   for (const subject of [7, null, 'x', {}, [{}], [7]]) {
-    assert.throws(() => normalizeDefinitions(subject as never, 'all'), {
+    assert.throws(() => normalizeDefinitions(subject as never, 'all', frameworks), {
       name: 'TypeError', message: /^Cannot serve .*: write a function \(prompt\) => answer, or use/,
     })
   }
@@ -101,9 +102,10 @@ test('what can be none of the kinds says what to write', () => {
     [[agent, { name: 'b', run: agent.run, version: 7 }], /^The agent 'b' has version 7/],
   ]
   for (const [subject, message] of rows) {
-    assert.throws(() => normalizeDefinitions(subject as never, 'all'), { name: 'TypeError', message })
+    const define = (): unknown => normalizeDefinitions(subject as never, 'all', frameworks)
+    assert.throws(define, { name: 'TypeError', message })
   }
-  assert.throws(() => defineOffer({ prompts: prompt as never }), {
+  assert.throws(() => defineOffer({ prompts: prompt as never }, frameworks), {
     name: 'TypeError', message: /'prompts' is an object; write a list, as in \{ prompts: \[one\] \}/,
   })
 })

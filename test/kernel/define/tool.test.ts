@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineNamedTool, defineTool } from '../../../lib/kernel/define/tool.ts'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
+import { defineTool } from '../../../lib/adapters/define.ts'
+import { namedTool } from '../../../lib/kernel/define/tool.ts'
 import type { Call, JsonSchema, StandardSchema, ToolDefinition, ToolResultInput } from '../../../lib/index.ts'
 
 const run = (): string => 'ok'
@@ -33,7 +35,7 @@ test('a tool of a class has another name, by a key or by a copy, and keeps its s
   }
   class Named extends Adder { readonly name = 'three' }
   const copy = { ...defineTool(new Named()), name: 'add' }
-  const keyed = [new Adder() as never, new Named()].map((one) => defineNamedTool('add', one))
+  const keyed = [new Adder() as never, new Named()].map((one) => namedTool('add', one, frameworks))
   for (const tool of [...keyed, defineTool(copy)]) {
     assert.deepEqual([tool.name, tool.description, tool.run({}, {} as Call)], ['add', 'Adds three.', 3])
     assert.equal('steps' in tool, false)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { shownFault } from '../../../lib/kernel/run/shown-fault.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
@@ -9,7 +10,7 @@ function shown(thrown: unknown, what?: string): readonly [fault: Fault, lines: r
   const lines: unknown[] = []
   const { service } = createService({
     agents: [() => ''], log: (...[level, sentence, fields]) => { lines.push([level, sentence, fields]) },
-  })
+  }, noAdapters)
   return [shownFault(service, thrown, 'r-1', what), lines]
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { composeCard } from '../../../lib/parts/a2a/card/card.ts'
 import { documentOf, modeFor } from '../../../lib/parts/a2a/card/card-replies.ts'
 import { signerOf } from '../../../lib/parts/a2a/model/signature.ts'
@@ -28,7 +29,7 @@ function wholeCard(): Card {
       },
     ],
     tools: [{ name: 'add', title: 'Addition', description: 'Adds two numbers.', run: () => 1 }], log: false,
-  })
+  }, frameworks)
   const auth = {
     resource: 'https://a.example/mcp', authorizationServers: ['https://login.example.com'], scopes: ['read'],
     verify: () => undefined,
@@ -45,7 +46,7 @@ function wholeCard(): Card {
 }
 
 function bareCard(): Card {
-  const { service } = createService({ agents: [{ name: 'Bot', run: () => '' }], log: false })
+  const { service } = createService({ agents: [{ name: 'Bot', run: () => '' }], log: false }, frameworks)
   const { root } = service.catalog
   return composeCard(service, { takesKeys: () => false }, root!, 'https://a.example', true)
 }

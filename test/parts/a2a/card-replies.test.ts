@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { createCards } from '../../../lib/parts/a2a/card/card-replies.ts'
-import { defineAgent } from '../../../lib/kernel/define/agent.ts'
-import { defineTool } from '../../../lib/kernel/define/tool.ts'
+import { defineAgent } from '../../../lib/adapters/define.ts'
+import { defineTool } from '../../../lib/adapters/define.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
 import { serveA2a } from './caller.ts'
 import type { Exchange } from '../../../lib/kernel/http/message/exchange.ts'
@@ -123,7 +124,7 @@ test('a card follows the catalog, and its tag with it', async (t) => {
 })
 
 test('a key that is made when the server listens stands in the card from then on', () => {
-  const { service } = createService({ agents: [agent], log: false })
+  const { service } = createService({ agents: [agent], log: false }, frameworks)
   let isKeyed = false
   const cards = createCards(service, { takesKeys: () => isKeyed })
   const exchange = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { extendedCard, signedExtendedCard } from '../../../lib/parts/a2a/card/card-replies.ts'
 import { A2aFault } from '../../../lib/parts/a2a/model/faults.ts'
 import { plain } from '../../../lib/parts/a2a/codec/plain.ts'
@@ -21,7 +22,7 @@ const skill = { id: 'buy', name: 'Buy', description: 'Buys.', tags: ['shop'] }
 function visit(options: A2aServerOptions, agentId?: string): A2aRequest {
   const { service } = createService({
     agents: [agent, { name: 'Muse', run: () => 'ok' }], log: false, authTimeoutMs: 20,
-  })
+  }, frameworks)
   const params = new Map(agentId === undefined ? [] : [['agent', agentId]])
   const origin = { principal: { id: 'key:ann', scopes: [] } }
   return {

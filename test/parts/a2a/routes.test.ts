@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { a2aRoutes, requireAnswerer } from '../../../lib/parts/a2a/transport/routes.ts'
-import { defineAgent } from '../../../lib/kernel/define/agent.ts'
+import { defineAgent } from '../../../lib/adapters/define.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
 import { request } from '../../fixtures/client.ts'
 import { message, post } from './ask.ts'
@@ -195,14 +196,14 @@ test('a server of resources alone has nobody to send messages to', (t) => {
   const options = { agents: [], resources: [resource] }
   assert.throws(() => serveA2a(t, options), (error) => error instanceof TypeError
     && error.message.includes(`protocol 'a2a' needs an agent or a tool`))
-  const { service } = createService({ resources: [resource], log: false })
+  const { service } = createService({ resources: [resource], log: false }, frameworks)
   assert.throws(() => requireAnswerer(service), TypeError)
   service.catalog.add(defineAgent(one))
   assert.doesNotThrow(() => requireAnswerer(service))
 })
 
 test('an endpoint refuses in its own form, whatever the reason', () => {
-  const { service, seal } = createService({ agents: [one], log: false })
+  const { service, seal } = createService({ agents: [one], log: false }, frameworks)
   const { endpoints } = a2aRoutes(service, { takesKeys: () => true }, seal)
   for (const endpoint of endpoints) {
     for (const status of [400, 401, 403, 405, 408, 413, 415, 429, 500, 503]) {

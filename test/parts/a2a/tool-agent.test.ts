@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { isToolAgent, rootOf, toolCallFor } from '../../../lib/parts/a2a/model/tool-agent.ts'
 import { Fault } from '../../../lib/index.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
@@ -77,7 +78,7 @@ test('text runs a tool where it is the only one and needs one text', () => {
     [[add, shout], [call('none', {}), call(7)], undefined],
   ]
   for (const [given, parts, args] of rows) {
-    const { service } = createService({ tools: given as never, log: false })
+    const { service } = createService({ tools: given as never, log: false }, frameworks)
     const root = rootOf(service)!
     assert.ok(isToolAgent(service, root))
     assert.deepEqual(toolCallFor(service, root, parts)?.args, args)

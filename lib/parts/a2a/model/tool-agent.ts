@@ -2,7 +2,7 @@
  * Tools as skills: a message may name a tool and have its arguments as data. A server of tools alone has one
  * agent, named like the server, which runs those tools and asks for what it cannot read.
  */
-import { defineAgent } from '../../../kernel/define/agent.ts'
+import { ownAgent } from '../../../kernel/define/agent.ts'
 import { ownDefinition } from '../../../kernel/define/around.ts'
 import { isRecord, textOf } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
@@ -42,7 +42,7 @@ export function isToolAgent(service: Service, agent: Agent | Group): boolean {
 function toolAgent(service: Service): Agent {
   let agent = agents.get(service)
   if (agent === undefined) {
-    agent = ownDefinition(defineAgent({
+    agent = ownDefinition(ownAgent({
       name: service.name, id: 'tools', description: service.description || `The tools of ${service.name}.`,
       run: (_prompt, { principal }) => askForTool(service, principal),
     }))

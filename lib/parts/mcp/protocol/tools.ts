@@ -10,7 +10,7 @@ import { runConversationTurn, timeoutOf } from '../../../floors/conversations/an
 import { locateResource } from '../../../kernel/run/located-resource.ts'
 import { CONVERSATION_ID } from '../../../floors/conversations/conversation-page.ts'
 import { allowed } from '../../../kernel/define/principal.ts'
-import { defineTool } from '../../../kernel/define/tool.ts'
+import { ownTool } from '../../../kernel/define/tool.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { decodeHeaderValue } from '../../../kernel/wire/base64.ts'
 import { onlyValue } from '../../../kernel/wire/only-value.ts'
@@ -88,7 +88,7 @@ function plain({ id }: Agent | Group): string {
 
 function runTool(service: Service, agent: Agent | Group, name: string, argument: string): Tool {
   const what = agent.description === '' ? '' : ` ${agent.description}`
-  return ownDefinition(defineTool({
+  return ownDefinition(ownTool({
     name,
     title: agent.name,
     description: agent.kind === 'agent'
@@ -102,7 +102,7 @@ function runTool(service: Service, agent: Agent | Group, name: string, argument:
 }
 
 function askTool(service: Service, agent: Agent | Group): Tool {
-  return ownDefinition(defineTool({
+  return ownDefinition(ownTool({
     name: aliasOf(agent),
     description: `Asks ${agent.name}.`,
     inputSchema: {
@@ -122,7 +122,7 @@ function askTool(service: Service, agent: Agent | Group): Tool {
 }
 
 function listTool(service: Service): Tool {
-  return ownDefinition(defineTool({
+  return ownDefinition(ownTool({
     name: 'list_agents',
     description: 'Lists the agents that can be asked.',
     annotations: { readOnlyHint: true },

@@ -1,0 +1,11 @@
+/** All frameworks that are known: their agents, tools and answers are taken as if they were ours. */
+import { adaptAgent, describeUnknown } from './shared/agents.ts'
+import { resultShape } from './shared/results.ts'
+import { toolDefinition } from './shared/tool-definition.ts'
+import { foreignToolKind } from './shared/tools.ts'
+import type { Adapters } from '../kernel/define/adapters.ts'
+
+export const frameworks: Adapters = Object.freeze({
+  agent: adaptAgent, toolKind: foreignToolKind, tool: toolDefinition, describe: describeUnknown,
+  result: resultShape,
+})

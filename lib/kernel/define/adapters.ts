@@ -1,0 +1,112 @@
+/**
+ * How agents, tools and answers that are written for other frameworks are taken: the interface of what knows
+ * them by their shape. The kernel knows none of them.
+ */
+import type { Later } from '../util/later.ts'
+import type { Call } from './call.ts'
+import type { ContentInput } from './content.ts'
+
+/** Any function. */
+type Fn = (...args: never[]) => unknown
+
+/** An agent of another framework, as a compiler knows it; what it is in fact, its members decide. */
+export type ForeignAgent =
+  | { readonly generate: Fn; readonly stream: Fn }
+  | { readonly invoke: Fn; readonly stream: Fn }
+  | { readonly generateText: Fn; readonly streamText: Fn }
+  | { readonly asTool: Fn; readonly getSystemPrompt: Fn }
+  | { readonly runAsync: Fn }
+  | { readonly chat: Fn; readonly start: Fn }
+  | { readonly runStream: Fn; readonly getAgents: Fn }
+  | { readonly withModel: Fn; readonly system: unknown }
+  | { readonly availableAgents: Fn }
+  | { readonly runAgent: Fn }
+  | { readonly sendMessageStream: Fn; readonly getAgentCard: Fn }
+  | { readonly __action: object }
+
+type ToolOfOthers =
+  | { readonly inputSchema: unknown; readonly execute?: Fn | undefined; readonly name?: undefined }
+  | { readonly name: string; readonly parameters: unknown; readonly execute?: Fn | undefined }
+  | { readonly name: string; readonly schema: unknown; readonly invoke: Fn }
+  | { readonly type: 'function'; readonly parameters: unknown; readonly invoke: Fn }
+  | { readonly toolSpec: unknown; readonly invoke: Fn }
+  | { readonly name: string; readonly runAsync: Fn }
+  | { readonly metadata: object; readonly call: Fn }
+  | { readonly name: string; readonly parameters: unknown; readonly handler: Fn }
+  | { readonly name: string; readonly inputSchema: object; readonly handler: Fn }
+  | { readonly input_schema: unknown; readonly parse: Fn }
+  | { readonly __action: object }
+
+/** A tool of another framework, as a compiler knows it; what it is in fact, its members decide. */
+export type ForeignTool = ToolOfOthers & {
+  /** Ours have one, by which a compiler knows them apart. */
+  readonly kind?: undefined
+}
+
+/** What a user sees of an answer. */
+export type Shown = string | {
+  readonly text?: string | undefined
+  readonly data?: unknown
+  readonly content?: readonly ContentInput[] | undefined
+  /** It was not done, and the text says why. */
+  readonly state?: 'rejected' | undefined
+}
+
+/**
+ * Reads the values of one run, in order: returns what a user sees of each, undefined where that is nothing,
+ * and sends what led to it as events of the call. Throws the error that a value holds.
+ */
+export type ReadResult = (value: object, call: Call) => Shown | undefined
+
+/** What reads the results of one framework. */
+export interface Reader {
+  /** Made once for each run, so that it may remember what it has read. */
+  makeReader(): ReadResult
+}
+
+/** An agent of another framework, ready to be defined. */
+export interface AdaptedAgent {
+  /** What it is, as in `an agent of Mastra`. */
+  readonly what: string
+  /** Undefined where it has none. */
+  readonly name: string | undefined
+  readonly description: string | undefined
+  run(prompt: string, call: Call): AsyncIterable<Shown>
+}
+
+/** A value of another framework that a run has returned or yielded. */
+export interface ForeignResult {
+  /** What it is, as in `a stream of LangChain`. */
+  readonly what: string
+  /** How it is read, or what to write instead. */
+  readonly how: ResultReader | string
+}
+
+export interface ResultReader {
+  readonly reader: Later<Reader>
+  /** The pieces of a result that is a stream, where those that it iterates over are not all. */
+  pieces?(result: object): unknown
+}
+
+/** What knows other frameworks. Nothing of theirs is imported, and no member is called to find out. */
+export interface Adapters {
+  /**
+   * An agent of a framework; undefined for anything else. Throws `TypeError` for what cannot be taken, with
+   * what to write instead.
+   */
+  agent(thing: unknown): AdaptedAgent | undefined
+  /** What a tool of a framework is, as in `a tool of Mastra`; undefined for anything else. */
+  toolKind(thing: unknown): string | undefined
+  /** The definition of such a tool, with another `name` where one is given. Throws as `agent` does. */
+  tool(thing: unknown, name?: string): object | undefined
+  /** For an object of a class that is no agent: what it has, and how an agent is written that uses it. */
+  describe(thing: object): string | undefined
+  /** What a value is, behind another one of its stream; undefined for an author's own. */
+  result(value: object, before?: ForeignResult): ForeignResult | undefined
+}
+
+/** For a server of definitions alone. */
+export const noAdapters: Adapters = Object.freeze({
+  agent: () => undefined, toolKind: () => undefined, tool: () => undefined, describe: () => undefined,
+  result: () => undefined,
+})
