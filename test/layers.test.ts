@@ -11,7 +11,9 @@ interface SourceFile { readonly path: string; readonly text: string }
 interface Reach { readonly values: readonly string[]; readonly types: readonly string[] }
 
 /** The levels of lib/, the lowest first. A file directly in lib/ is above them all. */
-const levels = ['kernel', 'floors', 'parts', 'adapters', 'stores', 'agents', 'testing', 'cli']
+const levels = [
+  'kernel', 'floors', 'parts', 'adapters', 'stores', 'agents', 'preset', 'testing', 'cli',
+]
 
 /** What each floor may stand on is before it. */
 const floorOrder = [
@@ -39,12 +41,10 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
   ['kernel/server', everything],
   ['floors', { values, types: ['http'] }],
   ['floors/questions', { values: [...values, 'schema'], types: ['http'] }],
-  ['floors/lines', everything],
-  ['parts', { values, types: ['http'] }],
+  ['parts', { values, types: ['http', 'server'] }],
   ['parts/skills', { values: ['schema', 'wire', 'define'], types: [] }],
   ['parts/apps', { values: ['schema', 'wire', 'define'], types: [] }],
-  ['parts/openai', { values: [...values, 'schema'], types: ['http'] }],
-  ['parts/acp', { values, types: [] }],
+  ['parts/openai', { values: [...values, 'schema'], types: ['http', 'server'] }],
   ['parts/oauth', everything],
   ['parts/metrics', everything],
   ['parts/telemetry', everything],
@@ -52,7 +52,8 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
   ['stores', { values: ['store', 'define', 'schema', 'wire'], types: [] }],
   ['agents/openai', { values: ['run', 'define', 'wire'], types: [] }],
   ['agents/assistant', { values: ['define'], types: [] }],
-  ['testing', { values: ['define', 'wire'], types: ['server'] }],
+  ['preset', everything],
+  ['testing', { values: ['define', 'wire'], types: [] }],
   ['testing/store', { values: ['store', 'define', 'schema'], types: [] }],
   ['cli', everything],
 ])
@@ -61,9 +62,9 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
 const storeys: ReadonlyMap<string, readonly string[]> = new Map([
   ['kernel/http', ['message', 'stream', 'access', 'server']],
   ['parts/mcp', [
-    'mcp-registry.ts', 'mcp-hosts.ts', 'protocol', 'session', 'request', 'methods', 'transport',
+    'mcp-registry.ts', 'mcp-hosts.ts', 'protocol', 'session', 'request', 'methods', 'transport', 'part.ts',
   ]],
-  ['parts/a2a', ['model', 'codec', 'card', 'push', 'tasks', 'transport']],
+  ['parts/a2a', ['model', 'codec', 'card', 'push', 'tasks', 'transport', 'part.ts']],
 ])
 
 /** The room that every other may take from. */

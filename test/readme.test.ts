@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { defaults, Fault } from '../lib/index.ts'
-import { serverOptions } from '../lib/kernel/server/options.ts'
+import { serverOptions } from '../lib/preset/options.ts'
 import { jsonOf, request, serve } from './fixtures/client.ts'
 import { GUIDE, MAP, README, chapters, programs } from './fixtures/documents.ts'
 import type { FaultKind, TriportServer } from '../lib/index.ts'

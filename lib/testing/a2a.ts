@@ -5,7 +5,7 @@
 import { isRecord } from '../kernel/define/content.ts'
 import { randomUuid } from '../kernel/wire/random.ts'
 import { MAX_ROUNDS, postJson, resultsOf } from './http.ts'
-import type { TriportServer } from '../kernel/server/server.ts'
+import type { TriportServer } from '../preset/create-server.ts'
 import type { JsonRecord, TestAnswer, TestClient, TestClientOptions, TestRequest } from './types.ts'
 
 interface Part { readonly text?: string; readonly data?: unknown; readonly url?: string }

@@ -3,7 +3,7 @@ import { isRecord } from '../kernel/define/content.ts'
 import { rejectUnknown } from '../kernel/define/validate.ts'
 import { JSON_TYPE } from '../kernel/wire/media.ts'
 import { EVENT_STREAM, eventReader } from '../kernel/wire/sse.ts'
-import type { TriportServer } from '../kernel/server/server.ts'
+import type { TriportServer } from '../preset/create-server.ts'
 import type { ServerEvent } from '../kernel/wire/sse.ts'
 import type { JsonRecord, TestClient, TestClientOptions, TestReply, TestRequest } from './types.ts'
 

@@ -8,7 +8,7 @@ import { JSON_TYPE } from '../kernel/wire/media.ts'
 import { EVENT_STREAM } from '../kernel/wire/sse.ts'
 import { MAX_ROUNDS, postJson, resultsOf, TestClientError } from './http.ts'
 import type { Content } from '../kernel/define/content.ts'
-import type { TriportServer } from '../kernel/server/server.ts'
+import type { TriportServer } from '../preset/create-server.ts'
 import type { JsonRecord, TestClient, TestClientOptions, TestRequest } from './types.ts'
 
 type Mcp = TestClient['mcp']

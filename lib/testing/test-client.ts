@@ -5,7 +5,7 @@
 import { isRecord } from '../kernel/define/content.ts'
 import { checkMembers, must, mustBeText, show } from '../kernel/define/validate.ts'
 import type { ElicitAnswer } from '../kernel/define/question.ts'
-import type { TriportServer } from '../kernel/server/server.ts'
+import type { TriportServer } from '../preset/create-server.ts'
 import type { TestClient, TestClientOptions } from './types.ts'
 
 const mustBeFunction = must((value) => typeof value === 'function', 'write a function')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineAgent } from '../../lib/adapters/define.ts'
+import { defineAgent } from '../../lib/preset/define.ts'
 import { agUi } from '../../lib/adapters/ag-ui.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import { costOfParsing, cpuMs } from '../fixtures/time.ts'

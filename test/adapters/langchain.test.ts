@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent } from '../../lib/adapters/define.ts'
+import { defineAgent } from '../../lib/preset/define.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { LiveCall } from '../../lib/kernel/define/live-call.ts'
 import type { Answer } from '../../lib/kernel/define/answer.ts'

@@ -206,7 +206,7 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['wrapped.mjs', `throw new Error('add: too long', { cause: new Error('too long') })`,
     'Cannot load wrapped.mjs: add: too long\n    at wrapped.mjs:1:7'],
   ['library.mjs',
-    `import { defineAgent } from '${new URL('../../lib/kernel/define/agent.js', import.meta.url).href}'\n`
+    `import { defineAgent } from '${new URL('../../lib/preset/define.js', import.meta.url).href}'\n`
     + 'export default defineAgent({})',
     /^Cannot load library\.mjs: An agent needs 'name'.*\n {4}at library\.mjs:2:16$/],
   ['missing.mjs', '', 'Cannot load gone.mjs: there is no such file'],

@@ -340,3 +340,14 @@ export function typed(value: unknown): string {
 export function unseen(what: unknown): string {
   return what === undefined || what === null || what === '' ? '' : `: ${show(what)} would not be seen`
 }
+
+/** A path of the server; undefined where it is the root. */
+export function pathOf(option: string, path: string | undefined): string | undefined {
+  if (path === undefined || path === '' || path === '/') return undefined
+  // Clients resolve . and .. before they send a path.
+  if (/^(?:\/(?!\.\.?(?:\/|$))[\w.~-]+)+$/.test(path)) return path
+  const isOdd = /^\/.*[^/]$/.test(path)
+  throw new TypeError(`${option} is ${show(path)}; write a path ${isOdd
+    ? `of names of letters, digits, '-', '_', '.' and '~', as in '/team/agents'`
+    : 'that begins, and does not end, with a slash'}`)
+}

@@ -1,12 +1,8 @@
-/** `createServer`: options in; a server that listens, answers and closes out. It puts all rooms together. */
+/** Makes servers of parts: options in; a server that listens, answers and closes out. */
 import { randomBytes } from 'node:crypto'
-import { frameworks } from '../../adapters/frameworks.ts'
-import { requireTenantPaths } from '../../parts/a2a/model/options.ts'
-import { rootOf } from '../../parts/a2a/model/tool-agent.ts'
-import { a2aRoutes, requireAnswerer } from '../../parts/a2a/transport/routes.ts'
-import { Catalog } from '../define/catalog.ts'
 import { Fault } from '../define/fault.ts'
 import { anonymous } from '../define/principal.ts'
+import { pathOf } from '../define/validate.ts'
 import { createAuthenticate } from '../http/access/auth.ts'
 import { createGuard, isLoopback } from '../http/access/guard.ts'
 import { createRateLimits } from '../http/access/rate.ts'
@@ -16,30 +12,15 @@ import { createGate } from '../http/server/gate.ts'
 import { closedError, createListener } from '../http/server/listener.ts'
 import { createObserver } from '../http/server/observer.ts'
 import { Streams } from '../http/stream/sink.ts'
-import { mcpRoutes } from '../../parts/mcp/transport/routes.ts'
-import { catalogEndpoints } from '../../parts/http/catalog.ts'
-import { aguiEndpoints } from '../../parts/agui/routes.ts'
-import { conversationEndpoints, queryEndpoints } from '../../parts/http/routes.ts'
-import { skillEndpoints } from '../../parts/http/skills.ts'
-import { chatEndpoints } from '../../parts/openai/chat-completions.ts'
-import { responseEndpoints } from '../../parts/openai/responses/routes.ts'
-import { uiRoutes } from '../../parts/ui-stream/routes.ts'
-import { serviceEndpoints } from '../../parts/docs/service-endpoints.ts'
 import { startDeadline } from '../util/clock.ts'
-import { Metrics } from '../../parts/metrics/metrics.ts'
-import {
-  absentPaths, checkAddress, defaultPort, isRequest, noCallback, noRequest, pathOf, protocolsOf, proxiesOf,
-  requireOptions, serverOptions, urlOf,
-} from './options.ts'
+import { checkAddress, isRequest, noCallback, noRequest, proxiesOf, urlOf } from './options.ts'
 import { createService } from './service.ts'
-import { oauthEndpoints } from '../../parts/oauth/oauth-proxy.ts'
-import type { ForeignOffer } from '../define/normalize-definitions.ts'
 import type { AddressInfo } from 'node:net'
-import type { Endpoint } from '../http/message/exchange.ts'
+import type { Catalog } from '../define/catalog.ts'
 import type { Means, ServerState } from '../http/server/gate.ts'
 import type { Handler } from '../http/server/listener.ts'
-import type { ServerStatus } from '../../parts/metrics/metrics.ts'
-import type { ProtocolName, ServerOptions } from './options.ts'
+import type { KernelOptions } from './options.ts'
+import type { Gauge, Kernel, Opened, Part } from './part.ts'
 import type { MadeService } from './service.ts'
 
 /** Where a server listens. */
@@ -53,12 +34,12 @@ export interface Address {
 }
 
 /** A server, made and not yet listening. */
-export interface TriportServer {
+export interface KernelServer {
   /** What clients see, with the version. */
   readonly name: string
   readonly version: string
   /** What is served. */
-  readonly protocols: readonly ProtocolName[]
+  readonly protocols: readonly string[]
   /** The key that was made because one was needed and none given. */
   readonly generatedKey: string | undefined
   /** The definitions; they may change while the server runs. */
@@ -69,7 +50,7 @@ export interface TriportServer {
    */
   listen(port?: number, host?: string): Promise<Address>
   /** What it does and holds now. */
-  status(): ServerStatus
+  status(): KernelStatus
   /**
    * For a server of your own: `http.createServer(server.handler)`. In Express and Connect
    * `app.use('/agents', server.handler)` mounts it; `next` gets what is outside of the mount path.
@@ -81,26 +62,50 @@ export interface TriportServer {
   close(): Promise<void>
 }
 
+/** What a server does and holds at one moment. Bytes are bytes; counts are of what is open or kept now. */
+export interface KernelStatus {
+  /**
+   * `abandoned`: calls that still run long after their time limit, and no longer count as running. `bytes`:
+   * what running calls have yielded so far.
+   */
+  readonly calls: { readonly running: number; readonly abandoned: number; readonly bytes: number }
+  /** Response streams, and what their readers have not taken yet. */
+  readonly streams: { readonly open: number; readonly queuedBytes: number }
+  /** Request bodies that are being read. */
+  readonly bodies: { readonly bytes: number }
+  /** Those in this process. */
+  readonly conversations: { readonly count: number; readonly bytes: number }
+  /** Those in this process. `finished`: all that do not run, those that wait for a client too. */
+  readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
+  /** Whether the shared store answers; undefined where none is shared. */
+  readonly store: 'reached' | 'away' | undefined
+}
+
 /** The variable of the key that servers use where they have to make one: the same in all processes. */
 export const GENERATED_KEY = 'TRIPORT_GENERATED_KEY'
 
 /** How long cancelled runs may take to answer. */
 const FAREWELL_MS = 1_000
 
-/** How often a closing server looks for idle sessions. */
+/** How often a closing server ends what only waits. */
 const SWEEP_MS = 50
 
-/** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
-export function createServer(options: Omit<ServerOptions, 'tools'> & ForeignOffer): TriportServer
-export function createServer<const T extends readonly unknown[]>(options: ServerOptions<T>): TriportServer
-export function createServer(given: object): TriportServer {
-  requireOptions('createServer', arguments, serverOptions)
-  const options: ServerOptions = given
-  const metrics = options.metrics === true ? new Metrics() : undefined
-  const onCall = metrics === undefined ? options.onCall : metrics.countCalls(options.onCall)
-  const made = createService({ ...options, onCall }, frameworks)
+const DEFAULT_PORT = 8000
+
+/** The port of a server with these parts: of its only protocol, or the usual one. */
+export function defaultPort(parts: readonly Part[]): number {
+  const ports = new Map(parts.flatMap(({ protocol, port }) => (
+    protocol === undefined ? [] : [[protocol, port] as const]
+  )))
+  const [only] = ports.values()
+  return ports.size === 1 && only !== undefined ? only : DEFAULT_PORT
+}
+
+/** Makes a server of parts. Throws `TypeError` or `RangeError` with a sentence for a mistaken option. */
+export function kernelServer(options: KernelOptions): KernelServer {
+  const made = createService(options)
   try {
-    return assemble(options, made, metrics)
+    return assemble(options, made)
   } catch (error) {
     // Other processes that share its store would take it for alive.
     made.service.shared?.cluster.close(true).catch(() => {})
@@ -108,16 +113,11 @@ export function createServer(given: object): TriportServer {
   }
 }
 
-function assemble(
-  options: ServerOptions, { service, seal }: MadeService, metrics: Metrics | undefined,
-): TriportServer {
-  const { catalog, limits, log, name } = service
-  const protocols = protocolsOf(options.protocol, catalog.root === undefined, rootOf(service) !== undefined)
+function assemble(options: KernelOptions, { service, seal }: MadeService): KernelServer {
+  const { limits, log, name } = service
+  const { apiKey, auth, parts } = options
   const mountPath = pathOf('mountPath', options.mountPath) ?? ''
   const publicUrl = urlOf(options.publicUrl)
-  if (protocols.includes('a2a')) requireAnswerer(service)
-
-  const { apiKey, auth } = options
   const isOpen = apiKey === undefined && auth === undefined
   const state: ServerState = {
     authenticate: isOpen ? undefined : createAuthenticate({ apiKey, auth, limits }),
@@ -125,53 +125,41 @@ function assemble(
   }
   let generatedKey: string | undefined
   const isKeyed = (): boolean => state.authenticate !== undefined
-  const takesKeys = (): boolean => apiKey !== undefined || generatedKey !== undefined
 
-  const mcp = protocols.includes('mcp') ? mcpRoutes(service, {
-    instructions: options.instructions, ...options.mcp, auth, takesKeys,
-  }, seal) : undefined
-  const a2a = protocols.includes('a2a')
-    ? a2aRoutes(service, { ...options.a2a, auth, takesKeys }, seal) : undefined
-  const push = a2a?.push
-  const ui = uiRoutes(service)
-  const endpoints: readonly Endpoint[] = [
-    ...serviceEndpoints(service, {
-      endpoints: () => endpoints, isKeyed, takesKeys, isDraining: () => state.isDraining,
-      authorizationServers: auth?.authorizationServers ?? [],
-    }),
-    ...metrics === undefined ? [] : [metrics.endpoint({ name, version: service.version, status })],
-    ...protocols.includes('http') ? queryEndpoints(service, pathOf('path', options.path)) : [],
-    ...protocols.includes('http') ? [
-      ...catalogEndpoints(service), ...skillEndpoints(service),
-      ...conversationEndpoints(service, isKeyed), ...chatEndpoints(service),
-      ...responseEndpoints(service, seal), ...aguiEndpoints(service, seal),
-      ...ui.endpoints,
-    ] : [],
-    ...mcp?.endpoints ?? [],
-    ...a2a?.endpoints ?? [],
-    ...oauthEndpoints(auth, service, seal),
-  ]
-  if (protocols.includes('a2a')) {
-    requireTenantPaths(options.a2a?.tenants ?? [], endpoints.map(({ path }) => path))
+  const kernel: Kernel = {
+    ...service,
+    seal,
+    credentials: {
+      isNeeded: isKeyed, takesKeys: () => apiKey !== undefined || generatedKey !== undefined, auth,
+    },
+    endpoints: () => endpoints,
+    gauges,
+    isDraining: () => state.isDraining,
   }
+  const opened = parts.map((part) => ({ part, ...openedOf(part, kernel) }))
+  const endpoints = opened.flatMap((one) => one.endpoints ?? [])
+  for (const one of opened) one.ready?.(endpoints)
+  const served = opened.filter((one) => one.endpoints !== undefined).map(({ part }) => part)
+  const protocols = [...new Set(served.flatMap(({ protocol }) => protocol ?? []))]
+
   const streams = new Streams(limits, log)
   const budget = new BodyBudget(limits.maxBodiesBytes)
   const { allowedHosts, allowedOrigins, cors, rateLimit } = options
   const gate = createGate({
     name, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
     tokensOnly: auth !== undefined && apiKey === undefined,
-    absent: absentPaths(protocols, mountPath),
+    absent: options.absent?.(protocols, mountPath) ?? new Map(),
     router: createRouteTable(endpoints, mountPath),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl }),
     proxies: proxiesOf(options.trustProxy),
     rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit, service.shared?.store),
   })
-  const listening = createObserver(options.onRequest, options.accessLog ?? false, log)
-  const observer = metrics?.countRequests(listening) ?? listening
+  const observer = parts.reduce((next, part) => part.observe?.(next) ?? next,
+    createObserver(options.onRequest, options.accessLog ?? false, log))
   const means: Means = { gate, streams, budget, limits, observer, log }
   const listener = createListener(means, mountPath)
 
-  async function listen(port = defaultPort(protocols), host = '127.0.0.1'): Promise<Address> {
+  async function listen(port = defaultPort(served), host = '127.0.0.1'): Promise<Address> {
     checkAddress(arguments, port, host)
     if (state.isDraining) throw closedError()
     if (!isKeyed() && !isLoopback(host) && options.insecure !== true) {
@@ -185,7 +173,7 @@ function assemble(
     return { url: `http://${reachableHost(bound)}:${bound.port}${mountPath}`, host, port: bound.port }
   }
 
-  function status(): ServerStatus {
+  function status(): KernelStatus {
     const { conversations, tasks, workload } = service
     return {
       calls: { running: workload.running, abandoned: workload.abandoned, bytes: workload.bytes },
@@ -194,10 +182,27 @@ function assemble(
       conversations: { count: conversations.count, bytes: conversations.bytes },
       tasks: { running: tasks.running, finished: tasks.finished, bytes: tasks.bytes },
       store: service.shared && (service.shared.store.isUnavailable ? 'away' : 'reached'),
-      webhooks: push?.status,
-      mcp: mcp?.status(),
-      chats: protocols.includes('http') ? ui.status() : undefined,
+      ...Object.assign({}, ...opened.map((one) => one.status?.())),
     }
+  }
+
+  function gauges(): readonly Gauge[] {
+    const { calls, streams: open, bodies, conversations, tasks, store } = status()
+    return [
+      ['triport_calls_running', 'Calls that run now.', calls.running],
+      ['triport_calls_abandoned', 'Calls that still run, long after their time was over.', calls.abandoned],
+      ['triport_call_bytes', 'What running calls have yielded so far.', calls.bytes],
+      ['triport_streams_open', 'Response streams that are open.', open.open],
+      ['triport_queued_bytes', 'What readers of replies and streams have not taken yet.', open.queuedBytes],
+      ['triport_body_bytes', 'Request bodies that are being read.', bodies.bytes],
+      ['triport_conversations', 'Conversations that are kept.', conversations.count],
+      ['triport_conversation_bytes', 'What they hold.', conversations.bytes],
+      ['triport_task_bytes', 'What all tasks hold.', tasks.bytes],
+      ...store === undefined ? [] : [
+        ['triport_store_up', 'Whether the shared store answers.', store === 'reached' ? 1 : 0] as const,
+      ],
+      ...opened.flatMap((one) => one.gauges?.() ?? []),
+    ]
   }
 
   let closing: Promise<void> | undefined
@@ -205,21 +210,21 @@ function assemble(
   async function shut(): Promise<void> {
     state.isDraining = true
     listener.drain()
-    mcp?.closeIdle()
-    // A session ends as soon as its last call does.
-    const sweep = setInterval(() => mcp?.closeIdle(), SWEEP_MS)
+    const drain = (): void => { for (const one of opened) one.drain?.() }
+    drain()
+    // What waits for a call ends as soon as that does.
+    const sweep = setInterval(drain, SWEEP_MS)
     await Promise.all([listener.idle(limits.graceMs), service.workload.idle(limits.graceMs)])
     clearInterval(sweep)
     service.tasks.stored?.handOver()
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
-    await mcp?.close()
-    ui.close()
+    for (const one of opened) await one.cancel?.()
     // Cancelled runs have answered. What other processes run, or none, continues without this one.
     await new Promise((resolve) => { setImmediate(resolve) })
     service.tasks.stopWatchers()
     service.shared?.remoteTasks.stopWatchers()
-    await Promise.all([listener.idle(FAREWELL_MS), push?.idle(FAREWELL_MS)])
-    await push?.close()
+    await Promise.all([listener.idle(FAREWELL_MS), ...opened.map((one) => one.flush?.(FAREWELL_MS))])
+    for (const one of opened) await one.release?.()
     listener.destroy()
     await service.shared?.cluster.close(await service.tasks.stored?.written() ?? true)
     // A store of the operator's may never close.
@@ -228,7 +233,6 @@ function assemble(
       Promise.resolve(service.store.close?.()).then(resolve, reject).finally(stop)
     })
     service.timers.close()
-    metrics?.close()
   }
 
   function close(): Promise<void> {
@@ -241,7 +245,7 @@ function assemble(
     version: service.version,
     protocols,
     get generatedKey() { return generatedKey },
-    catalog,
+    catalog: service.catalog,
     listen,
     handler: listener.handler,
     status,
@@ -250,9 +254,15 @@ function assemble(
   }
 }
 
+function openedOf(part: Part, kernel: Kernel): Opened {
+  const opened = part.open?.(kernel) ?? {}
+  if (typeof opened === 'string') throw new TypeError(opened)
+  return opened
+}
+
 /** Answers without a socket. Loaded when it is first used, as servers with a socket hardly ever need it. */
-function lateFetch(means: Means): TriportServer['fetch'] {
-  let respond: TriportServer['fetch'] | undefined
+function lateFetch(means: Means): KernelServer['fetch'] {
+  let respond: KernelServer['fetch'] | undefined
   const first = async (request: Request): Promise<Response> => {
     const { createFetch } = await import('../http/server/fetch.ts')
     return (respond ??= createFetch(means))(request)

@@ -9,39 +9,39 @@ import { PeerChannels } from '../../stores/shared/peer-channels.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from '../define/log.ts'
 import { ClusterMembership } from '../../stores/shared/cluster.ts'
 import { reapOrphans } from '../../stores/shared/orphan-reaper.ts'
-import { defineSkills } from '../../parts/skills/skill.ts'
 import { defineOffer } from '../define/normalize-definitions.ts'
 import { TaskRecovery } from '../../stores/shared/task-recovery.ts'
 import { RemoteTasks } from '../../stores/shared/remote-tasks.ts'
 import { Tasks } from '../../floors/tasks/tasks.ts'
 import { warnOfSilence } from '../run/service.ts'
-import { Later } from '../util/later.ts'
 import { Timers } from '../util/timers.ts'
 import { Workload } from '../run/workload.ts'
-import { checkOptions } from './options.ts'
+import { checkSettings } from './options.ts'
 import { memoryStore } from '../store/memory.ts'
 import { createSeal } from '../wire/seal.ts'
-import type { Adapters } from '../define/adapters.ts'
 import type { Around } from '../define/around.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
-import type { Service, Shared, Traced } from '../run/service.ts'
-import type { ServerOptions } from './options.ts'
+import type { SkillSet } from '../../parts/skills/skill.ts'
+import type { OnCall } from '../run/call-observer.ts'
+import type { Service, Shared } from '../run/service.ts'
+import type { KernelOptions } from './options.ts'
 import type { GuardedStore } from '../../stores/shared/guarded-store.ts'
 import type { Seal } from '../wire/seal.ts'
 
 export interface MadeService { readonly service: Service; readonly seal: Seal }
 
 /** Throws `TypeError` or `RangeError` for mistakes in options, definitions and limits. */
-export function createService(options: ServerOptions, adapters: Adapters): MadeService {
-  checkOptions({ ...options })
+export function createService(options: KernelOptions): MadeService {
+  checkSettings({ ...options })
+  const { adapters, parts } = options
   const limits = limitsOf(options)
   const { groups, agents, tools, resources, resourceTemplates, prompts } = defineOffer(options, adapters)
   const name = options.name ?? (groups[0] ?? agents[0])?.name ?? 'triport'
   const catalog = new Catalog(name, adapters)
   const things = [...groups, ...agents, ...tools, ...resources, ...resourceTemplates, ...prompts]
   for (const thing of things) catalog.add(thing)
-  const skillSet = defineSkills(options.skills)
+  const { skillSet = noSkills } = options
   for (const file of skillSet.files.values()) catalog.add(file)
   if (things.length === 0 && skillSet.skills.length === 0) {
     throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
@@ -85,9 +85,9 @@ export function createService(options: ServerOptions, adapters: Adapters): MadeS
     exposeErrors: options.exposeErrors ?? false,
     workload,
     timers: new Timers(),
-    onCall: options.onCall,
-    around: measured(options),
-    traced: tracedBy(options),
+    onCall: onCallOf([...parts.map(({ onCall }) => onCall), options.onCall]),
+    around: aroundOf([...parts.map(({ around }) => around), options.around]),
+    traced: parts.find(({ traced }) => traced !== undefined)?.traced,
     conversations: new Conversations(limits, store, log),
     tasks,
     idempotency: idempotentReplies(limits, replies, log, cluster),
@@ -98,23 +98,21 @@ export function createService(options: ServerOptions, adapters: Adapters): MadeS
   return { service, seal }
 }
 
-const telemetry = new Later(() => import('../../parts/telemetry/telemetry.ts'))
+const noSkills: SkillSet = { skills: [], files: new Map(), folders: new Map() }
 
-/** What runs around each call: the author's function is within the span. */
-function measured({ around, openTelemetry: api, version }: ServerOptions): Around | undefined {
-  if (api === undefined) return around
-  let measure: Around | undefined
-  return async (called, next) => telemetry.use(({ telemetryOf }) => {
-    measure ??= telemetryOf(api, version ?? '1.0.0')
-    return measure(called, around === undefined ? next : async () => around(called, next))
-  })
+/** Runs one within the other, the first outermost. */
+function aroundOf(all: readonly (Around | undefined)[]): Around | undefined {
+  return all.reduceRight<Around | undefined>((inner, outer) => {
+    if (outer === undefined || inner === undefined) return outer ?? inner
+    return (called, next) => outer(called, async () => inner(called, next))
+  }, undefined)
 }
 
-function tracedBy({ openTelemetry: api, version }: ServerOptions): Traced | undefined {
-  if (api === undefined) return undefined
-  return async (to, post) => telemetry.use(({ postTraced }) => (
-    postTraced(api, version ?? '1.0.0', to, post)
-  ))
+/** Calls one after the other. What the last returns is looked at: it may be a promise that fails. */
+function onCallOf(all: readonly (OnCall | undefined)[]): OnCall | undefined {
+  const each = all.filter((one) => one !== undefined)
+  if (each.length < 2) return each[0]
+  return (info) => each.reduce<unknown>((_, one) => one(info), undefined)
 }
 
 function secretsIn(variable: string | undefined): readonly string[] | undefined {
@@ -123,7 +121,7 @@ function secretsIn(variable: string | undefined): readonly string[] | undefined 
 }
 
 /** For a secret of the environment, or none: an error names the variable. */
-function sealOfEnvironment(secret: ServerOptions['secret'], name: string): Seal {
+function sealOfEnvironment(secret: KernelOptions['secret'], name: string): Seal {
   try {
     return createSeal(secret, name)
   } catch (cause) {

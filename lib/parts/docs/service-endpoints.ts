@@ -10,27 +10,15 @@ import { describedBy } from '../http/catalog.ts'
 import { json, PackedReply } from '../../floors/reply/reply.ts'
 import type { Principal } from '../../kernel/define/principal.ts'
 import type { Endpoint, Reply } from '../../kernel/http/message/exchange.ts'
-import type { Service } from '../../kernel/run/service.ts'
-
-/** What the paths show of the server around them. */
-export interface ServerFacts {
-  readonly endpoints: () => readonly Endpoint[]
-  /** Whether a request needs a credential, and whether that may be a key. */
-  readonly isKeyed: () => boolean
-  readonly takesKeys: () => boolean
-  /** Of the tokens that are accepted. */
-  readonly authorizationServers: readonly string[]
-  readonly isDraining: () => boolean
-}
+import type { Kernel } from '../../kernel/server/part.ts'
 
 type Page = typeof import('./docs.ts')
 
 /** Descriptions that are kept: each set of scopes has one of its own, at each address. */
 const MAX_DESCRIPTIONS = 8
 
-/** `facts.endpoints` is called only when a request comes. */
-export function serviceEndpoints(service: Service, facts: ServerFacts): readonly Endpoint[] {
-  const { name, version, catalog, shared } = service
+export function serviceEndpoints(kernel: Kernel): readonly Endpoint[] {
+  const { name, version, catalog, shared, credentials } = kernel
   // Made at the first request, when all endpoints are known, and kept until something else is served.
   let health: { readonly basePath: string; readonly reply: Reply } | undefined
   let welcome: { readonly basePath: string; readonly reply: Reply } | undefined
@@ -44,7 +32,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   })
 
   const fixedPaths = (basePath: string): readonly string[] => {
-    const fixed = facts.endpoints().filter(({ path, isOffered }) => (
+    const fixed = kernel.endpoints().filter(({ path, isOffered }) => (
       !path.includes('{') && isOffered?.() !== false
     ))
     return [...new Set(fixed.map(({ path, outsideMount }) => outsideMount === true ? path : basePath + path))]
@@ -55,10 +43,11 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   )
   const describe = async (baseUrl: string, principal: Principal, key: string): Promise<PackedReply> => {
     const { openapiDocument } = await import('./openapi/openapi.ts')
-    const { authorizationServers, isKeyed, takesKeys } = facts
+    const { auth, isNeeded, takesKeys } = credentials
     const changesBefore = changes
-    const document = await openapiDocument(service, facts.endpoints(), {
-      principal, baseUrl, authorizationServers, isKeyed: isKeyed(), takesKeys: takesKeys(),
+    const document = await openapiDocument(kernel, kernel.endpoints(), {
+      principal, baseUrl, authorizationServers: auth?.authorizationServers ?? [], isKeyed: isNeeded(),
+      takesKeys: takesKeys(),
     })
     const headers = ['Cache-Control', 'private, no-cache', 'Vary', 'Host, Accept-Encoding']
     const reply = new PackedReply({ status: 200, type: JSON_TYPE, headers }, formatJson(document))
@@ -68,7 +57,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   /** What a query to the root runs, where it is served. */
   const asked = (basePath: string): { readonly query?: string } => {
     const { root, agents, groups } = catalog
-    const isServed = facts.endpoints().some(({ path, methods }) => path === '/' && methods.includes('POST'))
+    const isServed = kernel.endpoints().some(({ path, methods }) => path === '/' && methods.includes('POST'))
     if (root === undefined || !isServed) return {}
     return { query: `POST ${basePath}/ ${describeRoot(root, agents.length + groups.length)}` }
   }
@@ -95,7 +84,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
   }
   const ready: Endpoint['handle'] = ({ origin: { requestId } }) => {
     // Without its store a process still serves most; if it reported not ready, all others would too.
-    if (!facts.isDraining()) return json({ status: 'ready', ...store() })
+    if (!kernel.isDraining()) return json({ status: 'ready', ...store() })
     const headers = ['Retry-After', '1']
     return problemReply({ status: 503, detail: 'The server is closing down', requestId, headers })
   }
@@ -115,7 +104,7 @@ export function serviceEndpoints(service: Service, facts: ServerFacts): readonly
       page?.readDocs(exchange) ?? import('./docs.ts').then((loaded) => (page = loaded).readDocs(exchange))
     )),
     at('/llms.txt', 'llms', (exchange) => (
-      import('./llms.ts').then(({ readLlms }) => readLlms(service, exchange, fixedPaths(exchange.basePath)))
+      import('./llms.ts').then(({ readLlms }) => readLlms(kernel, exchange, fixedPaths(exchange.basePath)))
     ), false),
     at('/openapi.json', 'openapi', (exchange) => {
       const { baseUrl, origin: { principal } } = exchange

@@ -5,17 +5,13 @@
 import { createHistogram } from 'node:perf_hooks'
 import { requestChannel } from '../../kernel/http/server/observer.ts'
 import { problemReply } from '../../kernel/wire/problem.ts'
-import type { PushStatus } from '../a2a/push/push-delivery.ts'
 import type { Description, Endpoint } from '../../kernel/http/message/exchange.ts'
 import type { Observer } from '../../kernel/http/server/observer.ts'
-import type { OnCall } from '../../kernel/run/call-observer.ts'
+import type { CallInfo } from '../../kernel/run/call-observer.ts'
+import type { Gauge, Kernel } from '../../kernel/server/part.ts'
 
 /** What every scrape has of the server. */
-export interface MetricsFacts {
-  readonly name: string
-  readonly version: string
-  readonly status: () => ServerStatus
-}
+export type MetricsFacts = Pick<Kernel, 'name' | 'version' | 'gauges' | 'tasks'>
 
 /** Others are counted as one: clients make them up. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -180,14 +176,9 @@ export class Metrics {
   /** Measures from the first scrape on. */
   #delay: LoopDelay | undefined
 
-  /** Counts each call, then passes it to `next`. */
-  countCalls(next: OnCall | undefined): OnCall {
-    return (info) => {
-      const { kind, name, protocol, outcome, durationMs } = info
-      this.#calls.add([kind, name, protocol, outcome])
-      this.#callSeconds.observe([kind, name], durationMs / 1_000)
-      return next?.(info)
-    }
+  countCall({ kind, name, protocol, outcome, durationMs }: CallInfo): void {
+    this.#calls.add([kind, name, protocol, outcome])
+    this.#callSeconds.observe([kind, name], durationMs / 1_000)
   }
 
   /** Counts each request, then passes it to `next`, where that listens. */
@@ -227,7 +218,7 @@ export class Metrics {
     this.#delay = undefined
   }
 
-  #format({ name, version, status }: MetricsFacts): string {
+  #format({ name, version, gauges, tasks }: MetricsFacts): string {
     return [
       formatSamples({ name: 'triport_info', help: 'The server. Always 1.' }, 'gauge',
         ['name', 'version'], [{ labels: [name, version], value: 1 }]),
@@ -235,7 +226,8 @@ export class Metrics {
       this.#requestSeconds.format(),
       this.#calls.format(),
       this.#callSeconds.format(),
-      statusText(status()),
+      figures('gauge', gauges()),
+      taskText(tasks),
       processText(),
       (this.#delay ??= new LoopDelay()).format(),
     ].join('')
@@ -251,49 +243,16 @@ async function describe(): Promise<Description> {
   return { operations: { get } }
 }
 
-type Figure = readonly [name: string, help: string, value: number]
-
-function figures(type: 'counter' | 'gauge', all: readonly Figure[]): string {
+function figures(type: 'counter' | 'gauge', all: readonly Gauge[]): string {
   return all.map(([name, help, value]) => (
     formatSamples({ name, help }, type, [], [{ labels: [], value }])
   )).join('')
 }
 
-function statusText(
-  { calls, streams, bodies, conversations, tasks, webhooks, store, mcp, chats }: ServerStatus,
-): string {
-  const states: readonly Sample[] = [
-    { labels: ['running'], value: tasks.running }, { labels: ['finished'], value: tasks.finished },
-  ]
-  return figures('gauge', [
-    ['triport_calls_running', 'Calls that run now.', calls.running],
-    ['triport_calls_abandoned', 'Calls that still run, long after their time was over.', calls.abandoned],
-    ['triport_call_bytes', 'What running calls have yielded so far.', calls.bytes],
-    ['triport_streams_open', 'Response streams that are open.', streams.open],
-    ['triport_queued_bytes', 'What readers of replies and streams have not taken yet.', streams.queuedBytes],
-    ['triport_body_bytes', 'Request bodies that are being read.', bodies.bytes],
-    ['triport_conversations', 'Conversations that are kept.', conversations.count],
-    ['triport_conversation_bytes', 'What they hold.', conversations.bytes],
-    ['triport_task_bytes', 'What all tasks hold.', tasks.bytes],
-    ...store === undefined ? [] : [
-      ['triport_store_up', 'Whether the shared store answers.', store === 'reached' ? 1 : 0] as const,
-    ],
-    ...webhooks === undefined ? [] : [
-      ['triport_webhooks_waiting', 'Webhooks with undelivered events.', webhooks.waiting],
-      ['triport_webhook_posts', 'Posts to webhooks in progress.', webhooks.posting],
-      ['triport_webhook_lookups', 'Look-ups of the names of webhooks.', webhooks.lookups],
-      ['triport_webhook_bytes', 'What is held for webhooks.', webhooks.bytes],
-    ] satisfies readonly Figure[],
-    ...mcp === undefined ? [] : [
-      ['triport_mcp_sessions', 'MCP sessions.', mcp.sessions],
-      ['triport_mcp_subscribers', 'Subscribers of MCP notifications.', mcp.subscribers],
-      ['triport_mcp_replay_bytes', 'What is kept for MCP clients that come back.', mcp.replayBytes],
-    ] satisfies readonly Figure[],
-    ...chats === undefined ? [] : [
-      ['triport_chats', 'Chats of the AI SDK that can be read again.', chats.count],
-      ['triport_chat_bytes', 'What is kept of the long ones.', chats.bytes],
-    ] satisfies readonly Figure[],
-  ]) + formatSamples({ name: 'triport_tasks', help: 'Tasks that are kept.' }, 'gauge', ['state'], states)
+function taskText({ running, finished }: MetricsFacts['tasks']): string {
+  return formatSamples({ name: 'triport_tasks', help: 'Tasks that are kept.' }, 'gauge', ['state'], [
+    { labels: ['running'], value: running }, { labels: ['finished'], value: finished },
+  ])
 }
 
 /** Figures of the process, under the names that dashboards know. */
@@ -316,35 +275,6 @@ function processText(): string {
   ]) + formatSamples({
     name: 'nodejs_active_resources', help: 'What keeps the event loop alive, by its type.',
   }, 'gauge', ['type'], [...resources].map(([type, value]) => ({ labels: [type], value })))
-}
-
-/** What a server does and holds at one moment. Bytes are bytes; counts are of what is open or kept now. */
-export interface ServerStatus {
-  /**
-   * `abandoned`: calls that still run long after their time limit, and no longer count as running. `bytes`:
-   * what running calls have yielded so far.
-   */
-  readonly calls: { readonly running: number; readonly abandoned: number; readonly bytes: number }
-  /** Response streams, and what their readers have not taken yet. */
-  readonly streams: { readonly open: number; readonly queuedBytes: number }
-  /** Request bodies that are being read. */
-  readonly bodies: { readonly bytes: number }
-  /** Those in this process. */
-  readonly conversations: { readonly count: number; readonly bytes: number }
-  /** Those in this process. `finished`: all that do not run, those that wait for a client too. */
-  readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
-  /** Webhooks of A2A; undefined without them. */
-  readonly webhooks: PushStatus | undefined
-  /** Whether the shared store answers; undefined where none is shared. */
-  readonly store: 'reached' | 'away' | undefined
-  /** Sessions, subscribers, and what is kept for clients that come back; undefined without MCP. */
-  readonly mcp: {
-    readonly sessions: number
-    readonly subscribers: number
-    readonly replayBytes: number
-  } | undefined
-  /** Chats of the AI SDK that can be read again, with the bytes of the long ones; undefined without HTTP. */
-  readonly chats: { readonly count: number; readonly bytes: number } | undefined
 }
 
 const PERIOD_MS = 20

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { answerOf } from '../../../lib/kernel/define/answer.ts'
-import { defineTool } from '../../../lib/adapters/define.ts'
+import { defineTool } from '../../../lib/preset/define.ts'
 import { openaiAgent } from '../../../lib/agents/openai/openai.ts'
 import { callOf } from '../../fixtures/house.ts'
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { modelOf } from '../../../lib/agents/openai/openai.ts'
 import { openaiAgent } from '../../../lib/agents/openai/openai.ts'
-import { defineTool } from '../../../lib/adapters/define.ts'
+import { defineTool } from '../../../lib/preset/define.ts'
 import type { OpenaiOptions } from '../../../lib/agents/openai/openai.ts'
 
 const search = defineTool({

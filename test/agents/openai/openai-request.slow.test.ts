@@ -1,7 +1,7 @@
 /** Replies of a model that are endless, and very many parts of one. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineTool } from '../../../lib/adapters/define.ts'
+import { defineTool } from '../../../lib/preset/define.ts'
 import { ask, data, delta, DONE, endpoint, EVENTS, faultOf, JSON_TYPE } from './endpoint.ts'
 import { part } from './stream-parts.ts'
 import type { Respond } from './endpoint.ts'

@@ -4,7 +4,7 @@ import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { openaiAgent } from '../../../lib/agents/openai/openai.ts'
 import { answerOf } from '../../../lib/kernel/define/answer.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
-import { defineTool } from '../../../lib/adapters/define.ts'
+import { defineTool } from '../../../lib/preset/define.ts'
 import { callOf } from '../../fixtures/house.ts'
 import {
   calls, delta, DONE, endpoint, EVENTS, faultOf, inTurn, JSON_TYPE, stream,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent, defineGroup } from '../../../lib/adapters/define.ts'
+import { defineAgent, defineGroup } from '../../../lib/preset/define.ts'
 import { answerMessage, PlainChannel, timeoutOf } from '../../../lib/floors/conversations/answer-message.ts'
 import { Fault } from '../../../lib/index.ts'
 import { callOf, serviceOf } from '../../fixtures/house.ts'

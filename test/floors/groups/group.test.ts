@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineGroup } from '../../../lib/adapters/define.ts'
+import { defineGroup } from '../../../lib/preset/define.ts'
 import { timeoutOf } from '../../../lib/floors/conversations/answer-message.ts'
 import { runGroup } from '../../../lib/floors/groups/group.ts'
 import { Fault } from '../../../lib/index.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent, defineGroup } from '../../../lib/adapters/define.ts'
+import { defineAgent, defineGroup } from '../../../lib/preset/define.ts'
 import { allMembers, slug } from '../../../lib/kernel/define/agent.ts'
-import { defineTool } from '../../../lib/adapters/define.ts'
+import { defineTool } from '../../../lib/preset/define.ts'
 import type { AgentDefinition, Call, GroupDefinition } from '../../../lib/index.ts'
 
 const run = (): string => 'ok'

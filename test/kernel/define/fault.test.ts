@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent } from '../../../lib/adapters/define.ts'
+import { defineAgent } from '../../../lib/preset/define.ts'
 import { asFault, publicMessage } from '../../../lib/kernel/define/fault.ts'
 import { describe } from '../../../lib/kernel/define/log.ts'
 import type * as fault from '../../../lib/kernel/define/fault.ts'

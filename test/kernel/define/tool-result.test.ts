@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { conforming, toolResultOf } from '../../../lib/kernel/define/tool-result.ts'
-import { defineTool } from '../../../lib/adapters/define.ts'
+import { defineTool } from '../../../lib/preset/define.ts'
 import { Fault } from '../../../lib/index.ts'
 import { callTool } from '../../../lib/kernel/run/call-tool.ts'
 import { callOf, serviceOf } from '../../fixtures/house.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { frameworks } from '../../../lib/adapters/frameworks.ts'
-import { defineTool } from '../../../lib/adapters/define.ts'
+import { defineTool } from '../../../lib/preset/define.ts'
 import { namedTool } from '../../../lib/kernel/define/tool.ts'
 import type { Call, JsonSchema, StandardSchema, ToolDefinition, ToolResultInput } from '../../../lib/index.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { callTool } from '../../../lib/kernel/run/call-tool.ts'
-import { defineTool } from '../../../lib/adapters/define.ts'
+import { defineTool } from '../../../lib/preset/define.ts'
 import { Workload } from '../../../lib/kernel/run/workload.ts'
 import { Fault } from '../../../lib/index.ts'
 import { callOf, serviceOf } from '../../fixtures/house.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineAgent } from '../../../lib/adapters/define.ts'
+import { defineAgent } from '../../../lib/preset/define.ts'
 import { runHandler } from '../../../lib/kernel/run/run-handler.ts'
 import { Fault } from '../../../lib/index.ts'
 import { ask, callOf, serviceOf } from '../../fixtures/house.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent, defineGroup } from '../../../lib/adapters/define.ts'
+import { defineAgent, defineGroup } from '../../../lib/preset/define.ts'
 import { Fault } from '../../../lib/index.ts'
 import { ask, callOf, serviceOf } from '../../fixtures/house.ts'
 import type { Logged } from '../../fixtures/house.ts'

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { shownFault } from '../../../lib/kernel/run/shown-fault.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
+import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
 
 /** What is shown of something thrown, and what the log has of it. */
 function shown(thrown: unknown, what?: string): readonly [fault: Fault, lines: readonly unknown[]] {
   const lines: unknown[] = []
-  const { service } = createService({
+  const { service } = createService(kernelOptionsOf({
     agents: [() => ''], log: (...[level, sentence, fields]) => { lines.push([level, sentence, fields]) },
-  }, noAdapters)
+  }))
   return [shownFault(service, thrown, 'r-1', what), lines]
 }
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import test from 'node:test'
 import { createServer, defineTool, Fault, memoryStore } from '../../../lib/index.ts'
-import { checkAddress, defaultPort } from '../../../lib/kernel/server/options.ts'
+import { checkAddress } from '../../../lib/kernel/server/options.ts'
+import { defaultPort } from '../../../lib/kernel/server/server.ts'
 import { echo, jsonOf, listen, request, serve } from '../../fixtures/client.ts'
 import type { ProtocolName, ServerOptions, Subject } from '../../../lib/index.ts'
 
@@ -100,7 +101,10 @@ test('protocols and port follow the options, or what is served', (t) => {
   for (const [options, protocols, port] of choices) {
     const server = serve(t, { agents: [echo], ...options })
     assert.deepEqual(server.protocols, protocols)
-    assert.equal(defaultPort(server.protocols), port)
+    const parts = protocols.map((protocol) => (
+      { name: protocol, protocol, ...protocol === 'mcp' && { port: 8080 } }
+    ))
+    assert.equal(defaultPort(parts), port)
   }
 })
 

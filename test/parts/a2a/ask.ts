@@ -3,7 +3,7 @@
  * shows everything that an answer has. No test itself.
  */
 import { request } from '../../fixtures/client.ts'
-import type { TriportServer } from '../../../lib/kernel/server/server.ts'
+import type { TriportServer } from '../../../lib/preset/create-server.ts'
 
 /** An answer, taken apart. */
 export interface Asked {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
-import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { composeCard } from '../../../lib/parts/a2a/card/card.ts'
 import { documentOf, modeFor } from '../../../lib/parts/a2a/card/card-replies.ts'
 import { signerOf } from '../../../lib/parts/a2a/model/signature.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
+import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
 import { decodeV03Card } from '../../fixtures/a2a-client/v03-card.ts'
 import { decodeV1Card } from '../../fixtures/a2a-client/v1-card.ts'
 import { isSignedBy } from '../../fixtures/card-signature.ts'
@@ -21,7 +21,7 @@ function wholeCard(): Card {
     { id: 'sum', name: 'Sum', description: 'Adds.', tags: ['math'], examples: ['1 + 1'] },
     { id: 'plot', name: 'Plot', description: 'Draws.', inputModes: ['text/csv'], outputModes: ['image/png'] },
   ]
-  const { service } = createService({
+  const { service } = createService(kernelOptionsOf({
     agents: [
       {
         name: 'Bot', description: 'Helps.', version: '3.0.0', outputModes: ['text/html'], skills,
@@ -29,7 +29,7 @@ function wholeCard(): Card {
       },
     ],
     tools: [{ name: 'add', title: 'Addition', description: 'Adds two numbers.', run: () => 1 }], log: false,
-  }, frameworks)
+  }))
   const auth = {
     resource: 'https://a.example/mcp', authorizationServers: ['https://login.example.com'], scopes: ['read'],
     verify: () => undefined,
@@ -46,7 +46,7 @@ function wholeCard(): Card {
 }
 
 function bareCard(): Card {
-  const { service } = createService({ agents: [{ name: 'Bot', run: () => '' }], log: false }, frameworks)
+  const { service } = createService(kernelOptionsOf({ agents: [{ name: 'Bot', run: () => '' }], log: false }))
   const { root } = service.catalog
   return composeCard(service, { takesKeys: () => false }, root!, 'https://a.example', true)
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { createCards } from '../../../lib/parts/a2a/card/card-replies.ts'
-import { defineAgent } from '../../../lib/adapters/define.ts'
-import { defineTool } from '../../../lib/adapters/define.ts'
+import { defineAgent } from '../../../lib/preset/define.ts'
+import { defineTool } from '../../../lib/preset/define.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
+import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
 import { serveA2a } from './caller.ts'
 import type { Exchange } from '../../../lib/kernel/http/message/exchange.ts'
-import type { TriportServer } from '../../../lib/kernel/server/server.ts'
-import type { ServerOptions } from '../../../lib/kernel/server/options.ts'
+import type { TriportServer } from '../../../lib/preset/create-server.ts'
+import type { ServerOptions } from '../../../lib/preset/options.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
 const agents = [agent]
@@ -124,7 +124,7 @@ test('a card follows the catalog, and its tag with it', async (t) => {
 })
 
 test('a key that is made when the server listens stands in the card from then on', () => {
-  const { service } = createService({ agents: [agent], log: false }, frameworks)
+  const { service } = createService(kernelOptionsOf({ agents: [agent], log: false }))
   let isKeyed = false
   const cards = createCards(service, { takesKeys: () => isKeyed })
   const exchange = {

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { composeCard, extendCard, hasExtendedCard, securityOf } from '../../../lib/parts/a2a/card/card.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
+import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
 import type { Card } from '../../../lib/parts/a2a/model/model.ts'
 import type { A2aServerOptions } from '../../../lib/parts/a2a/model/options.ts'
-import type { ServerOptions } from '../../../lib/kernel/server/options.ts'
+import type { ServerOptions } from '../../../lib/preset/options.ts'
 
 const agent = { name: 'Bot', description: 'Helps.', run: () => 'ok' }
 const URL = 'https://a.example/x'
 
 /** The card of the root, or of somebody else by id. */
 function cardOf(options: Partial<ServerOptions> = {}, more: A2aServerOptions = {}, id?: string): Card {
-  const { service } = createService({ agents: [agent], log: false, ...options }, frameworks)
+  const { service } = createService(kernelOptionsOf({ agents: [agent], log: false, ...options }))
   const who = id === undefined ? service.catalog.root! : service.catalog.runnable(id)!
   return composeCard(service, { ...more, takesKeys: () => false }, who, URL, id === undefined)
 }
@@ -30,7 +30,7 @@ test('an agent that says little of itself has a whole card', () => {
 })
 
 test('the addresses are those of each binding and version, those of tenants behind them', () => {
-  const { service } = createService({ agents: [agent], log: false }, frameworks)
+  const { service } = createService(kernelOptionsOf({ agents: [agent], log: false }))
   const addresses = (tenants: readonly string[]): readonly string[] => {
     const options = { tenants, takesKeys: () => false }
     const { interfaces } = composeCard(service, options, service.catalog.root!, URL, true)
@@ -112,7 +112,7 @@ test('a description is never empty', () => {
 
 test('an object is the extended card of the root, a function of everybody', () => {
   const agents = [agent, { name: 'Muse', run: () => 'ok' }]
-  const { service } = createService({ agents, log: false }, frameworks)
+  const { service } = createService(kernelOptionsOf({ agents, log: false }))
   const [bot, muse] = service.catalog.agents
   const rows = [[undefined, false, false], [{}, true, false], [() => ({}), true, true]] as const
   for (const [extendedCard, ofBot, ofMuse] of rows) {

@@ -10,7 +10,7 @@ import { gate } from '../mcp/client.ts'
 import type { TestContext } from 'node:test'
 import type { Piece } from '../../../lib/kernel/define/answer.ts'
 import type { AgentDefinition, AgentOutput, Call } from '../../../lib/index.ts'
-import type { TriportServer } from '../../../lib/kernel/server/server.ts'
+import type { TriportServer } from '../../../lib/preset/create-server.ts'
 
 const acts = new Map<string, (call: Call) => AgentOutput>([
   ['message', async () => ({ text: 'hi', reply: 'message' })],

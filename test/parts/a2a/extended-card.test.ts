@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
-import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { extendedCard, signedExtendedCard } from '../../../lib/parts/a2a/card/card-replies.ts'
 import { A2aFault } from '../../../lib/parts/a2a/model/faults.ts'
 import { plain } from '../../../lib/parts/a2a/codec/plain.ts'
@@ -9,6 +8,7 @@ import { signerOf } from '../../../lib/parts/a2a/model/signature.ts'
 import { v1 } from '../../../lib/parts/a2a/codec/v1.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
+import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
 import { decodeV1Card } from '../../fixtures/a2a-client/v1-card.ts'
 import { isSignedBy } from '../../fixtures/card-signature.ts'
 import type { JsonMembers } from '../../../lib/parts/a2a/model/model.ts'
@@ -20,9 +20,9 @@ const skill = { id: 'buy', name: 'Buy', description: 'Buys.', tags: ['shop'] }
 
 /** A visit of `ann` to the root, or to an agent by its path. */
 function visit(options: A2aServerOptions, agentId?: string): A2aRequest {
-  const { service } = createService({
+  const { service } = createService(kernelOptionsOf({
     agents: [agent, { name: 'Muse', run: () => 'ok' }], log: false, authTimeoutMs: 20,
-  }, frameworks)
+  }))
   const params = new Map(agentId === undefined ? [] : [['agent', agentId]])
   const origin = { principal: { id: 'key:ann', scopes: [] } }
   return {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from '../../fixtures/at-once.ts'
 import { serve } from '../../fixtures/client.ts'
 import type { ServerOptions } from '../../../lib/index.ts'
-import type { TriportServer } from '../../../lib/kernel/server/server.ts'
+import type { TriportServer } from '../../../lib/preset/create-server.ts'
 
 /** What is asked and answered; `<task>` in a request is the id of the task that `first` began. */
 interface Golden {

@@ -5,8 +5,8 @@ import { serveA2a } from './caller.ts'
 import type { TestContext } from 'node:test'
 import type { AgentLike, Run } from '../../../lib/kernel/define/agent.ts'
 import type { FaultKind } from '../../../lib/kernel/define/fault.ts'
-import type { TriportServer } from '../../../lib/kernel/server/server.ts'
-import type { ServerOptions } from '../../../lib/kernel/server/options.ts'
+import type { TriportServer } from '../../../lib/preset/create-server.ts'
+import type { ServerOptions } from '../../../lib/preset/options.ts'
 
 const A2A_JSON = 'application/a2a+json'
 

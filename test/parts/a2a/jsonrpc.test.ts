@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { a2aRoutes } from '../../../lib/parts/a2a/transport/routes.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
+import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
 import { request } from '../../fixtures/client.ts'
 import { ask, message, post } from './ask.ts'
 import { serveBot } from './caller.ts'
@@ -288,7 +288,7 @@ test('a thousand clients with one id each get their own answer', async (t) => {
 
 test('once the door is loaded, an agent that answers at once is answered without a promise', async () => {
   const agents = [(prompt: string): string => `You said ${prompt}`]
-  const { service, seal } = createService({ agents, log: false }, frameworks)
+  const { service, seal } = createService(kernelOptionsOf({ agents, log: false }))
   const endpoint = a2aRoutes(service, { takesKeys: () => false }, seal).endpoints[0]!
   const principal = { id: 'anonymous', scopes: [] }
   const origin = {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { frameworks } from '../../../lib/adapters/frameworks.ts'
-import { a2aRoutes, requireAnswerer } from '../../../lib/parts/a2a/transport/routes.ts'
-import { defineAgent } from '../../../lib/adapters/define.ts'
+import { a2aRoutes } from '../../../lib/parts/a2a/transport/routes.ts'
+import { defineAgent } from '../../../lib/preset/define.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
+import { createServer, kernelOptionsOf } from '../../../lib/preset/create-server.ts'
 import { request } from '../../fixtures/client.ts'
 import { message, post } from './ask.ts'
 import { serveA2a } from './caller.ts'
-import type { TriportServer } from '../../../lib/kernel/server/server.ts'
-import type { ServerOptions } from '../../../lib/kernel/server/options.ts'
+import type { TriportServer } from '../../../lib/preset/create-server.ts'
+import type { ServerOptions } from '../../../lib/preset/options.ts'
 
 const one = defineAgent({ name: 'One', run: (prompt) => `one: ${prompt}` })
 const two = defineAgent({ name: 'Two Three', version: '2.0.0', run: (prompt) => `two: ${prompt}` })
@@ -196,14 +196,12 @@ test('a server of resources alone has nobody to send messages to', (t) => {
   const options = { agents: [], resources: [resource] }
   assert.throws(() => serveA2a(t, options), (error) => error instanceof TypeError
     && error.message.includes(`protocol 'a2a' needs an agent or a tool`))
-  const { service } = createService({ resources: [resource], log: false }, frameworks)
-  assert.throws(() => requireAnswerer(service), TypeError)
-  service.catalog.add(defineAgent(one))
-  assert.doesNotThrow(() => requireAnswerer(service))
+  const all = createServer({ ...options, protocol: 'all', log: false })
+  assert.deepEqual(all.protocols, ['http', 'mcp'])
 })
 
 test('an endpoint refuses in its own form, whatever the reason', () => {
-  const { service, seal } = createService({ agents: [one], log: false }, frameworks)
+  const { service, seal } = createService(kernelOptionsOf({ agents: [one], log: false }))
   const { endpoints } = a2aRoutes(service, { takesKeys: () => true }, seal)
   for (const endpoint of endpoints) {
     for (const status of [400, 401, 403, 405, 408, 413, 415, 429, 500, 503]) {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { isToolAgent, rootOf, toolCallFor } from '../../../lib/parts/a2a/model/tool-agent.ts'
 import { Fault } from '../../../lib/index.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
+import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
 import { request } from '../../fixtures/client.ts'
 import { ask, message, post } from './ask.ts'
 import { Caller, serveA2a, sumOf } from './caller.ts'
 import type { TestContext } from 'node:test'
 import type { TaskView } from '../../../lib/parts/a2a/model/model.ts'
 import type { Content } from '../../../lib/kernel/define/content.ts'
-import type { TriportServer } from '../../../lib/kernel/server/server.ts'
-import type { ServerOptions } from '../../../lib/kernel/server/options.ts'
+import type { TriportServer } from '../../../lib/preset/create-server.ts'
+import type { ServerOptions } from '../../../lib/preset/options.ts'
 
 const numbers = {
   type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'],
@@ -78,7 +78,7 @@ test('text runs a tool where it is the only one and needs one text', () => {
     [[add, shout], [call('none', {}), call(7)], undefined],
   ]
   for (const [given, parts, args] of rows) {
-    const { service } = createService({ tools: given as never, log: false }, frameworks)
+    const { service } = createService(kernelOptionsOf({ tools: given as never, log: false }))
     const root = rootOf(service)!
     assert.ok(isToolAgent(service, root))
     assert.deepEqual(toolCallFor(service, root, parts)?.args, args)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineTool } from '../../../lib/adapters/define.ts'
+import { defineTool } from '../../../lib/preset/define.ts'
 import { eventReader } from '../../../lib/kernel/wire/sse.ts'
 import { request, serve } from '../../fixtures/client.ts'
 import type { TestContext } from 'node:test'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import test, { after } from 'node:test'
-import { defineTool } from '../../../lib/adapters/define.ts'
+import { defineTool } from '../../../lib/preset/define.ts'
 import { eventually } from '../../fixtures/client.ts'
 import { answerOf, ask, modern, said, serveMcp } from './client.ts'
 import { capabilities } from '../mcp-tasks/task-client.ts'

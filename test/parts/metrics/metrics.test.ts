@@ -4,13 +4,7 @@ import { Fault, memoryStore } from '../../../lib/index.ts'
 import { Metrics } from '../../../lib/parts/metrics/metrics.ts'
 import { echo, eventually, jsonOf, listen, request, serve } from '../../fixtures/client.ts'
 import { firstHeld, webhook } from '../../fixtures/webhook.ts'
-import type { CallInfo, RequestSummary, ServerStatus, TriportServer } from '../../../lib/index.ts'
-
-const serverStatus: ServerStatus = {
-  calls: { running: 0, abandoned: 0, bytes: 0 }, streams: { open: 0, queuedBytes: 0 }, bodies: { bytes: 0 },
-  conversations: { count: 0, bytes: 0 }, tasks: { running: 0, finished: 0, bytes: 0 },
-  webhooks: undefined, store: undefined, mcp: undefined, chats: undefined,
-}
+import type { CallInfo, RequestSummary, TriportServer } from '../../../lib/index.ts'
 
 interface Line { readonly family: string; readonly labels: ReadonlyMap<string, string> }
 
@@ -152,18 +146,14 @@ test('whether a shared store answers is shown where there is one', async (t) => 
   assert.equal((await scrape(shared)).get('triport_store_up{}'), 1)
   const alone = serve(t, { agents: [echo], metrics: true })
   assert.equal((await scrape(alone)).has('triport_store_up{}'), false)
-  const status = (): ServerStatus => ({ ...shared.status(), store: 'away' })
-  const { body } = await new Metrics().endpoint({ name: 'a', version: '1', status }).handle({} as never)
-  assert.equal(parse(String(body)).get('triport_store_up{}'), 0)
 })
 
 test('calls of more than 300 names are timed as one of another name, and 2,000 are counted', () => {
   const metrics = new Metrics()
-  const onCall = metrics.countCalls(undefined)
   const call = { kind: 'tool', protocol: 'mcp', outcome: 'ok', durationMs: 1 } as const
-  for (let at = 0; at < 2_002; at++) void onCall({ ...call, name: `tool-${at}` } as CallInfo)
-  const status = (): ServerStatus => serverStatus
-  const reply = metrics.endpoint({ name: 'a', version: '1', status }).handle({} as never)
+  for (let at = 0; at < 2_002; at++) metrics.countCall({ ...call, name: `tool-${at}` } as CallInfo)
+  const facts = { name: 'a', version: '1', gauges: () => [], tasks: { running: 0, finished: 0 } as never }
+  const reply = metrics.endpoint(facts).handle({} as never)
   const figures = parse(String(Reflect.get(reply, 'body')))
   const timed = [...figures.keys()].filter((line) => line.startsWith('triport_call_duration_seconds_count'))
   const counted = [...figures.keys()].filter((line) => line.startsWith('triport_calls_total'))

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { a2aRoutes } from '../../../lib/parts/a2a/transport/routes.ts'
 import { anonymous } from '../../../lib/kernel/define/principal.ts'
 import { memoryStore } from '../../../lib/index.ts'
 import { queryEndpoints } from '../../../lib/parts/http/routes.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
+import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
 import { eventReader } from '../../../lib/kernel/wire/sse.ts'
 import { jsonOf, request, serve } from '../../fixtures/client.ts'
 import { listed } from '../../fixtures/fleet.ts'
@@ -136,7 +136,7 @@ function exchangeOf(body: object): Exchange {
 }
 
 test('with a store of its own a door answers at once, and writes nothing down but the answer', async (t) => {
-  const { service, seal } = createService(agentOn(memoryStore(), memories[0]!), frameworks)
+  const { service, seal } = createService(kernelOptionsOf(agentOn(memoryStore(), memories[0]!)))
   const isFor = (path: string) => (endpoint: Endpoint): boolean =>
     endpoint.path === path && endpoint.methods.includes('POST')
   const ask = queryEndpoints(service, undefined).find(isFor('/'))!

@@ -79,13 +79,6 @@ export function a2aRoutes(service: Service, options: A2aOptions, seal: Seal): A2
   }
 }
 
-/** Throws `TypeError` where A2A is asked for and there is no agent. */
-export function requireAnswerer(service: Service): void {
-  if (rootOf(service) !== undefined) return
-  throw new TypeError(`protocol 'a2a' needs an agent or a tool: A2A clients send messages; `
-    + `add agents: [agent] or tools: [tool], or serve resources and prompts with protocol: 'mcp'`)
-}
-
 class Paths {
   readonly #service: Service
   readonly #context: A2aContext

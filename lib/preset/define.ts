@@ -5,7 +5,7 @@ import {
 import { isRecord } from '../kernel/define/content.ts'
 import { TOOL_EXAMPLE, toolFrom } from '../kernel/define/tool.ts'
 import { rejectMore, rejectPromise, rejectUnknown, show } from '../kernel/define/validate.ts'
-import { frameworks } from './frameworks.ts'
+import { frameworks } from '../adapters/frameworks.ts'
 import type { ForeignAgent, ForeignTool } from '../kernel/define/adapters.ts'
 import type { AdaptOptions, Agent, AgentLike, Group, GroupDefinition } from '../kernel/define/agent.ts'
 import type { Tool, ToolDefinition, ToolOutput } from '../kernel/define/tool.ts'

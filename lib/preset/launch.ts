@@ -1,16 +1,18 @@
 /** `launch`: makes a server, listens, prints where, and closes in order on signals. */
-import { frameworks } from '../../adapters/frameworks.ts'
-import { describeRoot } from '../define/agent.ts'
-import { normalizeDefinitions } from '../define/normalize-definitions.ts'
-import { formatJson } from '../wire/json.ts'
-import {
-  defaultPort, noCallback, protocolNames, requireSecondOptions, serverOptions,
-} from './options.ts'
-import { createServer } from './server.ts'
-import type { ForeignSubject, LoneTool, Offer, Subject, Things } from '../define/normalize-definitions.ts'
-import type { Members } from '../define/validate.ts'
+import { frameworks } from '../adapters/frameworks.ts'
+import { describeRoot } from '../kernel/define/agent.ts'
+import { normalizeDefinitions } from '../kernel/define/normalize-definitions.ts'
+import { formatJson } from '../kernel/wire/json.ts'
+import { noCallback } from '../kernel/server/options.ts'
+import { createServer } from './create-server.ts'
+import { protocolNames, requireSecondOptions, serverOptions } from './options.ts'
+import type {
+  ForeignSubject, LoneTool, Offer, Subject, Things,
+} from '../kernel/define/normalize-definitions.ts'
+import type { Members } from '../kernel/define/validate.ts'
 import type { ProtocolName, ServerOptions } from './options.ts'
-import type { Address, TriportServer } from './server.ts'
+import type { Address } from '../kernel/server/server.ts'
+import type { TriportServer } from './create-server.ts'
 
 /** What `launch` takes besides what is served. */
 export interface LaunchOptions extends Omit<ServerOptions, keyof Offer> {
@@ -73,7 +75,7 @@ async function start(
 ): Promise<Launched> {
   let address: Address
   try {
-    address = await server.listen(port ?? defaultPort(server.protocols), host)
+    address = await server.listen(port, host)
   } catch (error) {
     // Other processes that share its store would take it for alive.
     await server.close()

@@ -1,18 +1,19 @@
 /** `serveStdio`: MCP or ACP on standard input and output, for programs that start a process. */
-import { frameworks } from '../../adapters/frameworks.ts'
-import { normalizeDefinitions } from '../../kernel/define/normalize-definitions.ts'
-import { show } from '../../kernel/define/validate.ts'
-import { McpContext } from '../../parts/mcp/request/context.ts'
-import { claimStdout } from './claim-stdout.ts'
-import { endOnSignals } from '../../kernel/server/launch.ts'
-import { requireSecondOptions, serverOptions } from '../../kernel/server/options.ts'
-import { createService } from '../../kernel/server/service.ts'
+import { frameworks } from '../adapters/frameworks.ts'
+import { normalizeDefinitions } from '../kernel/define/normalize-definitions.ts'
+import { show } from '../kernel/define/validate.ts'
+import { McpContext } from '../parts/mcp/request/context.ts'
+import { kernelOptionsOf } from './create-server.ts'
+import { claimStdout } from '../floors/lines/claim-stdout.ts'
+import { endOnSignals } from './launch.ts'
+import { requireSecondOptions, serverOptions } from './options.ts'
+import { createService } from '../kernel/server/service.ts'
 import type { Readable, Writable } from 'node:stream'
 import type {
   ForeignSubject, LoneTool, Offer, Subject, Things,
-} from '../../kernel/define/normalize-definitions.ts'
-import type { Members } from '../../kernel/define/validate.ts'
-import type { ServerOptions } from '../../kernel/server/options.ts'
+} from '../kernel/define/normalize-definitions.ts'
+import type { Members } from '../kernel/define/validate.ts'
+import type { ServerOptions } from './options.ts'
 
 /** What `serveStdio` takes besides what is served. */
 export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protocol'> {
@@ -66,9 +67,9 @@ export async function serveStdio(
   requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
   const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport', frameworks)
   const isAcp = protocol === 'acp'
-  const { service, seal } = createService({
+  const { service, seal } = createService(kernelOptionsOf({
     ...isAcp && { conversationIdleMs: ACP_IDLE_MS }, ...rest, ...definitions,
-  }, frameworks)
+  }))
   const useless = [...ofSockets, ...isAcp ? ofMcp : []].filter((name) => options[name] !== undefined)
   if (useless.length > 0) {
     const names = useless.join(', ')
@@ -81,8 +82,8 @@ export async function serveStdio(
   // Nor may a client that leaves meanwhile end the process.
   for (const stream of [input, claimed]) stream.on('error', () => {})
   const lines = mcp === undefined
-    ? (await import('../../parts/acp/acp-lines.ts')).serveAcp(service, input, claimed)
-    : (await import('../../parts/mcp/transport/stdio.ts')).serveMcp(mcp, input, claimed)
+    ? (await import('../parts/acp/acp-lines.ts')).serveAcp(service, input, claimed)
+    : (await import('../parts/mcp/transport/stdio.ts')).serveMcp(mcp, input, claimed)
   const closed = lines.over.then(async () => {
     await service.shared?.cluster.close(await service.tasks.stored?.written() ?? true)
     await service.store.close?.()

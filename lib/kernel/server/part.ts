@@ -1,0 +1,75 @@
+/**
+ * What a server is made of besides its kernel: parts, each of which serves a protocol, or something around
+ * them. The kernel opens them in their order, and knows none by name.
+ */
+import type { Around } from '../define/around.ts'
+import type { Endpoint } from '../http/message/exchange.ts'
+import type { Authorization } from '../http/access/auth.ts'
+import type { Observer } from '../http/server/observer.ts'
+import type { OnCall } from '../run/call-observer.ts'
+import type { Service, Traced } from '../run/service.ts'
+import type { Seal } from '../wire/seal.ts'
+
+/** What ends with the server, in this order. */
+export interface Lifetime {
+  /** Ends what only waits. Called again until nothing runs. */
+  drain?(): void
+  /** All calls are cancelled: answer them. Resolves when it is written; never rejects. */
+  cancel?(): void | Promise<void>
+  /** All is answered: send what goes out by itself. Resolves at the latest after so many milliseconds. */
+  flush?(withinMs: number): Promise<void>
+  /** Whatever is left goes: nothing is sent any more. */
+  release?(): void | Promise<void>
+}
+
+/** A figure of a server: its name in metrics, what it means, its value now. */
+export type Gauge = readonly [name: string, help: string, value: number]
+
+/** A part as it is chosen: what makes it has checked its options. */
+export interface Part {
+  /** In sentences. */
+  readonly name: string
+  /** What clients know it by, and `server.protocols` lists; several parts may serve one. Left out: none. */
+  readonly protocol?: string
+  /** The default port of a server with this protocol alone. */
+  readonly port?: number
+  /** Runs around each call, outside of that of the options. */
+  readonly around?: Around | undefined
+  /** Runs around each post to another server. */
+  readonly traced?: Traced | undefined
+  /** Called at the end of each call, before that of the options. */
+  readonly onCall?: OnCall
+  /** What listens to requests in the place of `next`, which it passes them on to. */
+  readonly observe?: (next: Observer) => Observer
+  /** What it serves, or why it cannot serve what the catalog has. Throws for options that cannot be meant. */
+  open?(kernel: Kernel): Opened | string
+}
+
+/** What an open part serves. */
+export interface Opened extends Lifetime {
+  readonly endpoints?: readonly Endpoint[]
+  /** Members of `server.status()`. */
+  status?(): object
+  gauges?(): readonly Gauge[]
+  /** All parts are open, and serve these. Throws `TypeError` where one of them cannot be. */
+  ready?(all: readonly Endpoint[]): void
+}
+
+/** What a caller has to bring. */
+export interface Credentials {
+  /** Whether a request needs one, and whether that may be a key. A listening server may come to need one. */
+  isNeeded(): boolean
+  takesKeys(): boolean
+  /** How tokens are checked; undefined where none are taken. */
+  readonly auth: Authorization | undefined
+}
+
+/** What parts share. */
+export interface Kernel extends Service {
+  readonly seal: Seal
+  readonly credentials: Credentials
+  /** Of all parts; complete when they are open. */
+  endpoints(): readonly Endpoint[]
+  gauges(): readonly Gauge[]
+  isDraining(): boolean
+}

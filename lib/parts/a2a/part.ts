@@ -1,0 +1,43 @@
+/** A2A: both bindings, all dialects, cards, webhooks. */
+import { requireTenantPaths } from './model/options.ts'
+import { rootOf } from './model/tool-agent.ts'
+import { a2aRoutes } from './transport/routes.ts'
+import type { Opened, Part } from '../../kernel/server/part.ts'
+import type { A2aServerOptions } from './model/options.ts'
+
+const NO_ANSWERER = `protocol 'a2a' needs an agent or a tool: A2A clients send messages; add agents: [agent] `
+  + `or tools: [tool], or serve resources and prompts with protocol: 'mcp'`
+
+export function a2a(options: A2aServerOptions = {}): Part {
+  return {
+    name: 'a2a',
+    protocol: 'a2a',
+    open(kernel) {
+      if (rootOf(kernel) === undefined) return NO_ANSWERER
+      const { auth, takesKeys } = kernel.credentials
+      const { endpoints, push } = a2aRoutes(kernel, { ...options, auth, takesKeys }, kernel.seal)
+      return {
+        endpoints,
+        ready: (all) => requireTenantPaths(options.tenants ?? [], all.map(({ path }) => path)),
+        ...push !== undefined && webhooks(push),
+      }
+    },
+  }
+}
+
+function webhooks(push: NonNullable<ReturnType<typeof a2aRoutes>['push']>): Opened {
+  return {
+    status: () => ({ webhooks: push.status }),
+    gauges() {
+      const { waiting, posting, lookups, bytes } = push.status
+      return [
+        ['triport_webhooks_waiting', 'Webhooks with undelivered events.', waiting],
+        ['triport_webhook_posts', 'Posts to webhooks in progress.', posting],
+        ['triport_webhook_lookups', 'Look-ups of the names of webhooks.', lookups],
+        ['triport_webhook_bytes', 'What is held for webhooks.', bytes],
+      ]
+    },
+    flush: async (withinMs) => { await push.idle(withinMs) },
+    release: () => push.close(),
+  }
+}

@@ -1,0 +1,84 @@
+/** `createServer` with everything: options of the kernel and of all parts in, a server of those parts out. */
+import { frameworks } from '../adapters/frameworks.ts'
+import { kernelServer } from '../kernel/server/server.ts'
+import { a2a } from '../parts/a2a/part.ts'
+import { agui } from '../parts/agui/part.ts'
+import { docs } from '../parts/docs/part.ts'
+import { http } from '../parts/http/part.ts'
+import { mcp } from '../parts/mcp/part.ts'
+import { metrics } from '../parts/metrics/part.ts'
+import { oauth } from '../parts/oauth/part.ts'
+import { openai } from '../parts/openai/part.ts'
+import { defineSkills } from '../parts/skills/skill.ts'
+import { telemetry } from '../parts/telemetry/part.ts'
+import { uiStream } from '../parts/ui-stream/part.ts'
+import { absentPaths, checkOptions, protocolsOf, requireOptions, serverOptions } from './options.ts'
+import type { ForeignOffer } from '../kernel/define/normalize-definitions.ts'
+import type { KernelOptions } from '../kernel/server/options.ts'
+import type { Part } from '../kernel/server/part.ts'
+import type { KernelServer, KernelStatus } from '../kernel/server/server.ts'
+import type { PushStatus } from '../parts/a2a/push/push-delivery.ts'
+import type { ProtocolName, ServerOptions } from './options.ts'
+
+/** What a server does and holds at one moment. Bytes are bytes; counts are of what is open or kept now. */
+export interface ServerStatus extends KernelStatus {
+  /** Webhooks of A2A; undefined without them. */
+  readonly webhooks: PushStatus | undefined
+  /** Sessions, subscribers, and what is kept for clients that come back; undefined without MCP. */
+  readonly mcp: {
+    readonly sessions: number
+    readonly subscribers: number
+    readonly replayBytes: number
+  } | undefined
+  /** Chats of the AI SDK that can be read again, with the bytes of the long ones; undefined without HTTP. */
+  readonly chats: { readonly count: number; readonly bytes: number } | undefined
+}
+
+/** A server, made and not yet listening. */
+export interface TriportServer extends KernelServer {
+  readonly protocols: readonly ProtocolName[]
+  status(): ServerStatus
+}
+
+/** Makes a server. Throws `TypeError` or `RangeError` with a sentence for every mistake in the options. */
+export function createServer(options: Omit<ServerOptions, 'tools'> & ForeignOffer): TriportServer
+export function createServer<const T extends readonly unknown[]>(options: ServerOptions<T>): TriportServer
+export function createServer(options: object): TriportServer {
+  requireOptions('createServer', arguments, serverOptions)
+  return kernelServer(kernelOptionsOf(options)) as TriportServer
+}
+
+/** The options of the kernel: with the parts that these name. Throws `TypeError` for a mistake in them. */
+export function kernelOptionsOf(options: ServerOptions): KernelOptions {
+  checkOptions({ ...options })
+  const {
+    protocol, instructions, path, skills, openTelemetry, metrics: isMeasured, mcp: ofMcp, a2a: ofA2a,
+    ...settings
+  } = options
+  const hasOnlyTools = [options.agents, options.groups].every((list) => (list?.length ?? 0) === 0)
+  const protocols = protocolsOf(protocol, hasOnlyTools)
+  const parts: readonly (Part | false)[] = [
+    openTelemetry !== undefined && telemetry(openTelemetry, options.version ?? '1.0.0'),
+    docs(),
+    isMeasured === true && metrics(),
+    ...protocols.includes('http') ? [http({ path }), openai(), agui(), uiStream()] : [],
+    protocols.includes('mcp') && mcp({ instructions, ...ofMcp }),
+    protocols.includes('a2a') && (protocol === 'all' ? whereItCan(a2a(ofA2a)) : a2a(ofA2a)),
+    oauth(),
+  ]
+  return {
+    ...settings, adapters: frameworks, parts: parts.filter((part) => part !== false), absent: absentPaths,
+    skillSet: defineSkills(skills),
+  }
+}
+
+/** A part that serves nothing where it cannot serve what there is. */
+function whereItCan(part: Part): Part {
+  return {
+    ...part,
+    open(kernel) {
+      const opened = part.open?.(kernel) ?? {}
+      return typeof opened === 'string' ? {} : opened
+    },
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * The options of `createServer`, `launch` and `serveStdio`: those of the kernel and of all parts in one
+ * object, their checks, and what a mistaken one may have meant.
+ */
+import { checkA2aOptions } from '../parts/a2a/model/options.ts'
+import { isRecord } from '../kernel/define/content.ts'
+import { defaults } from '../kernel/define/limits.ts'
+import { definitionMembers, offered } from '../kernel/define/normalize-definitions.ts'
+import {
+  checkValues, isPlain, mustBe, mustBeIcons, mustBeOptions, rejectMore, rejectUnknown, requireDefinition,
+  show,
+} from '../kernel/define/validate.ts'
+import { checkSettings, kernelChecks } from '../kernel/server/options.ts'
+import { isRegistryName } from '../parts/mcp/mcp-registry.ts'
+import type { A2aServerOptions } from '../parts/a2a/model/options.ts'
+import type { OpenTelemetry } from '../parts/telemetry/telemetry.ts'
+import type { Checks } from '../kernel/define/validate.ts'
+import type { KernelSettings } from '../kernel/server/options.ts'
+import type { SkillsInput } from '../parts/skills/skill.ts'
+import type { McpOptions } from '../parts/mcp/request/context.ts'
+
+/** What `createServer` takes, besides every limit of `Limits`. `T`: the types of the tools' schemas. */
+export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]> extends KernelSettings<T> {
+  /** How a model should use this server (MCP). The same as `mcp.instructions`. */
+  readonly instructions?: string | undefined
+  /**
+   * Instructions for models, in folders with a `SKILL.md` each (MCP): the folder that holds them, or a list
+   * of folders and definitions. Read when the server is made; a path begins at the working directory.
+   */
+  readonly skills?: SkillsInput | undefined
+  /** Left out: `http`, or `mcp` where only tools are given. */
+  readonly protocol?: ProtocolChoice | undefined
+  /** A further path for queries: `/ask`. */
+  readonly path?: string | undefined
+  /**
+   * The object of `@opentelemetry/api`, `import * as api from '@opentelemetry/api'`: then each call of an
+   * author's code is a span, and is measured, as the semantic conventions say. Left out: nothing is.
+   */
+  readonly openTelemetry?: OpenTelemetry | undefined
+  /**
+   * Serves `GET /metrics` for Prometheus: requests, calls and `status()`. It needs the key, where there is
+   * one. Left out: false, and nothing is counted.
+   */
+  readonly metrics?: boolean | undefined
+  readonly mcp?: McpOptions | undefined
+  readonly a2a?: A2aServerOptions | undefined
+}
+
+const isString = (value: unknown): boolean => typeof value === 'string'
+
+const isTelemetry = (value: unknown): boolean => typeof value === 'object' && value !== null
+  && ['trace', 'context', 'propagation', 'metrics'].every((name) => name in value)
+
+const string = mustBe(isString, 'write a string')
+const address = mustBe(isString, 'write an address')
+const flag = mustBe((value) => typeof value === 'boolean', 'write true or false')
+
+const cacheChecks: Checks<NonNullable<McpOptions['cache']>> = {
+  ttlMs: mustBe((value) => typeof value === 'number' && value >= 0, 'write milliseconds'),
+  scope: mustBe((value) => value === 'public' || value === 'private', `write 'public' or 'private'`),
+}
+
+const mcpChecks: Checks<McpOptions> = {
+  sessions: mustBe((value) => ['optional', 'required', 'none'].some((one) => one === value),
+    `write 'optional', 'required' or 'none'`),
+  instructions: string, title: string, websiteUrl: address, icons: mustBeIcons,
+  serverCard: mustBe(isRegistryName, `write a name in reverse-DNS form, as in 'com.example/shop'`),
+  extensions: mustBe(isRecord, `write an object, as in { 'io.modelcontextprotocol/ui': {} }`),
+  pageSize: mustBe((value) => Number.isSafeInteger(value) && Number(value) > 0,
+    'write a whole number above zero'),
+  cache: mustBeOptions(`write { ttlMs: 60_000, scope: 'public' }`, cacheChecks),
+}
+
+/** `true`: anything, or checked by its user. */
+const checks: Checks<Omit<ServerOptions, keyof KernelSettings>> = {
+  instructions: string, protocol: true, path: true, skills: true, metrics: flag,
+  openTelemetry: mustBe(isTelemetry, `write api, of import * as api from '@opentelemetry/api'`),
+  mcp: mustBeOptions(`write an object, as in { instructions: 'Ask first.' }`, mcpChecks),
+  a2a: mustBe(isRecord, `write an object, as in { card: '1.0' }`),
+}
+
+/** The names of all options of `createServer`, the limits last. */
+export const serverOptions: readonly string[] = [
+  ...Object.keys(kernelChecks), ...Object.keys(checks), ...Object.keys(defaults),
+]
+
+/** A protocol that a server can serve. */
+export type ProtocolName = 'http' | 'mcp' | 'a2a'
+
+/** Which protocols are served. */
+export type ProtocolChoice = ProtocolName | 'all' | readonly ProtocolName[]
+
+/** All protocols. */
+export const protocolNames: readonly ProtocolName[] = ['http', 'mcp', 'a2a']
+
+/** The protocols that are wanted; where all are, those that cannot serve what there is are left out. */
+export function protocolsOf(
+  choice: ProtocolChoice | undefined, hasOnlyTools: boolean,
+): readonly ProtocolName[] {
+  const wanted: readonly string[] = choice === undefined ? [hasOnlyTools ? 'mcp' : 'http']
+    : choice === 'all' ? protocolNames : [choice].flat()
+  const unknown = wanted.find((one) => !protocolNames.some((known) => known === one))
+  if (unknown !== undefined || wanted.length === 0) {
+    const meant = ['all', ...protocolNames].find((known) => known === String(unknown).trim().toLowerCase())
+    const remedy = meant === undefined ? `'http', 'mcp', 'a2a', 'all' or a list of the first three`
+      : meant === 'all' && Array.isArray(choice) ? `'all' alone, without a list` : `'${meant}'`
+    const given = wanted.length === 0 ? 'an empty list' : show(unknown)
+    throw new TypeError(`protocol is ${given}; write ${remedy}`)
+  }
+  return protocolNames.filter((one) => wanted.includes(one))
+}
+
+/** The first paths that clients of each protocol use. */
+const entries: Readonly<Record<ProtocolName, readonly string[]>> = {
+  http: ['/', '/agents', '/tools', '/prompts', '/resources', '/skills', '/v1/chat/completions', '/v1/models'],
+  mcp: ['/mcp', '/sse', '/messages'],
+  a2a: [
+    '/a2a', '/message:send', '/message:stream', '/.well-known/agent-card.json', '/.well-known/agent.json',
+  ],
+}
+
+/** Messages for the paths of protocols that are not served; `mountPath`: the prefix of those that are. */
+export function absentPaths(served: readonly string[], mountPath: string): ReadonlyMap<string, string> {
+  const instead = served.map((name) => name.toUpperCase()).join(' and ')
+  const absent = protocolNames.filter((name) => !served.includes(name))
+  return new Map(absent.flatMap((name) => entries[name].map((path) => [
+    path, `${name.toUpperCase()} is not served here, but ${instead}; GET ${mountPath}/ lists where`,
+  ])))
+}
+
+/** Throws `TypeError` for what is `given` to `verb` and is not one object of options, all of them `known`. */
+export function requireOptions(verb: string, given: ArrayLike<unknown>, known: readonly string[]): void {
+  const [options, more, list] = Array.from(given)
+  const example = '{ agents: [agent] }'
+  // `list.map(createServer)` gives the index and the list.
+  if (typeof more === 'number' && list === undefined) throw new TypeError(remedyFor(verb, 'port'))
+  rejectMore(verb, given, `write ${verb}({ agents: [agent], name: 'Helper' })`)
+  requireDefinition(verb, options, example)
+  if (isThing(options) && !Object.keys(offered).some((list) => list in options)) {
+    throw new TypeError(`${verb} takes options, and this is one thing to serve. Write ${verb}(${example})`)
+  }
+  for (const name of Object.keys(options)) {
+    const remedy = remedyFor(verb, name)
+    if (remedy !== undefined) throw new TypeError(remedy)
+  }
+  rejectUnknown(verb, options, known)
+}
+
+/** Whether a value is a definition and not options. */
+function isThing(value: unknown): boolean {
+  if (!isRecord(value)) return typeof value === 'function'
+  return 'kind' in value || 'run' in value || 'read' in value
+}
+
+/** The remedy for an option of `listen` or `launch`. */
+function remedyFor(verb: string, name: string): string | undefined {
+  if (name === 'port' || name === 'host') {
+    return `${verb} has no option '${name}'; write server.listen(port, host)`
+  }
+  if (name !== 'quiet' && name !== 'signals') return undefined
+  return `${verb} has no option '${name}'; it is one of launch, which announces and ends its server`
+}
+
+/**
+ * The same for `options`, the second argument of `verb`, whose first is what is served. Throws also for an
+ * option among the definitions, or the other way round.
+ */
+export function requireSecondOptions(
+  verb: string, given: ArrayLike<unknown>, options: unknown, known: readonly string[],
+): void {
+  const several = `write ${verb}([one, two], options)`
+  if (isThing(options)) throw new TypeError(`${verb} takes several things as a list; ${several}`)
+  rejectMore(verb, given, several, 2)
+  const subject = given[0]
+  if (!isRecord(options)) {
+    const [name, value] = typeof options === 'number' && known.includes('port') ? ['port', options]
+      : isProtocol(options) && known.includes('protocol') ? ['protocol', `'${options}'`]
+      : ['name', `'Helper'`]
+    throw new TypeError(`${verb} takes its options as an object, not ${show(options)}; `
+      + `write ${verb}(agent, { ${name}: ${value} })`)
+  }
+  const lists = Object.keys(offered)
+  const misplaced = Object.keys(options).find((name) => lists.includes(name))
+  if (misplaced !== undefined) {
+    throw new TypeError(`${verb} takes '${misplaced}' in its first argument; `
+      + `write ${verb}({ ${misplaced}: [one] }, options)`)
+  }
+  rejectUnknown(verb, options, known.filter((name) => !lists.includes(name)))
+  if (!isRecord(subject) || !isPlain(subject)) return
+  const isOffer = lists.some((list) => list !== 'agents' && list in subject)
+  for (const name of Object.keys(subject)) {
+    if (lists.includes(name) || !known.includes(name) || (definitionMembers.has(name) && !isOffer)) continue
+    throw new TypeError(`'${name}' is an option; write it in the second argument, as in `
+      + `${verb}(${isOffer ? '{ tools }' : 'agent'}, { ${name}: ${valueOf(subject[name])} })`)
+  }
+}
+
+function isProtocol(value: unknown): value is string {
+  return ['all', ...protocolNames].some((one) => one === value)
+}
+
+/** A value as it was written, where it can be no secret. */
+function valueOf(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '…'
+}
+
+/** Throws `TypeError` for an option of the wrong type, and for options that cannot stand together. */
+export function checkOptions(options: Readonly<Record<string, unknown>>): void {
+  checkSettings(options)
+  checkValues('', options, checks)
+  const { mcp, a2a } = options
+  if (isRecord(mcp) && mcp['instructions'] !== undefined && options['instructions'] !== undefined) {
+    throw new TypeError('The instructions stand in the options and in mcp; leave one of them out')
+  }
+  if (!isRecord(a2a)) return
+  checkA2aOptions(a2a)
+  if (a2a['extendedCard'] !== undefined && options['apiKey'] === undefined && options['auth'] === undefined) {
+    throw new TypeError('a2a.extendedCard is for callers with a key or a token, and none is needed '
+      + 'here; write apiKey or auth too')
+  }
+}
