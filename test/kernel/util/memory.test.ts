@@ -6,7 +6,9 @@ import { promisify } from 'node:util'
 const MiB = 1024 * 1024
 
 test('what is held without an option of the server follows the memory that there is', async () => {
-  const [main, remote, session, quota] = ['index', 'stores/remote/remote', 'parts/mcp/session/session', 'kernel/util/quota']
+  const [main, remote, session, quota] = [
+    'index', 'stores/remote/remote', 'parts/mcp/session/session', 'kernel/util/quota',
+  ]
     .map((name) => new URL(`../../../lib/${name}.js`, import.meta.url).href)
   const print = `const { memoryStore } = await import('${main}')
     const { publisher } = await import('${remote}')
