@@ -75,11 +75,12 @@ test('a tool that fails is named in the log, with its protocol', async (t) => {
 
 test('where a protocol is not served, its paths say which ones are', async (t) => {
   const rows: readonly (readonly [protocol: ServerOptions['protocol'], path: string, said: RegExp])[] = [
-    ['http', '/mcp', /^MCP is not served here, but HTTP; GET \/ lists where$/],
+    ['http', '/mcp', /^MCP is not served here, but HTTP; GET (?:\/mounted)?\/ lists where$/],
     [['http', 'a2a'], '/sse', /^MCP is not served here, but HTTP and A2A;/],
     ['http', '/a2a', /^A2A is not served here, but HTTP;/],
     ['mcp', '/v1/chat/completions', /^HTTP is not served here, but MCP;/],
-    ['mcp', '/', /^This path answers GET, HEAD: HTTP is not served here, but MCP; GET \/ lists where$/],
+    ['mcp', '/',
+      /^This path answers GET, HEAD: HTTP is not served here, but MCP; GET (?:\/mounted)?\/ lists where$/],
     ['all', '/nothing', /^There is nothing at this path;/],
   ]
   for (const [protocol, path, said] of rows) {

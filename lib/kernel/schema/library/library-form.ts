@@ -10,7 +10,7 @@ import { readEffect } from './read-effect.ts'
 import { readValibot } from './read-valibot.ts'
 import { readZod } from './read-zod.ts'
 import type { JsonObject } from '../rule.ts'
-import type { Part, ReadPart, Side } from './library-part.ts'
+import type { LibraryPart, ReadPart, Side } from './library-part.ts'
 
 export interface LibraryForm {
   /** With its gaps. */
@@ -84,7 +84,7 @@ class Reading {
     return isUnsaid ? gapOf(`custom check of ${String(this.#targetOf(schema)?.type)}`) : json
   }
 
-  #partOf(schema: unknown): Part | undefined {
+  #partOf(schema: unknown): LibraryPart | undefined {
     return typeof schema === 'object' && schema !== null || typeof schema === 'function'
       ? this.#read(rawOf(schema), this.#side) : undefined
   }
@@ -95,7 +95,7 @@ class Reading {
     for (const one of around.slice(around.indexOf(schema))) this.#circular.add(one)
   }
 
-  #write(part: Part, path: string, isCoerced: boolean): JsonObject {
+  #write(part: LibraryPart, path: string, isCoerced: boolean): JsonObject {
     const { type, inner, several } = part
     const at: At = (one, ...keys) => this.jsonOf(one, path + keys.map(step).join(''))
     const each = (keyword: string, all: readonly unknown[]): JsonObject => (
@@ -143,7 +143,7 @@ class Reading {
   }
 
   /** What comes in, or what comes out. What takes anything is told by what it is made into. */
-  #pipe({ from, to }: Part, path: string, isCoerced: boolean): JsonObject {
+  #pipe({ from, to }: LibraryPart, path: string, isCoerced: boolean): JsonObject {
     if (this.#side === 'output') return this.jsonOf(to, path)
     const isFree = this.#partOf(from)?.type === 'transform'
     const json = isFree ? {} : this.jsonOf(from, path, isCoerced)
@@ -155,7 +155,7 @@ class Reading {
   }
 
   /** What a value becomes at last. */
-  #targetOf(schema: unknown, depth = 0): Part | undefined {
+  #targetOf(schema: unknown, depth = 0): LibraryPart | undefined {
     const part = this.#partOf(schema)
     if (part === undefined || depth > MAX_LEVELS) return part
     if (part.type === 'pipe') return this.#targetOf(part.to, depth + 1)
@@ -183,7 +183,7 @@ const wrappers: ReadonlySet<string> = new Set([
   'optional', 'nonoptional', 'nullable', 'nonnullable', 'wrapped',
 ])
 
-function isAbsent(part: Part | undefined): boolean {
+function isAbsent(part: LibraryPart | undefined): boolean {
   if (part?.type === 'enum') return itemsOf(part.choices).every((one) => one === undefined)
   return part?.type === 'undefined' || part?.type === 'void'
 }
@@ -193,12 +193,12 @@ function called(make: unknown): unknown {
 }
 
 /** What else may be in an object or a list. */
-function further({ rest, isClosed }: Part, keyword: string, at: At): JsonObject {
+function further({ rest, isClosed }: LibraryPart, keyword: string, at: At): JsonObject {
   if (rest !== undefined && rest !== null) return { [keyword]: at(rest, keyword) }
   return isClosed === true ? { [keyword]: false } : {}
 }
 
-function recordOf({ key, inner, isWhole, isLoose }: Part, at: At): JsonObject {
+function recordOf({ key, inner, isWhole, isLoose }: LibraryPart, at: At): JsonObject {
   // A name is a text, also where the library takes it for a number.
   const { type, enum: choices, ...others } = key === undefined ? {} : at(key, 'propertyNames')
   if (isLoose === true) {
@@ -217,7 +217,7 @@ function recordOf({ key, inner, isWhole, isLoose }: Part, at: At): JsonObject {
   }
 }
 
-function choiceOf({ choices }: Part): JsonObject {
+function choiceOf({ choices }: LibraryPart): JsonObject {
   const values = itemsOf(choices).filter((one) => one !== undefined)
   if (values.length === 0) return { not: {} }
   const odd = values.find((one) => one !== null && jsonValue(one) !== one)

@@ -7,7 +7,7 @@ import type { JsonObject } from '../rule.ts'
 export type Side = 'input' | 'output'
 
 /** One schema in common words. What it is made of are schemas of the library, or functions that give one. */
-export interface Part {
+export interface LibraryPart {
   /** One of the words of `library-form.ts`, or else the library's own name of what JSON Schema cannot say. */
   readonly type: string
   /** Of an object: name to schema. */
@@ -42,7 +42,7 @@ export interface Part {
 }
 
 /** Reads a schema of one library; undefined for what is none. */
-export type ReadPart = (schema: Raw, side: Side) => Part | undefined
+export type ReadPart = (schema: Raw, side: Side) => LibraryPart | undefined
 
 export type Raw = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 /** Reads schemas of effect, which keep a syntax tree: version 3, and version 4. */
 import { about, escaped, hasOwnFlags, itemsOf, rawOf, together } from './library-part.ts'
 import type { JsonObject } from '../rule.ts'
-import type { Part, Raw, Side } from './library-part.ts'
+import type { LibraryPart, Raw, Side } from './library-part.ts'
 
 const words: ReadonlySet<string> = new Set([
   'any', 'unknown', 'never', 'undefined', 'void', 'string', 'number', 'boolean', 'null', 'bigint', 'symbol',
@@ -14,7 +14,7 @@ function wordOfTag(tag: unknown): string | undefined {
 }
 
 /** A node of the tree. */
-export function readEffect(node: Raw, side: Side): Part | undefined {
+export function readEffect(node: Raw, side: Side): LibraryPart | undefined {
   const { _tag: tag, encoding } = node
   if (typeof tag !== 'string') return undefined
   const isOptional = isOmissible(node, side)
@@ -23,7 +23,7 @@ export function readEffect(node: Raw, side: Side): Part | undefined {
   return { type: 'pipe', from, to: { ...node, encoding: undefined }, more: descriptionOf(node), isOptional }
 }
 
-function readNode(node: Raw, tag: string): Part {
+function readNode(node: Raw, tag: string): LibraryPart {
   const written = annotation(node, 'JSONSchema')
   const word = wordOfTag(tag)
   const kind = word ?? (tag === 'Arrays' ? 'array' : 'object')
@@ -90,7 +90,7 @@ function withoutFlagged({ pattern, ...more }: JsonObject, { flags }: Raw): JsonO
 }
 
 /** A class of values: dates, and what its author wrote a JSON Schema of. */
-function declared(node: Raw, written: unknown): Part {
+function declared(node: Raw, written: unknown): LibraryPart {
   const { identifier, representation, expected } = rawOf(node['annotations'])
   const made = rawOf(annotation(node, 'TypeConstructor'))['_tag']
   const name = annotation(node, 'Identifier') ?? made ?? identifier ?? rawOf(representation)['id'] ?? expected
@@ -113,13 +113,13 @@ function isOmissible(node: Raw, side: Side): boolean | undefined {
   return 'context' in node ? rawOf(context)['isOptional'] === true : undefined
 }
 
-function unionOf(types: readonly unknown[]): Part {
+function unionOf(types: readonly unknown[]): LibraryPart {
   const areLiterals = types.every((one) => rawOf(one)['_tag'] === 'Literal')
   return areLiterals ? { type: 'enum', choices: types.map((one) => rawOf(one)['literal']) }
     : { type: 'union', several: types }
 }
 
-function tupleOf(node: Raw, more: JsonObject): Part {
+function tupleOf(node: Raw, more: JsonObject): LibraryPart {
   const elements = itemsOf(node['elements']).map((element) => memberOf(element, true))
   const [rest, ...others] = itemsOf(node['rest']).map((element) => memberOf(element))
   if (others.length > 0) return { type: 'elements after a rest' }
@@ -127,7 +127,7 @@ function tupleOf(node: Raw, more: JsonObject): Part {
   return { type: 'tuple', several: elements, rest, isClosed: true, more }
 }
 
-function objectOf(node: Raw, more: JsonObject): Part {
+function objectOf(node: Raw, more: JsonObject): LibraryPart {
   const members = itemsOf(node['propertySignatures']).map(rawOf)
   const odd = members.find(({ name }) => typeof name === 'symbol')
   if (odd !== undefined) return { type: 'symbol as a name' }

@@ -1,7 +1,7 @@
 /** Reads schemas of valibot. Its pipelines are lists of schemas, checks, transformations and descriptions. */
 import { about, keywordsOf, itemsOf, rawOf, together } from './library-part.ts'
 import type { JsonObject } from '../rule.ts'
-import type { Part, Raw, Side } from './library-part.ts'
+import type { LibraryPart, Raw, Side } from './library-part.ts'
 
 const words: ReadonlyMap<unknown, string> = new Map(Object.entries({
   loose_object: 'object', strict_object: 'object', object_with_rest: 'object', picklist: 'enum',
@@ -41,7 +41,7 @@ export function madeBy(step: Raw): string {
   return made.get(step['type']) ?? 'transform'
 }
 
-export function readValibot(schema: object, side: Side): Part | undefined {
+export function readValibot(schema: object, side: Side): LibraryPart | undefined {
   const { type: name, pipe } = rawOf(schema)
   if (typeof name !== 'string') return undefined
   const [first = rawOf(schema), ...steps] = flat(pipe)
@@ -76,7 +76,7 @@ function flat(pipe: unknown): readonly Raw[] {
   })
 }
 
-function readOne(schema: Raw, steps: readonly Raw[], side: Side): Part {
+function readOne(schema: Raw, steps: readonly Raw[], side: Side): LibraryPart {
   const { type: name, entries, wrapped, item, value, options, items, literal, key, rest, getter } = schema
   const type = words.get(name) ?? String(name)
   const more = together(...steps.map((step) => keywordsOfStep(type, step)), descriptionOf(steps))

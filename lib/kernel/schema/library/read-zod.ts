@@ -2,7 +2,7 @@
 import { isObject } from '../rule.ts'
 import { about, hasOwnFlags, keywordsOf, itemsOf, rawOf, together } from './library-part.ts'
 import type { JsonObject } from '../rule.ts'
-import type { Part, Raw, Side } from './library-part.ts'
+import type { LibraryPart, Raw, Side } from './library-part.ts'
 
 const words: ReadonlyMap<unknown, string> = new Map(Object.entries({
   nativeenum: 'enum', literal: 'enum', discriminatedunion: 'union', default: 'wrapped', prefault: 'wrapped',
@@ -10,7 +10,7 @@ const words: ReadonlyMap<unknown, string> = new Map(Object.entries({
   template_literal: 'string',
 }))
 
-export function readZod(schema: object, side: Side): Part | undefined {
+export function readZod(schema: object, side: Side): LibraryPart | undefined {
   const { _zod: core, _def: old } = rawOf(schema)
   const def = core === undefined ? rawOf(old) : defOf(schema)
   const { typeName, type: element, innerType, valueType, left, right, options, items, rest, catchall } = def
@@ -71,7 +71,7 @@ function made(value: unknown): unknown {
 }
 
 /** Of version 3: a refinement, a transformation, or what is made before it is looked at. */
-function effectOf({ effect, schema }: Raw, more: JsonObject): Part {
+function effectOf({ effect, schema }: Raw, more: JsonObject): LibraryPart {
   const { type } = rawOf(effect)
   const transform = { _def: { typeName: 'ZodTransform' } }
   if (type === 'transform') return { type: 'pipe', from: schema, to: transform, more }
