@@ -287,6 +287,22 @@ test('a conversation that nobody goes on with is forgotten, whoever comes then',
   assert.deepEqual(all.history('ann', 'b'), [user('two')])
 })
 
+test('what nobody goes on with is kept to the last millisecond of its time, whoever comes then', (t) => {
+  const pass = standingTime(t)
+  for (const [passedMs, isKept] of [[1_500, true], [1_501, false]] as const) {
+    const all = conversations({ conversationIdleMs: 1_500 })
+    pass(2_000)
+    const ids = [all.all.makeId(), 'chosen-by-ann', 'named-by-ann']
+    all.begin('ann', ids[0]!, 'x')
+    for (const id of ids.slice(1)) all.record('ann', id, [user('x')])
+    all.history('ann', ids[2]!)
+    pass(passedMs)
+    all.begin('bob', all.all.makeId(), 'x')
+    assert.equal(all.count, isKept ? 4 : 1)
+    assert.deepEqual(known(all, 'ann', ids), isKept ? ids : [])
+  }
+})
+
 test('what nobody goes on with is looked for once a second', (t) => {
   const pass = standingTime(t)
   const all = conversations({ conversationIdleMs: 1_500 })

@@ -193,6 +193,20 @@ test('a reply that cannot be kept is given all the same, and logged once', async
   assert.equal(logged.length, 1)
 })
 
+test('an end that was not kept is tried once, and again only where it was too large', async () => {
+  for (const [kind, tries] of [['busy', 1], ['too-large', 2]] as const) {
+    const memory = memoryStore()
+    let ends = 0
+    const replies = repliesIn({ ...memory, write(place, value, ...rest) {
+      if (value.startsWith('r')) return memory.write(place, value, ...rest)
+      ends += 1
+      throw new Fault(kind, 'not kept')
+    } })
+    await held(await replies.claim('ann', 'k', 'body', 1_000)).keep('{}')
+    assert.equal(ends, tries, kind)
+  }
+})
+
 test('a key that has gone meanwhile is not taken from whoever has it now', async () => {
   const store = memoryStore({ maxEntries: 1 })
   const replies = repliesIn(store)

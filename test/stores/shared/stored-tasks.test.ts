@@ -431,6 +431,18 @@ test('a task that is said to be taken is looked up, where it is here', async () 
   assert.deepEqual([run.cancels(), one.tasks.runOf(id)], [1, undefined])
 })
 
+test('nothing of a task is written before others can reach its process', async () => {
+  const one = processWith()
+  let go = (): void => {}
+  Object.assign(one.cluster, { ready: () => new Promise<void>((resolve) => { go = resolve }) })
+  const created = one.tasks.create({ ...seed, id: 't' })
+  await later()
+  assert.deepEqual([one.isAnnounced('t'), one.writes()], [false, 0])
+  go()
+  await created
+  assert.deepEqual([one.isAnnounced('t'), one.writes()], [true, 1])
+})
+
 test('a task that cannot be promised is not announced, unless it may have been written', async () => {
   const id = '00000000-0000-4000-8000-000000000000'
   const silent = 'This process was silent for too long; try again'
