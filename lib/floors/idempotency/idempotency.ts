@@ -14,7 +14,7 @@ import { keyOf } from '../../kernel/store/store.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Limits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
-import type { ClusterMembership } from '../../stores/shared/cluster.ts'
+import type { ClusterMembership } from '../shared/cluster.ts'
 import type { Entry, Store, StoreKey } from '../../kernel/store/store.ts'
 
 /** 1 to 255 visible characters of ASCII. */

@@ -21,7 +21,7 @@ import {
 } from './mcp-task.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Ability } from '../../kernel/define/question.ts'
-import type { RemoteTasks } from '../../stores/shared/remote-tasks.ts'
+import type { RemoteTasks } from '../../floors/tasks/remote-tasks.ts'
 import type { ListedTask, RunningTask, Task } from '../../floors/tasks/task.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
 import type { McpContext } from '../mcp/request/context.ts'

@@ -5,7 +5,7 @@
 import { timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { DeferredStream } from '../../floors/kept-streams/deferred-stream.ts'
 import { keyOf } from '../../kernel/store/store.ts'
-import { ChannelSink } from '../../stores/shared/peer-channels.ts'
+import { ChannelSink } from '../../floors/shared/peer-channels.ts'
 import { MAX_TIMER_MS, startDeadline } from '../../kernel/util/clock.ts'
 import { formatEvent } from '../../kernel/wire/sse.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'

@@ -8,7 +8,7 @@ import { decoded, isText, optional, readStored, recordOf } from '../../../kernel
 import { PlainLease, Quota } from '../../../kernel/util/quota.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import type { Log } from '../../../kernel/define/log.ts'
-import type { ClusterMembership } from '../../../stores/shared/cluster.ts'
+import type { ClusterMembership } from '../../../floors/shared/cluster.ts'
 import type { Entry, Store, StoreKey } from '../../../kernel/store/store.ts'
 
 export interface Undelivered {

@@ -5,7 +5,7 @@
  */
 import { startDeadline } from '../../../kernel/util/clock.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
-import { ChannelSink } from '../../../stores/shared/peer-channels.ts'
+import { ChannelSink } from '../../../floors/shared/peer-channels.ts'
 import { keyOf } from '../../../kernel/store/store.ts'
 import { decoded, isText, manyOf, readStored } from '../../../kernel/store/stored-value.ts'
 import { DeferredStream } from '../../../floors/kept-streams/deferred-stream.ts'

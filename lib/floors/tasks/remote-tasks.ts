@@ -5,12 +5,12 @@
 import { addArtifact } from '../../kernel/define/artifact.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { warn } from '../../kernel/util/thenable.ts'
-import { deliverMessage } from '../../floors/tasks/question-answer.ts'
-import { isInterrupted, isRepeated, isTerminal } from '../../floors/tasks/task.ts'
-import { TaskRecord } from '../../floors/tasks/task-record.ts'
+import { deliverMessage } from './question-answer.ts'
+import { isInterrupted, isRepeated, isTerminal } from './task.ts'
+import { TaskRecord } from './task-record.ts'
 import { failedWith } from './task-recovery.ts'
-import type { ChannelListener, PeerChannel, PeerChannels } from './peer-channels.ts'
-import type { Task, TaskEvent, TaskMessage, Watcher } from '../../floors/tasks/task.ts'
+import type { ChannelListener, PeerChannel, PeerChannels } from '../shared/peer-channels.ts'
+import type { Task, TaskEvent, TaskMessage, Watcher } from './task.ts'
 import type { TaskRecovery, TaskSurroundings } from './task-recovery.ts'
 
 type TaskRequest =

@@ -4,16 +4,16 @@
  *
  * Several processes may sweep at once: each task is changed by its version.
  */
-import { CLOSED, LEASES, memberOf, MEMBERS } from './cluster.ts'
+import { CLOSED, LEASES, memberOf, MEMBERS } from '../shared/cluster.ts'
 import { SYSTEM_OWNER } from '../../kernel/store/store.ts'
 import { readStored } from '../../kernel/store/stored-value.ts'
 import { isStrings } from '../../kernel/wire/json.ts'
 import { readTask, RUNS, taskKeyOf } from './stored-tasks.ts'
-import { isInterrupted, isTerminal } from '../../floors/tasks/task.ts'
+import { isInterrupted, isTerminal } from './task.ts'
 import { failedWith } from './task-recovery.ts'
-import type { GuardedStore } from './guarded-store.ts'
+import type { GuardedStore } from '../shared/guarded-store.ts'
 import type { Entry } from '../../kernel/store/store.ts'
-import type { Task } from '../../floors/tasks/task.ts'
+import type { Task } from './task.ts'
 import type { TaskRecovery, TaskSurroundings } from './task-recovery.ts'
 
 const LIST_LIMIT = 1_000

@@ -6,16 +6,16 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { asFault } from '../../kernel/define/fault.ts'
-import { withAnswers } from '../../floors/tasks/question-answer.ts'
-import { isInterrupted } from '../../floors/tasks/task.ts'
+import { withAnswers } from './question-answer.ts'
+import { isInterrupted } from './task.ts'
 import type { Protocol } from '../../kernel/define/call.ts'
 import type { FaultKind } from '../../kernel/define/fault.ts'
 import type { Limits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
-import type { ClusterMembership } from './cluster.ts'
+import type { ClusterMembership } from '../shared/cluster.ts'
 import type { StoredTasks } from './stored-tasks.ts'
-import type { Task, TaskChange } from '../../floors/tasks/task.ts'
-import type { Tasks } from '../../floors/tasks/tasks.ts'
+import type { Task, TaskChange } from './task.ts'
+import type { Tasks } from './tasks.ts'
 
 export interface TaskRunner {
   /** Whether what the task runs is served here, and where the task works: whether it may be run again. */

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
 import { memoryStore } from '../../../lib/index.ts'
-import { ClusterMembership } from '../../../lib/stores/shared/cluster.ts'
-import { guardedStore } from '../../../lib/stores/shared/guarded-store.ts'
-import { ChannelSink, PeerChannels } from '../../../lib/stores/shared/peer-channels.ts'
+import { ClusterMembership } from '../../../lib/floors/shared/cluster.ts'
+import { guardedStore } from '../../../lib/floors/shared/guarded-store.ts'
+import { ChannelSink, PeerChannels } from '../../../lib/floors/shared/peer-channels.ts'
 import { createSeal } from '../../../lib/kernel/wire/seal.ts'
 import { holdUp, keepingTimers, standingTime } from '../../fixtures/time.ts'
-import type { ChannelListener } from '../../../lib/stores/shared/peer-channels.ts'
+import type { ChannelListener } from '../../../lib/floors/shared/peer-channels.ts'
 
 type Hear = (body: unknown, from: string) => void
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
-import { RemoteTasks } from '../../../lib/stores/shared/remote-tasks.ts'
-import { TaskRecovery } from '../../../lib/stores/shared/task-recovery.ts'
+import { RemoteTasks } from '../../../lib/floors/tasks/remote-tasks.ts'
+import { TaskRecovery } from '../../../lib/floors/tasks/task-recovery.ts'
 import { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import { eventually } from '../../fixtures/client.ts'
 import { processNamed, sharedStore } from '../../fixtures/shared-store.ts'
@@ -12,9 +12,9 @@ import type { Content, Store } from '../../../lib/index.ts'
 import type { SharedStore } from '../../fixtures/shared-store.ts'
 import type {
   AcceptChannel, ChannelListener, PeerChannel, PeerChannels,
-} from '../../../lib/stores/shared/peer-channels.ts'
+} from '../../../lib/floors/shared/peer-channels.ts'
 import type { RunningTask, Task, TaskEvent, TaskMessage } from '../../../lib/floors/tasks/task.ts'
-import type { TaskSurroundings } from '../../../lib/stores/shared/task-recovery.ts'
+import type { TaskSurroundings } from '../../../lib/floors/tasks/task-recovery.ts'
 
 /** What another process hears that asks for a task to be cancelled here, and whether it was. */
 async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<readonly unknown[]> {

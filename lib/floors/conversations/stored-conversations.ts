@@ -2,13 +2,13 @@
 import { append, sizeOf } from '../../kernel/define/chat.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
-import { CONVERSATION_ID, rejectCursor, summaryOf } from '../../floors/conversations/conversation-page.ts'
+import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
 import { keyOf } from '../../kernel/store/store.ts'
 import { among, decoded, isText, manyOf, readStored, recordOf } from '../../kernel/store/stored-value.ts'
 import type { Chat, ChatMessage } from '../../kernel/define/chat.ts'
 import type { Limits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
-import type { ConversationPage, ConversationSummary } from '../../floors/conversations/conversation-page.ts'
+import type { ConversationPage, ConversationSummary } from './conversation-page.ts'
 import type { Entry, Store, StoreKey } from '../../kernel/store/store.ts'
 
 /** How often an append is tried again after another process was first. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { decodeTask } from '../../../lib/stores/shared/stored-task.ts'
+import { decodeTask } from '../../../lib/floors/tasks/stored-task.ts'
 import { taskOf } from '../../../lib/floors/tasks/task.ts'
 import type { Content } from '../../../lib/index.ts'
 import type { Question } from '../../../lib/kernel/define/question.ts'

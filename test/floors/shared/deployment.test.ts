@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { deploymentStore } from '../../../lib/stores/shared/deployment.ts'
+import { deploymentStore } from '../../../lib/floors/shared/deployment.ts'
 import { memoryStore } from '../../../lib/index.ts'
 import { eventually } from '../../fixtures/client.ts'
 import { deployments, sharedMemory, spacesIn } from '../../fixtures/fleet.ts'
 import { keepingTimers } from '../../fixtures/time.ts'
-import type { DeploymentStore } from '../../../lib/stores/shared/deployment.ts'
+import type { DeploymentStore } from '../../../lib/floors/shared/deployment.ts'
 import type { MaybePromise, Store } from '../../../lib/index.ts'
 
 const [OLD, NEW, NEXT] = ['the old secret of all', 'the new secret of all', 'the next secret of all']

@@ -11,7 +11,7 @@ import type { Question } from '../../kernel/define/question.ts'
 import type { FormCheck } from '../../kernel/store/stored-value.ts'
 import type {
   Task, TaskFault, TaskMessage, TaskQuestion, TaskState, TaskStatus, TaskTurn, TurnRequest,
-} from '../../floors/tasks/task.ts'
+} from './task.ts'
 
 /** The members of each block that are texts. */
 const texts: Readonly<Record<Content['type'], readonly string[]>> = {
