@@ -40,6 +40,32 @@ export function textOfCases(rows) {
   return aligned(lines)
 }
 
+/** What units cost: beside the kernel, and with it. */
+const sizeHead = [
+  '', 'lines beside the kernel', 'files', 'kB', 'gzipped', 'lines in all', 'files', 'kB', 'gzipped',
+]
+
+/** Sizes for whoever waits at the terminal. */
+export function textOfSizes(rows) {
+  return aligned([sizeHead, ...rows.map(cellsOfSize)])
+}
+
+/** The table of sizes in results.md. */
+export function markdownOfSizes(rows) {
+  return tableOf(sizeHead, rows.map(cellsOfSize))
+}
+
+function cellsOfSize({ name, beside, whole }) {
+  return [name, ...[beside, whole].flatMap((size) => (
+    size === undefined ? ['-', '-', '-', '-']
+      : [size.lines, size.files, kilobytes(size.plain), kilobytes(size.gzipped)].map(String)
+  ))]
+}
+
+function kilobytes(bytes) {
+  return Math.round(bytes / 1000)
+}
+
 /** The figures for whoever waits at the terminal. */
 export function textOfFigures(rows) {
   const lines = rows.map(({ title, triport, bare, aim }) => (
@@ -72,9 +98,9 @@ export function markdown(rows, figures) {
 }
 
 /** Puts tables between the two marks of a file, or where it has none, makes a file of them. */
-export function writeTables(file, tables) {
+export function writeTables(file, tables, mark = 'bench') {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const marked = /(?<=^<!-- bench -->\n)[\s\S]*(?=^<!-- \/bench -->$)/m
+  const marked = new RegExp(`(?<=^<!-- ${mark} -->\\n)[\\s\\S]*(?=^<!-- /${mark} -->$)`, 'm')
   writeFileSync(file, marked.test(before) ? before.replace(marked, () => tables) : tables)
 }
 
