@@ -15,7 +15,7 @@ import type { GroupListener } from '../groups/group.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { KeyHold } from '../idempotency/idempotency.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
-import type { AgentInput } from './run-stream.ts'
+import type { AgentInput } from '../chat/messages.ts'
 
 export type PartKind = 'text' | 'reasoning'
 

@@ -9,30 +9,11 @@ import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { CallFacts, Origin } from '../../kernel/define/call.ts'
-import type { ChatMessage } from '../../kernel/define/chat.ts'
-import type { ClientToolResult } from '../../kernel/define/client-tool.ts'
-import type { Content } from '../../kernel/define/content.ts'
 import type { Reply, Sink, Source } from '../../kernel/http/message/exchange.ts'
-import type { UserMessage } from '../conversations/answer-message.ts'
+import type { AgentInput } from '../chat/messages.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { KeyHold } from '../idempotency/idempotency.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
-
-/** What an agent gets of what a client has sent. */
-export interface AgentInput extends CallFacts, UserMessage {
-  /**
-   * The last user message, its files among it, and those of results since. `prompt` has its texts, and is
-   * empty where it has none.
-   */
-  readonly message: readonly Content[]
-  /** All other messages as text, but for the results of tools after the last user message. */
-  readonly history: readonly ChatMessage[]
-  /** What came of the calls of the client's tools since the last user message. */
-  readonly clientToolResults: readonly ClientToolResult[]
-}
-
-/** The part of it that is decoded from the messages. */
-export type Conversation = Pick<AgentInput, 'prompt' | 'message' | 'history' | 'clientToolResults'>
 
 /** Characters of reasoning that a whole reply has. */
 export const MAX_REASONING = 262_144

@@ -4,6 +4,11 @@ import type { Limits } from './limits.ts'
 /** One message of a conversation. */
 export interface ChatMessage { readonly role: 'user' | 'assistant' | 'system'; readonly content: string }
 
+/** The roles that clients write, each with what it is to an agent. */
+export const chatRoles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
+  ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'], ['developer', 'system'],
+])
+
 /** Messages, the oldest first, and how many bytes they count for. */
 export interface Chat {
   readonly messages: ChatMessage[]

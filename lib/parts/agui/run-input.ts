@@ -8,15 +8,14 @@ import { createHash } from 'node:crypto'
 import { attachmentOf, base64, isGiven, isRecord, text } from '../../kernel/define/content.ts'
 import { CONVERSATION_ID } from '../../floors/conversations/conversation-page.ts'
 import { isName } from '../../kernel/wire/bounded.ts'
-import { decodeMessages } from '../openai/chat-messages.ts'
-import { clientToolsIn, listIn } from '../openai/chat-tools.ts'
-import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
-import { readDataUrl } from '../../floors/reply/data-url.ts'
+import { clientToolsIn } from '../../floors/chat/client-tools.ts'
+import { readDataUrl } from '../../floors/chat/data-url.ts'
+import { listIn, nameIn, wrongBody, wrongMember } from '../../floors/chat/members.ts'
+import { decodeMessages } from '../../floors/chat/messages.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { JsonBounds } from '../../kernel/wire/json.ts'
-import type { ChatDialect } from '../openai/chat-messages.ts'
-import type { PassedOver } from '../../floors/reply/passed-over.ts'
-import type { AgentInput } from '../../floors/reply/run-stream.ts'
+import type { AgentInput, ChatDialect } from '../../floors/chat/messages.ts'
+import type { PassedOver } from '../../floors/chat/passed-over.ts'
 
 /** The client's answer to one question of the run before. */
 export interface Resume {
@@ -35,7 +34,7 @@ export interface RunInput extends AgentInput {
 
 const thread: ChatDialect = {
   list: 'messages', roles: 'user, assistant, system, developer, tool, reasoning or activity',
-  calls: 'toolCalls', callId: 'toolCallId', needsResults: false, isLenient: true, blockOf,
+  calls: 'toolCalls', callId: 'toolCallId', isLenient: true, blockOf,
 }
 /** Members that an agent gets as they came. */
 const handedOn = ['state', 'context', 'forwardedProps'] as const
@@ -51,7 +50,7 @@ export function decodeRunInput(body: unknown, bounds: JsonBounds, passed: Passed
   const runId = nameIn(body['runId'], 'runId')
   const metadata: Record<string, unknown> = {}
   for (const name of handedOn) if (isGiven(body[name])) metadata[name] = body[name]
-  if (!Array.isArray(messages)) throw wrongParam('messages', 'must be a list, which may be empty')
+  if (!Array.isArray(messages)) throw wrongMember('messages', 'must be a list, which may be empty')
   const all = messages.map((message: unknown) => {
     if (!isRecord(message)) return message
     return unread.has(message['role']) ? undefined : withoutMirrors(message)
@@ -75,9 +74,9 @@ function conversationOf(threadId: string): string {
 
 function resumeOf(entry: unknown, index: number): Resume {
   const { interruptId, status, payload } = isRecord(entry) ? entry : {}
-  if (typeof interruptId !== 'string') throw wrongParam(`resume[${index}].interruptId`, 'must be a string')
+  if (typeof interruptId !== 'string') throw wrongMember(`resume[${index}].interruptId`, 'must be a string')
   if (status !== 'resolved' && status !== 'cancelled') {
-    throw wrongParam(`resume[${index}].status`, 'must be resolved or cancelled')
+    throw wrongMember(`resume[${index}].status`, 'must be resolved or cancelled')
   }
   return { interruptId, isCancelled: status === 'cancelled', payload }
 }
@@ -103,7 +102,7 @@ function blockOf(part: unknown, at: string): Content {
   if (typeof part === 'string') return text(part)
   const { type, text: written } = isRecord(part) ? part : {}
   if (type === 'text') {
-    if (typeof written !== 'string') throw wrongParam(`${at}.text`, 'must be a string')
+    if (typeof written !== 'string') throw wrongMember(`${at}.text`, 'must be a string')
     return text(written)
   }
   const file = isRecord(part) ? fileIn(part, at) : undefined
@@ -135,8 +134,8 @@ function fileIn(
   if (type !== 'image' && type !== 'audio' && type !== 'video' && type !== 'document') return undefined
   const { type: how, value, mimeType } = isRecord(source) ? source : {}
   if (typeof how === 'string' && how !== 'data' && how !== 'url') return undefined
-  if (how !== 'data' && how !== 'url') throw wrongParam(`${at}.source.type`, 'must be data or url')
-  if (typeof value !== 'string') throw wrongParam(`${at}.source.value`, 'must be a string')
+  if (how !== 'data' && how !== 'url') throw wrongMember(`${at}.source.type`, 'must be data or url')
+  if (typeof value !== 'string') throw wrongMember(`${at}.source.value`, 'must be a string')
   const named = mediaTypeIn(mimeType, `${at}.source.mimeType`)
   const name = isRecord(metadata) ? metadata['filename'] : undefined
   return { kind: type, at: `${at}.source.value`, value, isUrl: how === 'url', mimeType: named, name }
@@ -156,10 +155,10 @@ function blockOfFile({ kind, at, value, isUrl, mimeType, name }: GivenFile): Con
     }
   }
   const data = held === undefined ? base64(value) : held.data
-  if (!data) throw wrongParam(at, 'must be base64')
+  if (!data) throw wrongMember(at, 'must be base64')
   const type = held?.mimeType ?? mimeType
   if (type === undefined) {
-    if (held === undefined) throw wrongParam(at, 'needs a mimeType beside it')
+    if (held === undefined) throw wrongMember(at, 'needs a mimeType beside it')
     return attachmentOf(data, PLAIN_TEXT, called)
   }
   return kind === 'image' || kind === 'audio' ? { type: kind, data, mimeType: type }

@@ -1,6 +1,7 @@
 /**
  * Decodes the body of a query, or lists every member that is wrong. Never guesses.
  */
+import { chatRoles } from '../../kernel/define/chat.ts'
 import { isGiven, isRecord } from '../../kernel/define/content.ts'
 import { CONVERSATION_ID } from '../../floors/conversations/conversation-page.ts'
 import { nearest, unseen } from '../../kernel/define/validate.ts'
@@ -28,9 +29,6 @@ const LONGEST = Math.max(...[...members].map(({ length }) => length))
 /** Unknown members that are checked for a misspelling. */
 const MAX_STRAY = 100
 const BAD_SESSION = 'must be 8 to 128 letters, digits, or any of _ . -'
-const roles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
-  ['user', 'user'], ['assistant', 'assistant'], ['system', 'system'], ['developer', 'system'],
-])
 
 type Members = Readonly<Record<string, unknown>>
 type Errors = FaultList<ProblemError>
@@ -131,7 +129,7 @@ function lastOf(messages: unknown, errors: Errors): Pick<Query, 'query' | 'histo
 }
 
 function messageOf(message: unknown, path: string, errors: Errors): ChatMessage | undefined {
-  const role = isRecord(message) ? roles.get(message['role']) : undefined
+  const role = isRecord(message) ? chatRoles.get(message['role']) : undefined
   if (!isRecord(message) || role === undefined) {
     failed(errors, `${path}/role`, 'must be user, assistant or system')
     return undefined

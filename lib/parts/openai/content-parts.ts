@@ -6,8 +6,9 @@
 import { attachmentOf, isGiven, isRecord, text } from '../../kernel/define/content.ts'
 import { unseen } from '../../kernel/define/validate.ts'
 import { decodeBase64 } from '../../kernel/wire/base64.ts'
-import { readDataUrl } from '../../floors/reply/data-url.ts'
-import { nameIn, wrongParam } from './openai-errors.ts'
+import { readDataUrl } from '../../floors/chat/data-url.ts'
+import { nameIn, wrongMember } from '../../floors/chat/members.ts'
+import { textOfPart } from '../../floors/chat/messages.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { Fault } from '../../kernel/define/fault.ts'
 
@@ -22,12 +23,6 @@ export function isTextPart(part: Members): boolean {
   return textTypes.has(part['type']) || textOfPart(part) !== undefined
 }
 
-/** The text of a part; undefined for one of another kind. */
-export function textOfPart({ type, text: written, refusal }: Members): string | undefined {
-  const content = type === 'refusal' ? refusal : written
-  return typeof content === 'string' ? content : undefined
-}
-
 /** `known`: the types that a client of this face writes, for errors. */
 export function blockOfPart(
   part: unknown, at: string, known = 'text, image_url, input_audio or file',
@@ -37,7 +32,7 @@ export function blockOfPart(
   } = isRecord(part) ? part : {}
   const isHere = [image, more['file_data'], more['file_url']].some(isGiven)
   if (isGiven(more['file_id']) && !isHere) {
-    throw wrongParam(`${at}.file_id`, 'cannot be used: no files are kept here')
+    throw wrongMember(`${at}.file_id`, 'cannot be used: no files are kept here')
   }
   switch (type) {
     case 'text':
@@ -51,19 +46,19 @@ export function blockOfPart(
     case 'input_audio': return audioOf(membersOf(audio, `${at}.input_audio`), `${at}.input_audio`)
     case 'file': return fileOfPart(membersOf(file, `${at}.file`), `${at}.file`)
     case 'input_file': return fileOfPart(more, at)
-    default: throw wrongParam(`${at}.type`, `must be ${known}${unseen(type)}`)
+    default: throw wrongMember(`${at}.type`, `must be ${known}${unseen(type)}`)
   }
 }
 
 function stringIn(value: unknown, at: string): string {
   if (typeof value === 'string') return value
-  throw wrongParam(at, 'must be a string')
+  throw wrongMember(at, 'must be a string')
 }
 
 function imageOf(url: unknown, at: string): Content {
   const image = fileAt(stringIn(url, at), at, undefined, 'image')
   if (image.type === 'image' || image.type === 'resource_link') return image
-  throw wrongParam(at, 'must be a picture, as in data:image/png;base64,…')
+  throw wrongMember(at, 'must be a picture, as in data:image/png;base64,…')
 }
 
 /** What an address holds, or where it is: the agent decides whether to fetch it. */
@@ -78,7 +73,7 @@ function fileAt(url: string, at: string, filename: string | undefined, usual: st
 
 function audioOf({ data, format }: Members, at: string): Content {
   const mimeType = audioTypes.get(format)
-  if (mimeType === undefined) throw wrongParam(`${at}.format`, 'must be wav or mp3')
+  if (mimeType === undefined) throw wrongMember(`${at}.format`, 'must be wav or mp3')
   const isRead = typeof data === 'string' && data !== '' && decodeBase64(data) !== undefined
   if (!isRead) throw noBase64(`${at}.data`)
   return { type: 'audio', data, mimeType }
@@ -87,7 +82,7 @@ function audioOf({ data, format }: Members, at: string): Content {
 function fileOfPart({ file_data: given, file_url: url, filename }: Members, at: string): Content {
   const name = filename ? nameIn(filename, `${at}.filename`) : undefined
   if (isGiven(url)) return fileAt(stringIn(url, `${at}.file_url`), `${at}.file_url`, name, 'file')
-  if (!isGiven(given)) throw wrongParam(`${at}.file_data`, 'is missing: no files are kept here')
+  if (!isGiven(given)) throw wrongMember(`${at}.file_data`, 'is missing: no files are kept here')
   const { mimeType, data } = dataIn(given, `${at}.file_data`)
   return attachmentOf(data, mimeType, name ?? 'file')
 }
@@ -96,15 +91,15 @@ function fileOfPart({ file_data: given, file_url: url, filename }: Members, at: 
 function dataIn(uri: unknown, at: string): { readonly mimeType: string; readonly data: string } {
   const held = typeof uri === 'string' ? readDataUrl(uri) : undefined
   if (held === undefined) {
-    throw wrongParam(at, 'must be a data URI with base64, as in data:image/png;base64,…')
+    throw wrongMember(at, 'must be a data URI with base64, as in data:image/png;base64,…')
   }
   if (!held.data) throw noBase64(at)
   return { mimeType: held.mimeType ?? 'text/plain', data: held.data }
 }
 
-function noBase64(at: string): Fault { return wrongParam(at, 'must hold base64, standard and padded') }
+function noBase64(at: string): Fault { return wrongMember(at, 'must hold base64, standard and padded') }
 
 function membersOf(value: unknown, at: string): Members {
   if (isRecord(value)) return value
-  throw wrongParam(at, 'must be an object')
+  throw wrongMember(at, 'must be an object')
 }

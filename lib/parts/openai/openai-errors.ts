@@ -8,7 +8,7 @@
 import { isRecord } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { requireScopes } from '../../kernel/define/principal.ts'
-import { isName, MAX_NAME_BYTES, sentenceWithin } from '../../kernel/wire/bounded.ts'
+import { isName, sentenceWithin } from '../../kernel/wire/bounded.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { publicFailure, headersOf } from '../../floors/reply/reply.ts'
@@ -44,22 +44,6 @@ export function requireModel({ catalog }: Service, id: string, origin: Origin): 
   const remedy = 'GET /v1/models lists those there are'
   const detail = { param: 'model', code: 'model_not_found' }
   throw new Fault('not-found', `The model '${id.slice(0, 60)}' does not exist; ${remedy}`, detail)
-}
-
-/** What is wrong with a member of a body. */
-export function wrongParam(param: string, demand: string, code?: string): Fault {
-  return new Fault('invalid', `${param} ${demand}`, { param, ...code !== undefined && { code } })
-}
-
-/** A member that names something, as the id of a call does. Throws `Fault('invalid')` for anything else. */
-export function nameIn(value: unknown, param: string): string {
-  if (value !== '' && isName(value)) return value
-  throw wrongParam(param, `must be a string of 1 to ${MAX_NAME_BYTES} bytes`)
-}
-
-/** What is wrong with a body as a whole. */
-export function wrongBody(demand: string): Fault {
-  return new Fault('invalid', `The body ${demand}`)
 }
 
 export function openaiRefusal({ status, detail, headers }: Refusal): Reply {

@@ -3,7 +3,7 @@
  * chat completions and on Responses alike.
  */
 import { isGiven } from '../../kernel/define/content.ts'
-import { wrongParam } from './openai-errors.ts'
+import { wrongMember } from '../../floors/chat/members.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -28,8 +28,10 @@ export function refuseMembers(body: Members, members: readonly RefusedMember[]):
     for (const [name, asksNothing, why, only] of list) {
       const value = body[name]
       if (!isGiven(value) || asksNothing(value, body)) continue
-      if (only === undefined) throw wrongParam(name, `cannot be used: ${why}`, 'unsupported_parameter')
-      throw wrongParam(name, `must be ${only}, or left out: ${why}`, 'unsupported_value')
+      if (only === undefined) {
+        throw wrongMember(name, `cannot be used: ${why}`, { code: 'unsupported_parameter' })
+      }
+      throw wrongMember(name, `must be ${only}, or left out: ${why}`, { code: 'unsupported_value' })
     }
   }
 }

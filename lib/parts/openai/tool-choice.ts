@@ -5,8 +5,8 @@
  */
 import { isGiven, isRecord } from '../../kernel/define/content.ts'
 import { show } from '../../kernel/define/validate.ts'
+import { wrongMember } from '../../floors/chat/members.ts'
 import { nameWithin } from './chat-tools.ts'
-import { wrongParam } from './openai-errors.ts'
 import type { Call } from '../../kernel/define/call.ts'
 import type { Answer } from '../../kernel/define/answer.ts'
 import type { ClientTool, MadeToolCall } from '../../kernel/define/client-tool.ts'
@@ -48,9 +48,9 @@ export function chosenTools(tools: readonly ClientTool[], choice: unknown): Aske
 export function mostCalls(body: Readonly<Record<string, unknown>>): number {
   const isParallel = body['parallel_tool_calls'] ?? true
   const most = body['max_tool_calls'] ?? Infinity
-  if (typeof isParallel !== 'boolean') throw wrongParam('parallel_tool_calls', 'must be true or false')
+  if (typeof isParallel !== 'boolean') throw wrongMember('parallel_tool_calls', 'must be true or false')
   if (most !== Infinity && !(Number.isSafeInteger(most) && Number(most) > 0)) {
-    throw wrongParam('max_tool_calls', 'must be a whole number of at least 1')
+    throw wrongMember('max_tool_calls', 'must be a whole number of at least 1')
   }
   return isParallel ? Number(most) : 1
 }
@@ -81,5 +81,5 @@ function toolNamed(choice: unknown, tools: readonly ClientTool[]): ClientTool {
 }
 
 function wrong(demand: string, code = 'invalid_value'): Fault {
-  return wrongParam('tool_choice', demand, code)
+  return wrongMember('tool_choice', demand, { code })
 }

@@ -8,14 +8,15 @@ import { CONVERSATION_ID } from '../../floors/conversations/conversation-page.ts
 import { unseen } from '../../kernel/define/validate.ts'
 import { isName } from '../../kernel/wire/bounded.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
-import { clientToolsIn, resultMessage } from '../openai/chat-tools.ts'
-import { nameIn, wrongBody, wrongParam } from '../openai/openai-errors.ts'
-import { readDataUrl } from '../../floors/reply/data-url.ts'
+import { clientToolsIn } from '../../floors/chat/client-tools.ts'
+import { readDataUrl } from '../../floors/chat/data-url.ts'
+import { nameIn, wrongBody, wrongMember } from '../../floors/chat/members.ts'
+import { resultMessage } from '../../floors/chat/tool-exchange.ts'
 import type { ChatMessage } from '../../kernel/define/chat.ts'
 import type { ClientToolResult } from '../../kernel/define/client-tool.ts'
 import type { Content } from '../../kernel/define/content.ts'
-import type { PassedOver } from '../../floors/reply/passed-over.ts'
-import type { AgentInput } from '../../floors/reply/run-stream.ts'
+import type { AgentInput } from '../../floors/chat/messages.ts'
+import type { PassedOver } from '../../floors/chat/passed-over.ts'
 
 export interface ChatInput extends AgentInput {
   /** Whether the answer goes on with a message that the chat has. */
@@ -40,7 +41,7 @@ export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
   const { id, messages, tools, trigger: _trigger, messageId: _messageId, ...more } = body
   const all: readonly unknown[] = Array.isArray(messages) ? messages : []
   const last = all.findLastIndex((one) => isRecord(one) && one['role'] === 'user')
-  if (all.length === 0) throw wrongParam('messages', 'is empty; it needs a message, as one of the role user')
+  if (all.length === 0) throw wrongMember('messages', 'is empty; it needs a message, as one of the role user')
   const history: ChatMessage[] = []
   const results = new Map<string, ClientToolResult>()
   for (let index = 0; index < all.length; index++) {
@@ -60,7 +61,7 @@ export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
   }
   // Without a user message the agent begins.
   const { parts } = last < 0 ? { parts: [] } : membersIn(all[last])
-  if (parts === undefined) throw wrongParam(`messages[${last}].parts`, 'must be a list')
+  if (parts === undefined) throw wrongMember(`messages[${last}].parts`, 'must be a list')
   const message: Content[] = []
   parts.forEach((part, index) => {
     const block = blockOf(part, `messages[${last}].parts[${index}]`)
@@ -114,19 +115,19 @@ function resultIn(
 function blockOf(part: unknown, at: string): Content | undefined {
   const { type, text: written, mediaType, url, filename } = isRecord(part) ? part : {}
   if (type === 'text') {
-    if (typeof written !== 'string') throw wrongParam(`${at}.text`, 'must be a string')
+    if (typeof written !== 'string') throw wrongMember(`${at}.text`, 'must be a string')
     return text(written)
   }
   if (unsaid.has(type) || (typeof type === 'string' && NAMED_UNSAID.test(type))) return undefined
-  if (type !== 'file') throw wrongParam(`${at}.type`, `must be text or file${unseen(type)}`)
+  if (type !== 'file') throw wrongMember(`${at}.type`, `must be text or file${unseen(type)}`)
   if (typeof url !== 'string' || !isName(mediaType)) {
-    throw wrongParam(at, 'must be a file with "url" and "mediaType"')
+    throw wrongMember(at, 'must be a file with "url" and "mediaType"')
   }
   const name = nameIn(filename || 'file', `${at}.filename`)
   const held = readDataUrl(url)
   if (held === undefined) {
     return { type: 'resource_link', uri: nameIn(url, `${at}.url`), name, mimeType: mediaType }
   }
-  if (!held.data) throw wrongParam(`${at}.url`, 'must be an address, or a data URI with base64')
+  if (!held.data) throw wrongMember(`${at}.url`, 'must be an address, or a data URI with base64')
   return attachmentOf(held.data, mediaType, name)
 }

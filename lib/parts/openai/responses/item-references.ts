@@ -6,7 +6,7 @@
 import { isGiven, isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { formatJson, InnerJson } from '../../../kernel/wire/json.ts'
-import { nameIn } from '../openai-errors.ts'
+import { nameIn } from '../../../floors/chat/members.ts'
 import { readResponse } from './kept-responses.ts'
 import type { Limits } from '../../../kernel/define/limits.ts'
 import type { Service } from '../../../kernel/run/service.ts'

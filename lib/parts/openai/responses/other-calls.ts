@@ -5,7 +5,7 @@
  */
 import { isRecord } from '../../../kernel/define/content.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import { resultMessage } from '../chat-tools.ts'
+import { resultMessage } from '../../../floors/chat/tool-exchange.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

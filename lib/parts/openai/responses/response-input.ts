@@ -4,20 +4,20 @@
  * Spec: Open Responses 2026-04-24, Items; https://platform.openai.com/docs/api-reference/responses/create
  */
 import { givenMembers, isGiven, isRecord } from '../../../kernel/define/content.ts'
-import { decodeFormat, decodeMessages } from '../chat-messages.ts'
+import { nameIn, wrongBody, wrongMember } from '../../../floors/chat/members.ts'
+import { decodeMessages } from '../../../floors/chat/messages.ts'
 import { decodeTools, nameWithin } from '../chat-tools.ts'
-import { blockOfPart } from '../content-parts.ts'
-import { nameIn, wrongBody, wrongParam } from '../openai-errors.ts'
+import { blockOfPart, isTextPart } from '../content-parts.ts'
+import { decodeFormat } from '../output-format.ts'
 import { refuseMembers } from '../refused-members.ts'
 import { chosenTools, mostCalls } from '../tool-choice.ts'
 import { OtherCalls } from './other-calls.ts'
 import type { JsonBounds } from '../../../kernel/wire/json.ts'
 import type { ClientTool, ToolChoice } from '../../../kernel/define/client-tool.ts'
 import type { OutputFormat } from '../output-format.ts'
-import type { ChatDialect } from '../chat-messages.ts'
 import type { RefusedMember } from '../refused-members.ts'
-import type { PassedOver } from '../../../floors/reply/passed-over.ts'
-import type { Conversation } from '../../../floors/reply/run-stream.ts'
+import type { ChatDialect, Conversation } from '../../../floors/chat/messages.ts'
+import type { PassedOver } from '../../../floors/chat/passed-over.ts'
 
 export type ResponseItem = Readonly<Record<string, unknown>>
 
@@ -50,9 +50,11 @@ export interface ResponseRequest {
 
 /** How messages are written that items were made of. */
 const dialect: ChatDialect = {
-  list: 'input', roles: 'user, assistant, system or developer', needsResults: true, isFlat: true,
-  calls: 'tool_calls', callId: 'tool_call_id',
+  list: 'input', roles: 'user, assistant, system or developer', flatId: 'call_id',
+  calls: 'tool_calls', callId: 'tool_call_id', isTextPart,
   blockOf: (part, at) => blockOfPart(part, at, 'input_text, input_image, input_audio or input_file'),
+  resultDemand: (id) => 'has a function_call without an output; add '
+    + `{ "type": "function_call_output", "call_id": ${id}, "output": "…" } to the input, behind it`,
 }
 
 const never = (): boolean => false
@@ -77,11 +79,11 @@ export function decodeRequest(body: unknown): ResponseRequest {
   for (const name of ['user', 'safety_identifier', 'prompt_cache_key']) {
     if (typeof body[name] === 'string' && body[name] !== '') nameIn(body[name], name)
   }
-  if (isGiven(metadata) && !isRecord(metadata)) throw wrongParam('metadata', 'must be an object')
-  if (isGiven(text) && !isRecord(text)) throw wrongParam('text', 'must be an object')
+  if (isGiven(metadata) && !isRecord(metadata)) throw wrongMember('metadata', 'must be an object')
+  if (isGiven(text) && !isRecord(text)) throw wrongMember('text', 'must be an object')
   const [isStream, isBackground] = [isTrue(body, 'stream'), isTrue(body, 'background')]
   const isStored = body['store'] !== false
-  if (isBackground && !isStored) throw wrongParam('store', 'must be true in the background')
+  if (isBackground && !isStored) throw wrongMember('store', 'must be true in the background')
   const { clientTools, toolChoice } = chosenTools(decodeTools(body['tools'], true), body['tool_choice'])
   return {
     body, model, isStream, isStored, isBackground, isToGenerate: isTrue(body, 'generate', true),
@@ -104,7 +106,7 @@ export function decodeCompaction(
   requireInstructions(body)
   if (!isGiven(previous)) {
     const items = itemsOf(input)
-    if (items.length === 0) throw wrongParam('input', 'has no items')
+    if (items.length === 0) throw wrongMember('input', 'has no items')
     return { model, input: items, previousId: undefined }
   }
   const previousId = nameIn(previous, 'previous_response_id')
@@ -118,18 +120,18 @@ function itemsBehind(previous: unknown, input: unknown): readonly ResponseItem[]
 
 function modelIn({ model }: ResponseItem): string {
   if (typeof model === 'string' && model !== '') return model
-  throw wrongParam('model', 'must be the id of an agent; GET /v1/models lists them')
+  throw wrongMember('model', 'must be the id of an agent; GET /v1/models lists them')
 }
 
 function requireInstructions({ instructions }: ResponseItem): void {
   if (isGiven(instructions) && typeof instructions !== 'string') {
-    throw wrongParam('instructions', 'must be a string')
+    throw wrongMember('instructions', 'must be a string')
   }
 }
 
 function isTrue(body: ResponseItem, name: string, usual = false): boolean {
   const value = body[name] ?? usual
-  if (typeof value !== 'boolean') throw wrongParam(name, 'must be true or false')
+  if (typeof value !== 'boolean') throw wrongMember(name, 'must be true or false')
   return value
 }
 
@@ -137,10 +139,10 @@ function isTrue(body: ResponseItem, name: string, usual = false): boolean {
 function itemsOf(input: unknown): readonly ResponseItem[] {
   if (input === '') return []
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
-  if (!Array.isArray(input)) throw wrongParam('input', 'must be a string or a list of items')
+  if (!Array.isArray(input)) throw wrongMember('input', 'must be a string or a list of items')
   return input.map((item: unknown, index) => {
     if (isRecord(item)) return givenMembers(item)
-    throw wrongParam(`input[${index}]`, 'must be an object')
+    throw wrongMember(`input[${index}]`, 'must be an object')
   })
 }
 
@@ -221,9 +223,9 @@ function messageOf(item: ResponseItem, at: string, others: OtherCalls): Response
       if (typeof output === 'string' || Array.isArray(output)) {
         return { role: 'tool', tool_call_id: id, content: output }
       }
-      throw wrongParam(`${at}.output`, 'must be a string or a list of parts')
+      throw wrongMember(`${at}.output`, 'must be a string or a list of parts')
     }
-    case 'compaction_trigger': throw wrongParam(`${at}.type`, 'cannot be compaction_trigger: POST '
+    case 'compaction_trigger': throw wrongMember(`${at}.type`, 'cannot be compaction_trigger: POST '
       + '/v1/responses/compact makes one item of a conversation')
     default: return others.messageOf(item)
   }
@@ -232,5 +234,5 @@ function messageOf(item: ResponseItem, at: string, others: OtherCalls): Response
 function textIn(item: ResponseItem, member: string, at: string): string {
   const value = item[member]
   if (typeof value === 'string') return value
-  throw wrongParam(`${at}.${member}`, 'must be a string')
+  throw wrongMember(`${at}.${member}`, 'must be a string')
 }

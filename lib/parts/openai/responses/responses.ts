@@ -11,7 +11,8 @@ import { MAX_TIMER_MS } from '../../../kernel/util/clock.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
-import { openaiRefusal, requireModel, wrongParam } from '../openai-errors.ts'
+import { wrongMember } from '../../../floors/chat/members.ts'
+import { openaiRefusal, requireModel } from '../openai-errors.ts'
 import { replyOnce } from '../../../floors/reply/idempotent-reply.ts'
 import { json, limitIn, valueIn } from '../../../floors/reply/reply.ts'
 import { CompactionReader, sealItems } from './compaction.ts'
@@ -178,7 +179,7 @@ function startIn(asked: URLSearchParams): number {
   const text = asked.get('starting_after')
   if (text === null) return -1
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw wrongParam('starting_after', 'must be the sequence_number of an event, a whole number')
+  throw wrongMember('starting_after', 'must be the sequence_number of an event, a whole number')
 }
 
 /** Cancels a response that runs in the background; one that has ended stays as it is. */
@@ -208,16 +209,16 @@ export async function deleteResponse(service: Service, exchange: Exchange): Prom
 /** The input of a response, the last item first. */
 export async function listInputItems(service: Service, exchange: Exchange): Promise<Reply> {
   const asked = new URLSearchParams(exchange.query)
-  const limit = limitIn(asked, (demand) => wrongParam('limit', demand))
+  const limit = limitIn(asked, (demand) => wrongMember('limit', demand))
   const order = asked.get('order') ?? 'desc'
-  if (order !== 'asc' && order !== 'desc') throw wrongParam('order', 'must be asc or desc')
+  if (order !== 'asc' && order !== 'desc') throw wrongMember('order', 'must be asc or desc')
   const { input } = await requireResponse(service, ownerOf(exchange), idIn(exchange))
   // Those of the client need not differ, and a page ends with one.
   const items = input.map((item, index) => ({ ...asItem(item), id: inputItemId(idIn(exchange), index) }))
   if (order === 'desc') items.reverse()
   const after = asked.get('after')
   const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
-  if (after !== null && from === 0) throw wrongParam('after', 'must be the last_id of a page')
+  if (after !== null && from === 0) throw wrongMember('after', 'must be the last_id of a page')
   const data = items.slice(from, from + limit)
   return json({
     object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
-import { decodeChat } from '../../../lib/parts/openai/chat-messages.ts'
-import { PassedOver } from '../../../lib/floors/reply/passed-over.ts'
+import { decodeChat } from '../../../lib/parts/openai/chat-request.ts'
+import { PassedOver } from '../../../lib/floors/chat/passed-over.ts'
 import { usualBounds } from '../../../lib/kernel/wire/json.ts'
-import type { ChatRequest } from '../../../lib/parts/openai/chat-messages.ts'
+import type { ChatRequest } from '../../../lib/parts/openai/chat-request.ts'
 
 const user = { role: 'user', content: 'Hi' }
 const png = 'data:image/png;base64,AAAA'
