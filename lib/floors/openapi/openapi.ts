@@ -96,3 +96,10 @@ export function operation(
   const { operationId, ...rest } = more
   return { tags: [tag], ...operationId !== undefined && { operationId }, summary, ...rest, responses }
 }
+
+/** An operation of the server itself, that needs nothing. */
+export function serviceOperation(
+  summary: string, response: DocumentPart, more: Readonly<Record<number, unknown>> = {},
+): DocumentPart {
+  return operation('Service', summary, { 200: response, ...more, ...failures('Problem') })
+}

@@ -1,14 +1,17 @@
 /** The paths of AG-UI. */
 import { Later } from '../../kernel/util/later.ts'
+import { describer } from '../../floors/openapi/describer.ts'
 import { runEndpoints } from '../http/routes.ts'
 import type { Endpoint } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Seal } from '../../kernel/wire/seal.ts'
 
 const runs = new Later(() => import('./agui-run.ts'))
+const describedBy = describer(async () => (await import('./openapi-operations.ts')).aguiOperations)
 
 export function aguiEndpoints(service: Service, seal: Seal): readonly Endpoint[] {
-  return runEndpoints(service, 'agui', runs.load, (agent, exchange) => (
+  const described = { describe: describedBy('POST', 'run'), load: runs.load }
+  return runEndpoints(service, 'agui', described, (agent, exchange) => (
     runs.loaded.answerRun(service, seal, agent, exchange)
   ))
 }

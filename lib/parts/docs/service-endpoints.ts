@@ -6,13 +6,15 @@ import { formatJson } from '../../kernel/wire/json.ts'
 import { acceptance, JSON_TYPE } from '../../kernel/wire/media.ts'
 import { BoundedMap } from '../../kernel/util/bounded-map.ts'
 import { problemReply } from '../../kernel/wire/problem.ts'
-import { describedBy } from '../http/catalog.ts'
+import { describer } from '../../floors/openapi/describer.ts'
 import { json, PackedReply } from '../../floors/reply/reply.ts'
 import type { Principal } from '../../kernel/define/principal.ts'
 import type { Endpoint, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Kernel } from '../../kernel/server/part.ts'
 
 type Page = typeof import('./docs.ts')
+
+const describedBy = describer(async () => (await import('./openapi-operations.ts')).serviceOperations)
 
 /** Descriptions that are kept: each set of scopes has one of its own, at each address. */
 const MAX_DESCRIPTIONS = 8
@@ -42,7 +44,7 @@ export function serviceEndpoints(kernel: Kernel): readonly Endpoint[] {
     shared === undefined ? {} : { store: shared.store.isUnavailable ? 'away' : 'reached' }
   )
   const describe = async (baseUrl: string, principal: Principal, key: string): Promise<PackedReply> => {
-    const { openapiDocument } = await import('./openapi/openapi.ts')
+    const { openapiDocument } = await import('./openapi.ts')
     const { auth, isNeeded, takesKeys } = credentials
     const changesBefore = changes
     const document = await openapiDocument(kernel, kernel.endpoints(), {
@@ -93,7 +95,7 @@ export function serviceEndpoints(kernel: Kernel): readonly Endpoint[] {
     open: Endpoint['open'] = true,
   ): Endpoint => ({
     path, methods: ['GET'], open, always: true, refuse: problemReply, handle,
-    describe: describedBy('get', operation),
+    describe: describedBy('GET', operation),
   })
   return [
     at('/', 'welcome', welcomed),

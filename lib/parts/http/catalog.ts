@@ -6,6 +6,7 @@
  */
 import { Fault } from '../../kernel/define/fault.ts'
 import { metaWithUi } from '../apps/tool-ui.ts'
+import { describer } from '../../floors/openapi/describer.ts'
 import { allowed, requireScopes } from '../../kernel/define/principal.ts'
 import { readableResources } from '../../kernel/run/located-resource.ts'
 import { Later } from '../../kernel/util/later.ts'
@@ -17,23 +18,13 @@ import type { Principal } from '../../kernel/define/principal.ts'
 import type { Prompt } from '../../kernel/define/prompt.ts'
 import type { Resource, ResourceTemplate } from '../../kernel/define/resource.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
-import type { Description, Endpoint, Exchange } from '../../kernel/http/message/exchange.ts'
+import type { Endpoint, Exchange } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 
 const toolRuns = new Later(() => import('./tool-run.ts'))
 export const readings: Later<typeof import('./readings.ts')> = new Later(() => import('./readings.ts'))
 
-type Operations = typeof import('../docs/openapi/openapi-operations.ts')
-
-/** What OpenAPI lists of one method, loaded when the description is read. */
-export function describedBy(
-  method: string, name: keyof Operations['httpOperations'],
-): () => Promise<Description> {
-  return async () => {
-    const { httpOperations } = await import('../docs/openapi/openapi-operations.ts')
-    return { operations: { [method]: httpOperations[name] } }
-  }
-}
+const describedBy = describer(async () => (await import('./openapi-operations.ts')).httpOperations)
 
 /** The paths of tools, resources and prompts. */
 export function catalogEndpoints(service: Service): readonly Endpoint[] {
@@ -42,7 +33,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
   const listOf = (
     name: 'tools' | 'resources' | 'prompts', isOffered: () => boolean, list: (principal: Principal) => object,
   ): Endpoint => endpoint(service, {
-    method: 'GET', path: `/${name}`, describe: describedBy('get', name), isOffered,
+    method: 'GET', path: `/${name}`, describe: describedBy('GET', name), isOffered,
     work: listHandler(service, list),
   })
   const isTool: Endpoint['mayName'] = (params) => toolNamed(catalog, params.get('tool') ?? '') !== undefined
@@ -66,7 +57,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       mayName: isTool,
       accepts: [JSON_TYPE],
       describe: async (principal) => {
-        const { describeTools } = await import('../docs/openapi/openapi-operations.ts')
+        const { describeTools } = await import('./openapi-operations.ts')
         return describeTools(allowed(principal, catalog.tools))
       },
       load: toolRuns.load,
@@ -80,7 +71,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
     endpoint(service, {
       method: 'GET',
       path: '/resources/read',
-      describe: describedBy('get', 'readResource'),
+      describe: describedBy('GET', 'readResource'),
       isOffered: hasResources,
       load: readings.load,
       work: (exchange) => readings.loaded.answerResource(service, exchange, uriIn(exchange.query)),
@@ -94,7 +85,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       mayName: (params) => promptNamed(catalog, params.get('prompt') ?? '') !== undefined,
       accepts: [JSON_TYPE],
       describe: async (principal) => {
-        const { describePrompts } = await import('../docs/openapi/openapi-operations.ts')
+        const { describePrompts } = await import('./openapi-operations.ts')
         return describePrompts(allowed(principal, catalog.prompts))
       },
       load: readings.load,

@@ -6,8 +6,8 @@ import { Fault } from '../../kernel/define/fault.ts'
 import { allowed, requireScopes } from '../../kernel/define/principal.ts'
 import { Later } from '../../kernel/util/later.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
+import { describer } from '../../floors/openapi/describer.ts'
 import { endpoint, hasAgents, json, listHandler } from '../../floors/reply/reply.ts'
-import { describedBy } from './catalog.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { Endpoint, Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
@@ -15,6 +15,7 @@ import type { MaybePromise } from '../../kernel/util/thenable.ts'
 
 const queries = new Later(() => import('./query-run.ts'))
 const conversations = new Later(() => import('./conversations.ts'))
+const describedBy = describer(async () => (await import('./openapi-operations.ts')).httpOperations)
 
 /**
  * `path` is where queries to the main agent go besides `/` and `/agents`. Throws `TypeError` where that is an
@@ -30,12 +31,12 @@ export function queryEndpoints(service: Service, path: string | undefined): read
   const paths = [...new Set(['/', '/agents', ...path === undefined ? [] : [path]])]
   const bases = paths.filter((one) => one !== '/')
   const query = (at: string): Endpoint => endpoint(service, {
-    method: 'POST', path: at, accepts: [JSON_TYPE], describe: describedBy('post', 'query'), isOffered,
+    method: 'POST', path: at, accepts: [JSON_TYPE], describe: describedBy('POST', 'query'), isOffered,
     load: queries.load,
     work: (exchange) => queries.loaded.answerQuery(service, requireAgent(service, exchange), exchange),
   })
   const list = endpoint(service, {
-    method: 'GET', path: '/agents', describe: describedBy('get', 'agents'), isOffered,
+    method: 'GET', path: '/agents', describe: describedBy('GET', 'agents'), isOffered,
     work: listHandler(service, (principal) => (
       { agents: allowed(principal, [...catalog.groups, ...catalog.agents]).map(summary) }
     )),
@@ -45,7 +46,7 @@ export function queryEndpoints(service: Service, path: string | undefined): read
     list,
     ...bases.map((base) => ({ ...list, path: `${base}/list` })),
     ...bases.flatMap((base) => [query(`${base}/{agent}`), endpoint(service, {
-      method: 'GET', path: `${base}/{agent}`, describe: describedBy('get', 'agent'), isOffered,
+      method: 'GET', path: `${base}/{agent}`, describe: describedBy('GET', 'agent'), isOffered,
       work(exchange) {
         const agent = requireAgent(service, exchange)
         const skills = agent.kind === 'agent' ? agent.skills : undefined
@@ -56,16 +57,15 @@ export function queryEndpoints(service: Service, path: string | undefined): read
 }
 
 /**
- * The paths of a face that runs one agent: that of the main agent, and of each. `name` is their last part,
- * and what OpenAPI lists. `load` is done before `answer`.
+ * The paths of a face that runs one agent: that of the main agent, and of each. `name` is their last part.
+ * `load` is done before `answer`.
  */
 export function runEndpoints(
-  service: Service, name: 'agui' | 'ui-stream', load: NonNullable<Endpoint['load']>,
+  service: Service, name: string, { describe, load }: Required<Pick<Endpoint, 'describe' | 'load'>>,
   answer: (agent: Agent | Group, exchange: Exchange) => MaybePromise<Reply>,
 ): readonly Endpoint[] {
   return [`/${name}`, `/agents/{agent}/${name}`].map((path) => endpoint(service, {
-    method: 'POST', path, accepts: [JSON_TYPE], describe: describedBy('post', name),
-    isOffered: hasAgents(service), load,
+    method: 'POST', path, accepts: [JSON_TYPE], describe, load, isOffered: hasAgents(service),
     work: (exchange) => answer(requireAgent(service, exchange), exchange),
   }))
 }
@@ -77,8 +77,7 @@ export function conversationEndpoints(service: Service, isKeyed: () => boolean):
     path: string, method: string, name: Parameters<typeof describedBy>[1],
     verb: keyof typeof import('./conversations.ts'),
   ): Endpoint => endpoint(service, {
-    method, path, describe: describedBy(method.toLowerCase(), name),
-    isOffered: () => isOffered() && isKeyed(),
+    method, path, describe: describedBy(method, name), isOffered: () => isOffered() && isKeyed(),
     load: conversations.load,
     work: (exchange) => conversations.loaded[verb](service, exchange),
   })

@@ -3,12 +3,15 @@ import { Fault } from '../../kernel/define/fault.ts'
 import { skillEntry } from '../skills/skill.ts'
 import { allowed, requireScopes } from '../../kernel/define/principal.ts'
 import { sentenceWithin } from '../../kernel/wire/bounded.ts'
+import { describer } from '../../floors/openapi/describer.ts'
 import { boundedJson, endpoint, listHandler } from '../../floors/reply/reply.ts'
-import { describedBy, readings } from './catalog.ts'
+import { readings } from './catalog.ts'
 import type { ServedSkill } from '../skills/skill.ts'
 import type { Endpoint, Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
+
+const describedBy = describer(async () => (await import('./openapi-operations.ts')).httpOperations)
 
 /** The paths of skills. */
 export function skillEndpoints(service: Service): readonly Endpoint[] {
@@ -17,7 +20,7 @@ export function skillEndpoints(service: Service): readonly Endpoint[] {
     method: 'GET',
     path,
     describe: async (principal) => {
-      const operations = await import('../docs/openapi/openapi-operations.ts')
+      const operations = await import('./openapi-operations.ts')
       return operations[name](allowed(principal, skills))
     },
     load: readings.load,
@@ -25,7 +28,7 @@ export function skillEndpoints(service: Service): readonly Endpoint[] {
   })
   return [
     endpoint(service, {
-      method: 'GET', path: '/skills', describe: describedBy('get', 'skills'),
+      method: 'GET', path: '/skills', describe: describedBy('GET', 'skills'),
       isOffered: () => skills.length > 0,
       work: listHandler(service, (principal) => ({ skills: allowed(principal, skills).map(shown) })),
     }),

@@ -235,7 +235,7 @@ export class Metrics {
 }
 
 async function describe(): Promise<Description> {
-  const { serviceOperation } = await import('../docs/openapi/openapi-operations.ts')
+  const { serviceOperation } = await import('../../floors/openapi/openapi.ts')
   const get = serviceOperation('What the server counts, and what it does and holds now, for Prometheus', {
     description: 'The text exposition format, version 0.0.4',
     content: { 'text/plain': { schema: { type: 'string' } } },

@@ -6,7 +6,7 @@
 import { allowed } from '../../kernel/define/principal.ts'
 import { Later } from '../../kernel/util/later.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
-import { describedBy } from '../http/catalog.ts'
+import { describer } from '../../floors/openapi/describer.ts'
 import { endpoint, hasAgents, json, listHandler } from '../../floors/reply/reply.ts'
 import { openaiErrors, requireModel } from './openai-errors.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
@@ -14,6 +14,7 @@ import type { Endpoint } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 
 const runs = new Later(() => import('./chat-run.ts'))
+const describedBy = describer(async () => (await import('./openapi-operations.ts')).openaiOperations)
 
 export function chatEndpoints(service: Service): readonly Endpoint[] {
   const { catalog } = service
@@ -24,19 +25,19 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
   const isOffered = hasAgents(service)
   return [
     endpoint(service, {
-      method: 'GET', path: '/v1/models', describe: describedBy('get', 'models'), isOffered,
+      method: 'GET', path: '/v1/models', describe: describedBy('GET', 'models'), isOffered,
       refusesBelow: '/v1/',
       work: listHandler(service, (principal) => (
         { object: 'list', data: allowed(principal, [...catalog.groups, ...catalog.agents]).map(modelOf) }
       )),
     }, openaiErrors),
     endpoint(service, {
-      method: 'GET', path: '/v1/models/{agent}', describe: describedBy('get', 'model'),
+      method: 'GET', path: '/v1/models/{agent}', describe: describedBy('GET', 'model'),
       work: ({ params, origin }) => json(modelOf(requireModel(service, params.get('agent') ?? '', origin))),
     }, openaiErrors),
     endpoint(service, {
       method: 'POST', path: '/v1/chat/completions', accepts: [JSON_TYPE],
-      describe: describedBy('post', 'completion'), isOffered, load: runs.load,
+      describe: describedBy('POST', 'completion'), isOffered, load: runs.load,
       work: (exchange) => runs.loaded.answerCompletion(service, exchange),
     }, openaiErrors),
   ]

@@ -1,6 +1,6 @@
 /** The paths for the chat of the AI SDK. */
 import { Later } from '../../kernel/util/later.ts'
-import { describedBy } from '../http/catalog.ts'
+import { describer } from '../../floors/openapi/describer.ts'
 import { requireAgent, runEndpoints } from '../http/routes.ts'
 import { endpoint, hasAgents } from '../../floors/reply/reply.ts'
 import type { Endpoint } from '../../kernel/http/message/exchange.ts'
@@ -8,6 +8,7 @@ import type { Service } from '../../kernel/run/service.ts'
 import type { Chats } from './chats.ts'
 
 const module = new Later(() => import('./chats.ts'))
+const describedBy = describer(async () => (await import('./openapi-operations.ts')).uiOperations)
 
 export interface UiRoutes {
   readonly endpoints: readonly Endpoint[]
@@ -19,13 +20,14 @@ export interface UiRoutes {
 export function uiRoutes(service: Service): UiRoutes {
   let made: Chats | undefined
   const chats = (): Chats => made ??= new module.loaded.Chats(service)
-  const posts = runEndpoints(service, 'ui-stream', module.load, (agent, exchange) => (
+  const described = { describe: describedBy('POST', 'chat'), load: module.load }
+  const posts = runEndpoints(service, 'ui-stream', described, (agent, exchange) => (
     chats().answer(agent, exchange)
   ))
   const streams = posts.flatMap(({ path }) => (['GET', 'DELETE'] as const).map((method) => endpoint(service, {
     method,
     path: `${path}/{chat}/stream`,
-    describe: describedBy(method.toLowerCase(), method === 'GET' ? 'resumeUiStream' : 'stopUiStream'),
+    describe: describedBy(method, method === 'GET' ? 'resume' : 'stop'),
     isOffered: hasAgents(service),
     load: module.load,
     work: (exchange) => (

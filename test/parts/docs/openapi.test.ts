@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
+import { kernelServer } from '../../../lib/kernel/server/server.ts'
+import { a2a } from '../../../lib/parts/a2a/part.ts'
+import { agui } from '../../../lib/parts/agui/part.ts'
+import { docs } from '../../../lib/parts/docs/part.ts'
+import { http } from '../../../lib/parts/http/part.ts'
+import { mcp } from '../../../lib/parts/mcp/part.ts'
+import { metrics } from '../../../lib/parts/metrics/part.ts'
+import { openai } from '../../../lib/parts/openai/part.ts'
+import { uiStream } from '../../../lib/parts/ui-stream/part.ts'
 import { echo, jsonOf, request, serve } from '../../fixtures/client.ts'
 import type { ServerOptions, TriportServer } from '../../../lib/index.ts'
 
@@ -13,7 +23,7 @@ const lookup = {
 const desk = { name: 'Desk', agents: [echo, writer] }
 
 async function documentOf(
-  server: TriportServer, headers: Record<string, string> = {}, mount = '',
+  server: Pick<TriportServer, 'fetch'>, headers: Record<string, string> = {}, mount = '',
 ): Promise<Json> {
   const response = await server.fetch(request(`${mount}/openapi.json`, undefined, headers))
   assert.equal(response.status, 200)
@@ -73,6 +83,31 @@ test('the description parses, its references lead somewhere, its parameters are 
       }
     }
   }
+})
+
+const tagged = [
+  [docs, []], [metrics, []], [http, ['HTTP', 'Tools']], [openai, ['OpenAI']], [agui, []], [uiStream, []],
+  [mcp, ['MCP']], [a2a, ['A2A']],
+] as const
+
+test('what the operations of a part refer to comes with it', async (t) => {
+  for (const [part, tags] of tagged) {
+    const parts = part === docs ? [docs()] : [docs(), part()]
+    const server = kernelServer({ agents: [echo], tools: [lookup], adapters: frameworks, parts })
+    t.after(() => server.close())
+    const document = await documentOf(server)
+    for (const { $ref } of objectsIn(document)) {
+      if (typeof $ref === 'string') assert.ok(resolve(document, $ref) !== undefined, `${part.name}: ${$ref}`)
+    }
+    const names = (document['tags'] as Json[]).map(({ name }) => name)
+    assert.deepEqual(names, [...tags, 'Service'], part.name)
+  }
+})
+
+test('the tags of all parts are listed, the most useful first', async (t) => {
+  const document = await documentOf(serve(t, { agents: [echo], tools: [lookup], protocol: 'all' }))
+  const names = (document['tags'] as Json[]).map(({ name }) => name)
+  assert.deepEqual(names, ['HTTP', 'OpenAI', 'Tools', 'MCP', 'A2A', 'Service'])
 })
 
 test('every path that is served is described, and every path that is described is served', async (t) => {

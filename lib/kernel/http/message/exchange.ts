@@ -103,10 +103,12 @@ export interface Description {
   readonly components?: Components
 }
 
-/** What operations reference by `#/components/…`. Names are unique within a server. */
+/** What operations reference: by `#/components/…`, tags by name. Names are unique within a server. */
 export interface Components {
   readonly schemas?: Readonly<Record<string, unknown>>
   readonly responses?: Readonly<Record<string, unknown>>
+  /** The lowest rank is listed first. A tag that is not here is not described. */
+  readonly tags?: Readonly<Record<string, { readonly description: string; readonly rank: number }>>
 }
 
 /** Answers requests at one path. */

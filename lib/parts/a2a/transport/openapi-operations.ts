@@ -65,6 +65,7 @@ export const a2aComponents: Components = {
   responses: {
     A2aError: body('What went wrong', 'A2aError'), A2aRpcError: body('What went wrong', 'A2aRpcAnswer'),
   },
+  tags: { A2A: { description: 'The Agent2Agent protocol.', rank: 5 } },
 }
 
 const question = 'What is 12 * (3 + 4)?'

@@ -19,6 +19,7 @@ export const mcpComponents: Components = {
     }),
   },
   responses: { McpError: body('What went wrong', 'McpAnswer') },
+  tags: { MCP: { description: 'The Model Context Protocol.', rank: 4 } },
 }
 
 const events = body('Events', described(TEXT, 'JSON-RPC messages.'), EVENT_STREAM)

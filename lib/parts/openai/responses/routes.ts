@@ -1,7 +1,7 @@
 /** The paths of Responses, beside those of chat completions. */
 import { Later } from '../../../kernel/util/later.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
-import { describedBy } from '../../http/catalog.ts'
+import { describer } from '../../../floors/openapi/describer.ts'
 import { openaiErrors } from '../openai-errors.ts'
 import { endpoint, hasAgents } from '../../../floors/reply/reply.ts'
 import type { Endpoint } from '../../../kernel/http/message/exchange.ts'
@@ -9,6 +9,7 @@ import type { Service } from '../../../kernel/run/service.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 
 const responses = new Later(() => import('./responses.ts'))
+const describedBy = describer(async () => (await import('../openapi-operations.ts')).openaiOperations)
 
 /** Other names are those of operations that are not known here. */
 const RESPONSE_ID = /^resp_\w+$/
@@ -18,7 +19,7 @@ export function responseEndpoints(service: Service, seal: Seal): readonly Endpoi
     method: 'GET' | 'POST' | 'DELETE', path: string, name: Parameters<typeof describedBy>[1],
     work: Endpoint['handle'], more: Partial<Endpoint> = {},
   ): Endpoint => endpoint(service, {
-    method, path, describe: describedBy(method.toLowerCase(), name), isOffered: hasAgents(service),
+    method, path, describe: describedBy(method, name), isOffered: hasAgents(service),
     load: responses.load, work, ...more,
     mayName: (params) => !path.includes('{') || RESPONSE_ID.test(params.get('response') ?? ''),
   }, openaiErrors)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { placed } from '../../../lib/parts/docs/openapi/openapi-schema.ts'
+import { placed } from '../../../lib/floors/openapi/openapi-schema.ts'
 
 const ROOT = '#/components/schemas/name'
 const usual = 'https://json-schema.org/draft/2020-12/schema'

@@ -3,9 +3,9 @@
  * `#/…` are rewritten.
  * Spec: OpenAPI 3.1.1 §4.8.24, JSON Schema 2020-12 core §8.2.
  */
-import { isRecord } from '../../../kernel/define/content.ts'
-import { schemaReference } from '../../../floors/openapi/openapi.ts'
-import type { DocumentPart } from '../../../floors/openapi/openapi.ts'
+import { isRecord } from '../../kernel/define/content.ts'
+import { schemaReference } from './openapi.ts'
+import type { DocumentPart } from './openapi.ts'
 
 /** The default of OpenAPI. */
 const USUAL_DIALECT = 'https://json-schema.org/draft/2020-12/schema'

@@ -2,25 +2,15 @@
  * The OpenAPI 3.1 description, made from the endpoints that are really served.
  * Spec: https://spec.openapis.org/oas/v3.1.1
  */
-import { isRecord } from '../../../kernel/define/content.ts'
-import { allowed } from '../../../kernel/define/principal.ts'
-import { ownComponents } from './openapi-components.ts'
-import type { Principal } from '../../../kernel/define/principal.ts'
-import type { Service } from '../../../kernel/run/service.ts'
+import { isRecord } from '../../kernel/define/content.ts'
+import { allowed } from '../../kernel/define/principal.ts'
+import { sharedComponents } from '../../floors/openapi/components.ts'
+import type { Principal } from '../../kernel/define/principal.ts'
+import type { Service } from '../../kernel/run/service.ts'
 import type {
   Components, Description, Endpoint, MethodOperations,
-} from '../../../kernel/http/message/exchange.ts'
-import type { DocumentPart } from '../../../floors/openapi/openapi.ts'
-
-/** The groups of operations, the most useful first. */
-const tags = [
-  { name: 'HTTP', description: 'Queries to agents and groups.' },
-  { name: 'OpenAI', description: 'The same agents, for clients of OpenAI.' },
-  { name: 'Tools', description: 'Tools, resources and prompts, one call each.' },
-  { name: 'MCP', description: 'The Model Context Protocol.' },
-  { name: 'A2A', description: 'The Agent2Agent protocol.' },
-  { name: 'Service', description: 'The server itself.' },
-]
+} from '../../kernel/http/message/exchange.ts'
+import type { DocumentPart } from '../../floors/openapi/openapi.ts'
 
 /** Who reads the description, where a server is reached, and which credentials it needs. */
 export interface Access {
@@ -43,7 +33,7 @@ export async function openapiDocument(
   const { catalog, name, version, description } = service
   const ids = allowed(principal, [...catalog.groups, ...catalog.agents]).map(({ id }) => id)
   const paths = new Map<string, Record<string, unknown>>()
-  const pools = new Set<Components>([ownComponents])
+  const pools = new Set<Components>([sharedComponents])
   const operationIds = new Set<string>()
   const spellings = new Set(endpoints.map(({ path }) => path))
   for (const [at, endpoint] of endpoints.entries()) {
@@ -71,7 +61,7 @@ export async function openapiDocument(
     openapi: '3.1.1',
     info: { title: name, version, ...description !== '' && { description } },
     servers: [{ url: baseUrl }],
-    tags: tags.filter((tag) => [...paths.values()].some((item) => hasTag(item, tag.name))),
+    tags: tagsFor([...paths.values()], [...pools]),
     paths: Object.fromEntries(paths),
     components: {
       ...componentsFor([...paths.values()], [...pools]), ...isKeyed && { securitySchemes: schemes },
@@ -130,6 +120,16 @@ function responsesOf({ responses }: DocumentPart, { open }: Endpoint, isKeyed: b
     ...open !== 'public' && { 403: refused('The Host or the Origin is not let in, or a scope is lacking') },
     ...responses,
   }
+}
+
+/** The tags that operations have and that are described. */
+function tagsFor(
+  items: readonly Readonly<Record<string, unknown>>[], pools: readonly Components[],
+): readonly object[] {
+  const known = new Map(pools.flatMap(({ tags = {} }) => Object.entries(tags)))
+  const used = [...known].filter(([name]) => items.some((item) => hasTag(item, name)))
+  return used.toSorted(([, one], [, other]) => one.rank - other.rank)
+    .map(([name, { description }]) => ({ name, description }))
 }
 
 function hasTag(item: Readonly<Record<string, unknown>>, name: string): boolean {
