@@ -144,11 +144,6 @@ export function endpoint(
   }
 }
 
-/** Whether there is an agent that paths are announced for. */
-export function hasAgents({ catalog }: Service): () => boolean {
-  return () => catalog.root !== undefined
-}
-
 /** Sets of scopes whose lists are kept. */
 const MAX_VIEWS = 64
 

@@ -1,7 +1,7 @@
 /** The paths of AG-UI. */
 import { Later } from '../../kernel/util/later.ts'
 import { describer } from '../../floors/openapi/describer.ts'
-import { runEndpoints } from '../http/routes.ts'
+import { agentEndpoints } from '../../floors/reply/agent-endpoints.ts'
 import type { Endpoint } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Seal } from '../../kernel/wire/seal.ts'
@@ -11,7 +11,7 @@ const describedBy = describer(async () => (await import('./openapi-operations.ts
 
 export function aguiEndpoints(service: Service, seal: Seal): readonly Endpoint[] {
   const described = { describe: describedBy('POST', 'run'), load: runs.load }
-  return runEndpoints(service, 'agui', described, (agent, exchange) => (
+  return agentEndpoints(service, 'agui', described, (agent, exchange) => (
     runs.loaded.answerRun(service, seal, agent, exchange)
   ))
 }

@@ -2,16 +2,15 @@
  * The paths of plain HTTP for queries to an agent or a group, the lists of them, and the conversations with
  * them.
  */
-import { Fault } from '../../kernel/define/fault.ts'
-import { allowed, requireScopes } from '../../kernel/define/principal.ts'
+import { allowed } from '../../kernel/define/principal.ts'
 import { Later } from '../../kernel/util/later.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { describer } from '../../floors/openapi/describer.ts'
-import { endpoint, hasAgents, json, listHandler } from '../../floors/reply/reply.ts'
+import { hasAgents, requireAgent } from '../../floors/reply/agent-endpoints.ts'
+import { endpoint, json, listHandler } from '../../floors/reply/reply.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
-import type { Endpoint, Exchange, Reply } from '../../kernel/http/message/exchange.ts'
+import type { Endpoint } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
-import type { MaybePromise } from '../../kernel/util/thenable.ts'
 
 const queries = new Later(() => import('./query-run.ts'))
 const conversations = new Later(() => import('./conversations.ts'))
@@ -56,20 +55,6 @@ export function queryEndpoints(service: Service, path: string | undefined): read
   ]
 }
 
-/**
- * The paths of a face that runs one agent: that of the main agent, and of each. `name` is their last part.
- * `load` is done before `answer`.
- */
-export function runEndpoints(
-  service: Service, name: string, { describe, load }: Required<Pick<Endpoint, 'describe' | 'load'>>,
-  answer: (agent: Agent | Group, exchange: Exchange) => MaybePromise<Reply>,
-): readonly Endpoint[] {
-  return [`/${name}`, `/agents/{agent}/${name}`].map((path) => endpoint(service, {
-    method: 'POST', path, accepts: [JSON_TYPE], describe, load, isOffered: hasAgents(service),
-    work: (exchange) => answer(requireAgent(service, exchange), exchange),
-  }))
-}
-
 /** The paths of the caller's conversations. Where no credential is asked for, they are not announced. */
 export function conversationEndpoints(service: Service, isKeyed: () => boolean): readonly Endpoint[] {
   const isOffered = hasAgents(service)
@@ -90,21 +75,4 @@ export function conversationEndpoints(service: Service, isKeyed: () => boolean):
 
 function summary({ id, name, description }: Agent | Group): object {
   return { id, name, description }
-}
-
-/**
- * The agent or group of a path, the main one where it names none. Throws `Fault('not-found')`, and
- * `Fault('forbidden')` where the caller lacks a scope.
- */
-export function requireAgent({ catalog }: Service, { params, origin }: Exchange): Agent | Group {
-  const id = params.get('agent')
-  const agent = id === undefined ? catalog.root : catalog.runnable(id)
-  if (agent === undefined) {
-    const named = `There is no agent '${id}' here; GET /agents lists those there are`
-    const unnamed = catalog.tools.length === 0 ? 'There is no agent here; GET / lists what there is'
-      : 'There is no agent here, but tools: GET /tools lists them, and POST /tools/<name> calls one'
-    throw new Fault('not-found', id === undefined ? unnamed : named)
-  }
-  requireScopes(origin, agent.scopes)
-  return agent
 }

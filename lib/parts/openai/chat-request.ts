@@ -7,7 +7,7 @@
 import { isGiven, isRecord } from '../../kernel/define/content.ts'
 import { wrongBody, wrongMember } from '../../floors/chat/members.ts'
 import { decodeMessages } from '../../floors/chat/messages.ts'
-import { MAX_STOP_LENGTH, MAX_STOPS } from '../../floors/reply/chat-stop.ts'
+import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
 import { decodeTools } from './chat-tools.ts'
 import { blockOfPart, isTextPart } from './content-parts.ts'
 import { decodeFormat } from './output-format.ts'

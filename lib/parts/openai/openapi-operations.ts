@@ -2,7 +2,7 @@
 import {
   body, described, failures, listOf, objectOf, operation, optionsOf, requestBody, TEXT,
 } from '../../floors/openapi/openapi.ts'
-import { MAX_STOP_LENGTH, MAX_STOPS } from '../../floors/reply/chat-stop.ts'
+import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
 import {
   idempotencyParameter, KEY_IS_RUNNING, KEY_OF_ANOTHER, runProblems, wholeOrEventsBody,
 } from '../../floors/reply/openapi-runs.ts'

@@ -1,8 +1,8 @@
 /** The paths for the chat of the AI SDK. */
 import { Later } from '../../kernel/util/later.ts'
 import { describer } from '../../floors/openapi/describer.ts'
-import { requireAgent, runEndpoints } from '../http/routes.ts'
-import { endpoint, hasAgents } from '../../floors/reply/reply.ts'
+import { agentEndpoints, hasAgents, requireAgent } from '../../floors/reply/agent-endpoints.ts'
+import { endpoint } from '../../floors/reply/reply.ts'
 import type { Endpoint } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Chats } from './chats.ts'
@@ -21,7 +21,7 @@ export function uiRoutes(service: Service): UiRoutes {
   let made: Chats | undefined
   const chats = (): Chats => made ??= new module.loaded.Chats(service)
   const described = { describe: describedBy('POST', 'chat'), load: module.load }
-  const posts = runEndpoints(service, 'ui-stream', described, (agent, exchange) => (
+  const posts = agentEndpoints(service, 'ui-stream', described, (agent, exchange) => (
     chats().answer(agent, exchange)
   ))
   const streams = posts.flatMap(({ path }) => (['GET', 'DELETE'] as const).map((method) => endpoint(service, {

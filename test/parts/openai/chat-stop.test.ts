@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
   MAX_STOP_LENGTH, MAX_STOPS, SEARCHED_AT_ONCE, StoppingText,
-} from '../../../lib/floors/reply/chat-stop.ts'
+} from '../../../lib/parts/openai/chat-stop.ts'
 
 const cases: readonly (readonly [what: string, stops: readonly string[], said: string, told: string])[] = [
   ['no sequence', [], 'One two.', 'One two.'],
