@@ -6,6 +6,7 @@ import { agui } from '../parts/agui/part.ts'
 import { docs } from '../parts/docs/part.ts'
 import { http } from '../parts/http/part.ts'
 import { mcp } from '../parts/mcp/part.ts'
+import { mcpTasks } from '../parts/mcp-tasks/part.ts'
 import { metrics } from '../parts/metrics/part.ts'
 import { oauth } from '../parts/oauth/part.ts'
 import { openai } from '../parts/openai/part.ts'
@@ -18,6 +19,7 @@ import type { KernelOptions } from '../kernel/server/options.ts'
 import type { Part } from '../kernel/server/part.ts'
 import type { KernelServer, KernelStatus } from '../kernel/server/server.ts'
 import type { PushStatus } from '../parts/a2a/push/push-delivery.ts'
+import type { McpExtension } from '../parts/mcp/methods/extension.ts'
 import type { ProtocolName, ServerOptions } from './options.ts'
 
 /** What a server does and holds at one moment. Bytes are bytes; counts are of what is open or kept now. */
@@ -48,6 +50,11 @@ export function createServer(options: object): TriportServer {
   return kernelServer(kernelOptionsOf(options)) as TriportServer
 }
 
+/** What MCP has besides itself. */
+export function mcpExtensions(): readonly McpExtension[] {
+  return [mcpTasks()]
+}
+
 /** The options of the kernel: with the parts that these name. Throws `TypeError` for a mistake in them. */
 export function kernelOptionsOf(options: ServerOptions): KernelOptions {
   checkOptions({ ...options })
@@ -62,7 +69,7 @@ export function kernelOptionsOf(options: ServerOptions): KernelOptions {
     docs(),
     isMeasured === true && metrics(),
     ...protocols.includes('http') ? [http({ path }), openai(), agui(), uiStream()] : [],
-    protocols.includes('mcp') && mcp({ instructions, ...ofMcp }),
+    protocols.includes('mcp') && mcp({ instructions, ...ofMcp }, mcpExtensions()),
     protocols.includes('a2a') && (protocol === 'all' ? whereItCan(a2a(ofA2a)) : a2a(ofA2a)),
     oauth(),
   ]

@@ -2,8 +2,8 @@
 import { frameworks } from '../adapters/frameworks.ts'
 import { normalizeDefinitions } from '../kernel/define/normalize-definitions.ts'
 import { show } from '../kernel/define/validate.ts'
-import { McpContext } from '../parts/mcp/request/context.ts'
-import { kernelOptionsOf } from './create-server.ts'
+import { McpServer } from '../parts/mcp/methods/methods.ts'
+import { kernelOptionsOf, mcpExtensions } from './create-server.ts'
 import { claimStdout } from '../floors/lines/claim-stdout.ts'
 import { endOnSignals } from './launch.ts'
 import { requireSecondOptions, serverOptions } from './options.ts'
@@ -76,7 +76,7 @@ export async function serveStdio(
     service.log('warning', `One client on standard input and output needs no ${names}; leave that out`)
   }
   const mcp = isAcp ? undefined
-    : new McpContext(service, { instructions: options.instructions, ...options.mcp }, seal)
+    : new McpServer(service, { instructions: options.instructions, ...options.mcp }, seal, mcpExtensions())
   // Claimed before anything is waited for: the author may write at once.
   const claimed = output === undefined || output === process.stdout ? claimStdout() : output
   // Nor may a client that leaves meanwhile end the process.

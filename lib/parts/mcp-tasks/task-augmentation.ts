@@ -23,6 +23,7 @@ import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Ability } from '../../kernel/define/question.ts'
 import type { RemoteTasks } from '../../floors/tasks/remote-tasks.ts'
 import type { ListedTask, RunningTask, Task } from '../../floors/tasks/task.ts'
+import type { Quota } from '../../kernel/util/quota.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
 import type { McpContext } from '../mcp/request/context.ts'
 import type { McpRequest } from '../mcp/request/request.ts'
@@ -194,16 +195,16 @@ function requireOpen({ status: { state } }: Task): void {
   if (isTerminal(state)) throw new Fault('invalid', `The task has ended already: it is ${statuses[state]}`)
 }
 
-/** `tasks/result`: waits for the task's end, and answers as its call would have. */
-export function resultOfAugmented(request: McpRequest): MaybePromise<object> {
+/** `tasks/result`: waits for the task's end, and answers as its call would have. `waiting`: all that wait. */
+export function resultOfAugmented(waiting: Quota, request: McpRequest): MaybePromise<object> {
   return onTask(request, (task) => (
-    isTerminal(task.status.state) ? finalResult(request, task) : wait(request, task)
+    isTerminal(task.status.state) ? finalResult(request, task) : wait(waiting, request, task)
   )) as MaybePromise<object>
 }
 
-function wait(request: McpRequest, task: Task): Promise<object> {
+function wait(waiting: Quota, request: McpRequest, task: Task): Promise<object> {
   const { id } = task
-  const { mcp: { waiting, service }, origin } = request
+  const { mcp: { service }, origin } = request
   // Nothing runs for it, but the client may cancel it like a call.
   const call = openCall(request)
   if (!waiting.take(call, 1)) {

@@ -9,11 +9,11 @@ export const TASKS = 'io.modelcontextprotocol/tasks'
 
 /**
  * Whether the client wants the call as a task. Throws `Fault('unsupported')` where the tool never is one, or
- * the client must want one.
+ * the client must want one. `isOffered`: the server has the capability.
  */
-export function wantsTask({ mcp, params }: McpRequest, tool: Tool): boolean {
+export function wantsTask({ params }: McpRequest, tool: Tool, isOffered: boolean): boolean {
   // A server without the capability ignores the parameter.
-  const isWanted = params['task'] !== undefined && mcp.offersTasks
+  const isWanted = params['task'] !== undefined && isOffered
   if (isWanted && tool.task === 'forbidden') {
     const why = `The tool ${tool.name} does not run as a task; call it without params.task`
     throw new Fault('unsupported', why)

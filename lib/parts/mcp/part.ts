@@ -1,9 +1,10 @@
 /** MCP over HTTP: all revisions, and the older transport with two paths. */
 import { mcpRoutes } from './transport/routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
+import type { McpExtension } from './methods/extension.ts'
 import type { McpOptions } from './request/context.ts'
 
-export function mcp(options: McpOptions = {}): Part {
+export function mcp(options: McpOptions = {}, extensions: readonly McpExtension[] = []): Part {
   return {
     name: 'mcp',
     protocol: 'mcp',
@@ -11,7 +12,7 @@ export function mcp(options: McpOptions = {}): Part {
     open(kernel) {
       const { auth, takesKeys } = kernel.credentials
       const setup = { ...options, auth, takesKeys }
-      const { endpoints, status, closeIdle, close } = mcpRoutes(kernel, setup, kernel.seal)
+      const { endpoints, status, closeIdle, close } = mcpRoutes(kernel, setup, kernel.seal, extensions)
       return {
         endpoints,
         status: () => ({ mcp: status() }),

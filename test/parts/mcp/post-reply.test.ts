@@ -1,41 +1,40 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Timers } from '../../../lib/kernel/util/timers.ts'
-import { others } from '../../../lib/parts/mcp/methods/tools-call.ts'
+import { listen } from '../../../lib/parts/mcp/methods/listen.ts'
 import { anonymousPeer } from '../../../lib/parts/mcp/transport/choose.ts'
 import { formsOf, PostReply } from '../../../lib/parts/mcp/transport/post-reply.ts'
 import { revisionByName } from '../../../lib/parts/mcp/protocol/revisions.ts'
 import { standingTime } from '../../fixtures/time.ts'
 import type { Origin } from '../../../lib/kernel/define/call.ts'
 import type { Reply, Sink } from '../../../lib/kernel/http/message/exchange.ts'
-import type { McpContext } from '../../../lib/parts/mcp/request/context.ts'
+import type { McpMethod } from '../../../lib/parts/mcp/methods/extension.ts'
+import type { McpServer } from '../../../lib/parts/mcp/methods/methods.ts'
 
 interface Asked { readonly accept?: string; readonly batch?: number; readonly heartbeatMs?: number }
 
 const origin = { principal: { id: 'ann', scopes: [] }, onDisconnect: () => {} } as unknown as Origin
-// What is called here is there already, so nothing is waited for.
-await others.load()
-
 const unending = new Promise<never>(() => {})
 
 /** Replies to requests that never end by themselves. `course` is what happens while the last one is begun. */
 function make(
   { accept, batch, heartbeatMs = Infinity }: Asked = {}, course: (reply: PostReply) => void = () => {},
-  method = 'tasks/get', onLeave = (): void => {},
+  method = 'resources/read', onLeave = (): void => {},
 ): PostReply {
-  const extensions = { 'io.modelcontextprotocol/tasks': {} }
-  const bare = anonymousPeer(revisionByName.get('2026-07-28')!)
-  const peer = { ...bare, abilities: { ...bare.abilities, extensions } }
+  const peer = anonymousPeer(revisionByName.get('2026-07-28')!)
   let left = batch ?? 1
-  const get = (): Promise<never> => {
+  const read = (): Promise<never> => {
     if (--left === 0) course(reply)
     return unending
   }
+  const methods = new Map<string, McpMethod>([
+    ['resources/read', { run: read }], ['subscriptions/listen', { run: listen.bind(undefined, []) }],
+  ])
   const mcp = {
-    service: { tasks: { get }, timers: new Timers(), limits: { heartbeatMs, maxResultBytes: 1_000 } },
-    offers: () => true, stampOf: () => ({}), notifications: { add: () => onLeave },
-  } as unknown as McpContext
-  const params = { taskId: 't', notifications: {} }
+    service: { timers: new Timers(), limits: { heartbeatMs, maxResultBytes: 1_000 } },
+    methods, stampOf: () => ({}), notifications: { add: () => onLeave },
+  } as unknown as McpServer
+  const params = { notifications: {} }
   const message = { kind: 'request', id: 1, method, params } as const
   const messages = Array.from({ length: batch ?? 0 }, () => message)
   const reply = new PostReply(mcp, peer, formsOf(accept)!, batch === undefined ? message : messages)

@@ -1,26 +1,25 @@
 /**
  * `subscriptions/listen`: acknowledges what it will notify the client of, and goes on until the client leaves
- * or the server ends it. Spec: MCP 2026-07-28, Subscriptions; SEP-2663, `notifications/tasks`.
+ * or the server ends it. Spec: MCP 2026-07-28, Subscriptions.
  */
 import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { requireScopes } from '../../../kernel/define/principal.ts'
 import { locateResource } from '../../../kernel/run/located-resource.ts'
 import { isName, MAX_NAME_BYTES } from '../../../kernel/wire/bounded.ts'
+import { isPromised } from '../../../kernel/util/thenable.ts'
 import { formatJson, isStrings } from '../../../kernel/wire/json.ts'
 import { formatNotification, formatResult } from '../../../kernel/wire/jsonrpc.ts'
 import { normalAddress } from '../../../kernel/wire/uri.ts'
 import { META } from '../protocol/revisions.ts'
 import { MAX_ADDRESSES_BYTES, MAX_SUBSCRIPTIONS } from '../session/session.ts'
-import { shapeOf } from '../../mcp-tasks/task-extension.ts'
-import { isOurs, observeTask } from '../../mcp-tasks/mcp-task.ts'
-import { requireTasks } from '../../mcp-tasks/wanted-task.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Subscriber, ListName } from '../session/notifications.ts'
 import type { McpRequest } from '../request/request.ts'
-import type { Task } from '../../../floors/tasks/task.ts'
+import type { Follow, Followed } from './extension.ts'
 
 /** The method. It sends its answer itself, at its end. */
-export function listen(request: McpRequest): undefined | Promise<undefined> {
+export function listen(follows: readonly Follow[], request: McpRequest): MaybePromise<undefined> {
   const { notifications } = request.params
   if (!isRecord(notifications)) throw new Fault('invalid', 'params.notifications must be an object')
   const honoured: Record<string, unknown> = {}
@@ -36,18 +35,20 @@ export function listen(request: McpRequest): undefined | Promise<undefined> {
   }
   const uris = urisIn(request, notifications['resourceSubscriptions'])
   if (uris !== undefined && offers(request, 'resources')) honoured['resourceSubscriptions'] = uris
-  const taskIds = taskIdsIn(request, notifications['taskIds'])
-  const begin = (tasks?: readonly Task[]): undefined => {
-    if (tasks !== undefined) honoured['taskIds'] = tasks.map(({ id }) => id)
-    subscribe(request, lists, new Set(uris?.map(normalAddress)), honoured, tasks ?? [])
+  const begin = (all: readonly (Followed | undefined)[]): undefined => {
+    const followed = all.filter((one) => one !== undefined)
+    for (const { member, ids } of followed) honoured[member] = ids
+    subscribe(request, lists, new Set(uris?.map(normalAddress)), honoured, followed)
   }
-  return taskIds === undefined ? begin() : tasksOf(request, taskIds).then(begin)
+  const wanted = follows.map((follow) => follow(request, notifications))
+  const known = wanted.flatMap((one) => isPromised(one) ? [] : [one])
+  return known.length === wanted.length ? begin(known) : Promise.all(wanted).then(begin)
 }
 
-/** `tasks`: those whose changes the client listens to. */
+/** `followed`: what the client listens to besides lists and resources. */
 function subscribe(
   request: McpRequest, lists: Subscriber['lists'], uris: Subscriber['uris'],
-  honoured: Readonly<Record<string, unknown>>, tasks: readonly Task[],
+  honoured: Readonly<Record<string, unknown>>, followed: readonly Followed[],
 ): void {
   const { mcp, channel, id, origin, stamp } = request
   if (request.isGone) return channel.abandon()
@@ -62,7 +63,7 @@ function subscribe(
   const subscriber: Subscriber = {
     lists,
     uris,
-    taskIds: tasks.map((task) => task.id),
+    followed: followed.flatMap(({ ids }) => ids),
     owner: origin.principal.id,
     // They may change while it listens.
     get scopes() { return origin.principal.scopes },
@@ -85,24 +86,10 @@ function subscribe(
     channel.abandon()
   }
   subscriber.notify('notifications/subscriptions/acknowledged', { notifications: honoured })
-  const notifyTask = (task: Task, isGone: boolean): void => {
-    if (isGone || isOver) return
-    let shape
-    try {
-      shape = shapeOf(request, task)
-    } catch {
-      // Its question is one that this client cannot be asked; the client that began it can.
-      return
-    }
-    subscriber.notify('notifications/tasks', shape)
+  const notify: Subscriber['notify'] = (method, params) => {
+    if (!isOver) subscriber.notify(method, params)
   }
-  for (const task of tasks) stops.push(observeTask(mcp.service, task, notifyTask))
-}
-
-/** The wanted tasks that are the client's own, in whichever process they run. */
-async function tasksOf(request: McpRequest, wanted: readonly string[]): Promise<readonly Task[]> {
-  const { mcp: { service: { tasks } }, origin: { principal } } = request
-  return (await Promise.all(wanted.map((id) => tasks.get(principal.id, id)))).filter(isOurs)
+  for (const { follow } of followed) stops.push(follow(notify))
 }
 
 function offers({ mcp }: McpRequest, list: ListName): boolean {
@@ -126,15 +113,4 @@ function urisIn({ mcp, origin }: McpRequest, value: unknown): readonly string[] 
     requireScopes(origin, locateResource(mcp.service.catalog, uri)?.scopes ?? [])
   }
   return value
-}
-
-/** The ids in `notifications.taskIds`; undefined where there are none. */
-function taskIdsIn(request: McpRequest, value: unknown): readonly string[] | undefined {
-  if (value === undefined) return undefined
-  requireTasks(request)
-  if (!Array.isArray(value) || value.length > MAX_SUBSCRIPTIONS || !value.every(isName)) {
-    const rule = `must be at most ${MAX_SUBSCRIPTIONS} strings of ${MAX_NAME_BYTES} bytes`
-    throw new Fault('invalid', `params.notifications.taskIds ${rule}`)
-  }
-  return [...new Set(value)]
 }

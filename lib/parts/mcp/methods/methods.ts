@@ -4,105 +4,102 @@ import { Fault } from '../../../kernel/define/fault.ts'
 import { isSeverity } from '../../../kernel/define/log.ts'
 import { requireScopes } from '../../../kernel/define/principal.ts'
 import { locateResource } from '../../../kernel/run/located-resource.ts'
+import { Later } from '../../../kernel/util/later.ts'
 import { isPromised } from '../../../kernel/util/thenable.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import {
   formatError, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
 } from '../../../kernel/wire/jsonrpc.ts'
 import { normalAddress } from '../../../kernel/wire/uri.ts'
-import { cacheHints, page } from '../request/lists.ts'
+import { McpContext } from '../request/context.ts'
+import { cacheHints, listItems, page, toolPage } from '../request/lists.ts'
 import { McpRequest, nameParam } from '../request/request.ts'
 import { subscribed } from '../session/session-migration.ts'
 import { pick } from '../protocol/shape.ts'
-import { TASKS } from '../../mcp-tasks/wanted-task.ts'
-import { callToolMethod, others } from './tools-call.ts'
+import { lateMethod } from './extension.ts'
+import { callToolMethod } from './tools-call.ts'
 import { APPS, decodeAbilities, decodeClient, hasMeta } from '../protocol/client.ts'
 import { META, newestNegotiated, revisionByName, revisions } from '../protocol/revisions.ts'
-import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Offering } from '../../../kernel/define/catalog.ts'
 import type { ResponseChannel, Peer, Handshake, Session } from '../session/session.ts'
-import type { McpContext } from '../request/context.ts'
+import type { Service } from '../../../kernel/run/service.ts'
+import type { Seal } from '../../../kernel/wire/seal.ts'
+import type { McpSetup } from '../request/context.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { OtherMethod } from './other-methods.ts'
+import type { McpExtension, McpMethod, McpResult, OpenExtension } from './extension.ts'
 import type { StateChange } from '../session/session-migration.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
-/** A result, its JSON text, or nothing where the method answers by itself. */
-type Result = MaybePromise<object | string | undefined>
-
-interface Method {
-  run(request: McpRequest): Result
-  /** The member of the params that the Mcp-Name header repeats. */
-  readonly namedBy?: string
-  /**
-   * What the server must offer, so that what is advertised and what works agree. Left out: nothing. Clients
-   * ask for the lists of every server, and take an unknown method for a broken one: these are empty.
-   */
-  readonly feature?: Offering | 'tasks' | 'skills'
-  /** It answers with a stream only. */
-  readonly isStream?: boolean
-}
-
 const SKILLS = `${META}skills`
+
+const others = new Later(() => import('./other-methods.ts'))
+
+/** Whatever a server is asked for besides its tools. */
+function other(name: OtherMethod): McpMethod['run'] {
+  return lateMethod(others, ({ otherMethods }) => otherMethods[name])
+}
 
 const empty = '{}'
 const noParams: Readonly<Record<string, unknown>> = Object.freeze({})
 
-const methods: ReadonlyMap<string, Method> = new Map<string, Method>([
-  ['ping', { run: () => empty }],
-  ['server/discover', { run: discover }],
-  ['tools/list', { run: (request) => page(request, 'tools') }],
-  ['tools/call', { run: callToolMethod, namedBy: 'name' }],
-  ['resources/list', { run: (request) => page(request, 'resources') }],
-  ['resources/templates/list', { run: (request) => page(request, 'resourceTemplates') }],
-  ['resources/read', { run: other('read'), namedBy: 'uri', feature: 'resource' }],
-  ['resources/subscribe', { run: subscribe, feature: 'resource' }],
-  ['resources/unsubscribe', { run: unsubscribe, feature: 'resource' }],
-  ['resources/directory/read', { run: other('readDirectory'), feature: 'skills' }],
-  ['skills/list', { run: (request) => page(request, 'skills'), feature: 'skills' }],
-  ['skills/get', { run: other('getSkill'), feature: 'skills' }],
-  ['prompts/list', { run: (request) => page(request, 'prompts') }],
-  ['prompts/get', { run: other('prompt'), namedBy: 'name', feature: 'prompt' }],
-  ['completion/complete', { run: other('completion'), feature: 'completion' }],
-  ['logging/setLevel', { run: setLevel }],
-  ['subscriptions/listen', { run: other('listen'), isStream: true }],
-  ['tasks/get', { run: other('getTask'), namedBy: 'taskId', feature: 'tasks' }],
-  ['tasks/result', { run: other('resultOfTask'), feature: 'tasks' }],
-  ['tasks/list', { run: other('listTasks'), feature: 'tasks' }],
-  ['tasks/update', { run: other('updateTask'), namedBy: 'taskId', feature: 'tasks' }],
-  ['tasks/cancel', { run: other('cancelTask'), namedBy: 'taskId', feature: 'tasks' }],
-])
+/** What all MCP requests of one server share, and the methods that they call. */
+export class McpServer extends McpContext {
+  readonly methods: ReadonlyMap<string, McpMethod>
+  readonly extensions: readonly OpenExtension[]
 
-/** Runs a method of those that are loaded when one is first called. */
-function other(name: OtherMethod): Method['run'] {
-  return (request) => {
-    const loading = others.load()
-    if (loading === undefined) return others.loaded.otherMethods[name](request)
-    return loading.then(() => {
-      const result = others.loaded.otherMethods[name](request)
-      if (isPromised(result)) request.wait()
-      return result
-    })
+  /** Throws `TypeError` for tools that cannot be served. */
+  constructor(service: Service, options: McpSetup, seal: Seal, extensions: readonly McpExtension[]) {
+    super(service, options, seal)
+    this.extensions = extensions.map((open) => open(this))
+    this.methods = new Map(Object.entries(methodsOf(this)))
   }
 }
 
-export function namedBy(method: string): string | undefined {
-  return methods.get(method)?.namedBy
+function methodsOf(mcp: McpServer): Readonly<Record<string, McpMethod>> {
+  const { service: { catalog, skillSet }, extensions } = mcp
+  const views = extensions.flatMap(({ tools }) => tools ?? [])
+  const runners = extensions.flatMap(({ calls }) => calls ?? [])
+  const follows = extensions.flatMap(({ follow }) => follow ?? [])
+  const isOffered = (what: Offering) => (): boolean => catalog.offers(what)
+  const hasSkills = (): boolean => skillSet.skills.length > 0
+  const hasResources = isOffered('resource')
+  return {
+    'ping': { run: () => empty },
+    'server/discover': { run: discover.bind(undefined, mcp) },
+    'tools/list': { run: toolPage.bind(undefined, views) },
+    'tools/call': { run: callToolMethod.bind(undefined, runners), namedBy: 'name' },
+    'resources/list': { run: list('resources') },
+    'resources/templates/list': { run: list('resourceTemplates') },
+    'resources/read': { run: other('read'), namedBy: 'uri', isOffered: hasResources },
+    'resources/subscribe': { run: subscribe, isOffered: hasResources },
+    'resources/unsubscribe': { run: unsubscribe, isOffered: hasResources },
+    'resources/directory/read': { run: other('readDirectory'), isOffered: hasSkills },
+    'skills/list': { run: list('skills'), isOffered: hasSkills },
+    'skills/get': { run: other('getSkill'), isOffered: hasSkills },
+    'prompts/list': { run: list('prompts') },
+    'prompts/get': { run: other('prompt'), namedBy: 'name', isOffered: isOffered('prompt') },
+    'completion/complete': { run: other('completion'), isOffered: isOffered('completion') },
+    'logging/setLevel': { run: setLevel },
+    'subscriptions/listen': {
+      run: lateMethod(others, ({ listen }) => listen.bind(undefined, follows)), isStream: true,
+    },
+    ...Object.assign({}, ...extensions.map(({ methods }) => methods)),
+  }
 }
 
-export function isStreamed(method: string): boolean {
-  return methods.get(method)?.isStream === true
+function list(name: keyof typeof listItems): McpMethod['run'] {
+  return (request) => page(request, name, listItems[name])
 }
 
 /** Answers one request, now or later. Never throws. The request is returned for a disconnect to cancel. */
 export function dispatch(
-  mcp: McpContext, message: RequestMessage, peer: Peer, origin: Origin, channel: ResponseChannel,
+  mcp: McpServer, message: RequestMessage, peer: Peer, origin: Origin, channel: ResponseChannel,
 ): McpRequest | undefined {
   const { id, method: name } = message
-  const known = peer.revision.methods.has(name) ? methods.get(name) : undefined
-  const isOffered = known?.feature === undefined || mcp.offers(known.feature)
-  const method = isOffered ? known : undefined
+  const known = peer.revision.methods.has(name) ? mcp.methods.get(name) : undefined
+  const method = known?.isOffered?.() === false ? undefined : known
   if (method === undefined) {
     const error = rpcError(METHOD_NOT_FOUND, `There is no method '${name}' in ${peer.revision.name} here`)
     channel.finish(formatError(id, error), peer.revision.unknownMethodStatus)
@@ -142,7 +139,7 @@ function checkMetadata(metadata: unknown, maxBytes: number): void {
   throw new Fault('invalid', `params._meta.progressToken ${rule}`)
 }
 
-function subscribe(request: McpRequest): Result {
+function subscribe(request: McpRequest): McpResult {
   const uri = normalAddress(nameParam(request, 'uri'))
   const { mcp, origin, peer: { session } } = request
   if (session === undefined) {
@@ -154,19 +151,19 @@ function subscribe(request: McpRequest): Result {
   return kept(request, subscribed(uri, scopes))
 }
 
-function unsubscribe(request: McpRequest): Result {
+function unsubscribe(request: McpRequest): McpResult {
   const uri = normalAddress(nameParam(request, 'uri'))
   request.peer.session?.unsubscribe(uri)
   return kept(request, subscribed(uri, undefined))
 }
 
 /** Answers when other processes know what has changed in the session. */
-function kept({ mcp: { migration }, peer: { session } }: McpRequest, change: StateChange): Result {
+function kept({ mcp: { migration }, peer: { session } }: McpRequest, change: StateChange): McpResult {
   if (migration === undefined || session === undefined) return empty
   return migration.keep(session, change).then(() => empty)
 }
 
-function setLevel(request: McpRequest): Result {
+function setLevel(request: McpRequest): McpResult {
   const { level } = request.params
   if (!isSeverity(level)) {
     throw new Fault('invalid', 'params.level must be a severity, from debug to emergency')
@@ -195,7 +192,7 @@ export function decodeInitialize(params: unknown): Handshake | string {
 }
 
 /** Answers `initialize` where a connection is the session, or where there is none, and so no stream. */
-export function initialize(mcp: McpContext, { id, params }: RequestMessage, session?: Session): string {
+export function initialize(mcp: McpServer, { id, params }: RequestMessage, session?: Session): string {
   const handshake = decodeInitialize(params)
   if (typeof handshake === 'string') return formatError(id, rpcError(INVALID_PARAMS, handshake))
   session?.settle(handshake)
@@ -203,7 +200,7 @@ export function initialize(mcp: McpContext, { id, params }: RequestMessage, sess
 }
 
 /** The JSON text of the result of `initialize`, made once until the catalog changes. */
-export function initializeText(mcp: McpContext, revision: Revision, hasStreams: boolean): string {
+export function initializeText(mcp: McpServer, revision: Revision, hasStreams: boolean): string {
   const key = hasStreams ? `initialize ${revision.name}` : `initialize ${revision.name} without streams`
   let text = mcp.texts.get(key)
   if (text === undefined) {
@@ -219,8 +216,8 @@ export function initializeText(mcp: McpContext, revision: Revision, hasStreams: 
 }
 
 /** `server/discover`. */
-export function discover(request: McpRequest): object {
-  const { mcp, peer } = request
+function discover(mcp: McpServer, request: McpRequest): object {
+  const { peer } = request
   return {
     supportedVersions: revisions.map(({ name }) => name),
     capabilities: capabilitiesOf(mcp, peer.revision, true),
@@ -230,8 +227,9 @@ export function discover(request: McpRequest): object {
 }
 
 /** The server's capabilities for a revision. `hasStreams`: the client can be notified of changes. */
-function capabilitiesOf(mcp: McpContext, revision: Revision, hasStreams: boolean): object {
-  const { catalog } = mcp.service
+function capabilitiesOf(mcp: McpServer, revision: Revision, hasStreams: boolean): object {
+  const { catalog, skillSet } = mcp.service
+  const hasSkills = skillSet.skills.length > 0
   const listChanged = hasStreams ? { listChanged: true } : {}
   const resources = hasStreams ? { subscribe: true, listChanged: true } : {}
   const all: Readonly<Record<string, object | undefined>> = {
@@ -240,15 +238,16 @@ function capabilitiesOf(mcp: McpContext, revision: Revision, hasStreams: boolean
     prompts: catalog.offers('prompt') ? listChanged : undefined,
     logging: {},
     completions: catalog.offers('completion') ? {} : undefined,
-    tasks: mcp.offersTasks ? { list: {}, cancel: {}, requests: { tools: { call: {} } } } : undefined,
+    ...Object.assign({}, ...mcp.extensions.map((one) => one.capabilities?.())),
   }
   const offered = Object.entries(all).filter(([name, value]) => (
     value !== undefined && revision.capabilities.has(name)
   ))
   const extensions = {
     ...mcp.offersApps && hasMeta(revision) && { [APPS]: {} },
-    ...mcp.offers('skills') && revision.methods.has('skills/list') && { [SKILLS]: { directoryRead: true } },
-    ...mcp.options.extensions, ...revision.tasks === 'extension' && mcp.offersTasks && { [TASKS]: {} },
+    ...hasSkills && revision.methods.has('skills/list') && { [SKILLS]: { directoryRead: true } },
+    ...Object.assign({}, ...mcp.extensions.map((one) => one.settings?.(revision))),
+    ...mcp.options.extensions,
   }
   return {
     ...Object.fromEntries(offered), ...Object.keys(extensions).length > 0 && { extensions },

@@ -1,5 +1,5 @@
 /**
- * Methods beside those of tools, and tools that run as tasks: loaded when the first of these is called.
+ * Methods beside those of tools: loaded when the first of these is called.
  * Spec of skills: https://modelcontextprotocol.io/seps/2640-skills-extension.
  */
 import { isRecord } from '../../../kernel/define/content.ts'
@@ -14,25 +14,16 @@ import { openCall } from '../request/call-channel.ts'
 import { cacheHints, pageOf } from '../request/lists.ts'
 import { nameParam } from '../request/request.ts'
 import { pick, promptResult } from '../protocol/shape.ts'
-import {
-  cancelAugmented, getAugmented, listAugmented, resultOfAugmented,
-} from '../../mcp-tasks/task-augmentation.ts'
-import { cancelTask, getTask, updateTask } from '../../mcp-tasks/task-extension.ts'
-import { listen } from './listen.ts'
-import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Item } from '../request/lists.ts'
 import type { McpRequest } from '../request/request.ts'
+import type { McpMethod, McpResult } from './extension.ts'
 
-export { keptRequestOf } from '../../mcp-tasks/mcp-task.ts'
-export { rerunAugmented, runAugmented, serveTaskQuestions } from '../../mcp-tasks/task-augmentation.ts'
-export { rerunTaskable, runTaskable } from '../../mcp-tasks/task-extension.ts'
+export { listen } from './listen.ts'
 
-type Result = MaybePromise<object | string | undefined>
-type Run = (request: McpRequest) => Result
 
 const FOLDER_TYPE = 'inode/directory'
 
-function read(request: McpRequest): Result {
+function read(request: McpRequest): McpResult {
   const uri = nameParam(request, 'uri')
   const { mcp, peer } = request
   const call = openCall(request, ['resources/read', uri])
@@ -55,7 +46,7 @@ function read(request: McpRequest): Result {
 }
 
 /** `skills/get` */
-function getSkill(request: McpRequest): Result {
+function getSkill(request: McpRequest): McpResult {
   const uri = nameParam(request, 'uri')
   const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
   const skill = allowed(principal, skillSet.skills).find((one) => normalUri(one.uri) === normalUri(uri))
@@ -66,7 +57,7 @@ function getSkill(request: McpRequest): Result {
 }
 
 /** `resources/directory/read`: what lies directly in a folder. */
-function readDirectory(request: McpRequest): Result {
+function readDirectory(request: McpRequest): McpResult {
   const uri = nameParam(request, 'uri')
   const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
   const { files, folders } = skillSet
@@ -86,7 +77,7 @@ function readDirectory(request: McpRequest): Result {
   throw new Fault('invalid', `${sentenceWithin(uri)} is no folder of a skill here`)
 }
 
-function prompt(request: McpRequest): Result {
+function prompt(request: McpRequest): McpResult {
   const name = nameParam(request, 'name')
   const { mcp, params: { arguments: args = {} }, peer: { revision, session } } = request
   const call = openCall(request, ['prompts/get', name, args])
@@ -94,23 +85,14 @@ function prompt(request: McpRequest): Result {
   return andThen(result, (prompt) => promptResult(prompt, revision))
 }
 
-function completion(request: McpRequest): Result {
+function completion(request: McpRequest): McpResult {
   const { mcp, params: { ref, argument, context }, peer: { session } } = request
   const result = complete(mcp.service, ref, argument, context, openCall(request), session?.workload)
   return andThen(result, (completion) => ({ completion }))
 }
 
-function byGeneration(augmentation: Run, extension: Run): Run {
-  return (request) => request.peer.revision.tasks === 'extension' ? extension(request) : augmentation(request)
-}
+export type OtherMethod = 'read' | 'readDirectory' | 'getSkill' | 'prompt' | 'completion'
 
-export type OtherMethod = 'read' | 'readDirectory' | 'getSkill' | 'prompt' | 'completion' | 'listen'
-  | 'getTask' | 'resultOfTask' | 'listTasks' | 'updateTask' | 'cancelTask'
-
-export const otherMethods: Readonly<Record<OtherMethod, Run>> = {
-  read, readDirectory, getSkill, prompt, completion, listen, updateTask,
-  getTask: byGeneration(getAugmented, getTask),
-  resultOfTask: resultOfAugmented,
-  listTasks: listAugmented,
-  cancelTask: byGeneration(cancelAugmented, cancelTask),
+export const otherMethods: Readonly<Record<OtherMethod, McpMethod['run']>> = {
+  read, readDirectory, getSkill, prompt, completion,
 }

@@ -1,82 +1,48 @@
-/** `tools/call`: finds the tool, and answers with its result, with questions, or with a task. */
+/** `tools/call`: finds the tool, and answers with its result, with questions, or as an extension does. */
 import { callTool } from '../../../kernel/run/call-tool.ts'
 import { warnOfData } from '../../../kernel/run/service.ts'
 import { isRecord, text } from '../../../kernel/define/content.ts'
 import { usageMeta } from '../../../kernel/define/event.ts'
 import { asFault, Fault, publicMessage } from '../../../kernel/define/fault.ts'
-import { isInterrupted } from '../../../floors/tasks/task.ts'
-import { Later } from '../../../kernel/util/later.ts'
 import { isThenable } from '../../../kernel/util/thenable.ts'
 import { quote } from '../../../kernel/wire/json.ts'
 import { openCall } from '../request/call-channel.ts'
 import { nameParam } from '../request/request.ts'
 import { toolResult } from '../protocol/shape.ts'
-import { mayBecomeTask, wantsTask } from '../../mcp-tasks/wanted-task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { FaultKind } from '../../../kernel/define/fault.ts'
 import type { LiveCall } from '../../../kernel/define/live-call.ts'
-import type { Task } from '../../../floors/tasks/task.ts'
-import type { TaskRunner } from '../../../floors/tasks/task-recovery.ts'
 import type { Tool, ToolResult } from '../../../kernel/define/tool.ts'
-import type { McpContext } from '../request/context.ts'
-import type { KeptRequest } from '../../mcp-tasks/mcp-task.ts'
 import type { McpRequest } from '../request/request.ts'
-
-/** Whatever a server is asked for besides its tools. */
-export const others: Later<typeof import('./other-methods.ts')> =
-  new Later(() => import('./other-methods.ts'))
+import type { McpResult, ToolCallRunner } from './extension.ts'
 
 /** Faults that no model can mend are errors of the protocol; all others a model must be able to read. */
 const protocolErrors: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'forbidden', 'busy', 'cancelled'])
 
-export function callToolMethod(request: McpRequest): MaybePromise<object | string | undefined> {
-  const { mcp, params: { arguments: args = {} }, peer } = request
+export function callToolMethod(runners: readonly ToolCallRunner[], request: McpRequest): McpResult {
+  const { mcp, params: { arguments: args = {} } } = request
   const name = nameParam(request, 'name')
   if (!isRecord(args)) throw new Fault('invalid', 'params.arguments must be an object')
   const tool = mcp.tools.named(name)
   if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
-  const subject = ['tools/call', name, args]
-  const { tasks } = peer.revision
-  if (tasks === 'augmentation' && wantsTask(request, tool)) {
-    return others.use(({ runAugmented }) => (
-      runAugmented(request, tool, (call) => run(request, tool, args, call, asItIs))
-    ))
-  }
-  if (tasks === 'extension' && mayBecomeTask(request, tool)) {
-    return others.use(({ runTaskable }) => (
-      runTaskable(request, tool, subject, (call) => run(request, tool, args, call, asItIs), encode)
-    ))
-  }
-  return run(request, tool, args, openCall(request, subject), encode)
+  for (const runner of runners) if (runner.takes(request, tool)) return runner.run(request, tool, args)
+  return run(request, tool, args, openCall(request, subjectOf(tool, args)), encodeToolResult)
 }
 
-/** Runs MCP tasks again. After `others.load`. */
-export function mcpRunner(mcp: McpContext): TaskRunner {
-  const { keptRequestOf, rerunAugmented, rerunTaskable } = others.loaded
-  const keptOf = (task: Task): readonly [KeptRequest, Tool] | undefined => {
-    const request = keptRequestOf(mcp, task)
-    const tool = mcp.tools.named(task.runnable.name)
-    return request && tool && tool.task !== 'forbidden' ? [request, tool] : undefined
-  }
-  return {
-    serves(task) {
-      const kept = keptOf(task)
-      return kept !== undefined && (isInterrupted(task.status.state) || kept[1].recover === 'rerun')
-    },
-    run(task) {
-      const kept = keptOf(task)
-      if (kept === undefined) return
-      const [request, tool] = kept
-      const { args } = request
-      const work = (call: LiveCall): MaybePromise<ToolResult> => run(request, tool, args, call, asItIs)
-      if (request.peer.revision.tasks === 'augmentation') return rerunAugmented(request, tool, task, work)
-      rerunTaskable(request, tool, ['tools/call', tool.name, args], task, work)
-    },
-  }
+/** What a call of a tool in rounds is bound to. */
+export function subjectOf(tool: Tool, args: unknown): readonly unknown[] {
+  return ['tools/call', tool.name, args]
+}
+
+/** Runs a tool; its failure is a result too, where it is no error of the protocol. */
+export function runCalledTool(
+  request: McpRequest, tool: Tool, args: unknown, call: LiveCall,
+): MaybePromise<ToolResult> {
+  return run(request, tool, args, call, asItIs)
 }
 
 /** A result as JSON text. One that is no JSON is a failure of the tool. */
-function encode(request: McpRequest, tool: Tool, result: ToolResult): string {
+export function encodeToolResult(request: McpRequest, tool: Tool, result: ToolResult): string {
   const lone = loneText(result)
   if (lone !== undefined) {
     const { mcp, peer: { revision } } = request

@@ -1,6 +1,5 @@
 /** Definitions and results in the shape of one revision: its members, its content blocks, its values. */
 import { isRecord, text } from '../../../kernel/define/content.ts'
-import { metaWithUi } from '../../apps/tool-ui.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import type { Content } from '../../../kernel/define/content.ts'
 import type { PromptResult } from '../../../kernel/define/prompt.ts'
@@ -20,18 +19,17 @@ export function pick(
 
 /**
  * A tool of `tools/list`. `hasExtensions`: `_meta` is shown in every revision, since MCP Apps need it.
- * `hasPages`: it names the tool's page.
+ * `more`: members that it has here besides its own, or in their place.
  */
 export function toolDescriptor(
-  tool: Tool, row: Revision, hasExtensions: boolean, hasPages: boolean,
+  tool: Tool, row: Revision, hasExtensions: boolean, more: Readonly<Record<string, unknown>> = {},
 ): object {
-  const { input, output, task, ...rest } = tool
+  const { input, output, ...rest } = tool
   const hasOutput = output !== undefined && row.structured !== 'never'
   const outputSchema = hasOutput ? wrappedSchema(output.json, row) : undefined
   const description = rest.description || undefined
-  const execution = task === 'forbidden' ? undefined : { taskSupport: task }
-  const _meta = hasPages ? metaWithUi(tool) : tool._meta
-  const source = { ...rest, inputSchema: input.json, outputSchema, description, execution, _meta }
+  const source = { ...rest, inputSchema: input.json, outputSchema, description, ...more }
+  const { _meta } = source
   const shown = pick('tool', source, row)
   return hasExtensions && _meta !== undefined ? { ...shown, _meta } : shown
 }

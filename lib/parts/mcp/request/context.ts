@@ -8,9 +8,7 @@ import { Sessions } from '../session/session.ts'
 import { pick } from '../protocol/shape.ts'
 import { toolTable } from '../protocol/tools.ts'
 import { BoundedMap } from '../../../kernel/util/bounded-map.ts'
-import { Quota } from '../../../kernel/util/quota.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import type { Offering } from '../../../kernel/define/catalog.ts'
 import type { Icon } from '../../../kernel/define/validate.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { Authorization } from '../../../kernel/http/access/auth.ts'
@@ -68,15 +66,11 @@ export class McpContext {
   readonly migration: SessionMigration | undefined
   /** JSON texts of lists; emptied when the catalog changes. */
   readonly texts: BoundedMap<string> = new BoundedMap(MAX_TEXTS, ({ length }) => length)
-  /** Requests that wait for the end of a task: each is a stream after a while. */
-  readonly waiting: Quota
   readonly #stamps = new Map<Revision, Stamp>()
   /** Only written here. */
   tools: ToolTable
   /** Whether the log has it that a client names an older revision in the header than in the body. */
   saysOlderHeader = false
-  /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. Only written here. */
-  offersTasks = false
   /** Whether there is a tool with a page, or was. Only written here. */
   offersApps = false
 
@@ -86,7 +80,6 @@ export class McpContext {
     this.seal = seal
     this.replay = new ReplayBudget(service.limits.maxReplayBytes)
     this.sessions = new Sessions(service.limits, this.replay, service.shared?.cluster.id)
-    this.waiting = new Quota('requests that wait for tasks', service.limits.maxStreams)
     this.tools = toolTable(service)
     this.#noteOffers()
     service.catalog.onCheck(() => { toolTable(service) })
@@ -137,13 +130,7 @@ export class McpContext {
     return stamp
   }
 
-  offers(feature: Offering | 'tasks' | 'skills'): boolean {
-    if (feature === 'skills') return this.service.skillSet.skills.length > 0
-    return feature === 'tasks' ? this.offersTasks : this.service.catalog.offers(feature)
-  }
-
   #noteOffers(): void {
-    this.offersTasks ||= this.tools.listed.some(({ task }) => task !== 'forbidden')
     this.offersApps ||= this.tools.listed.some(({ ui }) => ui !== undefined)
   }
 

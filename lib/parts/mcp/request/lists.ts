@@ -6,33 +6,37 @@
 import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { skillEntry } from '../../skills/skill.ts'
-import { isForModels } from '../../apps/tool-ui.ts'
+import { isForModels, metaWithUi } from '../../apps/tool-ui.ts'
 import { allowed } from '../../../kernel/define/principal.ts'
 import { readableResources } from '../../../kernel/run/located-resource.ts'
 import { isName } from '../../../kernel/wire/bounded.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { showsPages } from '../protocol/client.ts'
 import { pick, toolDescriptor } from '../protocol/shape.ts'
+import type { Tool } from '../../../kernel/define/tool.ts'
 import type { McpRequest } from './request.ts'
 import type { Peer } from '../session/session.ts'
 
 export interface Item { readonly name: string; readonly shown: object }
 
-type List = 'tools' | 'resources' | 'resourceTemplates' | 'prompts' | 'skills'
+/** How clients see tools. */
+export interface ToolsView {
+  /** Names what makes two clients of one revision see different tools. Left out: nothing does. */
+  viewOf?(peer: Peer): string
+  /** Members that the client sees besides, or in the place of others; undefined: it sees no such tool. */
+  shown(tool: Tool, peer: Peer): Readonly<Record<string, unknown>> | undefined
+}
+
+type List = 'resources' | 'resourceTemplates' | 'prompts' | 'skills'
 
 const PAGE_SIZE = 1_000
 const PURPOSE = 'mcp cursor'
 const CURSOR_MS = 365 * 24 * 60 * 60_000
 
-const itemsOf: Readonly<Record<List, (request: McpRequest) => readonly Item[]>> = {
-  tools({ mcp, origin, peer }) {
-    const hasPages = showsPages(peer)
-    // Only a host with pages knows that some tools are not for its model.
-    return allowed(origin.principal, mcp.tools.listed).filter((tool) => hasPages || isForModels(tool))
-      .map((tool) => (
-        { name: tool.name, shown: toolDescriptor(tool, peer.revision, hasExtensions(peer), hasPages) }
-      ))
-  },
+type Items = (request: McpRequest) => readonly Item[]
+
+/** What is listed besides tools. */
+export const listItems: Readonly<Record<List, Items>> = {
   resources: ({ mcp: { service: { catalog } }, origin, peer: { revision } }) => (
     readableResources(catalog, origin.principal).map((resource) => (
       { name: resource.uri, shown: pick('resource', { ...resource }, revision) }
@@ -60,16 +64,38 @@ function hasExtensions({ abilities }: Peer): boolean {
   return false
 }
 
-/** The JSON text of the page of `params.cursor`. Throws `Fault('invalid')` for a foreign cursor. */
-export function page(request: McpRequest, member: List): string {
+/** The same of `tools/list`. */
+export function toolPage(views: readonly ToolsView[], request: McpRequest): string {
+  const { peer } = request
+  let view = String(hasExtensions(peer)) + String(showsPages(peer))
+  for (const one of views) if (one.viewOf !== undefined) view += ` ${one.viewOf(peer)}`
+  return page(request, 'tools', toolItems.bind(undefined, views), view)
+}
+
+function toolItems(views: readonly ToolsView[], { mcp, origin, peer }: McpRequest): readonly Item[] {
+  const hasPages = showsPages(peer)
+  return allowed(origin.principal, mcp.tools.listed).flatMap((tool) => {
+    // Only a host with pages knows that some tools are not for its model.
+    if (!hasPages && !isForModels(tool)) return []
+    const members = views.map((view) => view.shown(tool, peer))
+    if (members.includes(undefined)) return []
+    const more = Object.assign(hasPages ? { _meta: metaWithUi(tool) } : {}, ...members)
+    return [{ name: tool.name, shown: toolDescriptor(tool, peer.revision, hasExtensions(peer), more) }]
+  })
+}
+
+/**
+ * The JSON text of the page of `params.cursor`. `view`: of which of several lists. Throws `Fault('invalid')`
+ * for a foreign cursor.
+ */
+export function page(request: McpRequest, member: string, items: Items, view: string = ''): string {
   const { mcp, params, origin, peer } = request
   const { cursor } = params
-  if (cursor !== undefined) return pageOf(request, member, itemsOf[member](request))
-  const view = mcp.service.catalog.viewOf(origin.principal)
-  const key = `${member} ${peer.revision.name} ${hasExtensions(peer)} ${showsPages(peer)} ${view}`
+  if (cursor !== undefined) return pageOf(request, member, items(request))
+  const key = `${member} ${peer.revision.name} ${view} ${mcp.service.catalog.viewOf(origin.principal)}`
   let text = mcp.texts.get(key)
   if (text === undefined) {
-    text = pageOf(request, member, itemsOf[member](request))
+    text = pageOf(request, member, items(request))
     mcp.texts.set(key, text)
   }
   return text

@@ -24,8 +24,8 @@ export interface Subscriber {
   readonly lists: ReadonlySet<ListName>
   readonly owner: string
   readonly uris: ReadonlySet<string>
-  /** Tasks that it observes itself; they are counted like addresses. */
-  readonly taskIds: readonly string[]
+  /** What it follows besides, by itself; counted like addresses. */
+  readonly followed: readonly string[]
   readonly scopes: readonly string[]
   notify(method: string, params: object): void
   /** Ends the subscription in its own form. */
@@ -52,7 +52,7 @@ export class Notifications {
   /** Adds a subscriber; the returned function removes it. Throws `Fault('busy')` where there is no room. */
   add(subscriber: Subscriber): () => void {
     const lease = new PlainLease(subscriber.owner)
-    watch(this.#sessions.watched, lease, [...subscriber.uris, ...subscriber.taskIds])
+    watch(this.#sessions.watched, lease, [...subscriber.uris, ...subscriber.followed])
     this.#subscribers.set(subscriber, lease)
     return () => this.#remove(subscriber)
   }

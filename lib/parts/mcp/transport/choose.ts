@@ -10,12 +10,11 @@ import { decodeHeaderValue } from '../../../kernel/wire/base64.ts'
 import { INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../../../kernel/wire/jsonrpc.ts'
 import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { decodeAbilities, decodeClient, unable } from '../protocol/client.ts'
-import { namedBy } from '../methods/methods.ts'
 import { paramFault } from '../protocol/tools.ts'
 import { assumed, isModernMethod, META, modern, revisionByName, revisions } from '../protocol/revisions.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'
 import type { RpcError } from '../../../kernel/wire/jsonrpc.ts'
-import type { McpContext } from '../request/context.ts'
+import type { McpServer } from '../methods/methods.ts'
 import type { Peer } from '../session/session.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
@@ -29,7 +28,7 @@ export interface Refused { readonly status: number; readonly error: RpcError }
 export interface Claim { readonly method: string | undefined; readonly params: unknown }
 
 /** Whether a message is of a modern revision, by its body or by its headers. */
-export function isModern(mcp: McpContext, { method, params }: Claim, exchange: Exchange): boolean {
+export function isModern(mcp: McpServer, { method, params }: Claim, exchange: Exchange): boolean {
   if (metaOf(params)?.[VERSION] !== undefined) return true
   if (method === 'initialize') return false
   if (revisionByName.get(exchange.head.mcpProtocolVersion)?.opening === 'each-request') return true
@@ -88,7 +87,7 @@ function isOlder(header: string | undefined, version: string): boolean {
  * The same over HTTP, where the headers must agree with the body. Behind a header that names an older
  * revision none is missed that it does not have.
  */
-export function modernHttpPeer(mcp: McpContext, claim: Claim, exchange: Exchange): Peer | Refused {
+export function modernHttpPeer(mcp: McpServer, claim: Claim, exchange: Exchange): Peer | Refused {
   const { method, params } = claim
   const { mcpProtocolVersion, mcpMethod } = exchange.head
   const peer = modernPeer(claim, { value: mcpProtocolVersion })
@@ -96,14 +95,14 @@ export function modernHttpPeer(mcp: McpContext, claim: Claim, exchange: Exchange
   const isLax = mcpProtocolVersion !== peer.revision.name
   if (isLax) sayOlderHeader(mcp, mcpProtocolVersion, peer.revision)
   if (mcpMethod !== method && !(isLax && mcpMethod === undefined)) return mismatch('Mcp-Method', mcpMethod)
-  const nameFault = nameMismatch(method, params, exchange, isLax)
+  const nameFault = nameMismatch(mcp, claim, exchange, isLax)
   if (nameFault !== undefined) return nameFault
   if (method !== 'tools/call' || !isRecord(params)) return peer
   const header = paramFault(mcp.tools.named(params['name']), params['arguments'], exchange, isLax)
   return header === undefined ? peer : mismatch(header, exchange.header(header.toLowerCase()))
 }
 
-function sayOlderHeader(mcp: McpContext, header: string | undefined, { name }: Revision): void {
+function sayOlderHeader(mcp: McpServer, header: string | undefined, { name }: Revision): void {
   if (mcp.saysOlderHeader) return
   mcp.saysOlderHeader = true
   const why = `MCP-Protocol-Version says ${header} where the body is of ${name}; the body counts`
@@ -111,9 +110,9 @@ function sayOlderHeader(mcp: McpContext, header: string | undefined, { name }: R
 }
 
 function nameMismatch(
-  method: string | undefined, params: unknown, exchange: Exchange, isLax: boolean,
+  mcp: McpServer, { method = '', params }: Claim, exchange: Exchange, isLax: boolean,
 ): Refused | undefined {
-  const member = namedBy(method ?? '')
+  const member = mcp.methods.get(method)?.namedBy
   const name = member === undefined || !isRecord(params) ? undefined : params[member]
   // Where the body has no name, the method refuses it with a better message.
   if (typeof name !== 'string') return undefined
@@ -148,7 +147,7 @@ export function anonymousPeer(revision: Revision): Peer {
 }
 
 /** The peer of a legacy request: its session, or an anonymous client. */
-export function legacyPeer(mcp: McpContext, exchange: Exchange): Peer | Refused {
+export function legacyPeer(mcp: McpServer, exchange: Exchange): Peer | Refused {
   const { mcpProtocolVersion } = exchange.head
   const sessionId = mcp.sessionIdOf(exchange)
   const named = mcpProtocolVersion === undefined ? assumed : revisionByName.get(mcpProtocolVersion)

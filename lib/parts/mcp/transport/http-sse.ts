@@ -22,12 +22,12 @@ import { oldest } from '../protocol/revisions.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange, Overuse, Reply, Sink } from '../../../kernel/http/message/exchange.ts'
 import type { RpcMessage } from '../../../kernel/wire/jsonrpc.ts'
-import type { McpContext } from '../request/context.ts'
+import type { McpServer } from '../methods/methods.ts'
 import type { StreamReader } from '../session/replay.ts'
 import type { Outlet, ResponseChannel, Session } from '../session/session.ts'
 
 /** `GET /sse`: a session that lives as long as its stream. */
-export function openLegacySse(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+export function openLegacySse(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply> {
   if (acceptance(exchange.head.accept, EVENT_STREAM) === 0) {
     return invalid(406, `Accept must allow ${EVENT_STREAM}`)
   }
@@ -38,7 +38,7 @@ export function openLegacySse(mcp: McpContext, exchange: Exchange): Reply | Prom
   return andThen(exchange.take('initialize', 1), (overuse) => begin(mcp, exchange, overuse))
 }
 
-function begin(mcp: McpContext, exchange: Exchange, overuse: Overuse | undefined): Reply {
+function begin(mcp: McpServer, exchange: Exchange, overuse: Overuse | undefined): Reply {
   if (overuse !== undefined) return overLimit(overuse)
   // Whatever can fail is read before a session begins.
   const path = `${exchange.basePath}/messages/`
@@ -81,7 +81,7 @@ class LegacySseStream implements Outlet, ResponseChannel {
   end(): void { this.#sink.end(FAREWELL) }
 }
 
-export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+export function postMessage(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply> {
   const { limits } = mcp.service
   const { body, origin } = exchange
   const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
@@ -104,7 +104,7 @@ export function postMessage(mcp: McpContext, exchange: Exchange): Reply | Promis
 }
 
 /** Takes what other processes get for the streams that are here. */
-export function serveLegacySse(mcp: McpContext): void {
+export function serveLegacySse(mcp: McpServer): void {
   const { limits } = mcp.service
   mcp.migration?.onLegacySsePost((id, origin, body) => {
     const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
@@ -116,7 +116,7 @@ export function serveLegacySse(mcp: McpContext): void {
 
 /** Takes what was posted for the session of a stream that is here, in whichever process. */
 function take(
-  mcp: McpContext, id: string, origin: Origin, posted: RpcMessage | readonly RpcMessage[],
+  mcp: McpServer, id: string, origin: Origin, posted: RpcMessage | readonly RpcMessage[],
 ): Reply {
   if (mcp.options.sessions === 'none') {
     return invalid(404, 'This server keeps no sessions; leave session_id out: the reply has the answer')
@@ -169,7 +169,7 @@ function sessionIdIn(query: string): string | undefined {
 }
 
 /** Without a session the answer is the body of the response; nothing is needed first. */
-function answerInBody(mcp: McpContext, exchange: Exchange, message: RpcMessage): Reply | Promise<Reply> {
+function answerInBody(mcp: McpServer, exchange: Exchange, message: RpcMessage): Reply | Promise<Reply> {
   if (message.kind !== 'request') return { status: 202 }
   if (message.method === 'initialize') {
     return andThen(exchange.take('initialize', 1), (overuse): Reply => (

@@ -13,7 +13,7 @@ import { withinBytes } from './batch.ts'
 import type { Timed } from '../../../kernel/util/timers.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Dismissal, Reply } from '../../../kernel/http/message/exchange.ts'
-import type { McpContext } from '../request/context.ts'
+import type { McpServer } from '../methods/methods.ts'
 import type { McpRequest } from '../request/request.ts'
 import type { ReplayStream } from '../session/replay.ts'
 import type { RequestMessage } from '../session/messages.ts'
@@ -40,7 +40,7 @@ export class PostReply implements ResponseChannel, Timed {
   previous: Timed | undefined
   next: Timed | undefined
   dueAtMs = 0
-  readonly #mcp: McpContext
+  readonly #mcp: McpServer
   readonly #peer: Peer
   readonly #forms: Forms
   /** A list where the body was one: then the JSON form of the answer is a list too. */
@@ -59,7 +59,7 @@ export class PostReply implements ResponseChannel, Timed {
   #origin: Origin | undefined
 
   constructor(
-    mcp: McpContext, peer: Peer, forms: Forms, requests: RequestMessage | readonly RequestMessage[],
+    mcp: McpServer, peer: Peer, forms: Forms, requests: RequestMessage | readonly RequestMessage[],
   ) {
     this.#mcp = mcp
     this.#peer = peer

@@ -2,17 +2,17 @@ import { Later } from '../../../kernel/util/later.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { problemReply } from '../../../kernel/wire/problem.ts'
 import { challenge, metadataEndpoints } from '../protocol/authorization.ts'
-import { McpContext } from '../request/context.ts'
+import { McpServer } from '../methods/methods.ts'
 import { refuseHttp } from '../protocol/replies.ts'
 import { get, post, remove, withSession } from './streamable-http.ts'
 import { openLegacySse, postMessage, serveLegacySse } from './http-sse.ts'
 import { handOver, serveResumes } from './resume.ts'
-import { mcpRunner, others } from '../methods/tools-call.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { Endpoint } from '../../../kernel/http/message/exchange.ts'
 import type { DocumentPart } from '../../../floors/openapi/openapi.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { McpSetup } from '../request/context.ts'
+import type { McpExtension } from '../methods/extension.ts'
 import type { ServerCards } from '../request/server-card.ts'
 
 export interface McpRoutes {
@@ -56,24 +56,14 @@ function cardEndpoints(service: Service, options: McpSetup): readonly Endpoint[]
   ]
 }
 
-/** Answers for the tasks of processes that share the store. */
-async function takeOverTasks(mcp: McpContext): Promise<void> {
-  const { log, shared } = mcp.service
-  try {
-    await others.load()
-    others.loaded.serveTaskQuestions(mcp)
-    shared?.recovery.register('mcp', mcpRunner(mcp))
-  } catch (cause) {
-    log('error', 'Tasks of MCP cannot be taken over: a file of the package cannot be loaded', { cause })
-  }
-}
-
 /** Makes the endpoints. Throws `TypeError` where two tools would have one name. */
-export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpRoutes {
-  const mcp = new McpContext(service, options, seal)
+export function mcpRoutes(
+  service: Service, options: McpSetup, seal: Seal, extensions: readonly McpExtension[],
+): McpRoutes {
+  const mcp = new McpServer(service, options, seal, extensions)
   serveLegacySse(mcp)
   serveResumes(mcp)
-  if (service.shared !== undefined) void takeOverTasks(mcp)
+  if (service.shared !== undefined) for (const one of mcp.extensions) void one.takeOver?.()
   const writeUnread = handOver(mcp)
   const { auth } = options
   const challengeOf = auth && ((isGiven: boolean): string => (

@@ -16,7 +16,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { LineClient, LineProtocol, LineServer } from '../../../floors/lines/line-server.ts'
 import type { RpcMessage } from '../../../kernel/wire/jsonrpc.ts'
 import type { LineKind } from '../../../floors/lines/line-outlet.ts'
-import type { McpContext } from '../request/context.ts'
+import type { McpServer } from '../methods/methods.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Peer, Session } from '../session/session.ts'
 import type { McpRequest } from '../request/request.ts'
@@ -29,7 +29,7 @@ function beginning(method: string): string {
   return formatNotification(method).slice(0, -2)
 }
 
-export function serveMcp(mcp: McpContext, input: Readable, output: Writable): LineServer {
+export function serveMcp(mcp: McpServer, input: Readable, output: Writable): LineServer {
   const { service } = mcp
   return serveLines(service, input, output, (client) => new McpLines(mcp, client))
 }
@@ -45,14 +45,14 @@ const CHARACTER_BYTES = 2
 type Respond = (text: string | undefined) => void
 
 class McpLines implements LineProtocol {
-  readonly #mcp: McpContext
+  readonly #mcp: McpServer
   readonly #client: LineClient
   readonly #session: Session
   /** Requests without an answer so far, by id. */
   readonly #open = new Map<unknown, OpenRequest>()
   readonly #bytes: Quota
 
-  constructor(mcp: McpContext, client: LineClient) {
+  constructor(mcp: McpServer, client: LineClient) {
     this.#mcp = mcp
     this.#client = client
     this.#bytes = new Quota('bytes of open requests', mcp.service.limits.maxCallsBytes)

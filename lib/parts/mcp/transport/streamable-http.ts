@@ -12,7 +12,7 @@ import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { EVENT_STREAM } from '../../../kernel/wire/sse.ts'
 import { batchObjection, countBatch, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
 import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
-import { decodeInitialize, initializeText, isStreamed } from '../methods/methods.ts'
+import { decodeInitialize, initializeText } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
 import { formsOf, jsonAlone, PostReply } from './post-reply.ts'
 import { parseEventId } from '../session/replay.ts'
@@ -21,13 +21,13 @@ import { noEvent, positionEvent, resumeFromPeer } from './resume.ts'
 import { revisionByName } from '../protocol/revisions.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange, Overuse, Reply } from '../../../kernel/http/message/exchange.ts'
-import type { McpContext } from '../request/context.ts'
+import type { McpServer } from '../methods/methods.ts'
 import type { RpcMessage } from '../../../kernel/wire/jsonrpc.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Forms } from './post-reply.ts'
 import type { Peer, Session } from '../session/session.ts'
 
-export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+export function post(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply> {
   const forms = formsOf(exchange.head.accept)
   if (forms === undefined) return invalid(406, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`)
   const { limits } = mcp.service
@@ -40,9 +40,9 @@ export function post(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply
 }
 
 function answerBody(
-  mcp: McpContext, exchange: Exchange, value: unknown, forms: Forms,
+  mcp: McpServer, exchange: Exchange, value: unknown, forms: Forms,
 ): Reply | Promise<Reply> {
-  if (Array.isArray(value)) return postBatch(mcp, exchange, value, withRoom(forms, exchange))
+  if (Array.isArray(value)) return postBatch(mcp, exchange, value, withRoom(mcp, forms, exchange))
   const message = readMessage(value, mcp.service.limits.maxNameBytes)
   if (message.kind === 'malformed') return invalid(400, message.why, message.id)
   const claim = message.kind === 'response' ? { method: undefined, params: undefined } : message
@@ -54,25 +54,28 @@ function answerBody(
     if (message.kind === 'notification') return { status: 202 }
     const peer = modernHttpPeer(mcp, message, exchange)
     if ('error' in peer) return errorReply(id, peer.error, peer.status)
-    return new PostReply(mcp, peer, withRoom(forms, exchange, message), message).run(exchange.origin)
+    return new PostReply(mcp, peer, withRoom(mcp, forms, exchange, message), message).run(exchange.origin)
   }
   if (message.kind === 'request' && message.method === 'initialize') return initialize(mcp, exchange, message)
   const peer = legacyPeer(mcp, exchange)
   if ('error' in peer) return errorReply(id, peer.error, peer.status)
   if (message.kind !== 'request') return take(mcp, peer.session, [message])
   if (peer.session?.isRunning(message.id) === true) return duplicate(message.id)
-  return new PostReply(mcp, peer, withRoom(forms, exchange, message), message).run(exchange.origin)
+  return new PostReply(mcp, peer, withRoom(mcp, forms, exchange, message), message).run(exchange.origin)
 }
 
 /** Where there is no room for a stream, a client that reads JSON gets the answer alone, if there is one. */
-function withRoom(forms: Forms, { streamObjection }: Exchange, message?: RequestMessage): Forms {
-  if (streamObjection === undefined || !forms.json || (message && isStreamed(message.method))) return forms
+function withRoom(
+  { methods }: McpServer, forms: Forms, { streamObjection }: Exchange, message?: RequestMessage,
+): Forms {
+  if (streamObjection === undefined || !forms.json) return forms
+  if (message !== undefined && methods.get(message.method)?.isStream === true) return forms
   return jsonAlone
 }
 
 /** Takes what owes no answer, here or in the process that it is for. */
 function take(
-  mcp: McpContext, session: Session | undefined, messages: readonly RpcMessage[],
+  mcp: McpServer, session: Session | undefined, messages: readonly RpcMessage[],
 ): Reply | Promise<Reply> {
   let passed: Promise<void> | undefined
   for (const message of messages) {
@@ -83,14 +86,14 @@ function take(
   return passed === undefined ? { status: 202 } : passed.then(() => ({ status: 202 }), unavailable)
 }
 
-function initialize(mcp: McpContext, exchange: Exchange, message: RequestMessage): Reply | Promise<Reply> {
+function initialize(mcp: McpServer, exchange: Exchange, message: RequestMessage): Reply | Promise<Reply> {
   const overuse = exchange.take('initialize', 1)
   return isThenable(overuse) ? overuse.then((later) => begin(mcp, exchange, message, later))
     : begin(mcp, exchange, message, overuse)
 }
 
 function begin(
-  mcp: McpContext, exchange: Exchange, { id, params }: RequestMessage, overuse: Overuse | undefined,
+  mcp: McpServer, exchange: Exchange, { id, params }: RequestMessage, overuse: Overuse | undefined,
 ): Reply {
   if (overuse !== undefined) return overLimit(overuse, id)
   const sessionId = mcp.sessionIdOf(exchange)
@@ -115,7 +118,7 @@ function begin(
 
 /** An array of messages, for the one revision that has them. */
 function postBatch(
-  mcp: McpContext, exchange: Exchange, values: readonly unknown[], forms: Forms,
+  mcp: McpServer, exchange: Exchange, values: readonly unknown[], forms: Forms,
 ): Reply | Promise<Reply> {
   const messages = readBatch(values, mcp.service.limits)
   if (typeof messages === 'string') return invalid(400, messages)
@@ -130,7 +133,7 @@ function postBatch(
 }
 
 function runBatch(
-  mcp: McpContext, exchange: Exchange, messages: readonly RpcMessage[], peer: Peer, forms: Forms,
+  mcp: McpServer, exchange: Exchange, messages: readonly RpcMessage[], peer: Peer, forms: Forms,
 ): Reply | Promise<Reply> {
   const taken = take(mcp, peer.session, messages.filter((message) => message.kind !== 'request'))
   const requests = requestsIn(messages)
@@ -142,7 +145,7 @@ function runBatch(
 }
 
 /** The session that GET and DELETE are about, or why there is none. */
-function sessionOf(mcp: McpContext, exchange: Exchange): Session | Reply {
+function sessionOf(mcp: McpServer, exchange: Exchange): Session | Reply {
   const isModernOnly = revisionByName.get(exchange.head.mcpProtocolVersion)?.opening === 'each-request'
   if (isModernOnly || mcp.options.sessions === 'none') {
     return invalid(405, 'Only POST is answered here', undefined, ['Allow', 'POST'])
@@ -157,7 +160,7 @@ function sessionOf(mcp: McpContext, exchange: Exchange): Session | Reply {
 
 /** `GET` or `DELETE /mcp`, once the session of the request is here. */
 export function withSession(
-  mcp: McpContext, handle: (mcp: McpContext, exchange: Exchange) => Reply | Promise<Reply>,
+  mcp: McpServer, handle: (mcp: McpServer, exchange: Exchange) => Reply | Promise<Reply>,
   exchange: Exchange,
 ): Reply | Promise<Reply> {
   const adopted = mcp.migration?.adopt(mcp.sessionIdOf(exchange), exchange)
@@ -166,7 +169,7 @@ export function withSession(
 }
 
 /** `GET /mcp`: the stream of a session, or the rest of one that was interrupted. */
-export function get(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+export function get(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply> {
   if (acceptance(exchange.head.accept, EVENT_STREAM) === 0) {
     return invalid(406, `Accept must allow ${EVENT_STREAM}`)
   }
@@ -180,7 +183,7 @@ export function get(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply>
 }
 
 function resume(
-  mcp: McpContext, session: Session, lastEventId: string, origin: Origin,
+  mcp: McpServer, session: Session, lastEventId: string, origin: Origin,
 ): Reply | Promise<Reply> {
   const event = parseEventId(lastEventId)
   if (event === undefined) return noEvent()
@@ -210,7 +213,7 @@ function openStandalone(session: Session, origin: Origin): Reply {
   return { status: 200, type: EVENT_STREAM, body: stream.source(0, '', origin) }
 }
 
-export function remove(mcp: McpContext, exchange: Exchange): Reply | Promise<Reply> {
+export function remove(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply> {
   const session = sessionOf(mcp, exchange)
   if ('status' in session) return session
   // Another process that does not learn of the end would go on with the session.

@@ -1,0 +1,122 @@
+/**
+ * What comes of a call that may be a task, and the methods of tasks, for both generations; loaded when the
+ * first of these is called.
+ */
+import { Fault } from '../../kernel/define/fault.ts'
+import { isInterrupted } from '../../floors/tasks/task.ts'
+import { isName, MAX_NAME_BYTES } from '../../kernel/wire/bounded.ts'
+import { encodeToolResult, runCalledTool, subjectOf } from '../mcp/methods/tools-call.ts'
+import { MAX_SUBSCRIPTIONS } from '../mcp/session/session.ts'
+import { isOurs, keptRequestOf, observeTask } from './mcp-task.ts'
+import {
+  cancelAugmented, getAugmented, listAugmented, rerunAugmented, resultOfAugmented, runAugmented,
+  serveTaskQuestions,
+} from './task-augmentation.ts'
+import {
+  cancelTask, getTask, rerunTaskable, runTaskable, shapeOf, updateTask,
+} from './task-extension.ts'
+import { requireTasks } from './wanted-task.ts'
+import type { Task } from '../../floors/tasks/task.ts'
+import type { TaskRunner } from '../../floors/tasks/task-recovery.ts'
+import type { Quota } from '../../kernel/util/quota.ts'
+import type { Tool } from '../../kernel/define/tool.ts'
+import type { Followed, McpResult } from '../mcp/methods/extension.ts'
+import type { McpContext } from '../mcp/request/context.ts'
+import type { McpRequest } from '../mcp/request/request.ts'
+import type { KeptRequest } from './mcp-task.ts'
+
+type Run = (request: McpRequest) => McpResult
+
+function byGeneration(augmentation: Run, extension: Run): (waiting: Quota, request: McpRequest) => McpResult {
+  return (_waiting, request) => (
+    request.peer.revision.tasks === 'extension' ? extension(request) : augmentation(request)
+  )
+}
+
+type TaskMethod = 'get' | 'result' | 'list' | 'update' | 'cancel'
+
+/** `waiting`: all requests that wait for the end of a task. */
+export const taskMethods: Readonly<Record<TaskMethod, (waiting: Quota, request: McpRequest) => McpResult>> = {
+  get: byGeneration(getAugmented, getTask),
+  result: resultOfAugmented,
+  list: (_waiting, request) => listAugmented(request),
+  update: (_waiting, request) => updateTask(request),
+  cancel: byGeneration(cancelAugmented, cancelTask),
+}
+
+/** Runs a call of a tool that is to be a task, or may become one. */
+export function runAsTask(
+  request: McpRequest, tool: Tool, args: Readonly<Record<string, unknown>>,
+): McpResult {
+  const work = runCalledTool.bind(undefined, request, tool, args)
+  if (request.peer.revision.tasks === 'augmentation') return runAugmented(request, tool, work)
+  return runTaskable(request, tool, subjectOf(tool, args), work, encodeToolResult)
+}
+
+/** Answers for the tasks of processes that share the store. */
+export function takeOverTasks(mcp: McpContext): void {
+  serveTaskQuestions(mcp)
+  mcp.service.shared?.recovery.register('mcp', mcpRunner(mcp))
+}
+
+/** Runs MCP tasks again. */
+function mcpRunner(mcp: McpContext): TaskRunner {
+  const keptOf = (task: Task): readonly [KeptRequest, Tool] | undefined => {
+    const request = keptRequestOf(mcp, task)
+    const tool = mcp.tools.named(task.runnable.name)
+    return request && tool && tool.task !== 'forbidden' ? [request, tool] : undefined
+  }
+  return {
+    serves(task) {
+      const kept = keptOf(task)
+      return kept !== undefined && (isInterrupted(task.status.state) || kept[1].recover === 'rerun')
+    },
+    run(task) {
+      const kept = keptOf(task)
+      if (kept === undefined) return
+      const [request, tool] = kept
+      const { args } = request
+      const work = runCalledTool.bind(undefined, request, tool, args)
+      if (request.peer.revision.tasks === 'augmentation') return rerunAugmented(request, tool, task, work)
+      rerunTaskable(request, tool, subjectOf(tool, args), task, work)
+    },
+  }
+}
+
+/** Follows those of the tasks that are the client's own, in whichever process they run. */
+export async function followTasks(request: McpRequest, taskIds: unknown): Promise<Followed> {
+  const { mcp: { service }, origin: { principal } } = request
+  const wanted = idsIn(request, taskIds)
+  const tasks = (await Promise.all(wanted.map((id) => service.tasks.get(principal.id, id)))).filter(isOurs)
+  return {
+    member: 'taskIds',
+    ids: tasks.map(({ id }) => id),
+    follow(notify) {
+      const stops = tasks.map((task) => observeTask(service, task, (now, isGone) => {
+        if (!isGone) notifyOf(request, now, notify)
+      }))
+      return () => { for (const stop of stops) stop() }
+    },
+  }
+}
+
+function notifyOf(request: McpRequest, task: Task, notify: (method: string, params: object) => void): void {
+  let shape
+  try {
+    shape = shapeOf(request, task)
+  } catch {
+    // Its question is one that this client cannot be asked; the client that began it can.
+    return
+  }
+  notify('notifications/tasks', shape)
+}
+
+/** The ids in `notifications.taskIds`, each once. */
+function idsIn(request: McpRequest, value: unknown): readonly string[] {
+  requireTasks(request)
+  if (!Array.isArray(value) || value.length > MAX_SUBSCRIPTIONS || !value.every(isName)) {
+    const rule = `must be at most ${MAX_SUBSCRIPTIONS} strings of ${MAX_NAME_BYTES} bytes`
+    throw new Fault('invalid', `params.notifications.taskIds ${rule}`)
+  }
+  return [...new Set(value)]
+}

@@ -1,0 +1,82 @@
+/**
+ * What an extension adds to an MCP server: a part that needs MCP implements it, and `mcp` is given it. MCP
+ * itself knows none of them.
+ */
+import { isPromised } from '../../../kernel/util/thenable.ts'
+import type { Tool } from '../../../kernel/define/tool.ts'
+import type { Later } from '../../../kernel/util/later.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
+import type { McpContext } from '../request/context.ts'
+import type { ToolsView } from '../request/lists.ts'
+import type { McpRequest } from '../request/request.ts'
+import type { Revision } from '../protocol/revisions.ts'
+
+/** A result, its JSON text, or nothing where the method answers by itself. */
+export type McpResult = MaybePromise<object | string | undefined>
+
+/** A method that clients call, in the revisions that have it. */
+export interface McpMethod {
+  readonly run: (request: McpRequest) => McpResult
+  /** The member of the params that the Mcp-Name header repeats. */
+  readonly namedBy?: string
+  /**
+   * Whether the server has what it is about, so that what is advertised and what works agree. Left out: yes.
+   * Clients ask for the lists of every server, and take an unknown method for a broken one: these are empty.
+   */
+  readonly isOffered?: () => boolean
+  /** It answers with a stream only. */
+  readonly isStream?: boolean
+}
+
+/** Calls of tools that an extension runs in a way of its own. */
+export interface ToolCallRunner {
+  /** Whether it runs this one. Throws a `Fault` where the tool cannot be called so. */
+  takes(request: McpRequest, tool: Tool): boolean
+  run(request: McpRequest, tool: Tool, args: Readonly<Record<string, unknown>>): McpResult
+}
+
+/** What a subscription follows besides lists and resources. */
+export interface Followed {
+  /** The member of `notifications` that names it, and what of that the client is notified of. */
+  readonly member: string
+  readonly ids: readonly string[]
+  /** Notifies until the returned function is called. */
+  follow(notify: (method: string, params: object) => void): () => void
+}
+
+export type Follow = (
+  request: McpRequest, notifications: Readonly<Record<string, unknown>>,
+) => MaybePromise<Followed | undefined>
+
+/** An extension on one server. */
+export interface OpenExtension {
+  readonly methods?: Readonly<Record<string, McpMethod>>
+  readonly calls?: ToolCallRunner
+  readonly tools?: ToolsView
+  /** Capabilities by name; a client gets those that its revision has. */
+  capabilities?(): Readonly<Record<string, object>>
+  /** What stands in `capabilities.extensions` for clients of a revision, by name. */
+  settings?(revision: Revision): Readonly<Record<string, object>>
+  /** What the `notifications` of `subscriptions/listen` want of it. Throws or rejects with a `Fault`. */
+  readonly follow?: Follow
+  /** Goes on with what other processes have left that share the store. Called over HTTP alone. */
+  takeOver?(): void | Promise<void>
+}
+
+/** Called when the server is made. Throws `TypeError` for what could not be served. */
+export type McpExtension = (mcp: McpContext) => OpenExtension
+
+/** A method of a module that is loaded when one of its methods is first called. */
+export function lateMethod<T>(
+  module: Later<T>, method: (module: T) => McpMethod['run'],
+): McpMethod['run'] {
+  return (request) => {
+    const loading = module.load()
+    if (loading === undefined) return method(module.loaded)(request)
+    return loading.then(() => {
+      const result = method(module.loaded)(request)
+      if (isPromised(result)) request.wait()
+      return result
+    })
+  }
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
+import { ownTool } from '../../../lib/kernel/define/tool.ts'
+import { kernelServer } from '../../../lib/kernel/server/server.ts'
+import { mcp } from '../../../lib/parts/mcp/part.ts'
+import type { McpExtension } from '../../../lib/parts/mcp/methods/extension.ts'
+
+const META = 'io.modelcontextprotocol/'
+const tools = [
+  ownTool({ name: 'plain', description: 'Says a.', run: () => 'a' }),
+  ownTool({ name: 'long', description: 'Says b.', task: 'required', run: () => 'b' }),
+]
+
+interface Asked { readonly revision?: string; readonly extensions?: object; readonly name?: string }
+
+/** Asks a server of MCP alone, with these extensions. */
+async function ask(
+  extensions: readonly McpExtension[], method: string, params: object = {}, asked: Asked = {},
+): Promise<{ readonly status: number; readonly text: string; readonly body: Record<string, any> }> {
+  const { revision = '2026-07-28', name, extensions: declared = {} } = asked
+  const server = kernelServer({ tools, adapters: noAdapters, parts: [mcp({}, extensions)] })
+  const isModern = revision === '2026-07-28'
+  const _meta = {
+    [`${META}protocolVersion`]: revision, [`${META}clientCapabilities`]: { extensions: declared },
+  }
+  const response = await server.fetch(new Request('http://127.0.0.1/mcp', {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json', 'Accept': 'application/json, text/event-stream',
+      ...method !== 'initialize' && { 'MCP-Protocol-Version': revision },
+      ...isModern && { 'Mcp-Method': method }, ...name !== undefined && { 'Mcp-Name': name },
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0', id: 1, method, params: isModern ? { ...params, _meta } : params,
+    }),
+  }))
+  const text = method === 'subscriptions/listen' ? await firstOf(response) : await response.text()
+  return { status: response.status, text, body: text.startsWith('{') ? JSON.parse(text) : {} }
+}
+
+/** What a stream begins with. */
+async function firstOf({ body }: Response): Promise<string> {
+  const reader = body!.getReader()
+  let text = ''
+  while (!text.includes('changed')) text += Buffer.from((await reader.read()).value ?? []).toString()
+  await reader.cancel()
+  return text
+}
+
+test('MCP alone knows no tasks', async () => {
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    const { body: { error } } = await ask([], 'tasks/get', { taskId: 't' }, { revision, name: 't' })
+    assert.equal(error.code, -32601, revision)
+    const { body: { result: { tools: shown } } } = await ask([], 'tools/list', {}, { revision })
+    assert.deepEqual(shown.map((tool: object) => 'execution' in tool), [false, false], revision)
+    const called = await ask([], 'tools/call', { name: 'long', arguments: {} }, { revision, name: 'long' })
+    assert.equal(called.body['result'].content[0].text, 'b', revision)
+  }
+  const opened = await ask([], 'initialize', { protocolVersion: '2025-11-25' }, { revision: '2025-11-25' })
+  assert.deepEqual(Object.keys(opened.body['result'].capabilities), ['tools', 'logging'])
+})
+
+/** Everything that an extension can have. */
+const everything: McpExtension = () => ({
+  methods: {
+    // Only methods of the revision can be called.
+    'tasks/get': {
+      run: ({ params }) => ({ is: params['taskId'] }), namedBy: 'taskId', isOffered: () => true,
+    },
+    'tasks/cancel': { run: () => ({}), isOffered: () => false },
+    'other/method': { run: () => ({}) },
+  },
+  calls: {
+    takes: (_request, { name }) => name === 'long',
+    run: (_request, { name }, args) => ({ taken: name, args }),
+  },
+  tools: {
+    viewOf: ({ abilities }) => String('hidden' in abilities.extensions),
+    shown: ({ name }, { abilities }) => (
+      name === 'long' && 'hidden' in abilities.extensions ? undefined : { title: `The ${name}` }
+    ),
+  },
+  capabilities: () => ({ tasks: { list: {} } }),
+  settings: ({ name }) => name === '2026-07-28' ? { 'com.example/it': { a: 1 } } : {},
+  follow: async (_request, { taskIds }) => taskIds === undefined ? undefined : {
+    member: 'taskIds', ids: ['t'],
+    follow(notify) {
+      notify('notifications/tasks', { changed: true })
+      return () => {}
+    },
+  },
+})
+
+test('an extension adds methods, where the revision has them and the server offers them', async () => {
+  const got = await ask([everything], 'tasks/get', { taskId: 't' }, { name: 't' })
+  assert.equal(got.body['result'].is, 't')
+  const misnamed = await ask([everything], 'tasks/get', { taskId: 't' }, { name: 'u' })
+  assert.deepEqual([misnamed.status, misnamed.body['error'].data.header], [400, 'Mcp-Name'])
+  for (const method of ['tasks/cancel', 'other/method']) {
+    assert.equal((await ask([everything], method)).body['error'].code, -32601, method)
+  }
+})
+
+test('an extension takes calls of tools, and changes how they are listed', async () => {
+  const call = async (name: string): Promise<any> => (
+    (await ask([everything], 'tools/call', { name, arguments: { a: 1 } }, { name })).body['result']
+  )
+  const { taken, args } = await call('long')
+  assert.deepEqual([taken, args], ['long', { a: 1 }])
+  assert.equal('taken' in await call('plain'), false)
+  for (const [extensions, titles] of [[{}, ['The plain', 'The long']], [{ hidden: {} }, ['The plain']]]) {
+    const { body } = await ask([everything], 'tools/list', {}, { extensions: extensions as object })
+    assert.deepEqual(body['result'].tools.map(({ title }: { title: string }) => title), titles)
+  }
+})
+
+test('its capabilities are declared to the revisions that have them', async () => {
+  const revision = '2025-11-25'
+  const { body: { result: old } } = await ask([everything], 'initialize', { protocolVersion: revision }, {
+    revision,
+  })
+  assert.deepEqual(old.capabilities, { tools: { listChanged: true }, logging: {}, tasks: { list: {} } })
+  const { body: { result: { capabilities } } } = await ask([everything], 'server/discover')
+  assert.equal('tasks' in capabilities, false)
+  assert.deepEqual(capabilities.extensions, { 'com.example/it': { a: 1 } })
+})
+
+test('a subscription follows what an extension follows, behind its acknowledgement', async () => {
+  const { text } = await ask([everything], 'subscriptions/listen', { notifications: { taskIds: ['t', 'u'] } })
+  const [first = '', second = ''] = text.split('\n\n')
+  assert.match(first, /acknowledged.*"taskIds":\["t"\]/)
+  assert.match(second, /notifications\/tasks.*"changed":true/)
+})
