@@ -1,4 +1,5 @@
-/** All frameworks that are known: their agents, tools and answers are taken as if they were ours. */
+/** All frameworks that are known: their agents, tools, answers and schemas are taken as if they were ours. */
+import { schemaForm } from './schemas/schema-form.ts'
 import { adaptAgent, describeUnknown } from './shared/agents.ts'
 import { resultShape } from './shared/results.ts'
 import { toolDefinition } from './shared/tool-definition.ts'
@@ -7,5 +8,5 @@ import type { Adapters } from '../kernel/define/adapters.ts'
 
 export const frameworks: Adapters = Object.freeze({
   agent: adaptAgent, toolKind: foreignToolKind, tool: toolDefinition, describe: describeUnknown,
-  result: resultShape,
+  result: resultShape, schemaForm,
 })

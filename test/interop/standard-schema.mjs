@@ -14,7 +14,9 @@ const [{ z }, valibot, toJson, ark] = await Promise.all(
   ['zod', 'valibot', '@valibot/to-json-schema', 'arktype'].map(load),
 )
 const { createServer, defineTool } = await load('../../dist/index.js')
-const { contract } = await load('../../.test/lib/kernel/schema/standard.js')
+const { contract: contractOf } = await load('../../.test/lib/kernel/schema/standard.js')
+const { schemaForm } = await load('../../.test/lib/adapters/schemas/schema-form.js')
+const contract = (schema, options) => contractOf(schema, { schemaForm, ...options })
 
 /** The same shape in each library: a name, perhaps a number of at least 1, tags. */
 function libraries() {

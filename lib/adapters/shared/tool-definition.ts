@@ -4,6 +4,7 @@ import { Fault } from '../../kernel/define/fault.ts'
 import { annotationChecks, isBareResult, toolChecks } from '../../kernel/define/tool.ts'
 import { isPlain, rejectUnknown } from '../../kernel/define/validate.ts'
 import { contract } from '../../kernel/schema/standard.ts'
+import { schemaForm } from '../schemas/schema-form.ts'
 import { askApproval } from './approval.ts'
 import { adaptTool, looseMembers } from './tools.ts'
 import type { Call } from '../../kernel/define/call.ts'
@@ -58,7 +59,7 @@ function definitionOf(theirs: AdaptedTool, given: object, name: string | undefin
 /** What a library cannot write as JSON Schema is not published: its framework checks the results. */
 function isPublishable(schema: object): boolean {
   try {
-    contract(schema as Schema, { side: 'output' })
+    contract(schema as Schema, { side: 'output', schemaForm })
     return true
   } catch {
     return false

@@ -1,8 +1,11 @@
 /** Schemas of other frameworks' tools as schemas that `defineTool` takes. */
 import { step } from '../../kernel/schema/error.ts'
-import { contract, isStandard } from '../../kernel/schema/standard.ts'
+import { contract, isShape, isStandard } from '../../kernel/schema/standard.ts'
+import { schemaForm } from '../schemas/schema-form.ts'
 import { isLike, readMember } from './shape.ts'
-import type { StandardIssue, StandardResult, StandardSchema } from '../../kernel/schema/standard.ts'
+import type {
+  SchemaForm, StandardIssue, StandardResult, StandardSchema,
+} from '../../kernel/schema/standard.ts'
 
 const vercel = Symbol.for('vercel.ai.schema')
 
@@ -11,12 +14,6 @@ export function isAnySchema(value: unknown): value is object {
   if (isStandard(value) || isOfAiSdk(value)) return true
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   return typeof readMember(value, 'type') === 'string' || typeof readMember(value, 'properties') === 'object'
-}
-
-/** Properties alone, each of them the schema of a library. */
-export function isShape(value: unknown): value is Readonly<Record<string, StandardSchema>> {
-  const parts = typeof value === 'object' && value !== null ? Object.values(value) : []
-  return parts.length > 0 && parts.every(isStandard)
 }
 
 function isOfAiSdk(value: unknown): value is object {
@@ -92,9 +89,10 @@ function objectOf(shape: Readonly<Record<string, StandardSchema>>): StandardSche
     return 'then' in result || result.issues !== undefined
   }
   const required = parts.filter(([, schema]) => isRequired(schema)).map(([name]) => name)
-  const properties = Object.fromEntries(parts.map(([name, schema]) => (
-    [name, contract(schema, { at: `/properties${step(name)}` }).json]
-  )))
+  const properties = Object.fromEntries(parts.map(([name, schema]) => {
+    const formThere: SchemaForm = (...all) => schemaForm(...all, `/properties${step(name)}`)
+    return [name, contract(schema, { schemaForm: formThere }).json]
+  }))
   return standardOf('shape', check, () => ({ type: 'object', properties, required }))
 }
 

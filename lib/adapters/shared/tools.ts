@@ -5,8 +5,8 @@
 import {
   areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, readMember, membersOf, wordIn,
 } from './shape.ts'
-import { isAnySchema, isShape, schemaFrom, unchanged } from './tool-schemas.ts'
-import { isStandard } from '../../kernel/schema/standard.ts'
+import { isAnySchema, schemaFrom, unchanged } from './tool-schemas.ts'
+import { isShape, isStandard } from '../../kernel/schema/standard.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import type { Call } from '../../kernel/define/call.ts'
 import type { Has } from './shape.ts'

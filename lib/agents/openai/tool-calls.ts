@@ -3,6 +3,7 @@
  * tool runs in a call of its own, so that its time limit ends nothing else.
  */
 import { createHash } from 'node:crypto'
+import { frameworks } from '../../adapters/frameworks.ts'
 import { runTool } from '../../kernel/run/call-tool.ts'
 import { show } from '../../kernel/define/validate.ts'
 import { asFault, Fault } from '../../kernel/define/fault.ts'
@@ -58,7 +59,7 @@ export class ToolCalls {
     try {
       requireScopes(this.#call, tool.scopes)
       const call = this.#callOf(`${tool.name} ${formatJson(input)}`)
-      const { limits } = call
+      const { limits } = call.host
       const ms = tool.timeoutMs ?? limits.toolTimeoutMs
       const work = async (): Promise<ToolResult> => runTool({ tool, args: input, call, limits })
       const result = await within(call, ms, this.#call.signal, work)
@@ -106,11 +107,10 @@ export class ToolCalls {
       artifact: (artifact) => call.artifact(artifact),
     })
     inner.history = call.history
-    if (call instanceof LiveCall) {
-      inner.limits = call.limits
-      inner.around = call.around
-      if (hasOutgoing(call)) setOutgoing(inner, outgoingOf(call))
-    }
+    // An author may have made the call; its tools are defined with all frameworks.
+    const { limits, around } = call instanceof LiveCall ? call.host : inner.host
+    inner.host = { limits, around, adapters: frameworks }
+    if (call instanceof LiveCall && hasOutgoing(call)) setOutgoing(inner, outgoingOf(call))
     return inner
   }
 }

@@ -105,7 +105,7 @@ export function timeoutOf(service: Service, agent: Agent | Group): number {
 
 function run(turn: Turn): MaybePromise<Answer> {
   const { service, agent, message: { prompt }, call, emit, listener } = turn
-  if (agent.kind === 'group' || call.around !== undefined) {
+  if (agent.kind === 'group' || call.host.around !== undefined) {
     return finish(turn, runMember(service, agent, prompt, call, emit, listener))
   }
   const output = agent.run(prompt, call)

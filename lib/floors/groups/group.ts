@@ -117,7 +117,8 @@ async function attempt(
   listener: GroupListener | undefined,
 ): Promise<Attempt> {
   try {
-    const own = agent.kind === 'agent' && (listener ?? call.around) !== undefined ? callOf(agent, call) : call
+    const hasOwnCall = agent.kind === 'agent' && (listener ?? call.host.around) !== undefined
+    const own = hasOwnCall ? callOf(agent, call) : call
     const answer = agent.kind === 'group' || listener === undefined
       ? await runMember(service, agent, input, own, emit, listener)
       : await runWithListener(service, agent, input, own, listener)
@@ -150,7 +151,7 @@ export function runMember(
   listener: GroupListener | undefined,
 ): MaybePromise<Answer> {
   const { kind, name } = member
-  const around = aroundOf(call.around, member)
+  const around = aroundOf(call.host.around, member)
   if (around === undefined) return runCode(service, member, input, call, emit, listener)
   return runAround(around, { kind, name, input, call },
     () => runCode(service, member, input, call, emit, listener),

@@ -168,7 +168,7 @@ class KeptEvents implements Sink {
     try {
       this.#call.hold(text.length)
       this.#events += text
-      if (this.#events.length > this.#call.limits.maxResultBytes) this.#events = undefined
+      if (this.#events.length > this.#call.host.limits.maxResultBytes) this.#events = undefined
     } catch {
       // There is no room for it. The client that is here gets it all the same.
       this.#events = undefined

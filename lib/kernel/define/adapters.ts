@@ -1,7 +1,8 @@
 /**
- * How agents, tools and answers that are written for other frameworks are taken: the interface of what knows
- * them by their shape. The kernel knows none of them.
+ * How agents, tools, answers and schemas that are written for other frameworks are taken: the interface of
+ * what knows them by their shape. The kernel knows none of them.
  */
+import type { SchemaForm } from '../schema/standard.ts'
 import type { Later } from '../util/later.ts'
 import type { Call } from './call.ts'
 import type { ContentInput } from './content.ts'
@@ -103,10 +104,12 @@ export interface Adapters {
   describe(thing: object): string | undefined
   /** What a value is, behind another one of its stream; undefined for an author's own. */
   result(value: object, before?: ForeignResult): ForeignResult | undefined
+  /** The JSON Schema of a schema that is none itself, nor writes one that says all of it. */
+  readonly schemaForm: SchemaForm
 }
 
 /** For a server of definitions alone. */
 export const noAdapters: Adapters = Object.freeze({
   agent: () => undefined, toolKind: () => undefined, tool: () => undefined, describe: () => undefined,
-  result: () => undefined,
+  result: () => undefined, schemaForm: () => undefined,
 })

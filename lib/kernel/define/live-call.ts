@@ -6,6 +6,7 @@ import { setMaxListeners } from 'node:events'
 import { isStandard } from '../schema/standard.ts'
 import { formatJson } from '../wire/json.ts'
 import { randomUuid } from '../wire/random.ts'
+import { noAdapters } from './adapters.ts'
 import { addArtifact, artifactOf } from './artifact.ts'
 import { callerOf } from './call.ts'
 import { Clock } from '../util/clock.ts'
@@ -17,6 +18,7 @@ import { checkedAnswer, checkQuestion, formOf } from './question.ts'
 import type { JsonSchema } from '../schema/compile.ts'
 import type { InferAnswer } from '../schema/infer.ts'
 import type { StandardSchema } from '../schema/standard.ts'
+import type { Adapters } from './adapters.ts'
 import type { Around } from './around.ts'
 import type { Artifact, ArtifactInput } from './artifact.ts'
 import type { Call, CallChannel, CallFacts, ClientInfo, Origin, Protocol, Trace } from './call.ts'
@@ -39,6 +41,19 @@ export interface CallBytes {
   hold(call: LiveCall, bytes: number): void
 }
 
+/** What a call has of the server that runs it. */
+export interface CallHost {
+  readonly limits: Limits
+  /** What knows the schemas of other frameworks. */
+  readonly adapters: Adapters
+  /** What is to run around the author's code. */
+  readonly around: Around | undefined
+  /** Where it counts what is kept until it ends. */
+  readonly workload?: CallBytes | undefined
+}
+
+const alone: CallHost = Object.freeze({ limits: defaults, adapters: noAdapters, around: undefined })
+
 /** How much the number of a step is above the one before: so it stays below that of the next piece. */
 const STEP = 1e-6
 
@@ -52,15 +67,12 @@ export class LiveCall extends Lease implements Call {
   /** What is sent back; replaced where the call becomes a task. */
   channel: CallChannel
   history: readonly ChatMessage[] = nothing
-  limits: Limits = defaults
-  workload: CallBytes | undefined = undefined
-  /** What is to run around the author's code. */
-  around: Around | undefined = undefined
   /** Nothing waits for the run any more, in whatever way it ended. */
   over = false
   /** Its client has left, or has cancelled the request. */
   isDisconnected = false
   artifacts: readonly Artifact[] | undefined
+  #host: CallHost = alone
   #isSettled = false
   #onSettled: (() => void) | undefined
   #clock: Clock | undefined
@@ -79,6 +91,10 @@ export class LiveCall extends Lease implements Call {
     this.facts = facts
     this.channel = channel
   }
+
+  /** Set when it begins; not shown with the call. */
+  get host(): CallHost { return this.#host }
+  set host(host: CallHost) { this.#host = host }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -149,7 +165,7 @@ export class LiveCall extends Lease implements Call {
 
   /** Counts characters that are kept until the run ends. Throws `Fault('busy')` where runs keep too much. */
   hold(characters: number): void {
-    this.workload?.hold(this, characters * CHARACTER_BYTES)
+    this.#host.workload?.hold(this, characters * CHARACTER_BYTES)
   }
 
   /** Ends the run when the client leaves; at once where it has already. */
@@ -293,9 +309,10 @@ export class LiveCall extends Lease implements Call {
   }
 
   async #askBySchema(question: FormQuestion, schema: StandardSchema): Promise<ElicitAnswer> {
-    const answer = await this.#ask<ElicitAnswer>({ what: 'elicit', ...question, schema: formOf(schema) })
+    const form = formOf(schema, this.#host.adapters.schemaForm)
+    const answer = await this.#ask<ElicitAnswer>({ what: 'elicit', ...question, schema: form.json })
     return answer.action !== 'accept' ? answer
-      : { action: 'accept', content: await checkedAnswer(schema, answer.content) }
+      : { action: 'accept', content: await checkedAnswer(form, answer.content) }
   }
 
   #ask<T>(question: Question): Promise<T> {

@@ -12,7 +12,7 @@ import { givenMembers, isRecord, isTyped } from './content.ts'
 import { Fault } from './fault.ts'
 import { checkMembers, must, mustBeText, show } from './validate.ts'
 import type { ValidateWithin } from '../schema/compile.ts'
-import type { Contract, StandardSchema } from '../schema/standard.ts'
+import type { Contract, SchemaForm, StandardSchema } from '../schema/standard.ts'
 import type { Checks } from './validate.ts'
 
 /** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
@@ -276,23 +276,11 @@ export function formFault(schema: FormSchema, content: unknown, maxSteps: number
   return validation.valid ? undefined : summarize(validation)
 }
 
-// Handlers ask with the same schema again and again.
-const known = new WeakMap<object, Contract>()
-
-/** The check by a library's schema, and its form as `json`. */
-function contractOf(schema: StandardSchema): Contract {
-  let form = known.get(schema)
-  if (form === undefined) {
-    const made = contract(schema, { member: 'schema' })
-    known.set(schema, form = { ...made, json: formIn(made.json) })
-  }
-  return form
-}
-
-/** The form of a Standard Schema. Throws `TypeError` where that has no JSON Schema. */
-export function formOf(schema: StandardSchema): FormSchema {
+/** A Standard Schema as a form, `json`, and its check. Throws `TypeError` where it has no JSON Schema. */
+export function formOf(schema: StandardSchema, schemaForm: SchemaForm): Contract {
   try {
-    return contractOf(schema).json
+    const made = contract(schema, { member: 'schema', schemaForm })
+    return { ...made, json: formIn(made.json) }
   } catch (cause) {
     throw brokenSchema(cause)
   }
@@ -300,9 +288,9 @@ export function formOf(schema: StandardSchema): FormSchema {
 
 /** What the library makes of an answer that fits the form. Throws `Fault('invalid')` for what it refuses. */
 export async function checkedAnswer(
-  schema: StandardSchema, content: unknown,
+  form: Contract, content: unknown,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const checked = await contractOf(schema).check(content)
+  const checked = await form.check(content)
   if (checked.errors.length === 0) return checked.value as Readonly<Record<string, unknown>>
   throw new Fault('invalid', `The client's answer does not fit the form: ${summarize(checked)}`)
 }

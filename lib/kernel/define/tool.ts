@@ -4,6 +4,7 @@
  */
 import { isWritten } from '../schema/rule.ts'
 import { contract, isStandard } from '../schema/standard.ts'
+import { noAdapters } from './adapters.ts'
 import { isRecord } from './content.ts'
 import {
   checkDefinition, describedChecks, isOfKind, knownMembers, mustBeFlag, mustBeOneOf, mustBeRecover,
@@ -15,7 +16,7 @@ import { formatJson } from '../wire/json.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
 import type { JsonSchema } from '../schema/limits.ts'
-import type { Contract, Schema, StandardSchema } from '../schema/standard.ts'
+import type { Contract, Schema, SchemaForm, Side, StandardSchema } from '../schema/standard.ts'
 import type { Adapters, ForeignTool } from './adapters.ts'
 import type { Call } from './call.ts'
 import type { Content, ContentInput } from './content.ts'
@@ -169,14 +170,15 @@ const noArguments = { type: 'object', additionalProperties: false } as const
 export function toolFrom(definition: ToolDefinition | Tool | ForeignTool, adapters: Adapters): Tool {
   const agent = adapters.agent(definition)
   if (agent !== undefined) throw new TypeError(`This is ${agent.what}, and no tool; put it into 'agents'`)
-  return ownTool(adapters.tool(definition) as ToolDefinition | undefined ?? definition as ToolDefinition)
+  const own = adapters.tool(definition) as ToolDefinition | undefined ?? definition as ToolDefinition
+  return ownTool(own, adapters)
 }
 
-/** The same for one in our own form. */
+/** The same for one in our own form. `adapters` tell what is published of its schemas. */
 export function ownTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
-  definition: ToolDefinition<S, V, O, R>,
+  definition: ToolDefinition<S, V, O, R>, adapters?: Adapters,
 ): Tool
-export function ownTool(definition: ToolDefinition): Tool {
+export function ownTool(definition: ToolDefinition, { schemaForm }: Adapters = noAdapters): Tool {
   requireDefinition('defineTool', definition, TOOL_EXAMPLE)
   const copied = isCopy(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
@@ -186,9 +188,9 @@ export function ownTool(definition: ToolDefinition): Tool {
   requireName(owner, name)
   checkDefinition(owner, 'tool', given, 'run', copied === undefined ? toolChecks : copyChecks, TOOL_EXAMPLE)
   const { inputSchema, validate, outputSchema, ui: givenUi, ...rest } = knownMembers(given, toolChecks)
-  const input = validate !== undefined ? besideOf(owner, inputSchema, validate)
+  const input = validate !== undefined ? besideOf(owner, inputSchema, validate, schemaForm)
     : copied !== undefined && inputSchema === undefined ? copied.input
-    : schemaOf(owner, 'inputSchema', inputSchema === undefined ? noArguments : inputSchema, 'input')
+    : schemaOf(owner, inputSchema === undefined ? noArguments : inputSchema, 'input', schemaForm)
   const scopes = scopesOf(owner, given.scopes)
   const ui = toolUiOf(owner, { ...rest, scopes }, givenUi)
   return Object.freeze<Tool>({
@@ -199,7 +201,7 @@ export function ownTool(definition: ToolDefinition): Tool {
     description: given.description ?? '',
     input: rooted(owner, input),
     output: outputSchema === undefined ? copied?.output
-      : schemaOf(owner, 'outputSchema', outputSchema, 'output'),
+      : schemaOf(owner, outputSchema, 'output', schemaForm),
     scopes,
     task: given.task ?? 'forbidden',
     run: given.run.bind(given),
@@ -209,11 +211,11 @@ export function ownTool(definition: ToolDefinition): Tool {
 /** A tool that stands in a dictionary: its name is the key. */
 export function namedTool(name: string, tool: ToolDefinition | Tool | ForeignTool, adapters: Adapters): Tool {
   const theirs = adapters.tool(tool, name)
-  if (theirs !== undefined) return ownTool(theirs as ToolDefinition)
+  if (theirs !== undefined) return ownTool(theirs as ToolDefinition, adapters)
   rejectPromise(tool)
-  if (isRecord(tool) && !('name' in tool)) return ownTool(named(name, tool))
+  if (isRecord(tool) && !('name' in tool)) return ownTool(named(name, tool), adapters)
   const made = toolFrom(tool, adapters)
-  return made.name === name ? made : ownTool({ ...made, name })
+  return made.name === name ? made : ownTool({ ...made, name }, adapters)
 }
 
 /** A definition that has no name by itself; its function is still a method of the object that was given. */
@@ -255,7 +257,9 @@ function isOfObjects(schema: unknown, definitions: unknown): boolean {
 }
 
 /** A JSON Schema for clients, beside a Standard Schema that checks. */
-function besideOf(owner: string, inputSchema: SchemaInput | undefined, validate: unknown): Contract {
+function besideOf(
+  owner: string, inputSchema: SchemaInput | undefined, validate: unknown, schemaForm: SchemaForm,
+): Contract {
   if (!isStandard(validate)) {
     const remedy = 'write a Standard Schema, such as one of zod, valibot or arktype'
     throw new TypeError(`${owner} has validate ${show(validate)}; ${remedy}`)
@@ -264,21 +268,21 @@ function besideOf(owner: string, inputSchema: SchemaInput | undefined, validate:
     const remedy = 'write the JSON Schema of the arguments as inputSchema, or leave validate out'
     throw new TypeError(`${owner} has validate, but no JSON Schema beside it for clients; ${remedy}`)
   }
-  return schemaOf(owner, 'inputSchema', validate, 'input', inputSchema)
+  return schemaOf(owner, validate, 'input', schemaForm, inputSchema)
 }
 
 function schemaOf(
-  owner: string, member: string, schema: SchemaInput, side: 'input' | 'output', beside?: SchemaInput,
+  owner: string, schema: SchemaInput, side: Side, schemaForm: SchemaForm, beside?: SchemaInput,
 ): Contract {
   try {
     const made = contract(schema as Schema, {
-      formats: true, defaults: side === 'input', side, beside: beside as JsonSchema | undefined,
+      formats: true, defaults: side === 'input', side, schemaForm, beside: beside as JsonSchema | undefined,
     })
     // What JSON cannot represent here would break the list of all tools.
     formatJson(made.json)
     return made
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new TypeError(`${owner}: ${member}: ${why}`, { cause: error })
+    throw new TypeError(`${owner}: ${side}Schema: ${why}`, { cause: error })
   }
 }

@@ -43,7 +43,7 @@ export function runTool(one: ToolRun): MaybePromise<ToolResult> {
 function run(one: ToolRun, checked: Checked): MaybePromise<ToolResult> {
   const { tool, call } = one
   if (checked.errors.length > 0) return badArguments(tool, checked)
-  const around = aroundOf(call.around, tool)
+  const around = aroundOf(call.host.around, tool)
   if (around === undefined) return resultOf(one, tool.run(checked.value, call))
   return runAround(around, { kind: 'tool', name: tool.name, input: checked.value, call },
     () => resultOf(one, tool.run(checked.value, call)), (output) => resultOf(one, output))

@@ -23,9 +23,7 @@ export function runHandler<Given, T>(
   if (call.over) throw call.reason ?? new Fault('cancelled', 'The call is over')
   service.workload.check(call.origin)
   session?.check()
-  call.limits = service.limits
-  call.workload = service.workload
-  call.around = service.around
+  call.host = service
   const onEnd = service.onCall === undefined && !callChannel.hasSubscribers ? undefined
     : observeCall(service, call, runnable)
   let output

@@ -18,7 +18,7 @@ export type Infer<S> = ValueOf<S, 'filled'>
 export type InferAnswer<S> = Readonly<ValueOf<S, 'plain'>>
 
 type ValueOf<S, As extends How> =
-  S extends { readonly '~standard': infer Standard } ? Side<Standard, 'output'>
+  S extends { readonly '~standard': infer Standard } ? SideOf<Standard, 'output'>
   : unknown extends Json<S, As> ? Record<string, unknown>
   : Json<S, As>
 
@@ -27,9 +27,9 @@ type ValueOf<S, As extends How> =
  * describes. A schema that is no literal asks for nothing.
  */
 export type InferGiven<S> =
-  S extends { readonly '~standard': infer Standard } ? Frozen<Side<Standard, 'input'>> : Json<S, 'given'>
+  S extends { readonly '~standard': infer Standard } ? Frozen<SideOf<Standard, 'input'>> : Json<S, 'given'>
 
-type Side<Standard, Name extends 'input' | 'output'> =
+type SideOf<Standard, Name extends 'input' | 'output'> =
   Standard extends { readonly types?: infer Types }
     ? NonNullable<Types> extends { readonly [Key in Name]: infer Value } ? Value : unknown
     : unknown

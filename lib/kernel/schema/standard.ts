@@ -1,17 +1,15 @@
 /**
- * Schemas of other libraries (zod, valibot, arktype and their like) and JSON Schemas behind one contract: a
- * schema in; what is published of it and how a value is checked out.
+ * Standard Schemas and JSON Schemas behind one contract: a schema in; what is published of it and how a value
+ * is checked out. It knows no library: what else is published of a library's schema, its caller gives.
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
 import { isThenable } from '../util/thenable.ts'
 import { compile, compileWithin } from './compile.ts'
 import { cut, errorAt, failureOf, pointerOf } from './error.ts'
 import { compileLimits } from './limits.ts'
-import { isObject } from './rule.ts'
-import { jsonFormOf, typeBoxFormOf } from './library/standard-form.ts'
+import { isObject, isWritten } from './rule.ts'
 import type { Findings, SchemaError } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
-import type { Side } from './library/library-part.ts'
 import type { JsonObject } from './rule.ts'
 
 /** An object that checks values as Standard Schema v1 describes, and may have a JSON Schema form. */
@@ -55,6 +53,15 @@ export interface Contract {
   check(value: unknown, maxSteps?: number): Checked | Promise<Checked>
 }
 
+/** What comes in is not always what comes out: a library may transform it. */
+export type Side = 'input' | 'output'
+
+/**
+ * Reads the JSON Schema of one side of a library's schema; undefined for what it does not know. `member` is
+ * where an author writes the schema. Throws `TypeError`, with what to write instead, where there is none.
+ */
+export type SchemaForm = (schema: unknown, side: Side, member: string) => JsonObject | undefined
+
 export interface ContractOptions extends CompileOptions {
   /** The JSON Schema to publish for a Standard Schema that has none of its own. */
   readonly beside?: JsonSchema | undefined
@@ -62,8 +69,8 @@ export interface ContractOptions extends CompileOptions {
   readonly side?: Side | undefined
   /** Where an author writes the schema, as errors name it. Default: `inputSchema` or `outputSchema`. */
   readonly member?: string | undefined
-  /** Where the JSON form of a Standard Schema is put, as a JSON Pointer. Default: it is a whole by itself. */
-  readonly at?: string | undefined
+  /** What knows libraries. Default: a Standard Schema has the form that it writes itself, or none. */
+  readonly schemaForm?: SchemaForm | undefined
 }
 
 /**
@@ -72,17 +79,17 @@ export interface ContractOptions extends CompileOptions {
  */
 export function contract(
   schema: Schema,
-  { beside, side = 'input', member = `${side}Schema`, at = '', ...options }: ContractOptions = {},
+  { beside, side = 'input', member = `${side}Schema`, schemaForm, ...options }: ContractOptions = {},
 ): Contract {
   if (isStandard(schema)) {
     // The library checks the values; compiling finds the author's mistakes while the definition is read.
     if (beside !== undefined) compile(beside, options)
-    const json = beside === undefined ? jsonFormOf(schema, side, member, at) : published(beside)
+    const json = beside === undefined ? schemaForm?.(schema, side, member) ?? ownForm(schema, side, member)
+      : published(beside)
     return standard(schema, json, options)
   }
-  refuseForeign(schema)
-  if (isObject(schema)) refuseShape(schema)
-  const form = (isObject(schema) ? typeBoxFormOf(schema, side, member) : undefined) ?? schema
+  const form = schemaForm?.(schema, side, member) ?? schema
+  refuseForeign(form)
   const validate = compileWithin(form, options)
   return {
     json: published(form),
@@ -93,11 +100,41 @@ export function contract(
   }
 }
 
+/** The JSON Schema that a Standard Schema writes itself. */
+function ownForm(schema: StandardSchema, side: Side, member: string): JsonObject {
+  const { vendor, jsonSchema } = schema['~standard']
+  const owner = `This ${cut(vendor, 40)} schema`
+  const remedy = `write ${formByHand(member)}`
+  if (jsonSchema === undefined) throw new TypeError(`${owner} has no JSON Schema form; ${remedy}`)
+  let cause: unknown
+  try {
+    const json = jsonSchema[side]({ target: 'draft-2020-12' })
+    if (isObject(json)) return json
+  } catch (error) {
+    cause = error
+  }
+  // What a library wrote by the options of its author.
+  if (isWritten(schema)) return { ...schema }
+  const why = cause instanceof Error ? ` (${cut(cause.message, 200)})` : ''
+  throw new TypeError(`${owner} cannot be written as JSON Schema${why}; ${remedy}`, { cause })
+}
+
+/** Where to write a JSON Schema: for arguments the schema of the library may go on checking. */
+export function formByHand(member: string, json = `{ type: 'object', properties: { … } }`): string {
+  return member === 'inputSchema' ? `inputSchema: ${json}, validate: schema` : `${member}: ${json}`
+}
+
 /** Whether a schema is a Standard Schema; some libraries make them functions. */
 export function isStandard(schema: unknown): schema is StandardSchema {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false
   return '~standard' in schema && isObject(schema['~standard'])
     && typeof schema['~standard']['validate'] === 'function'
+}
+
+/** Whether it is properties alone, each of them the schema of a library, as some frameworks take them. */
+export function isShape(value: unknown): value is Readonly<Record<string, StandardSchema>> {
+  const parts = Object.values(Object(value) as object)
+  return parts.length > 0 && parts.every(isStandard)
 }
 
 function standard(schema: StandardSchema, json: JsonObject, options: CompileOptions): Contract {
@@ -121,35 +158,16 @@ function standard(schema: StandardSchema, json: JsonObject, options: CompileOpti
   }
 }
 
-const objects: ReadonlyMap<string, string> = new Map([
-  ['zod', 'z.object({ … })'],
-  ['valibot', 'v.object({ … })'],
-  ['arktype', 'type({ … })'],
-])
-
 /** Schemas of libraries that are no Standard Schemas have functions, which JSON has not. */
-function refuseForeign(schema: object | boolean): void {
-  if (typeof schema === 'boolean' || schema === null) return
-  if ('ast' in schema && isObject(schema.ast) && '_tag' in schema.ast) {
-    throw new TypeError('This effect schema is no Standard Schema yet; write Schema.standardSchemaV1(schema)'
-      + ', and in version 4 Schema.toStandardSchemaV1(schema)')
+function refuseForeign(schema: JsonSchema): void {
+  const parts: readonly unknown[] = Object.values(Object(schema) as object)
+  if (isShape(schema)) {
+    const { vendor } = Object.values(schema)[0]!['~standard']
+    throw new TypeError(`This is a shape, not a schema; write an object schema of ${cut(vendor, 40)}`)
   }
-  const isOfZod = '_def' in schema
-  const isFunction = (one: unknown): boolean => typeof one === 'function'
-  if (!isOfZod && !isFunction(schema) && !Object.values(schema).some(isFunction)) return
-  const remedy = isOfZod ? 'use zod 3.24 or later' : 'use a version of it that is one'
-  throw new TypeError('This is a schema of a library, and neither a JSON Schema nor a Standard Schema; '
-    + `${remedy}, or write its JSON Schema`)
-}
-
-/** Properties alone, each the schema of a library, are what some frameworks take. */
-function refuseShape(schema: JsonObject): void {
-  const parts = Object.values(schema)
-  const [first] = parts
-  if (!isStandard(first) || !parts.every(isStandard)) return
-  const { vendor } = first['~standard']
-  const remedy = objects.get(vendor) ?? `an object schema of ${vendor}`
-  throw new TypeError(`This is a shape, not a schema; write ${remedy}`)
+  if (![schema, ...parts].some((one) => typeof one === 'function')) return
+  throw new TypeError('This is a schema of a library, and neither a JSON Schema nor a Standard Schema; use a '
+    + 'version of it that is one, or write its JSON Schema')
 }
 
 function published(schema: JsonSchema): JsonObject {

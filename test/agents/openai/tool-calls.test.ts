@@ -208,6 +208,31 @@ test('the time in which the client is asked does not count', async (t) => {
   assert.equal((await run(tool, {}, call)).text, '{"action":"accept"}')
 })
 
+test('a tool asks by the schema of a library, also in a call that an author has made', async () => {
+  const validate = (value: unknown): { readonly value: unknown } => ({ value })
+  // As zod 3 keeps it, which writes no JSON Schema.
+  const ofZod = {
+    _def: { typeName: 'ZodObject', shape: () => ({ sure: { _def: { typeName: 'ZodBoolean' } } }) },
+    '~standard': { version: 1 as const, vendor: 'zod', validate },
+  }
+  const tool = toolOf((_args, inner) => inner.elicit({ message: 'Sure?', schema: ofZod }))
+  const model = modelOf({ tools: [tool], log: false })
+  const asked: unknown[] = []
+  const ask = async (question: object): Promise<{ readonly action: 'decline' }> => {
+    asked.push(question)
+    return { action: 'decline' }
+  }
+  const live = callOf({ can: () => true, ask })
+  const elicit = async (question: object): Promise<unknown> => ask({ what: 'elicit', ...question })
+  const { signal } = live
+  const ofAuthor = { headers: new Map(), signal, can: () => true, event: () => {}, elicit } as object as Call
+  for (const call of [live, ofAuthor]) {
+    assert.equal(await new ToolCalls(model, call).run(requestFor(tool, {})), '{"action":"decline"}')
+  }
+  const form = { ...schema, required: ['sure'] }
+  assert.deepEqual(asked.map((question) => Reflect.get(question as object, 'schema')), [form, form])
+})
+
 test('the end of the call ends the tool, and leaves no listener behind', async () => {
   const call = callOf()
   let inner: Call | undefined

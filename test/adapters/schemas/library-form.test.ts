@@ -2,8 +2,8 @@
 // packages are compared in test/interop/schema-libraries.mjs.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { gapIn } from '../../../lib/kernel/schema/library/json-form.ts'
-import { libraryForm } from '../../../lib/kernel/schema/library/library-form.ts'
+import { gapIn } from '../../../lib/adapters/schemas/json-form.ts'
+import { libraryForm } from '../../../lib/adapters/schemas/library-form.ts'
 
 type Raw = Record<string, unknown>
 

@@ -2,15 +2,16 @@
  * JSON Schemas of schemas whose libraries make none by themselves, or not of all that they take: read from
  * how zod, valibot and effect keep them. What JSON Schema cannot say is named, with its place.
  */
-import { step } from '../error.ts'
-import { isObject } from '../rule.ts'
+import { step } from '../../kernel/schema/error.ts'
+import { isObject } from '../../kernel/schema/rule.ts'
 import { DATE, fits, gapIn, gapOf, isOpen, referenceTo, timesOf } from './json-form.ts'
 import { itemsOf, jsonValue, rawOf, together, wordOf } from './library-part.ts'
 import { readEffect } from './read-effect.ts'
 import { readValibot } from './read-valibot.ts'
 import { readZod } from './read-zod.ts'
-import type { JsonObject } from '../rule.ts'
-import type { LibraryPart, ReadPart, Side } from './library-part.ts'
+import type { JsonObject } from '../../kernel/schema/rule.ts'
+import type { Side } from '../../kernel/schema/standard.ts'
+import type { LibraryPart, ReadPart } from './library-part.ts'
 
 export interface LibraryForm {
   /** With its gaps. */

@@ -3,28 +3,18 @@
  * else a TypeError that says what has none, and what to write.
  * Spec: https://standardschema.dev/json-schema
  */
-import { cut, step } from '../error.ts'
-import { isObject, isWritten } from '../rule.ts'
+import { cut, step } from '../../kernel/schema/error.ts'
+import { isObject } from '../../kernel/schema/rule.ts'
+import { formByHand, isShape, isStandard } from '../../kernel/schema/standard.ts'
 import { DATE, GAP, gapIn, gapOf, isOpen, referenceTo, rewritten, timesOf } from './json-form.ts'
 import { libraryForm } from './library-form.ts'
 import { hasOwnFlags, itemsOf, rawOf, wordOf } from './library-part.ts'
 import { isChange, isCheck, madeBy, wordsOfBoolean } from './read-valibot.ts'
 import { typeBoxForm } from './typebox.ts'
-import type { JsonObject } from '../rule.ts'
+import type { JsonObject } from '../../kernel/schema/rule.ts'
+import type { Side, StandardSchema } from '../../kernel/schema/standard.ts'
 import type { Gap } from './json-form.ts'
-import type { Raw, Side } from './library-part.ts'
-
-/** A schema of a library, as far as it is published. */
-interface Schematic {
-  readonly '~standard': {
-    readonly vendor: string
-    readonly jsonSchema?: Readonly<Record<Side, Write>> | undefined
-  }
-}
-
-type Write = (options: { readonly target: string }) => JsonObject
-
-const BY_HAND = `{ type: 'object', properties: { … } }`
+import type { Raw } from './library-part.ts'
 
 /** What takes a date as JSON has it. */
 const dates: ReadonlyMap<string, string> = new Map([
@@ -35,37 +25,49 @@ const dates: ReadonlyMap<string, string> = new Map([
   ['TypeBox', `Type.String({ format: 'date-time' })`],
 ])
 
+/** What holds properties alone, in each library. */
+const objects: ReadonlyMap<string, string> = new Map([
+  ['zod', 'z.object({ … })'],
+  ['valibot', 'v.object({ … })'],
+  ['arktype', 'type({ … })'],
+])
+
 /**
- * The form of one side. `member` is where an author writes the schema; `at`, a JSON Pointer, is where the
- * form is put. Throws `TypeError` where there is none.
+ * The form of one side of a schema, as `SchemaForm` has it. `at`: where it is put in another one, as a JSON
+ * Pointer. Left out: it is a whole by itself.
  */
-export function jsonFormOf(schema: Schematic, side: Side, member: string, at: string): JsonObject {
+export function schemaForm(schema: unknown, side: Side, member: string, at = ''): JsonObject | undefined {
+  if (!isStandard(schema)) return otherForm(schema, side, member)
   const { vendor } = schema['~standard']
   const read = libraryForm(schema, side)
   const own = read?.isBest === true ? undefined : ownFormOf(schema, side)
   if (own?.json !== undefined) return moved(own.json, at)
   const gap = read === undefined ? own?.gap : gapIn(read.json)
-  if (gap !== undefined) throw gapError(vendor, gap, at, side, besides(BY_HAND, member))
+  if (gap !== undefined) throw gapError(vendor, gap, at, side, formByHand(member))
   if (read !== undefined) return moved(read.json, at)
-  if (own === undefined) {
-    // Before its version 2.2.
-    const json = vendor === 'arktype' ? 'schema.toJsonSchema()' : BY_HAND
-    throw new TypeError(`This ${vendor} schema has no JSON Schema form; write ${besides(json, member)}`)
-  }
-  // What a library wrote by the options of its author.
-  if (isWritten(schema)) return { ...schema }
-  const { cause } = own
-  const why = cause instanceof Error ? ` (${cut(cause.message, 200)})` : ''
-  throw new TypeError(`This ${vendor} schema cannot be written as JSON Schema${why}; write `
-    + besides(BY_HAND, member), { cause })
+  // Before its version 2.2.
+  if (own !== undefined || vendor !== 'arktype') return undefined
+  const remedy = formByHand(member, 'schema.toJsonSchema()')
+  throw new TypeError(`This ${vendor} schema has no JSON Schema form; write ${remedy}`)
 }
 
-/** The form of a schema of TypeBox; undefined for anything else. Throws `TypeError` where there is none. */
-export function typeBoxFormOf(schema: JsonObject, side: Side, member: string): JsonObject | undefined {
-  const json = typeBoxForm(schema)
+/** The form of a schema of TypeBox. Throws `TypeError` for what a library has that is no Standard Schema. */
+function otherForm(schema: unknown, side: Side, member: string): JsonObject | undefined {
+  const raw = rawOf(schema)
+  if ('_tag' in rawOf(raw['ast'])) {
+    throw new TypeError('This effect schema is no Standard Schema yet; write Schema.standardSchemaV1(schema)'
+      + ', and in version 4 Schema.toStandardSchemaV1(schema)')
+  }
+  if ('_def' in raw) {
+    throw new TypeError('This is a schema of a library, and neither a JSON Schema nor a Standard Schema; '
+      + 'use zod 3.24 or later, or write its JSON Schema')
+  }
+  const remedy = isShape(schema) ? objects.get(Object.values(schema)[0]!['~standard'].vendor) : undefined
+  if (remedy !== undefined) throw new TypeError(`This is a shape, not a schema; write ${remedy}`)
+  const json = typeBoxForm(raw)
   const gap = gapIn(json)
-  if (gap !== undefined) throw gapError('TypeBox', gap, '', side, `${member}: ${BY_HAND}`)
-  return json
+  if (gap === undefined) return json
+  throw gapError('TypeBox', gap, '', side, `${member}: { type: 'object', properties: { … } }`)
 }
 
 function gapError(library: string, { what, path }: Gap, at: string, side: Side, remedy: string): TypeError {
@@ -75,15 +77,10 @@ function gapError(library: string, { what, path }: Gap, at: string, side: Side, 
     + `${date === undefined ? '' : `${date} there, or `}${remedy}`)
 }
 
-/** Where to write a JSON Schema: for arguments the schema of the library may go on checking. */
-function besides(json: string, member: string): string {
-  return member === 'inputSchema' ? `inputSchema: ${json}, validate: schema` : `${member}: ${json}`
-}
-
 /** What a library writes of a schema, or what it cannot. */
 interface OwnForm { readonly json?: JsonObject; readonly gap?: Gap; readonly cause?: unknown }
 
-function ownFormOf(schema: Schematic, side: Side): OwnForm | undefined {
+function ownFormOf(schema: StandardSchema, side: Side): OwnForm | undefined {
   const { vendor, jsonSchema } = schema['~standard']
   if (jsonSchema === undefined) return undefined
   const optionsOf = libraryOptions.get(vendor)
@@ -155,7 +152,7 @@ type ArkGap = Raw & { readonly base: JsonObject }
 type ValibotGap = Raw & { readonly jsonSchema: JsonObject }
 
 /** Of arktype: a morph that does not say what it makes. Its library writes that as anything. */
-function morphIn(schema: Schematic): Gap | undefined {
+function morphIn(schema: StandardSchema): Gap | undefined {
   const { references, flatMorphs } = rawOf(schema)
   const isFree = (node: unknown): boolean => {
     const { kind, rawOut } = rawOf(node)
@@ -171,7 +168,7 @@ function morphIn(schema: Schematic): Gap | undefined {
 }
 
 /** Of arktype: the expressions with flags. Its library writes their sources alone, which take less. */
-function flaggedIn(schema: Schematic): ReadonlySet<unknown> {
+function flaggedIn(schema: StandardSchema): ReadonlySet<unknown> {
   const nodes = itemsOf(rawOf(schema)['references']).map(rawOf)
   return new Set(nodes.filter(({ flags }) => hasOwnFlags(flags)).map(({ rule }) => rule))
 }

@@ -1,7 +1,8 @@
 /** Reads schemas of effect, which keep a syntax tree: version 3, and version 4. */
 import { about, escaped, hasOwnFlags, itemsOf, rawOf, together } from './library-part.ts'
-import type { JsonObject } from '../rule.ts'
-import type { LibraryPart, Raw, Side } from './library-part.ts'
+import type { JsonObject } from '../../kernel/schema/rule.ts'
+import type { Side } from '../../kernel/schema/standard.ts'
+import type { LibraryPart, Raw } from './library-part.ts'
 
 const words: ReadonlySet<string> = new Set([
   'any', 'unknown', 'never', 'undefined', 'void', 'string', 'number', 'boolean', 'null', 'bigint', 'symbol',

@@ -2,9 +2,9 @@
  * A schema of a library in common words, as the reader of each library gives it, and what several libraries
  * call the same.
  */
-import type { JsonObject } from '../rule.ts'
-
-export type Side = 'input' | 'output'
+import { formatJson } from '../../kernel/wire/json.ts'
+import type { JsonObject } from '../../kernel/schema/rule.ts'
+import type { Side } from '../../kernel/schema/standard.ts'
 
 /** One schema in common words. What it is made of are schemas of the library, or functions that give one. */
 export interface LibraryPart {
@@ -153,7 +153,7 @@ export function wordOf(value: unknown): string {
 /** A value as JSON has it; undefined for what it cannot write. */
 export function jsonValue(value: unknown): unknown {
   try {
-    const text: string | undefined = JSON.stringify(value)
+    const text: string | undefined = formatJson(value)
     return text === undefined ? undefined : JSON.parse(text) as unknown
   } catch {
     return undefined

@@ -1,8 +1,9 @@
 /** Reads schemas of zod: version 3, and version 4 with zod/mini. */
-import { isObject } from '../rule.ts'
+import { isObject } from '../../kernel/schema/rule.ts'
 import { about, hasOwnFlags, keywordsOf, itemsOf, rawOf, together } from './library-part.ts'
-import type { JsonObject } from '../rule.ts'
-import type { LibraryPart, Raw, Side } from './library-part.ts'
+import type { JsonObject } from '../../kernel/schema/rule.ts'
+import type { Side } from '../../kernel/schema/standard.ts'
+import type { LibraryPart, Raw } from './library-part.ts'
 
 const words: ReadonlyMap<unknown, string> = new Map(Object.entries({
   nativeenum: 'enum', literal: 'enum', discriminatedunion: 'union', default: 'wrapped', prefault: 'wrapped',

@@ -1,8 +1,8 @@
 /** JSON Schemas that are made of a library's schemas: what is missing in them, and how they are changed. */
-import { compile } from '../compile.ts'
-import { step } from '../error.ts'
-import { isObject } from '../rule.ts'
-import type { JsonObject } from '../rule.ts'
+import { compile } from '../../kernel/schema/compile.ts'
+import { step } from '../../kernel/schema/error.ts'
+import { isObject } from '../../kernel/schema/rule.ts'
+import type { JsonObject } from '../../kernel/schema/rule.ts'
 
 /** What JSON Schema cannot say. */
 export interface Gap {

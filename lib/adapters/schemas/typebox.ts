@@ -4,7 +4,7 @@
  */
 import { GAP, gapOf, rewritten } from './json-form.ts'
 import { rawOf } from './library-part.ts'
-import type { JsonObject } from '../rule.ts'
+import type { JsonObject } from '../../kernel/schema/rule.ts'
 
 const kind = Symbol.for('TypeBox.Kind')
 

@@ -1,7 +1,8 @@
 /** Reads schemas of valibot. Its pipelines are lists of schemas, checks, transformations and descriptions. */
 import { about, keywordsOf, itemsOf, rawOf, together } from './library-part.ts'
-import type { JsonObject } from '../rule.ts'
-import type { LibraryPart, Raw, Side } from './library-part.ts'
+import type { JsonObject } from '../../kernel/schema/rule.ts'
+import type { Side } from '../../kernel/schema/standard.ts'
+import type { LibraryPart, Raw } from './library-part.ts'
 
 const words: ReadonlyMap<unknown, string> = new Map(Object.entries({
   loose_object: 'object', strict_object: 'object', object_with_rest: 'object', picklist: 'enum',
