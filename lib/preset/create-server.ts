@@ -1,5 +1,6 @@
 /** `createServer` with everything: options of the kernel and of all parts in, a server of those parts out. */
 import { frameworks } from '../adapters/frameworks.ts'
+import { requireOptions } from '../kernel/server/requirements.ts'
 import { kernelServer } from '../kernel/server/server.ts'
 import { a2a } from '../parts/a2a/part.ts'
 import { agui } from '../parts/agui/part.ts'
@@ -13,7 +14,7 @@ import { openai } from '../parts/openai/part.ts'
 import { defineSkills } from '../parts/skills/skill.ts'
 import { telemetry } from '../parts/telemetry/part.ts'
 import { uiStream } from '../parts/ui-stream/part.ts'
-import { absentPaths, checkOptions, protocolsOf, requireOptions, serverOptions } from './options.ts'
+import { absentPaths, checkOptions, protocolsOf, serverKnown } from './options.ts'
 import type { ForeignOffer } from '../kernel/define/normalize-definitions.ts'
 import type { KernelOptions } from '../kernel/server/options.ts'
 import type { Part } from '../kernel/server/part.ts'
@@ -46,7 +47,7 @@ export interface TriportServer extends KernelServer {
 export function createServer(options: Omit<ServerOptions, 'tools'> & ForeignOffer): TriportServer
 export function createServer<const T extends readonly unknown[]>(options: ServerOptions<T>): TriportServer
 export function createServer(options: object): TriportServer {
-  requireOptions('createServer', arguments, serverOptions)
+  requireOptions('createServer', arguments, serverKnown)
   return kernelServer(kernelOptionsOf(options)) as TriportServer
 }
 

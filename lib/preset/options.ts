@@ -2,20 +2,21 @@
  * The options of `createServer`, `launch` and `serveStdio`: those of the kernel and of all parts in one
  * object, their checks, and what a mistaken one may have meant.
  */
-import { checkA2aOptions } from '../parts/a2a/model/options.ts'
+import { checkA2aOptions, requireCallers } from '../parts/a2a/model/options.ts'
 import { isRecord } from '../kernel/define/content.ts'
 import { defaults } from '../kernel/define/limits.ts'
 import { definitionMembers, offered } from '../kernel/define/normalize-definitions.ts'
 import {
-  checkValues, isPlain, mustBe, mustBeIcons, mustBeOptions, rejectMore, rejectUnknown, requireDefinition,
-  show,
+  checkValues, isPlain, mustBe, rejectMore, rejectUnknown, show,
 } from '../kernel/define/validate.ts'
 import { checkSettings, kernelChecks } from '../kernel/server/options.ts'
-import { isRegistryName } from '../parts/mcp/mcp-registry.ts'
+import { isThing, listenRemedies } from '../kernel/server/requirements.ts'
+import { checkMcpOptions } from '../parts/mcp/request/options.ts'
 import type { A2aServerOptions } from '../parts/a2a/model/options.ts'
 import type { OpenTelemetry } from '../parts/telemetry/telemetry.ts'
 import type { Checks } from '../kernel/define/validate.ts'
 import type { KernelSettings } from '../kernel/server/options.ts'
+import type { KnownOptions } from '../kernel/server/requirements.ts'
 import type { SkillsInput } from '../parts/skills/skill.ts'
 import type { McpOptions } from '../parts/mcp/request/context.ts'
 
@@ -52,31 +53,13 @@ const isTelemetry = (value: unknown): boolean => typeof value === 'object' && va
   && ['trace', 'context', 'propagation', 'metrics'].every((name) => name in value)
 
 const string = mustBe(isString, 'write a string')
-const address = mustBe(isString, 'write an address')
 const flag = mustBe((value) => typeof value === 'boolean', 'write true or false')
-
-const cacheChecks: Checks<NonNullable<McpOptions['cache']>> = {
-  ttlMs: mustBe((value) => typeof value === 'number' && value >= 0, 'write milliseconds'),
-  scope: mustBe((value) => value === 'public' || value === 'private', `write 'public' or 'private'`),
-}
-
-const mcpChecks: Checks<McpOptions> = {
-  sessions: mustBe((value) => ['optional', 'required', 'none'].some((one) => one === value),
-    `write 'optional', 'required' or 'none'`),
-  instructions: string, title: string, websiteUrl: address, icons: mustBeIcons,
-  serverCard: mustBe(isRegistryName, `write a name in reverse-DNS form, as in 'com.example/shop'`),
-  extensions: mustBe(isRecord, `write an object, as in { 'io.modelcontextprotocol/ui': {} }`),
-  pageSize: mustBe((value) => Number.isSafeInteger(value) && Number(value) > 0,
-    'write a whole number above zero'),
-  cache: mustBeOptions(`write { ttlMs: 60_000, scope: 'public' }`, cacheChecks),
-}
 
 /** `true`: anything, or checked by its user. */
 const checks: Checks<Omit<ServerOptions, keyof KernelSettings>> = {
   instructions: string, protocol: true, path: true, skills: true, metrics: flag,
   openTelemetry: mustBe(isTelemetry, `write api, of import * as api from '@opentelemetry/api'`),
-  mcp: mustBeOptions(`write an object, as in { instructions: 'Ask first.' }`, mcpChecks),
-  a2a: mustBe(isRecord, `write an object, as in { card: '1.0' }`),
+  mcp: checkMcpOptions, a2a: checkA2aOptions,
 }
 
 /** The names of all options of `createServer`, the limits last. */
@@ -128,37 +111,13 @@ export function absentPaths(served: readonly string[], mountPath: string): Reado
   ])))
 }
 
-/** Throws `TypeError` for what is `given` to `verb` and is not one object of options, all of them `known`. */
-export function requireOptions(verb: string, given: ArrayLike<unknown>, known: readonly string[]): void {
-  const [options, more, list] = Array.from(given)
-  const example = '{ agents: [agent] }'
-  // `list.map(createServer)` gives the index and the list.
-  if (typeof more === 'number' && list === undefined) throw new TypeError(remedyFor(verb, 'port'))
-  rejectMore(verb, given, `write ${verb}({ agents: [agent], name: 'Helper' })`)
-  requireDefinition(verb, options, example)
-  if (isThing(options) && !Object.keys(offered).some((list) => list in options)) {
-    throw new TypeError(`${verb} takes options, and this is one thing to serve. Write ${verb}(${example})`)
-  }
-  for (const name of Object.keys(options)) {
-    const remedy = remedyFor(verb, name)
-    if (remedy !== undefined) throw new TypeError(remedy)
-  }
-  rejectUnknown(verb, options, known)
-}
+const LAUNCH = 'it is one of launch, which announces and ends its server'
 
-/** Whether a value is a definition and not options. */
-function isThing(value: unknown): boolean {
-  if (!isRecord(value)) return typeof value === 'function'
-  return 'kind' in value || 'run' in value || 'read' in value
-}
-
-/** The remedy for an option of `listen` or `launch`. */
-function remedyFor(verb: string, name: string): string | undefined {
-  if (name === 'port' || name === 'host') {
-    return `${verb} has no option '${name}'; write server.listen(port, host)`
-  }
-  if (name !== 'quiet' && name !== 'signals') return undefined
-  return `${verb} has no option '${name}'; it is one of launch, which announces and ends its server`
+/** The options of `createServer`, and what to write instead of those of `listen` and `launch`. */
+export const serverKnown: KnownOptions = {
+  names: serverOptions,
+  remedies: new Map([...listenRemedies, ['quiet', LAUNCH], ['signals', LAUNCH]]),
+  example: '{ agents: [agent] }',
 }
 
 /**
@@ -208,14 +167,9 @@ function valueOf(value: unknown): string {
 export function checkOptions(options: Readonly<Record<string, unknown>>): void {
   checkSettings(options)
   checkValues('', options, checks)
-  const { mcp, a2a } = options
+  const { mcp, a2a, apiKey, auth } = options
   if (isRecord(mcp) && mcp['instructions'] !== undefined && options['instructions'] !== undefined) {
     throw new TypeError('The instructions stand in the options and in mcp; leave one of them out')
   }
-  if (!isRecord(a2a)) return
-  checkA2aOptions(a2a)
-  if (a2a['extendedCard'] !== undefined && options['apiKey'] === undefined && options['auth'] === undefined) {
-    throw new TypeError('a2a.extendedCard is for callers with a key or a token, and none is needed '
-      + 'here; write apiKey or auth too')
-  }
+  if (isRecord(a2a)) requireCallers(a2a, apiKey !== undefined || auth !== undefined)
 }

@@ -6,7 +6,7 @@ import { noAdapters } from './adapters.ts'
 import { isRecord } from './content.ts'
 import {
   checkDefinition, checkMembers, isOfKind, knownMembers, must, mustBeOneOf, mustBeRecover, mustBeText,
-  mustBeTexts, mustBeTimeout, requireDefinition, requireKind, requireString, scopesOf, show,
+  mustBeTexts, mustBeTimeout, rejectMore, requireDefinition, requireKind, requireString, scopesOf, show,
 } from './validate.ts'
 import type { AgentOutput } from './answer.ts'
 import type { Call } from './call.ts'
@@ -158,7 +158,7 @@ export function isBareFunction(agent: Agent): boolean {
 /** Checks and freezes an agent, one of another framework too. Throws `TypeError` for a mistake in it. */
 export function agentFrom(definition: AgentLike, adapters: Adapters): Agent {
   const theirs = adapters.agent(definition)
-  return theirs === undefined ? ownAgent(definition as OwnAgent, adapters) : adaptedAgent(theirs, {})
+  return theirs === undefined ? frozenAgent(definition as OwnAgent, adapters) : adaptedAgent(theirs, {})
 }
 
 /** What `adapt` takes besides the agent; what is left out, the agent's own framework may have. */
@@ -174,8 +174,14 @@ export function adaptedAgent(theirs: AdaptedAgent, said: AdaptOptions): Agent {
   return made
 }
 
-/** The same for one in our own form. `adapters` tell what else a wrong one is. */
-export function ownAgent(definition: OwnAgent, adapters: Adapters = noAdapters): Agent {
+/** Checks and freezes an agent in our own form. Throws `TypeError` for a mistake in it. */
+export function ownAgent(definition: OwnAgent): Agent {
+  rejectMore('defineAgent', arguments, `write defineAgent(${AGENT_EXAMPLE})`)
+  return frozenAgent(definition, noAdapters)
+}
+
+/** `adapters` know what else a wrong one is. */
+function frozenAgent(definition: OwnAgent, adapters: Adapters): Agent {
   const tool = adapters.toolKind(definition)
   if (tool !== undefined) throw new TypeError(`This is ${tool}, and no agent; put it into 'tools'`)
   if (typeof definition === 'function') {
@@ -183,7 +189,7 @@ export function ownAgent(definition: OwnAgent, adapters: Adapters = noAdapters):
       const { name } = definition
       throw new TypeError(`The agent is the class ${name || 'itself'}; write new ${name || 'Agent'}()`)
     }
-    const agent = ownAgent({ name: NAMELESS, run: definition }, adapters)
+    const agent = frozenAgent({ name: NAMELESS, run: definition }, adapters)
     functions.add(agent)
     return agent
   }
@@ -210,6 +216,12 @@ export function ownAgent(definition: OwnAgent, adapters: Adapters = noAdapters):
 }
 
 export const GROUP_EXAMPLE = `{ name: 'Desk', agents: [researcher, writer], mode: 'sequence' }`
+
+/** Checks and freezes a group of agents in our own form. Throws `TypeError` for a mistake in it. */
+export function ownGroup(definition: GroupDefinition | Group): Group {
+  rejectMore('defineGroup', arguments, `write defineGroup(${GROUP_EXAMPLE})`)
+  return groupFrom(definition, noAdapters)
+}
 
 /**
  * Checks and freezes a group. Throws `TypeError` for a mistake in it. `around` are the definitions that

@@ -8,7 +8,7 @@ import { noAdapters } from './adapters.ts'
 import { isRecord } from './content.ts'
 import {
   checkDefinition, describedChecks, isOfKind, knownMembers, mustBeFlag, mustBeOneOf, mustBeRecover,
-  mustBeText, mustBeTimeout, mustHave, rejectPromise, requireDefinition, requireName,
+  mustBeText, mustBeTimeout, mustHave, rejectMore, rejectPromise, requireDefinition, requireName,
   requireString, scopesOf, show,
 } from './validate.ts'
 import { toolUiOf } from '../../parts/apps/tool-ui.ts'
@@ -171,14 +171,20 @@ export function toolFrom(definition: ToolDefinition | Tool | ForeignTool, adapte
   const agent = adapters.agent(definition)
   if (agent !== undefined) throw new TypeError(`This is ${agent.what}, and no tool; put it into 'agents'`)
   const own = adapters.tool(definition) as ToolDefinition | undefined ?? definition as ToolDefinition
-  return ownTool(own, adapters)
+  return frozenTool(own, adapters)
 }
 
-/** The same for one in our own form. `adapters` tell what is published of its schemas. */
+/** Checks and freezes a tool in our own form. Throws `TypeError` for a mistake in it. */
 export function ownTool<const S, V, const O, const R extends ToolOutput<O> = ToolOutput<O>>(
-  definition: ToolDefinition<S, V, O, R>, adapters?: Adapters,
+  definition: ToolDefinition<S, V, O, R>,
 ): Tool
-export function ownTool(definition: ToolDefinition, { schemaForm }: Adapters = noAdapters): Tool {
+export function ownTool(definition: ToolDefinition): Tool {
+  rejectMore('defineTool', arguments, `write defineTool(${TOOL_EXAMPLE})`)
+  return frozenTool(definition, noAdapters)
+}
+
+/** `schemaForm` tells what is published of its schemas. */
+function frozenTool(definition: ToolDefinition, { schemaForm }: Adapters): Tool {
   requireDefinition('defineTool', definition, TOOL_EXAMPLE)
   const copied = isCopy(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
@@ -211,11 +217,11 @@ export function ownTool(definition: ToolDefinition, { schemaForm }: Adapters = n
 /** A tool that stands in a dictionary: its name is the key. */
 export function namedTool(name: string, tool: ToolDefinition | Tool | ForeignTool, adapters: Adapters): Tool {
   const theirs = adapters.tool(tool, name)
-  if (theirs !== undefined) return ownTool(theirs as ToolDefinition, adapters)
+  if (theirs !== undefined) return frozenTool(theirs as ToolDefinition, adapters)
   rejectPromise(tool)
-  if (isRecord(tool) && !('name' in tool)) return ownTool(named(name, tool), adapters)
+  if (isRecord(tool) && !('name' in tool)) return frozenTool(named(name, tool), adapters)
   const made = toolFrom(tool, adapters)
-  return made.name === name ? made : ownTool({ ...made, name }, adapters)
+  return made.name === name ? made : frozenTool({ ...made, name }, adapters)
 }
 
 /** A definition that has no name by itself; its function is still a method of the object that was given. */

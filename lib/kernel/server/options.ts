@@ -96,11 +96,11 @@ export interface KernelSettings<T extends readonly unknown[] = readonly unknown[
 }
 
 /** What a server is made of, besides its settings. */
-export interface KernelOptions extends KernelSettings {
-  /** In the order in which they are opened, and in which paths are looked up. */
+export interface KernelOptions<T extends readonly unknown[] = readonly unknown[]> extends KernelSettings<T> {
+  /** In the order in which they are opened, but for what they need, and in which paths are looked up. */
   readonly parts: readonly Part[]
-  /** What knows definitions and answers of other frameworks. */
-  readonly adapters: Adapters
+  /** What knows definitions and answers of other frameworks. Left out: nothing does. */
+  readonly adapters?: Adapters | undefined
   readonly skillSet?: SkillSet | undefined
   /** Messages for the paths of protocols that are not served, by the path. It gets those that are. */
   readonly absent?: (protocols: readonly string[], mountPath: string) => ReadonlyMap<string, string>

@@ -27,10 +27,14 @@ export type Gauge = readonly [name: string, help: string, value: number]
 
 /** A part as it is chosen: what makes it has checked its options. */
 export interface Part {
-  /** In sentences. */
+  /** In sentences, and in `needs`: a server has one part of a name. */
   readonly name: string
   /** What clients know it by, and `server.protocols` lists; several parts may serve one. Left out: none. */
   readonly protocol?: string
+  /** The names of the parts that have to be there too, and are opened before it. */
+  readonly needs?: readonly string[]
+  /** What the function that makes it takes: so a sentence can say where such an option belongs. */
+  readonly optionNames?: readonly string[]
   /** The default port of a server with this protocol alone. */
   readonly port?: number
   /** Runs around each call, outside of that of the options. */

@@ -14,6 +14,7 @@ import { createObserver } from '../http/server/observer.ts'
 import { Streams } from '../http/stream/sink.ts'
 import { startDeadline } from '../util/clock.ts'
 import { checkAddress, isRequest, noCallback, noRequest, proxiesOf, urlOf } from './options.ts'
+import { requireKernelOptions } from './requirements.ts'
 import { createService } from './service.ts'
 import type { AddressInfo } from 'node:net'
 import type { Catalog } from '../define/catalog.ts'
@@ -102,18 +103,31 @@ export function defaultPort(parts: readonly Part[]): number {
 }
 
 /** Makes a server of parts. Throws `TypeError` or `RangeError` with a sentence for a mistaken option. */
-export function kernelServer(options: KernelOptions): KernelServer {
+export function kernelServer<const T extends readonly unknown[]>(given: KernelOptions<T>): KernelServer
+export function kernelServer(): KernelServer {
+  const options = requireKernelOptions(arguments)
   const made = createService(options)
+  const opened: OpenPart[] = []
   try {
-    return assemble(options, made)
+    return assemble(options, made, opened)
   } catch (error) {
+    for (const one of opened) release(one).catch(() => {})
     // Other processes that share its store would take it for alive.
     made.service.shared?.cluster.close(true).catch(() => {})
     throw error
   }
 }
 
-function assemble(options: KernelOptions, { service, seal }: MadeService): KernelServer {
+interface OpenPart extends Opened { readonly part: Part }
+
+async function release(one: Opened): Promise<void> {
+  await one.release?.()
+}
+
+/** `opened` gets the parts as they open. */
+function assemble(
+  options: KernelOptions, { service, seal }: MadeService, opened: OpenPart[],
+): KernelServer {
   const { limits, log, name } = service
   const { apiKey, auth, parts } = options
   const mountPath = pathOf('mountPath', options.mountPath) ?? ''
@@ -136,7 +150,7 @@ function assemble(options: KernelOptions, { service, seal }: MadeService): Kerne
     gauges,
     isDraining: () => state.isDraining,
   }
-  const opened = parts.map((part) => ({ part, ...openedOf(part, kernel) }))
+  for (const part of parts) opened.push({ part, ...openedOf(part, kernel) })
   const endpoints = opened.flatMap((one) => one.endpoints ?? [])
   for (const one of opened) one.ready?.(endpoints)
   const served = opened.filter((one) => one.endpoints !== undefined).map(({ part }) => part)
@@ -224,7 +238,7 @@ function assemble(options: KernelOptions, { service, seal }: MadeService): Kerne
     service.tasks.stopWatchers()
     service.shared?.remoteTasks.stopWatchers()
     await Promise.all([listener.idle(FAREWELL_MS), ...opened.map((one) => one.flush?.(FAREWELL_MS))])
-    for (const one of opened) await one.release?.()
+    for (const one of opened) await release(one)
     listener.destroy()
     await service.shared?.cluster.close(await service.tasks.stored?.written() ?? true)
     // A store of the operator's may never close.

@@ -1,4 +1,5 @@
 /** Makes the service of the options: all that the protocols share. */
+import { noAdapters } from '../define/adapters.ts'
 import { Catalog } from '../define/catalog.ts'
 import { Conversations } from '../../floors/conversations/conversation.ts'
 import { limitsOf } from '../define/limits.ts'
@@ -34,7 +35,7 @@ export interface MadeService { readonly service: Service; readonly seal: Seal }
 /** Throws `TypeError` or `RangeError` for mistakes in options, definitions and limits. */
 export function createService(options: KernelOptions): MadeService {
   checkSettings({ ...options })
-  const { adapters, parts } = options
+  const { adapters = noAdapters, parts } = options
   const limits = limitsOf(options)
   const { groups, agents, tools, resources, resourceTemplates, prompts } = defineOffer(options, adapters)
   const name = options.name ?? (groups[0] ?? agents[0])?.name ?? 'triport'

@@ -1,5 +1,5 @@
 /** A2A: both bindings, all dialects, cards, webhooks. */
-import { requireTenantPaths } from './model/options.ts'
+import { a2aOptionNames, checkA2aOptions, requireCallers, requireTenantPaths } from './model/options.ts'
 import { rootOf } from './model/tool-agent.ts'
 import { a2aRoutes } from './transport/routes.ts'
 import type { Opened, Part } from '../../kernel/server/part.ts'
@@ -8,13 +8,17 @@ import type { A2aServerOptions } from './model/options.ts'
 const NO_ANSWERER = `protocol 'a2a' needs an agent or a tool: A2A clients send messages; add agents: [agent] `
   + `or tools: [tool], or serve resources and prompts with protocol: 'mcp'`
 
+/** Throws `TypeError` for options that cannot be meant. */
 export function a2a(options: A2aServerOptions = {}): Part {
+  checkA2aOptions('', options, 'a2a')
   return {
     name: 'a2a',
+    optionNames: a2aOptionNames,
     protocol: 'a2a',
     open(kernel) {
+      const { auth, isNeeded, takesKeys } = kernel.credentials
+      requireCallers(options, isNeeded())
       if (rootOf(kernel) === undefined) return NO_ANSWERER
-      const { auth, takesKeys } = kernel.credentials
       const { endpoints, push } = a2aRoutes(kernel, { ...options, auth, takesKeys }, kernel.seal)
       return {
         endpoints,

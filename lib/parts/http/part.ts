@@ -1,18 +1,23 @@
 /** Plain HTTP: queries, tools, resources, prompts, skills and conversations by their paths. */
-import { pathOf } from '../../kernel/define/validate.ts'
+import { pathOf, rejectUnknown } from '../../kernel/define/validate.ts'
 import { catalogEndpoints } from './catalog.ts'
 import { conversationEndpoints, queryEndpoints } from './routes.ts'
 import { skillEndpoints } from './skills.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
-/** `path` is a further one for queries. */
-export function http({ path }: { readonly path?: string | undefined } = {}): Part {
+const optionNames = ['path']
+
+/** `path` is a further one for queries. Throws `TypeError` for what can be none. */
+export function http(options: { readonly path?: string | undefined } = {}): Part {
+  rejectUnknown('http', options, optionNames)
+  const path = pathOf('path', options.path)
   return {
     name: 'http',
+    optionNames,
     protocol: 'http',
     open: (kernel) => ({
       endpoints: [
-        ...queryEndpoints(kernel, pathOf('path', path)), ...catalogEndpoints(kernel),
+        ...queryEndpoints(kernel, path), ...catalogEndpoints(kernel),
         ...skillEndpoints(kernel), ...conversationEndpoints(kernel, kernel.credentials.isNeeded),
       ],
     }),

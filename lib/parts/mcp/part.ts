@@ -1,12 +1,16 @@
 /** MCP over HTTP: all revisions, and the older transport with two paths. */
+import { checkMcpOptions, mcpOptionNames } from './request/options.ts'
 import { mcpRoutes } from './transport/routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
 import type { McpExtension } from './methods/extension.ts'
 import type { McpOptions } from './request/context.ts'
 
+/** Throws `TypeError` for options that cannot be meant. */
 export function mcp(options: McpOptions = {}, extensions: readonly McpExtension[] = []): Part {
+  checkMcpOptions('', options, 'mcp')
   return {
     name: 'mcp',
+    optionNames: mcpOptionNames,
     protocol: 'mcp',
     port: 8080,
     open(kernel) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkA2aOptions, requireTenantPaths } from '../../../lib/parts/a2a/model/options.ts'
+import { requireTenantPaths } from '../../../lib/parts/a2a/model/options.ts'
+import { a2a } from '../../../lib/parts/a2a/part.ts'
 
 const loop: Record<string, unknown> = {}
 loop['loop'] = loop
@@ -46,13 +47,13 @@ const wrong: readonly (readonly [options: Record<string, unknown>, sentence: Reg
 
 test('what can be no option of this door says what to write', () => {
   for (const [options, message] of wrong) {
-    assert.throws(() => checkA2aOptions(options), { name: 'TypeError', message })
+    assert.throws(() => a2a(options), { name: 'TypeError', message })
   }
 })
 
 test('what can be one is taken', () => {
-  checkA2aOptions({})
-  checkA2aOptions({
+  a2a({})
+  a2a({
     card: '0.3', provider: { organization: 'A', url: 'https://a.example' },
     iconUrl: 'https://a.example/icon.png', documentationUrl: undefined,
     extensions: [{ uri: 'urn:example:x', params: { a: [1] } }],

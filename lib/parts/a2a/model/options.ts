@@ -2,14 +2,14 @@
 import { requireSkills } from '../../../kernel/define/agent.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
 import {
-  checkMembers, must, mustBe, mustBeFlag, mustBeTexts, rejectUnknown, show,
+  checkMembers, must, mustBe, mustBeFlag, mustBeOptions, mustBeTexts, rejectUnknown, show,
 } from '../../../kernel/define/validate.ts'
 import { formatCanonicalJson } from '../../../kernel/wire/json.ts'
 import { pushSettingsOf } from './push-settings.ts'
 import { signerOf } from './signature.ts'
 import type { Agent, Group, Skill } from '../../../kernel/define/agent.ts'
 import type { Principal } from '../../../kernel/define/principal.ts'
-import type { Checks } from '../../../kernel/define/validate.ts'
+import type { Checks, MemberCheck } from '../../../kernel/define/validate.ts'
 import type { Authorization } from '../../../kernel/http/access/auth.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { CardExtension } from './model.ts'
@@ -112,10 +112,17 @@ const extendedChecks: Checks<ExtendedCard> = {
   inputModes: mustBeModes, outputModes: mustBeModes,
 }
 
+export const a2aOptionNames: readonly string[] = Object.keys(optionChecks)
+
 /** Throws `TypeError` for options that cannot be meant. Nothing of a key is shown. */
-export function checkA2aOptions(options: Readonly<Record<string, unknown>>): void {
-  rejectUnknown('a2a', options, Object.keys(optionChecks))
-  checkMembers('a2a', options, optionChecks)
+export const checkA2aOptions: MemberCheck =
+  mustBeOptions(`write an object, as in { card: '1.0' }`, optionChecks)
+
+/** Throws `TypeError` for an extended card where no credential is needed, so that no caller could get it. */
+export function requireCallers({ extendedCard }: A2aServerOptions, isNeeded: boolean): void {
+  if (extendedCard === undefined || isNeeded) return
+  throw new TypeError('a2a.extendedCard is for callers with a key or a token, and none is needed '
+    + 'here; write apiKey or auth too')
 }
 
 /** Throws `TypeError` for what can be no extended card; `owner` begins the sentence. */

@@ -1,0 +1,111 @@
+/** What a server is made of, as it was given: options that are known, and parts that can stand together. */
+import { isRecord } from '../define/content.ts'
+import { defaults } from '../define/limits.ts'
+import { offered } from '../define/normalize-definitions.ts'
+import { rejectMore, rejectUnknown, requireDefinition, show } from '../define/validate.ts'
+import { kernelChecks } from './options.ts'
+import type { KernelOptions } from './options.ts'
+import type { Part } from './part.ts'
+
+/** How options are told: what may be in them, what to write instead of others, and an example. */
+export interface KnownOptions {
+  readonly names: readonly string[]
+  readonly remedies: ReadonlyMap<string, string>
+  readonly example: string
+}
+
+/** What to write instead of the options that belong to another verb. */
+export const listenRemedies: ReadonlyMap<string, string> = new Map([
+  ['port', 'write server.listen(port, host)'], ['host', 'write server.listen(port, host)'],
+])
+
+const optionNames: readonly string[] = [
+  ...Object.keys(kernelChecks), ...Object.keys(defaults), 'parts', 'adapters', 'skillSet', 'absent',
+]
+
+const EXAMPLE = '{ agents: [agent], parts: [part] }'
+
+/**
+ * The options of a server, with its parts in the order in which they are opened: after those that they need.
+ * Throws `TypeError` for what are no options, or none that are known, and for parts that cannot stand
+ * together.
+ */
+export function requireKernelOptions(given: ArrayLike<unknown>): KernelOptions {
+  const [options] = Array.from(given)
+  const parts: unknown = isRecord(options) ? options['parts'] : undefined
+  const named = Array.isArray(parts) ? parts.filter(isPart) : []
+  const remedies = new Map([...listenRemedies, ...remediesOf(named)])
+  requireOptions('createServer', given, { names: optionNames, remedies, example: EXAMPLE })
+  return { ...options as KernelOptions, parts: orderedParts(parts) }
+}
+
+/** Throws `TypeError` for what is `given` to `verb` and is not one object of options, all of them known. */
+export function requireOptions(verb: string, given: ArrayLike<unknown>, known: KnownOptions): void {
+  const { names, remedies, example } = known
+  const [options, more, list] = Array.from(given)
+  // `list.map(createServer)` gives the index and the list.
+  if (typeof more === 'number' && list === undefined) rejectUnknown(verb, { port: more }, names, remedies)
+  rejectMore(verb, given, `write ${verb}({ agents: [agent], name: 'Helper' })`)
+  requireDefinition(verb, options, example)
+  if (isThing(options) && !Object.keys(offered).some((list) => list in options)) {
+    throw new TypeError(`${verb} takes options, and this is one thing to serve. Write ${verb}(${example})`)
+  }
+  rejectUnknown(verb, options, names, remedies)
+}
+
+/** Whether a value is a definition and not options. */
+export function isThing(value: unknown): boolean {
+  if (!isRecord(value)) return typeof value === 'function'
+  return 'kind' in value || 'run' in value || 'read' in value
+}
+
+/** What to write instead of options that belong to parts which are there. */
+function remediesOf(parts: readonly Part[]): ReadonlyMap<string, string> {
+  const remedies = new Map([['protocol', 'what is served, parts say: write parts: [part]']])
+  const optionNames = new Set(parts.flatMap((part) => part.optionNames ?? []))
+  for (const option of optionNames) {
+    const owners = parts.filter((part) => part.optionNames?.includes(option)).map(({ name }) => name)
+    const calls = owners.map((name) => `${name}({ ${option}: … })`)
+    remedies.set(option, `it is an option of ${owners.join(' and of ')}; write ${calls.join(' or ')}`)
+  }
+  for (const part of parts) {
+    const remedy = `it is a part; write its options there: ${part.name}({ … })`
+    if (part.optionNames !== undefined) remedies.set(part.name, remedy)
+  }
+  return remedies
+}
+
+function orderedParts(parts: unknown): readonly Part[] {
+  if (!Array.isArray(parts)) throw new TypeError(`parts is ${show(parts)}; write a list, as in [part]`)
+  if (parts.length === 0) throw new TypeError('parts is empty, so nothing would be served; write [part]')
+  const byName = new Map<string, Part>()
+  for (const part of parts as readonly unknown[]) {
+    if (typeof part === 'function') {
+      throw new TypeError(`parts has the function ${part.name}; write what it returns, ${part.name}()`)
+    }
+    if (!isPart(part)) throw new TypeError(`parts has ${show(part)}, which is no part; write { name, open }`)
+    const { name } = part
+    if (byName.has(name)) throw new TypeError(`parts has '${name}' twice; leave one of them out`)
+    byName.set(name, part)
+  }
+  const ordered = new Set<Part>()
+  const add = (part: Part, around: readonly string[]): void => {
+    if (ordered.has(part)) return
+    const { name, needs = [] } = part
+    if (around.includes(name)) {
+      throw new TypeError(`The part '${name}' needs itself, by ${around.join(', ')}; take one need away`)
+    }
+    for (const need of needs) {
+      const needed = byName.get(need)
+      if (needed === undefined) throw new TypeError(`The part '${name}' needs '${need}'; add that to parts`)
+      add(needed, [...around, name])
+    }
+    ordered.add(part)
+  }
+  for (const part of byName.values()) add(part, [])
+  return [...ordered]
+}
+
+function isPart(value: unknown): value is Part {
+  return isRecord(value) && typeof value['name'] === 'string' && value['name'] !== ''
+}

@@ -1,0 +1,292 @@
+/** What a part gets of the kernel, and when; and which parts can stand together. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createServer, defineAgent, defineGroup, defineTool } from '../../../lib/kernel.ts'
+import { defaultPort } from '../../../lib/kernel/server/server.ts'
+import { a2a } from '../../../lib/parts/a2a/part.ts'
+import { http } from '../../../lib/parts/http/part.ts'
+import { mcp } from '../../../lib/parts/mcp/part.ts'
+import { eventually, jsonOf, request } from '../../fixtures/client.ts'
+import { onePost, probe } from '../../fixtures/probe.ts'
+import type { TestContext } from 'node:test'
+import type { Kernel, KernelOptions, KernelServer, Part } from '../../../lib/kernel.ts'
+
+const inputSchema = {
+  type: 'object', properties: { a: { type: 'number' } }, required: ['a'],
+} as const
+
+const add = defineTool({
+  name: 'add', description: 'Adds one.', inputSchema, run: ({ a }) => String(a + 1),
+})
+
+function serve(t: TestContext, options: Partial<KernelOptions>): KernelServer {
+  const server = createServer({ tools: [add], parts: [], log: false, graceMs: 0, ...options })
+  t.after(() => server.close())
+  return server
+}
+
+test('a part with one POST calls a tool, and what the kernel refuses is refused in its form', async (t) => {
+  const server = serve(t, { parts: [onePost()], apiKey: 'the key of all' })
+  const keyed = { 'x-api-key': 'the key of all' }
+  const called = await server.fetch(request('/call/add', { a: 1 }, keyed))
+  assert.deepEqual(await called.json(), [{ type: 'text', text: '2' }])
+  const refused: readonly (readonly [Request, status: number, detail: RegExp])[] = [
+    [request('/call/add', { a: 1 }), 401, /key/],
+    [request('/call/sub', { a: 1 }, keyed), 400, /There is no such tool/],
+    [request('/call/add', '{', keyed), 400, /internal/i],
+    [request('/call/add', undefined, keyed), 405, /POST/],
+    [request('/call/add', 'a', { ...keyed, 'content-type': 'text/plain' }), 415, /json/],
+  ]
+  for (const [asked, status, detail] of refused) {
+    const response = await server.fetch(asked)
+    assert.equal(response.status, status)
+    assert.equal(response.headers.get('content-type'), 'application/problem+json')
+    assert.match(String((await jsonOf(response))['detail']), detail)
+  }
+})
+
+test('a definition needs no adapters, and its handler gets what its schema says', async (t) => {
+  const server = createServer({
+    tools: [{ name: 'double', description: 'Doubles.', inputSchema, run: ({ a }) => String(2 * a) }],
+    parts: [onePost()], log: false,
+  })
+  t.after(() => server.close())
+  const called = await server.fetch(request('/call/double', { a: 4 }))
+  assert.deepEqual(await called.json(), [{ type: 'text', text: '8' }])
+})
+
+test('a part of a protocol serves it by its own options, beside others', async (t) => {
+  const server = serve(t, { parts: [mcp({ sessions: 'none' }), onePost()] })
+  const response = await server.fetch(request('/mcp', {
+    jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add', arguments: { a: 2 } },
+  }, { accept: 'application/json, text/event-stream' }))
+  assert.equal(response.headers.get('mcp-session-id'), null)
+  const { result } = await jsonOf(response)
+  assert.deepEqual((result as { content: unknown }).content, [{ type: 'text', text: '3' }])
+  assert.deepEqual(server.protocols, ['mcp', 'probe'])
+  assert.equal((await server.fetch(request('/call/add', { a: 2 }))).status, 200)
+})
+
+test('parts open in their order, but after what they need, and end step by step, all of them', async () => {
+  const steps: string[] = []
+  const onStep = (step: string): void => { steps.push(step) }
+  let onStart = (): void => {}
+  const hasBegun = new Promise<void>((resolve) => { onStart = resolve })
+  const hold = defineTool({
+    name: 'hold', description: 'Holds.',
+    run: (_, { signal }) => new Promise((resolve) => {
+      onStart()
+      signal.addEventListener('abort', () => {
+        steps.push('call cancelled')
+        resolve('late')
+      })
+    }),
+  })
+  const server = createServer({
+    tools: [hold], log: false, graceMs: 0,
+    parts: [probe({ name: 'last', needs: ['first'], onStep }), onePost(), probe({ name: 'first', onStep })],
+  })
+  assert.deepEqual(steps.splice(0), ['first open', 'last open'])
+  const stream = await server.fetch(request('/first'))
+  const called = server.fetch(request('/call/hold', {}))
+  await hasBegun
+  await server.close()
+  assert.equal(await stream.text(), 'data: begun\n\ndata: over\n\n')
+  assert.equal((await called).status, 400)
+  const all = (what: string): readonly string[] => [`first ${what}`, `last ${what}`]
+  const [drained, rest] = [steps.slice(0, steps.indexOf('call cancelled')), steps.filter(isAfter)]
+  assert.deepEqual(drained.slice(0, 2), all('drain'))
+  assert.deepEqual(rest, ['call cancelled', ...all('cancel'), ...all('flush'), ...all('release')])
+  await server.close()
+  assert.deepEqual(steps.filter(isAfter), rest)
+})
+
+function isAfter(step: string): boolean {
+  return !step.endsWith(' drain')
+}
+
+test('a session of a part is a stream that its other requests reach, and that drains', async (t) => {
+  const server = serve(t, { parts: [probe()] })
+  const stream = await server.fetch(request('/probe'))
+  await eventually(() => sessionsIn(server) === 1)
+  assert.equal((await server.fetch(request('/probe', 'news', { 'content-type': 'text/plain' }))).status, 202)
+  const text = stream.text()
+  await server.close()
+  assert.equal(await text, 'data: begun\n\ndata: news\n\ndata: over\n\n')
+  assert.equal(sessionsIn(server), 0)
+})
+
+function sessionsIn(server: KernelServer): number {
+  return (server.status() as unknown as { readonly probe: { readonly sessions: number } }).probe.sessions
+}
+
+test('status and gauges of all parts stand beside those of the kernel', (t) => {
+  let kernel: Kernel | undefined
+  const server = serve(t, {
+    parts: [probe({ name: 'one', onOpen: (open) => { kernel = open } }), probe({ name: 'two' })],
+  })
+  const { calls, one, two } = server.status() as object as Record<string, unknown>
+  assert.deepEqual(calls, { running: 0, abandoned: 0, bytes: 0 })
+  assert.deepEqual([one, two], [{ sessions: 0 }, { sessions: 0 }])
+  const names = kernel!.gauges().map(([name]) => name)
+  assert.deepEqual(names.slice(0, 1), ['triport_calls_running'])
+  assert.deepEqual(names.slice(-2), ['triport_one_sessions', 'triport_two_sessions'])
+  assert.deepEqual(kernel!.endpoints().map(({ path }) => path), ['/one', '/one', '/two', '/two'])
+})
+
+test('what is around a call is in the order of the parts, and the options are innermost', async (t) => {
+  const seen: string[] = []
+  const wrapped = (name: string): Part => ({
+    name,
+    async around(_, next) {
+      seen.push(`${name} before`)
+      const output = await next()
+      seen.push(`${name} after`)
+      return output
+    },
+    onCall: ({ name: tool }) => { seen.push(`${name} has seen ${tool}`) },
+  })
+  const server = serve(t, {
+    parts: [wrapped('outer'), wrapped('inner'), onePost()],
+    async around(_, next) {
+      seen.push('options')
+      return next()
+    },
+    onCall: () => { seen.push('options have seen it') },
+  })
+  await server.fetch(request('/call/add', { a: 1 }))
+  assert.deepEqual(seen, [
+    'outer before', 'inner before', 'options', 'inner after', 'outer after',
+    'outer has seen add', 'inner has seen add', 'options have seen it',
+  ])
+})
+
+test('a part observes requests, and passes them on to the options', async (t) => {
+  const seen: string[] = []
+  const server = serve(t, {
+    parts: [{
+      name: 'counter',
+      observe: (next) => ({
+        isAlwaysWanted: true,
+        onDone(asked, status, ...rest) {
+          seen.push(`counter ${status}`)
+          next.onDone(asked, status, ...rest)
+        },
+      }),
+    }, onePost()],
+    onRequest: ({ route, status }) => { seen.push(`${route} ${status}`) },
+  })
+  await (await server.fetch(request('/call/add', { a: 1 }))).text()
+  await eventually(() => seen.length === 2)
+  assert.deepEqual(seen, ['counter 200', '/call/{tool} 200'])
+})
+
+test('a protocol is listed once, and only where something of it is served', async (t) => {
+  const server = serve(t, {
+    mountPath: '/team',
+    parts: [
+      probe({ name: 'one', protocol: 'probes' }), probe({ name: 'two', protocol: 'probes' }),
+      probe({ name: 'three' }), { name: 'idle', protocol: 'idle', open: () => ({}) },
+    ],
+    absent: (served, mountPath) => new Map([['/soap', `Here is ${served.join()} below ${mountPath}`]]),
+  })
+  assert.deepEqual(server.protocols, ['probes'])
+  const missing = await server.fetch(request('/team/soap'))
+  assert.equal(missing.status, 404)
+  assert.match(String((await jsonOf(missing))['detail']), /Here is probes below \/team/)
+})
+
+test('what cannot serve what there is ends with its sentence, and what is open already is released', () => {
+  const steps: string[] = []
+  const open = probe({ onStep: (step) => { steps.push(step) } })
+  const failing: readonly (readonly [part: Part, message: RegExp])[] = [
+    [{ name: 'picky', open: () => 'picky needs a prompt; add one' }, /^picky needs a prompt; add one$/],
+    [{ name: 'late', open: () => ({ ready() { throw new TypeError('too late') } }) }, /^too late$/],
+  ]
+  for (const [part, message] of failing) {
+    assert.throws(() => createServer({ tools: [add], parts: [open, part] }), { name: 'TypeError', message })
+    assert.deepEqual(steps.splice(0), ['probe open', 'probe release'])
+  }
+})
+
+const one = probe({ name: 'one' })
+const eager = probe({ name: 'eager', optionNames: ['speed', 'colour'] })
+const calm = probe({ name: 'calm', optionNames: ['colour'] })
+
+const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
+  [undefined, /^createServer takes an object, not undefined/],
+  [{ tools: [add] }, /^parts is undefined; write a list, as in \[part\]$/],
+  [{ tools: [add], parts: one }, /^parts is an object; write a list/],
+  [{ tools: [add], parts: [] }, /^parts is empty, so nothing would be served; write \[part\]$/],
+  [{ tools: [add], parts: [mcp] }, /^parts has the function mcp; write what it returns, mcp\(\)$/],
+  [{ tools: [add], parts: [null] }, /^parts has null, which is no part; write \{ name, open \}$/],
+  [{ tools: [add], parts: [one, probe({ name: 'one' })] }, /^parts has 'one' twice; leave one of them out$/],
+  [{ tools: [add], parts: [probe({ name: 'two', needs: ['one'] })] },
+    /^The part 'two' needs 'one'; add that to parts$/],
+  [{ tools: [add], parts: [probe({ name: 'a', needs: ['b'] }), probe({ name: 'b', needs: ['a'] })] },
+    /^The part 'a' needs itself, by a, b; take one need away$/],
+  [{ tools: [add], parts: [one], mountpath: '/a' }, /no option 'mountpath'; did you mean 'mountPath'\?$/],
+  [{ tools: [add], parts: [one], protocol: 'mcp' }, /no option 'protocol'; what is served, parts say: write/],
+  [{ tools: [add], parts: [one], port: 80 }, /no option 'port'; write server\.listen\(port, host\)$/],
+  [{ tools: [add], parts: [eager], speed: 1 },
+    /no option 'speed'; it is an option of eager; write eager\(\{ speed: … \}\)$/],
+  [{ tools: [add], parts: [eager, calm], colour: 1 },
+    /an option of eager and of calm; write eager\(\{ colour: … \}\) or calm\(\{ colour: … \}\)$/],
+  [{ tools: [add], parts: [eager], eager: {} }, /it is a part; write its options there: eager\(\{ … \}\)$/],
+  [{ tools: [add], parts: [mcp()], instructions: 'Ask.' }, /write mcp\(\{ instructions: … \}\)$/],
+  [{ tools: [add], parts: [a2a()], maxSessions: 'many' }, /^maxSessions is "many"; write/],
+  [{ tools: [add], parts: [a2a({ extendedCard: {} })] }, /^a2a\.extendedCard is for callers with a key/],
+]
+
+test('a mistake in the options or the parts is a sentence that says what to write instead', () => {
+  for (const [options, message] of mistakes) {
+    assert.throws(() => createServer(options as KernelOptions), (error: Error) => {
+      assert.match(error.message, message)
+      assert.ok(error instanceof TypeError || error instanceof RangeError)
+      return true
+    })
+  }
+  const loosely = createServer as (...given: unknown[]) => KernelServer
+  assert.throws(() => loosely({ tools: [add], parts: [one] }, 8000),
+    { message: /^createServer has no option 'port'; write server\.listen/ })
+})
+
+test('what makes a part refuses options that it does not have, and values that they cannot have', () => {
+  const wrong: readonly (readonly [make: (options: never) => Part, options: unknown, sentence: RegExp])[] = [
+    [mcp, { sesions: 'none' }, /^mcp has no option 'sesions'; did you mean 'sessions'\?$/],
+    [mcp, { sessions: 'no' }, /^mcp\.sessions is "no"; write 'optional', 'required' or 'none'$/],
+    [mcp, 'none', /^mcp is "none"; write an object/],
+    [a2a, { cards: '1.0' }, /^a2a has no option 'cards'; did you mean 'card'\?$/],
+    [a2a, { card: '2.0' }, /^a2a\.card is "2\.0"; write 'hybrid'/],
+    [a2a, null, /^a2a is null; write an object/],
+    [http, { paths: '/ask' }, /^http has no option 'paths'; did you mean 'path'\?$/],
+    [http, { path: 'ask' }, /^path is "ask"; write a path/],
+  ]
+  for (const [make, options, message] of wrong) {
+    assert.throws(() => make(options as never), { name: 'TypeError', message })
+  }
+})
+
+test('the default port is that of the only protocol, and the usual one of several', () => {
+  const [first, same, other] = [
+    probe({ protocol: 'one', port: 81 }), probe({ protocol: 'one', port: 81 }),
+    probe({ protocol: 'other', port: 82 }),
+  ]
+  assert.equal(defaultPort([first!, same!, probe({ port: 83 })]), 81)
+  assert.equal(defaultPort([first!, other!]), defaultPort([]))
+  assert.equal(defaultPort([first!, probe({ protocol: 'third' })]), defaultPort([]))
+  assert.equal(defaultPort([mcp()]), 8080)
+})
+
+test('definitions of the kernel are those in our own form, one by one or as a list is mapped', () => {
+  const [tool] = [{ name: 'a', run: () => '' }].map(defineTool)
+  const [agent] = [{ name: 'A', run: () => '' }].map(defineAgent)
+  const [group] = [{ name: 'G', agents: [agent!] }].map(defineGroup)
+  assert.deepEqual([tool!.kind, agent!.kind, group!.kind], ['tool', 'agent', 'group'])
+  for (const define of [defineTool, defineAgent, defineGroup] as readonly ((...all: never[]) => unknown)[]) {
+    assert.throws(() => define({ name: 'a' } as never, {} as never), {
+      name: 'TypeError', message: new RegExp(`takes one argument, and not also .*; write define`),
+    })
+  }
+  assert.throws(() => defineAgent({ generate: () => '', stream: () => '' } as never), { name: 'TypeError' })
+})
