@@ -10,14 +10,15 @@ import type { MaybePromise } from '../../kernel/util/thenable.ts'
 
 /**
  * The paths of a protocol that runs one agent: that of the main agent, and of each. `name` is their last
- * part. `load` is done before `answer`.
+ * part. `load` is done before `answer`, and `about` is of the path of the main agent.
  */
 export function agentEndpoints(
-  service: Service, name: string, { describe, load }: Required<Pick<Endpoint, 'describe' | 'load'>>,
+  service: Service, name: string, { about, ...rest }: Pick<Endpoint, 'about' | 'describe' | 'load'>,
   answer: (agent: Agent | Group, exchange: Exchange) => MaybePromise<Reply>,
 ): readonly Endpoint[] {
   return [`/${name}`, `/agents/{agent}/${name}`].map((path) => endpoint(service, {
-    method: 'POST', path, accepts: [JSON_TYPE], describe, load, isOffered: hasAgents(service),
+    method: 'POST', path, accepts: [JSON_TYPE], ...rest, isOffered: hasAgents(service),
+    about: path.includes('{') ? undefined : about,
     work: (exchange) => answer(requireAgent(service, exchange), exchange),
   }))
 }

@@ -10,8 +10,9 @@ const runs = new Later(() => import('./agui-run.ts'))
 const describedBy = describer(async () => (await import('./openapi-operations.ts')).aguiOperations)
 
 export function aguiEndpoints(service: Service, seal: Seal): readonly Endpoint[] {
-  const described = { describe: describedBy('POST', 'run'), load: runs.load }
-  return agentEndpoints(service, 'agui', described, (agent, exchange) => (
+  const about = { title: 'AG-UI', text: 'runs of the main agent', rank: 5 }
+  const own = { about, describe: describedBy('POST', 'run'), load: runs.load }
+  return agentEndpoints(service, 'agui', own, (agent, exchange) => (
     runs.loaded.answerRun(service, seal, agent, exchange)
   ))
 }

@@ -4,57 +4,49 @@
  */
 import { allowed } from '../../kernel/define/principal.ts'
 import type { Exchange, Reply } from '../../kernel/http/message/exchange.ts'
-import type { Service } from '../../kernel/run/service.ts'
+import type { Kernel } from '../../kernel/server/part.ts'
 
-const CARD = '/.well-known/agent-card.json'
+const description = { path: '/openapi.json', title: 'OpenAPI', text: 'every path with its schemas' }
 
-/** Paths that are listed where they are served, with what a model can do there. */
-const interfaces: readonly (readonly [path: string, name: string, what: string])[] = [
-  ['/mcp', 'MCP', 'tools, resources and prompts, over Streamable HTTP'],
-  [CARD, 'A2A agent card', 'how to send messages to the agent'],
-  ['/v1/chat/completions', 'OpenAI', 'chat completions, the agents are the models'],
-  ['/v1/responses', 'OpenAI Responses', 'responses, the agents are the models'],
-  ['/agui', 'AG-UI', 'runs of the main agent'],
-  ['/ui-stream', 'AI SDK', 'the chat of the main agent, for useChat'],
-  ['/openapi.json', 'OpenAPI', 'every path with its schemas'],
-]
-
-/** Answers with what the caller may use. `paths`: those that are served. */
-export function readLlms(service: Service, exchange: Exchange, paths: readonly string[]): Reply {
-  const { catalog, skillSet } = service
-  const { baseUrl, basePath, origin: { principal } } = exchange
-  const known = new Set(paths)
-  const has = (path: string): boolean => known.has(basePath + path)
+/** Answers with what the caller may use. */
+export function readLlms(kernel: Kernel, exchange: Exchange): Reply {
+  const { catalog, skillSet } = kernel
+  const { baseUrl, origin: { principal } } = exchange
+  const offered = kernel.endpoints().flatMap(({ path, about, isOffered }) => (
+    about === undefined || isOffered?.() === false ? [] : [{ path, ...about }]
+  )).toSorted((one, other) => one.rank - other.rank)
+  const interfaces = [...offered.filter(({ path }) => !path.includes('{')), description]
+  // Every line needs a link: what has no path of its own is reached by the first interface.
+  const [{ path: other } = description] = interfaces
+  const placeOf = (name: string): { readonly path: string; readonly text: string } => (
+    offered.find(({ path }) => path.includes(`{${name}}`)) ?? { path: other, text: '' }
+  )
   const line = (title: string, path: string, what: string): string => (
     `- [${plain(title)}](${baseUrl}${path})${what === '' ? '' : `: ${plain(what)}`}`
   )
   const agents = allowed(principal, [...catalog.groups, ...catalog.agents])
   const tools = allowed(principal, catalog.tools)
   const skills = allowed(principal, skillSet.skills)
-  // Every line needs a link: where plain HTTP is not served, to that by which the thing is reached.
-  const agentAt = (id: string): string => (
-    has('/agents') ? `/agents/${id}` : has(CARD) ? `/agents/${id}${CARD}` : '/mcp'
-  )
-  const other = has('/mcp') ? '/mcp' : CARD
+  const [agent, tool, skill] = [placeOf('agent'), placeOf('tool'), placeOf('skill')]
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
-    ['Agents', agents.map(({ id, name, description }) => line(name, agentAt(id), description))],
+    ['Agents', agents.map(({ id, name, description }) => (
+      line(name, agent.path.replace('{agent}', () => id), description)
+    ))],
     ['Tools', tools.map(({ name, description }) => (
-      line(name, has('/tools') ? `/tools/${name}` : other, description)
+      line(name, tool.path.replace('{tool}', () => name), description)
     ))],
     ['Skills', skills.map(({ name, path, description }) => (
-      line(name, has('/skills') ? `/skills/${encodeURI(path)}/SKILL.md` : other, description)
+      line(name, skill.path.replace('{skill}/{file*}', () => `${encodeURI(path)}/SKILL.md`), description)
     ))],
-    ['Interfaces', interfaces.flatMap(([path, title, what]) => has(path) ? [line(title, path, what)] : [])],
+    ['Interfaces', interfaces.map(({ path, title = '', text }) => line(title, path, text))],
     // What may be skipped has this name.
     ['Optional', [line('Documentation', '/docs', 'a page for people, to try everything on')]],
   ]
-  const usage = [
-    ...has('/agents') && agents.length > 0 ? ['POST `{"query": "…"}` to an agent asks it.'] : [],
-    ...has('/tools') && tools.length > 0 ? ['POST its arguments to a tool calls it.'] : [],
-  ]
+  const usage = [agents.length > 0 ? agent.text : '', tools.length > 0 ? tool.text : '']
+    .filter((text) => text !== '')
   const body = [
-    `# ${plain(service.name)}`,
-    ...service.description === '' ? [] : [`> ${plain(service.description)}`],
+    `# ${plain(kernel.name)}`,
+    ...kernel.description === '' ? [] : [`> ${plain(kernel.description)}`],
     ...usage.length === 0 ? [] : [usage.join(' ')],
     ...sections.flatMap(([title, lines]) => lines.length === 0 ? [] : [`## ${title}`, lines.join('\n')]),
   ].join('\n\n')

@@ -106,7 +106,7 @@ export function serviceEndpoints(kernel: Kernel): readonly Endpoint[] {
       page?.readDocs(exchange) ?? import('./docs.ts').then((loaded) => (page = loaded).readDocs(exchange))
     )),
     at('/llms.txt', 'llms', (exchange) => (
-      import('./llms.ts').then(({ readLlms }) => readLlms(kernel, exchange, fixedPaths(exchange.basePath)))
+      import('./llms.ts').then(({ readLlms }) => readLlms(kernel, exchange))
     ), false),
     at('/openapi.json', 'openapi', (exchange) => {
       const { baseUrl, origin: { principal } } = exchange

@@ -45,6 +45,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       method: 'GET',
       path: '/tools/{tool}',
       mayName: isTool,
+      about: { text: 'POST its arguments to a tool calls it.', rank: 1 },
       work(exchange) {
         const tool = toolOf(service, exchange)
         requireScopes(exchange.origin, tool.scopes)

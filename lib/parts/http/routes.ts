@@ -46,6 +46,7 @@ export function queryEndpoints(service: Service, path: string | undefined): read
     ...bases.map((base) => ({ ...list, path: `${base}/list` })),
     ...bases.flatMap((base) => [query(`${base}/{agent}`), endpoint(service, {
       method: 'GET', path: `${base}/{agent}`, describe: describedBy('GET', 'agent'), isOffered,
+      about: { text: 'POST `{"query": "…"}` to an agent asks it.', rank: 1 },
       work(exchange) {
         const agent = requireAgent(service, exchange)
         const skills = agent.kind === 'agent' ? agent.skills : undefined

@@ -16,9 +16,12 @@ const describedBy = describer(async () => (await import('./openapi-operations.ts
 /** The paths of skills. */
 export function skillEndpoints(service: Service): readonly Endpoint[] {
   const { skills } = service.skillSet
-  const one = (path: string, name: 'describeSkills' | 'describeSkillFiles'): Endpoint => endpoint(service, {
+  const one = (
+    path: string, name: 'describeSkills' | 'describeSkillFiles', about?: Endpoint['about'],
+  ): Endpoint => endpoint(service, {
     method: 'GET',
     path,
+    about,
     describe: async (principal) => {
       const operations = await import('./openapi-operations.ts')
       return operations[name](allowed(principal, skills))
@@ -33,7 +36,7 @@ export function skillEndpoints(service: Service): readonly Endpoint[] {
       work: listHandler(service, (principal) => ({ skills: allowed(principal, skills).map(shown) })),
     }),
     one('/skills/{skill}', 'describeSkills'),
-    one('/skills/{skill}/{file*}', 'describeSkillFiles'),
+    one('/skills/{skill}/{file*}', 'describeSkillFiles', { text: '', rank: 1 }),
   ]
 }
 

@@ -39,6 +39,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
     endpoint(service, {
       method: 'POST', path: '/v1/chat/completions', accepts: [JSON_TYPE],
       describe: describedBy('POST', 'completion'), isOffered, load: runs.load,
+      about: { title: 'OpenAI', text: 'chat completions, the agents are the models', rank: 3 },
       work: (exchange) => runs.loaded.answerCompletion(service, exchange),
     }, openaiErrors),
   ]

@@ -20,8 +20,9 @@ export interface UiRoutes {
 export function uiRoutes(service: Service): UiRoutes {
   let made: Chats | undefined
   const chats = (): Chats => made ??= new module.loaded.Chats(service)
-  const described = { describe: describedBy('POST', 'chat'), load: module.load }
-  const posts = agentEndpoints(service, 'ui-stream', described, (agent, exchange) => (
+  const about = { title: 'AI SDK', text: 'the chat of the main agent, for useChat', rank: 6 }
+  const own = { about, describe: describedBy('POST', 'chat'), load: module.load }
+  const posts = agentEndpoints(service, 'ui-stream', own, (agent, exchange) => (
     chats().answer(agent, exchange)
   ))
   const streams = posts.flatMap(({ path }) => (['GET', 'DELETE'] as const).map((method) => endpoint(service, {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { memoryStore } from '../../../lib/index.ts'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
+import { kernelServer } from '../../../lib/kernel/server/server.ts'
+import { problemReply } from '../../../lib/kernel/wire/problem.ts'
+import { docs } from '../../../lib/parts/docs/part.ts'
 import { echo, eventually, jsonOf, request, serve } from '../../fixtures/client.ts'
+import type { Endpoint, EndpointAbout } from '../../../lib/kernel/http/message/exchange.ts'
 import type { ServerOptions, Store } from '../../../lib/index.ts'
 
 const chat = [
@@ -254,6 +259,36 @@ test('every line for models has a link, by whatever protocol a thing is reached'
       // MCP is called by POST.
       if (path !== '/mcp') assert.equal((await server.fetch(request(path))).status, 200, path)
     }
+  }
+})
+
+test('each path says for itself what models read of it, and no other is listed', async (t) => {
+  const at = (path: string, about?: EndpointAbout, isOffered = true): Endpoint => ({
+    path, about, methods: ['GET'], isOffered: () => isOffered, refuse: problemReply,
+    handle: () => ({ status: 200 }),
+  })
+  const interfaceAt = (path: string, rank: number): Endpoint => at(path, { title: path, text: 'reads', rank })
+  const own = ['/later', '/first'].map((path, at) => interfaceAt(path, 2 - at))
+  const calls = at('/call/{tool}', { text: 'GET calls it.', rank: 1 })
+  const unlisted = [at('/silent'), at('/x/{tool}', { text: 'No.', rank: 0 }, false)]
+  const openapi = '[OpenAPI](http://triport.test/openapi.json)'
+  const rows: readonly (readonly [endpoints: readonly Endpoint[], links: readonly string[]])[] = [
+    [[], ['[add](http://triport.test/openapi.json)', openapi]],
+    [own, ['[add](http://triport.test/first)', '[/first](http://triport.test/first)',
+      '[/later](http://triport.test/later)', openapi]],
+    [[calls, ...own.slice(1), ...unlisted], ['[add](http://triport.test/call/add)',
+      '[/first](http://triport.test/first)', openapi]],
+  ]
+  for (const [endpoints, links] of rows) {
+    const server = kernelServer({
+      name: 'Shop', tools: [{ name: 'add', run: () => '' }], adapters: frameworks,
+      parts: [docs(), { name: 'probe', open: () => ({ endpoints }) }],
+    })
+    t.after(() => server.close())
+    const text = await (await server.fetch(request('/llms.txt'))).text()
+    const listed = [...text.matchAll(/^- (\S+\))/gm)].map(([, link]) => link)
+    assert.deepEqual(listed, [...links, '[Documentation](http://triport.test/docs)'])
+    assert.equal(text.includes('GET calls it.'), endpoints.includes(calls))
   }
 })
 

@@ -111,6 +111,19 @@ export interface Components {
   readonly tags?: Readonly<Record<string, { readonly description: string; readonly rank: number }>>
 }
 
+/**
+ * What models read of a path in `/llms.txt`. One with a name, as `/tools/{tool}`, is where each thing of that
+ * kind is reached; each of the others is listed.
+ */
+export interface EndpointAbout {
+  /** Of what is reached at a path without a name. */
+  readonly title?: string
+  /** What a model can do there; may be empty. */
+  readonly text: string
+  /** The lowest is listed first; of several paths of a thing it is given the lowest. */
+  readonly rank: number
+}
+
 /** Answers requests at one path. */
 export interface Endpoint {
   /** `/agents/{id}`; a `{name}` is one segment, a fixed end such as `{id}:cancel` may follow. */
@@ -139,6 +152,8 @@ export interface Endpoint {
   readonly always?: boolean
   /** Loaded when OpenAPI is read: what a caller may use. Left out: not described. */
   readonly describe?: (principal: Principal) => Promise<Description>
+  /** Left out: models are not told of it. */
+  readonly about?: EndpointAbout | undefined
   /** False: the path is answered, but not announced. */
   readonly isOffered?: () => boolean
   /** The value of `WWW-Authenticate`; default `Bearer realm`. `isGiven`: a bad credential came. */

@@ -47,6 +47,10 @@ export interface A2aRoutes {
   readonly push: Webhooks | undefined
 }
 
+const aboutCard = { title: 'A2A agent card', text: 'how to send messages to the agent', rank: 2 }
+/** An agent is reached by its card. */
+const aboutAgent = { text: '', rank: 2 }
+
 const idleStatus: PushStatus = { waiting: 0, posting: 0, lookups: 0, bytes: 0 }
 
 /** What is posted to addresses that clients name. */
@@ -115,7 +119,9 @@ class Paths {
         operations: ({ sendOperation: post }) => ({ post }),
         answer: (answers, exchange, agent) => answers.message(exchange, agent),
       }, '/a2a'),
-      ...at(card, '/a2a', CARD, OLD_CARD, `/a2a${CARD}`, `/a2a${OLD_CARD}`),
+      ...at(card, '/a2a'),
+      ...at({ ...card, about: base === '' ? aboutCard : aboutAgent }, CARD),
+      ...at(card, OLD_CARD, `/a2a${CARD}`, `/a2a${OLD_CARD}`),
       ...this.httpJson(base),
       ...at({
         methods: ['GET'], refuse: problemReply,

@@ -71,13 +71,14 @@ export function mcpRoutes(
   ))
   const at = (
     method: 'POST' | 'GET' | 'DELETE', path: string, operation: (all: Operations) => DocumentPart,
-    handle: Endpoint['handle'],
+    handle: Endpoint['handle'], about?: Endpoint['about'],
   ): Endpoint => ({
     path, methods: [method], ...method === 'POST' && { accepts: [JSON_TYPE] }, refuse: refuseHttp,
-    describe: described(method, operation), handle, ...challengeOf && { challenge: challengeOf },
+    describe: described(method, operation), about, handle, ...challengeOf && { challenge: challengeOf },
   })
+  const about = { title: 'MCP', text: 'tools, resources and prompts, over Streamable HTTP', rank: 1 }
   const endpoints: readonly Endpoint[] = [
-    at('POST', '/mcp', (all) => all.callOperation, post.bind(undefined, mcp)),
+    at('POST', '/mcp', (all) => all.callOperation, post.bind(undefined, mcp), about),
     at('GET', '/mcp', (all) => all.streamOperation, withSession.bind(undefined, mcp, get)),
     at('DELETE', '/mcp', (all) => all.endOperation, withSession.bind(undefined, mcp, remove)),
     at('GET', '/sse', (all) => all.legacySseOperation, openLegacySse.bind(undefined, mcp)),

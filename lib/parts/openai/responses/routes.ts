@@ -25,10 +25,11 @@ export function responseEndpoints(service: Service, seal: Seal): readonly Endpoi
     mayName: (params) => !path.includes('{') || RESPONSE_ID.test(params.get('response') ?? ''),
   }, openaiErrors)
   const accepts = [JSON_TYPE]
+  const about = { title: 'OpenAI Responses', text: 'responses, the agents are the models', rank: 4 }
   return [
     at('POST', '/v1/responses', 'createResponse', (exchange) => (
       responses.loaded.createResponse(service, seal, exchange)
-    ), { accepts }),
+    ), { accepts, about }),
     at('POST', '/v1/responses/compact', 'compactResponse', (exchange) => (
       responses.loaded.compactResponse(service, seal, exchange)
     ), { accepts }),
