@@ -1,5 +1,8 @@
 /** `createServer` with everything: options of the kernel and of all parts in, a server of those parts out. */
 import { frameworks } from '../adapters/frameworks.ts'
+import { conversationsOf } from '../floors/conversations/conversation.ts'
+import { shareStore } from '../floors/shared/shared.ts'
+import { tasksOf } from '../floors/tasks/tasks-floor.ts'
 import { requireOptions } from '../kernel/server/requirements.ts'
 import { kernelServer } from '../kernel/server/server.ts'
 import { a2a } from '../parts/a2a/part.ts'
@@ -25,6 +28,10 @@ import type { ProtocolName, ServerOptions } from './options.ts'
 
 /** What a server does and holds at one moment. Bytes are bytes; counts are of what is open or kept now. */
 export interface ServerStatus extends KernelStatus {
+  /** Those in this process. */
+  readonly conversations: { readonly count: number; readonly bytes: number }
+  /** Those in this process. `finished`: all that do not run, those that wait for a client too. */
+  readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
   /** Webhooks of A2A; undefined without them. */
   readonly webhooks: PushStatus | undefined
   /** Sessions, subscribers, and what is kept for clients that come back; undefined without MCP. */
@@ -67,6 +74,7 @@ export function kernelOptionsOf(options: ServerOptions): KernelOptions {
   const protocols = protocolsOf(protocol, hasOnlyTools)
   const parts: readonly (Part | false)[] = [
     openTelemetry !== undefined && telemetry(openTelemetry, options.version ?? '1.0.0'),
+    everyFloor,
     docs(),
     isMeasured === true && metrics(),
     ...protocols.includes('http') ? [http({ path }), openai(), agui(), uiStream()] : [],
@@ -75,9 +83,20 @@ export function kernelOptionsOf(options: ServerOptions): KernelOptions {
     oauth(),
   ]
   return {
-    ...settings, adapters: frameworks, parts: parts.filter((part) => part !== false), absent: absentPaths,
+    ...settings, adapters: frameworks, share: shareStore, absent: absentPaths,
+    parts: parts.filter((part) => part !== false),
     skillSet: defineSkills(skills),
   }
+}
+
+/** What `status()` always tells of. */
+const everyFloor: Part = {
+  name: 'floors',
+  open(kernel) {
+    tasksOf(kernel)
+    conversationsOf(kernel)
+    return {}
+  },
 }
 
 /** A part that serves nothing where it cannot serve what there is. */

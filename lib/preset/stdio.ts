@@ -67,7 +67,7 @@ export async function serveStdio(
   requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
   const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport', frameworks)
   const isAcp = protocol === 'acp'
-  const { service, seal } = createService(kernelOptionsOf({
+  const { service, seal, floors } = createService(kernelOptionsOf({
     ...isAcp && { conversationIdleMs: ACP_IDLE_MS }, ...rest, ...definitions,
   }))
   const useless = [...ofSockets, ...isAcp ? ofMcp : []].filter((name) => options[name] !== undefined)
@@ -85,7 +85,8 @@ export async function serveStdio(
     ? (await import('../parts/acp/acp-lines.ts')).serveAcp(service, input, claimed)
     : (await import('../parts/mcp/transport/stdio.ts')).serveMcp(mcp, input, claimed)
   const closed = lines.over.then(async () => {
-    await service.shared?.cluster.close(await service.tasks.stored?.written() ?? true)
+    await floors.release()
+    await service.sharing?.release?.()
     await service.store.close?.()
   }).finally(() => service.timers.close())
   const forget = signals ? endOnSignals({

@@ -2,6 +2,7 @@
  * Answers one message within a conversation: the history goes in, the agent's answer comes out, and both are
  * added to the history. The same in every protocol. A run that outlives its request is in `task-run.ts`.
  */
+import { conversationsOf } from './conversation.ts'
 import { ownText } from '../../kernel/util/own-text.ts'
 import { isThenable } from '../../kernel/util/thenable.ts'
 import { answerOf, noAnswer } from '../../kernel/define/answer.ts'
@@ -79,7 +80,7 @@ function begin(turn: Turn): MaybePromise<Answer> {
     call.history = message.history
   } else if (message.isNamed && message.conversationId !== undefined) {
     const owner = message.owner ?? call.principal.id
-    const history = service.conversations.history(owner, message.conversationId)
+    const history = conversationsOf(service).history(owner, message.conversationId)
     if (isThenable(history)) return loadAndRun(turn, history)
     call.history = history
   }
@@ -139,7 +140,7 @@ function remember({ service, agent, message, call }: Turn, answer: Answer): Mayb
   const { state } = answer
   if (conversationId === undefined || call.over || state === 'failed' || state === 'rejected') return whole
   const shown = artifacts.length === 0 ? '' : textOf(artifacts.flatMap(({ parts }) => parts))
-  const { conversations } = service
+  const conversations = conversationsOf(service)
   const asked = remembered ?? prompt
   const answered = ownText(answer.text + shown)
   const reply: ChatMessage = { role: 'assistant', content: answered }

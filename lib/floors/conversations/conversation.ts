@@ -17,6 +17,8 @@ import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Chat, ChatMessage } from '../../kernel/define/chat.ts'
 import type { Limits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
+import type { Service } from '../../kernel/run/service.ts'
+import type { Gauge } from '../../kernel/util/gauge.ts'
 import type { LinkedMember } from '../../kernel/util/linked-list.ts'
 import type { ConversationPage } from './conversation-page.ts'
 import type { Store } from '../../kernel/store/store.ts'
@@ -57,6 +59,15 @@ const MAX_CHARACTER_BYTES = 3
 
 const SWEEP_MS = 1_000
 
+function makeConversations({ limits, store, log }: Service): Conversations {
+  return new Conversations(limits, store, log)
+}
+
+/** Those of a server. */
+export function conversationsOf(service: Service): Conversations {
+  return service.use(makeConversations)
+}
+
 export class Conversations {
   readonly #limits: Limits
   readonly #stored: StoredConversations | undefined
@@ -78,6 +89,18 @@ export class Conversations {
 
   get count(): number { return this.#shares.count }
   get bytes(): number { return this.#shares.bytes }
+
+  status(): object {
+    const { count, bytes } = this
+    return { conversations: { count, bytes } }
+  }
+
+  gauges(): readonly Gauge[] {
+    return [
+      ['triport_conversations', 'Conversations that are kept.', this.count],
+      ['triport_conversation_bytes', 'What they hold.', this.bytes],
+    ]
+  }
 
   makeId(): string { return randomUuid() }
 

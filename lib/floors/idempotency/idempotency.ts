@@ -10,10 +10,13 @@
 import { createHash } from 'node:crypto'
 import { isThenable } from '../../kernel/util/thenable.ts'
 import { Fault } from '../../kernel/define/fault.ts'
+import { memoryStore } from '../../kernel/store/memory.ts'
 import { keyOf } from '../../kernel/store/store.ts'
+import { sharedOf } from '../shared/shared.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Limits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
+import type { Service } from '../../kernel/run/service.ts'
 import type { ClusterMembership } from '../shared/cluster.ts'
 import type { Entry, Store, StoreKey } from '../../kernel/store/store.ts'
 
@@ -57,6 +60,19 @@ export interface IdempotentReplies {
    * be reached: a key is never ignored.
    */
   claim(owner: string, key: string, request: string, timeoutMs: number): MaybePromise<KeyClaim>
+}
+
+function makeReplies(service: Service): IdempotentReplies {
+  const { limits, store, log } = service
+  const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
+  // A store of its own: repeated queries must not evict what is to be kept longer.
+  const own = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
+  return idempotentReplies(limits, own, log, sharedOf(service)?.cluster)
+}
+
+/** Those of a server. */
+export function idempotencyOf(service: Service): IdempotentReplies {
+  return service.use(makeReplies)
 }
 
 /** Keeps them in a store. `cluster`: the processes that share it, if any do. */

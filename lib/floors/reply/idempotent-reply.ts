@@ -3,7 +3,7 @@
  * goes on when the client leaves. An error is not kept.
  * Spec: draft-ietf-httpapi-idempotency-key-header-07
  */
-import { IDEMPOTENCY_KEY } from '../idempotency/idempotency.ts'
+import { IDEMPOTENCY_KEY, idempotencyOf } from '../idempotency/idempotency.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
@@ -50,7 +50,7 @@ export function replyOnce(
     const detail = 'The Idempotency-Key must be 1 to 255 visible ASCII characters'
     return refuse({ status: 400, detail, requestId })
   }
-  const claim = service.idempotency.claim(principal.id, key, work.identity, work.timeoutMs)
+  const claim = idempotencyOf(service).claim(principal.id, key, work.identity, work.timeoutMs)
   return andThen(claim, (known) => {
     if (known.state === 'held') return runHolding(known.hold, work)
     if (known.state === 'done' && isWhole(known.reply, work)) return replayed(known.reply, work)

@@ -3,6 +3,7 @@
  * channel, questions wait with the task, and its end is kept. How a client learns of the task, and how it
  * spells an answer, is its protocol's matter.
  */
+import { remoteTasksOf, tasksOf } from './tasks-floor.ts'
 import { artifactOf } from '../../kernel/define/artifact.ts'
 import { text } from '../../kernel/define/content.ts'
 import { sentenceOf, usageMeta } from '../../kernel/define/event.ts'
@@ -98,7 +99,7 @@ export class TaskRun implements CallChannel, RunningTask {
   begin(seed: TaskSeed, message?: string): MaybePromise<Task> {
     if (message !== undefined) this.#message = [text(message)]
     const turn = this.#memory?.turn
-    const task = this.#service.tasks.create(turn === undefined ? seed : { ...seed, turn }, this)
+    const task = tasksOf(this.#service).create(turn === undefined ? seed : { ...seed, turn }, this)
     if (!isThenable(task)) return this.#begun(task)
     const begun = task.then((written) => this.#begun(written))
     this.#beginning = begun.catch(() => {})
@@ -106,7 +107,7 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   resume(id: string): void {
-    const { tasks } = this.#service
+    const tasks = tasksOf(this.#service)
     tasks.resume(id, this)
     this.#id = id
     this.#call.channel = this
@@ -120,7 +121,7 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#call.channel = this
     this.#move('working')
     // A task that runs here is answered without a promise.
-    return this.#service.tasks.get(owner, id) as Task
+    return tasksOf(this.#service).get(owner, id) as Task
   }
 
   can(what: Ability): boolean { return this.#client.can(what) }
@@ -162,7 +163,7 @@ export class TaskRun implements CallChannel, RunningTask {
     if (memory === undefined) return fn()
     const known = memory.result(key)
     if (known !== undefined) return known
-    const { tasks } = this.#service
+    const tasks = tasksOf(this.#service)
     // Without a lease another process may run the task by now.
     if (this.#id !== undefined) await tasks.stored?.confirm(this.#id)
     if (this.#call.reason !== undefined) throw this.#call.reason
@@ -174,7 +175,7 @@ export class TaskRun implements CallChannel, RunningTask {
 
   keepMemory(): void {
     const turn = this.#memory?.turn
-    if (turn !== undefined && this.#id !== undefined) this.#service.tasks.update(this.#id, { turn })
+    if (turn !== undefined && this.#id !== undefined) tasksOf(this.#service).update(this.#id, { turn })
   }
 
   log(level: Severity, data: unknown, logger: string | undefined): void {
@@ -197,13 +198,14 @@ export class TaskRun implements CallChannel, RunningTask {
   artifact(input: ArtifactInput): void {
     if (this.#client.output !== undefined) return this.#client.output.artifact(input)
     const { append = false, last = !append } = input
-    if (this.#id !== undefined) this.#service.tasks.addArtifact(this.#id, artifactOf(input), { append, last })
+    const tasks = tasksOf(this.#service)
+    if (this.#id !== undefined) tasks.addArtifact(this.#id, artifactOf(input), { append, last })
   }
 
   /** A piece of a streamed answer, as part of an artifact. A promise: the watchers are behind. */
   piece(id: string, piece: Content, append: boolean, last: boolean): void | Promise<void> {
     if (this.#id === undefined || this.#isOver) return undefined
-    return this.#service.tasks.addPiece(this.#id, { id, parts: [piece] }, append, last)
+    return tasksOf(this.#service).addPiece(this.#id, { id, parts: [piece] }, append, last)
   }
 
   answer(answers: ReadonlyMap<string, unknown>): void {
@@ -253,7 +255,7 @@ export class TaskRun implements CallChannel, RunningTask {
   end(state: TaskState, message: TaskMessage['parts'] | undefined): void {
     if (this.#isOver || this.#id === undefined) return
     this.#end(state, { message })
-    if (!isTerminal(state)) this.#service.tasks.release(this.#id, this)
+    if (!isTerminal(state)) tasksOf(this.#service).release(this.#id, this)
   }
 
   #unused(name: string): string {
@@ -276,7 +278,7 @@ export class TaskRun implements CallChannel, RunningTask {
     if (this.#isShowing) this.#show()
     this.#isOver = true
     const left = this.#closeAll()
-    this.#service.tasks.release(this.#id, this)
+    tasksOf(this.#service).release(this.#id, this)
     this.#call.cancel(new Fault('cancelled', 'The client takes its time; its answer begins the run again'))
     rejectOneByOne(left, 'The client takes its time', () => this.#call.settled)
   }
@@ -301,7 +303,8 @@ export class TaskRun implements CallChannel, RunningTask {
     }
     const shown = this.#client.show?.(this.#questions())
     if (shown === undefined || this.#id === undefined || this.#isOver) return this.#move('input-required')
-    this.#service.tasks.move(this.#id, shown.state, { message: shown.message, questions: this.#questions() })
+    const questions = this.#questions()
+    tasksOf(this.#service).move(this.#id, shown.state, { message: shown.message, questions })
   }
 
   #questions(): readonly TaskQuestion[] {
@@ -310,7 +313,7 @@ export class TaskRun implements CallChannel, RunningTask {
 
   #move(state: TaskState): void {
     if (this.#id === undefined || this.#isOver) return
-    this.#service.tasks.move(this.#id, state, { message: this.#message, questions: this.#questions() })
+    tasksOf(this.#service).move(this.#id, state, { message: this.#message, questions: this.#questions() })
   }
 
   #stop(reason: Fault): void {
@@ -323,7 +326,7 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#isOver = true
     const left = this.#closeAll()
     const metadata = usageMeta(this.#call.usage)
-    this.#service.tasks.move(this.#id, state, { ...change, metadata, questions: none })
+    tasksOf(this.#service).move(this.#id, state, { ...change, metadata, questions: none })
     rejectOneByOne(left, 'The task has ended', () => this.#call.settled)
   }
 
@@ -350,9 +353,10 @@ export class TaskRun implements CallChannel, RunningTask {
 }
 
 /** Cancels a task, in whichever process it runs. */
-export function cancelTaskRun({ tasks, shared }: Service, task: Task): MaybePromise<void> {
-  const run = tasks.runOf(task.id)
-  if (run === undefined && shared !== undefined) return shared.remoteTasks.cancel(task)
+export function cancelTaskRun(service: Service, task: Task): MaybePromise<void> {
+  const run = tasksOf(service).runOf(task.id)
+  const remoteTasks = remoteTasksOf(service)
+  if (run === undefined && remoteTasks !== undefined) return remoteTasks.cancel(task)
   run?.cancel()
 }
 

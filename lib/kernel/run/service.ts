@@ -14,27 +14,11 @@ import type { SkillSet } from '../../parts/skills/skill.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { Tool } from '../define/tool.ts'
-import type { ClusterMembership } from '../../floors/shared/cluster.ts'
-import type { Conversations } from '../../floors/conversations/conversation.ts'
-import type { GuardedStore } from '../../floors/shared/guarded-store.ts'
-import type { IdempotentReplies } from '../../floors/idempotency/idempotency.ts'
-import type { PeerChannels } from '../../floors/shared/peer-channels.ts'
+import type { Sharing } from '../store/sharing.ts'
 import type { Store } from '../store/store.ts'
-import type { RemoteTasks } from '../../floors/tasks/remote-tasks.ts'
-import type { TaskRecovery } from '../../floors/tasks/task-recovery.ts'
-import type { Tasks } from '../../floors/tasks/tasks.ts'
 import type { Timers } from '../util/timers.ts'
 import type { OnCall } from './call-observer.ts'
 import type { Workload } from './workload.ts'
-
-/** A store that processes share, and the way from one of them to another. */
-export interface Shared {
-  readonly store: GuardedStore
-  readonly cluster: ClusterMembership
-  readonly channels: PeerChannels
-  readonly remoteTasks: RemoteTasks
-  readonly recovery: TaskRecovery
-}
 
 /**
  * Posts to another server within a span, a child of what is active, else of `trace`. `post` gets the headers
@@ -63,14 +47,11 @@ export interface Service {
   readonly around: Around | undefined
   /** Undefined without telemetry. */
   readonly traced: Traced | undefined
-  readonly conversations: Conversations
-  readonly tasks: Tasks
-  readonly idempotency: IdempotentReplies
   readonly store: Store
-  /** Where responses are kept that clients come back to, and what an editor lists of its sessions. */
-  readonly responses: Store
   /** Defined where processes share the store. */
-  readonly shared: Shared | undefined
+  readonly sharing: Sharing | undefined
+  /** What `make` makes of this server when it is first asked for: the same for all who ask. */
+  use<T extends object>(make: (service: Service) => T): T
 }
 
 /** What may be wrong with a definition: each is told once. */

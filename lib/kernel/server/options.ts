@@ -18,6 +18,7 @@ import type { NamedKey } from '../http/access/keys.ts'
 import type { RateLimit } from '../http/access/rate.ts'
 import type { RequestSummary } from '../http/server/observer.ts'
 import type { OnCall } from '../run/call-observer.ts'
+import type { ShareStore } from '../store/sharing.ts'
 import type { Store } from '../store/store.ts'
 import type { SkillSet } from '../../parts/skills/skill.ts'
 import type { Part } from './part.ts'
@@ -101,6 +102,8 @@ export interface KernelOptions<T extends readonly unknown[] = readonly unknown[]
   readonly parts: readonly Part[]
   /** What knows definitions and answers of other frameworks. Left out: nothing does. */
   readonly adapters?: Adapters | undefined
+  /** What takes a store that is shared: `shareStore`. */
+  readonly share?: ShareStore | undefined
   readonly skillSet?: SkillSet | undefined
   /** Messages for the paths of protocols that are not served, by the path. It gets those that are. */
   readonly absent?: (protocols: readonly string[], mountPath: string) => ReadonlyMap<string, string>

@@ -8,22 +8,9 @@ import type { Authorization } from '../http/access/auth.ts'
 import type { Observer } from '../http/server/observer.ts'
 import type { OnCall } from '../run/call-observer.ts'
 import type { Service, Traced } from '../run/service.ts'
+import type { Gauge } from '../util/gauge.ts'
 import type { Seal } from '../wire/seal.ts'
-
-/** What ends with the server, in this order. */
-export interface Lifetime {
-  /** Ends what only waits. Called again until nothing runs. */
-  drain?(): void
-  /** All calls are cancelled: answer them. Resolves when it is written; never rejects. */
-  cancel?(): void | Promise<void>
-  /** All is answered: send what goes out by itself. Resolves at the latest after so many milliseconds. */
-  flush?(withinMs: number): Promise<void>
-  /** Whatever is left goes: nothing is sent any more. */
-  release?(): void | Promise<void>
-}
-
-/** A figure of a server: its name in metrics, what it means, its value now. */
-export type Gauge = readonly [name: string, help: string, value: number]
+import type { Floor } from './floors.ts'
 
 /** A part as it is chosen: what makes it has checked its options. */
 export interface Part {
@@ -49,12 +36,9 @@ export interface Part {
   open?(kernel: Kernel): Opened | string
 }
 
-/** What an open part serves. */
-export interface Opened extends Lifetime {
+/** What an open part serves, and how it ends. */
+export interface Opened extends Floor {
   readonly endpoints?: readonly Endpoint[]
-  /** Members of `server.status()`. */
-  status?(): object
-  gauges?(): readonly Gauge[]
   /** All parts are open, and serve these. Throws `TypeError` where one of them cannot be. */
   ready?(all: readonly Endpoint[]): void
 }

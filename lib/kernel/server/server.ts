@@ -21,7 +21,8 @@ import type { Catalog } from '../define/catalog.ts'
 import type { Means, ServerState } from '../http/server/gate.ts'
 import type { Handler } from '../http/server/listener.ts'
 import type { KernelOptions } from './options.ts'
-import type { Gauge, Kernel, Opened, Part } from './part.ts'
+import type { Gauge } from '../util/gauge.ts'
+import type { Kernel, Opened, Part } from './part.ts'
 import type { MadeService } from './service.ts'
 
 /** Where a server listens. */
@@ -74,10 +75,6 @@ export interface KernelStatus {
   readonly streams: { readonly open: number; readonly queuedBytes: number }
   /** Request bodies that are being read. */
   readonly bodies: { readonly bytes: number }
-  /** Those in this process. */
-  readonly conversations: { readonly count: number; readonly bytes: number }
-  /** Those in this process. `finished`: all that do not run, those that wait for a client too. */
-  readonly tasks: { readonly running: number; readonly finished: number; readonly bytes: number }
   /** Whether the shared store answers; undefined where none is shared. */
   readonly store: 'reached' | 'away' | undefined
 }
@@ -113,7 +110,7 @@ export function kernelServer(): KernelServer {
   } catch (error) {
     for (const one of opened) release(one).catch(() => {})
     // Other processes that share its store would take it for alive.
-    made.service.shared?.cluster.close(true).catch(() => {})
+    Promise.resolve(made.service.sharing?.release?.()).catch(() => {})
     throw error
   }
 }
@@ -126,7 +123,7 @@ async function release(one: Opened): Promise<void> {
 
 /** `opened` gets the parts as they open. */
 function assemble(
-  options: KernelOptions, { service, seal }: MadeService, opened: OpenPart[],
+  options: KernelOptions, { service, seal, floors }: MadeService, opened: OpenPart[],
 ): KernelServer {
   const { limits, log, name } = service
   const { apiKey, auth, parts } = options
@@ -166,7 +163,7 @@ function assemble(
     router: createRouteTable(endpoints, mountPath),
     guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl }),
     proxies: proxiesOf(options.trustProxy),
-    rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit, service.shared?.store),
+    rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit, service.sharing?.store),
   })
   const observer = parts.reduce((next, part) => part.observe?.(next) ?? next,
     createObserver(options.onRequest, options.accessLog ?? false, log))
@@ -182,26 +179,24 @@ function assemble(
       process.stderr.write(`${name} listens beyond this machine, so it asks for a key: ${generatedKey}\n`)
     }
     // Its clients may need other processes to reach this one. Without its store it serves all the same.
-    await service.shared?.cluster.ready()?.catch(() => {})
+    await service.sharing?.ready()?.catch(() => {})
     const bound = await listener.listen(port, host)
     return { url: `http://${reachableHost(bound)}:${bound.port}${mountPath}`, host, port: bound.port }
   }
 
   function status(): KernelStatus {
-    const { conversations, tasks, workload } = service
+    const { workload, sharing } = service
     return {
       calls: { running: workload.running, abandoned: workload.abandoned, bytes: workload.bytes },
       streams: { open: streams.count, queuedBytes: streams.queued },
       bodies: { bytes: budget.used },
-      conversations: { count: conversations.count, bytes: conversations.bytes },
-      tasks: { running: tasks.running, finished: tasks.finished, bytes: tasks.bytes },
-      store: service.shared && (service.shared.store.isUnavailable ? 'away' : 'reached'),
-      ...Object.assign({}, ...opened.map((one) => one.status?.())),
+      store: sharing && (sharing.store.isUnavailable ? 'away' : 'reached'),
+      ...Object.assign({}, ...[...floors.all, ...opened].map((one) => one.status?.())),
     }
   }
 
   function gauges(): readonly Gauge[] {
-    const { calls, streams: open, bodies, conversations, tasks, store } = status()
+    const { calls, streams: open, bodies, store } = status()
     return [
       ['triport_calls_running', 'Calls that run now.', calls.running],
       ['triport_calls_abandoned', 'Calls that still run, long after their time was over.', calls.abandoned],
@@ -209,13 +204,10 @@ function assemble(
       ['triport_streams_open', 'Response streams that are open.', open.open],
       ['triport_queued_bytes', 'What readers of replies and streams have not taken yet.', open.queuedBytes],
       ['triport_body_bytes', 'Request bodies that are being read.', bodies.bytes],
-      ['triport_conversations', 'Conversations that are kept.', conversations.count],
-      ['triport_conversation_bytes', 'What they hold.', conversations.bytes],
-      ['triport_task_bytes', 'What all tasks hold.', tasks.bytes],
       ...store === undefined ? [] : [
         ['triport_store_up', 'Whether the shared store answers.', store === 'reached' ? 1 : 0] as const,
       ],
-      ...opened.flatMap((one) => one.gauges?.() ?? []),
+      ...[...floors.all, ...opened].flatMap((one) => one.gauges?.() ?? []),
     ]
   }
 
@@ -230,17 +222,17 @@ function assemble(
     const sweep = setInterval(drain, SWEEP_MS)
     await Promise.all([listener.idle(limits.graceMs), service.workload.idle(limits.graceMs)])
     clearInterval(sweep)
-    service.tasks.stored?.handOver()
+    floors.handOver()
     service.workload.cancelAll(new Fault('cancelled', 'The server is closing down'))
     for (const one of opened) await one.cancel?.()
     // Cancelled runs have answered. What other processes run, or none, continues without this one.
     await new Promise((resolve) => { setImmediate(resolve) })
-    service.tasks.stopWatchers()
-    service.shared?.remoteTasks.stopWatchers()
+    await floors.cancel()
     await Promise.all([listener.idle(FAREWELL_MS), ...opened.map((one) => one.flush?.(FAREWELL_MS))])
     for (const one of opened) await release(one)
     listener.destroy()
-    await service.shared?.cluster.close(await service.tasks.stored?.written() ?? true)
+    await floors.release()
+    await service.sharing?.release?.()
     // A store of the operator's may never close.
     await new Promise<void>((resolve, reject) => {
       const stop = startDeadline(FAREWELL_MS, resolve)

@@ -1,36 +1,25 @@
 /** Makes the service of the options: all that the protocols share. */
 import { noAdapters } from '../define/adapters.ts'
 import { Catalog } from '../define/catalog.ts'
-import { Conversations } from '../../floors/conversations/conversation.ts'
 import { limitsOf } from '../define/limits.ts'
-import { deploymentStore } from '../../floors/shared/deployment.ts'
-import { guardedStore } from '../../floors/shared/guarded-store.ts'
-import { idempotentReplies } from '../../floors/idempotency/idempotency.ts'
-import { PeerChannels } from '../../floors/shared/peer-channels.ts'
 import { logOf, quietly, stderrLog, verboseStderrLog } from '../define/log.ts'
-import { ClusterMembership } from '../../floors/shared/cluster.ts'
-import { reapOrphans } from '../../floors/tasks/orphan-reaper.ts'
 import { defineOffer } from '../define/normalize-definitions.ts'
-import { TaskRecovery } from '../../floors/tasks/task-recovery.ts'
-import { RemoteTasks } from '../../floors/tasks/remote-tasks.ts'
-import { Tasks } from '../../floors/tasks/tasks.ts'
 import { warnOfSilence } from '../run/service.ts'
 import { Timers } from '../util/timers.ts'
 import { Workload } from '../run/workload.ts'
+import { Floors } from './floors.ts'
 import { checkSettings } from './options.ts'
 import { memoryStore } from '../store/memory.ts'
 import { createSeal } from '../wire/seal.ts'
 import type { Around } from '../define/around.ts'
-import type { Limits } from '../define/limits.ts'
-import type { Log } from '../define/log.ts'
 import type { SkillSet } from '../../parts/skills/skill.ts'
 import type { OnCall } from '../run/call-observer.ts'
-import type { Service, Shared } from '../run/service.ts'
+import type { Service } from '../run/service.ts'
+import type { ShareStore } from '../store/sharing.ts'
 import type { KernelOptions } from './options.ts'
-import type { GuardedStore } from '../../floors/shared/guarded-store.ts'
 import type { Seal } from '../wire/seal.ts'
 
-export interface MadeService { readonly service: Service; readonly seal: Seal }
+export interface MadeService { readonly service: Service; readonly seal: Seal; readonly floors: Floors }
 
 /** Throws `TypeError` or `RangeError` for mistakes in options, definitions and limits. */
 export function createService(options: KernelOptions): MadeService {
@@ -60,19 +49,11 @@ export function createService(options: KernelOptions): MadeService {
       + `each other is sealed. Write secret: process.env.SECRET, of what 'openssl rand -base64 32' prints`)
   }
   const seal = options.secret === undefined ? sealOfEnvironment(secret, name) : createSeal(secret, name)
-  const deployment = options.store?.isShared === true && secret !== undefined
-    ? deploymentStore(options.store, secret, options.deployment, limits.storeTimeoutMs) : undefined
-  const guarded = deployment && guardedStore(deployment, limits, log)
-  const cluster = guarded && new ClusterMembership(guarded, seal, limits, log)
-  cluster?.onForgotten(() => deployment?.confirm().catch(() => {}))
-  const store = guarded ?? options.store ?? memoryStore()
-  const tasks = new Tasks(limits, store, log, cluster)
-  const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
-  // A store of its own: repeated queries must not evict what is to be kept longer.
-  const replies = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
-  const { maxConversations, maxConversationsBytes } = limits
-  const responses = store.isShared ? store
-    : memoryStore({ maxEntries: maxConversations, maxBytes: maxConversationsBytes })
+  const sharing = options.store?.isShared === true && secret !== undefined
+    ? shareOf(options)({ store: options.store, secret, deployment: options.deployment, limits, log, seal })
+    : undefined
+  const store = sharing?.store ?? options.store ?? memoryStore()
+  const floors = new Floors()
   const workload = new Workload(limits.maxCalls, 'here', limits.maxCallsBytes)
   const service: Service = {
     name,
@@ -89,14 +70,11 @@ export function createService(options: KernelOptions): MadeService {
     onCall: onCallOf([...parts.map(({ onCall }) => onCall), options.onCall]),
     around: aroundOf([...parts.map(({ around }) => around), options.around]),
     traced: parts.find(({ traced }) => traced !== undefined)?.traced,
-    conversations: new Conversations(limits, store, log),
-    tasks,
-    idempotency: idempotentReplies(limits, replies, log, cluster),
     store,
-    responses,
-    shared: guarded && cluster && share(guarded, cluster, tasks, workload, limits, log),
+    sharing,
+    use: (make) => floors.use(make, service),
   }
-  return { service, seal }
+  return { service, seal, floors }
 }
 
 const noSkills: SkillSet = { skills: [], files: new Map(), folders: new Map() }
@@ -131,14 +109,7 @@ function sealOfEnvironment(secret: KernelOptions['secret'], name: string): Seal 
   }
 }
 
-function share(
-  store: GuardedStore, cluster: ClusterMembership, tasks: Tasks, workload: Workload, limits: Limits, log: Log,
-): Shared {
-  const stored = tasks.stored!
-  const channels = new PeerChannels(cluster)
-  const at = { tasks, stored, cluster, workload, limits, log }
-  const recovery = new TaskRecovery(at)
-  reapOrphans(at, recovery, store)
-  const remoteTasks = new RemoteTasks(at, channels, recovery)
-  return { store, cluster, channels, remoteTasks, recovery }
+function shareOf({ share }: KernelOptions): ShareStore {
+  if (share !== undefined) return share
+  throw new TypeError('The store is shared; give share: shareStore too, which takes it for this process')
 }

@@ -2,6 +2,7 @@
  * ACP on standard input and output, for editors: one client, one message a line.
  * Spec: Agent Client Protocol, version 1.
  */
+import { conversationsOf } from '../../floors/conversations/conversation.ts'
 import { isRecord } from '../../kernel/define/content.ts'
 import { Fault, publicMessage } from '../../kernel/define/fault.ts'
 import { anonymous } from '../../kernel/define/principal.ts'
@@ -184,7 +185,7 @@ class AcpLines implements LineProtocol, AcpClient {
   }
 
   newSession(params: Params): object {
-    const session = new AcpSession(this.#service.conversations.makeId(), setupIn(params))
+    const session = new AcpSession(conversationsOf(this.#service).makeId(), setupIn(params))
     return { sessionId: session.id, ...this.#begin(session) }
   }
 
@@ -201,7 +202,7 @@ class AcpLines implements LineProtocol, AcpClient {
 
   async #open(sessionId: string, setup: SessionSetup, isShown: boolean): Promise<object> {
     const service = this.#service
-    const history = await service.conversations.history(anonymous.id, sessionId)
+    const history = await conversationsOf(service).history(anonymous.id, sessionId)
     const kept = await readSession(service, sessionId)
     let session = this.#sessions.get(sessionId)
     if (session === undefined && history.length === 0) {
@@ -248,7 +249,7 @@ class AcpLines implements LineProtocol, AcpClient {
     this.#runOf(sessionId)?.cancel()
     this.#sessions.delete(sessionId)
     await forgetSession(this.#service, sessionId)
-    await this.#service.conversations.remove(anonymous.id, sessionId)
+    await conversationsOf(this.#service).remove(anonymous.id, sessionId)
     return {}
   }
 

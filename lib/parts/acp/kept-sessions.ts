@@ -1,4 +1,5 @@
 /** What is kept of a session besides its conversation, so that its client can list it and open it again. */
+import { keptStoreOf } from '../../floors/conversations/kept-store.ts'
 import { anonymous } from '../../kernel/define/principal.ts'
 import { summaryOf } from '../../floors/conversations/conversation-page.ts'
 import { keyOf } from '../../kernel/store/store.ts'
@@ -41,7 +42,7 @@ export async function keepSession(service: Service, session: AcpSession, prompt:
   }
   try {
     const { conversationIdleMs } = service.limits
-    await service.responses.write(keyFor(id), formatJson(kept), conversationIdleMs, 'any')
+    await keptStoreOf(service).write(keyFor(id), formatJson(kept), conversationIdleMs, 'any')
   } catch (cause) {
     service.log('warning', 'A session could not be kept: it will not be listed', { cause })
   }
@@ -49,11 +50,11 @@ export async function keepSession(service: Service, session: AcpSession, prompt:
 
 /** Throws, or rejects with, `Fault('busy')` where the store cannot be reached. */
 export function readSession(service: Service, id: string): MaybePromise<KeptSession | undefined> {
-  return andThen(service.responses.read(keyFor(id)), (entry) => sessionIn(service, entry))
+  return andThen(keptStoreOf(service).read(keyFor(id)), (entry) => sessionIn(service, entry))
 }
 
-export function forgetSession({ responses }: Service, id: string): MaybePromise<boolean> {
-  return responses.remove(keyFor(id), 'any')
+export function forgetSession(service: Service, id: string): MaybePromise<boolean> {
+  return keptStoreOf(service).remove(keyFor(id), 'any')
 }
 
 /** One page, the session that was used last first. Rejects with `Fault('invalid')` for wrong parameters. */
@@ -64,7 +65,7 @@ export async function listSessions(
   let before = cursor === undefined || cursor === null ? undefined : versionIn(cursor)
   const sessions: object[] = []
   for (let page = 0; page < MAX_PAGES && sessions.length < PAGE_LENGTH; page++) {
-    const entries = await service.responses.list(COLLECTION, OWNER, PAGE_LENGTH, before)
+    const entries = await keptStoreOf(service).list(COLLECTION, OWNER, PAGE_LENGTH, before)
     for (const entry of entries) {
       const kept = sessionIn(service, entry)
       if (kept === undefined) continue

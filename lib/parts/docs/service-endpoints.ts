@@ -20,7 +20,7 @@ const describedBy = describer(async () => (await import('./openapi-operations.ts
 const MAX_DESCRIPTIONS = 8
 
 export function serviceEndpoints(kernel: Kernel): readonly Endpoint[] {
-  const { name, version, catalog, shared, credentials } = kernel
+  const { name, version, catalog, sharing, credentials } = kernel
   // Made at the first request, when all endpoints are known, and kept until something else is served.
   let health: { readonly basePath: string; readonly reply: Reply } | undefined
   let welcome: { readonly basePath: string; readonly reply: Reply } | undefined
@@ -41,7 +41,7 @@ export function serviceEndpoints(kernel: Kernel): readonly Endpoint[] {
   }
   // The store that several processes share; nothing where there is none.
   const store = (): object => (
-    shared === undefined ? {} : { store: shared.store.isUnavailable ? 'away' : 'reached' }
+    sharing === undefined ? {} : { store: sharing.store.isUnavailable ? 'away' : 'reached' }
   )
   const describe = async (baseUrl: string, principal: Principal, key: string): Promise<PackedReply> => {
     const { openapiDocument } = await import('./openapi.ts')

@@ -2,6 +2,8 @@
  * The conversations of a caller over plain HTTP: listed, read and removed by their owner alone. Without keys
  * all callers are one, so then there is nothing to see.
  */
+import { conversationsOf } from '../../floors/conversations/conversation.ts'
+import { sharedOf } from '../../floors/shared/shared.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { LiveCall } from '../../kernel/define/live-call.ts'
 import { anonymous } from '../../kernel/define/principal.ts'
@@ -23,7 +25,7 @@ export function listConversations(service: Service, exchange: Exchange): MaybePr
   const asked = new URLSearchParams(exchange.query)
   const limit = limitIn(asked, wrongLimit)
   const list = (): MaybePromise<Reply> => {
-    const page = service.conversations.list(owner, limit, asked.get('cursor') ?? undefined)
+    const page = conversationsOf(service).list(owner, limit, asked.get('cursor') ?? undefined)
     return andThen(page, ({ conversations, next }) => json({
       conversations: conversations.map(({ id, ...rest }) => ({ session_id: id, ...rest })),
       next_cursor: next,
@@ -36,7 +38,7 @@ export function listConversations(service: Service, exchange: Exchange): MaybePr
 export function readConversation(service: Service, exchange: Exchange): MaybePromise<Reply> {
   const [owner, id] = [ownerOf(exchange), idIn(exchange)]
   return counted(service, exchange, 1, () => (
-    andThen(service.conversations.history(owner, id), (messages) => (
+    andThen(conversationsOf(service).history(owner, id), (messages) => (
       messages.length === 0 ? missing(id) : json({ session_id: id, messages }, 200, unkept)
     ))
   ))
@@ -46,7 +48,9 @@ export function readConversation(service: Service, exchange: Exchange): MaybePro
 export function removeConversation(service: Service, exchange: Exchange): MaybePromise<Reply> {
   const [owner, id] = [ownerOf(exchange), idIn(exchange)]
   return counted(service, exchange, 0, () => (
-    andThen(service.conversations.remove(owner, id), (wasThere) => wasThere ? { status: 204 } : missing(id))
+    andThen(conversationsOf(service).remove(owner, id), (wasThere) => (
+      wasThere ? { status: 204 } : missing(id)
+    ))
   ))
 }
 
@@ -76,7 +80,8 @@ function wrongLimit(message: string): Fault {
 function counted(
   service: Service, exchange: Exchange, conversations: number, work: () => MaybePromise<Reply>,
 ): MaybePromise<Reply> {
-  const { limits, shared, workload } = service
+  const { limits, workload } = service
+  const shared = sharedOf(service)
   return countedCall(exchange, () => {
     const { origin } = exchange
     if (shared === undefined) return work()

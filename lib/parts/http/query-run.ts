@@ -2,6 +2,7 @@
  * Queries over plain HTTP: a body is read, and its run is the reply, whole or as events. A query with an
  * `Idempotency-Key` runs once.
  */
+import { conversationsOf } from '../../floors/conversations/conversation.ts'
 import { isRecord } from '../../kernel/define/content.ts'
 import { answerMessage, timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
@@ -52,7 +53,7 @@ class QueryRun extends NativeRun<Answer> implements GroupListener {
   recall(): MaybePromise<void> {
     const input = this.#input
     if (!input.isNamed || input.history !== undefined) return undefined
-    const known = this.service.conversations.history(this.call.principal.id, input.conversationId)
+    const known = conversationsOf(this.service).history(this.call.principal.id, input.conversationId)
     if (isThenable(known) && this.hold === undefined) this.call.cancelOnDisconnect()
     return andThen(known, (history) => { input.history = history })
   }
@@ -166,7 +167,7 @@ function begin(
   service: Service, agent: Agent | Group, query: Query, isStream: boolean, exchange: Exchange, hold?: KeyHold,
 ): MaybePromise<Reply> {
   const { query: prompt, history, metadata, sessionId } = query
-  const conversationId = sessionId ?? service.conversations.makeId()
+  const conversationId = sessionId ?? conversationsOf(service).makeId()
   const run = new QueryRun(service, agent, {
     protocol: 'http', sessionId: conversationId, message: [{ type: 'text', text: prompt }], metadata,
     prompt, conversationId, isNamed: sessionId !== undefined, history,

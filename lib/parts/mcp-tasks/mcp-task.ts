@@ -2,6 +2,8 @@
  * What both generations of MCP's tasks have in common: the call behind a task, how it is run again in another
  * process, and what a task looks like. A task belongs to a principal; for every other it does not exist.
  */
+import { sharedOf } from '../../floors/shared/shared.ts'
+import { remoteTasksOf, tasksOf } from '../../floors/tasks/tasks-floor.ts'
 import { isRecord, textOf } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { isTerminal, originOf, requestOf } from '../../floors/tasks/task.ts'
@@ -63,7 +65,7 @@ export function lifeOf({ createdAt, status, ttlMs }: Task, { taskKeepMs }: Limit
 export function onTask<T>(request: McpRequest, act: (task: Task) => T): MaybePromise<T> {
   const { mcp, origin } = request
   const taskId = nameParam(request, 'taskId')
-  return andThen(mcp.service.tasks.get(origin.principal.id, taskId), (task) => {
+  return andThen(tasksOf(mcp.service).get(origin.principal.id, taskId), (task) => {
     if (!isOurs(task)) throw new Fault('invalid', `Unknown task: ${taskId}`)
     return act(task)
   })
@@ -88,11 +90,13 @@ export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): R
 
 /** Gives a task as it stands, and at each change, wherever it runs. The returned function ends it. */
 export function observeTask(
-  { tasks, shared }: Service, task: Task, update: (now: Task, isGone: boolean) => void,
+  service: Service, task: Task, update: (now: Task, isGone: boolean) => void,
 ): () => void {
   const watcher: Watcher = (event, after) => { update(after.task, event.what === 'forgotten') }
-  if (shared !== undefined) return shared.remoteTasks.follow(task, (now) => update(now, false), watcher)
+  const remoteTasks = remoteTasksOf(service)
+  if (remoteTasks !== undefined) return remoteTasks.follow(task, (now) => update(now, false), watcher)
   const { owner, id } = task
+  const tasks = tasksOf(service)
   const watched = tasks.watch(owner, id, watcher)
   // Without a store nothing has to be waited for.
   const now = watched?.task ?? tasks.get(owner, id) as Task | undefined
@@ -114,7 +118,7 @@ export class TaskChannel extends RequestChannel implements TaskClient {
     super(request, subject)
     const { service } = request.mcp
     this.tool = tool
-    this.#memory = service.shared && new RunMemory(() => ({
+    this.#memory = sharedOf(service) && new RunMemory(() => ({
       request: requestOf(request.origin, keptCall(request, this.rounds)),
       isRerun: tool.recover === 'rerun' ? true : undefined,
     }), service.limits.maxResultBytes, before)

@@ -3,13 +3,16 @@
  * withdrawn when it is pending no longer. Where the task runs in another process, that process asks on the
  * stream that is here; where it runs nowhere any more, its answers begin it again.
  */
+import { remoteTasksOf } from '../../floors/tasks/tasks-floor.ts'
+import { sharedOf } from '../../floors/shared/shared.ts'
 import { asFault, Fault } from '../../kernel/define/fault.ts'
 import { sendQuestion } from '../mcp/session/messages.ts'
 import { canAsk } from '../mcp/protocol/questions.ts'
 import { META } from '../mcp/protocol/revisions.ts'
+import type { RemoteTasks } from '../../floors/tasks/remote-tasks.ts'
 import type { PeerChannel, ChannelListener } from '../../floors/shared/peer-channels.ts'
 import type { Question } from '../../kernel/define/question.ts'
-import type { Shared } from '../../kernel/run/service.ts'
+import type { SharedProcesses } from '../../floors/shared/shared.ts'
 import type { Task, TaskQuestion } from '../../floors/tasks/task.ts'
 import type { Asking } from '../mcp/session/messages.ts'
 import type { Outlet } from '../mcp/session/session.ts'
@@ -149,7 +152,7 @@ const KIND = 'task-ask'
 
 /** Lets tasks that run here ask on the streams of other processes. */
 export function serveQuestions(
-  { channels }: Shared, find: (owner: string, id: string) => TaskAsking | undefined,
+  { channels }: SharedProcesses, find: (owner: string, id: string) => TaskAsking | undefined,
 ): void {
   channels.on(KIND, (question, channel) => {
     const [owner, id] = question as readonly [string, string]
@@ -215,15 +218,15 @@ export class TaskStream implements AnswerHandler {
     this.#alone.attach(stream)
   }
 
-  get #shared(): Shared | undefined { return this.#request.mcp.service.shared }
+  get #remoteTasks(): RemoteTasks | undefined { return remoteTasksOf(this.#request.mcp.service) }
 
   answer(key: string, answer: unknown): void {
-    const sent = this.#shared?.remoteTasks.answer(this.#task, new Map([[key, answer]]))
+    const sent = this.#remoteTasks?.answer(this.#task, new Map([[key, answer]]))
     sent?.catch(logLost(this.#request, this.#task.id))
   }
 
   refuse(key: string, { message }: Fault): void {
-    const sent = this.#shared?.remoteTasks.refuse(this.#task, key, message)
+    const sent = this.#remoteTasks?.refuse(this.#task, key, message)
     sent?.catch(logLost(this.#request, this.#task.id))
   }
 
@@ -231,7 +234,7 @@ export class TaskStream implements AnswerHandler {
     this.#task = task
     const here = this.#find(task.id)
     if (here !== undefined) return this.#moveTo(here, () => here.attach(this.#stream))
-    const node = this.#shared?.remoteTasks.nodeOf(task)
+    const node = this.#remoteTasks?.nodeOf(task)
     if (node === undefined) return this.#askAlone()
     this.#moveTo(node, () => this.#join(node))
   }
@@ -272,7 +275,7 @@ export class TaskStream implements AnswerHandler {
       if (this.#where === node) this.#askAlone()
     }
     const { id, owner } = this.#task
-    const channel = this.#shared!.channels.open(node, KIND, [owner, id], {
+    const channel = sharedOf(this.#request.mcp.service)!.channels.open(node, KIND, [owner, id], {
       onMessage: (message) => {
         const [act, key, question] = message as readonly ['ask' | 'withdraw', string, Question]
         if (act === 'withdraw') {

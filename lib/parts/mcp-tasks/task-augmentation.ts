@@ -3,6 +3,8 @@
  * polls or waits for it, and is asked on a stream of its session. Without a key, `tasks/list` gives those of
  * the session alone: anonymous clients cannot be distinguished otherwise. Spec: MCP 2025-11-25, Tasks.
  */
+import { sharedOf } from '../../floors/shared/shared.ts'
+import { remoteTasksOf, tasksOf } from '../../floors/tasks/tasks-floor.ts'
 import { isRecord, textOf } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { anonymous, requireScopes } from '../../kernel/define/principal.ts'
@@ -53,7 +55,9 @@ export function rerunAugmented(request: KeptRequest, tool: Tool, task: Task, wor
 }
 
 /** Lets tasks that run here ask on the streams of other processes. */
-export function serveTaskQuestions({ service: { shared, tasks } }: McpContext): void {
+export function serveTaskQuestions({ service }: McpContext): void {
+  const shared = sharedOf(service)
+  const tasks = tasksOf(service)
   if (shared === undefined) return
   serveQuestions(shared, (owner, id) => {
     const run = tasks.runOf(id)
@@ -87,7 +91,7 @@ class AugmentedTask extends TaskChannel implements AnswerHandler {
   #watch({ id }: Task): void {
     this.#id = id
     augmented.set(this.run, this)
-    this.request.mcp.service.tasks.watch(this.owner, id, (event, { task }) => {
+    tasksOf(this.request.mcp.service).watch(this.owner, id, (event, { task }) => {
       if (event.what === 'forgotten') this.asking.show([])
       else this.#changed(task)
     })
@@ -130,15 +134,16 @@ class AugmentedTask extends TaskChannel implements AnswerHandler {
 
   /** Whether its run goes on. Where it does not, an answer begins it again, and a refusal ends the task. */
   get #isHere(): boolean {
-    const { tasks, shared } = this.request.mcp.service
-    return shared === undefined || tasks.runOf(this.#id) === this.run
+    const { service } = this.request.mcp
+    return sharedOf(service) === undefined || tasksOf(service).runOf(this.#id) === this.run
   }
 
   #pass(give: (remote: RemoteTasks, task: Task) => Promise<void>): void {
-    const { tasks, shared } = this.request.mcp.service
+    const { service } = this.request.mcp
+    const tasks = tasksOf(service)
     const pass = async (): Promise<void> => {
       const task = await tasks.get(this.owner, this.#id)
-      if (task !== undefined) await give(shared!.remoteTasks, task)
+      if (task !== undefined) await give(remoteTasksOf(service)!, task)
     }
     pass().catch(logLost(this.request, this.#id))
   }
@@ -168,7 +173,7 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
   const { mcp: { service }, origin: { principal }, peer: { session } } = request
   const isListed = (task: ListedTask): boolean => isOurs(task)
     && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
-  return andThen(service.tasks.list(principal.id), (tasks) => {
+  return andThen(tasksOf(service).list(principal.id), (tasks) => {
     const items = tasks.filter(isListed).map(wholeTask).map((task) => ({
       name: `${task.createdAt} ${task.id}`,
       // Only those of one page are shown.
@@ -213,7 +218,7 @@ function wait(waiting: Quota, request: McpRequest, task: Task): Promise<object> 
   origin.retain?.()
   const stream = streamOf(request, id, request.channel.sends ? request.channel : undefined)
   const asking = stream && new TaskStream(request, task, stream, (other) => {
-    const run = service.tasks.runOf(other)
+    const run = tasksOf(service).runOf(other)
     return run && augmented.get(run)?.asking
   })
   return new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@
  * polls, or listens, and answers by `tasks/update`. Without the extension a client gets no tasks.
  * Spec: MCP SEP-2663; https://modelcontextprotocol.io/seps/2663-tasks-extension
  */
+import { remoteTasksOf, tasksOf } from '../../floors/tasks/tasks-floor.ts'
 import { isRecord } from '../../kernel/define/content.ts'
 import { asFault, Fault } from '../../kernel/define/fault.ts'
 import { cancelTaskRun } from '../../floors/tasks/task-run.ts'
@@ -37,9 +38,10 @@ export function runTaskable(
   request: McpRequest, tool: Tool, subject: readonly unknown[], work: ToolWork, encode: Encode,
 ): undefined {
   if (tool.task === 'required') {
-    const { tasks, shared } = request.mcp.service
+    const { service } = request.mcp
+    const tasks = tasksOf(service)
     tasks.check()
-    if (shared?.store.isUnavailable === true) {
+    if (service.sharing?.store.isUnavailable === true) {
       throw new Fault('busy', 'No task can be kept now; try again later')
     }
   }
@@ -85,7 +87,7 @@ class TaskableChannel extends TaskChannel {
   /** Makes it a task and answers with it. Nothing where it is one, or is answered, or there is no room. */
   override detach(): void {
     const { request } = this
-    if (this.#mayBeTask || request.isFinished || request.mcp.service.tasks.isFull) return
+    if (this.#mayBeTask || request.isFinished || tasksOf(request.mcp.service).isFull) return
     const task = this.begin(undefined, this.#message)
     if (!isThenable(task)) return this.#answerWith(task)
     // Questions of the meantime are asked by the task.
@@ -176,8 +178,10 @@ export function updateTask(request: McpRequest): MaybePromise<object> {
     const answers = new Map(given.map(({ key, question }) => (
       [key, decodeResponse(request, key, question, inputResponses[key])]
     )))
-    const { tasks, shared } = request.mcp.service
-    if (shared !== undefined) return shared.remoteTasks.answer(task, answers).then(() => ({}))
+    const { service } = request.mcp
+    const tasks = tasksOf(service)
+    const remoteTasks = remoteTasksOf(service)
+    if (remoteTasks !== undefined) return remoteTasks.answer(task, answers).then(() => ({}))
     tasks.runOf(id)?.answer(answers)
     return {}
   })

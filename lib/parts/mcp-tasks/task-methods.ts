@@ -2,6 +2,7 @@
  * What comes of a call that may be a task, and the methods of tasks, for both generations; loaded when the
  * first of these is called.
  */
+import { recoveryOf, tasksOf } from '../../floors/tasks/tasks-floor.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { isInterrupted } from '../../floors/tasks/task.ts'
 import { isName, MAX_NAME_BYTES } from '../../kernel/wire/bounded.ts'
@@ -56,7 +57,7 @@ export function runAsTask(
 /** Answers for the tasks of processes that share the store. */
 export function takeOverTasks(mcp: McpContext): void {
   serveTaskQuestions(mcp)
-  mcp.service.shared?.recovery.register('mcp', mcpRunner(mcp))
+  recoveryOf(mcp.service)?.register('mcp', mcpRunner(mcp))
 }
 
 /** Runs MCP tasks again. */
@@ -87,7 +88,7 @@ function mcpRunner(mcp: McpContext): TaskRunner {
 export async function followTasks(request: McpRequest, taskIds: unknown): Promise<Followed> {
   const { mcp: { service }, origin: { principal } } = request
   const wanted = idsIn(request, taskIds)
-  const tasks = (await Promise.all(wanted.map((id) => service.tasks.get(principal.id, id)))).filter(isOurs)
+  const tasks = (await Promise.all(wanted.map((id) => tasksOf(service).get(principal.id, id)))).filter(isOurs)
   return {
     member: 'taskIds',
     ids: tasks.map(({ id }) => id),

@@ -8,10 +8,11 @@ import { problemReply } from '../../kernel/wire/problem.ts'
 import type { Description, Endpoint } from '../../kernel/http/message/exchange.ts'
 import type { Observer } from '../../kernel/http/server/observer.ts'
 import type { CallInfo } from '../../kernel/run/call-observer.ts'
-import type { Gauge, Kernel } from '../../kernel/server/part.ts'
+import type { Kernel } from '../../kernel/server/part.ts'
+import type { Gauge } from '../../kernel/util/gauge.ts'
 
 /** What every scrape has of the server. */
-export type MetricsFacts = Pick<Kernel, 'name' | 'version' | 'gauges' | 'tasks'>
+export type MetricsFacts = Pick<Kernel, 'name' | 'version' | 'gauges'>
 
 /** Others are counted as one: clients make them up. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -218,7 +219,7 @@ export class Metrics {
     this.#delay = undefined
   }
 
-  #format({ name, version, gauges, tasks }: MetricsFacts): string {
+  #format({ name, version, gauges }: MetricsFacts): string {
     return [
       formatSamples({ name: 'triport_info', help: 'The server. Always 1.' }, 'gauge',
         ['name', 'version'], [{ labels: [name, version], value: 1 }]),
@@ -227,7 +228,6 @@ export class Metrics {
       this.#calls.format(),
       this.#callSeconds.format(),
       figures('gauge', gauges()),
-      taskText(tasks),
       processText(),
       (this.#delay ??= new LoopDelay()).format(),
     ].join('')
@@ -244,15 +244,11 @@ async function describe(): Promise<Description> {
 }
 
 function figures(type: 'counter' | 'gauge', all: readonly Gauge[]): string {
-  return all.map(([name, help, value]) => (
-    formatSamples({ name, help }, type, [], [{ labels: [], value }])
-  )).join('')
-}
-
-function taskText({ running, finished }: MetricsFacts['tasks']): string {
-  return formatSamples({ name: 'triport_tasks', help: 'Tasks that are kept.' }, 'gauge', ['state'], [
-    { labels: ['running'], value: running }, { labels: ['finished'], value: finished },
-  ])
+  return all.map(([name, help, value, label]) => {
+    const samples: readonly Sample[] = typeof value === 'number' ? [{ labels: [], value }]
+      : Object.entries(value).map(([key, each]) => ({ labels: [key], value: each }))
+    return formatSamples({ name, help }, type, label === undefined ? [] : [label], samples)
+  }).join('')
 }
 
 /** Figures of the process, under the names that dashboards know. */

@@ -1,4 +1,5 @@
 /** The chats of one server: a message is answered, its stream read again, its run stopped. */
+import { sharedOf } from '../../floors/shared/shared.ts'
 import { timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
@@ -29,7 +30,8 @@ export class Chats {
   readonly #peers: PeerChats | undefined
 
   constructor(service: Service) {
-    const { limits, shared } = service
+    const { limits } = service
+    const shared = sharedOf(service)
     this.#service = service
     this.#streams = new ChatStreams(limits)
     if (shared !== undefined && limits.resumeMs > 0) {

@@ -10,7 +10,8 @@ import { MAX_TIMER_MS, startDeadline } from '../../kernel/util/clock.ts'
 import { formatEvent } from '../../kernel/wire/sse.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { Source } from '../../kernel/http/message/exchange.ts'
-import type { Service, Shared } from '../../kernel/run/service.ts'
+import type { Service } from '../../kernel/run/service.ts'
+import type { SharedProcesses } from '../../floors/shared/shared.ts'
 import type { StoreKey } from '../../kernel/store/store.ts'
 import type { ChatStreams } from './chat-streams.ts'
 
@@ -22,9 +23,9 @@ const LOST = formatEvent(`{"type":"error","errorText":"${WHY_LOST}"}`) + formatE
 
 export class PeerChats {
   readonly #service: Service
-  readonly #shared: Shared
+  readonly #shared: SharedProcesses
 
-  constructor(service: Service, shared: Shared, streams: ChatStreams) {
+  constructor(service: Service, shared: SharedProcesses, streams: ChatStreams) {
     this.#service = service
     this.#shared = shared
     shared.channels.on(KIND, (question, channel) => {

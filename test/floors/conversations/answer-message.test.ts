@@ -1,3 +1,4 @@
+import { conversationsOf } from '../../../lib/floors/conversations/conversation.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent, defineGroup } from '../../../lib/preset/define.ts'
@@ -24,7 +25,7 @@ function tell(
 }
 
 const noted = (service: Service): Promise<string[]> => Promise.resolve(
-  service.conversations.history('anonymous', ID),
+  conversationsOf(service).history('anonymous', ID),
 ).then((messages) => messages.map(({ role, content }) => `${role}: ${content}`))
 
 test('what was said before is known, and both sides are remembered, here and in a shared store', async () => {
@@ -47,8 +48,8 @@ test('an answer that was cut from a longer text is remembered alone', async () =
     await tell(service, run, 'more', { conversationId: `conversation-${n}` })
   }
   const held = heldBytes() - before
-  assert.equal(service.conversations.count, 100)
-  assert.ok(held < 2_000_000, `${held} for ${service.conversations.bytes}`)
+  assert.equal(conversationsOf(service).count, 100)
+  assert.ok(held < 2_000_000, `${held} for ${conversationsOf(service).bytes}`)
 })
 
 test('an agent that answers at once is answered for at once', () => {
@@ -103,9 +104,9 @@ test('whoever has left while the history was looked up wants no run', async () =
 test('what is remembered of large messages fits into their conversation', async () => {
   const { service } = serviceOf({ conversationBytes: 10_000, conversationMessages: 6 })
   for (let n = 0; n < 10; n++) await tell(service, () => 'a'.repeat(900), `${n}`.repeat(900))
-  assert.deepEqual([(await noted(service)).length, service.conversations.bytes < 10_000], [6, true])
+  assert.deepEqual([(await noted(service)).length, conversationsOf(service).bytes < 10_000], [6, true])
   await tell(service, () => 'a'.repeat(50_000), 'b'.repeat(50_000))
-  assert.ok(service.conversations.bytes <= 10_000)
+  assert.ok(conversationsOf(service).bytes <= 10_000)
   await tell(service, () => 'later', '', { remembered: 'image, image' })
   assert.deepEqual((await noted(service)).slice(-2), ['user: image, image', 'assistant: later'])
 })

@@ -1,3 +1,5 @@
+import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
+import { sharedOf } from '../../../lib/floors/shared/shared.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { TaskRun, RunMemory } from '../../../lib/floors/tasks/task-run.ts'
@@ -36,7 +38,7 @@ function begun(client: Partial<TaskClient> = {}, options: Partial<ServerOptions>
     owner: OWNER, protocol: 'mcp', runnable: { kind: 'tool', name: 't' }, contextId: '', sessionId: undefined,
     ttlMs: undefined,
   }, said) as Task
-  return { run, call, logged, task: () => service.tasks.get(OWNER, id) as Task }
+  return { run, call, logged, task: () => tasksOf(service).get(OWNER, id) as Task }
 }
 
 test('a call that becomes a task has the task for its channel, and works', () => {
@@ -196,14 +198,14 @@ test('a run whose client takes its time ends, its questions stay, and another ta
     id: 't-1', owner: OWNER, protocol: 'a2a' as const, runnable: { kind: 'agent' as const, name: 'a' },
     contextId: 'c', sessionId: undefined, ttlMs: undefined,
   }
-  const task = (): Task => service.tasks.get(OWNER, 't-1') as Task
+  const task = (): Task => tasksOf(service).get(OWNER, 't-1') as Task
   const call = callOf({ can: () => false })
   const run = new TaskRun(service, call, client)
   await run.begin(waiting)
   const answers = [run.ask({ what: 'roots' }), run.ask({ what: 'roots' })]
   await turn()
   pass(50)
-  assert.deepEqual([call.signal.aborted, service.tasks.runOf('t-1')], [true, undefined])
+  assert.deepEqual([call.signal.aborted, tasksOf(service).runOf('t-1')], [true, undefined])
   for (const answer of answers) await assert.rejects(answer, { name: 'AbortError' })
   // Whatever the run still says is nothing to the task.
   run.complete('late')
@@ -213,7 +215,7 @@ test('a run whose client takes its time ends, its questions stay, and another ta
   assert.deepEqual([task().status.state, task().questions.length], ['input-required', 2])
   const next = new TaskRun(service, callOf({ can: () => false }), client)
   next.resume('t-1')
-  assert.deepEqual([task().status.state, service.tasks.runOf('t-1') === next], ['working', true])
+  assert.deepEqual([task().status.state, tasksOf(service).runOf('t-1') === next], ['working', true])
   next.end('completed', [{ type: 'text', text: 'done' }])
   assert.deepEqual([task().status.state, task().questions], ['completed', []])
 })
@@ -375,10 +377,10 @@ test('the result of a side effect is written before it is returned, also of an e
   const store = sharedMemory().connect()
   const { service } = serviceOf({ secret: 'the secret of a service', store })
   t.after(async () => {
-    await service.shared?.cluster.close(true)
+    await sharedOf(service)?.cluster.close(true)
     service.timers.close()
   })
-  await service.shared?.cluster.ready()
+  await sharedOf(service)?.cluster.ready()
   const memory = new RunMemory(() => turnBegun, 99, undefined)
   const run = new TaskRun(service, callOf({ can: () => false }), { can: () => true }, memory)
   let isWritten = false
@@ -390,7 +392,7 @@ test('the result of a side effect is written before it is returned, also of an e
   assert.ok(isWritten)
   const { id } = await begun
   const kept = async (): Promise<Task> => {
-    const read = await service.tasks.stored!.get(OWNER, id)
+    const read = await tasksOf(service).stored!.get(OWNER, id)
     assert.ok(read)
     return read
   }
@@ -398,8 +400,8 @@ test('the result of a side effect is written before it is returned, also of an e
   assert.equal(await run.remember('late', () => 'second'), 'second')
   assert.deepEqual((await kept()).turn?.results, { early: 'first', late: 'second' })
   run.complete(1)
-  await service.tasks.whenPersisted(id)
-  await service.tasks.stored?.written()
+  await tasksOf(service).whenPersisted(id)
+  await tasksOf(service).stored?.written()
 })
 
 test('a turn that ends without the task leaves it without a run', () => {
@@ -407,10 +409,10 @@ test('a turn that ends without the task leaves it without a run', () => {
   const run = new TaskRun(service, callOf({ can: () => false }), { can: () => true })
   const { id } = run.begin(seed) as Task
   run.end('input-required', undefined)
-  assert.equal(service.tasks.runOf(id), undefined)
+  assert.equal(tasksOf(service).runOf(id), undefined)
   run.complete(1)
   run.fail(new Error('late'))
-  assert.equal((service.tasks.get(OWNER, id) as Task).status.state, 'input-required')
+  assert.equal((tasksOf(service).get(OWNER, id) as Task).status.state, 'input-required')
 })
 
 test('what is left to do elsewhere is shown as soon as the rest has been answered', async () => {

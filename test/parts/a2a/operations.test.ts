@@ -1,3 +1,4 @@
+import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { dialectNamed, dialects } from '../../../lib/parts/a2a/codec/dialects.ts'
@@ -97,7 +98,7 @@ const deeds: readonly (readonly [
     'canceled', 'canceled'],
   ['subscribe', async (visit, id) => {
     const events = eventsOf(await operations.subscribe!(visit, about(id)))
-    visit.service.tasks.move(id, 'failed')
+    tasksOf(visit.service).move(id, 'failed')
     return (await events).map((event) => event.what === 'status' ? event.status.state : event.what)
   }, ['task', 'failed'], 'failed'],
 ]
@@ -108,7 +109,7 @@ for (const [name, act, expected, state] of deeds) {
     const { id } = await begun(visit)
     assert.deepEqual(await act(visit, id), expected)
     assert.equal((await operations.get!(visit, about(id))).status.state, state)
-    assert.equal((visit.service.tasks.list('ann') as readonly unknown[]).length, 1)
+    assert.equal((tasksOf(visit.service).list('ann') as readonly unknown[]).length, 1)
   })
 }
 

@@ -1,3 +1,5 @@
+import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
+import { sharedOf } from '../../../lib/floors/shared/shared.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { memoryStore } from '../../../lib/index.ts'
@@ -14,11 +16,11 @@ async function handOver(
   began: House, goesOn: House, hook: Awaited<ReturnType<typeof webhook>>,
 ): Promise<Task> {
   const { id } = await taskOf(began.service)
-  await began.push.register(await began.service.tasks.get('ann', id) as Task, config(hook.url), '1.0')
-  began.service.tasks.move(id, 'input-required')
+  await began.push.register(await tasksOf(began.service).get('ann', id) as Task, config(hook.url), '1.0')
+  tasksOf(began.service).move(id, 'input-required')
   await hook.until(2)
-  await began.service.tasks.whenPersisted(id)
-  const { tasks } = goesOn.service
+  await tasksOf(began.service).whenPersisted(id)
+  const tasks = tasksOf(goesOn.service)
   const task = await tasks.get('ann', id) as Task
   await tasks.take(task)
   tasks.resume(id, { onSettled() {}, answer() {}, refuse() {}, cancel() {}, lose() {} })
@@ -33,12 +35,12 @@ test('a webhook gets the task as it stands, and then each event, in order', asyn
   const { service, push } = house(t)
   const hook = await webhook(t, (response) => { setTimeout(() => response.end(), 3) })
   const task = await taskOf(service)
-  service.tasks.move(task.id, 'working')
-  await push.register(service.tasks.get('ann', task.id) as typeof task, config(hook.url), '1.0')
-  service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
-  service.tasks.addArtifact(task.id, { id: 'x', parts: [part] }, { append: true })
-  service.tasks.move(task.id, 'input-required')
-  service.tasks.move(task.id, 'completed')
+  tasksOf(service).move(task.id, 'working')
+  await push.register(tasksOf(service).get('ann', task.id) as typeof task, config(hook.url), '1.0')
+  tasksOf(service).addArtifact(task.id, { id: 'x', parts: [part] })
+  tasksOf(service).addArtifact(task.id, { id: 'x', parts: [part] }, { append: true })
+  tasksOf(service).move(task.id, 'input-required')
+  tasksOf(service).move(task.id, 'completed')
   assert.deepEqual(wordsOf(await hook.until(5)), [
     'task working 0', 'artifact x', 'artifact x', 'status input-required', 'status completed',
   ])
@@ -77,9 +79,9 @@ test('each configuration is posted to in its own dialect, and a slow one holds u
   await push.register(task, config(slow.url, { id: 'slow' }), '1.0')
   await push.register(task, config(quick.url, { id: 'old' }), '0.3')
   await quick.until(1)
-  service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
+  tasksOf(service).addArtifact(task.id, { id: 'x', parts: [part] })
   await quick.until(2)
-  service.tasks.move(task.id, 'completed')
+  tasksOf(service).move(task.id, 'completed')
   await quick.until(3)
   assert.deepEqual(wordsOf(quick.received), ['task submitted 0', 'task submitted 1', 'task completed 1'])
   assert.equal(slow.received.length, 1)
@@ -93,9 +95,9 @@ test('where the whole task is posted, the last of several that wait says them al
   await push.register(task, config(hook.url), '0.3')
   await hook.until(1)
   for (let count = 0; count < 50; count++) {
-    service.tasks.addArtifact(task.id, { id: `x${count}`, parts: [part] })
+    tasksOf(service).addArtifact(task.id, { id: `x${count}`, parts: [part] })
   }
-  service.tasks.move(task.id, 'completed')
+  tasksOf(service).move(task.id, 'completed')
   release()
   await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'task completed 50'])
@@ -109,12 +111,12 @@ test('where more waits than may, the task as it stands is posted in its place', 
   await push.register(task, config(hook.url), '1.0')
   await hook.until(1)
   for (let count = 0; count < 300; count++) {
-    service.tasks.addArtifact(task.id, { id: `x${count}`, parts: [part] })
+    tasksOf(service).addArtifact(task.id, { id: `x${count}`, parts: [part] })
   }
   release()
   await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'task submitted 300'])
-  service.tasks.move(task.id, 'completed')
+  tasksOf(service).move(task.id, 'completed')
   assert.equal(wordsOf(await hook.until(3))[2], 'status completed')
 })
 
@@ -128,7 +130,7 @@ test('what waits is bounded in bytes too', async (t) => {
   const task = await taskOf(service)
   await push.register(task, config(hook.url), '1.0')
   await hook.until(1)
-  for (let count = 0; count < 3; count++) service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
+  for (let count = 0; count < 3; count++) tasksOf(service).addArtifact(task.id, { id: 'x', parts: [part] })
   release()
   await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task', 'task'])
@@ -142,8 +144,8 @@ for (const status of [408, 429, 500, 502, 503, 599]) {
     })
     const task = await taskOf(service)
     await push.register(task, config(hook.url), '1.0')
-    service.tasks.move(task.id, 'working')
-    service.tasks.move(task.id, 'completed')
+    tasksOf(service).move(task.id, 'working')
+    tasksOf(service).move(task.id, 'completed')
     assert.deepEqual(wordsOf(await hook.until(5)), [
       'task submitted 0', 'status working', 'status working', 'status working', 'status completed',
     ])
@@ -160,8 +162,8 @@ for (const status of [301, 302, 307, 308, 400, 401, 404, 410, 422]) {
     })
     const task = await taskOf(service)
     await push.register(task, config(hook.url), '1.0')
-    service.tasks.move(task.id, 'working')
-    service.tasks.move(task.id, 'completed')
+    tasksOf(service).move(task.id, 'working')
+    tasksOf(service).move(task.id, 'completed')
     assert.deepEqual(wordsOf(await hook.until(3)), ['task submitted 0', 'status working', 'status completed'])
     await eventually(() => push.status.waiting === 0, 'nothing waits')
     assert.equal(target.received.length, 0)
@@ -199,7 +201,7 @@ test('after its tries an event is given up, and after three such events the conf
   const task = await taskOf(service)
   await push.register(task, config(hook.url), '1.0')
   for (const state of ['working', 'input-required', 'working', 'completed'] as const) {
-    service.tasks.move(task.id, state)
+    tasksOf(service).move(task.id, state)
   }
   await eventually(async () => (await push.configs.of(task)).length === 0, 'the configuration is gone')
   assert.deepEqual(wordsOf(hook.received), [
@@ -221,7 +223,7 @@ test('one that is given up takes no other of its task with it, however long that
   const task = await taskOf(service)
   await push.register(task, config((await webhook(t)).url, { id: 'good' }), '1.0')
   await push.register(task, config(bad.url, { id: 'bad' }), '1.0')
-  for (const state of ['working', 'input-required'] as const) service.tasks.move(task.id, state)
+  for (const state of ['working', 'input-required'] as const) tasksOf(service).move(task.id, state)
   await eventually(async () => (await push.configs.of(task)).length === 1, 'it is given up')
   assert.deepEqual(kept, [Infinity, Infinity, Infinity])
 })
@@ -232,12 +234,12 @@ test('one that is deleted gets nothing more, and one that takes its place gets w
   const back = await webhook(t)
   const task = await taskOf(service)
   await push.register(task, config(away.url), '1.0')
-  service.tasks.move(task.id, 'working')
+  tasksOf(service).move(task.id, 'working')
   await away.until(1)
   await push.register(task, config(back.url), '1.0')
   assert.deepEqual(wordsOf(await back.until(3)).slice(0, 2), ['task submitted 0', 'status working'])
   await push.remove(task, 'a')
-  service.tasks.move(task.id, 'completed')
+  tasksOf(service).move(task.id, 'completed')
   await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.equal(back.received.length, 3)
   await push.register(task, config(back.url, { id: 'a' }), '1.0')
@@ -248,8 +250,8 @@ test('a task that has ended is posted once, as it stands', async (t) => {
   const { service, push } = house(t)
   const hook = await webhook(t)
   const task = await taskOf(service)
-  service.tasks.move(task.id, 'completed')
-  await push.register(service.tasks.get('ann', task.id) as typeof task, config(hook.url), '1.0')
+  tasksOf(service).move(task.id, 'completed')
+  await push.register(tasksOf(service).get('ann', task.id) as typeof task, config(hook.url), '1.0')
   assert.deepEqual(wordsOf(await hook.until(1)), ['task completed 0'])
   await eventually(() => push.status.waiting === 0, 'nothing waits')
 })
@@ -302,7 +304,7 @@ test('nothing secret is logged, not even of an address', async (t) => {
   const authentication = { schemes: ['Bearer'], credentials: 'hidden-key' }
   const url = `${hook.url}/hidden-path?key=hidden-query`
   await push.register(task, config(url, { token: 'hidden-token', authentication }), '1.0')
-  for (const state of ['working', 'completed'] as const) service.tasks.move(task.id, state)
+  for (const state of ['working', 'completed'] as const) tasksOf(service).move(task.id, state)
   await eventually(() => push.status.waiting === 0, 'it is given up')
   assert.ok(lines.length > 2)
   for (const { text } of lines) assert.doesNotMatch(text, /hidden/)
@@ -349,7 +351,7 @@ test('closing ends what is on its way and what waits', async (t) => {
   const end = push.idle(20)
   await end
   await push.close()
-  service.tasks.move(task.id, 'completed')
+  tasksOf(service).move(task.id, 'completed')
   assert.deepEqual(lines, [])
   assert.equal(silent.received.length + away.received.length, 2)
 })
@@ -363,9 +365,9 @@ test('what was not delivered before a restart is delivered after it, in order', 
   const hook = await webhook(t, (response) => response.writeHead(isBack ? 200 : 503).end())
   const task = await taskOf(before.service)
   await before.push.register(task, config(hook.url, { token: 'token' }), '1.0')
-  before.service.tasks.move(task.id, 'working')
-  before.service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
-  before.service.tasks.move(task.id, 'completed')
+  tasksOf(before.service).move(task.id, 'working')
+  tasksOf(before.service).addArtifact(task.id, { id: 'x', parts: [part] })
+  tasksOf(before.service).move(task.id, 'completed')
   await hook.until(1)
   await before.close()
   isBack = true
@@ -376,7 +378,8 @@ test('what was not delivered before a restart is delivered after it, in order', 
   ])
   assert.equal(received[4]!.headers['x-a2a-notification-token'], 'token')
   await eventually(() => after.push.status.waiting === 0, 'nothing waits')
-  const kept = (): readonly unknown[] => listed(store, 'push-events', `~${before.service.shared!.cluster.id}`)
+  const node = sharedOf(before.service)!.cluster.id
+  const kept = (): readonly unknown[] => listed(store, 'push-events', `~${node}`)
   await eventually(() => kept().length === 0, 'nothing is kept')
 })
 
@@ -388,7 +391,7 @@ test('after a restart a dialect of whole tasks says the task as it stands then',
   const task = await taskOf(before.service)
   await before.push.register(task, config(hook.url), '0.3')
   await hook.until(1)
-  before.service.tasks.move(task.id, 'completed')
+  tasksOf(before.service).move(task.id, 'completed')
   await eventually(() => {
     const [entry] = listed(store, 'tasks', 'ann')
     return entry !== undefined && entry.value.includes('completed')
@@ -409,13 +412,13 @@ test('a process that lives keeps its events, and those of one that is gone are t
   await gone.push.register(await taskOf(gone.service), config(hook.url), '1.0')
   await hook.until(1)
   isBack = true
-  const { cluster: nodes } = house(t, {}, store, { leaseMs: 100 }).service.shared!
+  const { cluster: nodes } = sharedOf(house(t, {}, store, { leaseMs: 100 }).service)!
   let looks = 0
   nodes.onBeat(() => { looks += nodes.mayJudge ? 1 : 0 })
   await eventually(() => looks > 2, 'it has looked twice')
   assert.equal(hook.received.length, 1)
   // As one that was killed.
-  await gone.service.shared!.cluster.close(false)
+  await sharedOf(gone.service)!.cluster.close(false)
   await hook.until(2)
 })
 
@@ -425,15 +428,15 @@ test('whichever process runs a task posts its events, whoever registered the web
   const asks = house(t, {}, store)
   const hook = await webhook(t)
   const task = await taskOf(runs.service)
-  const seen = await asks.service.tasks.get('ann', task.id)
+  const seen = await tasksOf(asks.service).get('ann', task.id)
   await asks.push.register(seen!, config(hook.url), '1.0')
   await hook.until(1)
-  runs.service.tasks.move(task.id, 'working')
+  tasksOf(runs.service).move(task.id, 'working')
   await hook.until(2)
   await asks.push.remove(seen!, 'a')
   // Heard on a topic that answers at once, and read from a store that does.
   await new Promise((resolve) => { setImmediate(resolve) })
-  runs.service.tasks.move(task.id, 'completed')
+  tasksOf(runs.service).move(task.id, 'completed')
   await eventually(() => runs.push.status.waiting + asks.push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received), ['task submitted 0', 'status working'])
 })
@@ -447,7 +450,7 @@ test('a store that fails delays nothing, and is told once', async (t) => {
   const hook = await webhook(t)
   const task = await taskOf(service)
   await push.register(task, config(hook.url), '1.0')
-  service.tasks.move(task.id, 'completed')
+  tasksOf(service).move(task.id, 'completed')
   await hook.until(2)
   assert.equal(lines.filter(({ message }) => /could not be kept: some may be lost/.test(message)).length, 1)
 })
@@ -458,10 +461,10 @@ test('a task that waited, and goes on in another process, is posted about from t
   const goesOn = house(t, {}, store)
   const hook = await webhook(t)
   const task = await handOver(began, goesOn, hook)
-  const { tasks } = goesOn.service
+  const tasks = tasksOf(goesOn.service)
   const { id } = task
   // Where it began it is lost, and its configurations are the other's.
-  await began.service.tasks.get('ann', id)
+  await tasksOf(began.service).get('ann', id)
   tasks.move(id, 'completed')
   assert.deepEqual(wordsOf(await hook.until(4)), [
     'task submitted 0', 'status input-required', 'task input-required 0', 'status completed',
@@ -476,9 +479,9 @@ test('what waits where a task was is not posted behind what the process posts th
   const goesOn = house(t, {}, store)
   const hook = await webhook(t, (response, nth) => response.writeHead(nth === 1 ? 503 : 200).end())
   const task = await handOver(began, goesOn, hook)
-  const { tasks } = goesOn.service
+  const tasks = tasksOf(goesOn.service)
   const { id } = task
-  await began.service.tasks.get('ann', id)
+  await tasksOf(began.service).get('ann', id)
   await eventually(() => began.push.status.waiting === 0, 'nothing waits where it was')
   tasks.move(id, 'completed')
   assert.deepEqual(wordsOf(await hook.until(4)), [
@@ -504,15 +507,15 @@ test('one of another process that is removed while it is read gets nothing any m
   const other = house(t, {}, store)
   const hook = await webhook(t)
   const { id } = await taskOf(runs.service)
-  await runs.service.tasks.whenPersisted(id)
-  const task = await other.service.tasks.get('ann', id) as Task
+  await tasksOf(runs.service).whenPersisted(id)
+  const task = await tasksOf(other.service).get('ann', id) as Task
   await other.push.register(task, config(hook.url), '1.0')
   await eventually(() => reads === 1, 'it is read')
-  await runs.push.remove(await runs.service.tasks.get('ann', id) as Task, 'a')
+  await runs.push.remove(await tasksOf(runs.service).get('ann', id) as Task, 'a')
   release()
   await eventually(() => reads >= 3 && runs.push.status.waiting === 0, 'it was read again')
   const count = hook.received.length
-  runs.service.tasks.move(id, 'completed')
+  tasksOf(runs.service).move(id, 'completed')
   await eventually(() => runs.push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received).slice(count), [])
 })
@@ -523,7 +526,7 @@ test('what has made room for others has no configurations any more', async (t) =
   const task = await taskOf(service)
   await push.register(task, config(hook.url), '1.0')
   await hook.until(1)
-  await service.tasks.drop(task.id)
+  await tasksOf(service).drop(task.id)
   await eventually(async () => (await push.configs.of(task)).length === 0)
 })
 

@@ -1,4 +1,5 @@
 /** Whole heaps: what is held for webhooks is given back, and all together stays within its bound. */
+import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import test from 'node:test'
@@ -84,8 +85,8 @@ test('an owner that fills its share leaves the others theirs', async (t) => {
   const task = await taskOf(service, 'bob')
   await push.register(task, config(hook.url), '1.0')
   await hook.until(1)
-  service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
-  service.tasks.move(task.id, 'working')
+  tasksOf(service).addArtifact(task.id, { id: 'x', parts: [part] })
+  tasksOf(service).move(task.id, 'working')
   release()
   assert.deepEqual(wordsOf(await hook.until(3)), ['task submitted 0', 'artifact x', 'status working'])
 })
@@ -109,7 +110,7 @@ test('configurations of running tasks are bounded, and who has most of them lose
   assert.equal((await push.configs.of(tasks[0]!)).length, 0)
   assert.equal((await push.configs.of(tasks.at(-1)!)).length, 1)
   const count = hook.received.length
-  service.tasks.move(theirs.id, 'working')
+  tasksOf(service).move(theirs.id, 'working')
   await hook.until(count + 1)
   for (const task of tasks) await push.remove(task, 'a')
   await push.remove(theirs, 'a')

@@ -1,4 +1,6 @@
 /** What is held for a webhook is given back when it is dropped, whatever its delivery waits for. */
+import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
+import { sharedOf } from '../../../lib/floors/shared/shared.ts'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
@@ -23,7 +25,7 @@ test('a closed server holds nothing for webhooks, and takes nothing for them any
   await Promise.all([silent.until(1), away.until(1)])
   await push.close()
   await push.register(task, config(away.url, { id: 'late' }), '1.0')
-  service.tasks.move(task.id, 'completed')
+  tasksOf(service).move(task.id, 'completed')
   await eventually(() => push.status.posting === 0, 'nothing is on its way')
   assert.deepEqual(push.status, { waiting: 0, posting: 0, lookups: 0, bytes: 0 })
 })
@@ -33,9 +35,9 @@ test('a task that has made room for others gives back what waited for its webhoo
   const silent = await webhook(t, () => {})
   const task = await taskOf(service)
   await push.register(task, config(silent.url), '1.0')
-  service.tasks.addArtifact(task.id, { id: 'x', parts: [part] })
+  tasksOf(service).addArtifact(task.id, { id: 'x', parts: [part] })
   await silent.until(1)
-  await service.tasks.drop(task.id)
+  await tasksOf(service).drop(task.id)
   await eventually(() => push.status.posting === 0, 'nothing is on its way')
   assert.deepEqual(push.status, { waiting: 0, posting: 0, lookups: 0, bytes: 0 })
 })
@@ -47,7 +49,7 @@ test('what is delivered is held no more either, nor is the configuration of a ta
   await push.register(task, config(hook.url), '1.0')
   await eventually(() => push.status.waiting === 0, 'nothing waits')
   assert.ok(push.status.bytes > 0)
-  service.tasks.move(task.id, 'completed')
+  tasksOf(service).move(task.id, 'completed')
   await hook.until(2)
   await eventually(() => push.status.bytes === 0, 'nothing is held')
 })
@@ -81,9 +83,9 @@ test('the end of a task that is being written as the server closes is left to ot
   const task = await taskOf(before.service)
   await before.push.register(task, config(hook.url), '1.0')
   await hook.until(1)
-  await before.service.tasks.whenPersisted(task.id)
+  await tasksOf(before.service).whenPersisted(task.id)
   isHeld = true
-  before.service.tasks.move(task.id, 'completed')
+  tasksOf(before.service).move(task.id, 'completed')
   await eventually(() => write !== undefined, 'its end is being written')
   await before.push.close()
   write!()
@@ -101,9 +103,9 @@ test('what waits for a webhook of a task that runs is posted in the farewell of 
     const task = await taskOf(service)
     await push.register(task, config(hook.url), '1.0')
     await hook.until(1)
-    service.tasks.move(task.id, 'working')
-    await service.tasks.whenPersisted(task.id)
-    service.tasks.stopWatchers()
+    tasksOf(service).move(task.id, 'working')
+    await tasksOf(service).whenPersisted(task.id)
+    tasksOf(service).stopWatchers()
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => { setImmediate(resolve) })
     release()
     await push.idle(60_000)
@@ -187,6 +189,6 @@ test('what was taken over, and could not be posted then, is when the store answe
   await hook.until(2)
   await eventually(() => after.push.status.bytes === 0, 'nothing is held')
   assert.equal(failures, 1)
-  const { id } = gone.service.shared!.cluster
+  const { id } = sharedOf(gone.service)!.cluster
   await eventually(() => listed(store, 'push-events', `~${id}`).length === 0, 'nothing is kept')
 })

@@ -1,4 +1,5 @@
 /** Configurations that several processes register, replace and remove at one time, and what is read late. */
+import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { memoryStore } from '../../../lib/index.ts'
@@ -39,8 +40,8 @@ async function pair(t: TestContext): Promise<Pair> {
   const runs = house(t, {}, gate.store)
   const other = house(t, {}, memory)
   const { id } = await taskOf(runs.service)
-  await runs.service.tasks.whenPersisted(id)
-  const [here, there] = await Promise.all([runs, other].map(({ service }) => service.tasks.get('ann', id)))
+  await tasksOf(runs.service).whenPersisted(id)
+  const [here, there] = await Promise.all([runs, other].map(({ service }) => tasksOf(service).get('ann', id)))
   return { runs, other, id, here: here!, there: there!, gate }
 }
 
@@ -62,7 +63,7 @@ test('one that is removed while an earlier read of it is on its way gets nothing
   await settled()
   await eventually(() => runs.push.status.waiting === 0, 'nothing waits')
   const count = hook.received.length
-  runs.service.tasks.move(id, 'completed')
+  tasksOf(runs.service).move(id, 'completed')
   await settled()
   await eventually(() => runs.push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(wordsOf(hook.received).slice(count), [])
@@ -79,7 +80,7 @@ test('one that is registered while those of others are read is posted to all the
   await mine.until(1)
   gate.answers[0]!()
   await hook.until(1)
-  runs.service.tasks.move(id, 'completed')
+  tasksOf(runs.service).move(id, 'completed')
   await Promise.all([hook.until(2), mine.until(2)])
   assert.deepEqual(wordsOf(mine.received), ['task submitted 0', 'status completed'])
 })
@@ -95,7 +96,7 @@ test('one that is replaced while what it was is read is not posted to as it was'
   await after.until(1)
   gate.answers[0]!()
   await settled()
-  runs.service.tasks.move(id, 'completed')
+  tasksOf(runs.service).move(id, 'completed')
   await after.until(2)
   assert.deepEqual([before.received, wordsOf(after.received)], [[], ['task submitted 0', 'status completed']])
 })
@@ -109,7 +110,7 @@ test('what of several others comes at one time is posted to once, and what was r
   await Promise.all(hooks.map((hook) => hook.until(1)))
   await other.push.remove(there, '1')
   await settled()
-  runs.service.tasks.move(id, 'completed')
+  tasksOf(runs.service).move(id, 'completed')
   await Promise.all([hooks[0]!.until(2), hooks[2]!.until(2)])
   await eventually(() => runs.push.status.waiting + other.push.status.waiting === 0, 'nothing waits')
   assert.deepEqual(hooks.map(({ received }) => received.length), [2, 1, 2])
@@ -127,7 +128,7 @@ test('a task that is forgotten while its configuration is being kept leaves none
   const task = await taskOf(service)
   const registering = push.register(task, config(hook.url), '1.0')
   await eventually(() => keep !== undefined, 'it is being kept')
-  await service.tasks.drop(task.id)
+  await tasksOf(service).drop(task.id)
   keep!()
   await registering
   await eventually(async () => (await push.configs.of(task)).length === 0, 'none is kept')

@@ -2,6 +2,8 @@
  * Webhooks are registered, removed and given up, tasks go on, end and make room for others, and receivers,
  * name servers and the store fail, all at random. Afterwards nothing is held. `SEED` repeats a run.
  */
+import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
+import { sharedOf } from '../../../lib/floors/shared/shared.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { memoryStore } from '../../../lib/index.ts'
@@ -66,8 +68,9 @@ test('whatever fails and whoever leaves, nothing is held for webhooks in the end
     ),
   }
   const options = { timeoutMs: 60, retryDelaysMs: [3, 10] }
-  const { service: { tasks }, push, service, close } = house(t, options, store, { lookup, leaseMs: 200 })
+  const { push, service, close } = house(t, options, store, { lookup, leaseMs: 200 })
 
+  const tasks = tasksOf(service)
   const running: Task[] = []
   const steps: readonly ((task: Task) => unknown)[] = [
     async () => running.push(await taskOf(service, `owner ${below(4)}`)),
@@ -95,7 +98,7 @@ test('whatever fails and whoever leaves, nothing is held for webhooks in the end
   for (const { id } of running) tasks.move(id, 'completed')
   const idle = { waiting: 0, posting: 0, lookups: 0, bytes: 0 }
   await eventually(() => Object.values(push.status).every((held) => held === 0), 'nothing is held')
-  const { id } = service.shared!.cluster
+  const { id } = sharedOf(service)!.cluster
   await eventually(() => listed(inner, 'push-events', `~${id}`).length === 0, 'nothing is kept')
   await close()
   assert.deepEqual(push.status, idle)

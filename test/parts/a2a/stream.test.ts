@@ -261,7 +261,8 @@ test('what was missed of a task elsewhere is told as changes, and the task is no
       show = begin
       return () => {}
     } }
-    followRemoteTask({ service: { shared: { remoteTasks } } } as unknown as A2aRequest, waits, undefined, {
+    const service = { use: () => ({ remoteTasks }) }
+    followRemoteTask({ service } as unknown as A2aRequest, waits, undefined, {
       closed: false, ready: async () => {}, end: () => { heard.push('end') },
       send: (event) => heard.push(tellOf(event)) > 0,
     })

@@ -1,3 +1,4 @@
+import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { pushBodyOf } from '../../../lib/parts/a2a/model/task-view.ts'
@@ -89,8 +90,9 @@ interface Happened { readonly task: Task; readonly event: TaskUpdate }
 
 /** A task that writes one artifact and is done. */
 async function life(): Promise<readonly Happened[]> {
-  const { tasks } = serviceWith(undefined)
-  const { id } = await taskOf({ ...serviceWith(undefined), tasks })
+  const service = serviceWith(undefined)
+  const tasks = tasksOf(service)
+  const { id } = await taskOf(service)
   const happened: Happened[] = []
   tasks.watch('ann', id, (event, { task }) => {
     if (event.what !== 'forgotten') happened.push({ event, task })

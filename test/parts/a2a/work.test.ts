@@ -1,3 +1,4 @@
+import { conversationsOf } from '../../../lib/floors/conversations/conversation.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runForTask } from '../../../lib/parts/a2a/tasks/run-message.ts'
@@ -103,7 +104,7 @@ test('an agent knows what was said before where the client named the conversatio
     assert.equal((work([text('hi')], { id, isNamed }).answer as Answer).text, known, `${id} ${isNamed}`)
   }
   void work([skill('shout', { text: 'loud' })], { id: 'tools', isNamed: true })
-  assert.deepEqual(service.conversations.history('anonymous', 'tools'), [])
+  assert.deepEqual(conversationsOf(service).history('anonymous', 'tools'), [])
 })
 
 test('of a message without words the names of its files are remembered', () => {
@@ -111,7 +112,7 @@ test('of a message without words the names of its files are remembered', () => {
   void work([link, { type: 'data', data: 1 }], { id: 'files' })
   void work([text('words'), link], { id: 'words' })
   const remembered = (id: string): unknown => {
-    return (service.conversations.history('anonymous', id) as readonly { content: string }[])[0]?.content
+    return (conversationsOf(service).history('anonymous', id) as readonly { content: string }[])[0]?.content
   }
   assert.equal(remembered('files'), 'b.pdf, data')
   assert.equal(remembered('words'), 'words')

@@ -4,10 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { serveQuestions, TaskAsking, TaskStream } from '../../../lib/parts/mcp-tasks/task-asking.ts'
 import type { PeerChannel, AcceptChannel } from '../../../lib/floors/shared/peer-channels.ts'
 import type { McpRequest } from '../../../lib/parts/mcp/request/request.ts'
-import type { Service } from '../../../lib/kernel/run/service.ts'
+import { SharedProcesses } from '../../../lib/floors/shared/shared.ts'
 import type { Task } from '../../../lib/floors/tasks/task.ts'
-
-type Shared = NonNullable<Service['shared']>
 
 interface Lent {
   readonly asking: TaskAsking
@@ -26,7 +24,8 @@ function lent(): Lent {
   })
   let take: AcceptChannel | undefined
   const lines = { on: (_kind: string, taken: AcceptChannel) => { take = taken } }
-  serveQuestions({ channels: lines } as unknown as Shared, (_owner, id) => id === 't' ? asking : undefined)
+  const shared = { channels: lines } as unknown as SharedProcesses
+  serveQuestions(shared, (_owner, id) => id === 't' ? asking : undefined)
   const line: PeerChannel = { node: 'other', send: (word) => said.push(word), end() {} }
   return { asking, answers, said, open: () => take!(['ann', 't'], line) }
 }
@@ -65,8 +64,9 @@ test('a question that another process withdraws owes it nothing, and can be aske
     ends = listener
     return { node: 'other', send: (word: unknown) => said.push(word), end() {} }
   } }
-  const shared = { channels, remoteTasks: { nodeOf: () => 'other' } }
-  const request = { mcp: { service: { shared, log() {} } } } as unknown as McpRequest
+  const sharing = Object.assign(Object.create(SharedProcesses.prototype) as object, { channels })
+  const use = (): object => ({ remoteTasks: { nodeOf: () => 'other' } })
+  const request = { mcp: { service: { sharing, use, log() {} } } } as unknown as McpRequest
   const asked: { answer: (answer: unknown) => void; withdrawn: boolean }[] = []
   const stream = new TaskStream(request, { id: 't', owner: 'ann', questions } as unknown as Task, {
     ask() {

@@ -4,6 +4,8 @@
  * as it stood when it was registered. Where processes share the store, the one that runs a task posts its
  * events, and what a dead one has left is posted by another. Spec: A2A 1.0 §4.3.
  */
+import { sharedOf } from '../../../floors/shared/shared.ts'
+import { recoveryOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
 import { lookupHost } from '../../../floors/outbound/host-lookups.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
@@ -19,7 +21,8 @@ import { lineName, PushLine } from './push-line.ts'
 import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
 import { PushCourier } from './push.ts'
 import type { Lookup } from '../../../floors/outbound/host-lookups.ts'
-import type { Service, Shared } from '../../../kernel/run/service.ts'
+import type { Service } from '../../../kernel/run/service.ts'
+import type { SharedProcesses } from '../../../floors/shared/shared.ts'
 import type { StoreKey } from '../../../kernel/store/store.ts'
 import type { Task } from '../../../floors/tasks/task.ts'
 import type { PoolLimits, Slot } from '../../../kernel/util/fair-pool.ts'
@@ -95,7 +98,8 @@ export class PushDeliveries {
   #isClosed = false
 
   constructor(service: Service, settings: PushSettings, means: PushMeans = {}) {
-    const { log, store, shared } = service
+    const { log, store } = service
+    const shared = sharedOf(service)
     const { lookup = lookupHost, dialectOf = dialectNamed } = means
     this.#service = service
     this.configs = new PushConfigs(store, log)
@@ -122,7 +126,7 @@ export class PushDeliveries {
         return service.traced?.({ url, trace }, post) ?? post(trace)
       },
       taskBody: async ({ owner, id }, { dialect }) => {
-        const task = await service.tasks.get(owner, id)
+        const task = await tasksOf(service).get(owner, id)
         return task && pushBodyOf(dialectOf(dialect), task)
       },
       resized: (line) => this.#resized(line),
@@ -233,7 +237,7 @@ export class PushDeliveries {
     }
     // It has ended, perhaps just now, or it runs in another process.
     this.#try('A task could not be read for its webhook', async () => {
-      const last = await this.#service.tasks.get(owner, id)
+      const last = await tasksOf(this.#service).get(owner, id)
       // It was forgotten while its configuration was being kept.
       if (last === undefined) return this.configs.removeAll(owned)
       if (!isTerminal(last.status.state)) return this.#notifyRunner(last)
@@ -246,7 +250,7 @@ export class PushDeliveries {
 
   /** A task that runs here, as it stands. */
   #running({ owner, id }: OwnedTask): Task | undefined {
-    const here = this.#service.tasks.watch(owner, id, () => {})
+    const here = tasksOf(this.#service).watch(owner, id, () => {})
     here?.stop()
     return here?.task
   }
@@ -256,7 +260,7 @@ export class PushDeliveries {
   }
 
   #watch(task: OwnedTask): Slot<Watched> | undefined {
-    const watching = this.#service.tasks.watch(task.owner, task.id, (event, after) => {
+    const watching = tasksOf(this.#service).watch(task.owner, task.id, (event, after) => {
       if (event.what === 'forgotten') this.#forgotten(task)
       else this.#updated(event, after.task)
     })
@@ -328,7 +332,7 @@ export class PushDeliveries {
     const configs = watched?.value.configs ?? none
     if (watched !== undefined) this.#unwatch(watched)
     this.#try('Push configurations could not be removed', async () => {
-      const task = await this.#service.tasks.get(owned.owner, owned.id)
+      const task = await tasksOf(this.#service).get(owned.owner, owned.id)
       // The process that has it posts it as it stands first, and what waits here must not come behind that.
       if (task !== undefined && this.#runnerOf(task) === undefined) return
       for (const config of configs) this.#forget(owned, config)
@@ -395,7 +399,7 @@ export class PushDeliveries {
     this.#service.log('warning', 'A webhook does not take its events: it is forgotten', fields)
     this.#forget(owned, config)
     this.#try('A push configuration could not be removed', async () => {
-      const task = await this.#service.tasks.get(owned.owner, owned.id)
+      const task = await tasksOf(this.#service).get(owned.owner, owned.id)
       // The others of a task that runs are kept for as long as it does.
       await this.configs.remove(owned, config.id, task ? this.#keepMs(task) : UNDELIVERED_KEEP_MS)
     })
@@ -407,20 +411,20 @@ export class PushDeliveries {
   }
 
   /** Other processes may run the task that was registered here, and the other way round. */
-  #share({ cluster, recovery }: Shared): void {
+  #share({ cluster }: SharedProcesses): void {
     cluster.on(CHANGED, (task) => {
       if (!isRecord(task)) return
       const { owner, id } = task
       if (typeof owner === 'string' && typeof id === 'string') this.follow({ owner, id })
     })
     cluster.onDead((node) => this.#takeOver(node))
-    recovery.onTaken((task) => this.#attach(task))
-    this.#service.tasks.stored?.onBeforeEnd((task) => this.#mark(task))
+    recoveryOf(this.#service)?.onTaken((task) => this.#attach(task))
+    tasksOf(this.#service).stored?.onBeforeEnd((task) => this.#mark(task))
   }
 
   /** The other process that runs a task. */
   #runnerOf({ node }: Task): string | undefined {
-    return node === this.#service.shared?.cluster.id ? undefined : node
+    return node === sharedOf(this.#service)?.cluster.id ? undefined : node
   }
 
   /** The process that runs a task reads its configurations again. */
@@ -429,7 +433,7 @@ export class PushDeliveries {
     if (node === undefined) return
     const { owner, id } = task
     this.#try('Another process could not be notified of a push configuration', async () => (
-      this.#service.shared?.cluster.send(node, CHANGED, { owner, id })
+      sharedOf(this.#service)?.cluster.send(node, CHANGED, { owner, id })
     ))
   }
 

@@ -2,6 +2,7 @@
  * The table of operations. A request and its decoded params go in, a result or a stream of events comes out,
  * in no dialect and no binding. Each throws, or rejects with, a `Fault`. Spec: A2A 1.0 §3.1.
  */
+import { recoveryOf, remoteTasksOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { callerOf } from '../../../kernel/define/call.ts'
 import { isTerminal, wholeTask } from '../../../floors/tasks/task.ts'
 import { timer } from '../../../kernel/util/clock.ts'
@@ -67,7 +68,8 @@ interface Cursor { readonly at: string; readonly id: string }
 
 /** One page of the caller's tasks, the one whose status changed last first. Spec: A2A 1.0 §3.1.4. */
 function listTasks(request: A2aRequest, params: ListRequest): MaybePromise<TaskPage> {
-  const { service: { tasks }, exchange: { origin: { principal } } } = request
+  const { service, exchange: { origin: { principal } } } = request
+  const tasks = tasksOf(service)
   const after = params.pageToken === '' ? undefined : openCursor(request, params.pageToken)
   return andThen(tasks.list(principal.id), (all) => page(request, params, all, after))
 }
@@ -129,7 +131,9 @@ const MAX_TRIES = 5
  * has ended cannot be canceled. Spec: A2A 1.0 §3.1.5.
  */
 async function cancelTask(request: A2aRequest, { tenant, id }: TaskRequest): Promise<TaskView> {
-  const { service: { tasks, limits, shared } } = request
+  const { service } = request
+  const { limits } = service
+  const tasks = tasksOf(service)
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const task = await findTask(request, tenant, id)
     const { status: { state } } = task
@@ -141,15 +145,16 @@ async function cancelTask(request: A2aRequest, { tenant, id }: TaskRequest): Pro
       await endOf(run, limits.cancelWaitMs)
       return viewOf(await findTask(request, tenant, id), undefined)
     }
-    if (shared?.remoteTasks.nodeOf(task) !== undefined) {
+    const remoteTasks = remoteTasksOf(service)
+    if (remoteTasks?.nodeOf(task) !== undefined) {
       // It may have ended before its process got this.
-      await shared.remoteTasks.cancel(task)
+      await remoteTasks.cancel(task)
       continue
     }
     const taken = tasks.take(task)
     if (isThenable(taken)) {
       await taken
-      await shared?.recovery.taken(task)
+      await recoveryOf(service)?.taken(task)
     }
     if (tasks.isCurrent(task)) tasks.move(id, 'canceled', { questions: [] })
   }

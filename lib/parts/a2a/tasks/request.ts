@@ -4,6 +4,7 @@
  * by `call.extensions`; others are ignored.
  * Spec of extensions: A2A 1.0 §3.2.6 and §4.6, A2A 0.3 §3.6.
  */
+import { tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { A2aFault } from '../model/faults.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
@@ -75,7 +76,8 @@ export function isVisible({ agent }: A2aRequest, tenant: string | undefined, tas
 
 /** The caller's task. Throws, or rejects with, `TASK_NOT_FOUND` where there is none. */
 export function findTask(request: A2aRequest, tenant: string | undefined, id: string): MaybePromise<Task> {
-  const { service: { tasks }, exchange: { origin: { principal } } } = request
+  const { service, exchange: { origin: { principal } } } = request
+  const tasks = tasksOf(service)
   return andThen(tasks.get(principal.id, id), (task) => {
     if (task !== undefined && isVisible(request, tenant, task)) return task
     throw new A2aFault('TASK_NOT_FOUND',

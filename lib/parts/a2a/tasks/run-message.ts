@@ -2,6 +2,8 @@
  * Runs what a message asks for: the tool that it names, else the agent that it was sent to. For a task, or as
  * a plain reply of which its client sees nothing before the answer.
  */
+import { sharedOf } from '../../../floors/shared/shared.ts'
+import { conversationsOf } from '../../../floors/conversations/conversation.ts'
 import { mayRerun } from '../../../kernel/define/agent.ts'
 import { linesOf } from '../../../kernel/define/content.ts'
 import { usageMeta } from '../../../kernel/define/event.ts'
@@ -65,7 +67,7 @@ function runAgent({ message, call, emit }: AgentRun): MaybePromise<Answer> {
 export function isRerunFor(
   { service, agent }: Pick<AgentMessage, 'service' | 'agent'>, parts: readonly Content[],
 ): boolean {
-  if (service.shared === undefined) return false
+  if (sharedOf(service) === undefined) return false
   const chosen = toolCallFor(service, agent, parts)
   return chosen === undefined ? mayRerun(agent) : chosen.tool.recover === 'rerun'
 }
@@ -84,7 +86,7 @@ export function replyWithMessage(
   isPlain: boolean,
 ): MaybePromise<Message> {
   const { contextId, parts } = message
-  const conversationId = contextId ?? service.conversations.makeId()
+  const conversationId = contextId ?? conversationsOf(service).makeId()
   const attached = attachedTo(message, metadata)
   const channel = new MessageChannel(service, origin, 'a2a', conversationId, parts, attached)
   const call = new LiveCall(origin, channel, channel)

@@ -3,6 +3,8 @@
  * answer to its questions. A task is answered at once, when it has settled, or as a stream.
  * Spec: A2A 1.0 §3.1.1, §3.1.2, §3.4.
  */
+import { conversationsOf } from '../../../floors/conversations/conversation.ts'
+import { remoteTasksOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { callerOf } from '../../../kernel/define/call.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { requireScopes } from '../../../kernel/define/principal.ts'
@@ -91,7 +93,9 @@ function take(request: A2aRequest, sent: SendRequest, isSeen: boolean): MaybePro
 
 /** Takes a message, and registers its webhook, which gets the task from its beginning. */
 async function takeWatched(request: A2aRequest, sent: SendRequest): Promise<TakenMessage> {
-  const { service: { tasks, log }, exchange: { origin: { principal } } } = request
+  const { service, exchange: { origin: { principal } } } = request
+  const { log } = service
+  const tasks = tasksOf(service)
   const register = await preparePush(request, sent.push!, sent.message.taskId)
   const taken = await take(request, sent, true)
   const { id, turn } = taken
@@ -134,8 +138,8 @@ function begin(request: A2aRequest, sent: SendRequest, isSeen: boolean): MaybePr
   const { service, agent, extensions, exchange: { origin } } = request
   const { message: { contextId: named, parts }, tenant, metadata } = sent
   checkMediaTypes(agent, parts)
-  service.tasks.check()
-  const contextId = named ?? service.conversations.makeId()
+  tasksOf(service).check()
+  const contextId = named ?? conversationsOf(service).makeId()
   const isReserved = agent.kind === 'agent' && agent.replies === 'either'
   const message = historical(sent.message)
   const id = randomUuid()
@@ -170,14 +174,14 @@ function goOn(request: A2aRequest, sent: SendRequest, task: Task): MaybePromise<
     throw new Fault('invalid', 'The message was sent before; make a new messageId for another one')
   }
   checkMediaTypes(request.agent, message.parts)
-  const { shared } = request.service
-  const isRemote = task.questions.length > 0 && shared?.remoteTasks.nodeOf(task) !== undefined
+  const remoteTasks = remoteTasksOf(request.service)
+  const isRemote = task.questions.length > 0 && remoteTasks?.nodeOf(task) !== undefined
   return isRemote ? deliver(request, sent, task) : takeUp(request, sent, task)
 }
 
 /** Delivers a message to the process whose run waits for it; where that run is gone, it begins again here. */
 async function deliver(request: A2aRequest, sent: SendRequest, task: Task): Promise<TakenMessage> {
-  const outcome = await request.service.shared!.remoteTasks.deliver(task, historical(sent.message))
+  const outcome = await remoteTasksOf(request.service)!.deliver(task, historical(sent.message))
   if (outcome === 'done') return { id: task.id, turn: undefined, remote: task }
   if (outcome === 'late') throw quicker()
   return takeUp(request, sent, task)
@@ -185,7 +189,7 @@ async function deliver(request: A2aRequest, sent: SendRequest, task: Task): Prom
 
 /** Makes this process the owner of the task, and goes on with it. */
 function takeUp(request: A2aRequest, sent: SendRequest, task: Task): MaybePromise<TakenMessage> {
-  return andThen(request.service.tasks.take(task), () => turnOf(request, sent, task))
+  return andThen(tasksOf(request.service).take(task), () => turnOf(request, sent, task))
 }
 
 function quicker(): A2aFault {
@@ -196,10 +200,10 @@ function quicker(): A2aFault {
 function turnOf(request: A2aRequest, sent: SendRequest, task: Task): TakenMessage {
   const { service, agent, extensions, exchange: { origin } } = request
   const { id, questions, turn: before } = task
-  if (!service.tasks.isCurrent(task)) throw quicker()
+  if (!tasksOf(service).isCurrent(task)) throw quicker()
   const message = historical(sent.message)
-  const run = service.tasks.runOf(id)
-  const answers = deliverMessage(service.tasks, task, message, service.limits.maxCheckSteps)
+  const run = tasksOf(service).runOf(id)
+  const answers = deliverMessage(tasksOf(service), task, message, service.limits.maxCheckSteps)
   if (answers === undefined || run !== undefined) return { id, turn: undefined }
   const first = questions.length === 0 ? undefined : turnMessage(task)
   const turn = new TaskTurnRun({
@@ -233,7 +237,8 @@ function result(
 ): MaybePromise<SendResult> {
   if (turn?.fault !== undefined) throw turn.fault
   if (turn?.reply !== undefined) return messageResult(turn.reply)
-  const { service: { tasks }, exchange: { origin: { principal } } } = request
+  const { service, exchange: { origin: { principal } } } = request
+  const tasks = tasksOf(service)
   const task = turn?.ended ?? tasks.get(principal.id, id)
   return isThenable(task) ? task.then((one) => resultOf(request, sent, one)) : resultOf(request, sent, task)
 }
@@ -245,17 +250,19 @@ function resultOf(request: A2aRequest, sent: SendRequest, task: Task | undefined
 }
 
 function taskResult(
-  { service: { tasks } }: A2aRequest, { historyLength }: SendRequest, task: Task,
+  { service }: A2aRequest, { historyLength }: SendRequest, task: Task,
 ): MaybePromise<SendResult> {
   const result: SendResult = { what: 'task', task: viewOf(task, historyLength) }
   // The client's next request may go to another process.
-  const kept = tasks.whenPersisted(task.id)
+  const kept = tasksOf(service).whenPersisted(task.id)
   return kept === undefined ? result : kept.then(() => result)
 }
 
 /** Resolves when the task has settled or takes too long, and when the client has left. */
 function untilSettled({ service, exchange: { origin } }: A2aRequest, task: Task): Promise<Task> {
-  const { tasks, shared, limits: { blockingWaitMs } } = service
+  const { limits: { blockingWaitMs } } = service
+  const tasks = tasksOf(service)
+  const remoteTasks = remoteTasksOf(service)
   return new Promise((resolve) => {
     let standing: { readonly task: Task } = { task }
     let stop = (): void => {}
@@ -269,12 +276,12 @@ function untilSettled({ service, exchange: { origin } }: A2aRequest, task: Task)
       standing = after
       if (event.what === 'forgotten' || (event.what === 'status' && isSettled(event.status.state))) done()
     }
-    if (shared?.remoteTasks.nodeOf(task) === undefined) {
+    if (remoteTasks?.nodeOf(task) === undefined) {
       const watched = tasks.watch(task.owner, task.id, watcher)
       if (watched === undefined) return done()
       stop = watched.stop
     } else {
-      stop = shared.remoteTasks.follow(task, (now) => {
+      stop = remoteTasks.follow(task, (now) => {
         standing = { task: now }
         if (isSettled(now.status.state)) done()
       }, watcher)

@@ -3,6 +3,7 @@
  * client. A reader that leaves, or is slow, delays neither the task nor other readers.
  * Spec: A2A 1.0 §3.1.2, §3.1.6, §3.5.2.
  */
+import { remoteTasksOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { requireScopes } from '../../../kernel/define/principal.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
 import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
@@ -22,7 +23,7 @@ export function subscribe(
 ): MaybePromise<EventStream> {
   requireScopes(request.exchange.origin, request.agent.scopes)
   return andThen(findTask(request, tenant, id), (task) => {
-    const isRemote = request.service.shared?.remoteTasks.nodeOf(task) !== undefined
+    const isRemote = remoteTasksOf(request.service)?.nodeOf(task) !== undefined
     if (isRemote) return { open: (sink) => followRemoteTask(request, task, historyLength, sink) }
     if (!isTerminal(task.status.state)) {
       return { open: (sink) => followTask(request, id, historyLength, sink) }
@@ -33,7 +34,7 @@ export function subscribe(
 
 /** Streams a task that another process runs, as `followTask` does. */
 export function followRemoteTask(
-  { service: { shared } }: A2aRequest, task: Task, historyLength: number | undefined, sink: EventSink,
+  { service }: A2aRequest, task: Task, historyLength: number | undefined, sink: EventSink,
   endsSettled = false,
 ): () => void {
   let known: Task | undefined
@@ -45,7 +46,7 @@ export function followRemoteTask(
     sink.send(event)
     if (event.what === 'status' && event.isLast) end()
   }
-  const stop = shared!.remoteTasks.follow(task, (now) => {
+  const stop = remoteTasksOf(service)!.follow(task, (now) => {
     const before = known
     known = now
     if (before !== undefined) {
@@ -78,9 +79,10 @@ function changesBetween(before: Task, now: Task): readonly TaskUpdate[] {
  * where the task waits for its client already.
  */
 export function followTask(
-  { service: { tasks }, exchange: { origin: { principal } } }: A2aRequest, id: string,
+  { service, exchange: { origin: { principal } } }: A2aRequest, id: string,
   historyLength: number | undefined, sink: EventSink, endsSettled = false,
 ): () => void {
+  const tasks = tasksOf(service)
   let watched: Watched | undefined
   const end = (last: StreamEvent | undefined): void => {
     if (last !== undefined) sink.send(last)

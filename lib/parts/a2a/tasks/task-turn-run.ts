@@ -6,6 +6,7 @@
  * on. An agent whose `replies` are `either` shows nothing before its first output, and may answer with a
  * message instead. Spec: A2A 1.0 §3.1.1, §3.4.
  */
+import { tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { usageMeta } from '../../../kernel/define/event.ts'
 import { asFault, Fault, publicMessage } from '../../../kernel/define/fault.ts'
 import { LiveCall } from '../../../kernel/define/live-call.ts'
@@ -198,7 +199,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     // In a shared store it is there from the beginning.
     if (this.#run.isTask) {
       this.call.channel = this.#run
-      this.#setup.service.tasks.update(this.taskId, { isReserved: false })
+      tasksOf(this.#setup.service).update(this.taskId, { isReserved: false })
     } else {
       void this.#run.begin(this.#setup.task)
     }
@@ -215,7 +216,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
 
   /** There is no task. */
   #withdraw(): void {
-    const dropped = this.#run.isTask ? this.#setup.service.tasks.drop(this.taskId) : undefined
+    const dropped = this.#run.isTask ? tasksOf(this.#setup.service).drop(this.taskId) : undefined
     if (dropped === undefined) this.#notifyShown()
     else void dropped.then(() => this.#notifyShown())
   }
@@ -255,7 +256,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     if (!this.#run.isTask && isTerminal(state)) {
       const artifacts = isMessage || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]
       const metadata = usageMeta(this.call.usage)
-      this.ended = service.tasks.record(task as TaskSeed, {
+      this.ended = tasksOf(service).record(task as TaskSeed, {
         state, message, metadata, artifacts, fault: undefined,
       })
       return this.#notifyShown()
@@ -287,7 +288,7 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
       const text = publicMessage(fault, this.call.requestId, service.exposeErrors)
       const state = fault.kind === 'cancelled' ? 'canceled' : 'failed'
       const message: readonly Content[] = [{ type: 'text', text }]
-      this.ended = service.tasks.record(task as TaskSeed, {
+      this.ended = tasksOf(service).record(task as TaskSeed, {
         state, message, metadata: usageMeta(this.call.usage), artifacts: [],
         fault: { kind: fault.kind, message: text },
       })

@@ -2,6 +2,7 @@
  * What answers at the paths of A2A: both bindings, the cards, the webhooks. `routes.ts` loads this file, and
  * with it most of the room, when a first request or a webhook needs it.
  */
+import { recoveryOf } from '../../../floors/tasks/tasks-floor.ts'
 import { createCards, oldExtendedCard } from '../card/card-replies.ts'
 import { HttpJsonCall } from './http-json.ts'
 import { answerJsonRpc } from './jsonrpc.ts'
@@ -27,7 +28,7 @@ export class A2aAnswers {
     this.push = settings && new PushDeliveries(service, settings)
     this.#context = { ...context, push: this.push }
     this.card = createCards(service, options, signer)
-    service.shared?.recovery.register('a2a', a2aRunner(service))
+    recoveryOf(service)?.register('a2a', a2aRunner(service))
   }
 
   message(exchange: Exchange, agent: Agent | Group): MaybePromise<Reply> {

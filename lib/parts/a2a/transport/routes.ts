@@ -2,6 +2,7 @@
  * The paths of A2A: for the root, and for every agent and group, both bindings, the card and the status.
  * What answers them is loaded when a first request needs it.
  */
+import { sharedOf } from '../../../floors/shared/shared.ts'
 import { allowed } from '../../../kernel/define/principal.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { errorReply, refusalError, rpcError } from '../../../kernel/wire/jsonrpc.ts'
@@ -68,7 +69,7 @@ export function a2aRoutes(service: Service, options: A2aOptions, seal: Seal): A2
     // Last, because a tenant's segment takes any name: those of other paths are no tenants.
     ...hasTenants ? bases.flatMap((base) => paths.httpJson(`${base}/{tenant}`)) : [],
   ]
-  if (!posts && service.shared === undefined) return { endpoints, push: undefined }
+  if (!posts && sharedOf(service) === undefined) return { endpoints, push: undefined }
   // What another process has left, and what is registered there, does not wait for a request.
   const loading = paths.load().catch((cause: unknown) => {
     service.log('error', 'What answers A2A could not be loaded', { cause })

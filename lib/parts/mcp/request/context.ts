@@ -1,4 +1,5 @@
 /** What all MCP requests of one server share: its service, its sessions, its tools, and texts of lists. */
+import { sharedOf } from '../../../floors/shared/shared.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { SessionMigration } from '../session/session-migration.ts'
 import { Notifications } from '../session/notifications.ts'
@@ -79,7 +80,7 @@ export class McpContext {
     this.options = options
     this.seal = seal
     this.replay = new ReplayBudget(service.limits.maxReplayBytes)
-    this.sessions = new Sessions(service.limits, this.replay, service.shared?.cluster.id)
+    this.sessions = new Sessions(service.limits, this.replay, sharedOf(service)?.cluster.id)
     this.tools = toolTable(service)
     this.#noteOffers()
     service.catalog.onCheck(() => { toolTable(service) })
@@ -89,7 +90,7 @@ export class McpContext {
       this.texts.clear()
     })
     this.notifications = new Notifications(service.catalog, this.sessions)
-    const isKnown = service.shared !== undefined || !seal.isOwn
+    const isKnown = sharedOf(service) !== undefined || !seal.isOwn
     this.migration = isKnown
       ? new SessionMigration(service, seal, this.sessions, this.notifications) : undefined
   }

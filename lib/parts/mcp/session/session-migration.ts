@@ -3,6 +3,7 @@
  * what belongs to a request of another process is passed there. The id of a session carries what `initialize`
  * settled, sealed and bound to the principal; the store keeps what has changed since.
  */
+import { sharedOf } from '../../../floors/shared/shared.ts'
 import { randomBytes } from 'node:crypto'
 import { originOf, requestOf } from '../../../floors/tasks/task.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
@@ -19,7 +20,8 @@ import { revisionByName } from '../protocol/revisions.ts'
 import type { TurnRequest } from '../../../floors/tasks/task.ts'
 import type { Origin, ClientInfo } from '../../../kernel/define/call.ts'
 import type { CatalogChange } from '../../../kernel/define/catalog.ts'
-import type { Service, Shared } from '../../../kernel/run/service.ts'
+import type { Service } from '../../../kernel/run/service.ts'
+import type { SharedProcesses } from '../../../floors/shared/shared.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { RpcMessage } from '../../../kernel/wire/jsonrpc.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
@@ -103,7 +105,8 @@ export class SessionMigration {
     this.#seal = seal
     this.#sessions = sessions
     this.#notifications = notifications
-    if (service.shared !== undefined) this.#listen(service.shared)
+    const shared = sharedOf(service)
+    if (shared !== undefined) this.#listen(shared)
   }
 
   /** The id of a session that begins now. The client's own members are shortened until the id fits. */
@@ -119,7 +122,7 @@ export class SessionMigration {
 
   /** The id of a session that lives as long as its stream, so in this process; undefined without others. */
   get legacySseId(): string | undefined {
-    const { shared } = this.#service
+    const shared = sharedOf(this.#service)
     return shared && `${shared.cluster.id}.${randomBytes(24).toString('base64url')}`
   }
 
@@ -130,7 +133,7 @@ export class SessionMigration {
   adopt(id: string | undefined, { origin, method }: Exchange): Promise<void> | undefined {
     if (id === undefined || this.#sessions.has(id)) return undefined
     // Without other processes the subscriptions of before a restart are lost: who listens begins again.
-    if (this.#service.shared === undefined && method !== 'POST') return undefined
+    if (sharedOf(this.#service) === undefined && method !== 'POST') return undefined
     const owner = origin.principal.id
     const handshake = openSessionId(this.#seal, owner, id)
     return handshake && this.#restore(owner, id, handshake)
@@ -158,7 +161,7 @@ export class SessionMigration {
     const { id, owner } = session
     if (session.isBound) return
     await this.#change(owner, id, change)
-    await this.#service.shared?.cluster.broadcast('session', [id, owner])
+    await sharedOf(this.#service)?.cluster.broadcast('session', [id, owner])
   }
 
   /** The state of a session; undefined where nothing has changed. */
@@ -194,7 +197,7 @@ export class SessionMigration {
    * answer cannot be passed on.
    */
   pass(session: Session, message: RpcMessage): Promise<void> | undefined {
-    const { shared } = this.#service
+    const shared = sharedOf(this.#service)
     if (shared === undefined) return undefined
     const { cluster } = shared
     const { id, owner } = session
@@ -215,12 +218,13 @@ export class SessionMigration {
     // Where the client is not connected here, it may have come back in another process.
     outlet?.send(text)
     if (outlet?.isConnected === true) return
-    this.#service.shared?.cluster.broadcast('session-message', [id, owner, text]).catch(() => {})
+    sharedOf(this.#service)?.cluster.broadcast('session-message', [id, owner, text]).catch(() => {})
   }
 
   /** Passes a POST to the process of its stream; undefined where that is this one. */
   passToLegacySse(id: string, body: string, origin: Origin): Promise<Reply> | undefined {
-    const { shared, limits } = this.#service
+    const { limits } = this.#service
+    const shared = sharedOf(this.#service)
     const node = /^([\w-]{8})\./.exec(id)?.[1]
     if (shared === undefined || node === undefined || node === shared.cluster.id) return undefined
     return shared.channels.ask(node, 'pair', requestOf(origin, [id, body]), limits.storeTimeoutMs).then(
@@ -233,7 +237,7 @@ export class SessionMigration {
 
   /** Takes the POSTs that other processes pass to the streams of this one. */
   onLegacySsePost(take: (id: string, origin: Origin, body: string) => Reply): void {
-    this.#service.shared?.channels.on('pair', (question, line) => {
+    sharedOf(this.#service)?.channels.on('pair', (question, line) => {
       // Sealed by another process of ours.
       const request = question as TurnRequest
       const [id, body] = request.said as readonly [string, string]
@@ -242,7 +246,7 @@ export class SessionMigration {
     })
   }
 
-  #listen({ cluster }: Shared): void {
+  #listen({ cluster }: SharedProcesses): void {
     // All of it was sealed by another process of ours.
     const on = <Rest extends readonly unknown[]>(
       kind: string, act: (session: Session, ...rest: Rest) => void,
@@ -280,7 +284,7 @@ export class SessionMigration {
   }
 
   /** Updates in one iteration of the event loop are one message. */
-  #noteUpdate({ change, name }: CatalogChange, cluster: Shared['cluster']): void {
+  #noteUpdate({ change, name }: CatalogChange, cluster: SharedProcesses['cluster']): void {
     if (change !== 'updated') return
     this.#updated.add(name)
     if (this.#updated.size > 1) return

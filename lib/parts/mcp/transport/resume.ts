@@ -3,6 +3,7 @@
  * passed on, with their ids. Where the first process has died, each request that was to be answered on the
  * stream gets an error. Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
+import { sharedOf } from '../../../floors/shared/shared.ts'
 import { startDeadline } from '../../../kernel/util/clock.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { ChannelSink } from '../../../floors/shared/peer-channels.ts'
@@ -13,7 +14,7 @@ import { formatJson } from '../../../kernel/wire/json.ts'
 import { formatError, INTERNAL_ERROR, rpcError } from '../../../kernel/wire/jsonrpc.ts'
 import { EVENT_STREAM, formatEvent } from '../../../kernel/wire/sse.ts'
 import { invalid, unavailable } from '../protocol/replies.ts'
-import type { Shared } from '../../../kernel/run/service.ts'
+import type { SharedProcesses } from '../../../floors/shared/shared.ts'
 import type { StoreKey } from '../../../kernel/store/store.ts'
 import type { Reply } from '../../../kernel/http/message/exchange.ts'
 import type { McpContext } from '../request/context.ts'
@@ -43,7 +44,8 @@ export function noEvent(): Reply {
  * nothing is owed: the stream of a session goes on as a new one.
  */
 export async function resumeFromPeer(
-  mcp: McpContext, shared: Shared, session: Session, node: string, event: EventPosition, lastEventId: string,
+  mcp: McpContext, shared: SharedProcesses, session: Session, node: string, event: EventPosition,
+  lastEventId: string,
   begin: () => Reply,
 ): Promise<Reply> {
   const stream = new DeferredStream(() => hangUp())
@@ -96,7 +98,7 @@ export async function resumeFromPeer(
 
 /** Gives other processes the streams of this one. */
 export function serveResumes(mcp: McpContext): void {
-  mcp.service.shared?.channels.on(KIND, (question, line) => {
+  sharedOf(mcp.service)?.channels.on(KIND, (question, line) => {
     // Sealed by another process of ours.
     const [id, owner, name, after] = question as ResumeQuestion
     const stream = mcp.sessions.find(id, owner)?.streamOf(name)
@@ -111,7 +113,9 @@ export function serveResumes(mcp: McpContext): void {
  * Writes what clients have not read to the store, for when this process is gone: each stream that has ended
  * by now, once. Resolves when all of it is written, or could not be.
  */
-export function handOver({ sessions, service: { shared, limits } }: McpContext): () => Promise<unknown> {
+export function handOver({ sessions, service }: McpContext): () => Promise<unknown> {
+  const { limits } = service
+  const shared = sharedOf(service)
   const writes = new Map<ReplayStream, Promise<unknown>>()
   return () => {
     for (const session of sessions.all()) {
@@ -130,7 +134,8 @@ export function handOver({ sessions, service: { shared, limits } }: McpContext):
 async function handedOver(
   mcp: McpContext, session: Session, { stream, number }: EventPosition,
 ): Promise<string | undefined> {
-  const { shared, log } = mcp.service
+  const { log } = mcp.service
+  const shared = sharedOf(mcp.service)
   const store = shared!.store
   const entry = await Promise.resolve(store.read(storeKeyOf(session, stream))).catch(() => undefined)
   const kept = readStored(COLLECTION, entry, decoded(manyOf(isReplayed)), log)

@@ -1,3 +1,4 @@
+import { sharedOf } from '../../../floors/shared/shared.ts'
 import { Later } from '../../../kernel/util/later.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { problemReply } from '../../../kernel/wire/problem.ts'
@@ -63,7 +64,7 @@ export function mcpRoutes(
   const mcp = new McpServer(service, options, seal, extensions)
   serveLegacySse(mcp)
   serveResumes(mcp)
-  if (service.shared !== undefined) for (const one of mcp.extensions) void one.takeOver?.()
+  if (sharedOf(service) !== undefined) for (const one of mcp.extensions) void one.takeOver?.()
   const writeUnread = handOver(mcp)
   const { auth } = options
   const challengeOf = auth && ((isGiven: boolean): string => (

@@ -2,6 +2,7 @@
  * Streamable HTTP: `POST`, `GET` and `DELETE /mcp`, for all five revisions.
  * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
  */
+import { sharedOf } from '../../../floors/shared/shared.ts'
 import { isThenable } from '../../../kernel/util/thenable.ts'
 import { parseJson } from '../../../kernel/wire/json.ts'
 import {
@@ -187,7 +188,7 @@ function resume(
 ): Reply | Promise<Reply> {
   const event = parseEventId(lastEventId)
   if (event === undefined) return noEvent()
-  const { shared } = mcp.service
+  const shared = sharedOf(mcp.service)
   const stream = session.streamOf(event.stream)
   if (stream === undefined || stream.hasLost(event.number)) {
     const { node } = event

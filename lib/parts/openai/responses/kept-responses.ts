@@ -2,6 +2,7 @@
  * Responses that can be read again and gone on with: one entry of the store each, with the items of its
  * conversation. One belongs to one principal; for every other it does not exist.
  */
+import { keptStoreOf } from '../../../floors/conversations/kept-store.ts'
 import { keyOf } from '../../../kernel/store/store.ts'
 import {
   decoded, isText, manyOf, optional, readStored, recordOf,
@@ -37,15 +38,16 @@ function keyFor(owner: string, id: string): StoreKey {
  * where the store cannot be reached or has no room.
  */
 export function keepResponse(
-  { responses: store, limits }: Service, owner: string, id: string, response: string,
+  service: Service, owner: string, id: string, response: string,
   { input, items }: Omit<KeptResponse, 'response'>, runMs = 0,
 ): MaybePromise<void> {
-  const { conversationBytes, conversationIdleMs } = limits
+  const { conversationBytes, conversationIdleMs } = service.limits
   const head = `{"response":${response},"input":${formatJson(input)},"items":`
   const whole = `${head}${formatJson(items)}}`
   const value = whole.length <= conversationBytes ? whole
     : `${head}${formatJson(within(items, conversationBytes))}}`
-  return andThen(store.write(keyFor(owner, id), value, conversationIdleMs + runMs, 'any'), () => undefined)
+  const written = keptStoreOf(service).write(keyFor(owner, id), value, conversationIdleMs + runMs, 'any')
+  return andThen(written, () => undefined)
 }
 
 /**
@@ -53,19 +55,17 @@ export function keepResponse(
  * `Fault('busy')`.
  */
 export function readResponse(
-  { responses: store, log }: Service, owner: string, id: string,
+  service: Service, owner: string, id: string,
 ): MaybePromise<KeptResponse & { readonly length: number } | undefined> {
-  return andThen(store.read(keyFor(owner, id)), (entry) => {
-    const kept = readStored(COLLECTION, entry, decoded(isKept), log)
+  return andThen(keptStoreOf(service).read(keyFor(owner, id)), (entry) => {
+    const kept = readStored(COLLECTION, entry, decoded(isKept), service.log)
     return kept && entry && { ...kept, length: entry.value.length }
   })
 }
 
 /** False where there was none. */
-export function removeResponse(
-  { responses: store }: Service, owner: string, id: string,
-): MaybePromise<boolean> {
-  return store.remove(keyFor(owner, id), 'any')
+export function removeResponse(service: Service, owner: string, id: string): MaybePromise<boolean> {
+  return keptStoreOf(service).remove(keyFor(owner, id), 'any')
 }
 
 /** The last items, of which at least the last remains, and what the user has said last. */

@@ -1,4 +1,5 @@
 /** A response as its owner finds it: what is kept of it, and how its task stands where it runs. */
+import { tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { readResponse } from './kept-responses.ts'
 import type { Service } from '../../../kernel/run/service.ts'
@@ -23,7 +24,7 @@ export function absence(id: string): string {
 
 /** The task of a response in the background. Undefined where it is over and forgotten, or never was. */
 export async function responseTask(service: Service, owner: string, id: string): Promise<Task | undefined> {
-  const task = await service.tasks.get(owner, id)
+  const task = await tasksOf(service).get(owner, id)
   return task?.protocol === 'http' ? task : undefined
 }
 

@@ -4,6 +4,7 @@
  * are the same, with the same numbers, whoever reads them, when, and at which process.
  * Spec: https://platform.openai.com/docs/guides/background
  */
+import { remoteTasksOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { DeferredStream } from '../../../floors/kept-streams/deferred-stream.ts'
@@ -80,7 +81,8 @@ class ResponseReading {
   }
 
   #follow(task: Task): void {
-    const { tasks, shared } = this.#service
+    const tasks = tasksOf(this.#service)
+    const remoteTasks = remoteTasksOf(this.#service)
     const begin = (now: Task): void => {
       this.#readAll(now)
       if (isTerminal(now.status.state)) void this.#end()
@@ -95,8 +97,8 @@ class ResponseReading {
       if (event.what === 'forgotten') this.#close('')
       return undefined
     }
-    if (shared !== undefined) {
-      this.#leave = shared.remoteTasks.follow(task, begin, watcher)
+    if (remoteTasks !== undefined) {
+      this.#leave = remoteTasks.follow(task, begin, watcher)
       return
     }
     const watched = tasks.watch(this.#owner, this.#id, watcher)

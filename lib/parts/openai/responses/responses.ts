@@ -2,6 +2,7 @@
  * Responses: created, read, cancelled and deleted by their owner. One in the background is a task.
  * Spec: https://platform.openai.com/docs/api-reference/responses
  */
+import { tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { text } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { timeoutOf } from '../../../floors/conversations/answer-message.ts'
@@ -132,7 +133,7 @@ function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
   const { call, id, runnable } = run
   const { kind, id: name } = runnable
   const owner = call.principal.id
-  service.tasks.check()
+  tasksOf(service).check()
   service.workload.check(call.origin)
   const task = new TaskRun(service, call, {
     can: () => false,
