@@ -22,10 +22,6 @@ const host = {
 }
 const quiet = { ...mcp, stream: 'it asks for no progress' }
 const a2a = { reasoning: 'A2A has no place for reasoning' }
-const both = {
-  ...openai,
-  reasoning: 'its stream shows the summary and the text, which are the same, unless it asks for a summary',
-}
 const chat = { question: 'a chat has no form; agents ask by its tools' }
 
 /** By what `shows` calls it: the client, its package, the folder of that, and why it cannot have a cell. */
@@ -38,7 +34,7 @@ const clients = {
   'openai-2': ['AI SDK 5, OpenAI', 'openai-2', 'agents/vercel', openai],
   'openai-3': ['AI SDK 6, OpenAI', 'openai-3', 'agents/vercel', openai],
   '@ai-sdk/openai': ['AI SDK 7, OpenAI', '@ai-sdk/openai', 'agents/vercel', openai],
-  '@ai-sdk/open-responses': ['AI SDK 7, Open Responses', '@ai-sdk/open-responses', 'agents/vercel', both],
+  '@ai-sdk/open-responses': ['AI SDK 7, Open Responses', '@ai-sdk/open-responses', 'agents/vercel', openai],
   'openai-compatible-3': ['AI SDK 7, compatible', 'openai-compatible-3', 'agents/vercel', openai],
   'ai5': ['AI SDK 5, chat of a page', 'ai5', 'agents/vercel', chat],
   'ai': ['AI SDK 6, chat of a page', 'ai', 'agents/vercel', chat],

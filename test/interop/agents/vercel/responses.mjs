@@ -24,8 +24,6 @@ const providers = [
   ['ai7', '@ai-sdk/openai', openaiModel],
   ['ai7', '@ai-sdk/open-responses', ({ createOpenResponses }, fetch) => ({
     model: createOpenResponses({ name: 'house', url: `${url}/responses`, fetch })('forecaster'), tools: {},
-    // Its stream shows both a summary and a text, and by itself it asks for none.
-    providerOptions: { house: { reasoningSummary: 'auto' } },
   })],
   ['ai7', 'openai-compatible-3', ({ createOpenAICompatible }, fetch) => ({
     model: createOpenAICompatible({ name: 'house', baseURL: url, fetch })('forecaster'), tools: {},
@@ -49,8 +47,7 @@ for (const [name, provider, make] of providers) {
       bodies.push(JSON.parse(init.body))
       return fetch(address, init)
     })
-    shows(t, provider, 'two turns', 'tool', 'stream')
-    if (made.providerOptions === undefined) shows(t, provider, 'reasoning')
+    shows(t, provider, 'two turns', 'tool', 'reasoning', 'stream')
     const more = {
       model: made.model, stopWhen: isStepCount(3), maxRetries: 0,
       tools: {
@@ -61,7 +58,7 @@ for (const [name, provider, make] of providers) {
       },
     }
     for (const openai of [{}, { store: false }]) {
-      const providerOptions = { openai, ...made.providerOptions }
+      const providerOptions = { openai }
       let messages = []
       const turn = async (content, isStream) => {
         messages = [...messages, { role: 'user', content }]
