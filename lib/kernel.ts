@@ -26,3 +26,13 @@ export type { Lifetime } from './kernel/util/lifetime.ts'
 export type { KernelOptions } from './kernel/server/options.ts'
 export type { KernelServer, KernelStatus } from './kernel/server/server.ts'
 export type { Endpoint, Exchange, Refusal, Reply, Sink, Source } from './kernel/http/message/exchange.ts'
+export type { Agent, AgentDefinition, Group, GroupDefinition } from './kernel/define/agent.ts'
+export type { Tool, ToolDefinition } from './kernel/define/tool.ts'
+export type {
+  Resource, ResourceDefinition, ResourceTemplate, ResourceTemplateDefinition,
+} from './kernel/define/resource.ts'
+export type { Prompt, PromptDefinition } from './kernel/define/prompt.ts'
+export type { Content } from './kernel/define/content.ts'
+export type { Call } from './kernel/define/call.ts'
+export type { Principal } from './kernel/define/principal.ts'
+export type { Store } from './kernel/store/store.ts'

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import test from 'node:test'
 import * as triport from '../lib/index.ts'
+import * as kernel from '../lib/kernel.ts'
 
 /** Everything that a program can import and use. */
 const values = `
@@ -26,40 +27,84 @@ const types = `
   Validate Validation Variables Verify
 `
 
-const index = readFileSync('lib/index.ts', 'utf8')
+/** The same of the kernel alone. */
+const kernelValues = `
+  Fault LiveCall callTool compile complete createServer defaults defineAgent defineGroup definePrompt
+  defineResource defineResourceTemplate defineTool getPrompt memoryStore problemReply readResource runHandler
+  shownFault
+`
+
+const kernelTypes = `
+  Agent AgentDefinition Call Content Endpoint Exchange Gauge Group GroupDefinition Kernel KernelOptions
+  KernelServer KernelStatus Lifetime Opened Part Principal Prompt PromptDefinition Refusal Reply Resource
+  ResourceDefinition ResourceTemplate ResourceTemplateDefinition Sink Source Store Tool ToolDefinition
+`
+
 const EXPORT = /^export (?<type>type )?\{(?<names>[^}]*)\} from '\.\/(?<file>[^']+)'$/gm
 
-interface Public { readonly name: string; readonly file: string; readonly isType: boolean }
+/** `inFile`: what its file calls it. */
+interface Public {
+  readonly name: string
+  readonly inFile: string
+  readonly file: string
+  readonly isType: boolean
+}
 
-const exported: readonly Public[] = [...index.matchAll(EXPORT)].flatMap(({ groups = {} }) => {
-  const { type, names = '', file = '' } = groups
-  return words(names.replaceAll(',', ' ')).map((name) => ({ name, file, isType: type !== undefined }))
-})
+/** A public face: its text, what a program gets by it, and what is expected of it. */
+interface Face {
+  readonly path: string
+  readonly module: object
+  readonly values: string
+  readonly types: string
+}
+
+const faces: readonly Face[] = [
+  { path: 'lib/index.ts', module: triport, values, types },
+  { path: 'lib/kernel.ts', module: kernel, values: kernelValues, types: kernelTypes },
+]
+
+function exportedBy(text: string): readonly Public[] {
+  return [...text.matchAll(EXPORT)].flatMap(({ groups = {} }) => {
+    const { type, names = '', file = '' } = groups
+    return names.split(',').map((one) => one.trim()).filter((one) => one !== '').map((one) => {
+      const [inFile = '', name = inFile] = one.split(' as ')
+      return { name, inFile, file, isType: type !== undefined }
+    })
+  })
+}
 
 function words(text: string): readonly string[] {
   return text.split(/\s+/).filter((word) => word !== '').toSorted()
 }
 
-test('what can be imported is exactly this', () => {
-  assert.deepEqual(Object.keys(triport).toSorted(), words(values))
-  assert.deepEqual(exported.filter(({ isType }) => !isType).map(({ name }) => name).toSorted(), words(values))
-})
+for (const { path, module, values, types } of faces) {
+  const text = readFileSync(path, 'utf8')
+  const exported = exportedBy(text)
+  const named = (areTypes: boolean): readonly string[] => (
+    exported.filter(({ isType }) => isType === areTypes).map(({ name }) => name).toSorted()
+  )
 
-test('what the compiler sees is exactly this', () => {
-  assert.deepEqual(exported.filter(({ isType }) => isType).map(({ name }) => name).toSorted(), words(types))
-})
+  test(`${path}: what can be imported is exactly this`, () => {
+    assert.deepEqual(Object.keys(module).toSorted(), words(values))
+    assert.deepEqual(named(false), words(values))
+  })
 
-test('the public face names things and makes none', () => {
-  const rest = index.replace(EXPORT, '').replace(/\/\*\*.*?\*\//s, '').trim()
-  assert.equal(rest, '')
-})
+  test(`${path}: what the compiler sees is exactly this`, () => {
+    assert.deepEqual(named(true), words(types))
+  })
 
-test('whatever is public says what it means', () => {
-  for (const { name, file } of exported) {
-    const lines = readFileSync(`lib/${file}`, 'utf8').split('\n')
-    // What one file passes on is explained in the file that makes it.
-    const isMade = new RegExp(`^export (?:async )?(?:const|function|class|interface|type) ${name}\\b`)
-    const at = lines.findIndex((line) => isMade.test(line))
-    if (at >= 0) assert.match(lines[at - 1]!, /\*\/$/, `${name} in ${file} has no comment`)
-  }
-})
+  test(`${path}: the public face names things and makes none`, () => {
+    const rest = text.replace(EXPORT, '').replace(/\/\*\*.*?\*\//s, '').trim()
+    assert.equal(rest, '')
+  })
+
+  test(`${path}: whatever is public says what it means`, () => {
+    for (const { name, inFile, file } of exported) {
+      const lines = readFileSync(`lib/${file}`, 'utf8').split('\n')
+      // What one file passes on is explained in the file that makes it.
+      const isMade = new RegExp(`^export (?:async )?(?:const|function|class|interface|type) ${inFile}\\b`)
+      const at = lines.findIndex((line) => isMade.test(line))
+      if (at >= 0) assert.match(lines[at - 1]!, /\*\/$/, `${name} in ${file} has no comment`)
+    }
+  })
+}

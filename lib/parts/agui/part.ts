@@ -1,8 +1,11 @@
 /** AG-UI: agents for user interfaces. */
+import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { aguiEndpoints } from './routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
-export function agui(): Part {
+/** It has no options. */
+export function agui(options: Readonly<Record<string, never>> = {}): Part {
+  rejectUnknown('agui', options, [])
   return {
     name: 'agui', protocol: 'http',
     open: (kernel) => ({ endpoints: aguiEndpoints(kernel, kernel.seal) }),

@@ -1,8 +1,11 @@
 /** `GET /metrics` for Prometheus: a part that counts calls and requests. */
+import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { Metrics } from './metrics.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
-export function metrics(): Part {
+/** It has no options. */
+export function metrics(options: Readonly<Record<string, never>> = {}): Part {
+  rejectUnknown('metrics', options, [])
   const made = new Metrics()
   return {
     name: 'metrics',

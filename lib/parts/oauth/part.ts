@@ -1,8 +1,11 @@
 /** The authorization server of an `auth` that `oauthProxy` has made. */
+import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { oauthEndpoints } from './oauth-proxy.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
-export function oauth(): Part {
+/** It has no options. */
+export function oauth(options: Readonly<Record<string, never>> = {}): Part {
+  rejectUnknown('oauth', options, [])
   return {
     name: 'oauth',
     open: (kernel) => ({ endpoints: oauthEndpoints(kernel.credentials.auth, kernel, kernel.seal) }),

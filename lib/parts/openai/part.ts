@@ -1,9 +1,12 @@
 /** OpenAI's API: chat completions and Responses. */
+import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { chatEndpoints } from './chat-completions.ts'
 import { responseEndpoints } from './responses/routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
-export function openai(): Part {
+/** It has no options. */
+export function openai(options: Readonly<Record<string, never>> = {}): Part {
+  rejectUnknown('openai', options, [])
   return {
     name: 'openai',
     protocol: 'http',

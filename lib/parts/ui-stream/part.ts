@@ -1,8 +1,11 @@
 /** The UI message stream of the AI SDK. */
+import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { uiRoutes } from './routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
-export function uiStream(): Part {
+/** It has no options. */
+export function uiStream(options: Readonly<Record<string, never>> = {}): Part {
+  rejectUnknown('uiStream', options, [])
   return {
     name: 'ui-stream',
     protocol: 'http',

@@ -4,8 +4,14 @@ import test from 'node:test'
 import { createServer, defineAgent, defineGroup, defineTool } from '../../../lib/kernel.ts'
 import { defaultPort } from '../../../lib/kernel/server/server.ts'
 import { a2a } from '../../../lib/parts/a2a/part.ts'
+import { agui } from '../../../lib/parts/agui/part.ts'
+import { docs } from '../../../lib/parts/docs/part.ts'
 import { http } from '../../../lib/parts/http/part.ts'
 import { mcp } from '../../../lib/parts/mcp/part.ts'
+import { metrics } from '../../../lib/parts/metrics/part.ts'
+import { oauth } from '../../../lib/parts/oauth/part.ts'
+import { openai } from '../../../lib/parts/openai/part.ts'
+import { uiStream } from '../../../lib/parts/ui-stream/part.ts'
 import { eventually, jsonOf, request } from '../../fixtures/client.ts'
 import { onePost, probe } from '../../fixtures/probe.ts'
 import type { TestContext } from 'node:test'
@@ -261,6 +267,9 @@ test('what makes a part refuses options that it does not have, and values that t
     [a2a, null, /^a2a is null; write an object/],
     [http, { paths: '/ask' }, /^http has no option 'paths'; did you mean 'path'\?$/],
     [http, { path: 'ask' }, /^path is "ask"; write a path/],
+    ...[agui, docs, metrics, oauth, openai, uiStream].map((make) => (
+      [make, { path: '/' }, new RegExp(`^${make.name} has no option 'path'; it has none$`)] as const
+    )),
   ]
   for (const [make, options, message] of wrong) {
     assert.throws(() => make(options as never), { name: 'TypeError', message })

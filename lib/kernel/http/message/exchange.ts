@@ -18,6 +18,7 @@ export type KnownHeader =
  */
 export type KnownHeaders = Readonly<Record<KnownHeader, string | undefined>>
 
+/** One request, as its endpoint gets it. */
 export interface Exchange {
   /** Upper case. A HEAD goes to the endpoint of GET, which starts nothing for it. */
   readonly method: string
@@ -79,6 +80,7 @@ export interface Dismissal {
   readonly message: string
 }
 
+/** Where a stream is written to: its reader. */
 export interface Sink {
   /**
    * Takes the text. False: enough is waiting, or the stream is over; a writer that can wait awaits `ready()`.
@@ -171,6 +173,7 @@ export type Objection = readonly [
   status: number, detail: string, headers?: readonly string[] | undefined, unparsable?: boolean,
 ]
 
+/** Why a request is refused, for the endpoint that says so in its form. */
 export interface Refusal extends RefusalFacts {
   /** The body could be read, but is not JSON. */
   readonly unparsable?: boolean
