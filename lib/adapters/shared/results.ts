@@ -205,6 +205,20 @@ export function resultShape(value: object, before?: ForeignResult): ForeignResul
   return found ?? (before !== undefined && goesOn(before, has) ? before : undefined)
 }
 
+/** Of a textStream of the AI SDK, which just ends where its model fails; as `Adapters` has it. */
+export function streamFlaw(stream: unknown, isSilent: boolean): string | undefined {
+  // As browsers have it, and no generator of the author's.
+  if (typeof stream !== 'object' || stream === null || !('getReader' in stream)) return undefined
+  const remedy = 'return the result that it is of, as streamText({ … })'
+  if (isSilent) {
+    return 'a stream that ended without a piece. A textStream of the AI SDK does so where its model fails; '
+      + remedy
+  }
+  // Which the AI SDK has made iterable itself.
+  return Object.hasOwn(stream, Symbol.asyncIterator)
+    ? `a textStream of the AI SDK, which just ends where its model fails; ${remedy}` : undefined
+}
+
 /** Most answers of authors are known at once. */
 function isOwnAnswer(value: object, names: readonly string[]): boolean {
   return names.length > 0 && names.every((name) => answerMembers.has(name))

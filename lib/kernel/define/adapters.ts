@@ -6,6 +6,7 @@ import type { SchemaForm } from '../schema/standard.ts'
 import type { Later } from '../util/later.ts'
 import type { Call } from './call.ts'
 import type { ContentInput } from './content.ts'
+import type { ServedKind } from './validate.ts'
 
 /** Any function. */
 type Fn = (...args: never[]) => unknown
@@ -104,6 +105,13 @@ export interface Adapters {
   describe(thing: object): string | undefined
   /** What a value is, behind another one of its stream; undefined for an author's own. */
   result(value: object, before?: ForeignResult): ForeignResult | undefined
+  /**
+   * What is wrong with a stream that was read to its end, and whose pieces are the author's own; undefined:
+   * nothing. `isSilent`: it had no piece, and the answer fails; else the author is told.
+   */
+  streamFlaw(stream: unknown, isSilent: boolean): string | undefined
+  /** What others call a member of such a definition, and what to write here. */
+  words(kind: ServedKind): ReadonlyMap<string, string> | undefined
   /** The JSON Schema of a schema that is none itself, nor writes one that says all of it. */
   readonly schemaForm: SchemaForm
 }
@@ -111,5 +119,5 @@ export interface Adapters {
 /** For a server of definitions alone. */
 export const noAdapters: Adapters = Object.freeze({
   agent: () => undefined, toolKind: () => undefined, tool: () => undefined, describe: () => undefined,
-  result: () => undefined, schemaForm: () => undefined,
+  result: () => undefined, streamFlaw: () => undefined, words: () => undefined, schemaForm: () => undefined,
 })

@@ -202,7 +202,7 @@ function frozenAgent(definition: OwnAgent, adapters: Adapters): Agent {
   if (isGroup(definition) && !('run' in definition)) {
     throw new TypeError(`${owner} has agents, so it is a group; put it into 'groups'`)
   }
-  checkDefinition(owner, 'agent', definition, 'run', agentChecks, AGENT_EXAMPLE)
+  checkDefinition(owner, 'agent', definition, 'run', agentChecks, AGENT_EXAMPLE, adapters.words('agent'))
   return Object.freeze<Agent>({
     ...knownMembers(definition, agentChecks),
     kind: 'agent',

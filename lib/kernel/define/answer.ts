@@ -126,8 +126,9 @@ export function answerOf(
   const pieces = piecesIn(output, gathering)
   if (pieces !== undefined) {
     return readPieces(pieces, call, gathering).then(() => {
-      if (gathering.isSilent && isReadable(output)) throw mistake(`an agent returned ${SILENT}`)
-      if (isOfAiSdk(output) && !gathering.isForeign) gathering.flaw = TEXT_STREAM
+      const flaw = gathering.isForeign ? undefined : adapters.streamFlaw(output, gathering.isSilent)
+      if (flaw !== undefined && gathering.isSilent) throw mistake(`an agent returned ${flaw}`)
+      if (flaw !== undefined) gathering.flaw = flaw
       return gathering.answer()
     })
   }
@@ -148,21 +149,6 @@ function piecesIn(
   const what = output instanceof Set || 'next' in output ? undefined : foreignTo(output)
   if (what !== undefined) throw mistake(`an agent returned ${what}`)
   return output[Symbol.iterator]()
-}
-
-const REMEDY = 'return the result that it is of, as streamText({ … })'
-const SILENT = 'a stream that ended without a piece. A textStream of the AI SDK does so where its model '
-  + `fails; ${REMEDY}`
-const TEXT_STREAM = `a textStream of the AI SDK, which just ends where its model fails; ${REMEDY}`
-
-/** Whether it is a stream as browsers have it, and no generator of the author's. */
-function isReadable(output: unknown): boolean {
-  return typeof output === 'object' && output !== null && 'getReader' in output
-}
-
-/** Whether it is a stream that the AI SDK has made iterable itself. */
-function isOfAiSdk(output: unknown): boolean {
-  return isReadable(output) && Object.hasOwn(output as object, Symbol.asyncIterator)
 }
 
 /** Whether it is one of the language's own, which says nothing of its pieces. */
@@ -207,7 +193,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
 
   get isForeign(): boolean { return this.#shape !== undefined }
 
-  get isSilent(): boolean { return this.content.length === 0 && !this.isForeign }
+  get isSilent(): boolean { return this.content.length === 0 }
 
   /** Takes one piece of many, and emits its blocks. */
   take(piece: unknown, isEnd: boolean): void | Promise<void> {

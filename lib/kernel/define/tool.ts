@@ -183,8 +183,8 @@ export function ownTool(definition: ToolDefinition): Tool {
   return frozenTool(definition, noAdapters)
 }
 
-/** `schemaForm` tells what is published of its schemas. */
-function frozenTool(definition: ToolDefinition, { schemaForm }: Adapters): Tool {
+/** `adapters` tell what is published of its schemas, and what others call a member. */
+function frozenTool(definition: ToolDefinition, { schemaForm, words }: Adapters): Tool {
   requireDefinition('defineTool', definition, TOOL_EXAMPLE)
   const copied = isCopy(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
@@ -192,7 +192,8 @@ function frozenTool(definition: ToolDefinition, { schemaForm }: Adapters): Tool 
   const name = requireString('A tool', 'name', given)
   const owner = `The tool '${name}'`
   requireName(owner, name)
-  checkDefinition(owner, 'tool', given, 'run', copied === undefined ? toolChecks : copyChecks, TOOL_EXAMPLE)
+  const checks = copied === undefined ? toolChecks : copyChecks
+  checkDefinition(owner, 'tool', given, 'run', checks, TOOL_EXAMPLE, words('tool'))
   const { inputSchema, validate, outputSchema, ui: givenUi, ...rest } = knownMembers(given, toolChecks)
   const input = validate !== undefined ? besideOf(owner, inputSchema, validate, schemaForm)
     : copied !== undefined && inputSchema === undefined ? copied.input

@@ -264,10 +264,12 @@ export function strayFunction(definition: object, known: object): string | undef
 
 /**
  * Checks the kind, the function `member` and all other members of a definition. Where there is no such
- * function the `TypeError` shows one, or names the one that was given under another name.
+ * function the `TypeError` shows one, or names the one that was given under another name; `remedies` say what
+ * to write for some names of others.
  */
 export function checkDefinition(
   owner: string, kind: ServedKind, definition: object, member: string, checks: AnyChecks, example: string,
+  remedies?: ReadonlyMap<string, string>,
 ): void {
   requireKind(owner, kind, definition)
   const value: unknown = Reflect.get(definition, member)
@@ -276,32 +278,8 @@ export function checkDefinition(
     const remedy = other === undefined ? `Write ${example}` : `Rename its '${other}' to '${member}'`
     throw new TypeError(`${owner} needs '${member}': a function, not ${show(value)}. ${remedy}`)
   }
-  checkMembers(owner, definition, checks, foreignWords.get(kind))
+  checkMembers(owner, definition, checks, remedies)
 }
-
-function remediesFor(
-  rows: readonly (readonly [names: string, remedy: string])[],
-): ReadonlyMap<string, string> {
-  return new Map(rows.flatMap(([names, remedy]) => names.split(' ').map((name) => [name, remedy] as const)))
-}
-
-/** What other frameworks call a member, and what to write here. */
-const foreignWords: ReadonlyMap<ServedKind, ReadonlyMap<string, string>> = new Map([
-  ['tool', remediesFor([
-    ['parameters params args argsSchema schema input', `write it as 'inputSchema'`],
-    ['output responseSchema returns', `write it as 'outputSchema'`],
-    ['execute handler func fn callback call action', `its function is 'run'`],
-    ['needsApproval requireApproval', 'ask in run, by call.elicit, before you do it'],
-    ['id', `write it as 'name'`],
-  ])],
-  ['agent', remediesFor([
-    ['inputSchema parameters params args argsSchema schema', 'an agent gets a text; what takes arguments is '
-      + `a tool: put it into 'tools'`],
-    ['execute handler func fn callback call action', `its function is 'run'`],
-    ['instructions system systemPrompt prompt model llm tools', 'an agent is a function: ask the model in '
-      + `run, or write openaiAgent({ name: 'Helper', model: '…', instructions: '…', tools: [] })`],
-  ])],
-])
 
 /** Whether a definition has this kind: made here, or by an author who copied one. */
 export function isOfKind(definition: object, kind: ServedKind): boolean {

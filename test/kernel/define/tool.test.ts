@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { defineTool } from '../../../lib/preset/define.ts'
-import { namedTool } from '../../../lib/kernel/define/tool.ts'
+import { agentFrom, ownAgent } from '../../../lib/kernel/define/agent.ts'
+import { namedTool, ownTool, toolFrom } from '../../../lib/kernel/define/tool.ts'
 import type { Call, JsonSchema, StandardSchema, ToolDefinition, ToolResultInput } from '../../../lib/index.ts'
+import type { AgentDefinition } from '../../../lib/kernel/define/agent.ts'
 
 const run = (): string => 'ok'
 
@@ -190,6 +192,15 @@ const broken: readonly (readonly [definition: unknown, sentence: RegExp])[] = [
   [{ name: 'add', run, icons: [{ src: 'data:,' }, { src: '/a.png' }] },
     /^The tool 'add', in its icons, has src "\/a\.png"; write an address, as in 'https:/],
 ]
+
+test('what others call a member is told by what knows them, and else the members that there are', () => {
+  const definition = { name: 'add', parameters: {}, run: () => 1 } as ToolDefinition
+  assert.throws(() => ownTool(definition), /has no option 'parameters'; it has name, title, description,/)
+  assert.throws(() => toolFrom(definition, frameworks), /has no option 'parameters'; write it as 'inputS/)
+  const agent = { name: 'Helper', model: 'x', run: () => '' } as AgentDefinition
+  assert.throws(() => ownAgent(agent), /has no option 'model'; it has name, id, description,/)
+  assert.throws(() => agentFrom(agent, frameworks), /has no option 'model'; an agent is a function/)
+})
 
 test('a mistake in a tool says what to write instead', () => {
   for (const [definition, sentence] of broken) {

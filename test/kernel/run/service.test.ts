@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent, defineGroup } from '../../../lib/preset/define.ts'
 import { Fault } from '../../../lib/index.ts'
+import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
 import { ask, callOf, serviceOf } from '../../fixtures/house.ts'
 import type { Logged } from '../../fixtures/house.ts'
 
@@ -55,6 +56,17 @@ test('an agent is told that a stream of texts of the AI SDK hides what fails', a
     `warning The agent 'Told' returned a textStream of the AI SDK, which just ends where its model fails; `
       + 'return the result that it is of, as streamText({ … })',
   ])
+})
+
+test('a stream that ends without a piece fails, where its server knows the AI SDK', async () => {
+  const empty = defineAgent(() => new ReadableStream<string>({ start: (control) => { control.close() } }))
+  const { service, logged } = serviceOf()
+  await assert.rejects(async () => ask(service, empty, 'hi', callOf()), ({ cause }: Fault) => (
+    /an agent returned a stream that ended without a piece\. A textStream of the AI SDK/.test(String(cause))
+  ))
+  assert.equal(logged.length, 1)
+  const bare = { ...service, adapters: noAdapters }
+  assert.equal((await ask(bare, empty, 'hi', callOf())).text, '')
 })
 
 test('an agent that means to say nothing is not told', async () => {
