@@ -6,8 +6,11 @@ import { formatChallenge } from '../../../kernel/wire/challenge.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { problemReply } from '../../../kernel/wire/problem.ts'
+import { describer } from '../../../floors/openapi/describer.ts'
 import type { Authorization } from '../../../kernel/http/access/auth.ts'
 import type { Endpoint, Reply } from '../../../kernel/http/message/exchange.ts'
+
+const describedBy = describer(async () => (await import('./openapi-operations.ts')).mcpOperations)
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
@@ -52,10 +55,7 @@ export function metadataEndpoints(auth: Authorization): readonly Endpoint[] {
     outsideMount: true,
     methods: ['GET'],
     open: 'public',
-    async describe() {
-      const { metadataOperation } = await import('./openapi-operations.ts')
-      return { operations: { get: metadataOperation } }
-    },
+    describe: describedBy('GET', 'metadata'),
     refuse: problemReply,
     handle: () => reply,
   }))

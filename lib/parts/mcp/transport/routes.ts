@@ -2,6 +2,7 @@ import { sharedOf } from '../../../floors/shared/shared.ts'
 import { Later } from '../../../kernel/util/later.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { problemReply } from '../../../kernel/wire/problem.ts'
+import { describer } from '../../../floors/openapi/describer.ts'
 import { challenge, metadataEndpoints } from '../protocol/authorization.ts'
 import { McpServer } from '../methods/methods.ts'
 import { refuseHttp } from '../protocol/replies.ts'
@@ -10,7 +11,6 @@ import { openLegacySse, postMessage, serveLegacySse } from './http-sse.ts'
 import { handOver, serveResumes } from './resume.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { Endpoint } from '../../../kernel/http/message/exchange.ts'
-import type { DocumentPart } from '../../../floors/openapi/openapi.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { McpSetup } from '../request/context.ts'
 import type { McpExtension } from '../methods/extension.ts'
@@ -25,18 +25,7 @@ export interface McpRoutes {
   close(): Promise<void>
 }
 
-type Operations = typeof import('../protocol/openapi-operations.ts')
-
-/** What OpenAPI says about an endpoint; loaded when it is asked for. */
-function described(
-  method: string, operation: (all: Operations) => DocumentPart,
-): NonNullable<Endpoint['describe']> {
-  return async () => {
-    const all = await import('../protocol/openapi-operations.ts')
-    return { operations: { [method.toLowerCase()]: operation(all) }, components: all.mcpComponents }
-  }
-}
-
+const describedBy = describer(async () => (await import('../protocol/openapi-operations.ts')).mcpOperations)
 const later = new Later(() => import('../request/server-card.ts'))
 
 /** The server card, and the catalog that leads to it. Throws `TypeError` where it would describe nothing. */
@@ -49,7 +38,7 @@ function cardEndpoints(service: Service, options: McpSetup): readonly Endpoint[]
   const cards = (): ServerCards => made ??= later.loaded.serverCards(service, options)
   const at = (path: string, outsideMount: boolean, handle: Endpoint['handle']): Endpoint => ({
     path, outsideMount, methods: ['GET'], open: 'public', refuse: problemReply, load: later.load, handle,
-    describe: described('GET', ({ serverCardOperation }) => serverCardOperation),
+    describe: describedBy('GET', 'serverCard'),
   })
   return [
     at('/mcp/server-card', false, (exchange) => cards().card(exchange)),
@@ -71,19 +60,19 @@ export function mcpRoutes(
     challenge(service.name, auth, isGiven ? 'invalid_token' : undefined, auth.scopes)
   ))
   const at = (
-    method: 'POST' | 'GET' | 'DELETE', path: string, operation: (all: Operations) => DocumentPart,
+    method: 'POST' | 'GET' | 'DELETE', path: string, operation: Parameters<typeof describedBy>[1],
     handle: Endpoint['handle'], about?: Endpoint['about'],
   ): Endpoint => ({
     path, methods: [method], ...method === 'POST' && { accepts: [JSON_TYPE] }, refuse: refuseHttp,
-    describe: described(method, operation), about, handle, ...challengeOf && { challenge: challengeOf },
+    describe: describedBy(method, operation), about, handle, ...challengeOf && { challenge: challengeOf },
   })
   const about = { title: 'MCP', text: 'tools, resources and prompts, over Streamable HTTP', rank: 1 }
   const endpoints: readonly Endpoint[] = [
-    at('POST', '/mcp', (all) => all.callOperation, post.bind(undefined, mcp), about),
-    at('GET', '/mcp', (all) => all.streamOperation, withSession.bind(undefined, mcp, get)),
-    at('DELETE', '/mcp', (all) => all.endOperation, withSession.bind(undefined, mcp, remove)),
-    at('GET', '/sse', (all) => all.legacySseOperation, openLegacySse.bind(undefined, mcp)),
-    at('POST', '/messages', (all) => all.postOperation, postMessage.bind(undefined, mcp)),
+    at('POST', '/mcp', 'call', post.bind(undefined, mcp), about),
+    at('GET', '/mcp', 'stream', withSession.bind(undefined, mcp, get)),
+    at('DELETE', '/mcp', 'end', withSession.bind(undefined, mcp, remove)),
+    at('GET', '/sse', 'legacySse', openLegacySse.bind(undefined, mcp)),
+    at('POST', '/messages', 'post', postMessage.bind(undefined, mcp)),
     ...auth === undefined ? [] : metadataEndpoints(auth),
     ...cardEndpoints(service, options),
   ]
