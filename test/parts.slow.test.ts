@@ -10,13 +10,10 @@ const parts = readdirSync('lib/parts')
 
 /** Parts that cannot be taken away so, and why. A step takes one off; none is added. */
 const bound: ReadonlyMap<string, string> = new Map([
-  ['a2a', 'its options are checked by preset/options.ts, and preset/stdio.ts names them'],
   ['acp', 'serveStdio runs it or MCP by one expression'],
   ['apps', 'kernel/define/tool.ts has the page of a tool, and MCP, plain HTTP and the command show it'],
-  ['mcp', 'its options are checked by preset/options.ts, and the command configures its hosts'],
-  ['mcp-tasks', 'the list of extensions in the preset is one line'],
+  ['mcp', 'serveStdio runs it or ACP, and the command configures its hosts'],
   ['skills', 'the kernel has the set of them, and A2A, MCP and plain HTTP show it'],
-  ['telemetry', 'its option is checked by preset/options.ts'],
 ])
 
 /** What the compiler says of a copy of lib/ without a part; '' where it compiles. */

@@ -17,7 +17,7 @@ import { openai } from '../parts/openai/part.ts'
 import { defineSkills } from '../parts/skills/skill.ts'
 import { telemetry } from '../parts/telemetry/part.ts'
 import { uiStream } from '../parts/ui-stream/part.ts'
-import { absentPaths, checkOptions, protocolsOf, serverKnown } from './options.ts'
+import { absentPaths, checkOptions, protocolsOf, serverKnown, settingsOf } from './options.ts'
 import type { ForeignOffer } from '../kernel/define/normalize-definitions.ts'
 import type { KernelOptions } from '../kernel/server/options.ts'
 import type { Part } from '../kernel/server/part.ts'
@@ -60,32 +60,35 @@ export function createServer(options: object): TriportServer {
 
 /** What MCP has besides itself. */
 export function mcpExtensions(): readonly McpExtension[] {
-  return [mcpTasks()]
+  return [
+    mcpTasks(),
+  ]
 }
 
 /** The options of the kernel: with the parts that these name. Throws `TypeError` for a mistake in them. */
 export function kernelOptionsOf(options: ServerOptions): KernelOptions {
   checkOptions({ ...options })
-  const {
-    protocol, instructions, path, skills, openTelemetry, metrics: isMeasured, mcp: ofMcp, a2a: ofA2a,
-    ...settings
-  } = options
+  const { protocol, instructions, path, metrics: isMeasured } = options
   const hasOnlyTools = [options.agents, options.groups].every((list) => (list?.length ?? 0) === 0)
   const protocols = protocolsOf(protocol, hasOnlyTools)
+  const isHttp = protocols.includes('http')
   const parts: readonly (Part | false)[] = [
-    openTelemetry !== undefined && telemetry(openTelemetry, options.version ?? '1.0.0'),
+    options.openTelemetry !== undefined && telemetry(options.openTelemetry, options.version ?? '1.0.0'),
     everyFloor,
     docs(),
     isMeasured === true && metrics(),
-    ...protocols.includes('http') ? [http({ path }), openai(), agui(), uiStream()] : [],
-    protocols.includes('mcp') && mcp({ instructions, ...ofMcp }, mcpExtensions()),
-    protocols.includes('a2a') && (protocol === 'all' ? whereItCan(a2a(ofA2a)) : a2a(ofA2a)),
+    isHttp && http({ path }),
+    isHttp && openai(),
+    isHttp && agui(),
+    isHttp && uiStream(),
+    protocols.includes('mcp') && mcp({ instructions, ...options.mcp }, mcpExtensions()),
+    protocols.includes('a2a') && whereItCan(a2a(options.a2a), protocol === 'all'),
     oauth(),
   ]
   return {
-    ...settings, adapters: frameworks, share: shareStore, absent: absentPaths,
+    ...settingsOf(options), adapters: frameworks, share: shareStore, absent: absentPaths,
     parts: parts.filter((part) => part !== false),
-    skillSet: defineSkills(skills),
+    skillSet: defineSkills(options.skills),
   }
 }
 
@@ -99,9 +102,9 @@ const everyFloor: Part = {
   },
 }
 
-/** A part that serves nothing where it cannot serve what there is. */
-function whereItCan(part: Part): Part {
-  return {
+/** A part, which serves nothing where it cannot serve what there is if it is only wanted among all. */
+function whereItCan(part: Part, isAmongAll: boolean): Part {
+  return !isAmongAll ? part : {
     ...part,
     open(kernel) {
       const opened = part.open?.(kernel) ?? {}

@@ -12,6 +12,7 @@ import {
 import { checkSettings, kernelChecks } from '../kernel/server/options.ts'
 import { isThing, listenRemedies } from '../kernel/server/requirements.ts'
 import { checkMcpOptions } from '../parts/mcp/request/options.ts'
+import { checkTelemetry } from '../parts/telemetry/part.ts'
 import type { A2aServerOptions } from '../parts/a2a/model/options.ts'
 import type { OpenTelemetry } from '../parts/telemetry/telemetry.ts'
 import type { Checks } from '../kernel/define/validate.ts'
@@ -49,17 +50,20 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
 
 const isString = (value: unknown): boolean => typeof value === 'string'
 
-const isTelemetry = (value: unknown): boolean => typeof value === 'object' && value !== null
-  && ['trace', 'context', 'propagation', 'metrics'].every((name) => name in value)
-
 const string = mustBe(isString, 'write a string')
 const flag = mustBe((value) => typeof value === 'boolean', 'write true or false')
 
 /** `true`: anything, or checked by its user. */
 const checks: Checks<Omit<ServerOptions, keyof KernelSettings>> = {
   instructions: string, protocol: true, path: true, skills: true, metrics: flag,
-  openTelemetry: mustBe(isTelemetry, `write api, of import * as api from '@opentelemetry/api'`),
-  mcp: checkMcpOptions, a2a: checkA2aOptions,
+  openTelemetry: checkTelemetry,
+  mcp: checkMcpOptions,
+  a2a: checkA2aOptions,
+}
+
+/** Those of the kernel. */
+export function settingsOf(options: ServerOptions): KernelSettings {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(checks, name)))
 }
 
 /** The names of all options of `createServer`, the limits last. */

@@ -28,13 +28,13 @@ export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protoco
 }
 
 /** Options that have no effect without a socket. */
-export const ofSockets: readonly (keyof StdioOptions)[] = [
+export const ofSockets: readonly string[] = [
   'apiKey', 'auth', 'insecure', 'publicUrl', 'trustProxy', 'mountPath', 'path', 'cors', 'allowedHosts',
   'allowedOrigins', 'rateLimit', 'accessLog', 'onRequest', 'metrics', 'a2a',
 ]
 
 /** Options of MCP alone. */
-const ofMcp: readonly (keyof StdioOptions)[] = ['instructions', 'mcp']
+const ofMcp: readonly string[] = ['instructions', 'mcp']
 
 /** An editor stays open for days: its threads are not forgotten meanwhile. */
 const ACP_IDLE_MS = 30 * 86_400_000
@@ -70,7 +70,8 @@ export async function serveStdio(
   const { service, seal, floors } = createService(kernelOptionsOf({
     ...isAcp && { conversationIdleMs: ACP_IDLE_MS }, ...rest, ...definitions,
   }))
-  const useless = [...ofSockets, ...isAcp ? ofMcp : []].filter((name) => options[name] !== undefined)
+  const given: Readonly<Record<string, unknown>> = { ...options }
+  const useless = [...ofSockets, ...isAcp ? ofMcp : []].filter((name) => given[name] !== undefined)
   if (useless.length > 0) {
     const names = useless.join(', ')
     service.log('warning', `One client on standard input and output needs no ${names}; leave that out`)

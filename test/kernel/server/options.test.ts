@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
 import { createServer, defaults, launch, memoryStore, serveStdio } from '../../../lib/index.ts'
+import { serverOptions } from '../../../lib/preset/options.ts'
+import { ofSockets } from '../../../lib/preset/stdio.ts'
 import { echo, listen, request, serve } from '../../fixtures/client.ts'
 import { serviceOf } from '../../fixtures/house.ts'
 import type { OpenTelemetry, LaunchOptions, ServerOptions, Subject } from '../../../lib/index.ts'
@@ -84,6 +86,10 @@ test('every option and every limit is known', async () => {
     },
   }
   await createServer({ ...defaults, ...all }).close()
+})
+
+test('what has no effect over stdio are options', () => {
+  assert.deepEqual(ofSockets.filter((name) => !serverOptions.includes(name)), [])
 })
 
 const bags: readonly (readonly [options: unknown, sentence: RegExp])[] = [
