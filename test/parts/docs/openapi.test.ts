@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { kernelServer } from '../../../lib/kernel/server/server.ts'
-import { a2a } from '../../../lib/parts/a2a/part.ts'
-import { agui } from '../../../lib/parts/agui/part.ts'
-import { docs } from '../../../lib/parts/docs/part.ts'
-import { http } from '../../../lib/parts/http/part.ts'
-import { mcp } from '../../../lib/parts/mcp/part.ts'
-import { metrics } from '../../../lib/parts/metrics/part.ts'
-import { openai } from '../../../lib/parts/openai/part.ts'
-import { uiStream } from '../../../lib/parts/ui-stream/part.ts'
+import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
 import { echo, jsonOf, request, serve } from '../../fixtures/client.ts'
 import type { ServerOptions, TriportServer } from '../../../lib/index.ts'
 
@@ -85,22 +77,23 @@ test('the description parses, its references lead somewhere, its parameters are 
   }
 })
 
-const tagged = [
-  [docs, []], [metrics, []], [http, ['HTTP', 'Tools']], [openai, ['OpenAI']], [agui, []], [uiStream, []],
-  [mcp, ['MCP']], [a2a, ['A2A']],
-] as const
+/** The tags of each part that has some of its own. */
+const tagged: Readonly<Record<string, readonly string[]>> = {
+  http: ['HTTP', 'Tools'], openai: ['OpenAI'], mcp: ['MCP'], a2a: ['A2A'],
+}
 
 test('what the operations of a part refer to comes with it', async (t) => {
-  for (const [part, tags] of tagged) {
-    const parts = part === docs ? [docs()] : [docs(), part()]
-    const server = kernelServer({ agents: [echo], tools: [lookup], adapters: frameworks, parts })
+  const options = kernelOptionsOf({ agents: [echo], tools: [lookup], metrics: true, protocol: 'all' })
+  const [docs, ...others] = options.parts.toSorted(({ name }) => name === 'docs' ? -1 : 1)
+  for (const part of others) {
+    const server = kernelServer({ ...options, parts: [docs!, part] })
     t.after(() => server.close())
     const document = await documentOf(server)
     for (const { $ref } of objectsIn(document)) {
       if (typeof $ref === 'string') assert.ok(resolve(document, $ref) !== undefined, `${part.name}: ${$ref}`)
     }
     const names = (document['tags'] as Json[]).map(({ name }) => name)
-    assert.deepEqual(names, [...tags, 'Service'], part.name)
+    assert.deepEqual(names, [...tagged[part.name] ?? [], 'Service'], part.name)
   }
 })
 
