@@ -22,7 +22,9 @@ const floorOrder = [
 ]
 
 /** The parts that a part needs: it takes from no others. */
-const needs: ReadonlyMap<string, readonly string[]> = new Map([['mcp-tasks', ['mcp']]])
+const needs: ReadonlyMap<string, readonly string[]> = new Map([
+  ['mcp-tasks', ['mcp']], ['apps', ['mcp']],
+])
 
 const values = ['wire', 'define', 'store', 'run']
 const everything: Reach = {
@@ -43,7 +45,6 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
   ['floors/questions', { values: [...values, 'schema'], types: ['http'] }],
   ['parts', { values, types: ['http', 'server'] }],
   ['parts/skills', { values: ['schema', 'wire', 'define'], types: [] }],
-  ['parts/apps', { values: ['schema', 'wire', 'define'], types: [] }],
   ['parts/openai', { values: [...values, 'schema'], types: ['http', 'server'] }],
   ['parts/oauth', everything],
   ['parts/metrics', everything],

@@ -7,6 +7,7 @@ import { requireOptions } from '../kernel/server/requirements.ts'
 import { kernelServer } from '../kernel/server/server.ts'
 import { a2a } from '../parts/a2a/part.ts'
 import { agui } from '../parts/agui/part.ts'
+import { apps } from '../parts/apps/part.ts'
 import { docs } from '../parts/docs/part.ts'
 import { http } from '../parts/http/part.ts'
 import { mcp } from '../parts/mcp/part.ts'
@@ -61,6 +62,7 @@ export function createServer(options: object): TriportServer {
 /** What MCP has besides itself. */
 export function mcpExtensions(): readonly McpExtension[] {
   return [
+    apps(),
     mcpTasks(),
   ]
 }

@@ -6,6 +6,7 @@ import type { SchemaForm } from '../schema/standard.ts'
 import type { Later } from '../util/later.ts'
 import type { Call } from './call.ts'
 import type { ContentInput } from './content.ts'
+import type { ToolUi, UiOwner } from './resource.ts'
 import type { ServedKind } from './validate.ts'
 
 /** Any function. */
@@ -90,7 +91,7 @@ export interface ResultReader {
   pieces?(result: object): unknown
 }
 
-/** What knows other frameworks. Nothing of theirs is imported, and no member is called to find out. */
+/** What knows other frameworks; nothing of theirs is imported, and no member is called to find out. */
 export interface Adapters {
   /**
    * An agent of a framework; undefined for anything else. Throws `TypeError` for what cannot be taken, with
@@ -114,6 +115,11 @@ export interface Adapters {
   words(kind: ServedKind): ReadonlyMap<string, string> | undefined
   /** The JSON Schema of a schema that is none itself, nor writes one that says all of it. */
   readonly schemaForm: SchemaForm
+  /**
+   * The page of a tool, of what its definition has as `ui`; what was made already stays as it is. `owner`
+   * begins the sentences of the `TypeError`s. Left out: no tool has one.
+   */
+  readonly toolUi?: (owner: string, tool: UiOwner, given: unknown) => ToolUi
 }
 
 /** For a server of definitions alone. */

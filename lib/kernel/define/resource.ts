@@ -1,7 +1,7 @@
 /**
  * A resource and a template of resources, as an author defines them: a URI or a form of URIs, a function
  * that reads. Checked once, then frozen; and the normal form of what is read. How they are run is in
- * `reading.ts`.
+ * `reading.ts`. And the page of a tool, which is a resource: what makes it is given with the adapters.
  *
  * Spec: MCP 2026-07-28, `resources/read`; RFC 6570.
  */
@@ -228,4 +228,77 @@ function pieceOf(input: unknown, uri: string, usual: Usual): ResourceContents {
     ...hasText ? { text } : bytes !== undefined && { blob: bytes },
     ...meta !== undefined && { _meta: meta },
   }
+}
+
+/** Origins that a page may reach, as in `https://api.example.com` or `https://*.example.com`. */
+export interface UiOrigins {
+  /** For requests: fetch, WebSocket. Left out: none. */
+  readonly connectDomains?: readonly string[] | undefined
+  /** For scripts, styles, pictures, fonts and media. Left out: none. */
+  readonly resourceDomains?: readonly string[] | undefined
+  /** For frames in the page. Left out: none. */
+  readonly frameDomains?: readonly string[] | undefined
+  /** For the page's `<base>`. Left out: its own. */
+  readonly baseUriDomains?: readonly string[] | undefined
+}
+
+export interface UiPermissions {
+  readonly camera?: object | undefined
+  readonly microphone?: object | undefined
+  readonly geolocation?: object | undefined
+  readonly clipboardWrite?: object | undefined
+}
+
+/** What hosts learn of a page, besides its HTML. */
+export interface UiPage {
+  /** The origins that the page needs; hosts block all others. Left out: none. */
+  readonly csp?: UiOrigins | undefined
+  /** What the page asks of the browser, as in `{ camera: {} }`; hosts may refuse. */
+  readonly permissions?: UiPermissions | undefined
+  /** An origin of its own, in the form that the host prescribes. */
+  readonly domain?: string | undefined
+  /** Whether the host draws a border around it. Left out: as the host likes. */
+  readonly prefersBorder?: boolean | undefined
+}
+
+/** What `ui` of a tool takes: `html`, `file`, the `uri` of a resource, or `visibility` alone. */
+export interface ToolUiDefinition extends UiPage {
+  /** The page: a whole HTML document, at most 8 MiB. */
+  readonly html?: string | undefined
+  /** A file with it, read when the tool is defined: a path, or a URL such as `new URL('./a.html', …)`. */
+  readonly file?: string | URL | undefined
+  /**
+   * The address of the page, `ui://…`. Left out: made of the tool's name. Without `html` and `file`: of a
+   * page that another tool or a resource has.
+   */
+  readonly uri?: string | undefined
+  /** Who may call the tool: the `model`, the `app` that its page is, or both. Left out: both. */
+  readonly visibility?: readonly ('model' | 'app')[] | undefined
+}
+
+/** The page of a tool that is ready to be served. */
+export interface ToolUi {
+  readonly uri: string | undefined
+  readonly visibility: readonly ('model' | 'app')[]
+  /** The page that comes with the tool, and its text; undefined where it is somebody else's. */
+  readonly page: Resource | undefined
+  readonly html: string | undefined
+}
+
+/** What a `ui` belongs to. */
+export interface UiOwner {
+  readonly name: string
+  readonly title?: string | undefined
+  readonly scopes: readonly string[]
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What clients that know pages get as the `_meta` of a tool. */
+export function metaWithUi(
+  { _meta, ui }: Pick<UiOwner, '_meta'> & { readonly ui?: ToolUi | undefined },
+): Readonly<Record<string, unknown>> | undefined {
+  if (ui === undefined) return _meta
+  // Some hosts let a page call only tools that say so.
+  const { uri: resourceUri, visibility } = ui
+  return { ..._meta, ui: { ...resourceUri !== undefined && { resourceUri }, visibility } }
 }

@@ -11,7 +11,6 @@ import {
   mustBeText, mustBeTimeout, mustHave, rejectMore, rejectPromise, requireDefinition, requireName,
   requireString, scopesOf, show,
 } from './validate.ts'
-import { toolUiOf } from '../../parts/apps/tool-ui.ts'
 import { formatJson } from '../wire/json.ts'
 import type { Infer, InferGiven } from '../schema/infer.ts'
 import type { Findings } from '../schema/compile.ts'
@@ -20,7 +19,7 @@ import type { Contract, Schema, SchemaForm, Side, StandardSchema } from '../sche
 import type { Adapters, ForeignTool } from './adapters.ts'
 import type { Call } from './call.ts'
 import type { Content, ContentInput } from './content.ts'
-import type { ToolUi, ToolUiDefinition } from '../../parts/apps/tool-ui.ts'
+import type { ToolUi, ToolUiDefinition } from './resource.ts'
 import type { Checks, Described, Members } from './validate.ts'
 
 /** Hints about what a tool does, for the client's judgement (MCP `ToolAnnotations`). */
@@ -183,8 +182,8 @@ export function ownTool(definition: ToolDefinition): Tool {
   return frozenTool(definition, noAdapters)
 }
 
-/** `adapters` tell what is published of its schemas, and what others call a member. */
-function frozenTool(definition: ToolDefinition, { schemaForm, words }: Adapters): Tool {
+/** `adapters` tell what is published of its schemas, what others call a member, and what its page is. */
+function frozenTool(definition: ToolDefinition, { schemaForm, words, toolUi }: Adapters): Tool {
   requireDefinition('defineTool', definition, TOOL_EXAMPLE)
   const copied = isCopy(definition) ? definition : undefined
   if (copied !== undefined && Object.isFrozen(copied)) return copied
@@ -199,7 +198,10 @@ function frozenTool(definition: ToolDefinition, { schemaForm, words }: Adapters)
     : copied !== undefined && inputSchema === undefined ? copied.input
     : schemaOf(owner, inputSchema === undefined ? noArguments : inputSchema, 'input', schemaForm)
   const scopes = scopesOf(owner, given.scopes)
-  const ui = toolUiOf(owner, { ...rest, scopes }, givenUi)
+  if (givenUi !== undefined && toolUi === undefined) {
+    throw new TypeError(`${owner} has ui, and nothing that serves pages is here; leave it out`)
+  }
+  const ui = givenUi === undefined ? undefined : toolUi?.(owner, { ...rest, scopes }, givenUi)
   return Object.freeze<Tool>({
     ...rest,
     ...ui !== undefined && { ui },

@@ -9,74 +9,13 @@ import { isRecord } from '../../kernel/define/content.ts'
 import { defineResource } from '../../kernel/define/resource.ts'
 import { checkMembers, must, mustBeFlag, mustBeText, mustHave, show } from '../../kernel/define/validate.ts'
 import { readSource, sourcePath, statSource } from '../../floors/files/source.ts'
-import type { Resource } from '../../kernel/define/resource.ts'
+import type {
+  Resource, ToolUi, ToolUiDefinition, UiOrigins, UiOwner, UiPage, UiPermissions,
+} from '../../kernel/define/resource.ts'
 import type { Checks } from '../../kernel/define/validate.ts'
 
-/** Origins that a page may reach, as in `https://api.example.com` or `https://*.example.com`. */
-interface UiOrigins {
-  /** For requests: fetch, WebSocket. Left out: none. */
-  readonly connectDomains?: readonly string[] | undefined
-  /** For scripts, styles, pictures, fonts and media. Left out: none. */
-  readonly resourceDomains?: readonly string[] | undefined
-  /** For frames in the page. Left out: none. */
-  readonly frameDomains?: readonly string[] | undefined
-  /** For the page's `<base>`. Left out: its own. */
-  readonly baseUriDomains?: readonly string[] | undefined
-}
-
-interface UiPermissions {
-  readonly camera?: object | undefined
-  readonly microphone?: object | undefined
-  readonly geolocation?: object | undefined
-  readonly clipboardWrite?: object | undefined
-}
-
-/** What hosts learn of a page, besides its HTML. */
-interface UiPage {
-  /** The origins that the page needs; hosts block all others. Left out: none. */
-  readonly csp?: UiOrigins | undefined
-  /** What the page asks of the browser, as in `{ camera: {} }`; hosts may refuse. */
-  readonly permissions?: UiPermissions | undefined
-  /** An origin of its own, in the form that the host prescribes. */
-  readonly domain?: string | undefined
-  /** Whether the host draws a border around it. Left out: as the host likes. */
-  readonly prefersBorder?: boolean | undefined
-}
-
-/** What `ui` of a tool takes: `html`, `file`, the `uri` of a resource, or `visibility` alone. */
-export interface ToolUiDefinition extends UiPage {
-  /** The page: a whole HTML document, at most 8 MiB. */
-  readonly html?: string | undefined
-  /** A file with it, read when the tool is defined: a path, or a URL such as `new URL('./a.html', …)`. */
-  readonly file?: string | URL | undefined
-  /**
-   * The address of the page, `ui://…`. Left out: made of the tool's name. Without `html` and `file`: of a
-   * page that another tool or a resource has.
-   */
-  readonly uri?: string | undefined
-  /** Who may call the tool: the `model`, the `app` that its page is, or both. Left out: both. */
-  readonly visibility?: readonly ('model' | 'app')[] | undefined
-}
-
-/** The page of a tool that is ready to be served. */
-export interface ToolUi {
-  readonly uri: string | undefined
-  readonly visibility: readonly ('model' | 'app')[]
-  /** The page that comes with the tool, and its text; undefined where it is somebody else's. */
-  readonly page: Resource | undefined
-  readonly html: string | undefined
-}
-
-/** What a `ui` belongs to. */
-interface UiOwner {
-  readonly name: string
-  readonly title?: string | undefined
-  readonly scopes: readonly string[]
-  readonly _meta?: Readonly<Record<string, unknown>> | undefined
-}
-
 /** The media type of a page. */
-const MIME_TYPE = 'text/html;profile=mcp-app'
+export const PAGE_TYPE = 'text/html;profile=mcp-app'
 
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
@@ -114,8 +53,7 @@ const uiChecks: Checks<ToolUiDefinition> = {
 const made = new WeakSet<object>()
 
 /** Checks the `ui` of a tool, and reads its file. Throws `TypeError` with a sentence for every mistake. */
-export function toolUiOf(owner: string, tool: UiOwner, given: unknown): ToolUi | undefined {
-  if (given === undefined) return undefined
+export function toolUiOf(owner: string, tool: UiOwner, given: unknown): ToolUi {
   if (!isRecord(given)) throw new TypeError(`${owner} has ui ${show(given)}; write { file: './page.html' }`)
   if (made.has(given)) return given as unknown as ToolUi
   checkMembers(`${owner}, in its ui,`, given, uiChecks)
@@ -170,20 +108,10 @@ function textIn(owner: string, file: unknown): string {
 function pageOf({ name, title, scopes }: UiOwner, uri: string, html: string, about: UiPage): Resource {
   const shown = Object.entries(about).filter(([, value]) => value !== undefined)
   return defineResource({
-    uri, name, mimeType: MIME_TYPE, scopes, read: () => html,
+    uri, name, mimeType: PAGE_TYPE, scopes, read: () => html,
     ...title !== undefined && { title },
     ...shown.length > 0 && { _meta: { ui: Object.fromEntries(shown) } },
   })
-}
-
-/** What clients that know pages get as the `_meta` of a tool. */
-export function metaWithUi(
-  { _meta, ui }: Pick<UiOwner, '_meta'> & { readonly ui?: ToolUi | undefined },
-): Readonly<Record<string, unknown>> | undefined {
-  if (ui === undefined) return _meta
-  // Some hosts let a page call only tools that say so.
-  const { uri: resourceUri, visibility } = ui
-  return { ..._meta, ui: { ...resourceUri !== undefined && { resourceUri }, visibility } }
 }
 
 /** Whether a model may be offered the tool: others are for the page alone. */

@@ -5,8 +5,8 @@
  * Spec: MCP 2026-07-28, schemas `Tool`, `Resource`, `ResourceTemplate`, `Prompt`.
  */
 import { Fault } from '../../kernel/define/fault.ts'
-import { metaWithUi } from '../apps/tool-ui.ts'
 import { describer } from '../../floors/openapi/describer.ts'
+import { metaWithUi } from '../../kernel/define/resource.ts'
 import { allowed, requireScopes } from '../../kernel/define/principal.ts'
 import { readableResources } from '../../kernel/run/located-resource.ts'
 import { Later } from '../../kernel/util/later.ts'

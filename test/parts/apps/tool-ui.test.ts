@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { defineTool } from '../../../lib/preset/define.ts'
-import { metaWithUi } from '../../../lib/parts/apps/tool-ui.ts'
+import { metaWithUi } from '../../../lib/kernel/define/resource.ts'
 import { onSource } from '../../../lib/floors/files/source-files.ts'
 import type { Call, Tool, ToolDefinition } from '../../../lib/index.ts'
 

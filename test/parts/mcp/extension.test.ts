@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
-import { ownTool } from '../../../lib/kernel/define/tool.ts'
+import { ownTool, toolFrom } from '../../../lib/kernel/define/tool.ts'
 import { kernelServer } from '../../../lib/kernel/server/server.ts'
 import { mcp } from '../../../lib/parts/mcp/part.ts'
 import type { McpExtension } from '../../../lib/parts/mcp/methods/extension.ts'
@@ -59,6 +60,15 @@ test('MCP alone knows no tasks', async () => {
   }
   const opened = await ask([], 'initialize', { protocolVersion: '2025-11-25' }, { revision: '2025-11-25' })
   assert.deepEqual(Object.keys(opened.body['result'].capabilities), ['tools', 'logging'])
+})
+
+test('what serves no pages takes no tool with one', () => {
+  const definition = { name: 'cart', run: () => '', ui: { html: '<!doctype html>' } }
+  assert.throws(() => ownTool(definition), {
+    name: 'TypeError',
+    message: "The tool 'cart' has ui, and nothing that serves pages is here; leave it out",
+  })
+  assert.equal(toolFrom(definition, frameworks).ui?.html, '<!doctype html>')
 })
 
 /** Everything that an extension can have. */

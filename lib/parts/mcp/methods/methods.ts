@@ -18,7 +18,7 @@ import { subscribed } from '../session/session-migration.ts'
 import { pick } from '../protocol/shape.ts'
 import { lateMethod } from './extension.ts'
 import { callToolMethod } from './tools-call.ts'
-import { APPS, decodeAbilities, decodeClient, hasMeta } from '../protocol/client.ts'
+import { decodeAbilities, decodeClient } from '../protocol/client.ts'
 import { META, newestNegotiated, revisionByName, revisions } from '../protocol/revisions.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Offering } from '../../../kernel/define/catalog.ts'
@@ -244,7 +244,6 @@ function capabilitiesOf(mcp: McpServer, revision: Revision, hasStreams: boolean)
     value !== undefined && revision.capabilities.has(name)
   ))
   const extensions = {
-    ...mcp.offersApps && hasMeta(revision) && { [APPS]: {} },
     ...hasSkills && revision.methods.has('skills/list') && { [SKILLS]: { directoryRead: true } },
     ...Object.assign({}, ...mcp.extensions.map((one) => one.settings?.(revision))),
     ...mcp.options.extensions,

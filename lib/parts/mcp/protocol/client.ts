@@ -1,12 +1,9 @@
 /**
- * What is known of a client: its name and its capabilities, in one fixed shape and within bounds; and whether
- * it sees the pages of tools. Spec: MCP 2025-11-25, Lifecycle, Capability Negotiation; 2026-07-28, Client
- * Capabilities; https://modelcontextprotocol.io/extensions/apps, Client and Server Capability Negotiation.
+ * What is known of a client: its name and its capabilities, in one fixed shape and within bounds. Spec: MCP
+ * 2025-11-25, Lifecycle, Capability Negotiation; 2026-07-28, Client Capabilities.
  */
 import { givenMembers, isGiven, isRecord } from '../../../kernel/define/content.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import { isSameMediaType } from '../../../kernel/wire/media.ts'
-import { META } from './revisions.ts'
 import type { ClientInfo } from '../../../kernel/define/call.ts'
 import type { Revision } from './revisions.ts'
 
@@ -128,26 +125,4 @@ function clientOf(info: Readonly<Record<string, unknown>>): ClientInfo {
 function cut(value: unknown): string {
   if (typeof value !== 'string') return ''
   return value.length <= MAX_NAME ? value : Buffer.from(value.slice(0, MAX_NAME)).toString()
-}
-
-export const APPS: string = `${META}ui`
-const MIME_TYPE = 'text/html;profile=mcp-app'
-
-/** Whether tools have a `_meta` in a revision: in the others pages are only for clients that declare them. */
-export function hasMeta({ members }: Revision): boolean {
-  return members.tool.includes('_meta')
-}
-
-/**
- * Whether a client is shown the pages: one that declares the extension, and one of which nothing is known,
- * since it has no session.
- */
-export function showsPages(peer: PeerInfo & { readonly session: unknown }): boolean {
-  const { revision, abilities, session } = peer
-  const settings = abilities.extensions[APPS]
-  if (settings === undefined) {
-    return session === undefined && revision.opening === 'initialize' && hasMeta(revision)
-  }
-  const types = isRecord(settings) ? settings['mimeTypes'] : undefined
-  return !Array.isArray(types) || types.some((type) => isSameMediaType(type, MIME_TYPE))
 }

@@ -7,7 +7,6 @@
 import { ownDefinition } from '../../../kernel/define/around.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
 import { runConversationTurn, timeoutOf } from '../../../floors/conversations/answer-message.ts'
-import { locateResource } from '../../../kernel/run/located-resource.ts'
 import { CONVERSATION_ID } from '../../../floors/conversations/conversation-page.ts'
 import { allowed } from '../../../kernel/define/principal.ts'
 import { ownTool } from '../../../kernel/define/tool.ts'
@@ -51,7 +50,6 @@ export function toolTable(service: Service): ToolTable {
     take(tool.name)
     byName.set(tool.name, tool)
     headersFor(tool)
-    requirePage(service, tool)
   }
   for (const agent of [...agents, ...groups]) {
     take(aliasOf(agent))
@@ -73,13 +71,6 @@ export function toolTable(service: Service): ToolTable {
 
 function aliasOf(agent: Agent | Group): string {
   return `ask_${plain(agent)}`
-}
-
-/** Clients read the page of a tool from this server. */
-function requirePage({ catalog }: Service, { name, ui }: Tool): void {
-  if (ui?.uri === undefined || locateResource(catalog, ui.uri) !== undefined) return
-  throw new TypeError(`The tool '${name}' has the page '${ui.uri}', and no resource is there; write ui.html `
-    + `or ui.file too, or add a resource with that uri before the tool`)
 }
 
 function plain({ id }: Agent | Group): string {

@@ -72,8 +72,6 @@ export class McpContext {
   tools: ToolTable
   /** Whether the log has it that a client names an older revision in the header than in the body. */
   saysOlderHeader = false
-  /** Whether there is a tool with a page, or was. Only written here. */
-  offersApps = false
 
   constructor(service: Service, options: McpSetup, seal: Seal) {
     this.service = service
@@ -82,11 +80,9 @@ export class McpContext {
     this.replay = new ReplayBudget(service.limits.maxReplayBytes)
     this.sessions = new Sessions(service.limits, this.replay, sharedOf(service)?.cluster.id)
     this.tools = toolTable(service)
-    this.#noteOffers()
     service.catalog.onCheck(() => { toolTable(service) })
     service.catalog.onChange(() => {
       this.tools = toolTable(service)
-      this.#noteOffers()
       this.texts.clear()
     })
     this.notifications = new Notifications(service.catalog, this.sessions)
@@ -129,10 +125,6 @@ export class McpContext {
       this.#stamps.set(revision, stamp = { meta, head })
     }
     return stamp
-  }
-
-  #noteOffers(): void {
-    this.offersApps ||= this.tools.listed.some(({ ui }) => ui !== undefined)
   }
 
   /** The server with all the members that any revision has. */

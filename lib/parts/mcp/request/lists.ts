@@ -6,12 +6,10 @@
 import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { skillEntry } from '../../skills/skill.ts'
-import { isForModels, metaWithUi } from '../../apps/tool-ui.ts'
 import { allowed } from '../../../kernel/define/principal.ts'
 import { readableResources } from '../../../kernel/run/located-resource.ts'
 import { isName } from '../../../kernel/wire/bounded.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import { showsPages } from '../protocol/client.ts'
 import { pick, toolDescriptor } from '../protocol/shape.ts'
 import type { Tool } from '../../../kernel/define/tool.ts'
 import type { McpRequest } from './request.ts'
@@ -67,19 +65,16 @@ function hasExtensions({ abilities }: Peer): boolean {
 /** The same of `tools/list`. */
 export function toolPage(views: readonly ToolsView[], request: McpRequest): string {
   const { peer } = request
-  let view = String(hasExtensions(peer)) + String(showsPages(peer))
+  let view = String(hasExtensions(peer))
   for (const one of views) if (one.viewOf !== undefined) view += ` ${one.viewOf(peer)}`
   return page(request, 'tools', toolItems.bind(undefined, views), view)
 }
 
 function toolItems(views: readonly ToolsView[], { mcp, origin, peer }: McpRequest): readonly Item[] {
-  const hasPages = showsPages(peer)
   return allowed(origin.principal, mcp.tools.listed).flatMap((tool) => {
-    // Only a host with pages knows that some tools are not for its model.
-    if (!hasPages && !isForModels(tool)) return []
     const members = views.map((view) => view.shown(tool, peer))
     if (members.includes(undefined)) return []
-    const more = Object.assign(hasPages ? { _meta: metaWithUi(tool) } : {}, ...members)
+    const more = Object.assign({}, ...members)
     return [{ name: tool.name, shown: toolDescriptor(tool, peer.revision, hasExtensions(peer), more) }]
   })
 }
