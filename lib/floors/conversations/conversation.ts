@@ -9,7 +9,7 @@ import { append, sizeOf } from '../../kernel/define/chat.ts'
 import { monotonic } from '../../kernel/util/clock.ts'
 import { LinkedList } from '../../kernel/util/linked-list.ts'
 import { Share, Shares } from '../../kernel/util/shares.ts'
-import { ID_LENGTH, NO_SLOT, TextSlots } from '../../kernel/util/text-slots.ts'
+import { ID_LENGTH, NO_SLOT, TextSlots } from '../bounds/text-slots.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
 import { StoredConversations } from './stored-conversations.ts'
@@ -22,7 +22,7 @@ import type { Gauge } from '../../kernel/util/gauge.ts'
 import type { LinkedMember } from '../../kernel/util/linked-list.ts'
 import type { ConversationPage } from './conversation-page.ts'
 import type { Store } from '../../kernel/store/store.ts'
-import type { SlotHolder } from '../../kernel/util/text-slots.ts'
+import type { SlotHolder } from '../bounds/text-slots.ts'
 
 interface Conversation extends Chat, LinkedMember<Conversation> {
   readonly holding: Holding

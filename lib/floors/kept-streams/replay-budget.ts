@@ -1,7 +1,7 @@
 /** The memory of streams that are kept for clients that come back. */
-import { FairPool } from '../../kernel/util/fair-pool.ts'
+import { FairPool } from '../bounds/fair-pool.ts'
 import { Lease, Quota } from '../../kernel/util/quota.ts'
-import type { Slot } from '../../kernel/util/fair-pool.ts'
+import type { Slot } from '../bounds/fair-pool.ts'
 
 /** A stream that outlives its connection, and the lease of the bytes that are kept of it. */
 export abstract class KeptStream extends Lease {

@@ -4,7 +4,7 @@
  */
 import { Fault } from '../../kernel/define/fault.ts'
 import { anonymous } from '../../kernel/define/principal.ts'
-import { INVALID_REQUEST, PARSE_ERROR } from '../../kernel/wire/jsonrpc.ts'
+import { INVALID_REQUEST, PARSE_ERROR } from '../jsonrpc/jsonrpc.ts'
 import { parseJson } from '../../kernel/wire/json.ts'
 import { LineBuffer } from './line-buffer.ts'
 import { HIGH_WATER, LineOutlet } from './line-outlet.ts'

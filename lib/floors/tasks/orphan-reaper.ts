@@ -6,7 +6,7 @@
  */
 import { CLOSED, LEASES, memberOf, MEMBERS } from '../shared/cluster.ts'
 import { SYSTEM_OWNER } from '../../kernel/store/store.ts'
-import { readStored } from '../../kernel/store/stored-value.ts'
+import { readStored } from '../shared/stored-value.ts'
 import { isStrings } from '../../kernel/wire/json.ts'
 import { readTask, RUNS, taskKeyOf } from './stored-tasks.ts'
 import { isInterrupted, isTerminal } from './task.ts'

@@ -1,14 +1,14 @@
 /** The form of a task in a store: as much of it as the protocols read without looking first. */
 import { isContent, isRecord } from '../../kernel/define/content.ts'
 import { isFaultKind } from '../../kernel/define/fault.ts'
-import { among, isAnything, isText, manyOf, optional, recordOf } from '../../kernel/store/stored-value.ts'
+import { among, isAnything, isText, manyOf, optional, recordOf } from '../shared/stored-value.ts'
 import { isStrings } from '../../kernel/wire/json.ts'
 import type { Artifact } from '../../kernel/define/artifact.ts'
 import type { Runnable } from '../../kernel/define/call.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { Principal } from '../../kernel/define/principal.ts'
 import type { Question } from '../../kernel/define/question.ts'
-import type { FormCheck } from '../../kernel/store/stored-value.ts'
+import type { FormCheck } from '../shared/stored-value.ts'
 import type {
   Task, TaskFault, TaskMessage, TaskQuestion, TaskState, TaskStatus, TaskTurn, TurnRequest,
 } from './task.ts'

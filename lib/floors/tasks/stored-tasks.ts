@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../kernel/define/fault.ts'
 import { keyOf, SYSTEM_OWNER } from '../../kernel/store/store.ts'
-import { readStored } from '../../kernel/store/stored-value.ts'
+import { readStored } from '../shared/stored-value.ts'
 import { withDeadline } from '../../kernel/util/clock.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
 import { formatJson } from '../../kernel/wire/json.ts'

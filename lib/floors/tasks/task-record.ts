@@ -8,7 +8,7 @@ import { addArtifact } from '../../kernel/define/artifact.ts'
 import { isPlainText, text } from '../../kernel/define/content.ts'
 import { isTerminal } from './task.ts'
 import type { Content } from '../../kernel/define/content.ts'
-import type { Slot } from '../../kernel/util/fair-pool.ts'
+import type { Slot } from '../bounds/fair-pool.ts'
 import type { LinkedMember } from '../../kernel/util/linked-list.ts'
 import type { RunningTask, Task, TaskEvent, TaskMessage, TaskStatus, Watcher } from './task.ts'
 

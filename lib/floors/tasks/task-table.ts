@@ -7,13 +7,13 @@
  */
 import { isPlainText } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
-import { FairPool } from '../../kernel/util/fair-pool.ts'
+import { FairPool } from '../bounds/fair-pool.ts'
 import { LinkedList } from '../../kernel/util/linked-list.ts'
-import { ID_LENGTH } from '../../kernel/util/text-slots.ts'
+import { ID_LENGTH } from '../bounds/text-slots.ts'
 import { isInterrupted, isTerminal } from './task.ts'
 import { bytesOf, TaskRecord } from './task-record.ts'
 import type { Limits } from '../../kernel/define/limits.ts'
-import type { KeptTexts } from '../../kernel/util/fair-pool.ts'
+import type { KeptTexts } from '../bounds/fair-pool.ts'
 import type { LazyTask, ListedTask, RunningTask, Task, TaskStatus } from './task.ts'
 
 /** A finished task is kept at least so long, so that a client that polls can see its end. */

@@ -14,7 +14,7 @@ import { formatJson } from '../../kernel/wire/json.ts'
 import {
   decodeMessage, formatError, formatNotification, formatResult, INTERNAL_ERROR, INVALID_PARAMS,
   INVALID_REQUEST, METHOD_NOT_FOUND,
-} from '../../kernel/wire/jsonrpc.ts'
+} from '../../floors/jsonrpc/jsonrpc.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { AskedQuestions } from './asked-questions.ts'
 import { commandsOf } from './commands.ts'
@@ -29,7 +29,7 @@ import type { FaultKind } from '../../kernel/define/fault.ts'
 import type { Question } from '../../kernel/define/question.ts'
 import type { LineClient, LineProtocol, LineServer } from '../../floors/lines/line-server.ts'
 import type { Service } from '../../kernel/run/service.ts'
-import type { Id, RpcError, RpcMessage } from '../../kernel/wire/jsonrpc.ts'
+import type { Id, RpcError, RpcMessage } from '../../floors/jsonrpc/jsonrpc.ts'
 import type { AcpClient } from './prompt-run.ts'
 import type { AcpAbilities } from './questions.ts'
 import type { SessionSetup } from './session.ts'

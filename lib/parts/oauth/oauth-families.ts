@@ -6,7 +6,7 @@
  * Spec: RFC 9700 §2.2.2, §4.14.2; OAuth 2.1 §4.1.3, §4.3, §7.5.3.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { isAnything, isText, optional, recordOf, warnOfUnreadable } from '../../kernel/store/stored-value.ts'
+import { isAnything, isText, optional, recordOf, warnOfUnreadable } from '../../floors/shared/stored-value.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
 import { parseScope } from '../../kernel/wire/challenge.ts'
 import { isStrings } from '../../kernel/wire/json.ts'

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import test from 'node:test'
 import { LineOutlet } from '../../../lib/floors/lines/line-outlet.ts'
-import { formatNotification } from '../../../lib/kernel/wire/jsonrpc.ts'
+import { formatNotification } from '../../../lib/floors/jsonrpc/jsonrpc.ts'
 import type { LineKind } from '../../../lib/floors/lines/line-outlet.ts'
 
 /** An end that takes one piece, and the next when it is told to. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { FaultList, isName, isWithin, sentenceWithin } from '../../../lib/kernel/wire/bounded.ts'
-import { rpcError } from '../../../lib/kernel/wire/jsonrpc.ts'
+import { rpcError } from '../../../lib/floors/jsonrpc/jsonrpc.ts'
 import { problem } from '../../../lib/kernel/wire/problem.ts'
 
 test('a sentence keeps its length up to 1,000 bytes, and no character is cut in two', () => {

@@ -13,7 +13,7 @@ import type {
 } from '../../../lib/parts/a2a/model/model.ts'
 import type { Artifact } from '../../../lib/kernel/define/artifact.ts'
 import type { Agent, Call, Content, ServerOptions } from '../../../lib/index.ts'
-import type { RpcError } from '../../../lib/kernel/wire/jsonrpc.ts'
+import type { RpcError } from '../../../lib/floors/jsonrpc/jsonrpc.ts'
 import type { TriportServer } from '../../../lib/preset/create-server.ts'
 import type { ClientCodec, ClientDialect } from '../../fixtures/a2a-client/client.ts'
 import type { Scope } from '../../fixtures/client.ts'

@@ -10,7 +10,7 @@ import { serveBot } from './caller.ts'
 import type { Run } from '../../../lib/kernel/define/agent.ts'
 import type { FaultKind } from '../../../lib/kernel/define/fault.ts'
 import type { Exchange } from '../../../lib/kernel/http/message/exchange.ts'
-import type { RpcError } from '../../../lib/kernel/wire/jsonrpc.ts'
+import type { RpcError } from '../../../lib/floors/jsonrpc/jsonrpc.ts'
 
 const echo: Run = (prompt) => `You said ${prompt}`
 

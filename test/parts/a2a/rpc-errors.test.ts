@@ -5,7 +5,7 @@ import { encodeRpcFault } from '../../../lib/parts/a2a/codec/errors.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { decodeRpcFault } from '../../fixtures/a2a-client/client.ts'
 import type { A2aReason } from '../../../lib/parts/a2a/model/faults.ts'
-import type { RpcError } from '../../../lib/kernel/wire/jsonrpc.ts'
+import type { RpcError } from '../../../lib/floors/jsonrpc/jsonrpc.ts'
 
 function roundTrip(fault: Fault): Fault {
   return decodeRpcFault(JSON.parse(JSON.stringify(encodeRpcFault(fault, fault.message))) as RpcError)

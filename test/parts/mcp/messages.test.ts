@@ -9,7 +9,7 @@ import { oldest } from '../../../lib/parts/mcp/protocol/revisions.ts'
 import { callOf } from '../../fixtures/house.ts'
 import type { Fault } from '../../../lib/index.ts'
 import type { LiveCall } from '../../../lib/kernel/define/live-call.ts'
-import type { RpcMessage } from '../../../lib/kernel/wire/jsonrpc.ts'
+import type { RpcMessage } from '../../../lib/floors/jsonrpc/jsonrpc.ts'
 
 const rows: readonly (readonly [what: string, message: object | null, kind: string, id?: unknown])[] = [
   ['a request', { id: 1, method: 'm' }, 'request', 1],

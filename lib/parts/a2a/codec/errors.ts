@@ -5,11 +5,11 @@
 import { isRecord } from '../../../kernel/define/content.ts'
 import { sentenceWithin } from '../../../kernel/wire/bounded.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import { INVALID_PARAMS, rpcError } from '../../../kernel/wire/jsonrpc.ts'
+import { INVALID_PARAMS, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { a2aErrors, kindErrors, numbersOf, reasonOf } from '../model/faults.ts'
 import { FieldFault } from '../model/fields.ts'
 import type { Fault } from '../../../kernel/define/fault.ts'
-import type { RpcError } from '../../../kernel/wire/jsonrpc.ts'
+import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { A2aReason } from '../model/faults.ts'
 import type { JsonMembers } from '../model/model.ts'
 

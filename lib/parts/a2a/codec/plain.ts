@@ -7,7 +7,7 @@ import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { unseen } from '../../../kernel/define/validate.ts'
 import { formatJson, quote } from '../../../kernel/wire/json.ts'
-import { rpcError } from '../../../kernel/wire/jsonrpc.ts'
+import { rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import {
   FieldFault, isUnset, needList, needObject, needText, readMembers, readName, wrongField,

@@ -5,7 +5,7 @@
  */
 import { isRecord, text } from '../../../kernel/define/content.ts'
 import { unseen } from '../../../kernel/define/validate.ts'
-import { rpcError } from '../../../kernel/wire/jsonrpc.ts'
+import { rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import {
   isUnset, needName, needObject, needText, readBoolean, readChoice, readList, readMembers, readName,

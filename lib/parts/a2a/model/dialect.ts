@@ -5,7 +5,7 @@
  */
 import type { Fault } from '../../../kernel/define/fault.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'
-import type { RpcError } from '../../../kernel/wire/jsonrpc.ts'
+import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { A2aReason } from './faults.ts'
 import type { Card, JsonMembers, OperationName, Requests, Results, StreamEvent, TaskView } from './model.ts'
 

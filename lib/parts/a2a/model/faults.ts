@@ -4,7 +4,7 @@
  * Spec: A2A 1.0 §5.4, A2A 0.3 §8.2.
  */
 import { Fault } from '../../../kernel/define/fault.ts'
-import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST } from '../../../kernel/wire/jsonrpc.ts'
+import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { FaultKind } from '../../../kernel/define/fault.ts'
 
 /** The name that the specification has for an error (`google.rpc.ErrorInfo.reason`). */

@@ -7,7 +7,7 @@ import { Fault } from '../../../kernel/define/fault.ts'
 import { keyOf } from '../../../kernel/store/store.ts'
 import {
   decoded, isText, among, optional, readStored, recordOf, warnOfUnreadable,
-} from '../../../kernel/store/stored-value.ts'
+} from '../../../floors/shared/stored-value.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { formatJson, isStrings } from '../../../kernel/wire/json.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'

@@ -4,7 +4,7 @@
  * the store is not shared, nothing is kept.
  */
 import { SYSTEM_OWNER } from '../../../kernel/store/store.ts'
-import { decoded, isText, optional, readStored, recordOf } from '../../../kernel/store/stored-value.ts'
+import { decoded, isText, optional, readStored, recordOf } from '../../../floors/shared/stored-value.ts'
 import { PlainLease, Quota } from '../../../kernel/util/quota.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import type { Log } from '../../../kernel/define/log.ts'

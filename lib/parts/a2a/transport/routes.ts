@@ -5,7 +5,7 @@
 import { sharedOf } from '../../../floors/shared/shared.ts'
 import { allowed } from '../../../kernel/define/principal.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import { errorReply, refusalError, rpcError } from '../../../kernel/wire/jsonrpc.ts'
+import { errorReply, refusalError, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { A2A_JSON_TYPE, JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { problemReply } from '../../../kernel/wire/problem.ts'
 import { encodeHttpRefusal, encodeRpcFault, encodeV1Error, encodeV1Fault } from '../codec/errors.ts'
@@ -20,7 +20,7 @@ import type {
   Endpoint, Exchange, MethodOperations, Refusal, Reply,
 } from '../../../kernel/http/message/exchange.ts'
 import type { Service } from '../../../kernel/run/service.ts'
-import type { RpcError } from '../../../kernel/wire/jsonrpc.ts'
+import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { A2aOptions } from '../model/options.ts'

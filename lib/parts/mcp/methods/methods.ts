@@ -9,7 +9,7 @@ import { isPromised } from '../../../kernel/util/thenable.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import {
   formatError, formatResult, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
-} from '../../../kernel/wire/jsonrpc.ts'
+} from '../../../floors/jsonrpc/jsonrpc.ts'
 import { normalAddress } from '../../../kernel/wire/uri.ts'
 import { McpContext } from '../request/context.ts'
 import { cacheHints, listItems, page, toolPage } from '../request/lists.ts'

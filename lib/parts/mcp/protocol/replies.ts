@@ -4,10 +4,10 @@
  */
 import {
   errorReply, INTERNAL_ERROR, INVALID_REQUEST, refusalError, rpcError,
-} from '../../../kernel/wire/jsonrpc.ts'
+} from '../../../floors/jsonrpc/jsonrpc.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import type { Overuse, Refusal, Reply } from '../../../kernel/http/message/exchange.ts'
-import type { Id } from '../../../kernel/wire/jsonrpc.ts'
+import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 
 /** How long a client should wait where all sessions are in use, in seconds. */
 const RETRY_AFTER = '5'

@@ -6,7 +6,7 @@ import { asFault, Fault, publicMessage, retryAfter } from '../../../kernel/defin
 import { isName, isWithin, MAX_NAME_BYTES, sentenceWithin } from '../../../kernel/wire/bounded.ts'
 import {
   formatError, formatResult, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, rpcError,
-} from '../../../kernel/wire/jsonrpc.ts'
+} from '../../../floors/jsonrpc/jsonrpc.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
 import { shownFault } from '../../../kernel/run/shown-fault.ts'
@@ -14,7 +14,7 @@ import { challenge } from '../protocol/authorization.ts'
 import { capabilityFor } from '../protocol/questions.ts'
 import type { CallFacts, ClientInfo, Origin, Trace } from '../../../kernel/define/call.ts'
 import type { LiveCall } from '../../../kernel/define/live-call.ts'
-import type { Id, RpcError } from '../../../kernel/wire/jsonrpc.ts'
+import type { Id, RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { ResponseChannel, Peer, Session } from '../session/session.ts'
 import type { McpContext } from './context.ts'
 import type { FaultKind } from '../../../kernel/define/fault.ts'

@@ -5,10 +5,10 @@
  */
 import { givenMembers, isRecord } from '../../../kernel/define/content.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import { decodeMessage, formatNotification, formatRequest } from '../../../kernel/wire/jsonrpc.ts'
+import { decodeMessage, formatNotification, formatRequest } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { decodeAnswer, encodeQuestion } from '../protocol/questions.ts'
-import type { Id, RpcMessage } from '../../../kernel/wire/jsonrpc.ts'
+import type { Id, RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Session, Peer } from './session.ts'
 import type { Question } from '../../../kernel/define/question.ts'
 import type { ClientAbilities } from '../protocol/client.ts'

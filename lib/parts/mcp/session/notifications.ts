@@ -5,7 +5,7 @@
  */
 import { locateResource } from '../../../kernel/run/located-resource.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import { formatNotification } from '../../../kernel/wire/jsonrpc.ts'
+import { formatNotification } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { isAtOrBelow, normalAddress } from '../../../kernel/wire/uri.ts'
 import { PlainLease } from '../../../kernel/util/quota.ts'
 import { watch } from './session.ts'

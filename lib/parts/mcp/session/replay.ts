@@ -9,7 +9,7 @@ import { randomId } from '../../../kernel/wire/random.ts'
 import { FAREWELL, formatEvent } from '../../../kernel/wire/sse.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Limits } from '../../../kernel/define/limits.ts'
-import type { Id } from '../../../kernel/wire/jsonrpc.ts'
+import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
 import type { Sink, Source } from '../../../kernel/http/message/exchange.ts'
 

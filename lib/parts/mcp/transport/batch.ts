@@ -2,14 +2,14 @@
  * JSON-RPC batches: read and checked as a whole before any message is taken, and answered as one array. Only
  * one revision has them. Spec: MCP 2025-03-26, Base Protocol, Batching; Lifecycle, Initialization.
  */
-import { formatError, INVALID_REQUEST, rpcError } from '../../../kernel/wire/jsonrpc.ts'
+import { formatError, INVALID_REQUEST, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { overLimit } from '../protocol/replies.ts'
 import { readMessage } from '../session/messages.ts'
 import { claimsModern } from './choose.ts'
 import type { Limits } from '../../../kernel/define/limits.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
-import type { RpcMessage } from '../../../kernel/wire/jsonrpc.ts'
+import type { RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Revision } from '../protocol/revisions.ts'
 

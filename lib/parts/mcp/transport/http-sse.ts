@@ -7,7 +7,7 @@
  */
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { parseJson } from '../../../kernel/wire/json.ts'
-import { errorReply, PARSE_ERROR, rpcError } from '../../../kernel/wire/jsonrpc.ts'
+import { errorReply, PARSE_ERROR, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { EVENT_STREAM, FAREWELL, formatEvent } from '../../../kernel/wire/sse.ts'
 import {
@@ -21,7 +21,7 @@ import { duplicate, invalid, noLegacySse, overLimit, unavailable } from '../prot
 import { oldest } from '../protocol/revisions.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange, Overuse, Reply, Sink } from '../../../kernel/http/message/exchange.ts'
-import type { RpcMessage } from '../../../kernel/wire/jsonrpc.ts'
+import type { RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { McpServer } from '../methods/methods.ts'
 import type { StreamReader } from '../session/replay.ts'
 import type { Outlet, ResponseChannel, Session } from '../session/session.ts'

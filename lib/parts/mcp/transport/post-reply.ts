@@ -5,7 +5,7 @@
 import { MAX_TIMER_MS } from '../../../kernel/util/clock.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { DeferredStream } from '../../../floors/kept-streams/deferred-stream.ts'
-import { formatError } from '../../../kernel/wire/jsonrpc.ts'
+import { formatError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../../../kernel/wire/sse.ts'
 import { dispatch } from '../methods/methods.ts'

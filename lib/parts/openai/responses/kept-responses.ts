@@ -6,7 +6,7 @@ import { keptStoreOf } from '../../../floors/conversations/kept-store.ts'
 import { keyOf } from '../../../kernel/store/store.ts'
 import {
   decoded, isText, manyOf, optional, readStored, recordOf,
-} from '../../../kernel/store/stored-value.ts'
+} from '../../../floors/shared/stored-value.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import type { Service } from '../../../kernel/run/service.ts'

@@ -4,10 +4,10 @@
  * Spec: https://www.jsonrpc.org/specification
  */
 
-import { isWithin, sentenceWithin } from './bounded.ts'
-import { formatJson, quote } from './json.ts'
-import { JSON_TYPE } from './media.ts'
-import type { TextReply } from './problem.ts'
+import { isWithin, sentenceWithin } from '../../kernel/wire/bounded.ts'
+import { formatJson, quote } from '../../kernel/wire/json.ts'
+import { JSON_TYPE } from '../../kernel/wire/media.ts'
+import type { TextReply } from '../../kernel/wire/problem.ts'
 
 /** §4 `id`. */
 export type Id = string | number | null

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
   decoded, isAnything, isText, manyOf, among, optional, readStored, recordOf, warnOfUnreadable,
-} from '../../../lib/kernel/store/stored-value.ts'
+} from '../../../lib/floors/shared/stored-value.ts'
 import { standingTime } from '../../fixtures/time.ts'
 import type { Log } from '../../../lib/index.ts'
 

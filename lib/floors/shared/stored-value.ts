@@ -2,9 +2,9 @@
  * Reads what is kept. A value that cannot be read counts as absent: it is damaged, or another version of this
  * library has written it. It must cost its owner no more than itself.
  */
-import { isRecord } from '../define/content.ts'
-import type { Log } from '../define/log.ts'
-import type { Entry } from './store.ts'
+import { isRecord } from '../../kernel/define/content.ts'
+import type { Log } from '../../kernel/define/log.ts'
+import type { Entry } from '../../kernel/store/store.ts'
 
 /** Whether a value has the form of something. */
 export type FormCheck = (value: unknown) => boolean

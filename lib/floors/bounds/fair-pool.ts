@@ -3,10 +3,10 @@
  * holds most loses its oldest value, so no one can push out another's values by keeping more themselves.
  * Beside values a pool may keep texts, which count alike and of each owner go first.
  */
-import { LinkedList } from './linked-list.ts'
-import { Share, Shares } from './shares.ts'
+import { LinkedList } from '../../kernel/util/linked-list.ts'
+import { Share, Shares } from '../../kernel/util/shares.ts'
 import { NO_SLOT, TextSlots } from './text-slots.ts'
-import type { LinkedMember } from './linked-list.ts'
+import type { LinkedMember } from '../../kernel/util/linked-list.ts'
 import type { SlotHolder } from './text-slots.ts'
 
 export interface PoolLimits { readonly maxCount: number; readonly maxBytes: number }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'
-import { NO_SLOT, TextSlots } from '../../../lib/kernel/util/text-slots.ts'
-import type { SlotHolder } from '../../../lib/kernel/util/text-slots.ts'
+import { NO_SLOT, TextSlots } from '../../../lib/floors/bounds/text-slots.ts'
+import type { SlotHolder } from '../../../lib/floors/bounds/text-slots.ts'
 
 class Holder implements SlotHolder {
   firstSlot: number = NO_SLOT

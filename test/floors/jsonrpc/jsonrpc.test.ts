@@ -3,8 +3,8 @@ import test from 'node:test'
 import {
   decodeMessage, errorReply, formatError, formatNotification, formatRequest, formatResult, INTERNAL_ERROR,
   INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, refusalError, rpcError,
-} from '../../../lib/kernel/wire/jsonrpc.ts'
-import type { RpcMessage } from '../../../lib/kernel/wire/jsonrpc.ts'
+} from '../../../lib/floors/jsonrpc/jsonrpc.ts'
+import type { RpcMessage } from '../../../lib/floors/jsonrpc/jsonrpc.ts'
 
 const MAX = 16
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { FairPool } from '../../../lib/kernel/util/fair-pool.ts'
+import { FairPool } from '../../../lib/floors/bounds/fair-pool.ts'
 import { randomUuid } from '../../../lib/kernel/wire/random.ts'
 
 function poolOf(maxCount: number, maxBytes = Infinity, mayEvict?: (value: string) => boolean): {

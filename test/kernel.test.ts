@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import test from 'node:test'
+import { edges } from './fixtures/edges.ts'
+
+const ENTRY = 'lib/kernel.ts'
+const COMMENT = /^\s*(?:\/\/|\/?\*).*$/gm
+const IMPORT = /(?:from |import\()'(\.[^']+)'/g
+/** Names of protocols, of their parts and headers, and of products. */
+const WORDS = new RegExp([
+  String.raw`\b(?:[Mm]cp|MCP|[Aa]2a|A2A|ACP|acp\b|AG-UI|agui|[Oo]pen[Aa][Ii]|AI SDK|ui-stream)`,
+  '[a-z](?:Mcp|A2a|OpenAi)',
+].join('|'))
+
+/** Where a word of a protocol stands in the code all the same, and why. A step takes rows away. */
+const spoken: ReadonlyMap<string, string> = new Map([
+  ['lib/kernel/define/call.ts', 'the type of call.protocol names what the preset serves'],
+  ['lib/kernel/http/access/auth.ts', 'an example of an address'],
+  ['lib/kernel/http/access/guard.ts', 'headers that pages may read'],
+  ['lib/kernel/http/message/exchange.ts', 'the one scan of headers has a fixed shape'],
+  ['lib/kernel/http/message/headers.ts', 'the one scan of headers has a fixed shape'],
+  ['lib/kernel/wire/media.ts', 'a media type'],
+])
+
+/** What a module may change while it runs, and why it is no member of a server. */
+const kept: ReadonlyMap<string, string> = new Map([
+  ['lib/kernel/define/agent.ts', 'what an agent was made of, which a frozen agent does not show'],
+  ['lib/kernel/define/around.ts', 'errors that are its own'],
+  ['lib/kernel/define/call.ts', 'headers for requests that the author sends, which a call does not show'],
+  ['lib/kernel/run/service.ts', 'each mistake is logged once for each log'],
+  ['lib/kernel/schema/dialects.ts', 'a table that is made when it is first used'],
+  ['lib/kernel/wire/random.ts', 'bytes that were drawn ahead'],
+  ['lib/kernel/http/message/headers.ts', 'spellings of names that have been seen, within a bound'],
+  ['lib/kernel/http/server/body-parts.ts', 'memory that all servers of a process take turns with'],
+  ['lib/kernel/http/server/request.ts', 'ids that are unique in a process'],
+  ['lib/kernel/http/stream/loop-fairness.ts', 'sockets, which are Node\'s'],
+])
+const STATE = new RegExp([
+  String.raw`^let `,
+  String.raw`^(?:export )?const \w+(?:: (?!Readonly)[^=]+)? = new (?:Weak)?(?:Map|Set)(?:<[^(]*>)?\(\)`,
+  String.raw`^(?:export )?const \w+(?:: (?!readonly )[^=]+)? = \[\]$`,
+].join('|'), 'm')
+
+const modules = readdirSync('lib/kernel', { recursive: true, encoding: 'utf8' })
+  .map((path) => posix.join('lib/kernel', ...path.split(/[\\/]/))).filter((path) => path.endsWith('.ts'))
+const codeOf = (path: string): string => readFileSync(path, 'utf8').replace(COMMENT, '')
+const linesWith = (pattern: RegExp): readonly string[] => (
+  modules.filter((path) => codeOf(path).search(pattern) >= 0)
+)
+
+test('every module of the kernel is reached from its entry, and nothing else is', () => {
+  const reached = new Set<string>()
+  const open = [ENTRY]
+  for (const path of open) {
+    if (reached.has(path)) continue
+    reached.add(path)
+    const known = edges.get(path.slice('lib/'.length)) ?? []
+    for (const [, target = ''] of codeOf(path).matchAll(IMPORT)) {
+      const to = posix.join(posix.dirname(path), target)
+      if (!known.includes(to.slice('lib/'.length))) open.push(to)
+    }
+  }
+  reached.delete(ENTRY)
+  assert.deepEqual([...reached].toSorted(), modules.toSorted())
+})
+
+test('no word of a protocol stands in the code of the kernel, but where a reason is given', () => {
+  assert.deepEqual(linesWith(WORDS).toSorted(), [...spoken.keys()].toSorted())
+})
+
+test('no module of the kernel has a state of its own, but where a reason is given', () => {
+  assert.deepEqual(linesWith(STATE).toSorted(), [...kept.keys()].toSorted())
+})
