@@ -221,6 +221,8 @@ const calm = probe({ name: 'calm', optionNames: ['colour'] })
 
 const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
   [undefined, /^createServer takes an object, not undefined/],
+  [add, /^createServer takes options, and this is one thing to serve\. Write createServer\(\{ agents/],
+  [{ parts: [one] }, /^There is nothing to serve; write/],
   [{ tools: [add] }, /^parts is undefined; write a list, as in \[part\]$/],
   [{ tools: [add], parts: one }, /^parts is an object; write a list/],
   [{ tools: [add], parts: [] }, /^parts is empty, so nothing would be served; write \[part\]$/],
@@ -238,6 +240,7 @@ const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
     /no option 'speed'; it is an option of eager; write eager\(\{ speed: … \}\)$/],
   [{ tools: [add], parts: [eager, calm], colour: 1 },
     /an option of eager and of calm; write eager\(\{ colour: … \}\) or calm\(\{ colour: … \}\)$/],
+  [{ tools: [add], parts: [one], one: {} }, /^createServer has no option 'one'; it has agents, /],
   [{ tools: [add], parts: [eager], eager: {} }, /it is a part; write its options there: eager\(\{ … \}\)$/],
   [{ tools: [add], parts: [mcp()], instructions: 'Ask.' }, /write mcp\(\{ instructions: … \}\)$/],
   [{ tools: [add], parts: [a2a()], maxSessions: 'many' }, /^maxSessions is "many"; write/],
