@@ -32,7 +32,8 @@ export type { ProtocolName, ServerOptions } from './preset/options.ts'
 export type { OauthProxyOptions, ProviderTokens } from './parts/oauth/oauth-provider.ts'
 export type { OpenTelemetry } from './parts/telemetry/telemetry.ts'
 export type { Limits } from './kernel/define/limits.ts'
-export type { Offer, Subject } from './kernel/define/normalize-definitions.ts'
+export type { Offer } from './kernel/define/normalize-definitions.ts'
+export type { Subject } from './preset/subject.ts'
 export type { Catalog } from './kernel/define/catalog.ts'
 
 export type {

@@ -19,13 +19,13 @@ import { defineSkills } from '../parts/skills/skill.ts'
 import { telemetry } from '../parts/telemetry/part.ts'
 import { uiStream } from '../parts/ui-stream/part.ts'
 import { absentPaths, checkOptions, protocolsOf, serverKnown, settingsOf } from './options.ts'
-import type { ForeignOffer } from '../kernel/define/normalize-definitions.ts'
 import type { KernelOptions } from '../kernel/server/options.ts'
 import type { Part } from '../kernel/server/part.ts'
 import type { KernelServer, KernelStatus } from '../kernel/server/server.ts'
 import type { PushStatus } from '../parts/a2a/push/push-delivery.ts'
 import type { McpExtension } from '../parts/mcp/methods/extension.ts'
 import type { ProtocolName, ServerOptions } from './options.ts'
+import type { ForeignOffer } from './subject.ts'
 
 /** What a server does and holds at one moment. Bytes are bytes; counts are of what is open or kept now. */
 export interface ServerStatus extends KernelStatus {

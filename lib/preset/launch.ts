@@ -1,18 +1,17 @@
 /** `launch`: makes a server, listens, prints where, and closes in order on signals. */
 import { frameworks } from '../adapters/frameworks.ts'
 import { describeRoot } from '../kernel/define/agent.ts'
-import { normalizeDefinitions } from '../kernel/define/normalize-definitions.ts'
 import { formatJson } from '../kernel/wire/json.ts'
 import { noCallback } from '../kernel/server/options.ts'
 import { createServer } from './create-server.ts'
 import { protocolNames, requireSecondOptions, serverOptions } from './options.ts'
-import type {
-  ForeignSubject, LoneTool, Offer, Subject, Things,
-} from '../kernel/define/normalize-definitions.ts'
+import { normalizeDefinitions } from './subject.ts'
+import type { LoneTool, Offer } from '../kernel/define/normalize-definitions.ts'
 import type { Members } from '../kernel/define/validate.ts'
 import type { ProtocolName, ServerOptions } from './options.ts'
 import type { Address } from '../kernel/server/server.ts'
 import type { TriportServer } from './create-server.ts'
+import type { ForeignSubject, Subject, Things } from './subject.ts'
 
 /** What `launch` takes besides what is served. */
 export interface LaunchOptions extends Omit<ServerOptions, keyof Offer> {

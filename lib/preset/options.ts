@@ -3,9 +3,13 @@
  * object, their checks, and what a mistaken one may have meant.
  */
 import { checkA2aOptions, requireCallers } from '../parts/a2a/model/options.ts'
+import { agentChecks, groupChecks } from '../kernel/define/agent.ts'
 import { isRecord } from '../kernel/define/content.ts'
 import { defaults } from '../kernel/define/limits.ts'
-import { definitionMembers, offered } from '../kernel/define/normalize-definitions.ts'
+import { offered } from '../kernel/define/normalize-definitions.ts'
+import { promptChecks } from '../kernel/define/prompt.ts'
+import { resourceChecks, templateChecks } from '../kernel/define/resource.ts'
+import { toolChecks } from '../kernel/define/tool.ts'
 import {
   checkValues, isPlain, mustBe, rejectMore, rejectUnknown, show,
 } from '../kernel/define/validate.ts'
@@ -157,6 +161,10 @@ export function requireSecondOptions(
       + `${verb}(${isOffer ? '{ tools }' : 'agent'}, { ${name}: ${valueOf(subject[name])} })`)
   }
 }
+
+const definitionMembers: ReadonlySet<string> = new Set([
+  agentChecks, groupChecks, toolChecks, resourceChecks, templateChecks, promptChecks,
+].flatMap((checks) => Object.keys(checks)))
 
 function isProtocol(value: unknown): value is string {
   return ['all', ...protocolNames].some((one) => one === value)

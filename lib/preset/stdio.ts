@@ -1,19 +1,18 @@
 /** `serveStdio`: MCP or ACP on standard input and output, for programs that start a process. */
 import { frameworks } from '../adapters/frameworks.ts'
-import { normalizeDefinitions } from '../kernel/define/normalize-definitions.ts'
 import { show } from '../kernel/define/validate.ts'
 import { McpServer } from '../parts/mcp/methods/methods.ts'
 import { kernelOptionsOf, mcpExtensions } from './create-server.ts'
 import { claimStdout } from '../floors/lines/claim-stdout.ts'
 import { endOnSignals } from './launch.ts'
 import { requireSecondOptions, serverOptions } from './options.ts'
+import { normalizeDefinitions } from './subject.ts'
 import { createService } from '../kernel/server/service.ts'
 import type { Readable, Writable } from 'node:stream'
-import type {
-  ForeignSubject, LoneTool, Offer, Subject, Things,
-} from '../kernel/define/normalize-definitions.ts'
+import type { LoneTool, Offer } from '../kernel/define/normalize-definitions.ts'
 import type { Members } from '../kernel/define/validate.ts'
 import type { ServerOptions } from './options.ts'
+import type { ForeignSubject, Subject, Things } from './subject.ts'
 
 /** What `serveStdio` takes besides what is served. */
 export interface StdioOptions extends Omit<ServerOptions, keyof Offer | 'protocol'> {

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { frameworks } from '../../lib/adapters/frameworks.ts'
 import { adapt, defineAgent } from '../../lib/preset/define.ts'
-import { defineThing, normalizeDefinitions } from '../../lib/kernel/define/normalize-definitions.ts'
+import { defineThing } from '../../lib/kernel/define/normalize-definitions.ts'
+import { normalizeDefinitions } from '../../lib/preset/subject.ts'
 import { defineTool } from '../../lib/preset/define.ts'
 import { Fault } from '../../lib/kernel/define/fault.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { AgentOutput, ForeignAgent } from '../../lib/index.ts'
-import type { Subject } from '../../lib/kernel/define/normalize-definitions.ts'
+import type { Subject } from '../../lib/preset/subject.ts'
 
 /** An object of a class with these functions, and with these members of its own. */
 function objectOf(functions: readonly string[], own: object = {}): object {

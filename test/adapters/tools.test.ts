@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { frameworks } from '../../lib/adapters/frameworks.ts'
 import { defineAgent } from '../../lib/preset/define.ts'
-import {
-  defineThing, defineOffer, normalizeDefinitions,
-} from '../../lib/kernel/define/normalize-definitions.ts'
+import { defineOffer, defineThing } from '../../lib/kernel/define/normalize-definitions.ts'
+import { normalizeDefinitions } from '../../lib/preset/subject.ts'
 import { defineTool } from '../../lib/preset/define.ts'
 import { foreignToolKind } from '../../lib/adapters/shared/tools.ts'
 import { callTool } from '../../lib/kernel/run/call-tool.ts'

@@ -1,18 +1,16 @@
-/**
- * Whatever can be served, sorted into its kinds: a bare function, definitions, lists of them.
- */
-import { agentChecks, agentFrom, groupChecks, groupFrom } from './agent.ts'
+/** Whatever can be served, by kind, and one thing of any kind: it is known by its members. */
+import { agentFrom, groupFrom } from './agent.ts'
 import { isRecord } from './content.ts'
 import {
-  isPlain, isServedKind, nearest, rejectPromise, rejectUnknown, show, strayFunction,
+  isPlain, isServedKind, nearest, rejectPromise, show, strayFunction,
 } from './validate.ts'
-import { definePrompt, promptChecks } from './prompt.ts'
-import { defineResource, defineResourceTemplate, resourceChecks, templateChecks } from './resource.ts'
-import { namedTool, toolChecks, toolFrom } from './tool.ts'
+import { definePrompt } from './prompt.ts'
+import { defineResource, defineResourceTemplate } from './resource.ts'
+import { namedTool, toolFrom } from './tool.ts'
 import type { Infer } from '../schema/infer.ts'
 import type { Schema, StandardSchema } from '../schema/standard.ts'
 import type { Agent, AgentDefinition, AgentLike, Group, GroupDefinition, Run } from './agent.ts'
-import type { Adapters, ForeignAgent, ForeignTool } from './adapters.ts'
+import type { Adapters, ForeignTool } from './adapters.ts'
 import type { Call } from './call.ts'
 import type { Members, ServedKind } from './validate.ts'
 import type { Prompt, PromptDefinition } from './prompt.ts'
@@ -52,42 +50,23 @@ export type ForeignTools =
   | readonly (Tool | ForeignTool)[]
   | { readonly [name: string]: Tool | NamelessTool | ForeignTool }
 
-/** The same with them: what their arguments are, their frameworks know. */
-export type ForeignOffer = Omit<Offer, 'tools'> & { readonly tools: ForeignTools }
-
-/** What has agents or tools of other frameworks: an agent, a list, or things by kind. */
-export type ForeignSubject =
-  | ForeignAgent | ForeignOffer
-  | readonly (Unmarked<ForeignAgent> | Only<AgentDefinition> | Only<Run> | Agent | Group | Tool)[]
-
 /** The members by which the kind of a thing is known. */
 type Mark = 'kind' | 'agents' | 'inputSchema' | 'uri' | 'uriTemplate'
 
 /** A thing without the marks of other kinds: so a compiler knows its kind, and what its handler gets. */
-type Only<T> = T & { readonly [K in Exclude<Mark, keyof T>]?: undefined }
-
-/** What has no kind of ours: a compiler then knows what the functions beside it get. */
-type Unmarked<T> = T & { readonly kind?: undefined }
+export type Only<T> = T & { readonly [K in Exclude<Mark, keyof T>]?: undefined }
 
 /** A tool without a list: without a schema its definition would be an agent's. */
 export type LoneTool<S = unknown> = Only<ToolInPlace<S> & { readonly inputSchema: SchemaInput }>
 
-type Other =
+/** One of them, but for an agent or a tool that is written in place. */
+export type Other =
   | Only<Agent> | Only<Run> | Only<Group> | Only<GroupDefinition> | Only<Tool>
   | Only<Resource> | Only<ResourceDefinition> | Only<ResourceTemplate> | Only<ResourceTemplateDefinition>
   | Only<Prompt> | Only<PromptDefinition>
 
 /** One thing of any kind, made or as its definition is written. */
 export type Thing = Other | Only<AgentDefinition> | LoneTool
-
-/** Several, whose handlers' arguments are inferred one by one from the types `T` of their schemas. */
-export type Things<T extends readonly unknown[]> = {
-  readonly [K in keyof T]: Other | (unknown extends T[K] ? Only<AgentDefinition> : LoneTool<T[K]>)
-}
-
-/** What `launch` takes: one thing, a list of things, or things by kind. */
-export type Subject<T extends readonly unknown[] = readonly unknown[]> =
-  Thing | Only<Offer<T>> | Only<readonly Thing[]>
 
 export interface Defined {
   readonly agents: readonly Agent[]
@@ -108,29 +87,6 @@ export function defineOffer(offer: Offer, adapters: Adapters): Defined {
       .map((template) => defineResourceTemplate(template)),
     prompts: listOf('prompts', offer.prompts).map((prompt) => definePrompt(prompt)),
   }
-}
-
-/**
- * Sorts a subject. A list of two or more agents is a group named `name`, in sequence, unless it holds a
- * group already. Throws `TypeError` for what can be none of the kinds.
- */
-export function normalizeDefinitions(subject: Subject, name: string, adapters: Adapters): Defined {
-  if (adapters.agent(subject) === undefined && isOffer(subject)) {
-    rejectUnknown('What is served', subject, Object.keys(offered))
-    return defineOffer(subject, adapters)
-  }
-  const things: readonly unknown[] = [subject].flat()
-  const all = things.map((thing) => defineThing(thing, adapters))
-  const defined = {
-    agents: all.filter((thing) => thing.kind === 'agent'),
-    groups: all.filter((thing) => thing.kind === 'group'),
-    tools: all.filter((thing) => thing.kind === 'tool'),
-    resources: all.filter((thing) => thing.kind === 'resource'),
-    resourceTemplates: all.filter((thing) => thing.kind === 'resource-template'),
-    prompts: all.filter((thing) => thing.kind === 'prompt'),
-  }
-  if (!Array.isArray(subject) || defined.groups.length > 0 || defined.agents.length < 2) return defined
-  return { ...defined, groups: [groupFrom({ name, agents: defined.agents }, adapters)] }
 }
 
 /** Defines one thing of any kind. Throws `TypeError` for what can be none. */
@@ -186,17 +142,6 @@ function isTooling(members: readonly string[]): boolean {
 
 export const offered: Members<Offer> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
-}
-
-export const definitionMembers: ReadonlySet<string> = new Set([
-  agentChecks, groupChecks, toolChecks, resourceChecks, templateChecks, promptChecks,
-].flatMap((checks) => Object.keys(checks)))
-
-/** Whether a subject is things by kind. A group has agents too, but a name as well. */
-function isOffer(subject: Subject): subject is Offer {
-  if (!isRecord(subject) || 'run' in subject) return false
-  const found = Object.keys(offered).filter((member) => member in subject)
-  return found.some((member) => member !== 'agents' || !('name' in subject))
 }
 
 /** A list, or tools by name, as some frameworks have them. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { frameworks } from '../../../lib/adapters/frameworks.ts'
-import { definePrompt } from '../../../lib/kernel/define/prompt.ts'
-import { defineResource, defineResourceTemplate } from '../../../lib/kernel/define/resource.ts'
-import { defineOffer, normalizeDefinitions } from '../../../lib/kernel/define/normalize-definitions.ts'
-import type { Defined, Subject } from '../../../lib/kernel/define/normalize-definitions.ts'
+import { frameworks } from '../../lib/adapters/frameworks.ts'
+import { definePrompt } from '../../lib/kernel/define/prompt.ts'
+import { defineResource, defineResourceTemplate } from '../../lib/kernel/define/resource.ts'
+import { defineOffer } from '../../lib/kernel/define/normalize-definitions.ts'
+import { normalizeDefinitions } from '../../lib/preset/subject.ts'
+import type { Defined } from '../../lib/kernel/define/normalize-definitions.ts'
+import type { Subject } from '../../lib/preset/subject.ts'
 
 const agent = { name: 'Helper', run: (prompt: string) => prompt }
 const tool = { name: 'add', inputSchema: { type: 'object' }, run: () => 1 } as const
