@@ -23,7 +23,7 @@ const floorOrder = [
 
 /** The parts that a part needs: it takes from no others. */
 const needs: ReadonlyMap<string, readonly string[]> = new Map([
-  ['mcp-tasks', ['mcp']], ['apps', ['mcp']],
+  ['mcp-tasks', ['mcp']], ['apps', ['mcp']], ['skills', ['mcp']],
 ])
 
 const values = ['wire', 'define', 'store', 'run']

@@ -11,9 +11,8 @@ const parts = readdirSync('lib/parts')
 /** Parts that cannot be taken away so, and why. A step takes one off; none is added. */
 const bound: ReadonlyMap<string, string> = new Map([
   ['acp', 'serveStdio runs it or MCP by one expression'],
-  ['apps', 'kernel/define/tool.ts has the page of a tool, and MCP, plain HTTP and the command show it'],
   ['mcp', 'serveStdio runs it or ACP, and the command configures its hosts'],
-  ['skills', 'the kernel has the set of them, and A2A, MCP and plain HTTP show it'],
+  ['skills', 'the kernel has the set of them, and A2A and plain HTTP show it'],
 ])
 
 /** What the compiler says of a copy of lib/ without a part; '' where it compiles. */

@@ -13,5 +13,6 @@ import type { Adapters } from '../kernel/define/adapters.ts'
 
 export const frameworks: Adapters = Object.freeze({
   agent: adaptAgent, toolKind: foreignToolKind, tool: toolDefinition, describe: describeUnknown,
-  result: resultShape, streamFlaw, words: foreignWords, schemaForm, toolUi: toolUiOf,
+  result: resultShape, streamFlaw, words: foreignWords, schemaForm,
+  toolUi: toolUiOf,
 })

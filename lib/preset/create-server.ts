@@ -15,6 +15,7 @@ import { mcpTasks } from '../parts/mcp-tasks/part.ts'
 import { metrics } from '../parts/metrics/part.ts'
 import { oauth } from '../parts/oauth/part.ts'
 import { openai } from '../parts/openai/part.ts'
+import { skills } from '../parts/skills/part.ts'
 import { defineSkills } from '../parts/skills/skill.ts'
 import { telemetry } from '../parts/telemetry/part.ts'
 import { uiStream } from '../parts/ui-stream/part.ts'
@@ -64,6 +65,7 @@ export function mcpExtensions(): readonly McpExtension[] {
   return [
     apps(),
     mcpTasks(),
+    skills(),
   ]
 }
 

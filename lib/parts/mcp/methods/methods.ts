@@ -19,7 +19,7 @@ import { pick } from '../protocol/shape.ts'
 import { lateMethod } from './extension.ts'
 import { callToolMethod } from './tools-call.ts'
 import { decodeAbilities, decodeClient } from '../protocol/client.ts'
-import { META, newestNegotiated, revisionByName, revisions } from '../protocol/revisions.ts'
+import { newestNegotiated, revisionByName, revisions } from '../protocol/revisions.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Offering } from '../../../kernel/define/catalog.ts'
 import type { ResponseChannel, Peer, Handshake, Session } from '../session/session.ts'
@@ -31,8 +31,6 @@ import type { OtherMethod } from './other-methods.ts'
 import type { McpExtension, McpMethod, McpResult, OpenExtension } from './extension.ts'
 import type { StateChange } from '../session/session-migration.ts'
 import type { Revision } from '../protocol/revisions.ts'
-
-const SKILLS = `${META}skills`
 
 const others = new Later(() => import('./other-methods.ts'))
 
@@ -58,12 +56,11 @@ export class McpServer extends McpContext {
 }
 
 function methodsOf(mcp: McpServer): Readonly<Record<string, McpMethod>> {
-  const { service: { catalog, skillSet }, extensions } = mcp
+  const { service: { catalog }, extensions } = mcp
   const views = extensions.flatMap(({ tools }) => tools ?? [])
   const runners = extensions.flatMap(({ calls }) => calls ?? [])
   const follows = extensions.flatMap(({ follow }) => follow ?? [])
   const isOffered = (what: Offering) => (): boolean => catalog.offers(what)
-  const hasSkills = (): boolean => skillSet.skills.length > 0
   const hasResources = isOffered('resource')
   return {
     'ping': { run: () => empty },
@@ -75,9 +72,6 @@ function methodsOf(mcp: McpServer): Readonly<Record<string, McpMethod>> {
     'resources/read': { run: other('read'), namedBy: 'uri', isOffered: hasResources },
     'resources/subscribe': { run: subscribe, isOffered: hasResources },
     'resources/unsubscribe': { run: unsubscribe, isOffered: hasResources },
-    'resources/directory/read': { run: other('readDirectory'), isOffered: hasSkills },
-    'skills/list': { run: list('skills'), isOffered: hasSkills },
-    'skills/get': { run: other('getSkill'), isOffered: hasSkills },
     'prompts/list': { run: list('prompts') },
     'prompts/get': { run: other('prompt'), namedBy: 'name', isOffered: isOffered('prompt') },
     'completion/complete': { run: other('completion'), isOffered: isOffered('completion') },
@@ -228,8 +222,7 @@ function discover(mcp: McpServer, request: McpRequest): object {
 
 /** The server's capabilities for a revision. `hasStreams`: the client can be notified of changes. */
 function capabilitiesOf(mcp: McpServer, revision: Revision, hasStreams: boolean): object {
-  const { catalog, skillSet } = mcp.service
-  const hasSkills = skillSet.skills.length > 0
+  const { catalog } = mcp.service
   const listChanged = hasStreams ? { listChanged: true } : {}
   const resources = hasStreams ? { subscribe: true, listChanged: true } : {}
   const all: Readonly<Record<string, object | undefined>> = {
@@ -244,7 +237,6 @@ function capabilitiesOf(mcp: McpServer, revision: Revision, hasStreams: boolean)
     value !== undefined && revision.capabilities.has(name)
   ))
   const extensions = {
-    ...hasSkills && revision.methods.has('skills/list') && { [SKILLS]: { directoryRead: true } },
     ...Object.assign({}, ...mcp.extensions.map((one) => one.settings?.(revision))),
     ...mcp.options.extensions,
   }

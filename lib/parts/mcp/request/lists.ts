@@ -5,7 +5,6 @@
  */
 import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
-import { skillEntry } from '../../skills/skill.ts'
 import { allowed } from '../../../kernel/define/principal.ts'
 import { readableResources } from '../../../kernel/run/located-resource.ts'
 import { isName } from '../../../kernel/wire/bounded.ts'
@@ -25,7 +24,7 @@ export interface ToolsView {
   shown(tool: Tool, peer: Peer): Readonly<Record<string, unknown>> | undefined
 }
 
-type List = 'resources' | 'resourceTemplates' | 'prompts' | 'skills'
+type List = 'resources' | 'resourceTemplates' | 'prompts'
 
 const PAGE_SIZE = 1_000
 const PURPOSE = 'mcp cursor'
@@ -45,9 +44,6 @@ export const listItems: Readonly<Record<List, Items>> = {
       { name: template.uriTemplate, shown: pick('template', { ...template }, revision) }
     ))
   ),
-  skills: ({ mcp, origin }) => allowed(origin.principal, mcp.service.skillSet.skills).map((skill) => (
-    { name: skill.uri, shown: skillEntry(skill) }
-  )),
   prompts: ({ mcp, origin, peer: { revision } }) => (
     allowed(origin.principal, mcp.service.catalog.prompts).map((prompt) => {
       const args = prompt.arguments.map((argument) => pick('argument', { ...argument }, revision))

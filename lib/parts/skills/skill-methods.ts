@@ -1,0 +1,50 @@
+/** One skill, and the folders of skills, over MCP: loaded when the first of these methods is called. */
+import { Fault } from '../../kernel/define/fault.ts'
+import { allowed, hasScopes } from '../../kernel/define/principal.ts'
+import { sentenceWithin } from '../../kernel/wire/bounded.ts'
+import { normalUri } from '../../kernel/wire/uri.ts'
+import { pick } from '../mcp/protocol/shape.ts'
+import { cacheHints, pageOf } from '../mcp/request/lists.ts'
+import { nameParam } from '../mcp/request/request.ts'
+import { skillEntry, uriOf } from './skill.ts'
+import type { McpMethod, McpResult } from '../mcp/methods/extension.ts'
+import type { Item } from '../mcp/request/lists.ts'
+import type { McpRequest } from '../mcp/request/request.ts'
+
+const FOLDER_TYPE = 'inode/directory'
+
+/** `skills/get`. */
+function getSkill(request: McpRequest): McpResult {
+  const uri = nameParam(request, 'uri')
+  const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
+  const skill = allowed(principal, skillSet.skills).find((one) => normalUri(one.uri) === normalUri(uri))
+  if (skill === undefined) {
+    throw new Fault('invalid', `No skill is served at ${sentenceWithin(uri)}; skills/list has those that are`)
+  }
+  return { skill: skillEntry(skill), ...revision.stamps ? cacheHints(request) : {} }
+}
+
+/** `resources/directory/read`: what lies directly in a folder. */
+function readDirectory(request: McpRequest): McpResult {
+  const uri = nameParam(request, 'uri')
+  const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
+  const { files, folders } = skillSet
+  const isAllowed = (path: string): boolean => {
+    const file = files.get(path)
+    if (file !== undefined) return hasScopes(principal, file.scopes)
+    const inside = folders.get(normalUri(uriOf(path)))
+    return inside?.size === 0 || [...inside ?? []].some(isAllowed)
+  }
+  const folder = folders.get(normalUri(uri))
+  const items = [...folder ?? []].filter(isAllowed).map((path): Item => {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    const shown = files.get(path) ?? { uri: uriOf(path), name, mimeType: FOLDER_TYPE }
+    return { name: shown.uri, shown: pick('resource', { ...shown }, revision) }
+  })
+  if (items.length > 0 || folder?.size === 0) return pageOf(request, 'resources', items)
+  throw new Fault('invalid', `${sentenceWithin(uri)} is no folder of a skill here`)
+}
+
+export const skillMethods: Readonly<Record<'getSkill' | 'readDirectory', McpMethod['run']>> = {
+  getSkill, readDirectory,
+}
