@@ -100,7 +100,10 @@ export interface KernelSettings<T extends readonly unknown[] = readonly unknown[
 export interface KernelOptions<T extends readonly unknown[] = readonly unknown[]> extends KernelSettings<T> {
   /** In the order in which they are opened, but for what they need, and in which paths are looked up. */
   readonly parts: readonly Part[]
-  /** What knows definitions and answers of other frameworks. Left out: nothing does. */
+  /**
+   * What knows definitions, answers and schemas of other frameworks. Left out: nothing does, and a Standard
+   * Schema has the JSON Schema that it writes itself.
+   */
   readonly adapters?: Adapters | undefined
   /** What takes a store that is shared: `shareStore`. */
   readonly share?: ShareStore | undefined
