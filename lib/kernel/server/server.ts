@@ -104,7 +104,7 @@ export function kernelServer<const T extends readonly unknown[]>(given: KernelOp
 export function kernelServer(): KernelServer {
   const options = requireKernelOptions(arguments)
   const made = createService(options)
-  const opened: OpenPart[] = []
+  const opened: Opened[] = []
   try {
     return assemble(options, made, opened)
   } catch (error) {
@@ -115,15 +115,13 @@ export function kernelServer(): KernelServer {
   }
 }
 
-interface OpenPart extends Opened { readonly part: Part }
-
 async function release(one: Opened): Promise<void> {
   await one.release?.()
 }
 
 /** `opened` gets the parts as they open. */
 function assemble(
-  options: KernelOptions, { service, seal, floors }: MadeService, opened: OpenPart[],
+  options: KernelOptions, { service, seal, floors }: MadeService, opened: Opened[],
 ): KernelServer {
   const { limits, log, name } = service
   const { apiKey, auth, parts } = options
@@ -147,10 +145,10 @@ function assemble(
     gauges,
     isDraining: () => state.isDraining,
   }
-  for (const part of parts) opened.push({ part, ...openedOf(part, kernel) })
+  for (const part of parts) opened.push(openedOf(part, kernel))
   const endpoints = opened.flatMap((one) => one.endpoints ?? [])
   for (const one of opened) one.ready?.(endpoints)
-  const served = opened.filter((one) => one.endpoints !== undefined).map(({ part }) => part)
+  const served = parts.filter((_, at) => opened[at]?.endpoints !== undefined)
   const protocols = [...new Set(served.flatMap(({ protocol }) => protocol ?? []))]
 
   const streams = new Streams(limits, log)

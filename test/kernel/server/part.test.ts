@@ -15,7 +15,7 @@ import { uiStream } from '../../../lib/parts/ui-stream/part.ts'
 import { eventually, jsonOf, request } from '../../fixtures/client.ts'
 import { onePost, probe } from '../../fixtures/probe.ts'
 import type { TestContext } from 'node:test'
-import type { Kernel, KernelOptions, KernelServer, Part } from '../../../lib/kernel.ts'
+import type { Kernel, KernelOptions, KernelServer, Opened, Part } from '../../../lib/kernel.ts'
 
 const inputSchema = {
   type: 'object', properties: { a: { type: 'number' } }, required: ['a'],
@@ -138,6 +138,21 @@ test('status and gauges of all parts stand beside those of the kernel', (t) => {
   assert.deepEqual(names.slice(0, 1), ['triport_calls_running'])
   assert.deepEqual(names.slice(-2), ['triport_one_sessions', 'triport_two_sessions'])
   assert.deepEqual(kernel!.endpoints().map(({ path }) => path), ['/one', '/one', '/two', '/two'])
+})
+
+test('what a part opens may be an object of a class', async () => {
+  const steps: string[] = []
+  class Counter implements Opened {
+    readonly #count = 3
+    status(): object { return { counter: this.#count } }
+    drain(): void { steps.push(`drained at ${this.#count}`) }
+  }
+  const server = createServer({
+    tools: [add], parts: [{ name: 'counter', open: () => new Counter() }], log: false,
+  })
+  assert.equal(Reflect.get(server.status(), 'counter'), 3)
+  await server.close()
+  assert.equal(steps[0], 'drained at 3')
 })
 
 test('what is around a call is in the order of the parts, and the options are innermost', async (t) => {
