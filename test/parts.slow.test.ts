@@ -12,7 +12,7 @@ const parts = readdirSync('lib/parts')
 const bound: ReadonlyMap<string, string> = new Map([
   ['acp', 'serveStdio runs it or MCP by one expression'],
   ['mcp', 'serveStdio runs it or ACP, and the command configures its hosts'],
-  ['skills', 'the kernel has the set of them, and A2A and plain HTTP show it'],
+  ['skills', 'the preset gives the set of them to A2A, MCP, plain HTTP and the pages about a server'],
 ])
 
 /** What the compiler says of a copy of lib/ without a part; '' where it compiles. */

@@ -20,6 +20,7 @@ import { defineSkills } from '../parts/skills/skill.ts'
 import { telemetry } from '../parts/telemetry/part.ts'
 import { uiStream } from '../parts/ui-stream/part.ts'
 import { absentPaths, checkOptions, protocolsOf, serverKnown, settingsOf } from './options.ts'
+import type { SkillSet } from '../floors/skills/skill-set.ts'
 import type { KernelOptions } from '../kernel/server/options.ts'
 import type { Part } from '../kernel/server/part.ts'
 import type { KernelServer, KernelStatus } from '../kernel/server/server.ts'
@@ -61,17 +62,21 @@ export function createServer(options: object): TriportServer {
 }
 
 /** What MCP has besides itself. */
-export function mcpExtensions(): readonly McpExtension[] {
+export function mcpExtensions(skillSet: SkillSet): readonly McpExtension[] {
   return [
     apps(),
     mcpTasks(),
-    skills(),
+    skills(skillSet),
   ]
 }
 
-/** The options of the kernel: with the parts that these name. Throws `TypeError` for a mistake in them. */
-export function kernelOptionsOf(options: ServerOptions): KernelOptions {
+/**
+ * The options of the kernel: with the parts that these name, and the files of skills as resources. Throws
+ * `TypeError` for a mistake in them.
+ */
+export function kernelOptionsOf(options: ServerOptions, given?: SkillSet): KernelOptions {
   checkOptions({ ...options })
+  const skillSet = given ?? defineSkills(options.skills)
   const { protocol, instructions, path, metrics: isMeasured } = options
   const hasOnlyTools = [options.agents, options.groups].every((list) => (list?.length ?? 0) === 0)
   const protocols = protocolsOf(protocol, hasOnlyTools)
@@ -79,21 +84,27 @@ export function kernelOptionsOf(options: ServerOptions): KernelOptions {
   const parts: readonly (Part | false)[] = [
     options.openTelemetry !== undefined && telemetry(options.openTelemetry, options.version ?? '1.0.0'),
     everyFloor,
-    docs(),
+    docs({}, skillSet),
     isMeasured === true && metrics(),
-    isHttp && http({ path }),
+    isHttp && http({ path }, skillSet),
     isHttp && openai(),
     isHttp && agui(),
     isHttp && uiStream(),
-    protocols.includes('mcp') && mcp({ instructions, ...options.mcp }, mcpExtensions()),
-    protocols.includes('a2a') && whereItCan(a2a(options.a2a), protocol === 'all'),
+    protocols.includes('mcp') && mcp({ instructions, ...options.mcp }, mcpExtensions(skillSet)),
+    protocols.includes('a2a') && whereItCan(a2a(options.a2a, skillSet), protocol === 'all'),
     oauth(),
   ]
   return {
     ...settingsOf(options), adapters: frameworks, share: shareStore, absent: absentPaths,
     parts: parts.filter((part) => part !== false),
-    skillSet: defineSkills(options.skills),
+    resources: withFiles(options.resources, skillSet),
   }
+}
+
+/** A list that is none stays as it is: it is refused later. */
+function withFiles(resources: ServerOptions['resources'], { files }: SkillSet): ServerOptions['resources'] {
+  if (files.size === 0) return resources
+  return Array.isArray(resources ?? []) ? [...resources ?? [], ...files.values()] : resources
 }
 
 /** What `status()` always tells of. */

@@ -3,6 +3,7 @@ import { frameworks } from '../adapters/frameworks.ts'
 import { show } from '../kernel/define/validate.ts'
 import { McpServer } from '../parts/mcp/methods/methods.ts'
 import { kernelOptionsOf, mcpExtensions } from './create-server.ts'
+import { defineSkills } from '../parts/skills/skill.ts'
 import { claimStdout } from '../floors/lines/claim-stdout.ts'
 import { endOnSignals } from './launch.ts'
 import { requireSecondOptions, serverOptions } from './options.ts'
@@ -66,17 +67,18 @@ export async function serveStdio(
   requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
   const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport', frameworks)
   const isAcp = protocol === 'acp'
+  const skillSet = defineSkills(rest.skills)
   const { service, seal, floors } = createService(kernelOptionsOf({
     ...isAcp && { conversationIdleMs: ACP_IDLE_MS }, ...rest, ...definitions,
-  }))
+  }, skillSet))
   const given: Readonly<Record<string, unknown>> = { ...options }
   const useless = [...ofSockets, ...isAcp ? ofMcp : []].filter((name) => given[name] !== undefined)
   if (useless.length > 0) {
     const names = useless.join(', ')
     service.log('warning', `One client on standard input and output needs no ${names}; leave that out`)
   }
-  const mcp = isAcp ? undefined
-    : new McpServer(service, { instructions: options.instructions, ...options.mcp }, seal, mcpExtensions())
+  const setup = { instructions: options.instructions, ...options.mcp }
+  const mcp = isAcp ? undefined : new McpServer(service, setup, seal, mcpExtensions(skillSet))
   // Claimed before anything is waited for: the author may write at once.
   const claimed = output === undefined || output === process.stdout ? claimStdout() : output
   // Nor may a client that leaves meanwhile end the process.

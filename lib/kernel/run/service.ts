@@ -10,7 +10,6 @@ import type { Adapters } from '../define/adapters.ts'
 import type { Around } from '../define/around.ts'
 import type { Trace } from '../define/call.ts'
 import type { Catalog } from '../define/catalog.ts'
-import type { SkillSet } from '../../parts/skills/skill.ts'
 import type { Limits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { Tool } from '../define/tool.ts'
@@ -36,7 +35,6 @@ export interface Service {
   readonly catalog: Catalog
   /** What knows answers of other frameworks. */
   readonly adapters: Adapters
-  readonly skillSet: SkillSet
   readonly limits: Limits
   readonly log: Log
   /** Shows the message of an unexpected error to callers. For development. */

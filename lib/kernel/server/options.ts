@@ -20,7 +20,6 @@ import type { RequestSummary } from '../http/server/observer.ts'
 import type { OnCall } from '../run/call-observer.ts'
 import type { ShareStore } from '../store/sharing.ts'
 import type { Store } from '../store/store.ts'
-import type { SkillSet } from '../../parts/skills/skill.ts'
 import type { Part } from './part.ts'
 
 /** What every server may be told, besides each limit of `Limits`. `T`: the types of the tools' schemas. */
@@ -107,7 +106,6 @@ export interface KernelOptions<T extends readonly unknown[] = readonly unknown[]
   readonly adapters?: Adapters | undefined
   /** What takes a store that is shared: `shareStore`. */
   readonly share?: ShareStore | undefined
-  readonly skillSet?: SkillSet | undefined
   /** Messages for the paths of protocols that are not served, by the path. It gets those that are. */
   readonly absent?: (protocols: readonly string[], mountPath: string) => ReadonlyMap<string, string>
 }

@@ -20,7 +20,7 @@ export const listenRemedies: ReadonlyMap<string, string> = new Map([
 ])
 
 const optionNames: readonly string[] = [
-  ...Object.keys(kernelChecks), ...Object.keys(defaults), 'parts', 'adapters', 'share', 'skillSet', 'absent',
+  ...Object.keys(kernelChecks), ...Object.keys(defaults), 'parts', 'adapters', 'share', 'absent',
 ]
 
 const EXAMPLE = '{ agents: [agent], parts: [part] }'

@@ -12,7 +12,6 @@ import { checkSettings } from './options.ts'
 import { memoryStore } from '../store/memory.ts'
 import { createSeal } from '../wire/seal.ts'
 import type { Around } from '../define/around.ts'
-import type { SkillSet } from '../../parts/skills/skill.ts'
 import type { OnCall } from '../run/call-observer.ts'
 import type { Service } from '../run/service.ts'
 import type { ShareStore } from '../store/sharing.ts'
@@ -31,9 +30,7 @@ export function createService(options: KernelOptions): MadeService {
   const catalog = new Catalog(name, adapters)
   const things = [...groups, ...agents, ...tools, ...resources, ...resourceTemplates, ...prompts]
   for (const thing of things) catalog.add(thing)
-  const { skillSet = noSkills } = options
-  for (const file of skillSet.files.values()) catalog.add(file)
-  if (things.length === 0 && skillSet.skills.length === 0) {
+  if (things.length === 0) {
     throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')
   }
   const usualLog = options.accessLog === true ? verboseStderrLog : stderrLog
@@ -61,7 +58,6 @@ export function createService(options: KernelOptions): MadeService {
     description: options.description ?? catalog.root?.description ?? '',
     catalog,
     adapters,
-    skillSet,
     limits,
     log,
     exposeErrors: options.exposeErrors ?? false,
@@ -76,8 +72,6 @@ export function createService(options: KernelOptions): MadeService {
   }
   return { service, seal, floors }
 }
-
-const noSkills: SkillSet = { skills: [], files: new Map(), folders: new Map() }
 
 /** Runs one within the other, the first outermost. */
 function aroundOf(all: readonly (Around | undefined)[]): Around | undefined {

@@ -1,15 +1,17 @@
 /** A2A: both bindings, all dialects, cards, webhooks. */
+import { noSkills } from '../../floors/skills/skill-set.ts'
 import { a2aOptionNames, checkA2aOptions, requireCallers, requireTenantPaths } from './model/options.ts'
 import { rootOf } from './model/tool-agent.ts'
 import { a2aRoutes } from './transport/routes.ts'
 import type { Opened, Part } from '../../kernel/server/part.ts'
+import type { SkillSet } from '../../floors/skills/skill-set.ts'
 import type { A2aServerOptions } from './model/options.ts'
 
 const NO_ANSWERER = `protocol 'a2a' needs an agent or a tool: A2A clients send messages; add agents: [agent] `
   + `or tools: [tool], or serve resources and prompts with protocol: 'mcp'`
 
 /** Throws `TypeError` for options that cannot be meant. */
-export function a2a(options: A2aServerOptions = {}): Part {
+export function a2a(options: A2aServerOptions = {}, { skills }: SkillSet = noSkills): Part {
   checkA2aOptions('', options, 'a2a')
   return {
     name: 'a2a',
@@ -19,7 +21,8 @@ export function a2a(options: A2aServerOptions = {}): Part {
       const { auth, isNeeded, takesKeys } = kernel.credentials
       requireCallers(options, isNeeded())
       if (rootOf(kernel) === undefined) return NO_ANSWERER
-      const { endpoints, push } = a2aRoutes(kernel, { ...options, auth, takesKeys }, kernel.seal)
+      const setup = { ...options, auth, takesKeys, served: skills }
+      const { endpoints, push } = a2aRoutes(kernel, setup, kernel.seal)
       return {
         endpoints,
         ready: (all) => requireTenantPaths(options.tenants ?? [], all.map(({ path }) => path)),

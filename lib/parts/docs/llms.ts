@@ -3,14 +3,15 @@
  * Spec: https://llmstxt.org
  */
 import { allowed } from '../../kernel/define/principal.ts'
+import type { SkillSet } from '../../floors/skills/skill-set.ts'
 import type { Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Kernel } from '../../kernel/server/part.ts'
 
 const description = { path: '/openapi.json', title: 'OpenAPI', text: 'every path with its schemas' }
 
 /** Answers with what the caller may use. */
-export function readLlms(kernel: Kernel, exchange: Exchange): Reply {
-  const { catalog, skillSet } = kernel
+export function readLlms(kernel: Kernel, skillSet: SkillSet, exchange: Exchange): Reply {
+  const { catalog } = kernel
   const { baseUrl, origin: { principal } } = exchange
   const offered = kernel.endpoints().flatMap(({ path, about, isOffered }) => (
     about === undefined || isOffered?.() === false ? [] : [{ path, ...about }]

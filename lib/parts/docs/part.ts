@@ -1,10 +1,12 @@
 /** What every server shows of itself: its health, its pages, its description. */
+import { noSkills } from '../../floors/skills/skill-set.ts'
 import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { serviceEndpoints } from './service-endpoints.ts'
+import type { SkillSet } from '../../floors/skills/skill-set.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
 /** It has no options. */
-export function docs(options: Readonly<Record<string, never>> = {}): Part {
+export function docs(options: Readonly<Record<string, never>> = {}, skillSet: SkillSet = noSkills): Part {
   rejectUnknown('docs', options, [])
-  return { name: 'docs', open: (kernel) => ({ endpoints: serviceEndpoints(kernel) }) }
+  return { name: 'docs', open: (kernel) => ({ endpoints: serviceEndpoints(kernel, skillSet) }) }
 }

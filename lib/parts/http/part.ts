@@ -1,14 +1,18 @@
 /** Plain HTTP: queries, tools, resources, prompts, skills and conversations by their paths. */
+import { noSkills } from '../../floors/skills/skill-set.ts'
 import { pathOf, rejectUnknown } from '../../kernel/define/validate.ts'
 import { catalogEndpoints } from './catalog.ts'
 import { conversationEndpoints, queryEndpoints } from './routes.ts'
 import { skillEndpoints } from './skills.ts'
+import type { SkillSet } from '../../floors/skills/skill-set.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
 const optionNames = ['path']
 
 /** `path` is a further one for queries. Throws `TypeError` for what can be none. */
-export function http(options: { readonly path?: string | undefined } = {}): Part {
+export function http(
+  options: { readonly path?: string | undefined } = {}, skillSet: SkillSet = noSkills,
+): Part {
   rejectUnknown('http', options, optionNames)
   const path = pathOf('path', options.path)
   return {
@@ -18,7 +22,7 @@ export function http(options: { readonly path?: string | undefined } = {}): Part
     open: (kernel) => ({
       endpoints: [
         ...queryEndpoints(kernel, path), ...catalogEndpoints(kernel),
-        ...skillEndpoints(kernel), ...conversationEndpoints(kernel, kernel.credentials.isNeeded),
+        ...skillEndpoints(kernel, skillSet), ...conversationEndpoints(kernel, kernel.credentials.isNeeded),
       ],
     }),
   }

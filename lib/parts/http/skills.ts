@@ -1,12 +1,12 @@
 /** Skills over plain HTTP: their list, one of them, and each of its files. They are read from memory. */
 import { Fault } from '../../kernel/define/fault.ts'
-import { skillEntry } from '../skills/skill.ts'
+import { skillEntry } from '../../floors/skills/skill-set.ts'
 import { allowed, requireScopes } from '../../kernel/define/principal.ts'
 import { sentenceWithin } from '../../kernel/wire/bounded.ts'
 import { describer } from '../../floors/openapi/describer.ts'
 import { boundedJson, endpoint, listHandler } from '../../floors/reply/reply.ts'
 import { readings } from './catalog.ts'
-import type { ServedSkill } from '../skills/skill.ts'
+import type { ServedSkill, SkillSet } from '../../floors/skills/skill-set.ts'
 import type { Endpoint, Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
@@ -14,8 +14,8 @@ import type { MaybePromise } from '../../kernel/util/thenable.ts'
 const describedBy = describer(async () => (await import('./openapi-operations.ts')).httpOperations)
 
 /** The paths of skills. */
-export function skillEndpoints(service: Service): readonly Endpoint[] {
-  const { skills } = service.skillSet
+export function skillEndpoints(service: Service, skillSet: SkillSet): readonly Endpoint[] {
+  const { skills } = skillSet
   const one = (
     path: string, name: 'describeSkills' | 'describeSkillFiles', about?: Endpoint['about'],
   ): Endpoint => endpoint(service, {
@@ -27,7 +27,7 @@ export function skillEndpoints(service: Service): readonly Endpoint[] {
       return operations[name](allowed(principal, skills))
     },
     load: readings.load,
-    work: (exchange) => answerSkill(service, exchange),
+    work: (exchange) => answerSkill(service, skillSet, exchange),
   })
   return [
     endpoint(service, {
@@ -46,9 +46,11 @@ function shown(skill: ServedSkill): object {
 }
 
 /** A skill may lie in folders, so a path of several parts may be a skill, or a file of one. */
-function answerSkill(service: Service, exchange: Exchange): MaybePromise<Reply> {
+function answerSkill(
+  service: Service, { skills, files }: SkillSet, exchange: Exchange,
+): MaybePromise<Reply> {
   const { params, origin } = exchange
-  const { skillSet: { skills, files }, limits } = service
+  const { limits } = service
   const rest = params.get('file')
   const path = `${params.get('skill')}${rest === undefined ? '' : `/${rest}`}`
   const skill = skills.find((one) => one.path === path)

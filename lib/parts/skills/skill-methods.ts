@@ -6,18 +6,19 @@ import { normalUri } from '../../kernel/wire/uri.ts'
 import { pick } from '../mcp/protocol/shape.ts'
 import { cacheHints, pageOf } from '../mcp/request/lists.ts'
 import { nameParam } from '../mcp/request/request.ts'
-import { skillEntry, uriOf } from './skill.ts'
-import type { McpMethod, McpResult } from '../mcp/methods/extension.ts'
+import { skillEntry, uriOf } from '../../floors/skills/skill-set.ts'
+import type { SkillSet } from '../../floors/skills/skill-set.ts'
+import type { McpResult } from '../mcp/methods/extension.ts'
 import type { Item } from '../mcp/request/lists.ts'
 import type { McpRequest } from '../mcp/request/request.ts'
 
 const FOLDER_TYPE = 'inode/directory'
 
 /** `skills/get`. */
-function getSkill(request: McpRequest): McpResult {
+function getSkill({ skills }: SkillSet, request: McpRequest): McpResult {
   const uri = nameParam(request, 'uri')
-  const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
-  const skill = allowed(principal, skillSet.skills).find((one) => normalUri(one.uri) === normalUri(uri))
+  const { origin: { principal }, peer: { revision } } = request
+  const skill = allowed(principal, skills).find((one) => normalUri(one.uri) === normalUri(uri))
   if (skill === undefined) {
     throw new Fault('invalid', `No skill is served at ${sentenceWithin(uri)}; skills/list has those that are`)
   }
@@ -25,10 +26,9 @@ function getSkill(request: McpRequest): McpResult {
 }
 
 /** `resources/directory/read`: what lies directly in a folder. */
-function readDirectory(request: McpRequest): McpResult {
+function readDirectory({ files, folders }: SkillSet, request: McpRequest): McpResult {
   const uri = nameParam(request, 'uri')
-  const { mcp: { service: { skillSet } }, origin: { principal }, peer: { revision } } = request
-  const { files, folders } = skillSet
+  const { origin: { principal }, peer: { revision } } = request
   const isAllowed = (path: string): boolean => {
     const file = files.get(path)
     if (file !== undefined) return hasScopes(principal, file.scopes)
@@ -45,6 +45,8 @@ function readDirectory(request: McpRequest): McpResult {
   throw new Fault('invalid', `${sentenceWithin(uri)} is no folder of a skill here`)
 }
 
-export const skillMethods: Readonly<Record<'getSkill' | 'readDirectory', McpMethod['run']>> = {
+type SkillMethod = (skillSet: SkillSet, request: McpRequest) => McpResult
+
+export const skillMethods: Readonly<Record<'getSkill' | 'readDirectory', SkillMethod>> = {
   getSkill, readDirectory,
 }

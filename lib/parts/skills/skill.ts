@@ -13,10 +13,12 @@ import { defineResource } from '../../kernel/define/resource.ts'
 import {
   checkMembers, must, mustBeText, rejectUnknown, requireDefinition, requireString, scopesOf, show,
 } from '../../kernel/define/validate.ts'
+import { uriOf } from '../../floors/skills/skill-set.ts'
 import { parseFrontmatter } from './frontmatter.ts'
 import { MANIFEST, readSkillFolder } from './skill-folder.ts'
 import type { Resource } from '../../kernel/define/resource.ts'
 import type { Checks } from '../../kernel/define/validate.ts'
+import type { ServedSkill, SkillFile, SkillSet } from '../../floors/skills/skill-set.ts'
 import type { SkillSource } from './skill-folder.ts'
 
 /** A skill that is written in the program: what its SKILL.md says, and the files beside it. */
@@ -42,31 +44,6 @@ export interface SkillDefinition {
 /** One folder of skills, or several, and definitions. A folder is a path, or a URL of `file:`. */
 export type SkillsInput = string | URL | readonly (string | URL | SkillDefinition)[]
 
-/** A file of a skill, with the SHA-256 and the length of its bytes. */
-interface SkillFile { readonly uri: string; readonly digest: string; readonly size: number }
-
-/** A skill, ready to be served. */
-export interface ServedSkill {
-  /** Its folder, as in `billing/refunds`: the last part is its name. */
-  readonly path: string
-  /** Of its SKILL.md. */
-  readonly uri: string
-  readonly name: string
-  readonly description: string
-  readonly frontmatter: Readonly<Record<string, unknown>>
-  /** All its files, SKILL.md first. */
-  readonly resources: readonly SkillFile[]
-  readonly scopes: readonly string[]
-}
-
-/** All skills of a server, and the resources that their files are, by their paths: `refunds/SKILL.md`. */
-export interface SkillSet {
-  readonly skills: readonly ServedSkill[]
-  readonly files: ReadonlyMap<string, Resource>
-  /** The paths that lie directly in a folder, by the normal form of its address. */
-  readonly folders: ReadonlyMap<string, ReadonlySet<string>>
-}
-
 /** What every host must take (SEP-2640, Limits). */
 const MAX_FILES = 512
 const MAX_BYTES = 16 * 1024 * 1024
@@ -85,11 +62,6 @@ const definitionChecks: Checks<SkillDefinition> = {
 }
 
 const EXAMPLE = `{ name: 'refunds', description: 'Refunds an order.', instructions: 'Find the order first.' }`
-
-/** What clients get of a skill. */
-export function skillEntry({ uri, frontmatter, resources }: ServedSkill): object {
-  return { uri, frontmatter, resources }
-}
 
 /** Makes what `skills` of a server names. Throws `TypeError` with a sentence for every mistake. */
 export function defineSkills(given: SkillsInput | undefined): SkillSet {
@@ -250,11 +222,6 @@ function frontmatterOf({ path, label, files }: SkillSource): Frontmatter {
     throw new TypeError(`${label} has a compatibility that is no text of at most 500 characters`)
   }
   return { ...frontmatter, name, description }
-}
-
-/** The address of a path below all skills. */
-export function uriOf(path: string): string {
-  return `skill://${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
 function fileResource(

@@ -6,7 +6,7 @@
 import { allowed, anonymous, hasScopes } from '../../../kernel/define/principal.ts'
 import { isToolAgent, rootOf } from '../model/tool-agent.ts'
 import type { Agent, Group, Skill } from '../../../kernel/define/agent.ts'
-import type { ServedSkill } from '../../skills/skill.ts'
+import type { ServedSkill } from '../../../floors/skills/skill-set.ts'
 import type { Principal } from '../../../kernel/define/principal.ts'
 import type { Tool } from '../../../kernel/define/tool.ts'
 import type { Service } from '../../../kernel/run/service.ts'
@@ -56,7 +56,7 @@ export function composeCard(
     skills: uniqueSkills([
       ...isToolAgent(service, agent) || !hasScopes(principal, agent.scopes) ? [] : skillsOf(agent, principal),
       ...isRoot ? allowed(principal, service.catalog.tools).map(skillOf) : [],
-      ...isRoot ? allowed(principal, service.skillSet.skills).map(instructionsOf) : [],
+      ...isRoot ? allowed(principal, options.served ?? []).map(instructionsOf) : [],
     ]),
     ...securityOf(options, agent.scopes),
   }
@@ -64,12 +64,12 @@ export function composeCard(
 
 /** Whether an agent has an extended card: its operator's, or skills that only some callers may use. */
 export function hasExtendedCard(
-  service: Service, { extendedCard, takesKeys, auth }: A2aOptions, agent: Agent | Group,
+  service: Service, { extendedCard, takesKeys, auth, served = [] }: A2aOptions, agent: Agent | Group,
 ): boolean {
   const isRoot = agent === rootOf(service)
   if (typeof extendedCard === 'function' || (extendedCard !== undefined && isRoot)) return true
   if (!takesKeys() && auth === undefined) return false
-  const atRoot = [...service.catalog.tools, ...service.skillSet.skills]
+  const atRoot = [...service.catalog.tools, ...served]
   return needsScopes(agent) || (isRoot && atRoot.some(needsScopes))
     || (agent.kind === 'group' && agent.agents.some(needsScopes))
 }

@@ -7,6 +7,7 @@ import {
 import { formatCanonicalJson } from '../../../kernel/wire/json.ts'
 import { pushSettingsOf } from './push-settings.ts'
 import { signerOf } from './signature.ts'
+import type { ServedSkill } from '../../../floors/skills/skill-set.ts'
 import type { Agent, Group, Skill } from '../../../kernel/define/agent.ts'
 import type { Principal } from '../../../kernel/define/principal.ts'
 import type { Checks, MemberCheck } from '../../../kernel/define/validate.ts'
@@ -70,6 +71,8 @@ export interface A2aOptions extends A2aServerOptions {
   readonly auth?: Authorization | undefined
   /** Whether callers may use a key; one may be made when the server listens. */
   readonly takesKeys: () => boolean
+  /** Skills of the server, besides those of its agents. Left out: none. */
+  readonly served?: readonly ServedSkill[] | undefined
 }
 
 const TEXT = 'write a string that is not empty'
