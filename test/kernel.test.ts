@@ -17,10 +17,8 @@ const WORDS = new RegExp([
 const spoken: ReadonlyMap<string, string> = new Map([
   ['lib/kernel/define/call.ts', 'the type of call.protocol names what the preset serves'],
   ['lib/kernel/http/access/auth.ts', 'an example of an address'],
-  ['lib/kernel/http/access/guard.ts', 'headers that pages may read'],
   ['lib/kernel/http/message/exchange.ts', 'the one scan of headers has a fixed shape'],
   ['lib/kernel/http/message/headers.ts', 'the one scan of headers has a fixed shape'],
-  ['lib/kernel/wire/media.ts', 'a media type'],
 ])
 
 /** What a module may change while it runs, and why it is no member of a server. */

@@ -30,6 +30,9 @@ export interface Repeatable {
 
 const REPLAYED: readonly string[] = Object.freeze(['Idempotent-Replayed', 'true'])
 
+/** What pages may read of a reply that comes again. */
+export const replayHeaders: readonly string[] = Object.freeze(['idempotent-replayed'])
+
 /** The refusal of a key in each state in which it neither runs nor replays. */
 const refusals: Readonly<Record<
   Exclude<KeyClaim['state'], 'held' | 'done'>, readonly [status: number, detail: string]

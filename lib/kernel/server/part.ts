@@ -39,6 +39,8 @@ export interface Part {
 /** What an open part serves, and how it ends. */
 export interface Opened extends Floor {
   readonly endpoints?: readonly Endpoint[]
+  /** Headers of its replies that pages of other origins may read (CORS), in lower case. */
+  readonly exposes?: readonly string[]
   /** All parts are open, and serve these. Throws `TypeError` where one of them cannot be. */
   ready?(all: readonly Endpoint[]): void
 }

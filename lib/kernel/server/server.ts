@@ -159,7 +159,9 @@ function assemble(
     tokensOnly: auth !== undefined && apiKey === undefined,
     absent: options.absent?.(protocols, mountPath) ?? new Map(),
     router: createRouteTable(endpoints, mountPath),
-    guard: createGuard({ allowedHosts, allowedOrigins, cors, publicUrl }),
+    guard: createGuard({
+      allowedHosts, allowedOrigins, cors, publicUrl, exposes: opened.flatMap(({ exposes }) => exposes ?? []),
+    }),
     proxies: proxiesOf(options.trustProxy),
     rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit, service.sharing?.store),
   })

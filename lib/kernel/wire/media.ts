@@ -3,9 +3,6 @@ import { BoundedMap } from '../util/bounded-map.ts'
 
 export const JSON_TYPE = 'application/json'
 
-/** The media type of A2A's JSON where no JSON-RPC is around it. */
-export const A2A_JSON_TYPE = 'application/a2a+json'
-
 /** A media type with the one parameter that matters here. */
 export interface MediaType {
   /** `type/subtype`, lower case. */

@@ -25,6 +25,7 @@ export function a2a(options: A2aServerOptions = {}, { skills }: SkillSet = noSki
       const { endpoints, push } = a2aRoutes(kernel, setup, kernel.seal)
       return {
         endpoints,
+        exposes: ['a2a-extensions', 'x-a2a-extensions'],
         ready: (all) => requireTenantPaths(options.tenants ?? [], all.map(({ path }) => path)),
         ...push !== undefined && webhooks(push),
       }

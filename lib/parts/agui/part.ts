@@ -1,4 +1,5 @@
 /** AG-UI: agents for user interfaces. */
+import { replayHeaders } from '../../floors/reply/idempotent-reply.ts'
 import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { aguiEndpoints } from './routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
@@ -8,6 +9,6 @@ export function agui(options: Readonly<Record<string, never>> = {}): Part {
   rejectUnknown('agui', options, [])
   return {
     name: 'agui', protocol: 'http',
-    open: (kernel) => ({ endpoints: aguiEndpoints(kernel, kernel.seal) }),
+    open: (kernel) => ({ endpoints: aguiEndpoints(kernel, kernel.seal), exposes: replayHeaders }),
   }
 }

@@ -1,4 +1,5 @@
 /** Plain HTTP: queries, tools, resources, prompts, skills and conversations by their paths. */
+import { replayHeaders } from '../../floors/reply/idempotent-reply.ts'
 import { noSkills } from '../../floors/skills/skill-set.ts'
 import { pathOf, rejectUnknown } from '../../kernel/define/validate.ts'
 import { catalogEndpoints } from './catalog.ts'
@@ -20,6 +21,7 @@ export function http(
     optionNames,
     protocol: 'http',
     open: (kernel) => ({
+      exposes: replayHeaders,
       endpoints: [
         ...queryEndpoints(kernel, path), ...catalogEndpoints(kernel),
         ...skillEndpoints(kernel, skillSet), ...conversationEndpoints(kernel, kernel.credentials.isNeeded),

@@ -19,6 +19,7 @@ export function mcp(options: McpOptions = {}, extensions: readonly McpExtension[
       const { endpoints, status, closeIdle, close } = mcpRoutes(kernel, setup, kernel.seal, extensions)
       return {
         endpoints,
+        exposes: ['mcp-session-id'],
         status: () => ({ mcp: status() }),
         gauges() {
           const { sessions, subscribers, replayBytes } = status()

@@ -1,4 +1,5 @@
 /** OpenAI's API: chat completions and Responses. */
+import { replayHeaders } from '../../floors/reply/idempotent-reply.ts'
 import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { chatEndpoints } from './chat-completions.ts'
 import { responseEndpoints } from './responses/routes.ts'
@@ -10,6 +11,9 @@ export function openai(options: Readonly<Record<string, never>> = {}): Part {
   return {
     name: 'openai',
     protocol: 'http',
-    open: (kernel) => ({ endpoints: [...chatEndpoints(kernel), ...responseEndpoints(kernel, kernel.seal)] }),
+    open: (kernel) => ({
+      endpoints: [...chatEndpoints(kernel), ...responseEndpoints(kernel, kernel.seal)],
+      exposes: [...replayHeaders, 'x-should-retry'],
+    }),
   }
 }

@@ -1,4 +1,5 @@
 /** The UI message stream of the AI SDK. */
+import { replayHeaders } from '../../floors/reply/idempotent-reply.ts'
 import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { uiRoutes } from './routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
@@ -13,6 +14,7 @@ export function uiStream(options: Readonly<Record<string, never>> = {}): Part {
       const { endpoints, status, close } = uiRoutes(kernel)
       return {
         endpoints,
+        exposes: replayHeaders,
         status: () => ({ chats: status() }),
         gauges() {
           const { count, bytes } = status()

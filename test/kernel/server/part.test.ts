@@ -155,6 +155,16 @@ test('what a part opens may be an object of a class', async () => {
   assert.equal(steps[0], 'drained at 3')
 })
 
+test('pages may read the headers that the open parts name, each once', async (t) => {
+  const server = serve(t, { cors: '*', parts: [mcp(), http(), openai()] })
+  const { headers } = await server.fetch(request('/health', { headers: { Origin: 'https://a.example' } }))
+  const exposed = String(headers.get('access-control-expose-headers')).split(', ')
+  for (const name of ['etag', 'mcp-session-id', 'idempotent-replayed', 'x-should-retry']) {
+    assert.equal(exposed.filter((one) => one === name).length, 1, name)
+  }
+  assert.equal(exposed.includes('a2a-extensions'), false)
+})
+
 test('what is around a call is in the order of the parts, and the options are innermost', async (t) => {
   const seen: string[] = []
   const wrapped = (name: string): Part => ({

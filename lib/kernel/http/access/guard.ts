@@ -18,6 +18,8 @@ export interface GuardOptions {
   /** Origins of pages that may also read the answers, or `*`. Left out: loopback's own, on loopback. */
   readonly cors?: string | readonly string[] | undefined
   readonly publicUrl?: URL | undefined
+  /** Further headers of replies that these pages may read, in lower case. */
+  readonly exposes?: readonly string[] | undefined
 }
 
 export interface Verdict {
@@ -44,8 +46,8 @@ export interface Guard {
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
-const EXPOSED = 'mcp-session-id, www-authenticate, retry-after, x-request-id, a2a-extensions, '
-  + 'x-a2a-extensions, etag, idempotent-replayed, x-should-retry'
+/** Headers of the kernel's that pages may read. */
+const EXPOSED = ['www-authenticate', 'retry-after', 'x-request-id', 'etag']
 const MAX_REMEMBERED = 256
 const MAX_KEY_CHARS = 512
 /** Stands for a missing header; no header can have this value. */
@@ -65,6 +67,7 @@ type Asked = readonly [
 
 /** Makes the guard. Throws `TypeError` for a bad host or origin. */
 export function createGuard(options: GuardOptions): Guard {
+  const exposed = [...new Set([...EXPOSED, ...options.exposes ?? []])].join(', ')
   const anyHost = options.allowedHosts?.includes('*') === true
   const hosts = new Set((options.allowedHosts ?? []).filter((host) => host !== '*').flatMap(hostEntries))
   if (options.publicUrl !== undefined) hosts.add(nameOf(options.publicUrl.hostname))
@@ -118,14 +121,14 @@ export function createGuard(options: GuardOptions): Guard {
   }
 
   function readHeaders(bind: Bind, host: string, origin: string): readonly string[] {
-    if (anyReader) return [...everybody, 'Access-Control-Expose-Headers', EXPOSED]
+    if (anyReader) return [...everybody, 'Access-Control-Expose-Headers', exposed]
     // Without a list only loopback pages depend on their Origin.
     if (readers.size === 0 && (bind !== 'loopback' || origin === ABSENT)) return none
     const named = parseOrigin(origin)
     if (named === undefined || !mayRead(named, host, bind)) return ['Vary', 'Origin']
     // Browsers compare it with their own spelling, in which a host of another scheme has its case.
     const reader = named.isWeb ? named.origin : origin
-    const allowed = ['Access-Control-Allow-Origin', reader, 'Access-Control-Expose-Headers', EXPOSED]
+    const allowed = ['Access-Control-Allow-Origin', reader, 'Access-Control-Expose-Headers', exposed]
     return [...allowed, 'Vary', 'Origin']
   }
 

@@ -5,9 +5,9 @@
  * definition's JSON.
  * Spec: A2A 1.0 §3.1, §3.2, §4.1 to §4.3, §5.3, §5.5, §9.4.
  */
+import { A2A_JSON_TYPE } from '../model/dialect.ts'
 import { unseen } from '../../../kernel/define/validate.ts'
 import { MAX_NAME_BYTES } from '../../../kernel/wire/bounded.ts'
-import { A2A_JSON_TYPE } from '../../../kernel/wire/media.ts'
 import {
   FieldFault, isUnset, needList, needName, needObject, needText, readBoolean, readChoice, readInteger,
   readMembers, readName, readNames, wrongField,

@@ -9,6 +9,9 @@ import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { A2aReason } from './faults.ts'
 import type { Card, JsonMembers, OperationName, Requests, Results, StreamEvent, TaskView } from './model.ts'
 
+/** The media type of A2A's JSON where no JSON-RPC is around it. */
+export const A2A_JSON_TYPE = 'application/a2a+json'
+
 /** Kept with a task whose events are posted, too. */
 export type DialectName = 'plain' | '0.3' | '1.0'
 

@@ -1,7 +1,8 @@
 /**
  * What the OpenAPI description lists of A2A.
  */
-import { A2A_JSON_TYPE, JSON_TYPE } from '../../../kernel/wire/media.ts'
+import { A2A_JSON_TYPE } from '../model/dialect.ts'
+import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import {
   body, described, failures, jsonOrEvents, listOf, objectOf, operation, optionsOf, requestBody,
   schemaReference, TEXT,
