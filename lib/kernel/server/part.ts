@@ -12,10 +12,15 @@ import type { Gauge } from '../util/gauge.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { Floor } from './floors.ts'
 
+/** The copy of the kernel that a part was made with: classes and keys of two copies are not the same. */
+export const kernelCopy: symbol = Symbol('triport')
+
 /** A part as it is chosen: what makes it has checked its options. */
 export interface Part {
   /** In sentences, and in `needs`: a server has one part of a name. */
   readonly name: string
+  /** `kernelCopy`, of parts that import the kernel; left out where a part uses what it is given alone. */
+  readonly copy?: symbol
   /** What clients know it by, and `server.protocols` lists; several parts may serve one. Left out: none. */
   readonly protocol?: string
   /** The names of the parts that have to be there too, and are opened before it. */

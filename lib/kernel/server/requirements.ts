@@ -4,6 +4,7 @@ import { defaults } from '../define/limits.ts'
 import { offered } from '../define/normalize-definitions.ts'
 import { rejectMore, rejectUnknown, requireDefinition, show } from '../define/validate.ts'
 import { kernelChecks } from './options.ts'
+import { kernelCopy } from './part.ts'
 import type { KernelOptions } from './options.ts'
 import type { Part } from './part.ts'
 
@@ -84,7 +85,11 @@ function orderedParts(parts: unknown): readonly Part[] {
       throw new TypeError(`parts has the function ${part.name}; write what it returns, ${part.name}()`)
     }
     if (!isPart(part)) throw new TypeError(`parts has ${show(part)}, which is no part; write { name, open }`)
-    const { name } = part
+    const { name, copy } = part
+    if (copy !== undefined && copy !== kernelCopy) {
+      throw new TypeError(`The part '${name}' is of another copy of triport than this server; import both `
+        + 'from one package or one folder')
+    }
     if (byName.has(name)) throw new TypeError(`parts has '${name}' twice; leave one of them out`)
     byName.set(name, part)
   }

@@ -1,4 +1,5 @@
 /** A2A: both bindings, all dialects, cards, webhooks. */
+import { kernelCopy } from '../../kernel/server/part.ts'
 import { noSkills } from '../../floors/skills/skill-set.ts'
 import { a2aOptionNames, checkA2aOptions, requireCallers, requireTenantPaths } from './model/options.ts'
 import { rootOf } from './model/tool-agent.ts'
@@ -15,6 +16,7 @@ export function a2a(options: A2aServerOptions = {}, { skills }: SkillSet = noSki
   checkA2aOptions('', options, 'a2a')
   return {
     name: 'a2a',
+    copy: kernelCopy,
     optionNames: a2aOptionNames,
     protocol: 'a2a',
     open(kernel) {

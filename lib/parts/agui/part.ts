@@ -1,4 +1,5 @@
 /** AG-UI: agents for user interfaces. */
+import { kernelCopy } from '../../kernel/server/part.ts'
 import { replayHeaders } from '../../floors/reply/idempotent-reply.ts'
 import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { aguiEndpoints } from './routes.ts'
@@ -8,7 +9,9 @@ import type { Part } from '../../kernel/server/part.ts'
 export function agui(options: Readonly<Record<string, never>> = {}): Part {
   rejectUnknown('agui', options, [])
   return {
-    name: 'agui', protocol: 'http',
+    name: 'agui',
+    copy: kernelCopy,
+    protocol: 'http',
     open: (kernel) => ({ endpoints: aguiEndpoints(kernel, kernel.seal), exposes: replayHeaders }),
   }
 }

@@ -1,4 +1,5 @@
 /** What every server shows of itself: its health, its pages, its description. */
+import { kernelCopy } from '../../kernel/server/part.ts'
 import { noSkills } from '../../floors/skills/skill-set.ts'
 import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { serviceEndpoints } from './service-endpoints.ts'
@@ -8,5 +9,9 @@ import type { Part } from '../../kernel/server/part.ts'
 /** It has no options. */
 export function docs(options: Readonly<Record<string, never>> = {}, skillSet: SkillSet = noSkills): Part {
   rejectUnknown('docs', options, [])
-  return { name: 'docs', open: (kernel) => ({ endpoints: serviceEndpoints(kernel, skillSet) }) }
+  return {
+    name: 'docs',
+    copy: kernelCopy,
+    open: (kernel) => ({ endpoints: serviceEndpoints(kernel, skillSet) }),
+  }
 }

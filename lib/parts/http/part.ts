@@ -1,4 +1,5 @@
 /** Plain HTTP: queries, tools, resources, prompts, skills and conversations by their paths. */
+import { kernelCopy } from '../../kernel/server/part.ts'
 import { replayHeaders } from '../../floors/reply/idempotent-reply.ts'
 import { noSkills } from '../../floors/skills/skill-set.ts'
 import { pathOf, rejectUnknown } from '../../kernel/define/validate.ts'
@@ -18,6 +19,7 @@ export function http(
   const path = pathOf('path', options.path)
   return {
     name: 'http',
+    copy: kernelCopy,
     optionNames,
     protocol: 'http',
     open: (kernel) => ({

@@ -1,4 +1,5 @@
 /** MCP over HTTP: all revisions, and the older transport with two paths. */
+import { kernelCopy } from '../../kernel/server/part.ts'
 import { checkMcpOptions, mcpOptionNames } from './request/options.ts'
 import { mcpRoutes } from './transport/routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
@@ -10,6 +11,7 @@ export function mcp(options: McpOptions = {}, extensions: readonly McpExtension[
   checkMcpOptions('', options, 'mcp')
   return {
     name: 'mcp',
+    copy: kernelCopy,
     optionNames: mcpOptionNames,
     protocol: 'mcp',
     port: 8080,

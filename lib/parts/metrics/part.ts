@@ -1,4 +1,5 @@
 /** `GET /metrics` for Prometheus: a part that counts calls and requests. */
+import { kernelCopy } from '../../kernel/server/part.ts'
 import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { Metrics } from './metrics.ts'
 import type { Part } from '../../kernel/server/part.ts'
@@ -9,6 +10,7 @@ export function metrics(options: Readonly<Record<string, never>> = {}): Part {
   const made = new Metrics()
   return {
     name: 'metrics',
+    copy: kernelCopy,
     onCall: (info) => made.countCall(info),
     observe: (next) => made.countRequests(next),
     open: (kernel) => ({ endpoints: [made.endpoint(kernel)], release: () => made.close() }),

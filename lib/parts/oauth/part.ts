@@ -1,4 +1,5 @@
 /** The authorization server of an `auth` that `oauthProxy` has made. */
+import { kernelCopy } from '../../kernel/server/part.ts'
 import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { oauthEndpoints } from './oauth-proxy.ts'
 import type { Part } from '../../kernel/server/part.ts'
@@ -8,6 +9,7 @@ export function oauth(options: Readonly<Record<string, never>> = {}): Part {
   rejectUnknown('oauth', options, [])
   return {
     name: 'oauth',
+    copy: kernelCopy,
     open: (kernel) => ({ endpoints: oauthEndpoints(kernel.credentials.auth, kernel, kernel.seal) }),
   }
 }

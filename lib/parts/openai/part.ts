@@ -1,4 +1,5 @@
 /** OpenAI's API: chat completions and Responses. */
+import { kernelCopy } from '../../kernel/server/part.ts'
 import { replayHeaders } from '../../floors/reply/idempotent-reply.ts'
 import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { chatEndpoints } from './chat-completions.ts'
@@ -10,6 +11,7 @@ export function openai(options: Readonly<Record<string, never>> = {}): Part {
   rejectUnknown('openai', options, [])
   return {
     name: 'openai',
+    copy: kernelCopy,
     protocol: 'http',
     open: (kernel) => ({
       endpoints: [...chatEndpoints(kernel), ...responseEndpoints(kernel, kernel.seal)],

@@ -1,4 +1,5 @@
 /** Spans and measures of calls: a part around the author's code. */
+import { kernelCopy } from '../../kernel/server/part.ts'
 import { mustBe } from '../../kernel/define/validate.ts'
 import { Later } from '../../kernel/util/later.ts'
 import type { Around } from '../../kernel/define/around.ts'
@@ -20,6 +21,7 @@ export function telemetry(api: OpenTelemetry, version: string): Part {
   let measure: Around | undefined
   return {
     name: 'telemetry',
+    copy: kernelCopy,
     around: async (called, next) => module.use(({ telemetryOf }) => {
       measure ??= telemetryOf(api, version)
       return measure(called, next)

@@ -1,4 +1,5 @@
 /** The UI message stream of the AI SDK. */
+import { kernelCopy } from '../../kernel/server/part.ts'
 import { replayHeaders } from '../../floors/reply/idempotent-reply.ts'
 import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { uiRoutes } from './routes.ts'
@@ -9,6 +10,7 @@ export function uiStream(options: Readonly<Record<string, never>> = {}): Part {
   rejectUnknown('uiStream', options, [])
   return {
     name: 'ui-stream',
+    copy: kernelCopy,
     protocol: 'http',
     open(kernel) {
       const { endpoints, status, close } = uiRoutes(kernel)
