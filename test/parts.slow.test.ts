@@ -10,8 +10,7 @@ const parts = readdirSync('lib/parts')
 
 /** Parts that cannot be taken away so, and why. A step takes one off; none is added. */
 const bound: ReadonlyMap<string, string> = new Map([
-  ['acp', 'serveStdio runs it or MCP by one expression'],
-  ['mcp', 'serveStdio runs it or ACP, and the command configures its hosts'],
+  ['mcp', 'serveStdio serves it where no other is named, and the command configures its hosts'],
   ['skills', 'the preset gives the set of them to A2A, MCP, plain HTTP and the pages about a server'],
 ])
 

@@ -12,6 +12,10 @@ import { createService } from '../kernel/server/service.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { LoneTool, Offer } from '../kernel/define/normalize-definitions.ts'
 import type { Members } from '../kernel/define/validate.ts'
+import type { SkillSet } from '../floors/skills/skill-set.ts'
+import type { Service } from '../kernel/run/service.ts'
+import type { Seal } from '../kernel/wire/seal.ts'
+import type { LineServer } from '../floors/lines/line-server.ts'
 import type { ServerOptions } from './options.ts'
 import type { ForeignSubject, Subject, Things } from './subject.ts'
 
@@ -35,6 +39,14 @@ export const ofSockets: readonly string[] = [
 
 /** Options of MCP alone. */
 const ofMcp: readonly string[] = ['instructions', 'mcp']
+
+/** Serves one client over lines. */
+type ServeLines = (service: Service, input: Readable, output: Writable) => Promise<LineServer>
+
+/** Protocols besides MCP. */
+const others: ReadonlyMap<string, ServeLines> = new Map<string, ServeLines>([
+  ['acp', async (...given) => (await import('../parts/acp/acp-lines.ts')).serveAcp(...given)],
+])
 
 /** An editor stays open for days: its threads are not forgotten meanwhile. */
 const ACP_IDLE_MS = 30 * 86_400_000
@@ -60,7 +72,7 @@ export async function serveStdio(
   const {
     protocol = 'mcp', input = process.stdin, output, signals = input === process.stdin, ...rest
   } = options
-  if (protocol !== 'mcp' && protocol !== 'acp') {
+  if (protocol !== 'mcp' && !others.has(protocol)) {
     throw new TypeError(`protocol is ${show(protocol)}; over stdio write 'mcp' or 'acp'`)
   }
   requireStream('input', input, 'on', 'a readable stream, as process.stdin is')
@@ -77,15 +89,12 @@ export async function serveStdio(
     const names = useless.join(', ')
     service.log('warning', `One client on standard input and output needs no ${names}; leave that out`)
   }
-  const setup = { instructions: options.instructions, ...options.mcp }
-  const mcp = isAcp ? undefined : new McpServer(service, setup, seal, mcpExtensions(skillSet))
+  const serve = others.get(protocol) ?? mcpLines(service, seal, options, skillSet)
   // Claimed before anything is waited for: the author may write at once.
   const claimed = output === undefined || output === process.stdout ? claimStdout() : output
   // Nor may a client that leaves meanwhile end the process.
   for (const stream of [input, claimed]) stream.on('error', () => {})
-  const lines = mcp === undefined
-    ? (await import('../parts/acp/acp-lines.ts')).serveAcp(service, input, claimed)
-    : (await import('../parts/mcp/transport/stdio.ts')).serveMcp(mcp, input, claimed)
+  const lines = await serve(service, input, claimed)
   const closed = lines.over.then(async () => {
     await floors.release()
     await service.sharing?.release?.()
@@ -99,6 +108,15 @@ export async function serveStdio(
     },
   }) : () => {}
   await closed.finally(forget)
+}
+
+function mcpLines(
+  service: Service, seal: Seal, { instructions, mcp }: StdioOptions, skillSet: SkillSet,
+): ServeLines {
+  const server = new McpServer(service, { instructions, ...mcp }, seal, mcpExtensions(skillSet))
+  return async (_service, input, output) => (
+    (await import('../parts/mcp/transport/stdio.ts')).serveMcp(server, input, output)
+  )
 }
 
 function requireStream(name: string, stream: unknown, method: string, what: string): void {
