@@ -16,8 +16,8 @@ const levels = [
 
 /** What each floor may stand on is before it. */
 const floorOrder = [
-  'bounds', 'jsonrpc', 'files', 'skills', 'openapi', 'outbound', 'kept-streams', 'questions', 'shared',
-  'groups', 'conversations', 'idempotency', 'tasks', 'lines', 'chat', 'reply',
+  'bounds', 'jsonrpc', 'hosts', 'files', 'skills', 'openapi', 'outbound', 'kept-streams', 'questions',
+  'shared', 'groups', 'conversations', 'idempotency', 'tasks', 'lines', 'chat', 'reply',
 ]
 
 /** The parts that a part needs: it takes from no others. */

@@ -1,5 +1,5 @@
 /** Changes one table of a TOML file: a text in, the text with the table out. */
-import { tomlTable } from '../parts/docs/mcp-hosts.ts'
+import { tomlTable } from '../floors/hosts/mcp-hosts.ts'
 
 /**
  * The text with the table `outer.name`; the same text where it is there already. `name` is a bare key. Throws

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { dirname, join, normalize } from 'node:path'
 import test from 'node:test'
 import { userFile } from '../../lib/cli/install.ts'
-import { mcpHosts } from '../../lib/parts/docs/mcp-hosts.ts'
+import { mcpHosts } from '../../lib/floors/hosts/mcp-hosts.ts'
 import { answersIn, linesFor, opening } from '../fixtures/command-lines.ts'
 import { environment, program, runInThread, runWhole } from '../fixtures/command.ts'
 import { modules } from '../fixtures/modules.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { hostEntry, mcpHosts, tomlTable } from '../../../lib/parts/docs/mcp-hosts.ts'
+import { hostEntry, mcpHosts, tomlTable } from '../../../lib/floors/hosts/mcp-hosts.ts'
 
 const process = { command: 'node', args: ['cli.js', 'serve', 'a.js', '--stdio'] }
 const address = { url: 'https://a.example/mcp', keyVariable: 'SHOP_KEY' }
