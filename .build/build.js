@@ -21,8 +21,13 @@ rmSync(folder, { recursive: true, force: true })
 writePacked()
 writePacked(await running(folder))
 cpSync('lib/guide', join(folder, 'guide'), { recursive: true })
-if (isForTests) cpSync('.test/test', '.test/packed/test', { recursive: true })
-else write('index.d.ts', prune(read, 'index.d.ts'))
+if (isForTests) {
+  cpSync('.test/test', '.test/packed/test', { recursive: true })
+  // An entry that is not packed: what it passes on is.
+  write('kernel.js', read('kernel.js'))
+} else {
+  write('index.d.ts', prune(read, 'index.d.ts'))
+}
 
 function writePacked(running) {
   const files = pack(read, ['index.js', 'cli.js'], { isOpen: isForTests, running })

@@ -13,6 +13,7 @@ if (skip) console.log(`a2a-card: skipped: ${skip}`)
 const load = (path) => (skip ? {} : import(path))
 const sdk = await load('@a2a-js/sdk')
 const { createService } = await load('../../.test/lib/kernel/server/service.js')
+const { kernelOptionsOf } = await load('../../.test/lib/preset/create-server.js')
 const { composeCard } = await load('../../.test/lib/parts/a2a/card/card.js')
 const { documentOf } = await load('../../.test/lib/parts/a2a/card/card-replies.js')
 const { formatSigned, signerOf } = await load('../../.test/lib/parts/a2a/model/signature.js')
@@ -23,7 +24,8 @@ const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256
 /** The members of a signed card, as they arrive. */
 function signed(takesKeys) {
   const agents = [{ name: 'Bot', description: 'Helps “you”.', run: () => 'ok' }]
-  const { service } = createService({ agents, tools: [{ name: 'add', run: () => 1 }], log: false })
+  const tools = [{ name: 'add', run: () => 1 }]
+  const { service } = createService(kernelOptionsOf({ agents, tools, log: false }))
   const options = {
     takesKeys: () => takesKeys, tenants: ['acme'],
     provider: { organization: 'Example', url: 'https://example.com' },
