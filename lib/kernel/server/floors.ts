@@ -32,11 +32,16 @@ export class Floors {
       throw new TypeError(`The floors ${open.join(', ')} need each other; one of them has to be made first`)
     }
     this.#made.set(make, undefined)
-    const floor = make(service)
-    // Behind those that it has asked for itself.
-    this.#made.delete(make)
-    this.#made.set(make, floor)
-    return floor
+    try {
+      const floor = make(service)
+      // Behind those that it has asked for itself.
+      this.#made.delete(make)
+      this.#made.set(make, floor)
+      return floor
+    } catch (error) {
+      this.#made.delete(make)
+      throw error
+    }
   }
 
   handOver(): void {
