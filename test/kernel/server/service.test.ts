@@ -45,7 +45,7 @@ test('what a store has forgotten of its deployment is written again, whichever s
   const shared = sharedMemory()
   const { memory } = shared
   const { servers: [first] } = await fleetOf(t, 1, { agents: [echo], secret: OLD }, shared)
-  const both = { agents: [echo], secret: [NEW, OLD], leaseMs: 60 }
+  const both = { agents: [echo], secret: [NEW, OLD], leaseMs: 600 }
   const { servers: [second] } = await fleetOf(t, 1, both, shared)
   await first!.close()
   const [space] = spacesIn(memory.read(deployments))
