@@ -9,6 +9,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { prune } from './declarations.js'
+import { copyGuide } from './guide.js'
 import { pack } from './pack.js'
 import { running } from './running.js'
 
@@ -20,7 +21,7 @@ const folder = isForTests ? '.test/packed/lib' : 'dist'
 rmSync(folder, { recursive: true, force: true })
 writePacked()
 writePacked(await running(folder))
-cpSync('lib/guide', join(folder, 'guide'), { recursive: true })
+copyGuide(join(folder, 'guide'))
 if (isForTests) {
   cpSync('.test/test', '.test/packed/test', { recursive: true })
   // An entry that is not packed: what it passes on is.

@@ -81,9 +81,10 @@ function compile() {
   })
   if (status !== 0) process.exit(status ?? 1)
   cpSync('LICENSE', '.test/LICENSE')
-  for (const path of ['parts/docs/docs.html', 'guide', 'cli/templates']) {
+  for (const path of ['parts/docs/docs.html', 'cli/templates']) {
     if (existsSync(`lib/${path}`)) cpSync(`lib/${path}`, `.test/lib/${path}`, { recursive: true })
   }
+  copyGuide('.test/lib/guide')
 }
 
 /** Files below .test/lib whose path, from some folder on, begins with one of these words. */

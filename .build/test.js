@@ -10,11 +10,13 @@ import { resolve } from 'node:path'
 import { run } from 'node:test'
 import { spec, tap } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
+import { copyGuide } from './guide.js'
 
 // What modules read at run time, and tsc leaves where it is.
-const READ = ['parts/docs/docs.html', 'guide', 'cli/templates']
+const READ = ['parts/docs/docs.html', 'cli/templates']
 cpSync('LICENSE', '.test/LICENSE')
 for (const path of READ) cpSync(`lib/${path}`, `.test/lib/${path}`, { recursive: true })
+copyGuide('.test/lib/guide')
 
 const [first, ...others] = process.argv.slice(2)
 const isQuick = first === '--quick'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { endpoint, reply } from './agents/openai/endpoint.ts'
 import { answersIn, linesFor, linesOf, opening } from './fixtures/command-lines.ts'
 import { ask, initialize, run, runInThread, runWhole, serve, serveInThread } from './fixtures/command.ts'
+import { chapters } from './fixtures/documents.ts'
 import { portOf } from './fixtures/listening.ts'
 import { modules } from './fixtures/modules.ts'
 
@@ -71,13 +72,20 @@ test('help and version are printed, and nothing else', async (t) => {
 test('the guide is printed by the chapter, and without one as a list', async () => {
   const list = await runInThread(['help'])
   assert.equal(list.code, 0)
-  const lines = `( {2}[\\w-]+ {2,}[A-Z\`].*\\.\\n){${readdirSync('lib/guide').length}}`
+  const lines = `( {2}[\\w-]+ {2,}[A-Z\`].*\\.\\n){${chapters.length}}`
   const usage = 'Usage: triport help \\[chapter\\|command\\]'
   const commands = 'Commands: serve, help, check, new, vendor, install, manifest'
   assert.match(list.printed, new RegExp(`^${usage}\\n\\n${lines}\\n${commands}\\n$`))
   const chapter = await runInThread(['help', 'mcp'])
   assert.equal(chapter.code, 0)
-  assert.equal(chapter.printed, readFileSync('lib/guide/mcp.md', 'utf8'))
+  assert.equal(chapter.printed, readFileSync('lib/parts/mcp/mcp.md', 'utf8'))
+})
+
+test('a chapter that is now several is printed as these', async () => {
+  const former = await runInThread(['help', 'http-and-openai'])
+  assert.equal(former.code, 0)
+  const names = ['http', 'openai', 'agui', 'ui-stream', 'docs']
+  assert.equal(former.printed, (await runInThread(['help', ...names])).printed)
 })
 
 test('each command prints its usage, by help and by its flag', async () => {
@@ -155,7 +163,7 @@ const mistakes: readonly Mistake[] = [
   [['server', 'fine.mjs'], 2, /^triport: There is no command 'server'; did you mean serve\?\n$/],
   [['helo'], 2, /^triport: There is no command 'helo'; did you mean help\?\n$/],
   [['help', 'mpc'], 2,
-    /^triport: There is no chapter 'mpc'; did you mean mcp\? Chapters: a2a, command, [\w-, ]+\n$/],
+    /^triport: There is no chapter 'mpc'; did you mean mcp\? Chapters: a2a, agui, [\w-, ]+\n$/],
   [['help', 'Middleware'], 2, /'Middleware'; the word stands in handlers\. Chapters: a2a/],
   [['help', 'X-Accel-Buffering'], 2, /; the word stands in proxies\. Chapters: a2a/],
   [['help', 'xyz'], 2, /^triport: There is no chapter 'xyz'; choose another\. Chapters: a2a, [\w-, ]+\n$/],

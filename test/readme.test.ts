@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { defaults, Fault } from '../lib/index.ts'
 import { serverOptions } from '../lib/preset/options.ts'
@@ -40,6 +40,8 @@ test('the README is short, and every path that it, the guide or the map names ex
     }
   }
   for (const chapter of chapters) assert.ok(README.includes(`(${chapter})`), chapter)
+  const names = chapters.map((chapter) => basename(chapter))
+  assert.equal(new Set(names).size, names.length, 'two chapters have one name')
   const map = readFileSync(MAP, 'utf8')
   for (const [, path = ''] of map.matchAll(/`([\w./-]+\/|[\w./-]+\/[\w.-]+\.\w+)`/g)) {
     assert.ok([path, `lib/${path}`].some((one) => existsSync(one)), `${MAP}: there is no ${path}`)

@@ -7,13 +7,18 @@ import { fileURLToPath } from 'node:url'
 import { didYouMean, UsageError } from './command-line.ts'
 
 const FOLDER = new URL('../guide/', import.meta.url)
+/** Chapters that are now several. */
+const former: ReadonlyMap<string, readonly string[]> = new Map([
+  ['http-and-openai', ['http', 'openai', 'agui', 'ui-stream', 'docs']],
+])
 
 /**
  * Chapters as Markdown, or where none is named the list of all. Throws `UsageError` for an unknown one, which
  * says where the word stands; `commands` may have been meant too.
  */
-export function readGuide(chapters: readonly string[], commands: readonly string[]): string {
+export function readGuide(words: readonly string[], commands: readonly string[]): string {
   const names = chapterNames()
+  const chapters = words.flatMap((word) => former.get(word)?.filter((name) => names.includes(name)) ?? [word])
   const unknown = chapters.find((chapter) => !names.includes(chapter))
   if (unknown !== undefined) {
     const holding = chaptersWith(unknown.toLowerCase(), names)

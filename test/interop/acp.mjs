@@ -467,7 +467,7 @@ test('an older client is answered, asked, and gets its thread again', { skip }, 
 })
 
 test('the agent of the guide answers, by the lines that it has for editors', { skip }, async () => {
-  const guide = readFileSync(join(root, 'lib/guide/editors.md'), 'utf8')
+  const guide = readFileSync(join(root, 'lib/parts/acp/editors.md'), 'utf8')
   const blocksOf = (language) => [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))]
     .map(([, text]) => text)
   const editors = blocksOf('json').map((text) => Object.values(JSON.parse(text).agent_servers)[0])

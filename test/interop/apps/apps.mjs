@@ -24,7 +24,7 @@ let url
 /** Serves what the program of the guide launches. */
 before(async () => {
   if (skip) return
-  const blocks = readFileSync(`${root}lib/guide/mcp.md`, 'utf8').matchAll(/^```js\n([^]*?)^```$/gm)
+  const blocks = readFileSync(`${root}lib/parts/apps/apps.md`, 'utf8').matchAll(/^```js\n([^]*?)^```$/gm)
   const [program] = [...blocks].map(([, text]) => text).filter((text) => text.includes('ui/initialize'))
   const body = program.replace(`import { launch } from 'triport'`, '')
   const Program = Object.getPrototypeOf(async () => {}).constructor

@@ -1,0 +1,16 @@
+/** The guide: chapters of no part are in lib/guide/, those of a part in its folder. Each is called as its file is. */
+import { cpSync, mkdirSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+
+/** Copies all chapters into one folder, where `triport help` reads them. */
+export function copyGuide(folder) {
+  mkdirSync(folder, { recursive: true })
+  for (const path of chapters()) cpSync(path, join(folder, basename(path)))
+}
+
+function chapters() {
+  const folders = ['lib/guide', ...readdirSync('lib/parts').map((part) => join('lib/parts', part))]
+  return folders.flatMap((folder) => (
+    readdirSync(folder).filter((name) => name.endsWith('.md')).map((name) => join(folder, name))
+  ))
+}
