@@ -1,10 +1,11 @@
 /** The client for tests: its requests, their answers and errors; and queries over plain HTTP. */
+import { eventReader } from '../floors/outbound/event-reader.ts'
 import { isRecord } from '../kernel/define/content.ts'
 import { rejectUnknown } from '../kernel/define/validate.ts'
 import { JSON_TYPE } from '../kernel/wire/media.ts'
-import { EVENT_STREAM, eventReader } from '../kernel/wire/sse.ts'
+import { EVENT_STREAM } from '../kernel/wire/sse.ts'
+import type { ServerEvent } from '../floors/outbound/event-reader.ts'
 import type { TriportServer } from '../preset/create-server.ts'
-import type { ServerEvent } from '../kernel/wire/sse.ts'
 import type { JsonRecord, TestClient, TestClientOptions, TestReply, TestRequest } from './types.ts'
 
 type Server = Pick<TriportServer, 'fetch'>

@@ -12,7 +12,7 @@ import { isIP } from 'node:net'
 import { Fault } from '../../kernel/define/fault.ts'
 import { FairSlots } from './fair-slots.ts'
 import type { SlotLimits } from './fair-slots.ts'
-import type { HostAddress } from '../../kernel/wire/host.ts'
+import type { HostAddress } from './host.ts'
 
 /** For whom a name is looked up, and until when. */
 export interface Inquirer { readonly owner: string; readonly signal: AbortSignal }

@@ -3,9 +3,9 @@
  * to, and no others. Within bounds of size and time, and without following a redirect.
  */
 import { utf8Of } from '../../kernel/wire/base64.ts'
-import { pinnedTo } from '../../kernel/wire/host.ts'
+import { pinnedTo } from './host.ts'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { HostAddress } from '../../kernel/wire/host.ts'
+import type { HostAddress } from './host.ts'
 
 export interface PinnedAnswer {
   readonly status: number

@@ -4,7 +4,6 @@
  */
 import { nearest, rejectUnknown } from '../schema/options.ts'
 import { isScope } from '../wire/challenge.ts'
-import { isHostToList } from '../wire/host.ts'
 import { formatJson, isStrings } from '../wire/json.ts'
 import { isThenable } from '../util/thenable.ts'
 import { isRecord } from './content.ts'
@@ -93,14 +92,6 @@ export function mustBeOptions(remedy: string, checks: AnyChecks): MemberCheck {
     mustBeRecord(owner, value, member)
     checkMembers(owner === '' ? member : `${owner}.${member}`, value as object, checks)
   }
-}
-
-/** The same of the hosts to which a server may connect because a client names them. */
-export const mustBeHosts: MemberCheck = (owner, hosts, member) => {
-  const wrong = Array.isArray(hosts) ? hosts.findIndex((host) => !isHostToList(host)) : undefined
-  if (wrong === -1) return
-  throw new TypeError(`${owner}.${member} has ${show(Array.isArray(hosts) ? hosts[wrong!] : hosts)}; `
-    + `write names, as in ['hooks.example.com', '*.example.org', 'localhost:9000']`)
 }
 
 export const mustBeText: MemberCheck =

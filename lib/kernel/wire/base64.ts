@@ -1,7 +1,7 @@
 /**
- * UTF-8 and base64, read strictly, and the header value that carries both. Another alphabet, missing padding,
- * stray bits or characters make it no base64: Node's decoder skips what it does not know, so each result is
- * encoded again and compared. Spec: RFC 4648 §3.5, §4, §5; MCP 2026-07-28, header values.
+ * UTF-8 and base64, read strictly. Another alphabet, missing padding, stray bits or characters make it no
+ * base64: Node's decoder skips what it does not know, so each result is encoded again and compared.
+ * Spec: RFC 4648 §3.5, §4, §5.
  */
 
 /** Reads base64: standard and padded, or URL-safe without padding. Undefined where it is not canonical. */
@@ -32,22 +32,4 @@ export function utf8Of(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined
   }
-}
-
-const OPENING = '=?base64?'
-const CLOSING = '?='
-
-/**
- * The value of an `Mcp-Param-*` header: its text, or the UTF-8 text between `=?base64?` and `?=`.
- * Undefined for a byte other than tab and 0x20–0x7E, for what is not canonical base64 between the two
- * markers, and for what is not UTF-8. With one marker only, the value is literal.
- */
-export function decodeHeaderValue(value: string): string | undefined {
-  if (/[^\t\x20-\x7e]/.test(value)) return undefined
-  const literal = value.trim()
-  const isMarked = literal.length >= OPENING.length + CLOSING.length
-    && literal.startsWith(OPENING) && literal.endsWith(CLOSING)
-  if (!isMarked) return literal
-  const bytes = decodeBase64(literal.slice(OPENING.length, -CLOSING.length))
-  return bytes && utf8Of(bytes)
 }

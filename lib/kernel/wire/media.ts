@@ -23,7 +23,7 @@ export function parseMediaType(value: string): MediaType | undefined {
   const match = TYPE.exec(value)
   if (match === null) return undefined
   let charset: string | undefined
-  for (const parameter of itemsOf(match[2]!, ';').slice(1)) {
+  for (const parameter of splitList(match[2]!, ';').slice(1)) {
     if (parameter.trim() === '') continue
     const pair = PARAMETER.exec(parameter)
     if (pair === null) return undefined
@@ -68,8 +68,8 @@ function read(accept: string, type: string): number {
   const [main] = type.split('/')
   let best = -1
   let quality = 0
-  for (const range of itemsOf(accept, ',')) {
-    const [name = '', ...parameters] = itemsOf(range, ';')
+  for (const range of splitList(accept, ',')) {
+    const [name = '', ...parameters] = splitList(range, ';')
     const wanted = name.trim().toLowerCase()
     const specific = wanted === type ? 2 : wanted === `${main}/*` ? 1 : wanted === '*/*' ? 0 : -1
     if (specific <= best) continue
@@ -80,7 +80,7 @@ function read(accept: string, type: string): number {
 }
 
 /** What a separator is between, outside of quotation marks: the first 64. RFC 9110 §5.6.4. */
-function itemsOf(list: string, separator: ',' | ';'): readonly string[] {
+export function splitList(list: string, separator: ',' | ';'): readonly string[] {
   if (!list.includes('"')) return list.split(separator, MAX_ITEMS)
   const items: string[] = []
   let from = 0
@@ -101,20 +101,6 @@ function itemsOf(list: string, separator: ',' | ';'): readonly string[] {
 /** The type of a media type before its slash, in lower case: types are compared in any case. */
 export function mainTypeOf(mediaType: string): string {
   return mediaType.slice(0, Math.max(0, mediaType.indexOf('/'))).trim().toLowerCase()
-}
-
-/** Whether two media types are one: in any case, and with their parameters written in any way. */
-export function isSameMediaType(one: unknown, other: string): boolean {
-  return typeof one === 'string' && plainType(one) === plainType(other)
-}
-
-function plainType(mediaType: string): string {
-  const [type = '', ...parameters] = itemsOf(mediaType, ';').map((item) => item.trim())
-  const plain = parameters.filter((one) => one !== '').map((one) => {
-    const [name = '', ...value] = one.split('=')
-    return `${name.toLowerCase()}=${value.join('=').replace(/^"(.*)"$/, '$1')}`
-  })
-  return [type.toLowerCase(), ...plain.sort()].join(';')
 }
 
 function qualityOf(parameters: readonly string[]): number {

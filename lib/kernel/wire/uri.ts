@@ -49,16 +49,6 @@ export function normalAddress(uri: string): string {
     .replace(/^file:(?:\/\/localhost)?\/(?!\/)/i, 'file:///')
 }
 
-/** Whether two addresses are one, apart from a slash at the end. What is no address equals itself alone. */
-export function isSameAddress(one: unknown, other: string): boolean {
-  if (one === other) return true
-  return typeof one === 'string' && URL.canParse(one) && URL.canParse(other) && bare(one) === bare(other)
-}
-
-function bare(address: string): string {
-  return normalAddress(new URL(address).href).replace(/\/$/, '')
-}
-
 /** A text without its escapes; undefined where one is broken, or they are no UTF-8. */
 export function percentDecoded(text: string): string | undefined {
   try {
@@ -71,4 +61,13 @@ export function percentDecoded(text: string): string | undefined {
 /** Whether a path is another one or lies below it: `/team/a` below `/team` and `/team/`, `/teams` not. */
 export function isAtOrBelow(path: string, top: string): boolean {
   return path === top || path.startsWith(top.endsWith('/') ? top : `${top}/`)
+}
+
+const IN_OTHER_LETTERS = /^(\*\.)?([^\s:/?#@\\[\]%]+)(:\d+)?$/
+
+/** A host of a list as URLs write it: in lower case, a name in other letters as `xn--…` (RFC 5891). */
+export function asciiHost(host: string): string {
+  const [, star = '', name, port = ''] = /[^\x00-\x7f]/.test(host) ? IN_OTHER_LETTERS.exec(host) ?? [] : []
+  if (name === undefined || !URL.canParse(`https://${name}`)) return host.toLowerCase()
+  return star + new URL(`https://${name}`).hostname + port
 }

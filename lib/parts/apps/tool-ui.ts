@@ -9,6 +9,7 @@ import { isRecord } from '../../kernel/define/content.ts'
 import { defineResource } from '../../kernel/define/resource.ts'
 import { checkMembers, must, mustBeFlag, mustBeText, mustHave, show } from '../../kernel/define/validate.ts'
 import { readSource, sourcePath, statSource } from '../../floors/files/source.ts'
+import { splitList } from '../../kernel/wire/media.ts'
 import type {
   Resource, ToolUi, ToolUiDefinition, UiOrigins, UiOwner, UiPage, UiPermissions,
 } from '../../kernel/define/resource.ts'
@@ -117,4 +118,18 @@ function pageOf({ name, title, scopes }: UiOwner, uri: string, html: string, abo
 /** Whether a model may be offered the tool: others are for the page alone. */
 export function isForModels({ ui }: { readonly ui?: ToolUi | undefined }): boolean {
   return ui === undefined || ui.visibility.includes('model')
+}
+
+/** Whether two media types are one: in any case, and with their parameters written in any way. */
+export function isSameMediaType(one: unknown, other: string): boolean {
+  return typeof one === 'string' && plainType(one) === plainType(other)
+}
+
+function plainType(mediaType: string): string {
+  const [type = '', ...parameters] = splitList(mediaType, ';').map((item) => item.trim())
+  const plain = parameters.filter((one) => one !== '').map((one) => {
+    const [name = '', ...value] = one.split('=')
+    return `${name.toLowerCase()}=${value.join('=').replace(/^"(.*)"$/, '$1')}`
+  })
+  return [type.toLowerCase(), ...plain.sort()].join(';')
 }

@@ -2,7 +2,8 @@
  * An authorization server for MCP clients in front of a provider where they cannot register. Its tokens are
  * its own: those of the provider never reach a client.
  */
-import { checkMembers, must, mustBeFlag, mustBeHosts, mustBeOptions } from '../../kernel/define/validate.ts'
+import { mustBeHosts } from '../../floors/outbound/host.ts'
+import { checkMembers, must, mustBeFlag, mustBeOptions } from '../../kernel/define/validate.ts'
 import { Unavailable } from '../../kernel/http/access/auth.ts'
 import { Later } from '../../kernel/util/later.ts'
 import { isStrings } from '../../kernel/wire/json.ts'

@@ -1,6 +1,6 @@
 /** The one resource that tokens are for. Spec: RFC 8707 §2. */
-import { isSameAddress } from '../../kernel/wire/uri.ts'
 import { OauthRefusal } from './oauth-refusal.ts'
+import { isSameAddress } from './same-address.ts'
 import type { OauthParameters } from './oauth-parameters.ts'
 
 /** Throws `OauthRefusal` where a request names another one. */

@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '../../kernel/define/fault.ts'
-import { notify, unreachable } from '../../kernel/store/common.ts'
+import { notify } from '../../kernel/store/common.ts'
+import { unreachable } from '../engine.ts'
 import type { Cluster, Worker } from 'node:cluster'
 import type { FaultKind } from '../../kernel/define/fault.ts'
 import type { Entry, Store } from '../../kernel/store/store.ts'

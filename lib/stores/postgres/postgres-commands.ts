@@ -2,7 +2,7 @@
  * The methods of a store as statements on one PostgreSQL: what they are given, and what their rows mean.
  * Tables are made when they are first needed. What has expired is forgotten now and then, after a write.
  */
-import { decodeNul, encodeNul, lazily, reach, stateOf } from '../../kernel/store/common.ts'
+import { decodeNul, encodeNul, lazily, reach, stateOf } from '../engine.ts'
 import { FollowedTopics } from '../remote/followed-topics.ts'
 import type { Entry, StoreKey } from '../../kernel/store/store.ts'
 import type { Page, ReadEvent } from '../remote/followed-topics.ts'

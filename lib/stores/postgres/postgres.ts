@@ -5,10 +5,10 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { rejectUnknown } from '../../kernel/schema/options.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
-import { has, requireValueBytes, retry, stateOf } from '../../kernel/store/common.ts'
+import { has, requireValueBytes, retry, stateOf } from '../engine.ts'
 import { remoteStore } from '../remote/remote.ts'
-import type { Parameter, PostgresConnection, Rows } from './postgres-commands.ts'
 import type { Store } from '../../kernel/store/store.ts'
+import type { Parameter, PostgresConnection, Rows } from './postgres-commands.ts'
 
 /** A `Pool` of pg. */
 interface QueryingPool { query(...args: never[]): unknown; connect(...args: never[]): unknown }

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { Fault } from '../../kernel/define/fault.ts'
-import { lazily, reach } from '../../kernel/store/common.ts'
+import { lazily, reach } from '../engine.ts'
 import { FollowedTopics } from '../remote/followed-topics.ts'
 import type { Entry, StoreKey } from '../../kernel/store/store.ts'
 import type { Page, ReadEvent } from '../remote/followed-topics.ts'

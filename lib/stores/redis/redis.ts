@@ -4,11 +4,11 @@
  */
 import { rejectUnknown } from '../../kernel/schema/options.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
-import { has, requireValueBytes } from '../../kernel/store/common.ts'
+import { has, requireValueBytes } from '../engine.ts'
 import { remoteStore } from '../remote/remote.ts'
-import type { RedisConnection, RedisSubscriber } from './redis-commands.ts'
 import type { Store } from '../../kernel/store/store.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { RedisConnection, RedisSubscriber } from './redis-commands.ts'
 
 /** ioredis 5 and 6, iovalkey. */
 interface CallingClient { call(...args: never[]): unknown; duplicate(...args: never[]): unknown }

@@ -8,9 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { Fault } from '../../kernel/define/fault.ts'
 import { rejectUnknown } from '../../kernel/schema/options.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
-import {
-  decodeNul, encodeNul, measure, notify, notifyAll, requireKey, requireValueBytes, unreachable,
-} from '../../kernel/store/common.ts'
+import { measure, notify, notifyAll, requireKey } from '../../kernel/store/common.ts'
+import { decodeNul, encodeNul, requireValueBytes, unreachable } from '../engine.ts'
 import type { FSWatcher } from 'node:fs'
 import type { Entry, Keep, StoreKey } from '../../kernel/store/store.ts'
 import type { MemoryStore } from '../../kernel/store/memory.ts'

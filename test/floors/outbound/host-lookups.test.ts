@@ -10,7 +10,7 @@ import { eventually } from '../../fixtures/client.ts'
 import { config, house, taskOf } from '../../fixtures/webhook.ts'
 import type { TestContext } from 'node:test'
 import type { Fault } from '../../../lib/kernel/define/fault.ts'
-import type { HostAddress } from '../../../lib/kernel/wire/host.ts'
+import type { HostAddress } from '../../../lib/floors/outbound/host.ts'
 import type { Inquirer } from '../../../lib/floors/outbound/host-lookups.ts'
 
 const found: readonly HostAddress[] = [{ address: '127.0.0.1', family: 4 }]

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { a2aRoutes } from '../../../lib/parts/a2a/transport/routes.ts'
 import { anonymous } from '../../../lib/kernel/define/principal.ts'
 import { memoryStore } from '../../../lib/index.ts'
 import { queryEndpoints } from '../../../lib/parts/http/routes.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
 import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
-import { eventReader } from '../../../lib/kernel/wire/sse.ts'
 import { jsonOf, request, serve } from '../../fixtures/client.ts'
 import { listed } from '../../fixtures/fleet.ts'
+import type { ServerEvent } from '../../../lib/floors/outbound/event-reader.ts'
 import type { LogLevel } from '../../../lib/kernel/define/log.ts'
 import type { Call, MemoryStore, ServerOptions, Store, TriportServer } from '../../../lib/index.ts'
 import type { Endpoint, Exchange } from '../../../lib/kernel/http/message/exchange.ts'
-import type { ServerEvent } from '../../../lib/kernel/wire/sse.ts'
 
 /** A connection that answers later to a memory that others share. */
 function connect(memory: MemoryStore): Store {

@@ -14,15 +14,16 @@ import { createGate } from '../../../lib/kernel/http/server/gate.ts'
 import { createGuard } from '../../../lib/kernel/http/access/guard.ts'
 import { createListener } from '../../../lib/kernel/http/server/listener.ts'
 import { DeferredStream } from '../../../lib/floors/kept-streams/deferred-stream.ts'
+import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { createObserver } from '../../../lib/kernel/http/server/observer.ts'
 import { createRouteTable } from '../../../lib/kernel/http/message/router.ts'
 import { Streams } from '../../../lib/kernel/http/stream/sink.ts'
-import { EVENT_STREAM, eventReader, formatEvent } from '../../../lib/kernel/wire/sse.ts'
+import { EVENT_STREAM, formatEvent } from '../../../lib/kernel/wire/sse.ts'
 import { dial, eventually, request } from '../../fixtures/client.ts'
 import type { TestContext } from 'node:test'
+import type { ServerEvent } from '../../../lib/floors/outbound/event-reader.ts'
 import type { Limits } from '../../../lib/kernel/define/limits.ts'
 import type { Endpoint, Exchange, Reply, Sink, Source } from '../../../lib/kernel/http/message/exchange.ts'
-import type { ServerEvent } from '../../../lib/kernel/wire/sse.ts'
 
 type Call = (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Response>
 

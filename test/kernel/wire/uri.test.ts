@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isAtOrBelow, isSameAddress, normalAddress, normalUri } from '../../../lib/kernel/wire/uri.ts'
+import { isAtOrBelow, normalAddress, normalUri } from '../../../lib/kernel/wire/uri.ts'
 
 test('a path lies below another where a slash says so', () => {
   const rows: readonly (readonly [path: string, top: string, isThere: boolean])[] = [
@@ -35,21 +35,4 @@ test('an address has one normal form, and the beginning of one keeps what may go
     assert.equal(normalUri(beginning), beginning)
   }
   assert.equal(normalUri('HTTPS://API.'), 'https://api.')
-})
-
-test('two addresses are one apart from a slash at the end, and nothing else is', () => {
-  const same = ['https://h/a', 'https://h/a/', 'HTTPS://H:443/a', 'https://h./a', 'https://h/%61']
-  for (const one of same) for (const other of same) assert.equal(isSameAddress(one, other), true, one)
-  assert.equal(isSameAddress('https://h', 'https://H:443/'), true)
-  assert.equal(isSameAddress('https://m\u00fcller.example', 'https://xn--mller-kva.example/'), true)
-  assert.equal(isSameAddress('api', 'api'), true)
-  for (const [one, other] of [
-    ['https://h/a', 'https://h/A'], ['https://h/a', 'http://h/a'], ['https://h:8443', 'https://h'],
-    ['https://h/a', 'https://h/a?b'], ['https://h@evil.example/', 'https://h/'],
-    ['api', 'api/'], ['api', 'API'],
-    ['https://h.evil.example', 'https://h'], ['https://h/a//', 'https://h/a'],
-  ] as const) assert.equal(isSameAddress(one, other), false, `${one} ${other}`)
-  for (const value of [undefined, null, 7, {}, ['https://h']]) {
-    assert.equal(isSameAddress(value, 'https://h'), false)
-  }
 })

@@ -1,7 +1,7 @@
 /** What an agent says of its work, as it is on the wire in each dialect. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { eventReader } from '../../../lib/kernel/wire/sse.ts'
+import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { jsonOf, request } from '../../fixtures/client.ts'
 import { serveBot } from './caller.ts'
 import type { Run } from './caller.ts'

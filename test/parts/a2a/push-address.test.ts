@@ -3,7 +3,7 @@ import test from 'node:test'
 import { checkPushUrl, resolvePushHost } from '../../../lib/parts/a2a/model/push-address.ts'
 import { pushSettingsOf } from '../../../lib/parts/a2a/model/push-settings.ts'
 import type { AddressRules } from '../../../lib/parts/a2a/model/push-address.ts'
-import type { HostAddress } from '../../../lib/kernel/wire/host.ts'
+import type { HostAddress } from '../../../lib/floors/outbound/host.ts'
 
 type Find = (name: string) => Promise<readonly HostAddress[]>
 

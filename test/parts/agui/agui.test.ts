@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { defineTool } from '../../../lib/preset/define.ts'
-import { eventReader } from '../../../lib/kernel/wire/sse.ts'
 import { request, serve } from '../../fixtures/client.ts'
 import type { TestContext } from 'node:test'
 import type { Piece } from '../../../lib/kernel/define/answer.ts'

@@ -6,6 +6,7 @@ import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { defineTool } from '../../../lib/preset/define.ts'
 import { metaWithUi } from '../../../lib/kernel/define/resource.ts'
+import { isSameMediaType } from '../../../lib/parts/apps/tool-ui.ts'
 import { onSource } from '../../../lib/floors/files/source-files.ts'
 import type { Call, Tool, ToolDefinition } from '../../../lib/index.ts'
 
@@ -118,4 +119,14 @@ test('a file is noted before it is read, so that a broken one can be watched', (
   cart({ file })
   onSource(() => {})
   assert.deepEqual([...new Set(noted)], [join(folder, 'gone.html'), file])
+})
+
+test('media types are compared in any case, and their parameters however they are written', () => {
+  const page = 'text/html;profile=mcp-app'
+  for (const one of [page, 'TEXT/HTML; Profile=mcp-app', 'text/html ;profile="mcp-app";']) {
+    assert.equal(isSameMediaType(one, page), true, one)
+  }
+  for (const one of ['text/html', 'text/html;profile=MCP-app', `${page};v=1`, undefined, 7]) {
+    assert.equal(isSameMediaType(one, page), false, String(one))
+  }
 })

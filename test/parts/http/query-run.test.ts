@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { defineAgent, testClient } from '../../../lib/index.ts'
-import { eventReader } from '../../../lib/kernel/wire/sse.ts'
 import { eventually, jsonOf, request, serve } from '../../fixtures/client.ts'
+import type { ServerEvent } from '../../../lib/floors/outbound/event-reader.ts'
 import type {
   AgentDefinition, AgentOutput, Call, ServerOptions, TestClientError, TriportServer,
 } from '../../../lib/index.ts'
-import type { ServerEvent } from '../../../lib/kernel/wire/sse.ts'
 
 /** A function as an agent that says what it was told. */
 function agent(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { Fault } from '../../../lib/index.ts'
-import { eventReader } from '../../../lib/kernel/wire/sse.ts'
 import { dial, eventually, jsonOf, listen, request, serve } from '../../fixtures/client.ts'
 import type { Call, ServerOptions, TriportServer } from '../../../lib/index.ts'
 

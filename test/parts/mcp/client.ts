@@ -3,10 +3,10 @@
  * reaches a server through `server.fetch`, so no socket is open.
  */
 import assert from 'node:assert/strict'
-import { eventReader } from '../../../lib/kernel/wire/sse.ts'
+import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { request, serve } from '../../fixtures/client.ts'
+import type { ServerEvent } from '../../../lib/floors/outbound/event-reader.ts'
 import type { ServerOptions, TriportServer } from '../../../lib/index.ts'
-import type { ServerEvent } from '../../../lib/kernel/wire/sse.ts'
 import type { Scope } from '../../fixtures/client.ts'
 
 /** Whatever came over the wire: tests look into it without ceremony. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { eventReader } from '../../../lib/kernel/wire/sse.ts'
+import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { request, serve } from '../../fixtures/client.ts'
 import type { TestContext } from 'node:test'
 import type { Piece } from '../../../lib/kernel/define/answer.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import test from 'node:test'
 import { Fault, postgresStore } from '../../../lib/index.ts'
-import { decodeNul, encodeNul } from '../../../lib/kernel/store/common.ts'
+import { decodeNul, encodeNul } from '../../../lib/stores/engine.ts'
 import type { PostgresPool, Store } from '../../../lib/index.ts'
 
 type Answer = (text: string, values: readonly unknown[]) => readonly object[]

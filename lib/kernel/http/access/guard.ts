@@ -5,7 +5,7 @@
  * with lists, and with each other only where one of them passed a list. RFC 9110 §7.2, WHATWG Fetch §3.2
  * (CORS).
  */
-import { asciiHost } from '../../wire/host.ts'
+import { asciiHost } from '../../wire/uri.ts'
 import { authorityOf, isSameHost, parseHost } from '../message/address.ts'
 import type { NamedHost } from '../message/address.ts'
 import type { Endpoint, KnownHeaders, Objection } from '../message/exchange.ts'

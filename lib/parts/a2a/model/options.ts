@@ -4,7 +4,7 @@ import { isRecord } from '../../../kernel/define/content.ts'
 import {
   checkMembers, must, mustBe, mustBeFlag, mustBeOptions, mustBeTexts, rejectUnknown, show,
 } from '../../../kernel/define/validate.ts'
-import { formatCanonicalJson } from '../../../kernel/wire/json.ts'
+import { formatCanonicalJson } from './canonical-json.ts'
 import { pushSettingsOf } from './push-settings.ts'
 import { signerOf } from './signature.ts'
 import type { ServedSkill } from '../../../floors/skills/skill-set.ts'

@@ -4,10 +4,12 @@
  * checked before each post, and connected to as it was checked. Spec: A2A 1.0 §13.2.
  */
 import { Fault } from '../../../kernel/define/fault.ts'
-import { addressesOf, hostKindOf, hostNameOf, isListedHost, mayLeadTo } from '../../../kernel/wire/host.ts'
-import { ipKindOf } from '../../../kernel/wire/ip.ts'
-import type { HostAddress } from '../../../kernel/wire/host.ts'
-import type { IpKind } from '../../../kernel/wire/ip.ts'
+import {
+  addressesOf, hostKindOf, hostNameOf, isListedHost, mayLeadTo,
+} from '../../../floors/outbound/host.ts'
+import { ipKindOf } from '../../../floors/outbound/ip.ts'
+import type { HostAddress } from '../../../floors/outbound/host.ts'
+import type { IpKind } from '../../../floors/outbound/ip.ts'
 import type { PushSettings } from './push-settings.ts'
 
 /** What an address is checked against. */

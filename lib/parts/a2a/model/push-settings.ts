@@ -1,7 +1,8 @@
 /** What the operator of a server says of webhooks, and what is left out of that. */
+import { mustBeHosts } from '../../../floors/outbound/host.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
-import { checkMembers, mustBe, mustBeHosts, rejectUnknown, show } from '../../../kernel/define/validate.ts'
-import { asciiHost } from '../../../kernel/wire/host.ts'
+import { checkMembers, mustBe, rejectUnknown, show } from '../../../kernel/define/validate.ts'
+import { asciiHost } from '../../../kernel/wire/uri.ts'
 import type { Checks } from '../../../kernel/define/validate.ts'
 
 /** Where webhooks may be, and how long they are waited for. */

@@ -6,7 +6,8 @@
 import { createHash, createPrivateKey, createPublicKey, KeyObject, sign } from 'node:crypto'
 import { isRecord } from '../../../kernel/define/content.ts'
 import { rejectUnknown } from '../../../kernel/define/validate.ts'
-import { formatCanonicalJson, formatJson } from '../../../kernel/wire/json.ts'
+import { formatJson } from '../../../kernel/wire/json.ts'
+import { formatCanonicalJson } from './canonical-json.ts'
 import type { JsonWebKey } from 'node:crypto'
 import type { CardSignature, JsonMembers } from './model.ts'
 

@@ -6,10 +6,10 @@
  */
 import { isRecord } from '../../../kernel/define/content.ts'
 import { isSeverity } from '../../../kernel/define/log.ts'
-import { decodeHeaderValue } from '../../../kernel/wire/base64.ts'
 import { INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { decodeAbilities, decodeClient, unable } from '../protocol/client.ts'
+import { decodeHeaderValue } from '../protocol/header-value.ts'
 import { paramFault } from '../protocol/tools.ts'
 import { assumed, isModernMethod, META, modern, revisionByName, revisions } from '../protocol/revisions.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'

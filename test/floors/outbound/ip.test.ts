@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ipKindOf } from '../../../lib/kernel/wire/ip.ts'
+import { ipKindOf } from '../../../lib/floors/outbound/ip.ts'
 import { ipv6GroupsOf } from '../../../lib/kernel/wire/ip-groups.ts'
-import type { IpKind } from '../../../lib/kernel/wire/ip.ts'
+import type { IpKind } from '../../../lib/floors/outbound/ip.ts'
 
 /** The first and the last address of each network, and its neighbours on both sides. */
 const rows: readonly (readonly [kind: IpKind, ...addresses: readonly string[]])[] = [
@@ -99,11 +99,4 @@ test('what is no address has no kind', () => {
   for (const text of texts) {
     assert.equal(ipKindOf(text), undefined, text)
   }
-})
-
-test('an IPv6 address is eight groups, however it is written', () => {
-  assert.deepEqual(ipv6GroupsOf('2001:db8::5:0:1'), [0x2001, 0xdb8, 0, 0, 0, 5, 0, 1])
-  assert.deepEqual(ipv6GroupsOf('::ffff:1.2.3.4'), [0, 0, 0, 0, 0, 0xffff, 0x102, 0x304])
-  assert.deepEqual(ipv6GroupsOf('::'), [0, 0, 0, 0, 0, 0, 0, 0])
-  assert.deepEqual(ipv6GroupsOf('1:2:3:4:5:6:7:8'), [1, 2, 3, 4, 5, 6, 7, 8])
 })

@@ -2,9 +2,11 @@
  * Hosts of addresses that others have chosen: where they lead as far as their text shows, which of them an
  * operator lists, and what is connected to. RFC 6761 §6.3 (localhost).
  */
+import { show } from '../../kernel/define/validate.ts'
+import { asciiHost, defaultPorts } from '../../kernel/wire/uri.ts'
 import { ipKindOf } from './ip.ts'
-import { defaultPorts } from './uri.ts'
 import type { LookupFunction } from 'node:net'
+import type { MemberCheck } from '../../kernel/define/validate.ts'
 import type { IpKind } from './ip.ts'
 
 /** One address of a host. */
@@ -81,18 +83,17 @@ export function isListedHost(url: URL, hosts: readonly string[] | undefined): bo
   })
 }
 
-const IN_OTHER_LETTERS = /^(\*\.)?([^\s:/?#@\\[\]%]+)(:\d+)?$/
-
-/** A host of a list as URLs write it: in lower case, a name in other letters as `xn--…` (RFC 5891). */
-export function asciiHost(host: string): string {
-  const [, star = '', name, port = ''] = /[^\x00-\x7f]/.test(host) ? IN_OTHER_LETTERS.exec(host) ?? [] : []
-  if (name === undefined || !URL.canParse(`https://${name}`)) return host.toLowerCase()
-  return star + new URL(`https://${name}`).hostname + port
-}
-
 /** Whether such a list may have it: a host that a URL writes in another way would never be found. */
 export function isHostToList(value: unknown): value is string {
   const [, host] = typeof value === 'string' ? LISTED.exec(asciiHost(value)) ?? [] : []
   if (host === undefined || !URL.canParse(`https://${host}`)) return false
   return new URL(`https://${host}`).hostname === host.replace(/:\d+$/, '')
+}
+
+/** The check of an option: hosts to which a server may connect because a client names them. */
+export const mustBeHosts: MemberCheck = (owner, hosts, member) => {
+  const wrong = Array.isArray(hosts) ? hosts.findIndex((host) => !isHostToList(host)) : undefined
+  if (wrong === -1) return
+  throw new TypeError(`${owner}.${member} has ${show(Array.isArray(hosts) ? hosts[wrong!] : hosts)}; `
+    + `write names, as in ['hooks.example.com', '*.example.org', 'localhost:9000']`)
 }

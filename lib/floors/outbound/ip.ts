@@ -4,7 +4,7 @@
  * RFC 6052 (NAT64), RFC 3056 (6to4), RFC 5214 (ISATAP).
  */
 import { isIP } from 'node:net'
-import { ipv4GroupsOf, ipv6GroupsOf } from './ip-groups.ts'
+import { ipv4GroupsOf, ipv6GroupsOf } from '../../kernel/wire/ip-groups.ts'
 
 /** Where an address leads. `reserved` is all that is none of the others. */
 export type IpKind = 'public' | 'loopback' | 'private' | 'link-local' | 'multicast' | 'reserved'
