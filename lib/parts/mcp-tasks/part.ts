@@ -3,7 +3,8 @@ import { Later } from '../../kernel/util/later.ts'
 import { Quota } from '../../kernel/util/quota.ts'
 import { lateMethod } from '../mcp/methods/extension.ts'
 import { mayBecomeTask, TASKS, wantsTask } from './wanted-task.ts'
-import type { McpExtension, McpMethod } from '../mcp/methods/extension.ts'
+import type { ExtensionMethod, McpExtension } from '../mcp/methods/extension.ts'
+import type { Revision } from '../mcp/protocol/revisions.ts'
 
 const later = new Later(() => import('./task-methods.ts'))
 
@@ -17,18 +18,21 @@ export function mcpTasks(): McpExtension {
     const note = (): void => { isOffered ||= mcp.tools.listed.some(({ task }) => task !== 'forbidden') }
     note()
     catalog.onChange(note)
-    const method = (name: keyof typeof later.loaded.taskMethods): McpMethod => ({
+    const method = (
+      name: keyof typeof later.loaded.taskMethods, ...forms: readonly Revision['tasks'][]
+    ): ExtensionMethod => ({
       run: lateMethod(later, ({ taskMethods }) => taskMethods[name].bind(undefined, waiting)),
       isOffered: () => isOffered,
+      isIn: ({ tasks }) => forms.includes(tasks),
     })
     const ofOne = { namedBy: 'taskId' }
     return {
       methods: {
-        'tasks/get': { ...method('get'), ...ofOne },
-        'tasks/result': method('result'),
-        'tasks/list': method('list'),
-        'tasks/update': { ...method('update'), ...ofOne },
-        'tasks/cancel': { ...method('cancel'), ...ofOne },
+        'tasks/get': { ...method('get', 'augmentation', 'extension'), ...ofOne },
+        'tasks/result': method('result', 'augmentation'),
+        'tasks/list': method('list', 'augmentation'),
+        'tasks/update': { ...method('update', 'extension'), ...ofOne },
+        'tasks/cancel': { ...method('cancel', 'augmentation', 'extension'), ...ofOne },
       },
       calls: {
         takes(request, tool) {

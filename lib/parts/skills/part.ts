@@ -36,9 +36,7 @@ export function skills(skillSet: SkillSet): McpExtension {
         'skills/get': method('getSkill'),
         'resources/directory/read': method('readDirectory'),
       },
-      settings: ({ methods }) => (
-        isOffered() && methods.has('skills/list') ? { [SKILLS]: { directoryRead: true } } : {}
-      ),
+      settings: ({ extensible }) => isOffered() && extensible ? { [SKILLS]: { directoryRead: true } } : {},
     }
   }
 }

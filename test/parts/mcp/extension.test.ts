@@ -3,7 +3,10 @@ import test from 'node:test'
 import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
 import { ownTool, toolFrom } from '../../../lib/kernel/define/tool.ts'
+import { createService } from '../../../lib/kernel/server/service.ts'
 import { kernelServer } from '../../../lib/kernel/server/server.ts'
+import { createSeal } from '../../../lib/kernel/wire/seal.ts'
+import { McpServer } from '../../../lib/parts/mcp/methods/methods.ts'
 import { mcp } from '../../../lib/parts/mcp/part.ts'
 import type { McpExtension } from '../../../lib/parts/mcp/methods/extension.ts'
 
@@ -74,12 +77,13 @@ test('what serves no pages takes no tool with one', () => {
 /** Everything that an extension can have. */
 const everything: McpExtension = () => ({
   methods: {
-    // Only methods of the revision can be called.
     'tasks/get': {
       run: ({ params }) => ({ is: params['taskId'] }), namedBy: 'taskId', isOffered: () => true,
     },
     'tasks/cancel': { run: () => ({}), isOffered: () => false },
-    'other/method': { run: () => ({}) },
+    'other/method': { run: () => ({ is: 'other' }) },
+    'later/method': { run: () => ({ is: 'later' }), isIn: ({ stamps }) => stamps },
+    'older/method': { run: () => ({ is: 'older' }), isIn: ({ opening }) => opening === 'initialize' },
   },
   calls: {
     takes: (_request, { name }) => name === 'long',
@@ -102,14 +106,43 @@ const everything: McpExtension = () => ({
   },
 })
 
-test('an extension adds methods, where the revision has them and the server offers them', async () => {
+test('an extension says which revisions have its methods; left out, all that are extensible', async () => {
+  for (const [revision, known] of [
+    ['2026-07-28', ['other', 'later']], ['2025-11-25', ['other', 'older']], ['2025-06-18', ['older']],
+    ['2024-11-05', ['older']],
+  ] as const) {
+    for (const what of ['other', 'later', 'older'] as const) {
+      // What only newer clients call is of the newest revision, whatever the header says.
+      if (what === 'later' && revision !== '2026-07-28') continue
+      const { body } = await ask([everything], `${what}/method`, {}, { revision })
+      const isKnown = known.some((one) => one === what)
+      assert.deepEqual([body['result']?.is, body['error']?.code], isKnown ? [what, undefined]
+        : [undefined, -32601], `${what} ${revision}`)
+    }
+  }
+})
+
+test('a method that newer clients alone call shows which revision a request without one is of', async () => {
+  for (const [extensions, code] of [[[everything], -32602], [[], -32601]] as const) {
+    const { body } = await ask(extensions, 'later/method', {}, { revision: '2025-11-25' })
+    assert.equal(body['error'].code, code)
+  }
+})
+
+test('MCP alone has a method of its own behind each name that a revision has, and no other', () => {
+  const server = new McpServer(createService({ tools, parts: [] }).service, {}, createSeal(undefined), [])
+  for (const [revision, methods] of server.methods) {
+    const named = [...revision.methods].filter((name) => name !== 'initialize')
+    assert.deepEqual([...methods.keys()].toSorted(), named.toSorted(), revision.name)
+  }
+})
+
+test('an extension adds methods, where the server offers them', async () => {
   const got = await ask([everything], 'tasks/get', { taskId: 't' }, { name: 't' })
   assert.equal(got.body['result'].is, 't')
   const misnamed = await ask([everything], 'tasks/get', { taskId: 't' }, { name: 'u' })
   assert.deepEqual([misnamed.status, misnamed.body['error'].data.header], [400, 'Mcp-Name'])
-  for (const method of ['tasks/cancel', 'other/method']) {
-    assert.equal((await ask([everything], method)).body['error'].code, -32601, method)
-  }
+  assert.equal((await ask([everything], 'tasks/cancel')).body['error'].code, -32601)
 })
 
 test('an extension takes calls of tools, and changes how they are listed', async () => {

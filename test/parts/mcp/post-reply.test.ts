@@ -32,7 +32,7 @@ function make(
   ])
   const mcp = {
     service: { timers: new Timers(), limits: { heartbeatMs, maxResultBytes: 1_000 } },
-    methods, stampOf: () => ({}), notifications: { add: () => onLeave },
+    methods: new Map([[peer.revision, methods]]), stampOf: () => ({}), notifications: { add: () => onLeave },
   } as unknown as McpServer
   const params = { notifications: {} }
   const message = { kind: 'request', id: 1, method, params } as const

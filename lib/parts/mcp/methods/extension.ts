@@ -14,7 +14,7 @@ import type { Revision } from '../protocol/revisions.ts'
 /** A result, its JSON text, or nothing where the method answers by itself. */
 export type McpResult = MaybePromise<object | string | undefined>
 
-/** A method that clients call, in the revisions that have it. */
+/** A method that clients call. */
 export interface McpMethod {
   readonly run: (request: McpRequest) => McpResult
   /** The member of the params that the Mcp-Name header repeats. */
@@ -26,6 +26,12 @@ export interface McpMethod {
   readonly isOffered?: () => boolean
   /** It answers with a stream only. */
   readonly isStream?: boolean
+}
+
+/** A method of an extension. */
+export interface ExtensionMethod extends McpMethod {
+  /** Whether a revision has it. Left out: each that is extensible. */
+  readonly isIn?: (revision: Revision) => boolean
 }
 
 /** Calls of tools that an extension runs in a way of its own. */
@@ -50,7 +56,7 @@ export type Follow = (
 
 /** An extension on one server. */
 export interface OpenExtension {
-  readonly methods?: Readonly<Record<string, McpMethod>>
+  readonly methods?: Readonly<Record<string, ExtensionMethod>>
   readonly calls?: ToolCallRunner
   readonly tools?: ToolsView
   /** Capabilities by name; a client gets those that its revision has. */

@@ -44,18 +44,43 @@ const noParams: Readonly<Record<string, unknown>> = Object.freeze({})
 
 /** What all MCP requests of one server share, and the methods that they call. */
 export class McpServer extends McpContext {
-  readonly methods: ReadonlyMap<string, McpMethod>
+  /** Of each revision, by their names; all others are unknown. */
+  readonly methods: MethodTables
+  /** Those by which a client shows that it begins without `initialize`. */
+  readonly modernMethods: ReadonlySet<unknown>
   readonly extensions: readonly OpenExtension[]
 
   /** Throws `TypeError` for tools that cannot be served. */
   constructor(service: Service, options: McpSetup, seal: Seal, extensions: readonly McpExtension[]) {
     super(service, options, seal)
     this.extensions = extensions.map((open) => open(this))
-    this.methods = new Map(Object.entries(methodsOf(this)))
+    this.methods = methodTables(this)
+    this.modernMethods = modernNames(this.methods)
   }
 }
 
-function methodsOf(mcp: McpServer): Readonly<Record<string, McpMethod>> {
+type MethodTables = ReadonlyMap<Revision, ReadonlyMap<unknown, McpMethod>>
+
+/** What a revision has of MCP's own methods, and of those of extensions. */
+function methodTables(mcp: McpServer): MethodTables {
+  const own = Object.entries(ownMethods(mcp))
+  const added = mcp.extensions.flatMap(({ methods = {} }) => Object.entries(methods))
+  return new Map(revisions.map((revision) => [revision, new Map([
+    ...own.filter(([name]) => revision.methods.has(name)),
+    ...added.filter(([, { isIn }]) => isIn?.(revision) ?? revision.extensible),
+  ])]))
+}
+
+/** The methods that only revisions without `initialize` have. */
+function modernNames(tables: MethodTables): ReadonlySet<unknown> {
+  const namesOf = (wanted: Revision['opening']): readonly unknown[] => (
+    [...tables].flatMap(([{ opening }, methods]) => opening === wanted ? [...methods.keys()] : [])
+  )
+  const older = new Set(namesOf('initialize'))
+  return new Set(namesOf('each-request').filter((name) => !older.has(name)))
+}
+
+function ownMethods(mcp: McpServer): Readonly<Record<string, McpMethod>> {
   const { service: { catalog }, extensions } = mcp
   const views = extensions.flatMap(({ tools }) => tools ?? [])
   const runners = extensions.flatMap(({ calls }) => calls ?? [])
@@ -79,7 +104,6 @@ function methodsOf(mcp: McpServer): Readonly<Record<string, McpMethod>> {
     'subscriptions/listen': {
       run: lateMethod(others, ({ listen }) => listen.bind(undefined, follows)), isStream: true,
     },
-    ...Object.assign({}, ...extensions.map(({ methods }) => methods)),
   }
 }
 
@@ -92,7 +116,7 @@ export function dispatch(
   mcp: McpServer, message: RequestMessage, peer: Peer, origin: Origin, channel: ResponseChannel,
 ): McpRequest | undefined {
   const { id, method: name } = message
-  const known = peer.revision.methods.has(name) ? mcp.methods.get(name) : undefined
+  const known = mcp.methods.get(peer.revision)?.get(name)
   const method = known?.isOffered?.() === false ? undefined : known
   if (method === undefined) {
     const error = rpcError(METHOD_NOT_FOUND, `There is no method '${name}' in ${peer.revision.name} here`)

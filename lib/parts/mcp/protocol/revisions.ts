@@ -13,8 +13,10 @@ export interface Revision {
   /** Where the client declares itself: in `initialize`, or in each request's `_meta`. */
   readonly opening: 'initialize' | 'each-request'
   readonly batches: boolean
-  /** Methods that a client may call; all others are unknown. */
+  /** MCP's own methods that a client may call. */
   readonly methods: ReadonlySet<string>
+  /** Whether servers may have methods of extensions. */
+  readonly extensible: boolean
   /** The members of each kind of definition; others are dropped. */
   readonly members: Readonly<Record<Entity, readonly string[]>>
   /** Content blocks; any other is converted to one of these. */
@@ -58,6 +60,7 @@ const v2024_11_05: Revision = {
     'resources/read', 'resources/subscribe', 'resources/unsubscribe', 'prompts/list', 'prompts/get',
     'completion/complete', 'logging/setLevel',
   ]),
+  extensible: false,
   members: {
     tool: ['name', 'description', 'inputSchema'],
     resource: ['uri', 'name', 'description', 'mimeType', 'size', 'annotations'],
@@ -116,10 +119,7 @@ const v2025_06_18: Revision = {
 const v2025_11_25: Revision = {
   ...v2025_06_18,
   name: '2025-11-25',
-  methods: amended(v2025_06_18.methods, [], [
-    'tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel', 'skills/list', 'skills/get',
-    'resources/directory/read',
-  ]),
+  extensible: true,
   members: {
     ...v2025_06_18.members,
     tool: [...v2025_06_18.members.tool, 'icons', 'execution'],
@@ -141,9 +141,8 @@ const v2026_07_28: Revision = {
   name: '2026-07-28',
   opening: 'each-request',
   methods: amended(v2025_11_25.methods,
-    ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'tasks/result',
-      'tasks/list'],
-    ['server/discover', 'subscriptions/listen', 'tasks/update']),
+    ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'],
+    ['server/discover', 'subscriptions/listen']),
   members: {
     ...v2025_11_25.members,
     tool: v2025_11_25.members.tool.filter((member) => member !== 'execution'),
@@ -186,11 +185,3 @@ export const oldest: Revision = v2024_11_05
 
 /** Revisions without `initialize`: each request stands alone. */
 export const modern: readonly Revision[] = revisions.filter((revision) => revision.opening === 'each-request')
-
-const modernMethods: ReadonlySet<unknown> = new Set(modern.flatMap(({ methods }) => [...methods]).filter(
-  (name) => !revisions.some((other) => other.opening === 'initialize' && other.methods.has(name)),
-))
-
-export function isModernMethod(name: string | undefined): boolean {
-  return modernMethods.has(name)
-}

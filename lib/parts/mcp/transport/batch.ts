@@ -10,6 +10,7 @@ import { claimsModern } from './choose.ts'
 import type { Limits } from '../../../kernel/define/limits.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
+import type { McpServer } from '../methods/methods.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
@@ -79,10 +80,10 @@ export function owesAnswer(message: RpcMessage): boolean {
 }
 
 /** Why a message cannot be part of a batch; undefined where it can. */
-export function partObjection(message: RpcMessage): string | undefined {
+export function partObjection(mcp: McpServer, message: RpcMessage): string | undefined {
   if (message.kind !== 'request') return undefined
   if (message.method === 'initialize') return 'initialize must not be in a batch'
-  return claimsModern(message) ? NO_BATCHES : undefined
+  return claimsModern(mcp, message) ? NO_BATCHES : undefined
 }
 
 /** An error as an answer. An id that could not be read is left out. */

@@ -11,7 +11,7 @@ import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { decodeAbilities, decodeClient, unable } from '../protocol/client.ts'
 import { decodeHeaderValue } from '../protocol/header-value.ts'
 import { paramFault } from '../protocol/tools.ts'
-import { assumed, isModernMethod, META, modern, revisionByName, revisions } from '../protocol/revisions.ts'
+import { assumed, META, modern, revisionByName, revisions } from '../protocol/revisions.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'
 import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { McpServer } from '../methods/methods.ts'
@@ -32,15 +32,15 @@ export function isModern(mcp: McpServer, { method, params }: Claim, exchange: Ex
   if (metaOf(params)?.[VERSION] !== undefined) return true
   if (method === 'initialize') return false
   if (revisionByName.get(exchange.head.mcpProtocolVersion)?.opening === 'each-request') return true
-  return mcp.sessionIdOf(exchange) === undefined && isModernMethod(method)
+  return mcp.sessionIdOf(exchange) === undefined && mcp.modernMethods.has(method)
 }
 
 function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
   return isRecord(params) && isRecord(params['_meta']) ? params['_meta'] : undefined
 }
 
-export function claimsModern({ method, params }: Claim): boolean {
-  return metaOf(params)?.[VERSION] !== undefined || isModernMethod(method)
+export function claimsModern({ modernMethods }: McpServer, { method, params }: Claim): boolean {
+  return metaOf(params)?.[VERSION] !== undefined || modernMethods.has(method)
 }
 
 /** The peer that the body of a modern request describes. `header`: `MCP-Protocol-Version`, over HTTP. */
@@ -95,7 +95,8 @@ export function modernHttpPeer(mcp: McpServer, claim: Claim, exchange: Exchange)
   const isLax = mcpProtocolVersion !== peer.revision.name
   if (isLax) sayOlderHeader(mcp, mcpProtocolVersion, peer.revision)
   if (mcpMethod !== method && !(isLax && mcpMethod === undefined)) return mismatch('Mcp-Method', mcpMethod)
-  const nameFault = nameMismatch(mcp, claim, exchange, isLax)
+  const { namedBy } = mcp.methods.get(peer.revision)?.get(method) ?? {}
+  const nameFault = nameMismatch(namedBy, claim, exchange, isLax)
   if (nameFault !== undefined) return nameFault
   if (method !== 'tools/call' || !isRecord(params)) return peer
   const header = paramFault(mcp.tools.named(params['name']), params['arguments'], exchange, isLax)
@@ -110,10 +111,9 @@ function sayOlderHeader(mcp: McpServer, header: string | undefined, { name }: Re
 }
 
 function nameMismatch(
-  mcp: McpServer, { method = '', params }: Claim, exchange: Exchange, isLax: boolean,
+  namedBy: string | undefined, { params }: Claim, exchange: Exchange, isLax: boolean,
 ): Refused | undefined {
-  const member = mcp.methods.get(method)?.namedBy
-  const name = member === undefined || !isRecord(params) ? undefined : params[member]
+  const name = namedBy === undefined || !isRecord(params) ? undefined : params[namedBy]
   // Where the body has no name, the method refuses it with a better message.
   if (typeof name !== 'string') return undefined
   const { mcpName } = exchange.head

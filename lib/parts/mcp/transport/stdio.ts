@@ -95,7 +95,7 @@ class McpLines implements LineProtocol {
     const take = collectAnswers(messages.filter(owesAnswer).length, limits.maxResultBytes, this.#send)
     for (const message of messages) {
       const answer: Respond = (text) => take(message, text)
-      const objection = partObjection(message)
+      const objection = partObjection(this.#mcp, message)
       if (objection === undefined) this.#accept(message, Math.ceil(length / messages.length), answer)
       else answer(refusal(message, objection))
     }
@@ -117,7 +117,7 @@ class McpLines implements LineProtocol {
       const why = `${maxCalls} requests are open already; try again later`
       return answer(refusal(message, why, INTERNAL_ERROR))
     }
-    if (!claimsModern(message)) {
+    if (!claimsModern(this.#mcp, message)) {
       if (message.method !== 'initialize') return this.#run(message, this.#session, length, answer)
       return answer(initialize(this.#mcp, message, this.#session))
     }

@@ -55,23 +55,24 @@ function answerBody(
     if (message.kind === 'notification') return { status: 202 }
     const peer = modernHttpPeer(mcp, message, exchange)
     if ('error' in peer) return errorReply(id, peer.error, peer.status)
-    return new PostReply(mcp, peer, withRoom(mcp, forms, exchange, message), message).run(exchange.origin)
+    return new PostReply(mcp, peer, withRoom(mcp, forms, exchange, peer, message), message)
+      .run(exchange.origin)
   }
   if (message.kind === 'request' && message.method === 'initialize') return initialize(mcp, exchange, message)
   const peer = legacyPeer(mcp, exchange)
   if ('error' in peer) return errorReply(id, peer.error, peer.status)
   if (message.kind !== 'request') return take(mcp, peer.session, [message])
   if (peer.session?.isRunning(message.id) === true) return duplicate(message.id)
-  return new PostReply(mcp, peer, withRoom(mcp, forms, exchange, message), message).run(exchange.origin)
+  return new PostReply(mcp, peer, withRoom(mcp, forms, exchange, peer, message), message).run(exchange.origin)
 }
 
 /** Where there is no room for a stream, a client that reads JSON gets the answer alone, if there is one. */
 function withRoom(
-  { methods }: McpServer, forms: Forms, { streamObjection }: Exchange, message?: RequestMessage,
+  { methods }: McpServer, forms: Forms, { streamObjection }: Exchange, peer?: Peer, message?: RequestMessage,
 ): Forms {
   if (streamObjection === undefined || !forms.json) return forms
-  if (message !== undefined && methods.get(message.method)?.isStream === true) return forms
-  return jsonAlone
+  const table = peer && methods.get(peer.revision)
+  return table?.get(message?.method)?.isStream === true ? forms : jsonAlone
 }
 
 /** Takes what owes no answer, here or in the process that it is for. */
