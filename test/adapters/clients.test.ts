@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent } from '../../lib/preset/define.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
-import type { Answer } from '../../lib/kernel/define/answer.ts'
+import type { Answer } from '../../lib/floors/answers/answer.ts'
 import type { AgentOutput, CallEvent } from '../../lib/index.ts'
 
 async function* streamOf(pieces: readonly object[]): AsyncGenerator<object> { yield* pieces }

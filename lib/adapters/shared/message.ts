@@ -1,8 +1,7 @@
 /** What an agent gets of a call: the present message with its files, and those before it. */
 import { formatJson } from '../../kernel/wire/json.ts'
 import { mainTypeOf } from '../../kernel/wire/media.ts'
-import type { Call } from '../../kernel/define/call.ts'
-import type { ChatMessage } from '../../kernel/define/chat.ts'
+import type { Call, ChatMessage } from '../../kernel/define/call.ts'
 import type { Content, ContentInput } from '../../kernel/define/content.ts'
 
 /** A file of the present message, its bytes as base64. */

@@ -2,7 +2,7 @@
  * What agents of other frameworks return and yield: how each is known, and the reader that takes its text out
  * of it. They are known by their shape; a reader is loaded when the first of its kind comes.
  */
-import { answerMembers } from '../../kernel/define/answer.ts'
+import { answerMembers } from '../../floors/answers/answer.ts'
 import { Later } from '../../kernel/util/later.ts'
 import { isThenable } from '../../kernel/util/thenable.ts'
 import { areFunctions, hasMembers, isLike, itemsIn, membersOf, readMember } from './shape.ts'

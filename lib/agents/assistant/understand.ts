@@ -3,7 +3,7 @@
  * call of a tool or a text, the likeliest first. Plain patterns of English; "that" and a leading operator
  * stand for the last result.
  */
-import type { ChatMessage } from '../../kernel/define/chat.ts'
+import type { ChatMessage } from '../../kernel/define/call.ts'
 
 type Args = Readonly<Record<string, string>>
 

@@ -2,13 +2,13 @@
  * The messages that a client sends of a chat, decoded: what the user says now, what was said before, and what
  * came of the calls of the client's tools.
  */
-import { chatRoles } from '../../kernel/define/chat.ts'
-import { isGiven, isRecord, linesOf, text } from '../../kernel/define/content.ts'
+import { chatRoles } from '../conversations/chat.ts'
+import { isGiven, isRecord, text } from '../../kernel/define/content.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
+import { linesOf } from '../conversations/message.ts'
 import { wrongMember } from './members.ts'
 import { resultMessage, ToolExchange } from './tool-exchange.ts'
-import type { CallFacts } from '../../kernel/define/call.ts'
-import type { ChatMessage } from '../../kernel/define/chat.ts'
+import type { CallFacts, ChatMessage } from '../../kernel/define/call.ts'
 import type { ClientToolResult } from '../../kernel/define/client-tool.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { JsonBounds } from '../../kernel/wire/json.ts'

@@ -2,27 +2,26 @@
  * Answers one message within a conversation: the history goes in, the agent's answer comes out, and both are
  * added to the history. The same in every protocol. A run that outlives its request is in `task-run.ts`.
  */
-import { conversationsOf } from './conversation.ts'
 import { ownText } from '../../kernel/util/own-text.ts'
 import { isThenable } from '../../kernel/util/thenable.ts'
-import { answerOf, noAnswer } from '../../kernel/define/answer.ts'
 import { textOf } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { runMember } from '../groups/group.ts'
 import { requireScopes } from '../../kernel/define/principal.ts'
 import { describe, logLevelOf } from '../../kernel/define/log.ts'
 import { runHandler } from '../../kernel/run/run-handler.ts'
-import { warnOfAnswer, warnOfFailure } from '../../kernel/run/service.ts'
+import { answerOf, noAnswer } from '../answers/answer.ts'
+import { warnOfAnswer, warnOfFailure } from '../answers/warnings.ts'
+import { conversationsOf } from './conversation.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
-import type { Answer, Emit } from '../../kernel/define/answer.ts'
-import type { CallChannel, CallFacts, Origin, Protocol } from '../../kernel/define/call.ts'
-import type { ChatMessage } from '../../kernel/define/chat.ts'
+import type { CallChannel, CallFacts, ChatMessage, Origin, Protocol } from '../../kernel/define/call.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { GroupListener } from '../groups/group.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Severity } from '../../kernel/define/log.ts'
 import type { Service } from '../../kernel/run/service.ts'
+import type { Answer, Emit } from '../answers/answer.ts'
 
 export interface UserMessage {
   readonly prompt: string

@@ -1,6 +1,6 @@
 /** What the owner of conversations sees of them in a list. */
 import { Fault } from '../../kernel/define/fault.ts'
-import type { ChatMessage } from '../../kernel/define/chat.ts'
+import type { ChatMessage } from '../../kernel/define/call.ts'
 
 /** Ids that clients may choose. */
 export const CONVERSATION_ID: RegExp = /^[\w.-]{8,128}$/

@@ -5,24 +5,25 @@
  * When memory is short, the principal that holds most makes room: first with conversations that were never
  * named again after their first message (most clients never come back), then with those idle for longest.
  */
-import { append, sizeOf } from '../../kernel/define/chat.ts'
 import { monotonic } from '../../kernel/util/clock.ts'
 import { LinkedList } from '../../kernel/util/linked-list.ts'
 import { Share, Shares } from '../../kernel/util/shares.ts'
 import { ID_LENGTH, NO_SLOT, TextSlots } from '../bounds/text-slots.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
+import { append, sizeOf } from './chat.ts'
 import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
 import { StoredConversations } from './stored-conversations.ts'
+import type { ChatMessage } from '../../kernel/define/call.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
-import type { Chat, ChatMessage } from '../../kernel/define/chat.ts'
 import type { Limits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Gauge } from '../../kernel/util/gauge.ts'
 import type { LinkedMember } from '../../kernel/util/linked-list.ts'
-import type { ConversationPage } from './conversation-page.ts'
 import type { Store } from '../../kernel/store/store.ts'
 import type { SlotHolder } from '../bounds/text-slots.ts'
+import type { Chat } from './chat.ts'
+import type { ConversationPage } from './conversation-page.ts'
 
 interface Conversation extends Chat, LinkedMember<Conversation> {
   readonly holding: Holding

@@ -1,15 +1,16 @@
 /** Conversations in a store that processes share: read before a run, appended to by compare-and-set. */
-import { append, sizeOf } from '../../kernel/define/chat.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
-import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
 import { keyOf } from '../../kernel/store/store.ts'
 import { among, decoded, isText, manyOf, readStored, recordOf } from '../shared/stored-value.ts'
-import type { Chat, ChatMessage } from '../../kernel/define/chat.ts'
+import { append, sizeOf } from './chat.ts'
+import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
+import type { ChatMessage } from '../../kernel/define/call.ts'
 import type { Limits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
-import type { ConversationPage, ConversationSummary } from './conversation-page.ts'
 import type { Entry, Store, StoreKey } from '../../kernel/store/store.ts'
+import type { Chat } from './chat.ts'
+import type { ConversationPage, ConversationSummary } from './conversation-page.ts'
 
 /** How often an append is tried again after another process was first. */
 const MAX_ATTEMPTS = 64

@@ -2,20 +2,20 @@
  * How a group answers: one member after the other, all at once, or those that a router picks. A member is an
  * agent, or a group that answers in its own way.
  */
-import { answerOf, inputOf, textAnswer } from '../../kernel/define/answer.ts'
 import { aroundOf, runAround } from '../../kernel/define/around.ts'
 import { isRecord, text } from '../../kernel/define/content.ts'
 import { Fault, asFault, publicMessage, upstreamFault } from '../../kernel/define/fault.ts'
 import { describe } from '../../kernel/define/log.ts'
 import { requireScopes } from '../../kernel/define/principal.ts'
-import { warnOfAnswer, warnOfData, warnOfFiles } from '../../kernel/run/service.ts'
+import { answerOf, inputOf, textAnswer } from '../answers/answer.ts'
+import { warnOfAnswer, warnOfData, warnOfFiles } from '../answers/warnings.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
-import type { AgentResult, Answer, Emit } from '../../kernel/define/answer.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { CallEvent } from '../../kernel/define/event.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Service } from '../../kernel/run/service.ts'
+import type { AgentResult, Answer, Emit } from '../answers/answer.ts'
 
 type Member = Agent | Group
 

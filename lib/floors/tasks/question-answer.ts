@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../kernel/define/content.ts'
-import { compileForm, filledIn, formFault } from '../../kernel/define/question.ts'
+import { compileForm } from '../../kernel/define/question.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
+import { filledIn, formFault } from '../questions/form.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { ElicitAnswer, Form, Question, UrlAnswer } from '../../kernel/define/question.ts'
 import type { TaskQuestion, Task, TaskMessage, TaskTurn } from './task.ts'

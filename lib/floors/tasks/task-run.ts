@@ -3,20 +3,20 @@
  * channel, questions wait with the task, and its end is kept. How a client learns of the task, and how it
  * spells an answer, is its protocol's matter.
  */
-import { remoteTasksOf, tasksOf } from './tasks-floor.ts'
 import { artifactOf } from '../../kernel/define/artifact.ts'
 import { text } from '../../kernel/define/content.ts'
 import { sentenceOf, usageMeta } from '../../kernel/define/event.ts'
 import { asFault, Fault, publicMessage } from '../../kernel/define/fault.ts'
 import { describe, logLevelOf } from '../../kernel/define/log.ts'
-import { rejectOneByOne } from '../../kernel/define/question.ts'
-import { keptAnswer, withAnswers } from './question-answer.ts'
-import { isTerminal } from './task.ts'
 import { timer } from '../../kernel/util/clock.ts'
 import { isThenable } from '../../kernel/util/thenable.ts'
 import { isWithin } from '../../kernel/wire/bounded.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { shownFault } from '../../kernel/run/shown-fault.ts'
+import { rejectOneByOne } from '../questions/rejection.ts'
+import { remoteTasksOf, tasksOf } from './tasks-floor.ts'
+import { keptAnswer, withAnswers } from './question-answer.ts'
+import { isTerminal } from './task.ts'
 import type { ArtifactInput } from '../../kernel/define/artifact.ts'
 import type { CallChannel } from '../../kernel/define/call.ts'
 import type { Content } from '../../kernel/define/content.ts'
@@ -24,11 +24,11 @@ import type { CallEvent } from '../../kernel/define/event.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Severity } from '../../kernel/define/log.ts'
 import type { Ability, Question } from '../../kernel/define/question.ts'
+import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { Service } from '../../kernel/run/service.ts'
 import type {
   RunningTask, Task, TaskChange, TaskFault, TaskMessage, TaskQuestion, TaskSeed, TaskState, TaskTurn,
 } from './task.ts'
-import type { MaybePromise } from '../../kernel/util/thenable.ts'
-import type { Service } from '../../kernel/run/service.ts'
 
 export interface TaskClient {
   can(what: Ability): boolean

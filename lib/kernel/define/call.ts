@@ -6,7 +6,6 @@
 import type { JsonSchema } from '../schema/compile.ts'
 import type { InferAnswer } from '../schema/infer.ts'
 import type { ArtifactInput } from './artifact.ts'
-import type { ChatMessage } from './chat.ts'
 import type { ClientTool, ClientToolResult, ToolChoice } from './client-tool.ts'
 import type { Content } from './content.ts'
 import type { CallEvent } from './event.ts'
@@ -31,6 +30,9 @@ export interface ClientInfo {
   /** Extensions of MCP that it has declared, by name, with their settings. */
   readonly extensions?: Readonly<Record<string, unknown>>
 }
+
+/** One message of a conversation. */
+export interface ChatMessage { readonly role: 'user' | 'assistant' | 'system'; readonly content: string }
 
 /** W3C trace context, as it came. */
 export interface Trace {

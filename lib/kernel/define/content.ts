@@ -8,7 +8,6 @@ import { isUint8Array } from 'node:util/types'
 import { nearest } from '../schema/options.ts'
 import { standardBase64 } from '../wire/base64.ts'
 import { formatJson } from '../wire/json.ts'
-import { mainTypeOf } from '../wire/media.ts'
 import { mistake } from './fault.ts'
 
 /** Hints for showing a block: for whom, how much it matters (0 to 1), when it changed (ISO 8601). */
@@ -216,15 +215,6 @@ export function textOf(content: readonly Content[]): string {
   return all
 }
 
-/** The same, each block on lines of its own. */
-export function linesOf(content: readonly Content[]): string {
-  let all: string | undefined
-  for (const block of content) {
-    if (block.type === 'text') all = all === undefined ? block.text : `${all}\n${block.text}`
-  }
-  return all ?? ''
-}
-
 /**
  * Bytes, or what is base64 already, as base64 that every client reads: lines are joined, and the URL-safe
  * alphabet becomes the standard one. Undefined for a text that is none.
@@ -232,20 +222,6 @@ export function linesOf(content: readonly Content[]): string {
 export function base64(data: string | Uint8Array): string | undefined {
   if (typeof data === 'string') return standardBase64(data) ?? standardBase64(data.replace(/\s+/g, ''))
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
-}
-
-/** The scheme of what a client has attached to a message: its name follows. */
-export const ATTACHMENT = 'attachment:'
-
-/** A file with its bytes as base64: a picture, a sound, or anything else by its name. */
-export function attachmentOf(
-  data: string, mimeType: string | undefined, name: string,
-): ImageContent | AudioContent | EmbeddedResource {
-  const kind = mimeType && mainTypeOf(mimeType)
-  if (mimeType !== undefined && (kind === 'image' || kind === 'audio')) return { type: kind, data, mimeType }
-  // Half a surrogate pair has no percent-encoding; as bytes it is a replacement character.
-  const uri = ATTACHMENT + encodeURIComponent(Buffer.from(name).toString())
-  return { type: 'resource', resource: { uri, ...mimeType !== undefined && { mimeType }, blob: data } }
 }
 
 export const BYTES = "a Uint8Array, or base64 alone, without 'data:' before it"

@@ -10,18 +10,6 @@ const MAX_TEXT = 8 * 1024
 /** Lines that are shown of a cause's stack. */
 const MAX_ROWS = 100
 
-const severities: readonly Severity[] = [
-  'debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency',
-]
-
-export function isSeverity(value: unknown): value is Severity {
-  return severities.some((known) => known === value)
-}
-
-export function reaches(severity: Severity, threshold: Severity): boolean {
-  return severities.indexOf(severity) >= severities.indexOf(threshold)
-}
-
 /** `debug` and `info` are not printed by the default logger. */
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error'
 

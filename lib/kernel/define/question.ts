@@ -8,7 +8,7 @@ import { compileForeign } from '../schema/foreign.ts'
 import { contract } from '../schema/standard.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
 import { formatJson, isStrings } from '../wire/json.ts'
-import { givenMembers, isRecord, isTyped } from './content.ts'
+import { isRecord, isTyped } from './content.ts'
 import { Fault } from './fault.ts'
 import { checkMembers, must, mustBeText, show } from './validate.ts'
 import type { ValidateWithin } from '../schema/compile.ts'
@@ -113,23 +113,6 @@ export type Question =
   | ({ readonly what: 'elicit-url' } & UrlQuestion)
   | ({ readonly what: 'sample' } & SampleQuestion)
   | ({ readonly what: 'roots' } & Keyed)
-
-/**
- * Lets a handler that waits for answers clean up: one question per iteration of the event loop, in order, and
- * none once its own code has ended. Rejecting all at once would be an unhandled rejection for each that is
- * not awaited yet.
- */
-export function rejectOneByOne(
-  [next, ...rest]: readonly { readonly reject: (reason: Error) => void }[], why: string,
-  isSettled: () => boolean,
-): void {
-  if (next === undefined || isSettled()) return
-  setImmediate(() => {
-    if (isSettled()) return
-    next.reject(new DOMException(why, 'AbortError'))
-    rejectOneByOne(rest, why, isSettled)
-  })
-}
 
 const mustBeKey = must((value) => typeof value === 'string', `write a string, as in key: 'name'`)
 const mustBeMessage = must((message) => typeof message === 'string', 'write a string, as in '
@@ -263,17 +246,6 @@ export function compileForm(schema: FormSchema): ValidateWithin {
     if (text.length <= MAX_REMEMBERED_CHARS) remembered.set(text, validate)
   }
   return validate
-}
-
-/** The content of a form without fields that are null: no field may be, so they are left empty. */
-export function filledIn(content: unknown): unknown {
-  return isRecord(content) ? givenMembers(content) : content
-}
-
-/** What is wrong with the content of a form, in a sentence; undefined where it fits, found in `maxSteps`. */
-export function formFault(schema: FormSchema, content: unknown, maxSteps: number): string | undefined {
-  const validation = compileForm(schema)(content, maxSteps)
-  return validation.valid ? undefined : summarize(validation)
 }
 
 /** A Standard Schema as a form, `json`, and its check. Throws `TypeError` where it has no JSON Schema. */

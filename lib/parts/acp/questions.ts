@@ -2,9 +2,9 @@
  * Questions as ACP has them: a yes or no and a choice among a few are asked as a permission, which every
  * client shows; other forms and addresses as an elicitation. Spec: ACP 1, Requesting Permission, Elicitation.
  */
+import { formFault } from '../../floors/questions/form.ts'
 import { givenMembers, isRecord } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
-import { formFault } from '../../kernel/define/question.ts'
 import type { Ability, ElicitAnswer, FormSchema, Question } from '../../kernel/define/question.ts'
 
 /** What a client has declared. */

@@ -5,13 +5,14 @@
  * Spec: AG-UI 1.0, RunAgentInput; 0.0.37 to 0.0.57 for parts of the type `binary`.
  */
 import { createHash } from 'node:crypto'
-import { attachmentOf, base64, isGiven, isRecord, text } from '../../kernel/define/content.ts'
+import { base64, isGiven, isRecord, text } from '../../kernel/define/content.ts'
 import { CONVERSATION_ID } from '../../floors/conversations/conversation-page.ts'
 import { isName } from '../../kernel/wire/bounded.ts'
 import { clientToolsIn } from '../../floors/chat/client-tools.ts'
 import { readDataUrl } from '../../floors/chat/data-url.ts'
 import { listIn, nameIn, wrongBody, wrongMember } from '../../floors/chat/members.ts'
 import { decodeMessages } from '../../floors/chat/messages.ts'
+import { attachmentOf } from '../../floors/conversations/message.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { JsonBounds } from '../../kernel/wire/json.ts'
 import type { AgentInput, ChatDialect } from '../../floors/chat/messages.ts'

@@ -1,12 +1,12 @@
 /**
  * Decodes the body of a query, or lists every member that is wrong. Never guesses.
  */
-import { chatRoles } from '../../kernel/define/chat.ts'
+import { chatRoles } from '../../floors/conversations/chat.ts'
 import { isGiven, isRecord } from '../../kernel/define/content.ts'
 import { CONVERSATION_ID } from '../../floors/conversations/conversation-page.ts'
 import { nearest, unseen } from '../../kernel/define/validate.ts'
 import { FaultList } from '../../kernel/wire/bounded.ts'
-import type { ChatMessage } from '../../kernel/define/chat.ts'
+import type { ChatMessage } from '../../kernel/define/call.ts'
 import type { ProblemError } from '../../kernel/wire/problem.ts'
 
 export interface Query {

@@ -3,12 +3,13 @@
  * Throws `Fault('invalid')` for a part that an agent would not see.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create and …/responses/create
  */
-import { attachmentOf, isGiven, isRecord, text } from '../../kernel/define/content.ts'
+import { isGiven, isRecord, text } from '../../kernel/define/content.ts'
 import { unseen } from '../../kernel/define/validate.ts'
 import { decodeBase64 } from '../../kernel/wire/base64.ts'
 import { readDataUrl } from '../../floors/chat/data-url.ts'
 import { nameIn, wrongMember } from '../../floors/chat/members.ts'
 import { textOfPart } from '../../floors/chat/messages.ts'
+import { attachmentOf } from '../../floors/conversations/message.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { Fault } from '../../kernel/define/fault.ts'
 

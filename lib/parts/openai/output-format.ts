@@ -4,7 +4,7 @@ import { summarize } from '../../kernel/schema/compile.ts'
 import { compileForeign } from '../../kernel/schema/foreign.ts'
 import { formatJson, parseJson } from '../../kernel/wire/json.ts'
 import { wrongMember } from '../../floors/chat/members.ts'
-import type { Answer } from '../../kernel/define/answer.ts'
+import type { Answer } from '../../floors/answers/answer.ts'
 import type { Limits } from '../../kernel/define/limits.ts'
 import type { JsonSchema, ValidateWithin } from '../../kernel/schema/compile.ts'
 

@@ -3,7 +3,7 @@
  * first thing that is wrong, but for earlier messages: no user can mend those.
  * Spec: AI SDK 5 to 7, UIMessage and ChatTransport.
  */
-import { attachmentOf, givenMembers, isRecord, linesOf, text } from '../../kernel/define/content.ts'
+import { givenMembers, isRecord, text } from '../../kernel/define/content.ts'
 import { CONVERSATION_ID } from '../../floors/conversations/conversation-page.ts'
 import { unseen } from '../../kernel/define/validate.ts'
 import { isName } from '../../kernel/wire/bounded.ts'
@@ -12,11 +12,12 @@ import { clientToolsIn } from '../../floors/chat/client-tools.ts'
 import { readDataUrl } from '../../floors/chat/data-url.ts'
 import { nameIn, wrongBody, wrongMember } from '../../floors/chat/members.ts'
 import { resultMessage } from '../../floors/chat/tool-exchange.ts'
-import type { ChatMessage } from '../../kernel/define/chat.ts'
+import { attachmentOf, linesOf } from '../../floors/conversations/message.ts'
 import type { ClientToolResult } from '../../kernel/define/client-tool.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { AgentInput } from '../../floors/chat/messages.ts'
 import type { PassedOver } from '../../floors/chat/passed-over.ts'
+import type { ChatMessage } from '../../kernel/define/call.ts'
 
 export interface ChatInput extends AgentInput {
   /** Whether the answer goes on with a message that the chat has. */

@@ -3,8 +3,7 @@ import { test } from 'node:test'
 
 import { assistant, makeAssistant, tools } from '../../../lib/agents/assistant/assistant.ts'
 import { makeTools } from '../../../lib/agents/assistant/assistant.ts'
-import type { Call } from '../../../lib/kernel/define/call.ts'
-import type { ChatMessage } from '../../../lib/kernel/define/chat.ts'
+import type { Call, ChatMessage } from '../../../lib/kernel/define/call.ts'
 
 const here = makeAssistant(makeTools(() => ({ now: Date.UTC(2026, 2, 6, 13, 5), zone: 'UTC' })))
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { costOf } from '../../fixtures/time.ts'
 import { understand } from '../../../lib/agents/assistant/understand.ts'
-import type { ChatMessage } from '../../../lib/kernel/define/chat.ts'
+import type { ChatMessage } from '../../../lib/kernel/define/call.ts'
 
 type Args = Readonly<Record<string, string>>
 

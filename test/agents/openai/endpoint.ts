@@ -2,17 +2,17 @@
 import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import { answerOf } from '../../../lib/kernel/define/answer.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { openaiAgent } from '../../../lib/agents/openai/openai.ts'
+import { answerOf } from '../../../lib/floors/answers/answer.ts'
 import { callOf } from '../../fixtures/house.ts'
 import { portOf } from '../../fixtures/listening.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { Answer } from '../../../lib/kernel/define/answer.ts'
 import type { LiveCall } from '../../../lib/kernel/define/live-call.ts'
 import type { OpenaiOptions } from '../../../lib/agents/openai/openai.ts'
+import type { Answer } from '../../../lib/floors/answers/answer.ts'
 
 /** A request as the endpoint got it. */
 export interface Received {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { frameworks } from '../../../lib/adapters/frameworks.ts'
-import { answerOf } from '../../../lib/kernel/define/answer.ts'
 import { defineTool } from '../../../lib/preset/define.ts'
 import { openaiAgent } from '../../../lib/agents/openai/openai.ts'
+import { answerOf } from '../../../lib/floors/answers/answer.ts'
 import { callOf } from '../../fixtures/house.ts'
 import {
   ask, calls, data, delta, DONE, endpoint, faultOf, inTurn, reply, stream,

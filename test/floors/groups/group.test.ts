@@ -7,7 +7,7 @@ import { runGroup } from '../../../lib/floors/groups/group.ts'
 import { Fault } from '../../../lib/index.ts'
 import { ask as answer, callOf, serviceOf } from '../../fixtures/house.ts'
 import { standingTime } from '../../fixtures/time.ts'
-import type { Answer } from '../../../lib/kernel/define/answer.ts'
+import type { Answer } from '../../../lib/floors/answers/answer.ts'
 import type { AgentOutput, GroupDefinition } from '../../../lib/index.ts'
 
 function agent(

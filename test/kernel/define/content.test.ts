@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { contentOf, isContent, isRecord, linesOf, text, textOf } from '../../../lib/kernel/define/content.ts'
+import { contentOf, isContent, isRecord, textOf } from '../../../lib/kernel/define/content.ts'
 import type { ContentInput } from '../../../lib/index.ts'
 
 const bytes = new Uint8Array([0xff, 0, 1, 2, 3, 0xff]).subarray(1, 5)
@@ -117,11 +117,4 @@ test('the text of blocks is what clients read that read nothing else', () => {
     ]),
     'ab',
   )
-})
-
-test('the lines of blocks are their texts, one below the other, without the files', () => {
-  const link = { type: 'resource_link', uri: 'https://a.example', name: 'a' } as const
-  assert.equal(linesOf([text('one'), link, text('two')]), 'one\ntwo')
-  assert.equal(linesOf([text(''), text('two')]), '\ntwo')
-  assert.equal(linesOf([link]), '')
 })

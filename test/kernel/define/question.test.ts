@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkQuestion, rejectOneByOne } from '../../../lib/kernel/define/question.ts'
+import { rejectOneByOne } from '../../../lib/floors/questions/rejection.ts'
+import { checkQuestion } from '../../../lib/kernel/define/question.ts'
 import { callOf } from '../../fixtures/house.ts'
 import type { Question } from '../../../lib/kernel/define/question.ts'
 

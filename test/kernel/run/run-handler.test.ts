@@ -5,7 +5,7 @@ import { defineAgent } from '../../../lib/preset/define.ts'
 import { runHandler } from '../../../lib/kernel/run/run-handler.ts'
 import { Fault } from '../../../lib/index.ts'
 import { ask, callOf, serviceOf } from '../../fixtures/house.ts'
-import type { Answer } from '../../../lib/kernel/define/answer.ts'
+import type { Answer } from '../../../lib/floors/answers/answer.ts'
 import type { MaybePromise } from '../../../lib/kernel/util/thenable.ts'
 
 const never = new Promise<string>(() => {})

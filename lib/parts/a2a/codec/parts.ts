@@ -4,14 +4,14 @@
  * under `mediaType` and `filename` those of a text or a value.
  * Spec: A2A 1.0 §3.3.2, §4.1.6.
  */
-import { isTextOfData } from '../../../kernel/define/answer.ts'
-import { ATTACHMENT, attachmentOf } from '../../../kernel/define/content.ts'
+import { isTextOfData } from '../../../floors/answers/answer.ts'
+import { ATTACHMENT, attachmentOf } from '../../../floors/conversations/message.ts'
 import { standardBase64 } from '../../../kernel/wire/base64.ts'
 import { percentDecoded } from '../../../kernel/wire/uri.ts'
 import { A2aFault } from '../model/faults.ts'
 import { isUnset, wrongField } from '../model/fields.ts'
+import type { Answer } from '../../../floors/answers/answer.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
-import type { Answer } from '../../../kernel/define/answer.ts'
 import type {
   AudioContent, Content, DataContent, EmbeddedResource, ImageContent, ResourceLink, TextContent,
 } from '../../../kernel/define/content.ts'

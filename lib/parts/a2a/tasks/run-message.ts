@@ -2,26 +2,26 @@
  * Runs what a message asks for: the tool that it names, else the agent that it was sent to. For a task, or as
  * a plain reply of which its client sees nothing before the answer.
  */
+import { warnOfData, warnOfReply } from '../../../floors/answers/warnings.ts'
 import { sharedOf } from '../../../floors/shared/shared.ts'
 import { conversationsOf } from '../../../floors/conversations/conversation.ts'
 import { mayRerun } from '../../../kernel/define/agent.ts'
-import { linesOf } from '../../../kernel/define/content.ts'
 import { usageMeta } from '../../../kernel/define/event.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { LiveCall } from '../../../kernel/define/live-call.ts'
 import {
   answerMessage, PlainChannel, runConversationTurn, timeoutOf,
 } from '../../../floors/conversations/answer-message.ts'
+import { linesOf } from '../../../floors/conversations/message.ts'
 import { callTool } from '../../../kernel/run/call-tool.ts'
 import { runHandler } from '../../../kernel/run/run-handler.ts'
-import { warnOfData, warnOfReply } from '../../../kernel/run/service.ts'
 import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
 import { contentParts, filenameOf } from '../codec/parts.ts'
 import { answerOfTool, toolCallFor } from '../model/tool-agent.ts'
 import { requestedExtensions } from './request.ts'
+import type { Answer, Emit } from '../../../floors/answers/answer.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
-import type { Answer, Emit } from '../../../kernel/define/answer.ts'
 import type { Artifact } from '../../../kernel/define/artifact.ts'
 import type { Content } from '../../../kernel/define/content.ts'
 import type { ToolResult } from '../../../kernel/define/tool.ts'

@@ -1,6 +1,6 @@
 /** `tools/call`: finds the tool, and answers with its result, with questions, or as an extension does. */
+import { warnOfData } from '../../../floors/answers/warnings.ts'
 import { callTool } from '../../../kernel/run/call-tool.ts'
-import { warnOfData } from '../../../kernel/run/service.ts'
 import { isRecord, text } from '../../../kernel/define/content.ts'
 import { usageMeta } from '../../../kernel/define/event.ts'
 import { asFault, Fault, publicMessage } from '../../../kernel/define/fault.ts'

@@ -2,9 +2,9 @@
  * Questions to the client as MCP has them: what it can be asked, the request, the check of its answer.
  * Spec: MCP 2024-11-05 to 2026-07-28, Elicitation, Sampling, Roots.
  */
+import { filledIn, formFault } from '../../../floors/questions/form.ts'
 import { givenMembers, isRecord, text } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
-import { filledIn, formFault } from '../../../kernel/define/question.ts'
 import { show } from '../../../kernel/define/validate.ts'
 import type { Ability, FormSchema, Question, Root, SampleQuestion } from '../../../kernel/define/question.ts'
 import type { PeerInfo } from './client.ts'

@@ -3,20 +3,20 @@
  * what belongs to a request of another process is passed there. The id of a session carries what `initialize`
  * settled, sealed and bound to the principal; the store keeps what has changed since.
  */
-import { sharedOf } from '../../../floors/shared/shared.ts'
 import { randomBytes } from 'node:crypto'
+import { sharedOf } from '../../../floors/shared/shared.ts'
 import { originOf, requestOf } from '../../../floors/tasks/task.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
-import { cancelledBy, cancelRequest, takeAnswer } from './messages.ts'
 import { noLegacySse, unavailable } from '../protocol/replies.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
-import { isSeverity } from '../../../kernel/define/log.ts'
 import { keyOf } from '../../../kernel/store/store.ts'
 import { decoded, optional, readStored, recordOf } from '../../../floors/shared/stored-value.ts'
 import { formatJson, isStrings } from '../../../kernel/wire/json.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { abilitiesOf, bitsOf, decodeClient, unable } from '../protocol/client.ts'
 import { revisionByName } from '../protocol/revisions.ts'
+import { isSeverity } from '../protocol/severity.ts'
+import { cancelledBy, cancelRequest, takeAnswer } from './messages.ts'
 import type { TurnRequest } from '../../../floors/tasks/task.ts'
 import type { Origin, ClientInfo } from '../../../kernel/define/call.ts'
 import type { CatalogChange } from '../../../kernel/define/catalog.ts'
@@ -25,11 +25,11 @@ import type { SharedProcesses } from '../../../floors/shared/shared.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
-import type { Notifications } from './notifications.ts'
-import type { Handshake, Session, Sessions } from './session.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Severity } from '../../../kernel/define/log.ts'
 import type { Entry, StoreKey } from '../../../kernel/store/store.ts'
+import type { Notifications } from './notifications.ts'
+import type { Handshake, Session, Sessions } from './session.ts'
 
 /** How long another process may go on with a session, from its beginning. */
 const SESSION_MS = 24 * 60 * 60_000

@@ -5,13 +5,13 @@
  * Spec: MCP 2026-07-28, Transports, Streamable HTTP; 2025-11-25, Protocol Version Header.
  */
 import { isRecord } from '../../../kernel/define/content.ts'
-import { isSeverity } from '../../../kernel/define/log.ts'
 import { INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { decodeAbilities, decodeClient, unable } from '../protocol/client.ts'
 import { decodeHeaderValue } from '../protocol/header-value.ts'
 import { paramFault } from '../protocol/tools.ts'
 import { assumed, META, modern, revisionByName, revisions } from '../protocol/revisions.ts'
+import { isSeverity } from '../protocol/severity.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'
 import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { McpServer } from '../methods/methods.ts'

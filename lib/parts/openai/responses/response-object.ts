@@ -5,7 +5,7 @@
 import { isRecord } from '../../../kernel/define/content.ts'
 import { formatJson, quote } from '../../../kernel/wire/json.ts'
 import { randomId } from '../../../kernel/wire/random.ts'
-import type { MadeToolCall } from '../../../kernel/define/client-tool.ts'
+import type { MadeToolCall } from '../../../floors/answers/tool-calls.ts'
 import type { Usage } from '../../../kernel/define/event.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 

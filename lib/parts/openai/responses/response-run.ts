@@ -2,10 +2,10 @@
  * One response on its way to its reply, whole or as typed events. Its items are made once for both.
  * Spec: https://platform.openai.com/docs/api-reference/responses-streaming
  */
-import { noAnswer } from '../../../kernel/define/answer.ts'
+import { noAnswer } from '../../../floors/answers/answer.ts'
+import { warnOfData } from '../../../floors/answers/warnings.ts'
 import { asFault, Fault } from '../../../kernel/define/fault.ts'
 import { answerMessage } from '../../../floors/conversations/answer-message.ts'
-import { warnOfData } from '../../../kernel/run/service.ts'
 import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { formatEvent } from '../../../kernel/wire/sse.ts'
@@ -22,8 +22,8 @@ import { conversationOf } from './response-input.ts'
 import { ResponseItems } from './response-items.ts'
 import { pieceLine } from './response-stream.ts'
 import { formatResponse, idFor, secondsNow, usageOf } from './response-object.ts'
+import type { Answer } from '../../../floors/answers/answer.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
-import type { Answer } from '../../../kernel/define/answer.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Content } from '../../../kernel/define/content.ts'
 import type { CallEvent } from '../../../kernel/define/event.ts'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { answerOf } from '../../../lib/floors/answers/answer.ts'
 import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
-import { answerOf } from '../../../lib/kernel/define/answer.ts'
 import { Fault } from '../../../lib/index.ts'
 import { callOf } from '../../fixtures/house.ts'
-import type { Answer, Emit } from '../../../lib/kernel/define/answer.ts'
+import type { Answer, Emit } from '../../../lib/floors/answers/answer.ts'
 import type { Content } from '../../../lib/index.ts'
 
 const png = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const

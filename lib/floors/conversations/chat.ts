@@ -1,8 +1,6 @@
 /** The messages of one conversation, within their bounds in number and in bytes. */
-import type { Limits } from './limits.ts'
-
-/** One message of a conversation. */
-export interface ChatMessage { readonly role: 'user' | 'assistant' | 'system'; readonly content: string }
+import type { ChatMessage } from '../../kernel/define/call.ts'
+import type { Limits } from '../../kernel/define/limits.ts'
 
 /** The roles that clients write, each with what it is to an agent. */
 export const chatRoles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { append, sizeOf } from '../../../lib/kernel/define/chat.ts'
+import { append, sizeOf } from '../../../lib/floors/conversations/chat.ts'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
-import type { Chat } from '../../../lib/kernel/define/chat.ts'
+import type { Chat } from '../../../lib/floors/conversations/chat.ts'
 import type { ChatMessage } from '../../../lib/index.ts'
 
 const user = (content: string): ChatMessage => ({ role: 'user', content })
