@@ -1,13 +1,10 @@
 /** How authors define what is served, in our form or in that of any framework that is known. */
-import {
-  adaptedAgent, AGENT_EXAMPLE, agentChecks, agentFrom, GROUP_EXAMPLE, groupFrom,
-} from '../kernel/define/agent.ts'
-import { isRecord } from '../kernel/define/content.ts'
+import { AGENT_EXAMPLE, agentFrom, GROUP_EXAMPLE, groupFrom } from '../kernel/define/agent.ts'
 import { TOOL_EXAMPLE, toolFrom } from '../kernel/define/tool.ts'
-import { rejectMore, rejectPromise, rejectUnknown, show } from '../kernel/define/validate.ts'
+import { rejectMore } from '../kernel/define/validate.ts'
 import { frameworks } from '../adapters/frameworks.ts'
-import type { ForeignAgent, ForeignTool } from '../kernel/define/adapters.ts'
-import type { AdaptOptions, Agent, AgentLike, Group, GroupDefinition } from '../kernel/define/agent.ts'
+import type { ForeignTool } from '../kernel/define/adapters.ts'
+import type { Agent, AgentLike, Group, GroupDefinition } from '../kernel/define/agent.ts'
 import type { Tool, ToolDefinition, ToolOutput } from '../kernel/define/tool.ts'
 
 /**
@@ -42,23 +39,4 @@ export function defineTool<const S, V, const O, const R extends ToolOutput<O> = 
 export function defineTool(definition: ToolDefinition | ForeignTool): Tool {
   rejectMore('defineTool', arguments, `write defineTool(${TOOL_EXAMPLE})`)
   return toolFrom(definition, frameworks)
-}
-
-/**
- * Makes an agent of one of another framework, with another name, description or limit. Where nothing is to be
- * changed, the agent may be given as it is. Throws `TypeError` for what is no agent of a framework that is
- * known.
- */
-export function adapt(agent: ForeignAgent, options: AdaptOptions = {}): Agent {
-  rejectMore('adapt', arguments, `write adapt(agent, { name: 'Helper' })`, 2)
-  const { run: _run, kind: _kind, ...known } = agentChecks
-  rejectUnknown('adapt', options, Object.keys(known))
-  const theirs = frameworks.agent(agent)
-  if (theirs !== undefined) return adaptedAgent(theirs, options)
-  rejectPromise(agent)
-  const isOwn = typeof agent === 'function' || (isRecord(agent) && 'run' in agent)
-  const remedy = isOwn ? 'it needs none where it has a run of its own: write defineAgent({ name, run })'
-    : `write { name: 'Helper', run: (prompt, call) => theirs.generate(prompt, { signal: call.signal }) }`
-  throw new TypeError(frameworks.describe(Object(agent) as object)
-    ?? `adapt takes an agent of another framework; ${show(agent)} is none that is known; ${remedy}`)
 }

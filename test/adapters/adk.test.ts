@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { adapt, defineAgent } from '../../lib/preset/define.ts'
+import { adapt } from '../../lib/adapters/frameworks.ts'
+import { defineAgent } from '../../lib/preset/define.ts'
 import { ask, callOf, serviceOf } from '../fixtures/house.ts'
 import type { AgentOutput, ForeignAgent } from '../../lib/index.ts'
 

@@ -104,7 +104,7 @@ export interface KernelOptions<T extends readonly unknown[] = readonly unknown[]
    * Schema has the JSON Schema that it writes itself.
    */
   readonly adapters?: Adapters | undefined
-  /** What takes a store that is shared: `shareStore`. */
+  /** What takes a store that is shared: `shareStore`, of `triport/shared`. */
   readonly share?: ShareStore | undefined
   /** Messages for the paths of protocols that are not served, by the path. It gets those that are. */
   readonly absent?: (protocols: readonly string[], mountPath: string) => ReadonlyMap<string, string>

@@ -22,6 +22,7 @@ import type { Means, ServerState } from '../http/server/gate.ts'
 import type { Handler } from '../http/server/listener.ts'
 import type { KernelOptions } from './options.ts'
 import type { Gauge } from '../util/gauge.ts'
+import type { Floor } from './floors.ts'
 import type { Kernel, Opened, Part } from './part.ts'
 import type { MadeService } from './service.ts'
 
@@ -184,19 +185,25 @@ function assemble(
     return { url: `http://${reachableHost(bound)}:${bound.port}${mountPath}`, host, port: bound.port }
   }
 
-  function status(): KernelStatus {
+  function ownStatus(): KernelStatus {
     const { workload, sharing } = service
     return {
       calls: { running: workload.running, abandoned: workload.abandoned, bytes: workload.bytes },
       streams: { open: streams.count, queuedBytes: streams.queued },
       bodies: { bytes: budget.used },
       store: sharing && (sharing.store.isUnavailable ? 'away' : 'reached'),
-      ...Object.assign({}, ...[...floors.all, ...opened].map((one) => one.status?.())),
     }
   }
 
+  function status(): KernelStatus {
+    const all: KernelStatus & object = ownStatus()
+    for (const floor of floors.all) addStatus(all, floor, 'a floor')
+    for (const [at, one] of opened.entries()) addStatus(all, one, `the part '${parts[at]!.name}'`)
+    return all
+  }
+
   function gauges(): readonly Gauge[] {
-    const { calls, streams: open, bodies, store } = status()
+    const { calls, streams: open, bodies, store } = ownStatus()
     return [
       ['triport_calls_running', 'Calls that run now.', calls.running],
       ['triport_calls_abandoned', 'Calls that still run, long after their time was over.', calls.abandoned],
@@ -211,6 +218,8 @@ function assemble(
     ]
   }
 
+  // Two that are told under one name are a mistake, of which its author hears at once.
+  status()
   let closing: Promise<void> | undefined
 
   async function shut(): Promise<void> {
@@ -264,6 +273,17 @@ function openedOf(part: Part, kernel: Kernel): Opened {
   const opened = part.open?.(kernel) ?? {}
   if (typeof opened === 'string') throw new TypeError(opened)
   return opened
+}
+
+/** Adds what a floor or a part tells of itself. Throws `TypeError` for a member that is there already. */
+function addStatus(all: object, floor: Floor, owner: string): void {
+  const more = floor.status?.() ?? {}
+  const taken = Object.keys(more).find((name) => Object.hasOwn(all, name))
+  if (taken !== undefined) {
+    throw new TypeError(`server.status() has '${taken}' already, and ${owner} tells it again; let its `
+      + 'status() return a member of another name')
+  }
+  Object.assign(all, more)
 }
 
 /** Answers without a socket. Loaded when it is first used, as servers with a socket hardly ever need it. */

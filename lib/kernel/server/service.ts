@@ -105,5 +105,6 @@ function sealOfEnvironment(secret: KernelOptions['secret'], name: string): Seal 
 
 function shareOf({ share }: KernelOptions): ShareStore {
   if (share !== undefined) return share
-  throw new TypeError('The store is shared; give share: shareStore too, which takes it for this process')
+  throw new TypeError('The store is shared with other processes, and nothing here takes it for this one; '
+    + `write share: shareStore, with import { shareStore } from 'triport/shared'`)
 }

@@ -1,7 +1,11 @@
 /** What a part gets of the kernel, and when; and which parts can stand together. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createServer, defineAgent, defineGroup, defineTool } from '../../../lib/kernel.ts'
+import { answerMessage } from '../../../lib/conversations.ts'
+import {
+  createServer, defineAgent, defineGroup, defineTool, LiveCall, problemReply,
+} from '../../../lib/kernel.ts'
+import { conversationsOf } from '../../../lib/floors/conversations/conversation.ts'
 import { defaultPort } from '../../../lib/kernel/server/server.ts'
 import { a2a } from '../../../lib/parts/a2a/part.ts'
 import { agui } from '../../../lib/parts/agui/part.ts'
@@ -12,7 +16,9 @@ import { metrics } from '../../../lib/parts/metrics/part.ts'
 import { oauth } from '../../../lib/parts/oauth/part.ts'
 import { openai } from '../../../lib/parts/openai/part.ts'
 import { uiStream } from '../../../lib/parts/ui-stream/part.ts'
+import { shareStore } from '../../../lib/stores/shared.ts'
 import { eventually, jsonOf, request } from '../../fixtures/client.ts'
+import { sharedMemory } from '../../fixtures/fleet.ts'
 import { onePost, probe } from '../../fixtures/probe.ts'
 import type { TestContext } from 'node:test'
 import type { Kernel, KernelOptions, KernelServer, Opened, Part } from '../../../lib/kernel.ts'
@@ -333,4 +339,58 @@ test('definitions of the kernel are those in our own form, one by one or as a li
     })
   }
   assert.throws(() => defineAgent({ generate: () => '', stream: () => '' } as never), { name: 'TypeError' })
+})
+
+test('what a part tells in the status hides nothing that is told there already', () => {
+  const telling = (name: string, status: object): Part => ({ name, open: () => ({ status: () => status }) })
+  const make = (...parts: readonly Part[]): KernelServer => createServer({ tools: [add], parts, log: false })
+  for (const member of ['calls', 'store']) {
+    assert.throws(() => make(telling('nosy', { [member]: 1 })), {
+      name: 'TypeError',
+      message: `server.status() has '${member}' already, and the part 'nosy' tells it again; let its `
+        + 'status() return a member of another name',
+    })
+  }
+  const twins = [telling('one', { same: 1 }), telling('two', { same: 2 })] as const
+  assert.throws(() => make(...twins), /'same'.*the part 'two'/)
+  const conversing: Part = {
+    name: 'conversing',
+    open(kernel) {
+      conversationsOf(kernel)
+      return { status: () => ({ conversations: 0 }) }
+    },
+  }
+  assert.throws(() => make(conversing), /'conversations' already, and the part 'conversing'/)
+  const status: object = make(telling('one', { one: 1 }), telling('two', { two: 2 })).status()
+  assert.deepEqual({ ...status, calls: 0, streams: 0, bodies: 0 }, {
+    calls: 0, streams: 0, bodies: 0, store: undefined, one: 1, two: 2,
+  })
+})
+
+test('a store is shared by what the sentence names, and a part answers with an agent', async (t) => {
+  const memory = sharedMemory()
+  const asking: Part = {
+    name: 'asking',
+    open: (kernel) => ({
+      endpoints: [{
+        path: '/ask', methods: ['POST'], accepts: ['text/plain'], refuse: problemReply,
+        async handle({ body: prompt, origin }) {
+          const call = new LiveCall(origin, { protocol: 'http' }, {})
+          const message = { prompt, conversationId: 'one', isNamed: true }
+          const { text } = await answerMessage(kernel, kernel.catalog.agents[0]!, message, call)
+          return { status: 200, type: 'text/plain', body: text }
+        },
+      }],
+    }),
+  }
+  const agent = defineAgent({ name: 'Count', run: (_, { history }) => String(history.length) })
+  const options = {
+    agents: [agent], tools: [], parts: [asking], store: memory.connect(), secret: 'the secret of all servers',
+  }
+  assert.throws(() => createServer(options), /import \{ shareStore \} from 'triport\/shared'/)
+  const server = serve(t, { ...options, share: shareStore })
+  for (const count of ['0', '2']) {
+    const response = await server.fetch(request('/ask', 'hi', { 'content-type': 'text/plain' }))
+    assert.equal(await response.text(), count)
+  }
 })
