@@ -13,7 +13,7 @@ import type { Call } from './call.ts'
 import type { AdaptedAgent, Adapters, ForeignAgent } from './adapters.ts'
 import type { Checks } from './validate.ts'
 
-/** Something that an agent can do, for its A2A card. */
+/** Something that an agent can do, for the card by which clients find it. */
 export interface Skill {
   readonly id: string
   readonly name: string
@@ -41,7 +41,7 @@ interface Named {
   readonly id?: string | undefined
   /** For models and for people. That of a group left out: a sentence that names its agents. */
   readonly description?: string | undefined
-  /** For its A2A card. Left out: the server's. */
+  /** For the card by which clients find it. Left out: the server's. */
   readonly version?: string | undefined
   /**
    * What the caller's principal must have, all of it; others do not see it in lists. A group that runs all
@@ -60,8 +60,8 @@ export interface AgentDefinition extends Named {
   readonly inputModes?: readonly string[] | undefined
   readonly outputModes?: readonly string[] | undefined
   /**
-   * What an A2A client gets: `task` (default), `message`, or `either`: then each answer decides by its
-   * `reply`, and no task is shown before the agent's first output.
+   * What a client gets where its protocol has tasks for answers: `task` (default), `message`, or `either`:
+   * then each answer decides by its `reply`, and no task is shown before the agent's first output.
    */
   readonly replies?: 'task' | 'message' | 'either' | undefined
   /**

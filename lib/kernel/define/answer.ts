@@ -18,7 +18,7 @@ export interface AnswerInput {
   readonly state?: AnswerState | undefined
   /** Calls of the client's own tools, at the end of an answer; see `call.clientTools`. */
   readonly toolCalls?: readonly ClientToolCall[] | undefined
-  /** `message`: a plain message and no task, from an agent whose `replies` are `either` (A2A). */
+  /** `message`: a plain message and no task, from an agent whose `replies` are `either`. */
   readonly reply?: 'message' | 'task' | undefined
 }
 

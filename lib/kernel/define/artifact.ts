@@ -10,16 +10,16 @@ import { randomUuid } from '../wire/random.ts'
 import type { Content, ContentInput } from './content.ts'
 import type { Checks } from './validate.ts'
 
-/** A named piece of output (A2A `Artifact`); in other protocols its parts are content. */
+/** A named piece of output; in a protocol that has none its parts are content. */
 export interface ArtifactInput {
   /** Left out: an artifact of its own. */
   readonly id?: string
   readonly name?: string
   readonly description?: string
   readonly parts: readonly (string | ContentInput)[]
-  /** Anything for programs (A2A). */
+  /** Anything for programs. Dropped where the protocol has no artifacts. */
   readonly metadata?: Readonly<Record<string, unknown>>
-  /** Addresses of the extensions that it is written with (A2A). */
+  /** Addresses of the extensions that it is written with. Dropped where the protocol has no artifacts. */
   readonly extensions?: readonly string[]
   /** Adds to the artifact of that id instead of replacing it. */
   readonly append?: boolean

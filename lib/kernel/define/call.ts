@@ -27,7 +27,7 @@ export interface ClientInfo {
   readonly name: string
   readonly version: string
   readonly title?: string
-  /** Extensions of MCP that it has declared, by name, with their settings. */
+  /** Extensions of its protocol that it has declared by name, with their settings. */
   readonly extensions?: Readonly<Record<string, unknown>>
 }
 
@@ -54,38 +54,38 @@ export interface Call {
   readonly client: ClientInfo | undefined
   /** The request's headers, names in lower case, without credentials. */
   readonly headers: ReadonlyMap<string, string>
-  /** The session of MCP and ACP; over HTTP and A2A the conversation. Undefined where there is none. */
+  /** The session, else the conversation. Undefined where the protocol, or this request, has neither. */
   readonly sessionId: string | undefined
   /** Earlier messages of this conversation, oldest first, the present one not among them. */
   readonly history: readonly ChatMessage[]
   /** The whole present message: its text, its files and its data; and the files of `clientToolResults`. */
   readonly message: readonly Content[]
   /**
-   * Tools that the client runs itself (`/v1`). An answer with `toolCalls` has it run some: it asks again with
+   * Tools that the client runs itself. An answer with `toolCalls` has it run some: it asks again with
    * what came of them. Empty where it offers none, and for the agents of a group.
    */
   readonly clientTools: readonly ClientTool[]
   /**
-   * Whether the answer is to call one of `clientTools`, which has those alone that it may call (`/v1`). An
+   * Whether the answer is to call one of `clientTools`, which has those alone that it may call. An
    * answer without a call goes out as what it is. `auto` where the client says nothing, and for the agents of
    * a group.
    */
   readonly toolChoice: ToolChoice
   /** What came of the client's tools since the present message, in order. */
   readonly clientToolResults: readonly ClientToolResult[]
-  /** The answer is to be JSON that fits this schema (`/v1`); undefined: any text. */
+  /** The answer is to be JSON that fits this schema; undefined: any text. */
   readonly outputSchema: JsonSchema | undefined
-  /** The client's id of the present message (A2A). */
+  /** The client's id of the present message. Undefined where its protocol has none. */
   readonly messageId: string | undefined
-  /** The task that this run belongs to (A2A). */
+  /** The task that this run belongs to. Undefined where it belongs to none. */
   readonly taskId: string | undefined
-  /** The conversation that tasks and messages belong to (A2A). */
+  /** What its tasks and messages belong to, by the client's word. Undefined where its protocol has none. */
   readonly contextId: string | undefined
-  /** MCP `_meta`, HTTP `metadata`; with A2A that of the message, and what that of the request adds. */
+  /** What the client has attached: to its message, and what it has attached to the request besides. */
   readonly metadata: Readonly<Record<string, unknown>>
-  /** URIs of the extensions that the client asks for (A2A). */
+  /** URIs of the extensions that the client asks for with this request. */
   readonly extensions: readonly string[]
-  /** Of MCP's `_meta`, else of the headers; empty where neither has any. */
+  /** Of what the client has attached, else of the headers; empty where neither has any. */
   readonly trace: Trace
   /** The number of this run: more than 1 where a process that ran it before has died (`recover: 'rerun'`). */
   readonly run: number
@@ -99,7 +99,7 @@ export interface Call {
    * characters the beginning is shown. Throws `TypeError` for what is no event.
    */
   event(event: CallEvent): void
-  /** A line for the client's log (MCP, and a tool's events); in other protocols for the server's. */
+  /** A line for the client's log, where its protocol has one; else for the server's. */
   log(level: Severity, data: unknown, logger?: string): void
   /**
    * Has the user fill in a form. Throws `Fault('unsupported')`, `Fault('timeout')` after `askTimeoutMs`,
@@ -111,8 +111,8 @@ export interface Call {
   /** Asks for either. Throws as for a form. */
   elicit(question: FormQuestion | UrlQuestion): Promise<ElicitAnswer | UrlAnswer>
   /**
-   * Notifies the client that what an address was opened for is done (MCP 2025-11-25), also after the call has
-   * ended. In other protocols it does nothing.
+   * Notifies the client that what an address was opened for is done, also after the call has ended. Does
+   * nothing where its protocol has no such notification.
    */
   completeElicitation(elicitationId: string): void
   /** Asks the client's model. Throws as `elicit` does. */
@@ -127,13 +127,13 @@ export interface Call {
    */
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
   /**
-   * Lets the client disconnect and come back for the result, after `retryMs` milliseconds (MCP 2025-11-25).
-   * Left out: it comes back when it likes. In other protocols it does nothing.
+   * Lets the client disconnect and come back for the result, after `retryMs` milliseconds. Left out: it comes
+   * back when it likes. Does nothing where its protocol cannot take up a reply again.
    */
   detach(options?: { readonly retryMs?: number }): void
   /**
-   * Sends a named piece of output, as it comes (A2A); in other protocols its parts follow the answer. Throws
-   * `TypeError` for a member that is not known, `Fault('internal')` for a part that is no content, and
+   * Sends a named piece of output, as it comes; where the protocol has none, its parts follow the answer.
+   * Throws `TypeError` for a member that is not known, `Fault('internal')` for a part that is no content, and
    * `Fault('too-large')` where those of a task are over `maxResultBytes`.
    */
   artifact(artifact: ArtifactInput): void

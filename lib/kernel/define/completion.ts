@@ -1,6 +1,6 @@
 /**
  * Completion of an argument while a person types it: what an author writes beside a prompt or a resource
- * template, and the normal form of what it proposes. Spec: MCP 2026-07-28, `completion/complete`.
+ * template, and the normal form of what it proposes.
  */
 import { isStrings } from '../wire/json.ts'
 import { isRecord } from './content.ts'

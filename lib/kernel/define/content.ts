@@ -1,8 +1,6 @@
 /**
- * The neutral content blocks, with MCP's field names, and their normal form: an author returns a string,
- * bytes or a block, a protocol gets a list of checked blocks. Which blocks an old client understands is the
- * protocol's business.
- * Spec: MCP 2026-07-28, schema `ContentBlock`.
+ * The neutral content blocks and their normal form: an author returns a string, bytes or a block, a protocol
+ * gets a list of checked blocks. Which blocks an old client understands is the protocol's business.
  */
 import { isUint8Array } from 'node:util/types'
 import { nearest } from '../schema/options.ts'
@@ -65,7 +63,7 @@ export interface ResourceLink extends Marks {
   readonly size?: number
 }
 
-/** A JSON value for machines, null too (A2A `DataPart`); where a protocol has none it is its JSON text. */
+/** A JSON value for machines, null too; where a protocol has no such block it is its JSON text. */
 export interface DataContent extends Marks {
   readonly type: 'data'
   readonly data: unknown

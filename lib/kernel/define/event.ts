@@ -93,7 +93,7 @@ export function addUsage(sum: Usage | undefined, more: Usage): Usage {
   return total
 }
 
-/** The tokens of a run as the `_meta` of MCP, and the metadata of A2A, have them. */
+/** The tokens of a run as a member of what protocols attach to results. */
 export function usageMeta(usage: Usage | undefined): Readonly<Record<string, unknown>> | undefined {
   return usage && { 'triport/usage': usage }
 }

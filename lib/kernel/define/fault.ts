@@ -34,8 +34,8 @@ export interface FaultOptions extends ErrorOptions { readonly retryAfterSeconds?
 const MARK = Symbol.for('triport.Fault')
 
 /**
- * The only error whose message a caller sees. `detail` is any JSON value for machines: in HTTP it is in the
- * problem document, in JSON-RPC in `error.data`.
+ * The only error whose message a caller sees. `detail` is any JSON value for machines: it is sent beside the
+ * message, in the place that the protocol has for it.
  *
  * Throws `TypeError` where the kind is not one of the closed set.
  */

@@ -2,7 +2,7 @@
 import { isThenable } from '../util/thenable.ts'
 import { formatJson } from '../wire/json.ts'
 
-/** Syslog's eight severities (RFC 5424), from the least to the most severe, as MCP names them. */
+/** Syslog's eight severities (RFC 5424 §6.2.1), from the least to the most severe. */
 export type Severity = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
 
 /** Characters that a line shows of its message, of each field, and of each line of a cause's stack. */

@@ -1,8 +1,6 @@
 /**
  * A prompt, as an author defines it: a name, arguments that are text, a function that writes the messages.
  * Checked once, then frozen; and the normal form of what it writes. How it is run is in `reading.ts`.
- *
- * Spec: MCP 2026-07-28, `prompts/get`.
  */
 import { completersOf, hasCompleters } from './completion.ts'
 import { contentOf, isRecord, isTyped, text } from './content.ts'

@@ -1,7 +1,6 @@
 /**
  * What a handler may ask a client, and what comes back: of its user, of its model, of its folders; and
  * whether what the user filled in fits the form. The protocol's channel sends the question (`call.ts`).
- * Spec: MCP 2026-07-28, Elicitation, Sampling, Roots.
  */
 import { summarize } from '../schema/compile.ts'
 import { compileForeign } from '../schema/foreign.ts'
@@ -18,7 +17,7 @@ import type { Checks } from './validate.ts'
 /** What a client may be able to do when it is asked. `elicit-url` is an elicitation that opens an address. */
 export type Ability = 'elicit' | 'elicit-url' | 'sample' | 'roots'
 
-/** Lets a client answer as a task of its own, where it can (MCP 2025-11-25). */
+/** Lets a client answer as a task of its own, where it can. */
 interface AnswerTask {
   /** How long the client should keep its answer, in milliseconds. */
   readonly task?: { readonly ttlMs?: number }
@@ -27,9 +26,9 @@ interface AnswerTask {
 /** What questions of every kind may have. */
 export interface Keyed {
   /**
-   * Finds its answer where the handler runs again from the top (MCP 2026-07-28, A2A): different for each
-   * question of a call, the same in each run. Left out: made of what is asked, and where the same is asked
-   * twice, of its number among these.
+   * Finds its answer where the handler runs again from the top: different for each question of a call, the
+   * same in each run. Left out: made of what is asked, and where the same is asked twice, of its number among
+   * these.
    */
   readonly key?: string
 }
@@ -37,7 +36,7 @@ export interface Keyed {
 /** A JSON Schema of a flat object. */
 export type FormSchema = Readonly<Record<string, unknown>>
 
-/** A form to fill in (MCP `ElicitRequestFormParams`). `S` is the type of its schema. */
+/** A form to fill in. `S` is the type of its schema. */
 export interface FormQuestion<S = unknown> extends Keyed, AnswerTask {
   /** What the user is asked, in words. */
   readonly message: string
@@ -51,13 +50,13 @@ export interface FormQuestion<S = unknown> extends Keyed, AnswerTask {
 /** Not by the name of the type: a schema that bears it would be inferred to be that, and not `S`. */
 type AnySchema = FormSchema | Pick<StandardSchema, '~standard'>
 
-/** An address to open, for what must not pass through the client (MCP `ElicitRequestURLParams`). */
+/** An address to open, for what must not pass through the client. */
 export interface UrlQuestion extends Keyed, AnswerTask {
   /** What the user is to do there, in words. */
   readonly message: string
   /** An absolute address, http or https; `elicit` throws `TypeError` for any other. */
   readonly url: string
-  /** Identifies this interaction for client and server (MCP 2025-11-25). Left out: made. */
+  /** Identifies this interaction for client and server. Left out: made. */
   readonly elicitationId?: string
 }
 
@@ -73,24 +72,24 @@ export type ElicitAnswer<Filled = Readonly<Record<string, unknown>>> =
 export interface UrlAnswer {
   readonly action: 'accept' | 'decline' | 'cancel'
   readonly content?: undefined
-  /** In MCP 2025-11-25: what `call.completeElicitation` takes when it is done. */
+  /** What `call.completeElicitation` takes when it is done, where the client is notified of that. */
   readonly elicitationId?: string
 }
 
-/** A request to the client's model (MCP `CreateMessageRequestParams`; further members are passed on). */
+/** A request to the client's model. Further members are passed on. */
 export interface SampleQuestion extends Keyed, AnswerTask {
-  /** The conversation to go on with, oldest first. `content` is a text, a block of MCP or a list of these. */
+  /** The conversation to go on with, oldest first. `content` is a text, a block with a type or several. */
   readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly content: unknown }[]
   /** How long the answer may be, in tokens. */
   readonly maxTokens: number
-  /** As MCP has it: `systemPrompt`, `temperature`, `modelPreferences`, `tools` … */
+  /** As the client's protocol has it: `systemPrompt`, `temperature`, `modelPreferences`, `tools` … */
   readonly [parameter: string]: unknown
 }
 
 /** The answer of the client's model. */
 export interface SampleAnswer {
   readonly role: 'user' | 'assistant'
-  /** A block of MCP, or from 2025-11-25 on a list of them. */
+  /** A block with a type, or a list of them. */
   readonly content: unknown
   readonly model: string
   /** Why it stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a word of the client's. */
@@ -128,7 +127,7 @@ const urlChecks: Checks<UrlQuestion> = {
 /** Of a question to a model, further members are passed on. */
 const questionChecks = { 'elicit': formChecks, 'elicit-url': urlChecks, 'roots': { key: mustBeKey } }
 
-/** Formats of a text that clients ask for (MCP `StringSchema`). */
+/** Formats of a text that the forms of clients know. */
 const clientFormats: ReadonlySet<unknown> = new Set(['email', 'uri', 'date', 'date-time'])
 
 const primitives: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean'])
@@ -211,7 +210,7 @@ function checkAddress(url: unknown): void {
     + `write one, as in 'https://example.com/connect'`)
 }
 
-/** MCP 2025-11-25, Sampling: the message after one with tool uses holds their results, and nothing else. */
+/** Models take it so: the message after one with tool uses holds their results, and nothing else. */
 function checkToolUses(messages: SampleQuestion['messages']): void {
   for (const [index, { content }] of messages.entries()) {
     const answers = blocksOf(content, 'tool_result').length

@@ -3,7 +3,7 @@
  * that reads. Checked once, then frozen; and the normal form of what is read. How they are run is in
  * `reading.ts`. And the page of a tool, which is a resource: what makes it is given with the adapters.
  *
- * Spec: MCP 2026-07-28, `resources/read`; RFC 6570.
+ * Spec: RFC 6570 (URI templates).
  */
 import { isUint8Array } from 'node:util/types'
 import { isName, MAX_NAME_BYTES } from '../wire/bounded.ts'
@@ -45,7 +45,7 @@ interface About extends Described {
   /** Of what is read, where the contents themselves name none. */
   readonly mimeType?: string | undefined
   readonly annotations?: Annotations | undefined
-  /** Anything for the client's program, in the list and beside what is read (MCP). JSON. */
+  /** Anything for the client's program, in the list and beside what is read. JSON. */
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 

@@ -22,7 +22,7 @@ import type { Content, ContentInput } from './content.ts'
 import type { ToolUi, ToolUiDefinition } from './resource.ts'
 import type { Checks, Described, Members } from './validate.ts'
 
-/** Hints about what a tool does, for the client's judgement (MCP `ToolAnnotations`). */
+/** Hints about what a tool does, which hosts are told and may ask their users by. None is a promise. */
 export interface ToolAnnotations {
   /** Its name, for people. */
   readonly title?: string | undefined
@@ -49,7 +49,7 @@ export interface ToolResultInput {
   readonly structuredContent?: unknown
   /** It did not work; the content explains why, for a model to read. Left out: false. */
   readonly isError?: boolean | undefined
-  /** Anything for the client's program (MCP). */
+  /** Anything for the client's program, which no model reads. */
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -114,14 +114,14 @@ export interface ToolDefinition<S = unknown, V = unknown, O = unknown, R = ToolO
   readonly timeoutMs?: number | undefined
   /** What the caller's principal must have, all of it. */
   readonly scopes?: readonly string[] | undefined
-  /** Whether it may run as a task (MCP tasks extension). Left out: `forbidden`. */
+  /** Whether clients may, or must, run it as a task, which outlives their request. Left out: `forbidden`. */
   readonly task?: 'forbidden' | 'optional' | 'required' | undefined
   /**
    * `rerun`: where processes share a store and the one that runs its task dies, another runs it again from
    * the top; `maxRuns` in all. Left out: it runs at most once, and its task has failed.
    */
   readonly recover?: 'rerun' | undefined
-  /** A page that hosts show with its results (MCP Apps). */
+  /** A page that hosts show with its results, where something that serves pages is there. */
   readonly ui?: ToolUiDefinition | undefined
   /**
    * Gets checked arguments. Returns a string, any JSON value, content blocks, or a whole result.

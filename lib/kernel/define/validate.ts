@@ -13,7 +13,7 @@ export { nearest, rejectUnknown } from '../schema/options.ts'
 /** The kinds of things that are served; `server.catalog.remove` takes one of these words. */
 export type ServedKind = 'agent' | 'group' | 'tool' | 'resource' | 'resource-template' | 'prompt'
 
-/** A picture for people (MCP `Icon`). */
+/** A picture for people. */
 export interface Icon {
   /** Where it lies: an address of http or https, or a `data:` URI. */
   readonly src: string
@@ -32,7 +32,7 @@ export interface Described {
   /** What it is for, for a model and for people. */
   readonly description?: string | undefined
   readonly icons?: readonly Icon[] | undefined
-  /** Anything for the client's program, beside the definition in its list (MCP). JSON. */
+  /** Anything for the client's program, beside the definition in its list. JSON. */
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -75,7 +75,7 @@ export function must(allows: (value: unknown) => boolean, remedy: string): Membe
   }
 }
 
-/** The check of an option by a predicate. `remedy` ends the sentence `a2a.card is "2.0"; …`. */
+/** The check of an option by a predicate. `remedy` ends the sentence `rateLimit is 5; …`. */
 export function mustBe(
   allows: (value: unknown) => boolean, remedy: string, Mistake: ErrorConstructor = TypeError,
 ): MemberCheck {

@@ -33,7 +33,7 @@ export interface KernelSettings<T extends readonly unknown[] = readonly unknown[
   readonly description?: string | undefined
   /** A key, several, or a function that checks them. Left out: no key is needed on a loopback address. */
   readonly apiKey?: ApiKey | undefined
-  /** OAuth tokens, besides or instead of keys: MCP becomes an OAuth resource server (RFC 9728). */
+  /** OAuth tokens, besides or instead of keys: the server becomes an OAuth resource server (RFC 9728). */
   readonly auth?: Authorization | undefined
   /** Serves without a key on any address. */
   readonly insecure?: boolean | undefined

@@ -171,7 +171,7 @@ export function createGuard(options: GuardOptions): Guard {
   ): readonly string[] | undefined {
     const headers = isPublic ? everybody : readHeaders(bind, host, origin)
     if (!headers.includes('Access-Control-Allow-Origin')) return undefined
-    // All headers that are asked for: no list could name every Mcp-Param-*.
+    // All headers that are asked for: a list could not name those of arguments.
     const more = HEADER_NAMES.test(asked ?? '') ? ['Access-Control-Allow-Headers', asked ?? ''] : []
     const allowed = ['Access-Control-Allow-Methods', methods.join(', '), ...more]
     return [...headers, ...allowed, 'Access-Control-Max-Age', '600']

@@ -14,7 +14,7 @@ export interface RateLimit {
   readonly perMinute?: number | undefined
   /** Calls at once after a pause. Left out: those of a minute. */
   readonly burst?: number | undefined
-  /** MCP handshakes per minute, each of which can begin a session. Left out: any number. */
+  /** Handshakes per minute, each of which can begin a session. Left out: any number. */
   readonly initializePerMinute?: number | undefined
 }
 
