@@ -5,7 +5,7 @@
  */
 import cluster from 'node:cluster'
 import { isRecord } from '../kernel/define/content.ts'
-import { defaults } from '../kernel/define/limits.ts'
+import { kernelDefaults } from '../kernel/define/limits.ts'
 import { stderrLog, verboseStderrLog } from '../kernel/define/log.ts'
 import { endOnSignals } from '../preset/launch.ts'
 import { hostStore, workerStore } from '../stores/cluster/worker-store.ts'
@@ -124,8 +124,8 @@ export function startWorkers({ count, args, variables, store = sharedMemory() }:
 
 /** With the limits of one process in all. */
 function sharedMemory(): Store {
-  const { maxTasks, maxConversations, maxIdempotencyKeys } = defaults
-  const { maxTasksBytes, maxConversationsBytes, maxIdempotencyBytes } = defaults
+  const { maxTasks, maxConversations, maxIdempotencyKeys } = kernelDefaults
+  const { maxTasksBytes, maxConversationsBytes, maxIdempotencyBytes } = kernelDefaults
   return memoryStore({
     isShared: true,
     maxEntries: maxTasks + maxConversations + maxIdempotencyKeys,

@@ -1,6 +1,6 @@
 /** The messages of one conversation, within their bounds in number and in bytes. */
 import type { ChatMessage } from '../../kernel/define/call.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 
 /** The roles that clients write, each with what it is to an agent. */
 export const chatRoles: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
@@ -14,7 +14,7 @@ export interface Chat {
 }
 
 /** Adds messages to a conversation; beyond its own limits the oldest go. */
-export function append(chat: Chat, more: readonly ChatMessage[], limits: Limits): void {
+export function append(chat: Chat, more: readonly ChatMessage[], limits: KernelLimits): void {
   const { messages } = chat
   const { conversationMessages, conversationBytes } = limits
   let total = chat.bytes

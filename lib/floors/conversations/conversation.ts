@@ -15,7 +15,7 @@ import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts
 import { StoredConversations } from './stored-conversations.ts'
 import type { ChatMessage } from '../../kernel/define/call.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Gauge } from '../../kernel/util/gauge.ts'
@@ -70,7 +70,7 @@ export function conversationsOf(service: Service): Conversations {
 }
 
 export class Conversations {
-  readonly #limits: Limits
+  readonly #limits: KernelLimits
   readonly #stored: StoredConversations | undefined
   readonly #holdings = new Map<string, Holding>()
   readonly #shares: Shares<Holding>
@@ -80,7 +80,7 @@ export class Conversations {
   #sweptAt = 0
 
   /** `store` keeps them where processes share it; `log` gets what could not be written there. */
-  constructor(limits: Limits, store?: Store, log?: Log) {
+  constructor(limits: KernelLimits, store?: Store, log?: Log) {
     this.#limits = limits
     this.#sweepMs = Math.min(SWEEP_MS, limits.conversationIdleMs)
     this.#shares = new Shares(limits.maxConversations, limits.maxConversationsBytes)

@@ -6,7 +6,7 @@ import { among, decoded, isText, manyOf, readStored, recordOf } from '../shared/
 import { append, sizeOf } from './chat.ts'
 import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
 import type { ChatMessage } from '../../kernel/define/call.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { Entry, Store, StoreKey } from '../../kernel/store/store.ts'
 import type { Chat } from './chat.ts'
@@ -26,14 +26,14 @@ export const READ_AT_ONCE = 8
 const MAX_PASSED_OVER = 256
 
 export class StoredConversations {
-  readonly #limits: Limits
+  readonly #limits: KernelLimits
   readonly #store: Store
   readonly #log: Log | undefined
   /** What was read, by the list that was returned: an append needs not read it again. */
   readonly #known = new WeakMap<readonly ChatMessage[], Stored>()
   #hasFailed = false
 
-  constructor(limits: Limits, store: Store, log: Log | undefined) {
+  constructor(limits: KernelLimits, store: Store, log: Log | undefined) {
     this.#limits = limits
     this.#store = store
     this.#log = log

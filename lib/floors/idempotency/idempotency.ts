@@ -14,7 +14,7 @@ import { memoryStore } from '../../kernel/store/memory.ts'
 import { keyOf } from '../../kernel/store/store.ts'
 import { sharedOf } from '../shared/shared.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { ClusterMembership } from '../shared/cluster.ts'
@@ -77,7 +77,7 @@ export function idempotencyOf(service: Service): IdempotentReplies {
 
 /** Keeps them in a store. `cluster`: the processes that share it, if any do. */
 export function idempotentReplies(
-  limits: Limits, store: Store, log: Log, cluster?: ClusterMembership,
+  limits: KernelLimits, store: Store, log: Log, cluster?: ClusterMembership,
 ): IdempotentReplies {
   const unsettled = new Set<Unsettled>()
   let hasFailed = false

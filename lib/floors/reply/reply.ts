@@ -12,7 +12,7 @@ import { problem, PROBLEM_JSON, problemReply } from '../../kernel/wire/problem.t
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
 import type { Usage } from '../../kernel/define/event.ts'
 import type { FaultKind } from '../../kernel/define/fault.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Principal } from '../../kernel/define/principal.ts'
 import type { Endpoint, Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
@@ -74,13 +74,13 @@ export function json(value: object, status = 200, headers?: readonly string[]): 
 }
 
 /** The text of a reply, where it is small enough. Throws `Fault('too-large')`. */
-export function bounded(body: string, { maxResultBytes }: Limits, what = 'reply'): string {
+export function bounded(body: string, { maxResultBytes }: KernelLimits, what = 'reply'): string {
   if (isWithin(body, maxResultBytes)) return body
   throw new Fault('too-large', `The ${what} is larger than ${maxResultBytes} bytes`)
 }
 
 /** What an author's code made, as a JSON reply. Throws `Fault('too-large')`. */
-export function boundedJson(value: object, limits: Limits): Reply {
+export function boundedJson(value: object, limits: KernelLimits): Reply {
   return { status: 200, type: JSON_TYPE, body: bounded(formatJson(value), limits, 'result') }
 }
 

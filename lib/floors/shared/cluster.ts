@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto'
 import { MAX_TIMER_MS } from '../../kernel/util/clock.ts'
 import { SYSTEM_OWNER } from '../../kernel/store/store.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { Seal } from '../../kernel/wire/seal.ts'
 import type { GuardedStore } from './guarded-store.ts'
@@ -37,7 +37,7 @@ export class ClusterMembership {
   readonly id: string = randomBytes(6).toString('base64url')
   readonly #store: GuardedStore
   readonly #seal: Seal
-  readonly #limits: Limits
+  readonly #limits: KernelLimits
   readonly #log: Log
   readonly #onMessage = new Map<string, OnMessage>()
   readonly #onLost: ((isFirst: boolean) => void)[] = []
@@ -62,7 +62,7 @@ export class ClusterMembership {
   #beating: Promise<void>
   #timer: NodeJS.Timeout | undefined
 
-  constructor(store: GuardedStore, seal: Seal, limits: Limits, log: Log) {
+  constructor(store: GuardedStore, seal: Seal, limits: KernelLimits, log: Log) {
     this.#store = store
     this.#seal = seal
     this.#limits = limits

@@ -9,7 +9,7 @@ import { startDeadline, timer } from '../../kernel/util/clock.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { SYSTEM_OWNER } from '../../kernel/store/store.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { Store, StoreKey } from '../../kernel/store/store.ts'
 
@@ -27,7 +27,8 @@ export interface GuardedStore extends Store {
 }
 
 export function guardedStore(
-  store: Store, { storeTimeoutMs, maxValueBytes }: Pick<Limits, 'storeTimeoutMs' | 'maxValueBytes'>, log: Log,
+  store: Store, { storeTimeoutMs, maxValueBytes }: Pick<KernelLimits, 'storeTimeoutMs' | 'maxValueBytes'>,
+  log: Log,
 ): GuardedStore {
   let isUnavailable = false
   let isClosed = false

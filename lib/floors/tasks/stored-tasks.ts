@@ -16,7 +16,7 @@ import { formatJson } from '../../kernel/wire/json.ts'
 import { decodeTask } from './stored-task.ts'
 import { isInterrupted } from './task.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { ClusterMembership } from '../shared/cluster.ts'
 import type { Entry, Store, StoreKey } from '../../kernel/store/store.ts'
@@ -42,7 +42,7 @@ export class StoredTasks {
   readonly #store: Store
   readonly #cluster: ClusterMembership
   readonly #table: TaskTable
-  readonly #limits: Limits
+  readonly #limits: KernelLimits
   readonly #log: Log
   readonly #versions = new WeakMap<Task, number>()
   /** By the ids of the tasks. They stay announced, and are looked at again. */
@@ -60,7 +60,7 @@ export class StoredTasks {
   /** This process closes: what has no end is left to others. Only written here. */
   isHandedOver = false
 
-  constructor(store: Store, cluster: ClusterMembership, table: TaskTable, limits: Limits, log: Log) {
+  constructor(store: Store, cluster: ClusterMembership, table: TaskTable, limits: KernelLimits, log: Log) {
     this.#store = store
     this.#cluster = cluster
     this.#table = table

@@ -10,7 +10,7 @@ import { withAnswers } from './question-answer.ts'
 import { isInterrupted } from './task.ts'
 import type { Protocol } from '../../kernel/define/call.ts'
 import type { FaultKind } from '../../kernel/define/fault.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { ClusterMembership } from '../shared/cluster.ts'
 import type { StoredTasks } from './stored-tasks.ts'
@@ -34,7 +34,7 @@ export interface TaskSurroundings {
   readonly cluster: ClusterMembership
   /** Whether there is room here for one more call. */
   readonly workload: { readonly isFull: boolean }
-  readonly limits: Limits
+  readonly limits: KernelLimits
   readonly log: Log
 }
 

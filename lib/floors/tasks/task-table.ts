@@ -12,7 +12,7 @@ import { LinkedList } from '../../kernel/util/linked-list.ts'
 import { ID_LENGTH } from '../bounds/text-slots.ts'
 import { isInterrupted, isTerminal } from './task.ts'
 import { bytesOf, TaskRecord } from './task-record.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { KeptTexts } from '../bounds/fair-pool.ts'
 import type { LazyTask, ListedTask, RunningTask, Task, TaskStatus } from './task.ts'
 
@@ -24,7 +24,7 @@ const PLAIN_BYTES = 1_024
 const SWEEP_MS = 1_000
 
 export class TaskTable {
-  readonly #limits: Limits
+  readonly #limits: KernelLimits
   readonly #onForget: (record: TaskRecord) => void
   readonly #records = new Map<string, TaskRecord>()
   readonly #pool: FairPool<TaskRecord, PlainKind>
@@ -36,7 +36,7 @@ export class TaskTable {
   #sweptAt = 0
 
   /** `onForget` is called for each task that is not here any more. */
-  constructor(limits: Limits, onForget: (record: TaskRecord) => void) {
+  constructor(limits: KernelLimits, onForget: (record: TaskRecord) => void) {
     this.#limits = limits
     this.#onForget = onForget
     const bounds = { maxCount: limits.maxTasks, maxBytes: limits.maxTasksBytes }

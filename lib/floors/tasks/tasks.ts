@@ -16,7 +16,7 @@ import { isInterrupted, isTerminal, mayFollow, taskOf, turnMessage, wholeTask } 
 import { bytesOfMessage, bytesOfParts } from './task-record.ts'
 import { TaskTable } from './task-table.ts'
 import type { Artifact, ArtifactChange } from '../../kernel/define/artifact.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { ClusterMembership } from '../shared/cluster.ts'
 import type { Store } from '../../kernel/store/store.ts'
@@ -28,13 +28,13 @@ import type {
 } from './task.ts'
 
 export class Tasks {
-  readonly #limits: Limits
+  readonly #limits: KernelLimits
   /** Where processes share a store; else undefined. */
   readonly stored: StoredTasks | undefined
   readonly #table: TaskTable
   readonly #times = new Timeline()
 
-  constructor(limits: Limits, store: Store, log: Log, cluster?: ClusterMembership) {
+  constructor(limits: KernelLimits, store: Store, log: Log, cluster?: ClusterMembership) {
     this.#limits = limits
     this.#table = new TaskTable(limits, (record) => {
       this.stored?.retract(record)
@@ -301,7 +301,7 @@ function statusOf(
 }
 
 /** The history of a task, with what its agent says of the present state. */
-export function historyOf(task: Task, limits: Limits): readonly TaskMessage[] {
+export function historyOf(task: Task, limits: KernelLimits): readonly TaskMessage[] {
   const { history, status: { message } } = task
   const isThere = message === undefined || history.some(({ id }) => id === message.id)
   return isThere ? history : historyWith(task, message, limits)
@@ -309,7 +309,7 @@ export function historyOf(task: Task, limits: Limits): readonly TaskMessage[] {
 
 /** A history with one more message. The oldest make room, but not the one that began the present turn. */
 export function historyWith(
-  task: Task, message: TaskMessage, { conversationMessages, maxResultBytes }: Limits,
+  task: Task, message: TaskMessage, { conversationMessages, maxResultBytes }: KernelLimits,
 ): readonly TaskMessage[] {
   const { history } = task
   const begun = turnMessage(task)

@@ -6,7 +6,7 @@ import { show } from './validate.ts'
 import { total } from '../util/memory.ts'
 
 /** The limits of a server, all options of `createServer`. Bytes are bytes, `Ms` are milliseconds. */
-export interface Limits {
+export interface KernelLimits {
   /** One request body. Base64 arguments need megabytes; a flood needs a bound. */
   readonly maxBodyBytes: number
   /** The memory of the bodies of all open requests and runs; over it 503. An eighth is for up to 16 KiB. */
@@ -144,7 +144,7 @@ export interface Limits {
 const MiB = 1024 * 1024
 
 /** The limits of a server without options. */
-export const defaults: Limits = Object.freeze({
+export const kernelDefaults: KernelLimits = Object.freeze({
   maxBodyBytes: 4 * MiB,
   maxBodiesBytes: total(256 * MiB),
   maxDepth: 64,
@@ -206,10 +206,10 @@ export const defaults: Limits = Object.freeze({
   graceMs: 10_000,
 })
 
-const mayBeZero: ReadonlySet<string> = new Set<keyof Limits>(['graceMs', 'resumeMs'])
+const mayBeZero: ReadonlySet<string> = new Set<keyof KernelLimits>(['graceMs', 'resumeMs'])
 
 /** Of two limits the first cannot be larger. */
-const ordered: readonly (readonly [keyof Limits, keyof Limits])[] = [
+const ordered: readonly (readonly [keyof KernelLimits, keyof KernelLimits])[] = [
   ['maxBodyBytes', 'maxBodiesBytes'],
   ['headersTimeoutMs', 'bodyTimeoutMs'],
   ['maxStreams', 'maxConnections'],
@@ -225,10 +225,10 @@ const ordered: readonly (readonly [keyof Limits, keyof Limits])[] = [
  * Throws `RangeError` for NaN, negative and zero values, for fractions, and where one given limit contradicts
  * another; where only one of such a pair is given, the other follows it.
  */
-export function limitsOf(options: Partial<Limits>): Limits {
-  const limits: Record<string, number> = { ...defaults }
-  for (const name of Object.keys(defaults)) {
-    const value: unknown = options[name as keyof Limits]
+export function limitsOf(options: Partial<KernelLimits>): KernelLimits {
+  const limits: Record<string, number> = { ...kernelDefaults }
+  for (const name of Object.keys(kernelDefaults)) {
+    const value: unknown = options[name as keyof KernelLimits]
     if (value === undefined) continue
     const whole = typeof value === 'number' && (value === Infinity || Number.isSafeInteger(value))
     if (!whole || value < (mayBeZero.has(name) ? 0 : 1)) {
@@ -248,5 +248,5 @@ export function limitsOf(options: Partial<Limits>): Limits {
     if (options[small] !== undefined) limits[large] = limits[small]!
     else limits[small] = limits[large]!
   }
-  return Object.freeze(limits) as unknown as Limits
+  return Object.freeze(limits) as unknown as KernelLimits
 }

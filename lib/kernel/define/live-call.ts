@@ -11,7 +11,7 @@ import { Lease } from '../util/quota.ts'
 import { noAdapters } from './adapters.ts'
 import { addArtifact, artifactOf } from './artifact.ts'
 import { callerOf } from './call.ts'
-import { defaults } from './limits.ts'
+import { kernelDefaults } from './limits.ts'
 import { checkEvent, RunEvents, sentenceOf } from './event.ts'
 import { Fault } from './fault.ts'
 import { checkedAnswer, checkQuestion, formOf } from './question.ts'
@@ -27,7 +27,7 @@ import type {
 import type { ClientTool, ClientToolResult, ToolChoice } from './client-tool.ts'
 import type { Content } from './content.ts'
 import type { CallEvent, Usage } from './event.ts'
-import type { Limits } from './limits.ts'
+import type { KernelLimits } from './limits.ts'
 import type { Severity } from './log.ts'
 import type { Principal } from './principal.ts'
 import type {
@@ -44,7 +44,7 @@ export interface CallBytes {
 
 /** What a call has of the server that runs it. */
 export interface CallHost {
-  readonly limits: Limits
+  readonly limits: KernelLimits
   /** What knows the schemas of other frameworks. */
   readonly adapters: Adapters
   /** What is to run around the author's code. */
@@ -53,7 +53,7 @@ export interface CallHost {
   readonly workload?: CallBytes | undefined
 }
 
-const alone: CallHost = Object.freeze({ limits: defaults, adapters: noAdapters, around: undefined })
+const alone: CallHost = Object.freeze({ limits: kernelDefaults, adapters: noAdapters, around: undefined })
 
 /** How much the number of a step is above the one before: so it stays below that of the next piece. */
 const STEP = 1e-6

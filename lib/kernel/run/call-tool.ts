@@ -8,7 +8,7 @@ import { runHandler } from './run-handler.ts'
 import { conforming, outputOfPieces, toolResultOf } from '../define/tool-result.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { Checked } from '../schema/standard.ts'
-import type { Limits } from '../define/limits.ts'
+import type { KernelLimits } from '../define/limits.ts'
 import type { LiveCall } from '../define/live-call.ts'
 import type { Service } from './service.ts'
 import type { Tool, ToolResult } from '../define/tool.ts'
@@ -31,7 +31,7 @@ export interface ToolRun {
   readonly tool: Tool
   readonly args: unknown
   readonly call: LiveCall
-  readonly limits: Limits
+  readonly limits: KernelLimits
 }
 
 /** The same without scopes, workload and time limit. */

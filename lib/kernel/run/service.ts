@@ -3,7 +3,7 @@ import type { Adapters } from '../define/adapters.ts'
 import type { Around } from '../define/around.ts'
 import type { Trace } from '../define/call.ts'
 import type { Catalog } from '../define/catalog.ts'
-import type { Limits } from '../define/limits.ts'
+import type { KernelLimits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { Sharing } from '../store/sharing.ts'
 import type { Store } from '../store/store.ts'
@@ -27,7 +27,7 @@ export interface Service {
   readonly catalog: Catalog
   /** What knows answers of other frameworks. */
   readonly adapters: Adapters
-  readonly limits: Limits
+  readonly limits: KernelLimits
   readonly log: Log
   /** Shows the message of an unexpected error to callers. For development. */
   readonly exposeErrors: boolean

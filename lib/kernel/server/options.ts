@@ -9,7 +9,7 @@ import {
 import { isStrings } from '../wire/json.ts'
 import type { Adapters } from '../define/adapters.ts'
 import type { Around } from '../define/around.ts'
-import type { Limits } from '../define/limits.ts'
+import type { KernelLimits } from '../define/limits.ts'
 import type { Log, Logger } from '../define/log.ts'
 import type { Checks, Members } from '../define/validate.ts'
 import type { Offer } from '../define/normalize-definitions.ts'
@@ -22,9 +22,9 @@ import type { ShareStore } from '../store/sharing.ts'
 import type { Store } from '../store/store.ts'
 import type { Part } from './part.ts'
 
-/** What every server may be told, besides each limit of `Limits`. `T`: the types of the tools' schemas. */
+/** What every server may be told, each of `KernelLimits` too. `T`: the types of the tools' schemas. */
 export interface KernelSettings<T extends readonly unknown[] = readonly unknown[]>
-  extends Offer<T>, Partial<Limits> {
+  extends Offer<T>, Partial<KernelLimits> {
   /** Left out: that of the first group, else the first agent, else `triport`. */
   readonly name?: string | undefined
   /** Left out: `1.0.0`. */
@@ -126,7 +126,7 @@ const authChecks: Checks<Authorization> = {
 const rateChecks: Checks<RateLimit> = { perMinute: true, burst: true, initializePerMinute: true }
 
 /** `true`: anything, or checked by its user. */
-export const kernelChecks: Checks<Omit<KernelSettings, keyof Limits>> = {
+export const kernelChecks: Checks<Omit<KernelSettings, keyof KernelLimits>> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
   name: text, version: text, description: string,
   apiKey: true, publicUrl: true, trustProxy: true, mountPath: true, log: true, secret: true,

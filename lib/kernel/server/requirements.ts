@@ -1,6 +1,6 @@
 /** What a server is made of, as it was given: options that are known, and parts that can stand together. */
 import { isRecord } from '../define/content.ts'
-import { defaults } from '../define/limits.ts'
+import { kernelDefaults } from '../define/limits.ts'
 import { offered } from '../define/normalize-definitions.ts'
 import { rejectMore, rejectUnknown, requireDefinition, show } from '../define/validate.ts'
 import { kernelChecks } from './options.ts'
@@ -21,7 +21,7 @@ export const listenRemedies: ReadonlyMap<string, string> = new Map([
 ])
 
 const optionNames: readonly string[] = [
-  ...Object.keys(kernelChecks), ...Object.keys(defaults), 'parts', 'adapters', 'share', 'absent',
+  ...Object.keys(kernelChecks), ...Object.keys(kernelDefaults), 'parts', 'adapters', 'share', 'absent',
 ]
 
 const EXAMPLE = '{ agents: [agent], parts: [part] }'

@@ -1,5 +1,5 @@
 /** How a store is taken that several processes share: what has to be done before anything is kept in it. */
-import type { Limits } from '../define/limits.ts'
+import type { KernelLimits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
 import type { Lifetime } from '../util/lifetime.ts'
 import type { Seal } from '../wire/seal.ts'
@@ -20,7 +20,7 @@ export interface SharingSetup {
   readonly secret: string | readonly string[]
   /** Whose state the store keeps; undefined: those with a secret in common share it. */
   readonly deployment: string | undefined
-  readonly limits: Limits
+  readonly limits: KernelLimits
   readonly log: Log
   readonly seal: Seal
 }

@@ -5,7 +5,7 @@ import { startDeadline } from '../../kernel/util/clock.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { formatNotification, formatRequest } from '../../floors/jsonrpc/jsonrpc.ts'
 import { encodeAcpQuestion } from './questions.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Question } from '../../kernel/define/question.ts'
 import type { Id } from '../../floors/jsonrpc/jsonrpc.ts'
 import type { PromptRun } from './prompt-run.ts'
@@ -19,13 +19,13 @@ interface Waiting {
 type Status = 'completed' | 'failed'
 
 export class AskedQuestions {
-  readonly #limits: Limits
+  readonly #limits: KernelLimits
   readonly #send: (message: string) => void
   readonly #waiting = new Map<Id, Waiting>()
   #count = 0
   #isClosed = false
 
-  constructor(limits: Limits, send: (message: string) => void) {
+  constructor(limits: KernelLimits, send: (message: string) => void) {
     this.#limits = limits
     this.#send = send
   }

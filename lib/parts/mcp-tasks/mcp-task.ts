@@ -17,7 +17,7 @@ import { RequestChannel } from '../mcp/request/call-channel.ts'
 import { McpRequest, nameParam } from '../mcp/request/request.ts'
 import { revisionByName } from '../mcp/protocol/revisions.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Question } from '../../kernel/define/question.ts'
 import type { Task, TaskState, TaskTurn, TurnRequest, Watcher } from '../../floors/tasks/task.ts'
@@ -53,7 +53,7 @@ export function taskMembers({ id, createdAt, status }: Task): Readonly<Record<st
  * From a task's creation to when it may be forgotten, in milliseconds; null: never. Counted from its end,
  * unless the client has asked for a time of its own; where that is over, the task is still kept for a moment.
  */
-export function lifeOf({ createdAt, status, ttlMs }: Task, { taskKeepMs }: Limits): number | null {
+export function lifeOf({ createdAt, status, ttlMs }: Task, { taskKeepMs }: KernelLimits): number | null {
   const until = isTerminal(status.state) ? Date.parse(status.at) : Date.now()
   const lived = Math.max(0, until - Date.parse(createdAt))
   if (ttlMs !== undefined && lived <= ttlMs) return Math.floor(ttlMs)

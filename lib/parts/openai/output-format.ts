@@ -5,7 +5,7 @@ import { compileForeign } from '../../kernel/schema/foreign.ts'
 import { formatJson, parseJson } from '../../kernel/wire/json.ts'
 import { wrongMember } from '../../floors/chat/members.ts'
 import type { Answer } from '../../floors/answers/answer.ts'
-import type { Limits } from '../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { JsonSchema, ValidateWithin } from '../../kernel/schema/compile.ts'
 
 /** The JSON text of an answer, or why it has none. */
@@ -24,7 +24,7 @@ export class OutputFormat {
   }
 
   /** The text of an answer counts; where that is no JSON, its data. */
-  read({ text, data }: Answer, { maxCheckSteps, maxDepth, maxObjects }: Limits): Formatted {
+  read({ text, data }: Answer, { maxCheckSteps, maxDepth, maxObjects }: KernelLimits): Formatted {
     const parsed = parseJson(text, maxDepth, maxObjects)
     if (!parsed.ok && data === undefined) {
       return { refusal: `The agent did not answer with JSON, which was asked for: ${parsed.why}` }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defaults } from '../../../lib/kernel/define/limits.ts'
+import { kernelDefaults } from '../../../lib/kernel/define/limits.ts'
 import { createAuthenticate } from '../../../lib/kernel/http/access/auth.ts'
 import { readHead } from '../../../lib/kernel/http/message/headers.ts'
 import type { ApiKey, Authorization, AuthRequest } from '../../../lib/kernel/http/access/auth.ts'
@@ -12,7 +12,7 @@ const noRequest: AuthRequest = { method: 'GET', path: '/', header: () => undefin
 function who(
   apiKey: ApiKey | undefined, headers: Readonly<Record<string, string>>, query = '', auth?: Authorization,
 ): unknown {
-  const authenticate = createAuthenticate({ apiKey, auth, limits: defaults })
+  const authenticate = createAuthenticate({ apiKey, auth, limits: kernelDefaults })
   return authenticate(readHead(Object.entries(headers).flat()), query, noRequest)
 }
 
@@ -337,7 +337,7 @@ const mistakes: readonly (readonly [apiKey: unknown, sentence: RegExp])[] = [
 
 test('a key that cannot be one is a mistake in the options, and is not shown', () => {
   for (const [apiKey, sentence] of mistakes) {
-    const make = (): unknown => createAuthenticate({ apiKey: apiKey as ApiKey, limits: defaults })
+    const make = (): unknown => createAuthenticate({ apiKey: apiKey as ApiKey, limits: kernelDefaults })
     assert.throws(make, (error: Error) => {
       assert.match(String(error), sentence)
       assert.doesNotMatch(String(error), /secret/)
@@ -360,6 +360,6 @@ const unauthorized: readonly (readonly [more: object, sentence: RegExp])[] = [
 
 test('an authorization that cannot be one is a mistake in the options', () => {
   for (const [more, sentence] of unauthorized) {
-    assert.throws(() => createAuthenticate({ auth: { ...auth, ...more }, limits: defaults }), sentence)
+    assert.throws(() => createAuthenticate({ auth: { ...auth, ...more }, limits: kernelDefaults }), sentence)
   }
 })

@@ -22,14 +22,14 @@ import { EVENT_STREAM, formatEvent } from '../../../lib/kernel/wire/sse.ts'
 import { dial, eventually, request } from '../../fixtures/client.ts'
 import type { TestContext } from 'node:test'
 import type { ServerEvent } from '../../../lib/floors/outbound/event-reader.ts'
-import type { Limits } from '../../../lib/kernel/define/limits.ts'
+import type { KernelLimits } from '../../../lib/kernel/define/limits.ts'
 import type { Endpoint, Exchange, Reply, Sink, Source } from '../../../lib/kernel/http/message/exchange.ts'
 
 type Call = (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Response>
 
 /** The house around some endpoints, and two ways to call them. */
 async function house(
-  t: TestContext, endpoints: readonly Endpoint[], given: Partial<Limits> = {}, logged: string[] = [],
+  t: TestContext, endpoints: readonly Endpoint[], given: Partial<KernelLimits> = {}, logged: string[] = [],
 ): Promise<{ readonly calls: readonly Call[]; readonly port: number; readonly streams: Streams }> {
   const limits = limitsOf(given)
   const budget = new BodyBudget(limits.maxBodiesBytes)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { anonymous } from '../../../lib/kernel/define/principal.ts'
-import { defaults } from '../../../lib/kernel/define/limits.ts'
+import { kernelDefaults } from '../../../lib/kernel/define/limits.ts'
 import { createAuthenticate, Unavailable } from '../../../lib/kernel/http/access/auth.ts'
 import { BodyBudget } from '../../../lib/kernel/http/server/body.ts'
 import { PlainLease } from '../../../lib/kernel/util/quota.ts'
@@ -27,8 +27,8 @@ const endpoints = [
 
 function answerOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>): ReturnType<Gate> {
   const gate = createGate({
-    name: 'Test "House"', limits: defaults, budget: new BodyBudget(defaults.maxBodiesBytes), log: () => {},
-    anonymous,
+    name: 'Test "House"', limits: kernelDefaults, budget: new BodyBudget(kernelDefaults.maxBodiesBytes),
+    log: () => {}, anonymous,
     router: createRouteTable(endpoints), guard: createGuard({}),
     state: { authenticate: undefined, isDraining: false },
     mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined,
@@ -54,7 +54,7 @@ const post = (...headers: readonly string[]): Partial<RequestHead> =>
   bare('content-length', '2', ...headers)
 const FOREIGN_HOST = ['host', 'evil.example']
 const FOREIGN_ORIGIN = ['host', 'localhost', 'origin', 'http://evil.example']
-const authenticate = createAuthenticate({ apiKey: 'k', limits: defaults })
+const authenticate = createAuthenticate({ apiKey: 'k', limits: kernelDefaults })
 const keyed: Partial<GateOptions> = { state: { authenticate, isDraining: false } }
 const draining: Partial<GateOptions> = { state: { authenticate: undefined, isDraining: true } }
 const JSON_BODY = ['content-type', 'application/json'] as const

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import test from 'node:test'
-import { defaults } from '../../../lib/kernel/define/limits.ts'
+import { kernelDefaults } from '../../../lib/kernel/define/limits.ts'
 import { endAtOnce, ResponsePipe } from '../../../lib/kernel/http/stream/response-pipe.ts'
 import { Streams } from '../../../lib/kernel/http/stream/sink.ts'
 import { portOf } from '../../fixtures/listening.ts'
@@ -62,7 +62,7 @@ test('a response that somebody wraps is ended by their own end', async (t) => {
 
 test('a writer that waits for its reader goes on when that has read, time after time', async (t) => {
   // No heartbeat looks at it meanwhile.
-  const streams = new Streams({ ...defaults, heartbeatMs: 600_000 }, () => {})
+  const streams = new Streams({ ...kernelDefaults, heartbeatMs: 600_000 }, () => {})
   const large = 'x'.repeat(8 * 1024 * 1024)
   let rounds = 0
   const server = createServer((_request, response) => {

@@ -11,7 +11,7 @@ import { isThenable } from '../../util/thenable.ts'
 import { isScope } from '../../wire/challenge.ts'
 import { formatJson, isStrings } from '../../wire/json.ts'
 import { bearerOf, createKeys, principalOf } from './keys.ts'
-import type { Limits } from '../../define/limits.ts'
+import type { KernelLimits } from '../../define/limits.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { KnownHeaders } from '../message/exchange.ts'
 import type { NamedKey, TokenInfo } from './keys.ts'
@@ -74,7 +74,7 @@ type Found = Principal | undefined | Promise<Principal | undefined>
 export interface AuthOptions {
   readonly apiKey?: ApiKey | undefined
   readonly auth?: Authorization | undefined
-  readonly limits: Pick<Limits, 'authTimeoutMs' | 'maxCalls'>
+  readonly limits: Pick<KernelLimits, 'authTimeoutMs' | 'maxCalls'>
 }
 
 /** Makes the check. Throws `TypeError` for bad keys and options. */

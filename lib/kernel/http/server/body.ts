@@ -15,7 +15,7 @@ import {
 import { LATE } from './request.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Origin } from '../../define/call.ts'
-import type { Limits } from '../../define/limits.ts'
+import type { KernelLimits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { Asker, Lease } from '../../util/quota.ts'
 import type { Objection } from '../message/exchange.ts'
@@ -26,7 +26,7 @@ import type { Objection } from '../message/exchange.ts'
  */
 export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'taken' | 'used' | 'cut'
 
-export type BodyLimits = Pick<Limits, 'maxBodyBytes' | 'bodyTimeoutMs'>
+export type BodyLimits = Pick<KernelLimits, 'maxBodyBytes' | 'bodyTimeoutMs'>
 
 export interface BodyTaker {
   /** Called once: with the text, or with the reason why there is none. */

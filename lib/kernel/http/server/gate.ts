@@ -14,7 +14,7 @@ import { FailedIdentifications, Overused } from '../access/rate.ts'
 import { parseTarget, withoutSlash } from '../message/router.ts'
 import { NO_ROOM, tooLarge } from './body.ts'
 import { HttpRequest, refuseRequest } from './request.ts'
-import type { Limits } from '../../define/limits.ts'
+import type { KernelLimits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { Authenticate } from '../access/auth.ts'
@@ -42,7 +42,7 @@ export interface GateOptions extends RequestOptions {
   /** Sentences for paths of protocols that are not served. */
   readonly absent?: ReadonlyMap<string, string>
   readonly budget: BodyBudget
-  readonly limits: Limits
+  readonly limits: KernelLimits
   readonly log: Log
 }
 
@@ -51,7 +51,7 @@ export interface Means {
   readonly gate: Gate
   readonly streams: Streams
   readonly budget: BodyBudget
-  readonly limits: Limits
+  readonly limits: KernelLimits
   readonly observer: Observer
   readonly log: Log
 }
@@ -262,7 +262,7 @@ function originForm(target: string): string {
 }
 
 /** What is wrong with the framing, where Node accepts it. */
-function framingObjection(request: HttpRequest, limits: Limits): Objection | undefined {
+function framingObjection(request: HttpRequest, limits: KernelLimits): Objection | undefined {
   const { incoming, head } = request
   if (incoming.httpVersion !== '1.1' && incoming.httpVersion !== '1.0') {
     return [505, 'This server speaks HTTP/1.1']

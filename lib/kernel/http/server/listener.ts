@@ -18,7 +18,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Limits } from '../../define/limits.ts'
+import type { KernelLimits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { Bind } from '../access/guard.ts'
 import type { Means } from './gate.ts'
@@ -179,7 +179,7 @@ export function createListener(means: Means, mountPath: string): Listener {
   }
 }
 
-function limitedServer(limits: Limits): Server {
+function limitedServer(limits: KernelLimits): Server {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs === Infinity ? 0 : limits.headersTimeoutMs,
     requestTimeout: limits.bodyTimeoutMs === Infinity ? 0 : limits.bodyTimeoutMs,

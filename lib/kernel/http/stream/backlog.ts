@@ -4,7 +4,7 @@
  * cost nothing.
  */
 import { Lease, Quota } from '../../util/quota.ts'
-import type { Limits } from '../../define/limits.ts'
+import type { KernelLimits } from '../../define/limits.ts'
 
 /** A reply with waiting bytes, and their lease. */
 export abstract class QueuedReply extends Lease {
@@ -29,7 +29,7 @@ export class Backlog {
   readonly #writeTimeoutMs: number
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ maxQueuedBytes, writeTimeoutMs }: Pick<Limits, 'maxQueuedBytes' | 'writeTimeoutMs'>) {
+  constructor({ maxQueuedBytes, writeTimeoutMs }: Pick<KernelLimits, 'maxQueuedBytes' | 'writeTimeoutMs'>) {
     this.#queued = new Quota('queued bytes', maxQueuedBytes)
     this.#writeTimeoutMs = writeTimeoutMs
   }

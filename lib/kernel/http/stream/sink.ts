@@ -9,7 +9,7 @@ import { HEARTBEAT } from '../../wire/sse.ts'
 import { Lease, Quota } from '../../util/quota.ts'
 import { Backlog, QueuedReply } from './backlog.ts'
 import { LARGE_LENGTH, markLoopBusy } from './loop-fairness.ts'
-import type { Limits } from '../../define/limits.ts'
+import type { KernelLimits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { Asker } from '../../util/quota.ts'
 import type { Dismissal, Sink, Source } from '../message/exchange.ts'
@@ -33,7 +33,7 @@ export interface Pipe {
 const HIGH_WATER = 64 * 1024
 
 export type StreamLimits = Pick<
-  Limits, 'maxStreams' | 'maxStreamBytes' | 'maxQueuedBytes' | 'heartbeatMs' | 'writeTimeoutMs'
+  KernelLimits, 'maxStreams' | 'maxStreamBytes' | 'maxQueuedBytes' | 'heartbeatMs' | 'writeTimeoutMs'
 >
 
 export class Streams {

@@ -8,7 +8,7 @@ import { formatJson } from '../../../kernel/wire/json.ts'
 import { randomId } from '../../../kernel/wire/random.ts'
 import { FAREWELL, formatEvent } from '../../../kernel/wire/sse.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
-import type { Limits } from '../../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../../kernel/define/limits.ts'
 import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
 import type { Sink, Source } from '../../../kernel/http/message/exchange.ts'
@@ -27,7 +27,7 @@ interface KeptEvent {
 export class ReplayStream extends KeptStream {
   readonly id: string = randomId(12)
   readonly caller: string
-  readonly #limits: Limits
+  readonly #limits: KernelLimits
   readonly #budget: ReplayBudget
   readonly #onEnded: ((stream: ReplayStream) => void) | undefined
   #kept: KeptEvent[] = []
@@ -43,7 +43,8 @@ export class ReplayStream extends KeptStream {
   readonly #mark: string
 
   constructor(
-    owner: string, limits: Limits, budget: ReplayBudget, onEnded?: (stream: ReplayStream) => void, mark = '',
+    owner: string, limits: KernelLimits, budget: ReplayBudget, onEnded?: (stream: ReplayStream) => void,
+    mark = '',
   ) {
     super()
     this.caller = owner
@@ -219,13 +220,13 @@ function owedIn(list: string): readonly Id[] {
 /** The streams of one session that a client can resume. Bounded in number: the first that ended go first. */
 export class KeptStreams {
   readonly #owner: string
-  readonly #limits: Limits
+  readonly #limits: KernelLimits
   readonly #budget: ReplayBudget
   readonly #byId = new Map<string, ReplayStream>()
   /** In the order of their ends. */
   readonly #ended = new Set<ReplayStream>()
 
-  constructor(owner: string, limits: Limits, budget: ReplayBudget) {
+  constructor(owner: string, limits: KernelLimits, budget: ReplayBudget) {
     this.#owner = owner
     this.#limits = limits
     this.#budget = budget

@@ -6,7 +6,7 @@
 import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { formatJson, InnerJson } from '../../../kernel/wire/json.ts'
-import type { Limits } from '../../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../../kernel/define/limits.ts'
 import type { JsonBounds } from '../../../kernel/wire/json.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { CompactionOpener, ResponseItem } from './response-input.ts'
@@ -44,7 +44,7 @@ export class CompactionReader implements CompactionOpener {
   readonly #maxBytes: number
   readonly #inner: InnerJson
 
-  constructor(seal: Seal, owner: string, limits: Pick<Limits, 'maxBodyBytes' | keyof JsonBounds>) {
+  constructor(seal: Seal, owner: string, limits: Pick<KernelLimits, 'maxBodyBytes' | keyof JsonBounds>) {
     this.#seal = seal
     this.#owner = owner
     this.#maxBytes = limits.maxBodyBytes

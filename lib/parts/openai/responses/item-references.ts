@@ -8,7 +8,7 @@ import { Fault } from '../../../kernel/define/fault.ts'
 import { formatJson, InnerJson } from '../../../kernel/wire/json.ts'
 import { nameIn } from '../../../floors/chat/members.ts'
 import { readResponse } from './kept-responses.ts'
-import type { Limits } from '../../../kernel/define/limits.ts'
+import type { KernelLimits } from '../../../kernel/define/limits.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { JsonBounds } from '../../../kernel/wire/json.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
@@ -87,7 +87,7 @@ class FoundItems {
   #readLength = 0
 
   constructor(
-    wanted: ReadonlyMap<unknown, unknown>, limits: Pick<Limits, 'maxBodyBytes' | keyof JsonBounds>,
+    wanted: ReadonlyMap<unknown, unknown>, limits: Pick<KernelLimits, 'maxBodyBytes' | keyof JsonBounds>,
   ) {
     this.#wanted = wanted
     this.#maxBytes = limits.maxBodyBytes
