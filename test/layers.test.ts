@@ -62,7 +62,7 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
 const storeys: ReadonlyMap<string, readonly string[]> = new Map([
   ['kernel/http', ['message', 'stream', 'access', 'server']],
   ['parts/mcp', [
-    'mcp-registry.ts', 'protocol', 'session', 'request', 'methods', 'transport', 'part.ts',
+    'mcp-registry.ts', 'limits.ts', 'protocol', 'session', 'request', 'methods', 'transport', 'part.ts',
   ]],
   ['parts/a2a', ['model', 'codec', 'card', 'push', 'tasks', 'transport', 'part.ts']],
 ])

@@ -1,15 +1,19 @@
 /** `createServer` with everything: options of the kernel and of all parts in, a server of those parts out. */
 import { frameworks } from '../adapters/frameworks.ts'
+import { stateLimits } from '../floors/questions/limits.ts'
 import { conversationsOf } from '../floors/conversations/conversation.ts'
 import { shareStore } from '../floors/shared/shared.ts'
 import { tasksOf } from '../floors/tasks/tasks-floor.ts'
+import { kernelLimits } from '../kernel/define/limits.ts'
 import { requireOptions } from '../kernel/server/requirements.ts'
 import { kernelServer } from '../kernel/server/server.ts'
+import { a2aLimits } from '../parts/a2a/model/limits.ts'
 import { a2a } from '../parts/a2a/part.ts'
 import { agui } from '../parts/agui/part.ts'
 import { apps } from '../parts/apps/part.ts'
 import { docs } from '../parts/docs/part.ts'
 import { http } from '../parts/http/part.ts'
+import { mcpLimits } from '../parts/mcp/limits.ts'
 import { mcp } from '../parts/mcp/part.ts'
 import { mcpTasks } from '../parts/mcp-tasks/part.ts'
 import { metrics } from '../parts/metrics/part.ts'
@@ -18,7 +22,9 @@ import { openai } from '../parts/openai/part.ts'
 import { skills } from '../parts/skills/part.ts'
 import { defineSkills } from '../parts/skills/skill.ts'
 import { telemetry } from '../parts/telemetry/part.ts'
+import { uiStreamLimits } from '../parts/ui-stream/limits.ts'
 import { uiStream } from '../parts/ui-stream/part.ts'
+import { serverLimits } from './limits.ts'
 import { absentPaths, checkOptions, protocolsOf, serverKnown, settingsOf } from './options.ts'
 import type { SkillSet } from '../floors/skills/skill-set.ts'
 import type { KernelOptions } from '../kernel/server/options.ts'
@@ -81,6 +87,9 @@ export function kernelOptionsOf(options: ServerOptions, given?: SkillSet): Kerne
   const hasOnlyTools = [options.agents, options.groups].every((list) => (list?.length ?? 0) === 0)
   const protocols = protocolsOf(protocol, hasOnlyTools)
   const isHttp = protocols.includes('http')
+  const isMcp = protocols.includes('mcp')
+  const isA2a = protocols.includes('a2a')
+  const limits = serverLimits(options)
   const parts: readonly (Part | false)[] = [
     options.openTelemetry !== undefined && telemetry(options.openTelemetry, options.version ?? '1.0.0'),
     everyFloor,
@@ -88,14 +97,15 @@ export function kernelOptionsOf(options: ServerOptions, given?: SkillSet): Kerne
     isMeasured === true && metrics(),
     isHttp && http({ path }, skillSet),
     isHttp && openai(),
-    isHttp && agui(),
-    isHttp && uiStream(),
-    protocols.includes('mcp') && mcp({ instructions, ...options.mcp }, mcpExtensions(skillSet)),
-    protocols.includes('a2a') && whereItCan(a2a(options.a2a, skillSet), protocol === 'all'),
+    isHttp && agui(limits(stateLimits)),
+    isHttp && uiStream(limits(uiStreamLimits)),
+    isMcp && mcp({ instructions, ...options.mcp, ...limits(mcpLimits) }, mcpExtensions(skillSet)),
+    isA2a && whereItCan(a2a({ ...options.a2a, ...limits(a2aLimits) }, skillSet), protocol === 'all'),
     oauth(),
   ]
   return {
-    ...settingsOf(options), adapters: frameworks, share: shareStore, absent: absentPaths,
+    ...settingsOf(options), ...limits(kernelLimits),
+    adapters: frameworks, share: shareStore, absent: absentPaths,
     parts: parts.filter((part) => part !== false),
     resources: withFiles(options.resources, skillSet),
   }

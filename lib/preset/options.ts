@@ -2,7 +2,7 @@
  * The options of `createServer`, `launch` and `serveStdio`: those of the kernel and of all parts in one
  * object, their checks, and what a mistaken one may have meant.
  */
-import { checkA2aOptions, requireCallers } from '../parts/a2a/model/options.ts'
+import { a2aChecks, requireCallers } from '../parts/a2a/model/options.ts'
 import { agentChecks, groupChecks } from '../kernel/define/agent.ts'
 import { isRecord } from '../kernel/define/content.ts'
 import { offered } from '../kernel/define/normalize-definitions.ts'
@@ -10,11 +10,11 @@ import { promptChecks } from '../kernel/define/prompt.ts'
 import { resourceChecks, templateChecks } from '../kernel/define/resource.ts'
 import { toolChecks } from '../kernel/define/tool.ts'
 import {
-  checkValues, isPlain, mustBe, rejectMore, rejectUnknown, show,
+  checkValues, isPlain, mustBe, mustBeOptions, rejectMore, rejectUnknown, show,
 } from '../kernel/define/validate.ts'
 import { checkSettings, kernelChecks } from '../kernel/server/options.ts'
 import { isThing, listenRemedies } from '../kernel/server/requirements.ts'
-import { checkMcpOptions } from '../parts/mcp/request/options.ts'
+import { mcpChecks } from '../parts/mcp/request/options.ts'
 import { checkTelemetry } from '../parts/telemetry/part.ts'
 import { defaults } from './limits.ts'
 import type { A2aServerOptions } from '../parts/a2a/model/options.ts'
@@ -24,9 +24,11 @@ import type { KernelSettings } from '../kernel/server/options.ts'
 import type { KnownOptions } from '../kernel/server/requirements.ts'
 import type { SkillsInput } from '../parts/skills/skill.ts'
 import type { McpOptions } from '../parts/mcp/request/context.ts'
+import type { Limits } from './limits.ts'
 
 /** What `createServer` takes, besides every limit of `Limits`. `T`: the types of the tools' schemas. */
-export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]> extends KernelSettings<T> {
+export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]>
+  extends KernelSettings<T>, Partial<Limits> {
   /** How a model should use this server (MCP). The same as `mcp.instructions`. */
   readonly instructions?: string | undefined
   /**
@@ -58,16 +60,18 @@ const string = mustBe(isString, 'write a string')
 const flag = mustBe((value) => typeof value === 'boolean', 'write true or false')
 
 /** `true`: anything, or checked by its user. */
-const checks: Checks<Omit<ServerOptions, keyof KernelSettings>> = {
+const checks: Checks<Omit<ServerOptions, keyof KernelSettings | keyof Limits>> = {
   instructions: string, protocol: true, path: true, skills: true, metrics: flag,
   openTelemetry: checkTelemetry,
-  mcp: checkMcpOptions,
-  a2a: checkA2aOptions,
+  mcp: mustBeOptions(`write an object, as in { instructions: 'Ask first.' }`, mcpChecks),
+  a2a: mustBeOptions(`write an object, as in { card: '1.0' }`, a2aChecks),
 }
 
-/** Those of the kernel. */
+/** Those of the kernel, its limits aside. */
 export function settingsOf(options: ServerOptions): KernelSettings {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(checks, name)))
+  return Object.fromEntries(Object.entries(options).filter(([name]) => (
+    !Object.hasOwn(checks, name) && !Object.hasOwn(defaults, name)
+  )))
 }
 
 /** The names of all options of `createServer`, the limits last. */

@@ -1,11 +1,13 @@
 /** `serveStdio`: MCP or ACP on standard input and output, for programs that start a process. */
 import { frameworks } from '../adapters/frameworks.ts'
 import { show } from '../kernel/define/validate.ts'
+import { mcpLimits } from '../parts/mcp/limits.ts'
 import { McpServer } from '../parts/mcp/methods/methods.ts'
 import { kernelOptionsOf, mcpExtensions } from './create-server.ts'
 import { defineSkills } from '../parts/skills/skill.ts'
 import { claimStdout } from '../floors/lines/claim-stdout.ts'
 import { endOnSignals } from './launch.ts'
+import { serverLimits } from './limits.ts'
 import { requireSecondOptions, serverOptions } from './options.ts'
 import { normalizeDefinitions } from './subject.ts'
 import { createService } from '../kernel/server/service.ts'
@@ -111,9 +113,11 @@ export async function serveStdio(
 }
 
 function mcpLines(
-  service: Service, seal: Seal, { instructions, mcp }: StdioOptions, skillSet: SkillSet,
+  service: Service, seal: Seal, options: StdioOptions, skillSet: SkillSet,
 ): ServeLines {
-  const server = new McpServer(service, { instructions, ...mcp }, seal, mcpExtensions(skillSet))
+  const { instructions, mcp } = options
+  const setup = { instructions, ...mcp, limits: serverLimits(options)(mcpLimits) }
+  const server = new McpServer(service, setup, seal, mcpExtensions(skillSet))
   return async (_service, input, output) => (
     (await import('../parts/mcp/transport/stdio.ts')).serveMcp(server, input, output)
   )

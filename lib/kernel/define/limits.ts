@@ -1,11 +1,24 @@
 /**
- * Every limit, with its unit and its reason. `Infinity` lifts one, `undefined` keeps it. Checked once, when a
- * server is made.
+ * The limits of the kernel and of what several parts stand on, with their units and reasons; and how a table
+ * of limits is checked, theirs or that of a part. `Infinity` lifts one, `undefined` keeps it. Checked once,
+ * when a server is made.
  */
 import { show } from './validate.ts'
 import { total } from '../util/memory.ts'
 
-/** The limits of a server, all options of `createServer`. Bytes are bytes, `Ms` are milliseconds. */
+/** Limits that stand together. */
+export interface LimitTable<T extends object> {
+  /** What each is where it is not given. */
+  readonly defaults: Readonly<T>
+  readonly mayBeZero?: readonly (keyof T)[]
+  /** Of two limits the first cannot be larger. */
+  readonly ordered?: readonly (readonly [keyof T, keyof T])[]
+}
+
+/**
+ * The limits that every server has, all options of `createServer`. Bytes are bytes, `Ms` are milliseconds.
+ * What bounds one part alone is an option of that part.
+ */
 export interface KernelLimits {
   /** One request body. Base64 arguments need megabytes; a flood needs a bound. */
   readonly maxBodyBytes: number
@@ -15,9 +28,7 @@ export interface KernelLimits {
   readonly maxDepth: number
   /** Objects and lists of one body, which take twenty times their text; other values: five times as many. */
   readonly maxObjects: number
-  /** Messages in one JSON-RPC batch. */
-  readonly maxBatch: number
-  /** A JSON-RPC id or method name, in bytes: both are echoed. */
+  /** An id or the name of a method in a message, in bytes: both are echoed. */
   readonly maxNameBytes: number
   /** All header lines of a request together, as Node counts them. */
   readonly maxHeaderBytes: number
@@ -46,11 +57,11 @@ export interface KernelLimits {
    */
   readonly maxWaitingRequests: number
   /**
-   * Open response streams; the rest of the connections stays free for short requests. As many requests of MCP
-   * may wait for their tasks.
+   * Open response streams; the rest of the connections stays free for short requests. As many requests may
+   * wait for tasks.
    */
   readonly maxStreams: number
-  /** One run of a tool, the time in which a client is asked not counted. MCP clients wait 60 s. */
+  /** One run of a tool, the time in which a client is asked not counted. Many clients wait 60 s. */
   readonly toolTimeoutMs: number
   /** One run of an agent or a group, counted in the same way. */
   readonly agentTimeoutMs: number
@@ -61,10 +72,8 @@ export interface KernelLimits {
    * still get in, up to half as many again; the same holds for `maxBodiesBytes` and `maxCallsBytes`.
    */
   readonly maxCalls: number
-  /** What running calls keep: results so far, histories that they read in a store, requests over stdio. */
+  /** What running calls keep: results so far, histories that they read in a store, requests in lines. */
   readonly maxCallsBytes: number
-  /** Calls that run at one time in one session. */
-  readonly maxCallsPerSession: number
   /**
    * Checking the arguments of one call against a JSON Schema, or the result, in steps of about a tenth of a
    * microsecond. Megabytes of plain rows need fewer; what was made to be slow needs more, and is refused.
@@ -72,39 +81,16 @@ export interface KernelLimits {
   readonly maxCheckSteps: number
   /** One result, as it is written. */
   readonly maxResultBytes: number
-  /** The sealed state that a client carries between two rounds of one call. */
-  readonly maxStateBytes: number
-  /** MCP sessions; over it the one idle for longest ends. */
-  readonly maxSessions: number
-  /** An MCP session without a call, a stream or a request ends after this. */
-  readonly sessionIdleMs: number
   /** Written but not yet read by one slow client; over it that stream is dropped. */
   readonly maxStreamBytes: number
   /** The same for all replies together, streams and whole ones; over it the largest is dropped. */
   readonly maxQueuedBytes: number
   /** A reply with waiting bytes of which none are read for this long is dropped. Proxies wait 60 s. */
   readonly writeTimeoutMs: number
-  /** Events kept of one stream for a client that comes back. */
-  readonly replayEvents: number
-  /** Bytes kept of one stream for a client that comes back. */
-  readonly replayBytes: number
-  /** How long an event is kept for a client that comes back. */
-  readonly replayMs: number
-  /** Bytes kept for clients that come back, in all; as many for those of MCP as for the AI SDK's chats. */
-  readonly maxReplayBytes: number
-  /**
-   * A run of the AI SDK's chat goes on for so long without a client that reads it, and its end can be read
-   * for so long. 0: neither.
-   */
-  readonly resumeMs: number
   /** Silence on a stream before a comment is sent: half of the shortest common proxy limit. */
   readonly heartbeatMs: number
   /** Tasks that are kept at one time. */
   readonly maxTasks: number
-  /** A client that waits for a task gets it as it is after this long (A2A). */
-  readonly blockingWaitMs: number
-  /** A client that cancels a task waits this long for the handler to end (A2A). */
-  readonly cancelWaitMs: number
   /** A finished task can be read this long. */
   readonly taskKeepMs: number
   /** A task that waits for its client, and does not run, waits this long. */
@@ -143,13 +129,12 @@ export interface KernelLimits {
 
 const MiB = 1024 * 1024
 
-/** The limits of a server without options. */
+/** Those of a server without options. */
 export const kernelDefaults: KernelLimits = Object.freeze({
   maxBodyBytes: 4 * MiB,
   maxBodiesBytes: total(256 * MiB),
   maxDepth: 64,
   maxObjects: 100_000,
-  maxBatch: 100,
   maxNameBytes: 256,
   maxHeaderBytes: 16 * 1024,
   maxHeaderLines: 200,
@@ -167,25 +152,13 @@ export const kernelDefaults: KernelLimits = Object.freeze({
   askTimeoutMs: 600_000,
   maxCalls: 1_024,
   maxCallsBytes: total(256 * MiB),
-  maxCallsPerSession: 64,
   maxCheckSteps: 500_000,
   maxResultBytes: 16 * MiB,
-  maxStateBytes: 16 * 1024,
-  maxSessions: 10_000,
-  sessionIdleMs: 30 * 60_000,
   maxStreamBytes: MiB,
   maxQueuedBytes: total(64 * MiB),
   writeTimeoutMs: 30_000,
-  replayEvents: 256,
-  replayBytes: MiB,
-  replayMs: 5 * 60_000,
-  maxReplayBytes: total(64 * MiB),
-  resumeMs: 0,
   heartbeatMs: 15_000,
   maxTasks: 10_000,
-  // Longer than any agent may take, so that a client that waits gets the result.
-  blockingWaitMs: 10 * 60_000,
-  cancelWaitMs: 1_000,
   taskKeepMs: 60 * 60_000,
   // A person may answer tomorrow.
   waitingTaskKeepMs: 24 * 60 * 60_000,
@@ -206,47 +179,55 @@ export const kernelDefaults: KernelLimits = Object.freeze({
   graceMs: 10_000,
 })
 
-const mayBeZero: ReadonlySet<string> = new Set<keyof KernelLimits>(['graceMs', 'resumeMs'])
-
-/** Of two limits the first cannot be larger. */
-const ordered: readonly (readonly [keyof KernelLimits, keyof KernelLimits])[] = [
-  ['maxBodyBytes', 'maxBodiesBytes'],
-  ['headersTimeoutMs', 'bodyTimeoutMs'],
-  ['maxStreams', 'maxConnections'],
-  ['maxStreamBytes', 'maxQueuedBytes'],
-  ['maxCallsPerSession', 'maxCalls'],
-  ['replayBytes', 'maxReplayBytes'],
-  ['conversationBytes', 'maxConversationsBytes'],
-]
+export const kernelLimits: LimitTable<KernelLimits> = {
+  defaults: kernelDefaults,
+  mayBeZero: ['graceMs'],
+  ordered: [
+    ['maxBodyBytes', 'maxBodiesBytes'],
+    ['headersTimeoutMs', 'bodyTimeoutMs'],
+    ['maxStreams', 'maxConnections'],
+    ['maxStreamBytes', 'maxQueuedBytes'],
+    ['conversationBytes', 'maxConversationsBytes'],
+  ],
+}
 
 /**
- * The limits of one server: those of `options`, `defaults` for the rest.
+ * The limits of a table: those of `options`, its defaults for the rest. `owner`: the part whose options they
+ * are, in sentences. Left out: they are options of the server.
  *
  * Throws `RangeError` for NaN, negative and zero values, for fractions, and where one given limit contradicts
  * another; where only one of such a pair is given, the other follows it.
  */
-export function limitsOf(options: Partial<KernelLimits>): KernelLimits {
-  const limits: Record<string, number> = { ...kernelDefaults }
-  for (const name of Object.keys(kernelDefaults)) {
-    const value: unknown = options[name as keyof KernelLimits]
+export function limitsIn<T extends object>(
+  { defaults, mayBeZero = [], ordered = [] }: LimitTable<T>, options: Partial<T>, owner?: string,
+): Readonly<T> {
+  const limits = { ...defaults } as Record<keyof T, number>
+  const pathOf = (name: keyof T): string => owner === undefined ? String(name) : `${owner}.${String(name)}`
+  for (const name of Object.keys(defaults) as (keyof T)[]) {
+    const value: unknown = options[name]
     if (value === undefined) continue
     const whole = typeof value === 'number' && (value === Infinity || Number.isSafeInteger(value))
-    if (!whole || value < (mayBeZero.has(name) ? 0 : 1)) {
+    if (!whole || value < (mayBeZero.includes(name) ? 0 : 1)) {
       const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN
       const remedy = Number.isNaN(number) ? 'write a whole number above zero, or Infinity for no limit'
         : `write it as a number: ${number}`
-      throw new RangeError(`${name} is ${show(value)}; ${remedy}`)
+      throw new RangeError(`${pathOf(name)} is ${show(value)}; ${remedy}`)
     }
     limits[name] = value
   }
   for (const [small, large] of ordered) {
-    if (limits[small]! <= limits[large]!) continue
+    if (limits[small] <= limits[large]) continue
     if (options[small] !== undefined && options[large] !== undefined) {
-      const sizes = `${small} (${options[small]}) is larger than ${large} (${options[large]})`
-      throw new RangeError(`${sizes}; raise ${large}`)
+      const sizes = `${pathOf(small)} (${limits[small]}) is larger than ${pathOf(large)} (${limits[large]})`
+      throw new RangeError(`${sizes}; raise ${pathOf(large)}`)
     }
-    if (options[small] !== undefined) limits[large] = limits[small]!
-    else limits[small] = limits[large]!
+    if (options[small] !== undefined) limits[large] = limits[small]
+    else limits[small] = limits[large]
   }
-  return Object.freeze(limits) as unknown as KernelLimits
+  return Object.freeze(limits) as Readonly<T>
+}
+
+/** Those of one server. Throws as `limitsIn` does. */
+export function limitsOf(options: Partial<KernelLimits>): KernelLimits {
+  return limitsIn(kernelLimits, options)
 }

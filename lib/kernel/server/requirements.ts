@@ -60,20 +60,36 @@ export function isThing(value: unknown): boolean {
   return 'kind' in value || 'run' in value || 'read' in value
 }
 
+/** What to write instead of options of a part that are those of the server. */
+const serverRemedies: ReadonlyMap<string, string> = new Map(optionNames.map((option) => (
+  [option, `it is an option of the server; write createServer({ ${option}: … })`]
+)))
+
+/** Throws `TypeError` for what are no options of a part, or none that it has. `make`: what makes the part. */
+export function requirePartOptions(make: string, options: object, names: readonly string[]): void {
+  rejectUnknown(make, options, names, serverRemedies)
+}
+
 /** What to write instead of options that belong to parts which are there. */
 function remediesOf(parts: readonly Part[]): ReadonlyMap<string, string> {
   const remedies = new Map([['protocol', 'what is served, parts say: write parts: [part]']])
   const optionNames = new Set(parts.flatMap((part) => part.optionNames ?? []))
   for (const option of optionNames) {
     const owners = parts.filter((part) => part.optionNames?.includes(option)).map(({ name }) => name)
-    const calls = owners.map((name) => `${name}({ ${option}: … })`)
+    const calls = owners.map((name) => `${makerOf(name)}({ ${option}: … })`)
     remedies.set(option, `it is an option of ${owners.join(' and of ')}; write ${calls.join(' or ')}`)
   }
   for (const part of parts) {
-    const remedy = `it is a part; write its options there: ${part.name}({ … })`
-    if (part.optionNames !== undefined) remedies.set(part.name, remedy)
+    const maker = makerOf(part.name)
+    const remedy = `it is a part; write its options there: ${maker}({ … })`
+    if (part.optionNames !== undefined) for (const name of [part.name, maker]) remedies.set(name, remedy)
   }
   return remedies
+}
+
+/** What makes a part of that name: `uiStream` for `ui-stream`. */
+function makerOf(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function orderedParts(parts: unknown): readonly Part[] {

@@ -28,9 +28,8 @@ import type { GroupListener } from '../../floors/groups/group.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { KeyHold } from '../../floors/idempotency/idempotency.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
-import type { Seal } from '../../kernel/wire/seal.ts'
 import type { PartKind } from '../../floors/reply/part-run.ts'
-import type { Interrupt } from './questions.ts'
+import type { Interrupt, StateSeal } from './questions.ts'
 import type { RunInput } from './run-input.ts'
 
 /** Of AG-UI; clients of before 1.0 know of none. */
@@ -38,7 +37,7 @@ const VERSION = '1.0'
 
 class AguiRun extends PartRun<RunInput> implements GroupListener {
   readonly asksByReturning = true
-  readonly #seal: Seal
+  readonly #sealing: StateSeal
   /** Made when it is needed: few runs ask. */
   #rounds: InterruptRounds | undefined
   /** What an event says of its run. */
@@ -48,11 +47,12 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
 
   /** Throws `Fault('invalid')` for an answer to no question of this run. */
   constructor(
-    service: Service, seal: Seal, agent: Agent | Group, input: RunInput, origin: Origin, hold?: KeyHold,
+    service: Service, sealing: StateSeal, agent: Agent | Group, input: RunInput, origin: Origin,
+    hold?: KeyHold,
   ) {
     super(service, agent, input, origin, hold)
     this.#names = `"threadId":${quote(input.threadId)},"runId":${quote(input.runId)}`
-    this.#seal = seal
+    this.#sealing = sealing
     if (input.resume.length > 0) this.#beginRounds()
   }
 
@@ -158,7 +158,7 @@ class AguiRun extends PartRun<RunInput> implements GroupListener {
     const { principal } = this.call
     const { threadId, prompt, resume } = this.input
     return this.#rounds ??= new InterruptRounds(
-      this.call, this.service, [principal.id, this.agent.id, threadId, prompt], resume, this.#seal,
+      this.call, this.service, [principal.id, this.agent.id, threadId, prompt], resume, this.#sealing,
       (interrupts) => this.#interrupt(interrupts),
     )
   }
@@ -221,17 +221,17 @@ function valueOf(part: Content): unknown {
 
 /** Answers a run. Throws, or rejects with, a `Fault` before its first event. */
 export function answerRun(
-  service: Service, seal: Seal, agent: Agent | Group, { head, body, origin }: Exchange,
+  service: Service, sealing: StateSeal, agent: Agent | Group, { head, body, origin }: Exchange,
 ): MaybePromise<Reply> {
   const passed = new PassedOver()
   const input = decodeRunInput(valueIn(body, service), service.limits, passed)
   passed.report(service.log, origin)
   const { idempotencyKey: key } = head
-  if (key === undefined) return new AguiRun(service, seal, agent, input, origin).events()
+  if (key === undefined) return new AguiRun(service, sealing, agent, input, origin).events()
   return replyOnce(service, key, origin, problemReply, {
     identity: formatJson({ agui: agent.id, body }),
     timeoutMs: timeoutOf(service, agent),
     isStream: true,
-    begin: (hold) => new AguiRun(service, seal, agent, input, origin, hold).events(),
+    begin: (hold) => new AguiRun(service, sealing, agent, input, origin, hold).events(),
   })
 }

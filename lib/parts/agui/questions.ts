@@ -9,6 +9,7 @@ import { digestOf, isRoundState, QuestionRounds } from '../../floors/questions/q
 import { isRecord } from '../../kernel/define/content.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Question } from '../../kernel/define/question.ts'
+import type { StateLimits } from '../../floors/questions/limits.ts'
 import type { PendingQuestion, RoundState } from '../../floors/questions/question-rounds.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Seal } from '../../kernel/wire/seal.ts'
@@ -23,11 +24,14 @@ export interface Interrupt {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
+/** How the states of runs are sealed into ids. */
+export interface StateSeal extends StateLimits { readonly seal: Seal }
+
 const PURPOSE = 'agui interrupt'
 
 export class InterruptRounds extends QuestionRounds {
   readonly #answers: ReadonlyMap<string, Resume>
-  readonly #seal: Seal
+  readonly #sealing: StateSeal
   readonly #show: (interrupts: readonly Interrupt[]) => void
 
   /**
@@ -35,11 +39,11 @@ export class InterruptRounds extends QuestionRounds {
    * `show` sends the questions.
    */
   constructor(
-    call: LiveCall, service: Service, subject: readonly unknown[], resume: readonly Resume[], seal: Seal,
-    show: (interrupts: readonly Interrupt[]) => void,
+    call: LiveCall, service: Service, subject: readonly unknown[], resume: readonly Resume[],
+    sealing: StateSeal, show: (interrupts: readonly Interrupt[]) => void,
   ) {
     const digest = digestOf(subject)
-    const { maxStateBytes } = service.limits
+    const { seal, maxStateBytes } = sealing
     const answers = new Map<string, Resume>()
     let earlier: RoundState | undefined
     for (const [index, entry] of resume.entries()) {
@@ -59,7 +63,7 @@ export class InterruptRounds extends QuestionRounds {
     }
     super(call, service, digest, earlier)
     this.#answers = answers
-    this.#seal = seal
+    this.#sealing = sealing
     this.#show = show
   }
 
@@ -85,10 +89,10 @@ export class InterruptRounds extends QuestionRounds {
   }
 
   protected override send(pending: readonly PendingQuestion[], state: RoundState): Fault | undefined {
-    const { maxStateBytes } = this.service.limits
+    const { seal, maxStateBytes } = this.#sealing
     const expiresAt = Date.now() + this.stateMs
     const interrupts = pending.map(({ key, question }) => (
-      { id: this.#seal.seal(PURPOSE, { key, state }, expiresAt), ...this.encode(question) }
+      { id: seal.seal(PURPOSE, { key, state }, expiresAt), ...this.encode(question) }
     ))
     if (interrupts.some(({ id }) => id.length > maxStateBytes)) {
       return new Fault('too-large', `The state between two runs is larger than ${maxStateBytes} bytes`)

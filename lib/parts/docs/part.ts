@@ -1,14 +1,14 @@
 /** What every server shows of itself: its health, its pages, its description. */
 import { kernelCopy } from '../../kernel/server/part.ts'
+import { requirePartOptions } from '../../kernel/server/requirements.ts'
 import { noSkills } from '../../floors/skills/skill-set.ts'
-import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { serviceEndpoints } from './service-endpoints.ts'
 import type { SkillSet } from '../../floors/skills/skill-set.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
 /** It has no options. */
 export function docs(options: Readonly<Record<string, never>> = {}, skillSet: SkillSet = noSkills): Part {
-  rejectUnknown('docs', options, [])
+  requirePartOptions('docs', options, [])
   return {
     name: 'docs',
     copy: kernelCopy,

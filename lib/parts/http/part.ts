@@ -1,8 +1,9 @@
 /** Plain HTTP: queries, tools, resources, prompts, skills and conversations by their paths. */
 import { kernelCopy } from '../../kernel/server/part.ts'
+import { requirePartOptions } from '../../kernel/server/requirements.ts'
 import { replayHeaders } from '../../floors/reply/idempotent-reply.ts'
 import { noSkills } from '../../floors/skills/skill-set.ts'
-import { pathOf, rejectUnknown } from '../../kernel/define/validate.ts'
+import { pathOf } from '../../kernel/define/validate.ts'
 import { catalogEndpoints } from './catalog.ts'
 import { conversationEndpoints, queryEndpoints } from './routes.ts'
 import { skillEndpoints } from './skills.ts'
@@ -15,7 +16,7 @@ const optionNames = ['path']
 export function http(
   options: { readonly path?: string | undefined } = {}, skillSet: SkillSet = noSkills,
 ): Part {
-  rejectUnknown('http', options, optionNames)
+  requirePartOptions('http', options, optionNames)
   const path = pathOf('path', options.path)
   return {
     name: 'http',

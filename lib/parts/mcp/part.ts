@@ -1,23 +1,34 @@
 /** MCP over HTTP: all revisions, and the older transport with two paths. */
+import { limitsIn } from '../../kernel/define/limits.ts'
+import { checkValues } from '../../kernel/define/validate.ts'
 import { kernelCopy } from '../../kernel/server/part.ts'
-import { checkMcpOptions, mcpOptionNames } from './request/options.ts'
+import { requirePartOptions } from '../../kernel/server/requirements.ts'
+import { mcpLimits } from './limits.ts'
+import { mcpChecks } from './request/options.ts'
 import { mcpRoutes } from './transport/routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
+import type { McpLimits } from './limits.ts'
 import type { McpExtension } from './methods/extension.ts'
 import type { McpOptions } from './request/context.ts'
 
-/** Throws `TypeError` for options that cannot be meant. */
-export function mcp(options: McpOptions = {}, extensions: readonly McpExtension[] = []): Part {
-  checkMcpOptions('', options, 'mcp')
+const optionNames = [...Object.keys(mcpChecks), ...Object.keys(mcpLimits.defaults)]
+
+/** Throws `TypeError` or `RangeError` for options that cannot be meant. */
+export function mcp(
+  options: McpOptions & Partial<McpLimits> = {}, extensions: readonly McpExtension[] = [],
+): Part {
+  requirePartOptions('mcp', options, optionNames)
+  checkValues('mcp', options, mcpChecks)
+  const limits = limitsIn(mcpLimits, options, 'mcp')
   return {
     name: 'mcp',
     copy: kernelCopy,
-    optionNames: mcpOptionNames,
+    optionNames,
     protocol: 'mcp',
     port: 8080,
     open(kernel) {
       const { auth, takesKeys } = kernel.credentials
-      const setup = { ...options, auth, takesKeys }
+      const setup = { ...options, limits, auth, takesKeys }
       const { endpoints, status, closeIdle, close } = mcpRoutes(kernel, setup, kernel.seal, extensions)
       return {
         endpoints,

@@ -1,12 +1,12 @@
 /** `GET /metrics` for Prometheus: a part that counts calls and requests. */
 import { kernelCopy } from '../../kernel/server/part.ts'
-import { rejectUnknown } from '../../kernel/define/validate.ts'
+import { requirePartOptions } from '../../kernel/server/requirements.ts'
 import { Metrics } from './metrics.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
 /** It has no options. */
 export function metrics(options: Readonly<Record<string, never>> = {}): Part {
-  rejectUnknown('metrics', options, [])
+  requirePartOptions('metrics', options, [])
   const made = new Metrics()
   return {
     name: 'metrics',

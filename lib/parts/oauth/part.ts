@@ -1,12 +1,12 @@
 /** The authorization server of an `auth` that `oauthProxy` has made. */
 import { kernelCopy } from '../../kernel/server/part.ts'
-import { rejectUnknown } from '../../kernel/define/validate.ts'
+import { requirePartOptions } from '../../kernel/server/requirements.ts'
 import { oauthEndpoints } from './oauth-proxy.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
 /** It has no options. */
 export function oauth(options: Readonly<Record<string, never>> = {}): Part {
-  rejectUnknown('oauth', options, [])
+  requirePartOptions('oauth', options, [])
   return {
     name: 'oauth',
     copy: kernelCopy,

@@ -1,14 +1,14 @@
 /** OpenAI's API: chat completions and Responses. */
 import { kernelCopy } from '../../kernel/server/part.ts'
+import { requirePartOptions } from '../../kernel/server/requirements.ts'
 import { replayHeaders } from '../../floors/reply/idempotent-reply.ts'
-import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { chatEndpoints } from './chat-completions.ts'
 import { responseEndpoints } from './responses/routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
 /** It has no options. */
 export function openai(options: Readonly<Record<string, never>> = {}): Part {
-  rejectUnknown('openai', options, [])
+  requirePartOptions('openai', options, [])
   return {
     name: 'openai',
     copy: kernelCopy,

@@ -7,9 +7,9 @@ import { timer } from '../../kernel/util/clock.ts'
 import { KeptStream, ReplayBudget } from '../../floors/kept-streams/replay-budget.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
-import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Principal } from '../../kernel/define/principal.ts'
 import type { Sink, Source } from '../../kernel/http/message/exchange.ts'
+import type { UiStreamLimits } from './limits.ts'
 
 type Left = () => void
 
@@ -20,13 +20,13 @@ const OWN_BYTES = 1024
 
 /** The streams of one server, by the key of their chats: what says whose chat it is, and with which agent. */
 export class ChatStreams {
-  readonly limits: KernelLimits
+  readonly limits: UiStreamLimits
   readonly budget: ReplayBudget
   /** So many characters are packed at once. */
   readonly packLength: number
   readonly #byChat = new Map<string, ChatStream>()
 
-  constructor(limits: KernelLimits) {
+  constructor(limits: UiStreamLimits) {
     this.limits = limits
     this.budget = new ReplayBudget(limits.maxReplayBytes)
     this.packLength = Math.min(PACK_LENGTH, limits.replayBytes)

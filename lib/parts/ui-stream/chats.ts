@@ -19,6 +19,7 @@ import type { Service } from '../../kernel/run/service.ts'
 import type { KeyHold } from '../../floors/idempotency/idempotency.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { ChatInput } from './chat-input.ts'
+import type { UiStreamLimits } from './limits.ts'
 
 const HEADERS = ['X-Vercel-AI-UI-Message-Stream', 'v1']
 
@@ -29,8 +30,7 @@ export class Chats {
   /** Undefined: there are none, or nobody could come back there. */
   readonly #peers: PeerChats | undefined
 
-  constructor(service: Service) {
-    const { limits } = service
+  constructor(service: Service, limits: UiStreamLimits) {
     const shared = sharedOf(service)
     this.#service = service
     this.#streams = new ChatStreams(limits)

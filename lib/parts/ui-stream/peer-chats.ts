@@ -24,10 +24,12 @@ const LOST = formatEvent(`{"type":"error","errorText":"${WHY_LOST}"}`) + formatE
 export class PeerChats {
   readonly #service: Service
   readonly #shared: SharedProcesses
+  readonly #resumeMs: number
 
   constructor(service: Service, shared: SharedProcesses, streams: ChatStreams) {
     this.#service = service
     this.#shared = shared
+    this.#resumeMs = streams.limits.resumeMs
     shared.channels.on(KIND, (question, channel) => {
       // Sealed by another process of ours.
       const [verb, chat] = question as readonly [Verb, string]
@@ -44,7 +46,7 @@ export class PeerChats {
   begin(owner: string, chat: string, agent: Agent | Group): void {
     const { store, cluster } = this.#shared
     // Not for ever, even where the run may take that long: what a client makes us keep makes room.
-    const keepMs = Math.min(timeoutOf(this.#service, agent) + this.#service.limits.resumeMs, MAX_TIMER_MS)
+    const keepMs = Math.min(timeoutOf(this.#service, agent) + this.#resumeMs, MAX_TIMER_MS)
     void (async () => {
       await this.#notify(owner, chat, 'replace')
       await store.write(keyFor(owner, chat), cluster.id, keepMs, 'any')

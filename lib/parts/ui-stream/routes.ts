@@ -6,6 +6,7 @@ import { endpoint } from '../../floors/reply/reply.ts'
 import type { Endpoint } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Chats } from './chats.ts'
+import type { UiStreamLimits } from './limits.ts'
 
 const module = new Later(() => import('./chats.ts'))
 const describedBy = describer(async () => (await import('./openapi-operations.ts')).uiOperations)
@@ -17,9 +18,9 @@ export interface UiRoutes {
   close(): void
 }
 
-export function uiRoutes(service: Service): UiRoutes {
+export function uiRoutes(service: Service, limits: UiStreamLimits): UiRoutes {
   let made: Chats | undefined
-  const chats = (): Chats => made ??= new module.loaded.Chats(service)
+  const chats = (): Chats => made ??= new module.loaded.Chats(service, limits)
   const about = { title: 'AI SDK', text: 'the chat of the main agent, for useChat', rank: 6 }
   const own = { about, describe: describedBy('POST', 'chat'), load: module.load }
   const posts = agentEndpoints(service, 'ui-stream', own, (agent, exchange) => (

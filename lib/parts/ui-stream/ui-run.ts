@@ -64,7 +64,7 @@ export class UiRun extends PartRun<ChatInput> {
   ) {
     super(service, agent, input, origin, hold)
     this.#streams = streams
-    this.#beginning = service.limits.resumeMs === 0 || input.isContinued ? BEGINNING : namedBeginning()
+    this.#beginning = streams.limits.resumeMs === 0 || input.isContinued ? BEGINNING : namedBeginning()
   }
 
   override open(sink: Sink): (() => void) | undefined {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
+import { a2aLimits } from '../../../lib/parts/a2a/model/limits.ts'
 import { a2aRoutes } from '../../../lib/parts/a2a/transport/routes.ts'
 import { anonymous } from '../../../lib/kernel/define/principal.ts'
 import { memoryStore } from '../../../lib/index.ts'
@@ -140,7 +141,8 @@ test('with a store of its own a door answers at once, and writes nothing down bu
   const isFor = (path: string) => (endpoint: Endpoint): boolean =>
     endpoint.path === path && endpoint.methods.includes('POST')
   const ask = queryEndpoints(service, undefined).find(isFor('/'))!
-  const send = a2aRoutes(service, { takesKeys: () => false }, seal).endpoints.find(isFor('/a2a'))!
+  const { endpoints } = a2aRoutes(service, { takesKeys: () => false }, a2aLimits.defaults, seal)
+  const send = endpoints.find(isFor('/a2a'))!
   const message = { role: 'user', parts: [{ type: 'text', text: 'hi' }], contextId: ID }
   await ask.load?.()
   await send.load?.()

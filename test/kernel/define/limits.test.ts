@@ -1,99 +1,56 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import test from 'node:test'
-import { promisify } from 'node:util'
-import { limitsOf } from '../../../lib/kernel/define/limits.ts'
-import { createServer, defaults } from '../../../lib/index.ts'
-import type { Limits } from '../../../lib/index.ts'
+import { kernelDefaults, limitsIn, limitsOf } from '../../../lib/kernel/define/limits.ts'
+import { createServer } from '../../../lib/kernel.ts'
+import { onePost } from '../../fixtures/probe.ts'
+import type { KernelLimits, LimitTable } from '../../../lib/kernel/define/limits.ts'
 
-const MiB = 1024 * 1024
-const mayBeZero = ['graceMs', 'resumeMs']
+interface Bounds { readonly maxOne: number; readonly maxAll: number; readonly pauseMs: number }
 
-test('every limit has a default that cannot be changed', () => {
-  assert.ok(Object.isFrozen(defaults))
-  for (const [name, value] of Object.entries(defaults)) {
-    assert.ok(Number.isSafeInteger(value) && (value > 0 || mayBeZero.includes(name)), name)
-  }
-  assert.deepEqual(limitsOf({}), defaults)
-})
-
-/** What the operator was promised. */
-const promised: Partial<Limits> = {
-  maxBodyBytes: 4 * MiB, maxBodiesBytes: 256 * MiB, maxDepth: 64, maxObjects: 100_000,
-  maxBatch: 100, maxNameBytes: 256,
-  maxHeaderBytes: 16 * 1024, maxHeaderLines: 200, headersTimeoutMs: 10_000, bodyTimeoutMs: 30_000,
-  checkIntervalMs: 2_000, keepAliveMs: 65_000, maxConnections: 12_000, maxStreams: 10_000,
-  maxWaitingRequests: 5_000,
-  toolTimeoutMs: 60_000, agentTimeoutMs: 300_000, askTimeoutMs: 600_000, maxCalls: 1_024,
-  maxCallsPerSession: 64, maxCheckSteps: 500_000, maxResultBytes: 16 * MiB, maxStateBytes: 16 * 1024,
-  maxSessions: 10_000, sessionIdleMs: 1_800_000, maxStreamBytes: MiB, maxQueuedBytes: 64 * MiB,
-  writeTimeoutMs: 30_000, replayEvents: 256,
-  replayBytes: MiB, replayMs: 300_000, maxReplayBytes: 64 * MiB, resumeMs: 0, heartbeatMs: 15_000,
-  maxTasks: 10_000,
-  taskKeepMs: 3_600_000, maxTasksBytes: 256 * MiB, maxConversations: 10_000, conversationIdleMs: 1_800_000,
-  conversationMessages: 100, conversationBytes: MiB, maxConversationsBytes: 256 * MiB,
-  idempotencyKeepMs: 600_000, maxIdempotencyKeys: 10_000, maxIdempotencyBytes: 64 * MiB, graceMs: 10_000,
+const bounds: LimitTable<Bounds> = {
+  defaults: { maxOne: 10, maxAll: 100, pauseMs: 0 }, mayBeZero: ['pauseMs'], ordered: [['maxOne', 'maxAll']],
 }
 
-test('the defaults are the promised ones', () => {
-  for (const [name, value] of Object.entries(promised)) {
-    assert.equal(defaults[name as keyof Limits], value, name)
-  }
+test('limits that are not given are those of the table', () => {
+  assert.deepEqual(limitsIn(bounds, {}), bounds.defaults)
+  assert.deepEqual(limitsIn(bounds, { maxOne: undefined } as object), bounds.defaults)
+  assert.deepEqual(limitsIn(bounds, { pauseMs: Infinity }), { ...bounds.defaults, pauseMs: Infinity })
+  assert.deepEqual(limitsIn(bounds, { other: 'x' } as object), bounds.defaults)
+  assert.ok(Object.isFrozen(limitsIn(bounds, {})))
+  assert.deepEqual(limitsOf({}), kernelDefaults)
+  assert.ok(Object.isFrozen(kernelDefaults))
 })
 
-test('what is no limit is refused when a server is made', () => {
-  for (const name of Object.keys(defaults) as (keyof Limits)[]) {
-    for (const value of [NaN, -1, 1.5, -Infinity, '5', null, {}, 2 ** 60]) {
-      const options = { [name]: value } as Partial<Limits>
-      assert.throws(
-        () => limitsOf(options),
-        (error) => error instanceof RangeError && error.message.startsWith(`${name} is `), name,
-      )
+test('what is no limit is refused by its name, which in a part is that of its option', () => {
+  for (const value of [NaN, -1, 1.5, -Infinity, '5', null, {}, 2 ** 60]) {
+    for (const [owner, name] of [[undefined, 'maxOne'], ['probe', 'probe.maxOne']] as const) {
+      assert.throws(() => limitsIn(bounds, { maxOne: value } as Partial<Bounds>, owner), (error) => (
+        error instanceof RangeError && error.message.startsWith(`${name} is `)
+      ))
     }
-    assert.equal(limitsOf({ [name]: Infinity })[name], Infinity)
-    assert.equal(limitsOf({ [name]: undefined } as Partial<Limits>)[name], defaults[name])
-    if (mayBeZero.includes(name)) assert.equal(limitsOf({ [name]: 0 })[name], 0)
-    else assert.throws(() => limitsOf({ [name]: 0 }), RangeError, name)
   }
+  assert.throws(() => limitsIn(bounds, { maxOne: 0 }), /^RangeError: maxOne is 0; write a whole number above/)
+  assert.throws(() => limitsIn(bounds, { maxOne: '7' as never }), /maxOne is "7"; write it as a number: 7$/)
+  assert.equal(limitsIn(bounds, { pauseMs: 0 }).pauseMs, 0)
   assert.throws(
-    () => createServer({ agents: [() => ''], maxBodyBytes: NaN }),
+    () => createServer({ agents: [{ name: 'A', run: () => '' }], parts: [onePost()], maxBodyBytes: NaN }),
     /^RangeError: maxBodyBytes is NaN; write a whole number above zero/,
   )
 })
 
-const pairs: readonly (readonly [small: keyof Limits, large: keyof Limits])[] = [
-  ['maxBodyBytes', 'maxBodiesBytes'], ['headersTimeoutMs', 'bodyTimeoutMs'], ['maxStreams', 'maxConnections'],
-  ['maxStreamBytes', 'maxQueuedBytes'], ['maxCallsPerSession', 'maxCalls'], ['replayBytes', 'maxReplayBytes'],
-  ['conversationBytes', 'maxConversationsBytes'],
-]
-
 test('two limits that contradict each other are refused; where one is given the other follows', () => {
-  for (const [small, large] of pairs) {
-    assert.throws(() => limitsOf({ [small]: 20, [large]: 10 }), (error) => error instanceof RangeError
-      && error.message === `${small} (20) is larger than ${large} (10); raise ${large}`)
-    const raised = limitsOf({ [small]: defaults[large] * 2 })
-    assert.equal(raised[large], defaults[large] * 2)
-    const lowered = limitsOf({ [large]: 1 })
-    assert.equal(lowered[small], 1)
-  }
-})
-
-test('a total of bytes follows the memory that the process may have', async () => {
-  const module = new URL('../../../lib/kernel/define/limits.js', import.meta.url).href
-  const print = `const { defaults, limitsOf } = await import('${module}')
-    console.log(JSON.stringify([defaults, limitsOf({ maxTasksBytes: 2 ** 30 }), limitsOf({})]))`
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    '--max-old-space-size=96', '--input-type=module', '-e', print,
-  ])
-  const [small, given, all] = JSON.parse(stdout) as readonly [Limits, Limits, Limits]
-  const ofOne = /^max(?:Body|Name|Header|Result|State|Stream|Value)Bytes$/
-  const totals = Object.entries(defaults).filter(([name]) => /^max\w+Bytes$/.test(name) && !ofOne.test(name))
-  assert.equal(totals.length, 7)
-  for (const [name, usual] of totals) {
-    const held = small[name as keyof Limits]
-    assert.ok(held <= 40 * MiB && held >= 16 * MiB, `${name}: ${held} of ${usual}`)
-  }
-  assert.equal(small.maxBodyBytes, 4 * MiB)
-  assert.equal(given.maxTasksBytes, 2 ** 30, 'what is given holds')
-  assert.deepEqual(all, small)
+  assert.throws(() => limitsIn(bounds, { maxOne: 20, maxAll: 10 }), {
+    name: 'RangeError', message: 'maxOne (20) is larger than maxAll (10); raise maxAll',
+  })
+  assert.throws(() => limitsIn(bounds, { maxOne: 20, maxAll: 10 }, 'probe'), {
+    name: 'RangeError', message: 'probe.maxOne (20) is larger than probe.maxAll (10); raise probe.maxAll',
+  })
+  assert.deepEqual(limitsIn(bounds, { maxOne: 200 }), { maxOne: 200, maxAll: 200, pauseMs: 0 })
+  assert.deepEqual(limitsIn(bounds, { maxAll: 1 }), { maxOne: 1, maxAll: 1, pauseMs: 0 })
+  const pairs: readonly (readonly [small: keyof KernelLimits, large: keyof KernelLimits])[] = [
+    ['maxBodyBytes', 'maxBodiesBytes'], ['headersTimeoutMs', 'bodyTimeoutMs'],
+    ['maxStreams', 'maxConnections'], ['maxStreamBytes', 'maxQueuedBytes'],
+    ['conversationBytes', 'maxConversationsBytes'],
+  ]
+  for (const [small, large] of pairs) assert.throws(() => limitsOf({ [small]: 2, [large]: 1 }), small)
 })

@@ -281,7 +281,17 @@ const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
   [{ tools: [add], parts: [one], one: {} }, /^createServer has no option 'one'; it has agents, /],
   [{ tools: [add], parts: [eager], eager: {} }, /it is a part; write its options there: eager\(\{ … \}\)$/],
   [{ tools: [add], parts: [mcp()], instructions: 'Ask.' }, /write mcp\(\{ instructions: … \}\)$/],
-  [{ tools: [add], parts: [a2a()], maxSessions: 'many' }, /^maxSessions is "many"; write/],
+  [{ tools: [add], parts: [eager], maxBodyBytes: 'many' }, /^maxBodyBytes is "many"; write/],
+  [{ tools: [add], parts: [mcp(), a2a()], maxSessions: 5 },
+    /no option 'maxSessions'; it is an option of mcp; write mcp\(\{ maxSessions: … \}\)$/],
+  [{ tools: [add], parts: [mcp(), a2a()], blockingWaitMs: 5 }, /write a2a\(\{ blockingWaitMs: … \}\)$/],
+  [{ tools: [add], parts: [mcp(), uiStream()], resumeMs: 5 },
+    /it is an option of ui-stream; write uiStream\(\{ resumeMs: … \}\)$/],
+  [{ tools: [add], parts: [mcp(), uiStream()], replayBytes: 5 },
+    /of mcp and of ui-stream; write mcp\(\{ replayBytes: … \}\) or uiStream\(\{ replayBytes: … \}\)$/],
+  [{ tools: [add], parts: [mcp(), agui()], maxStateBytes: 5 },
+    /write mcp\(\{ maxStateBytes: … \}\) or agui\(\{ maxStateBytes: … \}\)$/],
+  [{ tools: [add], parts: [uiStream()], uiStream: {} }, /write its options there: uiStream\(\{ … \}\)$/],
   [{ tools: [add], parts: [a2a({ extendedCard: {} })] }, /^a2a\.extendedCard is for callers with a key/],
 ]
 
@@ -302,19 +312,56 @@ test('what makes a part refuses options that it does not have, and values that t
   const wrong: readonly (readonly [make: (options: never) => Part, options: unknown, sentence: RegExp])[] = [
     [mcp, { sesions: 'none' }, /^mcp has no option 'sesions'; did you mean 'sessions'\?$/],
     [mcp, { sessions: 'no' }, /^mcp\.sessions is "no"; write 'optional', 'required' or 'none'$/],
-    [mcp, 'none', /^mcp is "none"; write an object/],
+    [mcp, 'none', /^mcp takes its options as an object, not string; it has sessions, /],
+    [mcp, { maxSesions: 5 }, /^mcp has no option 'maxSesions'; did you mean 'maxSessions'\?$/],
+    [mcp, { maxBodyBytes: 5 },
+      /^mcp has no option 'maxBodyBytes'; it is an option of the server; write createServer\(\{ maxBody/],
+    [mcp, { resumeMs: 5 }, /^mcp has no option 'resumeMs'; /],
     [a2a, { cards: '1.0' }, /^a2a has no option 'cards'; did you mean 'card'\?$/],
     [a2a, { card: '2.0' }, /^a2a\.card is "2\.0"; write 'hybrid'/],
-    [a2a, null, /^a2a is null; write an object/],
+    [a2a, null, /^a2a takes its options as an object, not null; it has card, /],
     [http, { paths: '/ask' }, /^http has no option 'paths'; did you mean 'path'\?$/],
     [http, { path: 'ask' }, /^path is "ask"; write a path/],
-    ...[agui, docs, metrics, oauth, openai, uiStream].map((make) => (
+    [uiStream, { path: '/' }, /^uiStream has no option 'path'; it has /],
+    [agui, { apiKey: 'k' }, /^agui has no option 'apiKey'; it is an option of the server; write create/],
+    ...[docs, metrics, oauth, openai].map((make) => (
       [make, { path: '/' }, new RegExp(`^${make.name} has no option 'path'; it has none$`)] as const
     )),
   ]
   for (const [make, options, message] of wrong) {
     assert.throws(() => make(options as never), { name: 'TypeError', message })
   }
+})
+
+test('a limit of a part is its option, and a mistake names it there', () => {
+  const wrong: readonly (readonly [make: () => Part, sentence: RegExp])[] = [
+    [() => mcp({ maxSessions: 'many' as never }), /^mcp\.maxSessions is "many"; write a whole number above/],
+    [() => mcp({ maxBatch: '5' as never }), /^mcp\.maxBatch is "5"; write it as a number: 5$/],
+    [() => mcp({ replayMs: 0 }), /^mcp\.replayMs is 0; write a whole number above zero, or Infinity for no/],
+    [() => mcp({ replayBytes: 20, maxReplayBytes: 10 }),
+      /^mcp\.replayBytes \(20\) is larger than mcp\.maxReplayBytes \(10\); raise mcp\.maxReplayBytes$/],
+    [() => a2a({ blockingWaitMs: 1.5 }), /^a2a\.blockingWaitMs is 1\.5; write a whole number/],
+    [() => uiStream({ resumeMs: -1 }), /^uiStream\.resumeMs is -1; write a whole number/],
+    [() => agui({ maxStateBytes: NaN }), /^agui\.maxStateBytes is NaN; write a whole number/],
+  ]
+  for (const [make, message] of wrong) assert.throws(make, { name: 'RangeError', message })
+  uiStream({ resumeMs: 0, replayBytes: Infinity })
+})
+
+test('a part holds to its limits, each for itself', async (t) => {
+  const slow = defineAgent({ name: 'Slow', run: () => new Promise(() => {}) })
+  const server = serve(t, {
+    agents: [slow], parts: [mcp({ maxBatch: 1, maxCallsPerSession: Infinity }), a2a({ blockingWaitMs: 10 })],
+  })
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  const post = async (path: string, body: unknown, headers = {}): Promise<string> => (
+    (await server.fetch(request(path, body, headers))).text()
+  )
+  const batched = { 'mcp-protocol-version': '2025-03-26', 'accept': 'application/json, text/event-stream' }
+  assert.match(await post('/mcp', [ping, { ...ping, id: 2 }], batched), /A batch may hold 1 messages/)
+  const message = { messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'hello' }] }
+  const sent = await post('/a2a', { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } })
+  assert.match(sent, /"state":"working"/)
 })
 
 test('the default port is that of the only protocol, and the usual one of several', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { a2aLimits } from '../../../lib/parts/a2a/model/limits.ts'
 import { a2aRoutes } from '../../../lib/parts/a2a/transport/routes.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
@@ -289,7 +290,7 @@ test('a thousand clients with one id each get their own answer', async (t) => {
 test('once the door is loaded, an agent that answers at once is answered without a promise', async () => {
   const agents = [(prompt: string): string => `You said ${prompt}`]
   const { service, seal } = createService(kernelOptionsOf({ agents, log: false }))
-  const endpoint = a2aRoutes(service, { takesKeys: () => false }, seal).endpoints[0]!
+  const endpoint = a2aRoutes(service, { takesKeys: () => false }, a2aLimits.defaults, seal).endpoints[0]!
   const principal = { id: 'anonymous', scopes: [] }
   const origin = {
     requestId: 'r', principal, onDisconnect: () => assert.fail('nobody waits'), header: () => undefined,

@@ -7,6 +7,7 @@ import { createSeal } from '../../../lib/kernel/wire/seal.ts'
 import { eventually } from '../../fixtures/client.ts'
 import { serviceOf } from '../../fixtures/house.ts'
 import { sharedStore } from '../../fixtures/shared-store.ts'
+import { a2aLimits } from '../../../lib/parts/a2a/model/limits.ts'
 import type {
   OperationName, SendRequest, StreamEvent, TaskRequest, TaskView,
 } from '../../../lib/parts/a2a/model/model.ts'
@@ -24,7 +25,8 @@ function visitTo(store?: Store): A2aRequest {
     onDisconnect: () => {},
   }
   return {
-    service, options: { takesKeys: () => false }, seal: createSeal(undefined, 'test'), extensions: [],
+    service, options: { takesKeys: () => false }, limits: a2aLimits.defaults,
+    seal: createSeal(undefined, 'test'), extensions: [],
     agent: service.catalog.root!, dialect: dialectNamed('1.0'),
     exchange: { baseUrl: 'https://a.example', params: new Map(), origin },
   } as unknown as A2aRequest

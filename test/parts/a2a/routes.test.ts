@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { a2aLimits } from '../../../lib/parts/a2a/model/limits.ts'
 import { a2aRoutes } from '../../../lib/parts/a2a/transport/routes.ts'
 import { defineAgent } from '../../../lib/preset/define.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
@@ -202,7 +203,7 @@ test('a server of resources alone has nobody to send messages to', (t) => {
 
 test('an endpoint refuses in its own form, whatever the reason', () => {
   const { service, seal } = createService(kernelOptionsOf({ agents: [one], log: false }))
-  const { endpoints } = a2aRoutes(service, { takesKeys: () => true }, seal)
+  const { endpoints } = a2aRoutes(service, { takesKeys: () => true }, a2aLimits.defaults, seal)
   for (const endpoint of endpoints) {
     for (const status of [400, 401, 403, 405, 408, 413, 415, 429, 500, 503]) {
       const reply = endpoint.refuse({ status, detail: 'why', requestId: 'r', headers: ['Retry-After', '1'] })

@@ -6,6 +6,7 @@ import { ownTool, toolFrom } from '../../../lib/kernel/define/tool.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
 import { kernelServer } from '../../../lib/kernel/server/server.ts'
 import { createSeal } from '../../../lib/kernel/wire/seal.ts'
+import { mcpLimits } from '../../../lib/parts/mcp/limits.ts'
 import { McpServer } from '../../../lib/parts/mcp/methods/methods.ts'
 import { mcp } from '../../../lib/parts/mcp/part.ts'
 import type { McpExtension } from '../../../lib/parts/mcp/methods/extension.ts'
@@ -130,7 +131,8 @@ test('a method that newer clients alone call shows which revision a request with
 })
 
 test('MCP alone has a method of its own behind each name that a revision has, and no other', () => {
-  const server = new McpServer(createService({ tools, parts: [] }).service, {}, createSeal(undefined), [])
+  const { service } = createService({ tools, parts: [] })
+  const server = new McpServer(service, { limits: mcpLimits.defaults }, createSeal(undefined), [])
   for (const [revision, methods] of server.methods) {
     const named = [...revision.methods].filter((name) => name !== 'initialize')
     assert.deepEqual([...methods.keys()].toSorted(), named.toSorted(), revision.name)

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import test, { afterEach } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { limitsOf } from '../../../lib/kernel/define/limits.ts'
 import { parseEventId, ReplayStream, streamMark } from '../../../lib/parts/mcp/session/replay.ts'
 import { defaults } from '../../../lib/index.ts'
 import { ReplayBudget } from '../../../lib/floors/kept-streams/replay-budget.ts'
@@ -435,7 +434,7 @@ for (const [id, parsed] of ids) {
 }
 
 test('what one owner keeps for coming back does not push out what another does', () => {
-  const limits = limitsOf({ maxReplayBytes: 20_000, replayBytes: 10_000 })
+  const limits = { ...defaults, maxReplayBytes: 20_000, replayBytes: 10_000 }
   const budget = new ReplayBudget(limits.maxReplayBytes)
   const finished = (owner: string, bytes: number): ReplayStream => {
     const stream = replayStream(owner, limits, budget)

@@ -2,7 +2,7 @@
 import { requireSkills } from '../../../kernel/define/agent.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
 import {
-  checkMembers, must, mustBe, mustBeFlag, mustBeOptions, mustBeTexts, rejectUnknown, show,
+  checkMembers, must, mustBe, mustBeFlag, mustBeTexts, rejectUnknown, show,
 } from '../../../kernel/define/validate.ts'
 import { formatCanonicalJson } from './canonical-json.ts'
 import { pushSettingsOf } from './push-settings.ts'
@@ -10,7 +10,7 @@ import { signerOf } from './signature.ts'
 import type { ServedSkill } from '../../../floors/skills/skill-set.ts'
 import type { Agent, Group, Skill } from '../../../kernel/define/agent.ts'
 import type { Principal } from '../../../kernel/define/principal.ts'
-import type { Checks, MemberCheck } from '../../../kernel/define/validate.ts'
+import type { Checks } from '../../../kernel/define/validate.ts'
 import type { Authorization } from '../../../kernel/http/access/auth.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { CardExtension } from './model.ts'
@@ -87,7 +87,7 @@ const mustBeText = mustBe(isText, TEXT)
 const mustBeAddress = mustBe(isAddress, `write an address, as in 'https://example.com/agents'`)
 const mustBeModes = mustBeTexts(`['text/plain']`)
 
-const optionChecks: Checks<A2aServerOptions> = {
+export const a2aChecks: Checks<A2aServerOptions> = {
   card: mustBe((value) => value === 'hybrid' || value === '1.0' || value === '0.3',
     `write 'hybrid', '1.0' or '0.3'`),
   provider: checkProvider,
@@ -114,12 +114,6 @@ const extendedChecks: Checks<ExtendedCard> = {
   skills: requireSkills,
   inputModes: mustBeModes, outputModes: mustBeModes,
 }
-
-export const a2aOptionNames: readonly string[] = Object.keys(optionChecks)
-
-/** Throws `TypeError` for options that cannot be meant. Nothing of a key is shown. */
-export const checkA2aOptions: MemberCheck =
-  mustBeOptions(`write an object, as in { card: '1.0' }`, optionChecks)
 
 /** Throws `TypeError` for an extended card where no credential is needed, so that no caller could get it. */
 export function requireCallers({ extendedCard }: A2aServerOptions, isNeeded: boolean): void {

@@ -131,8 +131,7 @@ const MAX_TRIES = 5
  * has ended cannot be canceled. Spec: A2A 1.0 §3.1.5.
  */
 async function cancelTask(request: A2aRequest, { tenant, id }: TaskRequest): Promise<TaskView> {
-  const { service } = request
-  const { limits } = service
+  const { service, limits } = request
   const tasks = tasksOf(service)
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const task = await findTask(request, tenant, id)

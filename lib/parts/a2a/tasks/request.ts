@@ -15,6 +15,7 @@ import type { Task } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect } from '../model/dialect.ts'
+import type { A2aLimits } from '../model/limits.ts'
 import type { OperationName, Requests, Results, StreamEvent } from '../model/model.ts'
 import type { A2aOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
@@ -24,6 +25,7 @@ import type { PushDeliveries } from '../push/push-delivery.ts'
 export interface A2aContext {
   readonly service: Service
   readonly options: A2aOptions
+  readonly limits: A2aLimits
   /** Seals cursors. */
   readonly seal: Seal
   /** Posts the events of tasks. Left out: nothing does. */

@@ -259,8 +259,9 @@ function taskResult(
 }
 
 /** Resolves when the task has settled or takes too long, and when the client has left. */
-function untilSettled({ service, exchange: { origin } }: A2aRequest, task: Task): Promise<Task> {
-  const { limits: { blockingWaitMs } } = service
+function untilSettled(
+  { service, limits: { blockingWaitMs }, exchange: { origin } }: A2aRequest, task: Task,
+): Promise<Task> {
   const tasks = tasksOf(service)
   const remoteTasks = remoteTasksOf(service)
   return new Promise((resolve) => {

@@ -23,6 +23,7 @@ import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect, OperationCodec } from '../model/dialect.ts'
 import type { OperationName, StreamEvent, TenantRequest } from '../model/model.ts'
+import type { A2aLimits } from '../model/limits.ts'
 import type { A2aOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
 import type { PushDeliveries } from '../push/push-delivery.ts'
@@ -35,6 +36,7 @@ type Codec = OperationCodec<TenantRequest, unknown>
 export abstract class OperationCall implements A2aRequest, Source {
   readonly service: Service
   readonly options: A2aOptions
+  readonly limits: A2aLimits
   readonly seal: Seal
   readonly push: PushDeliveries | undefined
   readonly signer: Signer | undefined
@@ -47,11 +49,12 @@ export abstract class OperationCall implements A2aRequest, Source {
   #events: EventStream | undefined
 
   constructor(
-    { service, options, seal, push, signer }: A2aContext, agent: Agent | Group, dialect: Dialect,
+    { service, options, limits, seal, push, signer }: A2aContext, agent: Agent | Group, dialect: Dialect,
     exchange: Exchange, operation: OperationName,
   ) {
     this.service = service
     this.options = options
+    this.limits = limits
     this.seal = seal
     this.push = push
     this.signer = signer

@@ -23,6 +23,7 @@ import type { Service } from '../../../kernel/run/service.ts'
 import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect } from '../model/dialect.ts'
+import type { A2aLimits } from '../model/limits.ts'
 import type { A2aOptions } from '../model/options.ts'
 import type { PushDeliveries, PushStatus } from '../push/push-delivery.ts'
 import type { A2aContext } from '../tasks/request.ts'
@@ -58,10 +59,12 @@ const idleStatus: PushStatus = { waiting: 0, posting: 0, lookups: 0, bytes: 0 }
 type Webhooks = Pick<PushDeliveries, 'status' | 'idle' | 'close'>
 
 /** Makes the endpoints. Throws `TypeError` and `RangeError` for options that cannot be meant. */
-export function a2aRoutes(service: Service, options: A2aOptions, seal: Seal): A2aRoutes {
+export function a2aRoutes(
+  service: Service, options: A2aOptions, limits: A2aLimits, seal: Seal,
+): A2aRoutes {
   const signer = options.signingKey === undefined ? undefined : signerOf(options.signingKey)
   const posts = pushSettingsOf(options.pushNotifications) !== undefined
-  const paths = new Paths({ service, options, seal, signer })
+  const paths = new Paths({ service, options, limits, seal, signer })
   const bases = ['', '/agents/{agent}']
   const hasTenants = options.tenants !== undefined && options.tenants.length > 0
   const endpoints = [

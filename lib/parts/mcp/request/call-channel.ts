@@ -178,7 +178,7 @@ class InputRequiredFlow extends QuestionRounds {
   }
 
   protected override send(pending: readonly PendingQuestion[], state: RoundState): Fault | undefined {
-    const { mcp: { seal, service: { limits } } } = this.#request
+    const { mcp: { seal, limits } } = this.#request
     const requestState = seal.seal(PURPOSE, state, Date.now() + this.stateMs)
     if (requestState.length > limits.maxStateBytes) {
       const why = `The state between two rounds is larger than ${limits.maxStateBytes} bytes`
@@ -195,7 +195,7 @@ function earlierRoundsOf(
 ): EarlierRounds {
   if (!isRecord(responses)) throw new Fault('invalid', 'params.inputResponses must be an object')
   if (requestState === undefined) return { state: undefined, responses }
-  const { seal, service: { limits: { maxStateBytes } } } = mcp
+  const { seal, limits: { maxStateBytes } } = mcp
   const mayBeState = typeof requestState === 'string' && requestState.length <= maxStateBytes
   const state = mayBeState ? seal.open(PURPOSE, requestState) : undefined
   if (!isRoundState(state) || state.subject !== subject) {

@@ -15,6 +15,7 @@ import type { Service } from '../../../kernel/run/service.ts'
 import type { Authorization } from '../../../kernel/http/access/auth.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
+import type { McpLimits } from '../limits.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { ToolTable } from '../protocol/tools.ts'
 
@@ -45,6 +46,7 @@ export interface McpOptions {
 }
 
 export interface McpSetup extends McpOptions {
+  readonly limits: McpLimits
   readonly auth?: Authorization | undefined
   /** Whether callers may show a key: it may be made when the server listens. */
   readonly takesKeys?: () => boolean
@@ -59,6 +61,7 @@ const MAX_TEXTS = 16 * 1024 * 1024
 export class McpContext {
   readonly service: Service
   readonly options: McpSetup
+  readonly limits: McpLimits
   readonly seal: Seal
   readonly replay: ReplayBudget
   readonly sessions: Sessions
@@ -76,9 +79,12 @@ export class McpContext {
   constructor(service: Service, options: McpSetup, seal: Seal) {
     this.service = service
     this.options = options
+    const { limits } = options
+    const maxCallsPerSession = Math.min(limits.maxCallsPerSession, service.limits.maxCalls)
+    this.limits = { ...limits, maxCallsPerSession }
     this.seal = seal
-    this.replay = new ReplayBudget(service.limits.maxReplayBytes)
-    this.sessions = new Sessions(service.limits, this.replay, sharedOf(service)?.cluster.id)
+    this.replay = new ReplayBudget(limits.maxReplayBytes)
+    this.sessions = new Sessions(this.limits, this.replay, sharedOf(service)?.cluster.id)
     this.tools = toolTable(service)
     service.catalog.onCheck(() => { toolTable(service) })
     service.catalog.onChange(() => {

@@ -1,8 +1,8 @@
-/** The check of MCP's options. */
+/** The checks of MCP's options, its limits aside. */
 import { isRecord } from '../../../kernel/define/content.ts'
 import { mustBe, mustBeIcons, mustBeOptions } from '../../../kernel/define/validate.ts'
 import { isRegistryName } from '../mcp-registry.ts'
-import type { Checks, MemberCheck } from '../../../kernel/define/validate.ts'
+import type { Checks } from '../../../kernel/define/validate.ts'
 import type { McpOptions } from './context.ts'
 
 const isString = (value: unknown): boolean => typeof value === 'string'
@@ -14,7 +14,7 @@ const cacheChecks: Checks<NonNullable<McpOptions['cache']>> = {
   scope: mustBe((value) => value === 'public' || value === 'private', `write 'public' or 'private'`),
 }
 
-const checks: Checks<McpOptions> = {
+export const mcpChecks: Checks<McpOptions> = {
   sessions: mustBe((value) => ['optional', 'required', 'none'].some((one) => one === value),
     `write 'optional', 'required' or 'none'`),
   instructions: string, title: string, websiteUrl: address, icons: mustBeIcons,
@@ -24,9 +24,3 @@ const checks: Checks<McpOptions> = {
     'write a whole number above zero'),
   cache: mustBeOptions(`write { ttlMs: 60_000, scope: 'public' }`, cacheChecks),
 }
-
-export const mcpOptionNames: readonly string[] = Object.keys(checks)
-
-/** Throws `TypeError` for options that cannot be meant. */
-export const checkMcpOptions: MemberCheck =
-  mustBeOptions(`write an object, as in { instructions: 'Ask first.' }`, checks)

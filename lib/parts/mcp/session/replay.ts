@@ -8,10 +8,10 @@ import { formatJson } from '../../../kernel/wire/json.ts'
 import { randomId } from '../../../kernel/wire/random.ts'
 import { FAREWELL, formatEvent } from '../../../kernel/wire/sse.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
-import type { KernelLimits } from '../../../kernel/define/limits.ts'
 import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
 import type { Sink, Source } from '../../../kernel/http/message/exchange.ts'
+import type { McpLimits } from '../limits.ts'
 
 /** Who reads a stream: what it may read now, and the scopes without which it may read no more of it. */
 export type StreamReader = Pick<Origin, 'principal' | 'needed'>
@@ -27,7 +27,7 @@ interface KeptEvent {
 export class ReplayStream extends KeptStream {
   readonly id: string = randomId(12)
   readonly caller: string
-  readonly #limits: KernelLimits
+  readonly #limits: McpLimits
   readonly #budget: ReplayBudget
   readonly #onEnded: ((stream: ReplayStream) => void) | undefined
   #kept: KeptEvent[] = []
@@ -43,7 +43,7 @@ export class ReplayStream extends KeptStream {
   readonly #mark: string
 
   constructor(
-    owner: string, limits: KernelLimits, budget: ReplayBudget, onEnded?: (stream: ReplayStream) => void,
+    owner: string, limits: McpLimits, budget: ReplayBudget, onEnded?: (stream: ReplayStream) => void,
     mark = '',
   ) {
     super()
@@ -220,13 +220,13 @@ function owedIn(list: string): readonly Id[] {
 /** The streams of one session that a client can resume. Bounded in number: the first that ended go first. */
 export class KeptStreams {
   readonly #owner: string
-  readonly #limits: KernelLimits
+  readonly #limits: McpLimits
   readonly #budget: ReplayBudget
   readonly #byId = new Map<string, ReplayStream>()
   /** In the order of their ends. */
   readonly #ended = new Set<ReplayStream>()
 
-  constructor(owner: string, limits: KernelLimits, budget: ReplayBudget) {
+  constructor(owner: string, limits: McpLimits, budget: ReplayBudget) {
     this.#owner = owner
     this.#limits = limits
     this.#budget = budget

@@ -17,13 +17,13 @@ import type { ClientInfo } from '../../../kernel/define/call.ts'
 import type { LiveCall } from '../../../kernel/define/live-call.ts'
 import type { Severity } from '../../../kernel/define/log.ts'
 import type { Principal } from '../../../kernel/define/principal.ts'
-import type { KernelLimits } from '../../../kernel/define/limits.ts'
 import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { ClientAbilities, PeerInfo } from '../protocol/client.ts'
 import type { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
 import type { StreamReader, ReplayStream } from './replay.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { Slot } from '../../../floors/bounds/fair-pool.ts'
+import type { McpLimits } from '../limits.ts'
 
 /** Takes messages of a session that belong to no request. */
 export interface Outlet {
@@ -117,7 +117,7 @@ export interface Asked {
 }
 
 export interface SessionTerms {
-  readonly limits: KernelLimits
+  readonly limits: McpLimits
   readonly budget: ReplayBudget
   readonly watched: Quota
   /** The suffix of the ids of questions and events, which names this process. */
@@ -272,7 +272,7 @@ export class Session implements Peer {
 export class Sessions {
   /** Addresses that clients watch, with and without a session. */
   readonly watched: Quota = new Quota('bytes of watched addresses', total(64 * 1024 * 1024))
-  readonly #limits: KernelLimits
+  readonly #limits: McpLimits
   readonly #terms: SessionTerms
   readonly #byId = new Map<string, Slot<Session>>()
   /** The owner with the most sessions loses one first: the one that was idle for longest. */
@@ -280,7 +280,7 @@ export class Sessions {
   #timer: NodeJS.Timeout | undefined
 
   /** `node`: the id of this process, where others can adopt its sessions. */
-  constructor(limits: KernelLimits, budget: ReplayBudget, node?: string) {
+  constructor(limits: McpLimits, budget: ReplayBudget, node?: string) {
     this.#limits = limits
     this.#terms = { limits, budget, watched: this.watched, mark: node === undefined ? '' : `@${node}` }
     this.#pool = new FairPool(

@@ -7,7 +7,6 @@ import { andThen } from '../../../kernel/util/thenable.ts'
 import { overLimit } from '../protocol/replies.ts'
 import { readMessage } from '../session/messages.ts'
 import { claimsModern } from './choose.ts'
-import type { KernelLimits } from '../../../kernel/define/limits.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { McpServer } from '../methods/methods.ts'
@@ -17,7 +16,7 @@ import type { Revision } from '../protocol/revisions.ts'
 export const NO_BATCHES = 'This revision has no batches'
 
 export function readBatch(
-  values: readonly unknown[], { maxBatch, maxNameBytes }: Pick<KernelLimits, 'maxBatch' | 'maxNameBytes'>,
+  values: readonly unknown[], { limits: { maxBatch }, service: { limits: { maxNameBytes } } }: McpServer,
 ): readonly RpcMessage[] | string {
   if (values.length === 0) return 'A batch must not be empty'
   if (values.length > maxBatch) return `A batch may hold ${maxBatch} messages`

@@ -95,7 +95,7 @@ export function postMessage(mcp: McpServer, exchange: Exchange): Reply | Promise
     return mcp.migration?.passToLegacySse(id, body, origin) ?? take(mcp, id, origin, message)
   }
   if (id === undefined) return invalid(400, NO_BATCHES)
-  const messages = readBatch(value, limits)
+  const messages = readBatch(value, mcp)
   if (typeof messages === 'string') return invalid(400, messages)
   // Counted before it is passed on: only here is it known whose it is.
   return countBatch(exchange, messages, () => (
@@ -109,7 +109,7 @@ export function serveLegacySse(mcp: McpServer): void {
   mcp.migration?.onLegacySsePost((id, origin, body) => {
     const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
     const value = parsed.ok ? parsed.value : undefined
-    const posted = Array.isArray(value) ? readBatch(value, limits) : readMessage(value, limits.maxNameBytes)
+    const posted = Array.isArray(value) ? readBatch(value, mcp) : readMessage(value, limits.maxNameBytes)
     return typeof posted === 'string' ? invalid(400, posted) : take(mcp, id, origin, posted)
   })
 }

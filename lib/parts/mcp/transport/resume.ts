@@ -113,8 +113,7 @@ export function serveResumes(mcp: McpContext): void {
  * Writes what clients have not read to the store, for when this process is gone: each stream that has ended
  * by now, once. Resolves when all of it is written, or could not be.
  */
-export function handOver({ sessions, service }: McpContext): () => Promise<unknown> {
-  const { limits } = service
+export function handOver({ sessions, service, limits }: McpContext): () => Promise<unknown> {
   const shared = sharedOf(service)
   const writes = new Map<ReplayStream, Promise<unknown>>()
   return () => {

@@ -90,7 +90,7 @@ class McpLines implements LineProtocol {
 
   #receiveBatch(values: readonly unknown[], length: number): void {
     const { limits } = this.#mcp.service
-    const messages = this.#session.revision.batches ? readBatch(values, limits) : NO_BATCHES
+    const messages = this.#session.revision.batches ? readBatch(values, this.#mcp) : NO_BATCHES
     if (typeof messages === 'string') return this.#send(refusal(undefined, messages))
     const take = collectAnswers(messages.filter(owesAnswer).length, limits.maxResultBytes, this.#send)
     for (const message of messages) {

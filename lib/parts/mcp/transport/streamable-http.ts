@@ -122,7 +122,7 @@ function begin(
 function postBatch(
   mcp: McpServer, exchange: Exchange, values: readonly unknown[], forms: Forms,
 ): Reply | Promise<Reply> {
-  const messages = readBatch(values, mcp.service.limits)
+  const messages = readBatch(values, mcp)
   if (typeof messages === 'string') return invalid(400, messages)
   if (messages.some((message) => 'method' in message && isModern(mcp, message, exchange))) {
     return invalid(400, NO_BATCHES)
