@@ -5,12 +5,13 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import test from 'node:test'
-import { eventually, listen } from './fixtures/client.ts'
+import { eventually, gate, listen } from './fixtures/client.ts'
 import { sharedMemory } from './fixtures/fleet.ts'
-import { EventStream, gate, withMeta } from './parts/mcp/client.ts'
+import { withMeta } from './parts/mcp/client.ts'
+import { EventStream } from './fixtures/events.ts'
 import type { TestContext } from 'node:test'
 import type { Call, Store, TriportServer } from '../lib/index.ts'
-import type { Json } from './parts/mcp/client.ts'
+import type { Json } from './fixtures/events.ts'
 
 /** How a store is away: nothing is answered, or everything fails at once. */
 const ways = ['hangs', 'fails'] as const

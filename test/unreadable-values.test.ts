@@ -12,7 +12,8 @@ import { damagedStore, damages } from './fixtures/damaged-store.ts'
 import type { TestContext } from 'node:test'
 import type { Log, ServerOptions, TriportServer } from '../lib/index.ts'
 import type { DamagedStore } from './fixtures/damaged-store.ts'
-import type { Json, LegacySession } from './parts/mcp/client.ts'
+import type { LegacySession } from './parts/mcp/client.ts'
+import type { Json } from './fixtures/events.ts'
 
 const headers = { 'x-api-key': 'key-of-ann-1234' }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { adapt } from '../../lib/adapters/frameworks.ts'
 import { defineAgent } from '../../lib/preset/define.ts'
-import { ask, callOf, serviceOf } from '../fixtures/house.ts'
+import { ask, callOf, serviceOf } from './house.ts'
 import type { AgentOutput, ForeignAgent } from '../../lib/index.ts'
 
 interface Options { readonly sessionId: string; readonly newMessage: object }

@@ -3,7 +3,7 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineAgent } from '../../lib/preset/define.ts'
 import { agUi } from '../../lib/adapters/ag-ui.ts'
-import { ask, callOf, serviceOf } from '../fixtures/house.ts'
+import { ask, callOf, serviceOf } from './house.ts'
 import { costOfParsing, cpuMs } from '../fixtures/time.ts'
 import type { AgentOutput, ForeignAgent } from '../../lib/index.ts'
 

@@ -6,7 +6,7 @@ import { defineThing } from '../../lib/kernel/define/normalize-definitions.ts'
 import { normalizeDefinitions } from '../../lib/preset/subject.ts'
 import { defineTool } from '../../lib/preset/define.ts'
 import { Fault } from '../../lib/kernel/define/fault.ts'
-import { ask, callOf, serviceOf } from '../fixtures/house.ts'
+import { ask, callOf, serviceOf } from './house.ts'
 import type { AgentOutput, ForeignAgent } from '../../lib/index.ts'
 import type { Subject } from '../../lib/preset/subject.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Approvals, askApproval, askApprovals, askEach } from '../../lib/adapters/shared/approval.ts'
-import { callOf } from '../fixtures/house.ts'
+import { callOf } from './house.ts'
 import { costOf, costOfParsing, cpuMs } from '../fixtures/time.ts'
 import type { LiveCall } from '../../lib/kernel/define/live-call.ts'
 import type { ShownCall } from '../../lib/adapters/shared/approval.ts'

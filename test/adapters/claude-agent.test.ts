@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent } from '../../lib/preset/define.ts'
-import { ask, callOf, serviceOf } from '../fixtures/house.ts'
+import { ask, callOf, serviceOf } from './house.ts'
 import type { AgentOutput } from '../../lib/index.ts'
 
 const message = (type: string, more: object): object => ({ type, session_id: 's', uuid: 'u', ...more })

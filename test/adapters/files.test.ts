@@ -9,7 +9,7 @@ import { llamaIndex } from '../../lib/adapters/llamaindex.ts'
 import { mastra } from '../../lib/adapters/mastra.ts'
 import { openaiAgents } from '../../lib/adapters/openai-agents.ts'
 import { strands } from '../../lib/adapters/strands.ts'
-import { callOf } from '../fixtures/house.ts'
+import { callOf } from './house.ts'
 import type { Adapter } from '../../lib/adapters/shared/adapter.ts'
 
 const file = (uri: string, mimeType: string) => (

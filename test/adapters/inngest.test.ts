@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent } from '../../lib/preset/define.ts'
-import { ask, callOf, serviceOf } from '../fixtures/house.ts'
+import { ask, callOf, serviceOf } from './house.ts'
 import type { AgentOutput, ForeignAgent } from '../../lib/index.ts'
 
 const raw = '{"usage":{"prompt_tokens":3,"completion_tokens":2},"secret":1}'

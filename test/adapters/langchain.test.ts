@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent } from '../../lib/preset/define.ts'
-import { ask, callOf, serviceOf } from '../fixtures/house.ts'
+import { ask, callOf, serviceOf } from './house.ts'
 import type { Answer } from '../../lib/floors/answers/answer.ts'
 import type { LiveCall } from '../../lib/kernel/define/live-call.ts'
 import type { AgentOutput, CallEvent, ForeignAgent } from '../../lib/index.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { asOneText, earlierMessages, presentMessage, withPresent } from '../../lib/adapters/shared/message.ts'
-import { callOf } from '../fixtures/house.ts'
+import { callOf } from './house.ts'
 import type { AttachedFile } from '../../lib/adapters/shared/message.ts'
 
 test('an agent gets the files of a message, and everything else as text; nothing is fetched', () => {

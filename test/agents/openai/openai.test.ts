@@ -11,7 +11,8 @@ import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { serve } from '../../fixtures/client.ts'
 import { callOf } from '../../fixtures/house.ts'
 import { freePort } from '../../fixtures/listening.ts'
-import { ask as rpc, begin, messagesOf, modern, said, serveMcp } from '../../parts/mcp/client.ts'
+import { ask as rpc, begin, modern, said, serveMcp } from '../../parts/mcp/client.ts'
+import { messagesOf } from '../../fixtures/events.ts'
 import {
   ask, calls, data, delta, DONE, endpoint, EVENTS, faultOf, HTML_TYPE, inTurn, JSON_TYPE, reply, stream,
 } from './endpoint.ts'

@@ -1,9 +1,9 @@
 /** A key, a token or a scope that is taken away ends the streams that it opened. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { begin, gate, withMeta } from '../../parts/mcp/client.ts'
-import { eventually, listen, request, serve } from '../../fixtures/client.ts'
-import type { Json } from '../../parts/mcp/client.ts'
+import { begin, withMeta } from '../../parts/mcp/client.ts'
+import { eventually, gate, listen, request, serve } from '../../fixtures/client.ts'
+import type { Json } from '../../fixtures/events.ts'
 import type { TestContext } from 'node:test'
 import type { Principal, ServerOptions, TriportServer } from '../../../lib/index.ts'
 

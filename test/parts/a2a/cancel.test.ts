@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { eventually } from '../../fixtures/client.ts'
-import { gate } from '../mcp/client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
 import { Caller, callerOf, serveA2a, sumOf, tellOf } from './caller.ts'
 import type { Call } from '../../../lib/index.ts'
 

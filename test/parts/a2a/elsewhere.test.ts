@@ -1,9 +1,8 @@
 // Tasks that run at one process, asked about at another.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { eventually } from '../../fixtures/client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
 import { sharedMemory } from '../../fixtures/fleet.ts'
-import { gate } from '../mcp/client.ts'
 import { callerOf, sumOf, tellOf } from './caller.ts'
 import type { TestContext } from 'node:test'
 import type { Call, Content, Store } from '../../../lib/index.ts'

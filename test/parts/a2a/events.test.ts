@@ -5,7 +5,7 @@ import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { jsonOf, request } from '../../fixtures/client.ts'
 import { serveBot } from './caller.ts'
 import type { Run } from './caller.ts'
-import type { Json } from '../mcp/client.ts'
+import type { Json } from '../../fixtures/events.ts'
 import type { TriportServer } from '../../../lib/index.ts'
 
 /** The same in the words of two dialects. */

@@ -1,10 +1,9 @@
 // Tasks whose process dies while they run: by default they fail, with `recover: 'rerun'` they run again.
 import assert from 'node:assert/strict'
 import { test } from '../../fixtures/at-once.ts'
-import { eventually } from '../../fixtures/client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
 import { listed, sharedMemory } from '../../fixtures/fleet.ts'
 import { webhook } from '../../fixtures/webhook.ts'
-import { gate } from '../mcp/client.ts'
 import { Caller, serveBot, sumOf } from './caller.ts'
 import type { TestContext } from 'node:test'
 import type { Call, ServerOptions, TriportServer } from '../../../lib/index.ts'

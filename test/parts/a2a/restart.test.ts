@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { memoryStore } from '../../../lib/index.ts'
-import { eventually } from '../../fixtures/client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
 import { sharedStore } from '../../fixtures/shared-store.ts'
 import { webhook } from '../../fixtures/webhook.ts'
-import { gate } from '../mcp/client.ts'
 import { callerOf, Refused, sumOf, tellOf } from './caller.ts'
 import type { Call } from '../../../lib/index.ts'
 

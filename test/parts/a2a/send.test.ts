@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../../lib/index.ts'
-import { eventually } from '../../fixtures/client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
 import { standingTime } from '../../fixtures/time.ts'
-import { gate } from '../mcp/client.ts'
 import { Caller, callerOf, serveA2a, sumOf, tellOf } from './caller.ts'
 import type { Run } from './caller.ts'
 

@@ -1,9 +1,8 @@
 // What ends a wait for a task before the task does. Whoever waits is answered, or sees the stream end.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { eventually } from '../../fixtures/client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
 import { sharedMemory } from '../../fixtures/fleet.ts'
-import { gate } from '../mcp/client.ts'
 import { Caller, serveBot, sumOf, tellOf } from './caller.ts'
 import type { Call } from '../../../lib/index.ts'
 

@@ -5,11 +5,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../../lib/index.ts'
-import { eventually } from '../../fixtures/client.ts'
-import { answerOf, begin, EventStream, gate, post, said, serveMcp } from '../mcp/client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
+import { answerOf, begin, post, said, serveMcp } from '../mcp/client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import { form, serveWork } from './task-client.ts'
 import type { Call } from '../../../lib/index.ts'
-import type { Json, LegacySession } from '../mcp/client.ts'
+import type { LegacySession } from '../mcp/client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const RELATED = 'io.modelcontextprotocol/related-task'
 

@@ -7,7 +7,8 @@ import { eventually } from '../../fixtures/client.ts'
 import { ask, modern, serveMcp } from '../mcp/client.ts'
 import type { Call, ServerOptions, TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-import type { Json, ModernOptions } from '../mcp/client.ts'
+import type { ModernOptions } from '../mcp/client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 type Server = TriportServer
 type Params = Readonly<Record<string, unknown>>

@@ -3,14 +3,15 @@
 import assert from 'node:assert/strict'
 import { Fault } from '../../../lib/index.ts'
 import { test } from '../../fixtures/at-once.ts'
-import { eventually, request } from '../../fixtures/client.ts'
+import { eventually, gate, request } from '../../fixtures/client.ts'
 import { fleetOf, listed } from '../../fixtures/fleet.ts'
-import { begin, EventStream, gate, LegacySession, modern, said } from '../mcp/client.ts'
+import { begin, LegacySession, modern, said } from '../mcp/client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import { answer, capabilities, form, get, reaches, started, update } from './task-client.ts'
 import type { TestContext } from 'node:test'
 import type { Call, ServerOptions, TriportServer } from '../../../lib/index.ts'
 import type { Connection, Fleet } from '../../fixtures/fleet.ts'
-import type { Json } from '../mcp/client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 type Run = (call: Call, args: Json) => unknown
 

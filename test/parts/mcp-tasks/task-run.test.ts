@@ -5,14 +5,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../../lib/index.ts'
-import { eventually } from '../../fixtures/client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
 import { standingTime } from '../../fixtures/time.ts'
-import { begin, gate, said } from '../mcp/client.ts'
+import { begin, said } from '../mcp/client.ts'
 import {
   answer, callWork, capabilities, form, get, reaches, serveWork, started, TASKS, update, work,
 } from './task-client.ts'
 import type { Call } from '../../../lib/index.ts'
-import type { Json } from '../mcp/client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const accept = (name: string): object => ({ action: 'accept', content: { name } })
 

@@ -7,11 +7,12 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../../lib/index.ts'
 import { eventually } from '../../fixtures/client.ts'
-import { answerOf, begin, EventStream, modern, post, said, serveMcp } from './client.ts'
+import { answerOf, begin, modern, post, said, serveMcp } from './client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import type { Call, ToolDefinition, TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
 import { standingTime } from '../../fixtures/time.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const nameForm = {
   type: 'object', properties: { name: { type: 'string', minLength: 1 } }, required: ['name'],

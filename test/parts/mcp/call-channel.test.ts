@@ -4,10 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { allRevisions, begin, EventStream, gate, messagesOf, modern, said, serveMcp } from './client.ts'
+import { allRevisions, begin, modern, said, serveMcp } from './client.ts'
+import { EventStream, messagesOf } from '../../fixtures/events.ts'
+import { gate } from '../../fixtures/wire.ts'
 import type { Call, TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const able = { elicitation: { form: {}, url: {} } }
 const url = 'https://example.com/connect'

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import test, { after } from 'node:test'
 import { allRevisions, answerOf, ask, begin, modern, post, serveMcp, withMeta } from './client.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const server = serveMcp({ after }, {
   tools: [{ name: 'hello', description: 'Greets.', run: () => 'Hello' }],

@@ -3,14 +3,11 @@
  * reaches a server through `server.fetch`, so no socket is open.
  */
 import assert from 'node:assert/strict'
-import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { request, serve } from '../../fixtures/client.ts'
-import type { ServerEvent } from '../../../lib/floors/outbound/event-reader.ts'
+import { EventStream, messagesOf } from '../../fixtures/events.ts'
 import type { ServerOptions, TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-
-/** Whatever came over the wire: tests look into it without ceremony. */
-export type Json = any
+import type { Json } from '../../fixtures/events.ts'
 
 export const legacyRevisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
 export const allRevisions = [...legacyRevisions, '2026-07-28'] as const
@@ -28,69 +25,6 @@ export function post(
   signal?: AbortSignal,
 ): Promise<Response> {
   return server.fetch(request(path, message, headers, 'POST', signal))
-}
-
-/** The events of a stream, one by one. */
-export class EventStream {
-  readonly response: Response
-  /** Events that came and were not asked for yet. */
-  readonly waiting: ServerEvent[] = []
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
-  readonly #feed: (chunk: string) => void
-  readonly #decoder = new TextDecoder()
-  /** Everything that came, as it came. */
-  text = ''
-
-  constructor(response: Response) {
-    assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
-    this.response = response
-    this.#reader = response.body!.getReader()
-    this.#feed = eventReader((event) => this.waiting.push(event))
-  }
-
-  /** The next event; undefined at the end of the stream. */
-  async event(): Promise<ServerEvent | undefined> {
-    while (this.waiting.length === 0) {
-      const { done, value } = await this.#reader.read()
-      if (done) return undefined
-      const chunk = this.#decoder.decode(value, { stream: true })
-      this.text += chunk
-      this.#feed(chunk)
-    }
-    return this.waiting.shift()
-  }
-
-  /** The next message; events without data are passed over. */
-  async next(): Promise<Json> {
-    for (;;) {
-      const event = await this.event()
-      if (event === undefined) return undefined
-      if (event.data !== '') return JSON.parse(event.data)
-    }
-  }
-
-  /** All messages to the end. */
-  async rest(): Promise<Json[]> {
-    const all = []
-    for (;;) {
-      const message = await this.next()
-      if (message === undefined) return all
-      all.push(message)
-    }
-  }
-
-  /** Hangs up. */
-  async cancel(): Promise<void> {
-    await this.#reader.cancel()
-  }
-}
-
-/** All messages of an answer, whatever its form. */
-export async function messagesOf(response: Response): Promise<Json[]> {
-  const type = response.headers.get('content-type') ?? ''
-  if (type.startsWith('text/event-stream')) return new EventStream(response).rest()
-  const text = await response.text()
-  return text === '' ? [] : [JSON.parse(text)].flat()
 }
 
 /** The last message of an answer, which is the answer itself. */
@@ -242,22 +176,4 @@ export async function begin(
 /** The text of a tool's result. */
 export function said(result: Json): string {
   return result.content.map((block: Json) => block.text ?? '').join('')
-}
-
-/** A promise with its ends outside. */
-export interface Gate<T> {
-  readonly promise: Promise<T>
-  readonly open: (value: T) => void
-  readonly fail: (reason: unknown) => void
-}
-
-/** Makes one. */
-export function gate<T = void>(): Gate<T> {
-  let open!: (value: T) => void
-  let fail!: (reason: unknown) => void
-  const promise = new Promise<T>((resolve, reject) => {
-    open = resolve
-    fail = reject
-  })
-  return { promise, open, fail }
 }

@@ -12,11 +12,12 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { compile, Fault } from '../../../lib/index.ts'
 import { mcpSchemas } from '../../fixtures/optional.ts'
-import { allRevisions, EventStream, serveMcp } from './client.ts'
+import { allRevisions, serveMcp } from './client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import type { ServerEvent } from '../../../lib/floors/outbound/event-reader.ts'
 import type { Call, TriportServer, Validate } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 interface Exchange {
   readonly request: {

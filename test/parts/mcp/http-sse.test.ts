@@ -3,10 +3,11 @@
  */
 import assert from 'node:assert/strict'
 import test, { after } from 'node:test'
-import { eventually, request } from '../../fixtures/client.ts'
-import { begin, EventStream, gate, legacyRevisions, post, said, serveMcp } from './client.ts'
+import { eventually, gate, request } from '../../fixtures/client.ts'
+import { begin, legacyRevisions, post, said, serveMcp } from './client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import type { TriportServer } from '../../../lib/index.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const end = gate()
 let aborted = 0

@@ -9,7 +9,7 @@ import { eventually } from '../../fixtures/client.ts'
 import { answerOf, ask, modern, said, serveMcp } from './client.ts'
 import { capabilities } from '../mcp-tasks/task-client.ts'
 import type { Call } from '../../../lib/index.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
 const accept = (name: string): object => ({ action: 'accept', content: { name } })

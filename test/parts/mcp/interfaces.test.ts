@@ -6,8 +6,9 @@ import assert from 'node:assert/strict'
 import test, { after } from 'node:test'
 import { Fault } from '../../../lib/index.ts'
 import { request } from '../../fixtures/client.ts'
-import { EventStream, post, serveMcp } from './client.ts'
-import type { Json } from './client.ts'
+import { post, serveMcp } from './client.ts'
+import { EventStream } from '../../fixtures/events.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const server = serveMcp({ after }, {
   name: 'Assistant server',

@@ -3,9 +3,10 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { allRevisions, begin, EventStream, modern, serveMcp } from './client.ts'
+import { allRevisions, begin, modern, serveMcp } from './client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import type { TriportServer } from '../../../lib/index.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const guest = { 'X-API-Key': 'key-of-the-guest' }
 const host = { 'X-API-Key': 'key-of-the-host' }

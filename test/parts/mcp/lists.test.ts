@@ -7,7 +7,7 @@ import { defineTool } from '../../../lib/index.ts'
 import { allRevisions, ask, begin, serveMcp } from './client.ts'
 import type { Call, TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const names = Array.from({ length: 7 }, (_, n) => `n${n}`)
 

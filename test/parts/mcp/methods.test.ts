@@ -6,12 +6,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../../lib/index.ts'
 import { revisionByName } from '../../../lib/parts/mcp/protocol/revisions.ts'
-import {
-  allRevisions, answerOf, ask, begin, legacyRevisions, messagesOf, modern, serveMcp,
-} from './client.ts'
+import { allRevisions, answerOf, ask, begin, legacyRevisions, modern, serveMcp } from './client.ts'
+import { messagesOf } from '../../fixtures/events.ts'
 import type { TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-import type { Json, LegacySession } from './client.ts'
+import type { LegacySession } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const guest = { 'X-API-Key': 'key-of-the-guest' }
 const host = { 'X-API-Key': 'key-of-the-host' }

@@ -4,10 +4,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent, definePrompt, defineResource, defineTool } from '../../../lib/index.ts'
-import { answerOf, ask, begin, EventStream, legacyRevisions, modern, serveMcp } from './client.ts'
+import { answerOf, ask, begin, legacyRevisions, modern, serveMcp } from './client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import type { TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-import type { Json, ModernOptions } from './client.ts'
+import type { ModernOptions } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
 

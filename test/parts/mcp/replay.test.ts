@@ -7,16 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseEventId, ReplayStream, streamMark } from '../../../lib/parts/mcp/session/replay.ts'
 import { defaults } from '../../../lib/index.ts'
 import { ReplayBudget } from '../../../lib/floors/kept-streams/replay-budget.ts'
-import { eventually } from '../../fixtures/client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
 import { heldBytes } from '../../fixtures/heap.ts'
 import { standingTime } from '../../fixtures/time.ts'
-import {
-  answerOf, begin, EventStream, gate, legacyRevisions, modern, post, said, serveMcp,
-} from './client.ts'
+import { answerOf, begin, legacyRevisions, modern, post, said, serveMcp } from './client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import type { Sink } from '../../../lib/kernel/http/message/exchange.ts'
 import type { TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 /** Tells numbers when it is told to. */
 function teller(

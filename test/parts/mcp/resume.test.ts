@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { test as alone } from 'node:test'
 import { defineTool } from '../../../lib/index.ts'
 import { test } from '../../fixtures/at-once.ts'
-import { eventually } from '../../fixtures/client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
 import { deployments, fleetOf, spacesIn } from '../../fixtures/fleet.ts'
-import { begin, EventStream, gate, LegacySession, said } from './client.ts'
+import { begin, LegacySession, said } from './client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import type { TestContext } from 'node:test'
 import type { ServerOptions, TriportServer } from '../../../lib/index.ts'
 import type { Fleet } from '../../fixtures/fleet.ts'
-import type { Gate } from './client.ts'
+import type { Gate } from '../../fixtures/wire.ts'
 
 /** The same session, by way of another server. */
 function via(server: TriportServer, { headers, opened }: LegacySession): LegacySession {

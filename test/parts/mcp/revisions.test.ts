@@ -5,10 +5,11 @@ import assert from 'node:assert/strict'
 import test, { after } from 'node:test'
 import { revisions } from '../../../lib/parts/mcp/protocol/revisions.ts'
 import {
-  allRevisions, answerOf, ask, begin, call, legacyRevisions, messagesOf, modern, post, serveMcp,
+  allRevisions, answerOf, ask, begin, call, legacyRevisions, modern, post, serveMcp,
 } from './client.ts'
+import { messagesOf } from '../../fixtures/events.ts'
 import type { Content } from '../../../lib/index.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const icons = [{ src: 'https://example.com/icon.png', mimeType: 'image/png' }]
 const about = { title: 'Title', description: 'What it is.', icons, _meta: { 'example.com/a': 1 } }

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { defineResource, defineTool } from '../../../lib/index.ts'
 import { test } from '../../fixtures/at-once.ts'
-import { eventually, request, serve } from '../../fixtures/client.ts'
+import { eventually, gate, request, serve } from '../../fixtures/client.ts'
 import { fleetOf, sharedMemory } from '../../fixtures/fleet.ts'
-import { answerOf, begin, EventStream, gate, LegacySession, post, said } from './client.ts'
+import { answerOf, begin, LegacySession, post, said } from './client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import type { TestContext } from 'node:test'
 import type { ServerOptions, TriportServer } from '../../../lib/index.ts'
 import type { Fleet } from '../../fixtures/fleet.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const inputSchema = { type: 'object' } as const
 const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const

@@ -8,11 +8,12 @@ import { ReplayBudget } from '../../../lib/floors/kept-streams/replay-budget.ts'
 import { oldest } from '../../../lib/parts/mcp/protocol/revisions.ts'
 import { standingTime } from '../../fixtures/time.ts'
 import { defaults } from '../../../lib/index.ts'
-import { eventually, request } from '../../fixtures/client.ts'
-import { answerOf, begin, EventStream, gate, LegacySession, modern, post, said, serveMcp } from './client.ts'
+import { eventually, gate, request } from '../../fixtures/client.ts'
+import { answerOf, begin, LegacySession, modern, post, said, serveMcp } from './client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import type { TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
 

@@ -8,13 +8,13 @@ import { request } from 'node:http'
 import test from 'node:test'
 import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { defineTool } from '../../../lib/index.ts'
-import { eventually } from '../../fixtures/client.ts'
-import { begin, gate, serveMcp, withMeta } from './client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
+import { begin, serveMcp, withMeta } from './client.ts'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { ServerEvent } from '../../../lib/floors/outbound/event-reader.ts'
 import type { TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 /** A request whose answer is read event by event, or not at all. */
 interface Open {

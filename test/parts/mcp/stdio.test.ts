@@ -9,7 +9,7 @@ import { serveStdio } from '../../../lib/index.ts'
 import { eventually } from '../../fixtures/client.ts'
 import { legacyRevisions, said, withMeta } from './client.ts'
 import type { StdioOptions } from '../../../lib/index.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 let aborted = 0
 let begun = 0

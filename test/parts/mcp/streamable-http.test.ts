@@ -6,16 +6,16 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import test, { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually, request } from '../../fixtures/client.ts'
+import { eventually, gate, request } from '../../fixtures/client.ts'
 import { portOf } from '../../fixtures/listening.ts'
 import { standingTime } from '../../fixtures/time.ts'
 import {
-  allRevisions, answerOf, begin, EventStream, gate, legacyRevisions, messagesOf, modern, post, said, serveMcp,
-  withMeta,
+  allRevisions, answerOf, begin, legacyRevisions, modern, post, said, serveMcp, withMeta,
 } from './client.ts'
+import { EventStream, messagesOf } from '../../fixtures/events.ts'
 import type { TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const server = serveMcp({ after }, {
   maxBodyBytes: 10_000,

@@ -4,7 +4,7 @@ import test, { after } from 'node:test'
 import { Fault } from '../../../lib/index.ts'
 import { allRevisions, answerOf, begin, modern, said, serveMcp } from './client.ts'
 import type { FaultKind } from '../../../lib/index.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 /** What a model can read of each kind, and what it can not. */
 const kinds: readonly (readonly [kind: FaultKind, isResult: boolean])[] = [

@@ -6,11 +6,11 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { compile, defineAgent, Fault } from '../../../lib/index.ts'
 import {
-  allRevisions, answerOf, ask, begin, call, EventStream, legacyRevisions, messagesOf, modern, post, said,
-  serveMcp,
+  allRevisions, answerOf, ask, begin, call, legacyRevisions, modern, post, said, serveMcp,
 } from './client.ts'
+import { EventStream, messagesOf } from '../../fixtures/events.ts'
 import type { JsonSchema } from '../../../lib/index.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const researcher = defineAgent(
   { name: 'Night Researcher', description: 'Finds facts.', run: (prompt) => `facts about ${prompt}` },

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../../lib/index.ts'
 import { eventually, request } from '../../fixtures/client.ts'
-import { answerOf, begin, EventStream, legacyRevisions, modern, post, serveMcp } from './client.ts'
+import { answerOf, begin, legacyRevisions, modern, post, serveMcp } from './client.ts'
+import { EventStream } from '../../fixtures/events.ts'
 import type { TestContext } from 'node:test'
 import type { Call, TriportServer } from '../../../lib/index.ts'
-import type { Json } from './client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 function hanging(t: TestContext): { server: TriportServer; running: () => number } {
   let running = 0

@@ -8,7 +8,7 @@ import test from 'node:test'
 import { allRevisions, ask, begin, serveMcp } from '../mcp/client.ts'
 import type { TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
-import type { Json } from '../mcp/client.ts'
+import type { Json } from '../../fixtures/events.ts'
 
 const SKILLS = 'io.modelcontextprotocol/skills'
 const newer = ['2025-11-25', '2026-07-28']
