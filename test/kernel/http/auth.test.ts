@@ -4,7 +4,8 @@ import { kernelDefaults } from '../../../lib/kernel/define/limits.ts'
 import { createAuthenticate } from '../../../lib/kernel/http/access/auth.ts'
 import { readHead } from '../../../lib/kernel/http/message/headers.ts'
 import type { ApiKey, Authorization, AuthRequest } from '../../../lib/kernel/http/access/auth.ts'
-import type { Principal, TokenInfo } from '../../../lib/index.ts'
+import type { Principal } from '../../../lib/kernel.ts'
+import type { TokenInfo } from '../../../lib/kernel/http/access/keys.ts'
 
 const noRequest: AuthRequest = { method: 'GET', path: '/', header: () => undefined }
 

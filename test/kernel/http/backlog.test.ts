@@ -3,11 +3,12 @@ import { connect } from 'node:net'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Backlog, QueuedReply } from '../../../lib/kernel/http/stream/backlog.ts'
-import { dial, echo, eventually, listen, request, serve } from '../../fixtures/client.ts'
 import { standingTime } from '../../fixtures/time.ts'
+import { dial, echo, eventually, listen, request, serve } from '../../fixtures/kernel.ts'
 import type { TestContext } from 'node:test'
-import type { Wire } from '../../fixtures/client.ts'
-import type { Call, RequestSummary, ServerOptions } from '../../../lib/index.ts'
+import type { ProbeOptions, Wire } from '../../fixtures/kernel.ts'
+import type { Call } from '../../../lib/kernel.ts'
+import type { RequestSummary } from '../../../lib/kernel/http/server/observer.ts'
 
 const MiB = 1024 * 1024
 
@@ -102,7 +103,7 @@ async function* drip(_prompt: string, { signal }: Call): AsyncGenerator<string> 
 }
 
 /** Of either reply more waits than the kernel's buffers take. */
-const replies: readonly (readonly [what: string, options: ServerOptions, asked: string])[] = [
+const replies: readonly (readonly [what: string, options: ProbeOptions, asked: string])[] = [
   ['a whole reply', { agents: [() => 'x'.repeat(12 * MiB)] }, ask()],
   ['a stream', { agents: [drip], maxStreamBytes: 64 * MiB, heartbeatMs: 50 }, ask({ stream: true })],
 ]

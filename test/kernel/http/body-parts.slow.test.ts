@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { BodyParts, bytesTaken } from '../../../lib/kernel/http/server/body-parts.ts'
-import { eventually } from '../../fixtures/client.ts'
 import { heldBytes } from '../../fixtures/heap.ts'
+import { eventually } from '../../fixtures/kernel.ts'
 
 const KiB = 1024
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { costOf } from '../../../lib/kernel/http/server/body.ts'
-import { echo, listen } from '../../fixtures/client.ts'
 import { heldBytes } from '../../fixtures/heap.ts'
 import { crumbled } from './crumbs.ts'
+import { echo, listen } from '../../fixtures/kernel.ts'
 
 const numbered = (make: (at: number) => string): string =>
   Array.from({ length: 40_000 }, (_, at) => make(at)).join()

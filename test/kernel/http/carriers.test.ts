@@ -8,13 +8,14 @@ import http from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
 import test from 'node:test'
-import { echo, eventually, serve } from '../../fixtures/client.ts'
 import { portOf } from '../../fixtures/listening.ts'
+import { echo, eventually, serve } from '../../fixtures/kernel.ts'
 import type { Server } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Readable } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
-import type { Call, ServerOptions, TriportServer } from '../../../lib/index.ts'
+import type { ProbeOptions } from '../../fixtures/kernel.ts'
+import type { Call, KernelServer } from '../../../lib/kernel.ts'
 
 const psk = Buffer.alloc(16, 7)
 const secret = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const
@@ -36,7 +37,7 @@ interface Answer { readonly status: number; readonly body: Readable; leave(): vo
 
 interface Carrier {
   readonly name: string
-  make(handler: TriportServer['handler']): Server
+  make(handler: KernelServer['handler']): Server
   ask(port: number, asked: Asked): Promise<Answer>
 }
 
@@ -86,12 +87,12 @@ const carriers: readonly Carrier[] = [
 
 /** Serves with each carrier in turn, and looks after each whether it still does. */
 async function onEach(
-  t: TestContext, options: ServerOptions,
+  t: TestContext, options: ProbeOptions,
   work: (ask: (asked: Asked) => Promise<Answer>, name: string) => Promise<void>,
 ): Promise<void> {
   for (const carrier of carriers) {
     const logged: string[] = []
-    const log: ServerOptions['log'] = (level, message) => { if (level === 'error') logged.push(message) }
+    const log: ProbeOptions['log'] = (level, message) => { if (level === 'error') logged.push(message) }
     const server = serve(t, { log, ...options })
     const port = await portOf(t, carrier.make(server.handler))
     const ask = (asked: Asked): Promise<Answer> => carrier.ask(port, asked)
@@ -134,7 +135,7 @@ test('whatever carries a request, it is answered', async (t) => {
 })
 
 const refused: readonly (readonly [
-  what: string, asked: Asked, options: Partial<ServerOptions>, status: number,
+  what: string, asked: Asked, options: ProbeOptions, status: number,
 ])[] = [
   ['without a key, with a long body',
     { ...query(), pieces: LONG, headers: LONG_HEADERS }, { apiKey: 'k' }, 401],

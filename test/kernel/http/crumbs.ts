@@ -1,7 +1,7 @@
 /** Bodies that come byte by byte. No test itself. */
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { Scope } from '../../fixtures/client.ts'
+import type { Scope } from '../../fixtures/kernel.ts'
 
 /** Sends a body in chunks of one character each, and hears the whole answer. */
 export async function crumbled(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { endingAt, isSource } from '../../../lib/kernel/http/message/reply.ts'
-import { eventually, listen, request, serve } from '../../fixtures/client.ts'
+import { eventually, listen, request, serve } from '../../fixtures/kernel.ts'
 import type { Reply, Sink } from '../../../lib/kernel/http/message/exchange.ts'
 
 /** A sink that only tells whether it was ended. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { FailedIdentifications, Overused } from '../../../lib/kernel/http/access/rate.ts'
-import { jsonOf, request, serve } from '../../fixtures/client.ts'
-import type { Principal } from '../../../lib/index.ts'
+import { jsonOf, request, serve } from '../../fixtures/kernel.ts'
+import type { Principal } from '../../../lib/kernel.ts'
 
-const paths = ['/', '/mcp', '/messages/', '/a2a', '/v1/chat/completions', '/nothing']
+const paths = ['/', '/agents/echo', '/tools/none', '/probe', '/nothing']
 const behind = (address: string): Record<string, string> => ({ 'x-forwarded-for': address })
 const agents = [{ name: 'Echo', run: (prompt: string) => prompt }]
 
@@ -57,17 +57,17 @@ test('of guesses that were asked for at once each counts, for ten minutes at mos
   failures.check('a')
 })
 
-test('over the limit nobody is asked whose a key or token is, at any door', async (t) => {
+test('over the limit nobody is asked whose a key or token is, at any path', async (t) => {
   let asked = 0
   const apiKey = (key: string): Principal | undefined => {
     asked++
     return key === 'right' ? { id: 'me', scopes: [] } : undefined
   }
   const auth = {
-    resource: 'http://agents.example/mcp', authorizationServers: ['https://login.example'],
+    resource: 'http://agents.example/', authorizationServers: ['https://login.example'],
     verify: async () => { asked++; return undefined },
   }
-  const options = { agents, protocol: 'all', trustProxy: true, maxFailedIdentifications: 5 } as const
+  const options = { agents, trustProxy: true, maxFailedIdentifications: 5 }
   for (const keys of [{ apiKey }, { auth }]) {
     const server = serve(t, { ...options, ...keys })
     const guess = (path: string, address: string, token = 'wrong'): Promise<Response> => (

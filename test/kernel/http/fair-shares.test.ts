@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
 import test from 'node:test'
-import { eventually, listen } from '../../fixtures/client.ts'
+import { eventually, listen } from '../../fixtures/kernel.ts'
 import type { ClientRequest } from 'node:http'
 import type { TestContext } from 'node:test'
-import type { ServerOptions, TriportServer } from '../../../lib/index.ts'
+import type { ProbeOptions } from '../../fixtures/kernel.ts'
+import type { KernelServer } from '../../../lib/kernel.ts'
 
 const KiB = 1024
 const keys = ['a', 'b'].map((id) => ({ id, key: `the key of ${id}` }))
@@ -13,18 +14,17 @@ const keys = ['a', 'b'].map((id) => ({ id, key: `the key of ${id}` }))
 interface Client { readonly key?: string; readonly localAddress?: string }
 
 interface House {
-  readonly server: TriportServer
+  readonly server: KernelServer
   /** Begins a request; what it sends and reads is its caller's business. */
   begin(client: Client, path: string, headers?: Readonly<Record<string, string | number>>): ClientRequest
   /** The status of a call. */
   call(client: Client, path: string, body?: string): Promise<number>
 }
 
-async function house(t: TestContext, options: ServerOptions): Promise<House> {
+async function house(t: TestContext, options: ProbeOptions): Promise<House> {
   const waiting: (() => void)[] = []
   const wait = (): Promise<string> => new Promise((resolve) => waiting.push(() => resolve('Done')))
   const { server, port } = await listen(t, {
-    protocol: 'all',
     agents: [{ name: 'Quick', run: () => 'x' }],
     tools: [
       { name: 'slow', description: 'Waits.', run: wait },
@@ -58,7 +58,7 @@ async function house(t: TestContext, options: ServerOptions): Promise<House> {
   }
 }
 
-const pairs: readonly (readonly [what: string, one: Client, other: Client, options: ServerOptions])[] = [
+const pairs: readonly (readonly [what: string, one: Client, other: Client, options: ProbeOptions])[] = [
   ['key', { key: keys[0]!.key }, { key: keys[1]!.key }, { apiKey: keys }],
   ['network', { localAddress: '127.0.0.1' }, { localAddress: '127.0.0.2' }, {}],
 ]

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dial, listen, parseAnswers } from '../../fixtures/client.ts'
 import { POST, QUERY } from './requests.ts'
-import type { ServerOptions } from '../../../lib/index.ts'
+import { dial, listen, parseAnswers } from '../../fixtures/kernel.ts'
+import type { ProbeOptions } from '../../fixtures/kernel.ts'
 
 const LAST = 'Connection: close\r\n'
 const HOST = `Host: localhost\r\n${LAST}`
@@ -36,7 +36,7 @@ const half = [['half a head', 'GET /health HTTP/1.1\r\n']] as const
 
 const late = async (): Promise<string> => { await sleep(250); return 'late' }
 const long = 'x'.repeat(5_000_000)
-const options: ServerOptions = {
+const options: ProbeOptions = {
   agents: [
     { name: 'Late', run: late },
     { name: 'Streamed', run: async function* () { yield 'early '; yield await late() } },

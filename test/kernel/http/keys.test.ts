@@ -9,7 +9,7 @@ import {
 } from '../../../lib/kernel/http/access/keys.ts'
 import { readHead } from '../../../lib/kernel/http/message/headers.ts'
 import type { ApiKey, Authorization } from '../../../lib/kernel/http/access/auth.ts'
-import type { Principal } from '../../../lib/index.ts'
+import type { Principal } from '../../../lib/kernel.ts'
 
 const NOW = 1_700_000_000_000
 const limits = { authTimeoutMs: 1_000, maxCalls: 10 }

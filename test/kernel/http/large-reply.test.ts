@@ -3,8 +3,8 @@ import { createServer as createHttp } from 'node:http'
 import { createServer as createHttp2, connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import test from 'node:test'
-import { dial, eventually, listen, parseAnswers, serve } from '../../fixtures/client.ts'
 import { portOf } from '../../fixtures/listening.ts'
+import { dial, eventually, listen, parseAnswers, serve } from '../../fixtures/kernel.ts'
 
 const texts: ReadonlyMap<string, string> = new Map([
   ['plain', 'x'.repeat(5_000_000)],

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { basename } from 'node:path'
 import test from 'node:test'
 import { promisify } from 'node:util'
-import { dial, echo, listen, parseAnswers } from '../../fixtures/client.ts'
+import { dial, echo, listen, parseAnswers } from '../../fixtures/kernel.ts'
 
 const MiB = 1024 * 1024
 const HEAD = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'

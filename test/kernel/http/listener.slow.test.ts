@@ -1,8 +1,8 @@
 /** Bytes of all kinds, at random. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { dial, echo, listen, parseAnswers, say } from '../../fixtures/client.ts'
 import { GOOD, LAST, POST, QUERY } from './requests.ts'
+import { dial, echo, listen, parseAnswers, say } from '../../fixtures/kernel.ts'
 
 /** Numbers that look random and are the same every time. */
 function dice(seed: number): (sides: number) => number {
@@ -30,7 +30,6 @@ test('whatever bytes come, they are answered or turned away, and the next reques
   const logged: string[] = []
   const { port } = await listen(t, {
     agents: [echo],
-    protocol: 'http',
     log: (level, message) => { if (level === 'error') logged.push(message) },
   })
   const good = [

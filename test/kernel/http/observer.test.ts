@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { channel } from 'node:diagnostics_channel'
 import test from 'node:test'
-import { createServer } from '../../../lib/index.ts'
-import { dial, echo, eventually, listen, request, serve } from '../../fixtures/client.ts'
+import { dial, echo, eventually, listen, request, serve } from '../../fixtures/kernel.ts'
+import type { ProbeOptions } from '../../fixtures/kernel.ts'
 import type { Logged } from '../../fixtures/house.ts'
-import type { Call, RequestSummary, ServerOptions } from '../../../lib/index.ts'
+import type { Call } from '../../../lib/kernel.ts'
+import type { RequestSummary } from '../../../lib/kernel/http/server/observer.ts'
 
 /** An agent that streams for as long as somebody reads, or answers never. */
 async function* endless(prompt: string, { signal }: Call): AsyncGenerator<string> {
@@ -12,8 +13,8 @@ async function* endless(prompt: string, { signal }: Call): AsyncGenerator<string
   await new Promise((resolve) => signal.addEventListener('abort', resolve))
 }
 
-const options: ServerOptions = {
-  agents: [echo], protocol: 'http', maxBodyBytes: 1_000, mountPath: '/team',
+const options: ProbeOptions = {
+  agents: [echo], maxBodyBytes: 1_000, mountPath: '/team',
   apiKey: [{ id: 'ann', key: 'k' }],
 }
 const HEAD = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
@@ -108,7 +109,7 @@ test('whoever listens and fails harms nothing, and is told of once', async (t) =
   ]
   for (const onRequest of listeners) {
     const logged: string[] = []
-    const log: ServerOptions['log'] = (level, message) => { logged.push(`${level} ${message}`) }
+    const log: ProbeOptions['log'] = (level, message) => { logged.push(`${level} ${message}`) }
     const server = serve(t, { agents: [echo], onRequest, log })
     for (let round = 0; round < 3; round++) assert.equal((await server.fetch(request('/health'))).status, 200)
     await new Promise((resolve) => setImmediate(resolve))
@@ -130,7 +131,7 @@ test('a channel of Node tells the same, while somebody listens', async (t) => {
 
 test('a line of log for each request is there for the asking', async (t) => {
   const logged: Logged[] = []
-  const log: ServerOptions['log'] = (level, message, fields = {}) => { logged.push([level, message, fields]) }
+  const log: ProbeOptions['log'] = (level, message, fields = {}) => { logged.push([level, message, fields]) }
   await serve(t, { agents: [echo], log }).fetch(request('/health'))
   assert.equal(logged.length, 0)
   const server = serve(t, { agents: [echo], log, accessLog: true })
@@ -147,9 +148,9 @@ test('a line of log for each request is there for the asking', async (t) => {
   assert.ok(String(logged[1]?.[1]).length < 300)
 })
 
-test('what onRequest is not is refused when a server is made', () => {
+test('what onRequest is not is refused when a server is made', (t) => {
   assert.throws(
-    () => createServer({ agents: [echo], onRequest: 'metrics' as never }),
+    () => serve(t, { agents: [echo], onRequest: 'metrics' as never }),
     /^TypeError: onRequest is "metrics"; write a function that takes a summary of each request$/,
   )
 })

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dial, eventually, say } from '../../fixtures/client.ts'
 import { heldBytes } from '../../fixtures/heap.ts'
 import { cpuMs } from '../../fixtures/time.ts'
 import { patient, ports, post } from './pipelined.ts'
-import type { ServerOptions } from '../../../lib/index.ts'
+import { dial, eventually, say } from '../../fixtures/kernel.ts'
+import type { ProbeOptions } from '../../fixtures/kernel.ts'
 
 const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n'
 const MANY = 200_000
 
-const keys: readonly (readonly [what: string, more: Partial<ServerOptions>, header: string])[] = [
+const keys: readonly (readonly [what: string, more: ProbeOptions, header: string])[] = [
   ['without a key', {}, ''],
   ['with a key that is looked up', {
     apiKey: async (key) => { await sleep(1); return key === 'k' ? { id: 'k', scopes: [] } : undefined },

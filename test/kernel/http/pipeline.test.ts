@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dial, eventually } from '../../fixtures/client.ts'
 import { patient, ports, post } from './pipelined.ts'
+import { dial, eventually } from '../../fixtures/kernel.ts'
 
 test('all that is sent ahead is answered in its order', async (t) => {
   const count = 5_000

@@ -1,9 +1,9 @@
 /** Requests that wait behind others of their connection. No test itself. */
 import { createServer } from 'node:http'
-import { listen, serve } from '../../fixtures/client.ts'
 import { portOf } from '../../fixtures/listening.ts'
+import { listen, serve } from '../../fixtures/kernel.ts'
 import type { TestContext } from 'node:test'
-import type { ServerOptions } from '../../../lib/index.ts'
+import type { ProbeOptions } from '../../fixtures/kernel.ts'
 
 export function post(query: string, more = ''): string {
   const body = JSON.stringify({ query })
@@ -30,7 +30,7 @@ export function patient(): {
 }
 
 /** The same server on a socket of its own, and in a server of somebody else. */
-export async function ports(t: TestContext, options: ServerOptions): Promise<readonly number[]> {
+export async function ports(t: TestContext, options: ProbeOptions): Promise<readonly number[]> {
   const { port } = await listen(t, options)
   return [port, await portOf(t, createServer(serve(t, options).handler))]
 }

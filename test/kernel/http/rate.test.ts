@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createRateLimits } from '../../../lib/kernel/http/access/rate.ts'
-import { jsonOf, listen, request, say, serve } from '../../fixtures/client.ts'
+import { jsonOf, listen, request, say, serve } from '../../fixtures/kernel.ts'
 import type { RateLimit } from '../../../lib/kernel/http/access/rate.ts'
-import type { ServerOptions } from '../../../lib/index.ts'
+import type { ProbeOptions } from '../../fixtures/kernel.ts'
 
 const mistakes: readonly (readonly [rateLimit: unknown, sentence: RegExp])[] = [
   [{}, /^TypeError: rateLimit limits nothing; write \{ perMinute: 60 \}/],
@@ -21,85 +21,47 @@ test('a limit that limits nothing, or cannot be, is a mistake in the options', (
   }
 })
 
-const RPC = { jsonrpc: '2.0', id: 1 }
-const message = { role: 'user', parts: [{ text: 'hi' }] }
-const initialize = { ...RPC, method: 'initialize', params: { protocolVersion: '2025-06-18' } }
+const options: ProbeOptions = { agents: [{ name: 'Echo', run: (prompt) => prompt }] }
 
-/** A call at each door, and what its refusal looks like. */
-const doors: readonly (readonly [path: string, body: unknown, refused: object])[] = [
-  ['/', { query: 'hi' }, { status: 429, detail: 'Too many calls; try again in 60 s' }],
-  ['/mcp', { ...RPC, method: 'tools/list' }, { error: rpc('Too many calls; try again in 60 s') }],
-  ['/messages/', { ...RPC, method: 'tools/list' }, { error: rpc('Too many calls; try again in 60 s') }],
-  ['/a2a', { ...RPC, method: 'message/send', params: { message } },
-    { id: null, error: rpc('Too many calls; try again in 60 s') }],
-]
-
-function rpc(detail: string): object {
-  return { code: -32600, message: 'Invalid request', data: { detail } }
-}
-
-const house: ServerOptions = { agents: [{ name: 'Echo', run: (prompt) => prompt }], protocol: 'all' }
-
-test('a call too many is 429 in its door\'s own form, and says when to come back', async (t) => {
-  for (const [path, body, refused] of doors) {
-    const server = serve(t, { ...house, rateLimit: { perMinute: 1, burst: 2 } })
-    for (const remaining of [1, 0]) {
-      const { headers, status } = await server.fetch(request(path, body))
-      assert.equal(status, 200, path)
-      assert.equal(headers.get('ratelimit-policy'), '"calls";q=2;w=120')
-      assert.match(String(headers.get('ratelimit')), new RegExp(`^"calls";r=${remaining};t=\\d+$`))
-      assert.equal(headers.get('retry-after'), null)
-    }
-    const response = await server.fetch(request(path, body))
-    assert.equal(response.status, 429, path)
-    assert.equal(response.headers.get('retry-after'), '60')
-    assert.equal(response.headers.get('ratelimit'), '"calls";r=0;t=60')
-    assert.equal(response.headers.get('ratelimit-policy'), '"calls";q=2;w=120')
-    const said = await jsonOf(response)
-    for (const [member, value] of Object.entries(refused)) assert.deepEqual(said[member], value, path)
-    // Looking, and knowing whether the server is well, is no call.
-    for (const free of ['/health', '/agents', '/.well-known/agent.json']) {
-      assert.equal((await server.fetch(request(free))).status, 200)
-    }
+test('a call too many is 429 in the form of its part, and says when to come back', async (t) => {
+  const server = serve(t, { ...options, rateLimit: { perMinute: 1, burst: 2 } })
+  for (const remaining of [1, 0]) {
+    const { headers, status } = await server.fetch(request('/', { query: 'hi' }))
+    assert.equal(status, 200)
+    assert.equal(headers.get('ratelimit-policy'), '"calls";q=2;w=120')
+    assert.match(String(headers.get('ratelimit')), new RegExp(`^"calls";r=${remaining};t=\\d+$`))
+    assert.equal(headers.get('retry-after'), null)
   }
+  const response = await server.fetch(request('/', { query: 'hi' }))
+  assert.equal(response.status, 429)
+  assert.equal(response.headers.get('retry-after'), '60')
+  assert.equal(response.headers.get('ratelimit'), '"calls";r=0;t=60')
+  assert.equal(response.headers.get('ratelimit-policy'), '"calls";q=2;w=120')
+  const said = await jsonOf(response)
+  assert.deepEqual([said['status'], said['detail']], [429, 'Too many calls; try again in 60 s'])
+  // Looking, and knowing whether the server is well, is no call.
+  for (const free of ['/health', '/agents']) assert.equal((await server.fetch(request(free))).status, 200)
 })
 
-test('handshakes are counted apart, at every place where one can be made', async (t) => {
-  const server = serve(t, { ...house, rateLimit: { initializePerMinute: 3 } })
-  const first = await server.fetch(request('/mcp', initialize))
-  assert.equal(first.headers.get('ratelimit'), '"initialize";r=2;t=20')
-  assert.equal((await server.fetch(request('/messages/', initialize))).status, 200)
-  const stream = await server.fetch(request('/sse', undefined, { accept: 'text/event-stream' }))
-  assert.equal(stream.status, 200)
-  await stream.body?.cancel()
-  for (const one of [request('/mcp', initialize), request('/messages/', initialize), request('/sse')]) {
-    const response = await server.fetch(one)
-    assert.equal(response.status, 429)
-    assert.equal(response.headers.get('retry-after'), '20')
-    assert.deepEqual((await jsonOf(response))['error'], rpc('Too many handshakes; try again in 20 s'))
+test('handshakes are counted apart', async (t) => {
+  const server = serve(t, { ...options, rateLimit: { initializePerMinute: 2 } })
+  for (const remaining of [1, 0]) {
+    const stream = await server.fetch(request('/probe'))
+    assert.match(String(stream.headers.get('ratelimit')), new RegExp(`^"initialize";r=${remaining};`))
+    await stream.body?.cancel()
   }
-  const session = { 'mcp-session-id': String(first.headers.get('mcp-session-id')) }
-  const list = { ...RPC, method: 'tools/list' }
-  for (let call = 0; call < 9; call++) {
-    assert.equal((await server.fetch(request('/mcp', list, session))).status, 200)
-  }
-})
-
-test('a batch counts as the calls that are in it', async (t) => {
-  const server = serve(t, { ...house, rateLimit: { perMinute: 1, burst: 10 } })
-  const version = { 'mcp-protocol-version': '2025-03-26' }
-  const batch = Array.from({ length: 6 }, (_, id) => ({ ...RPC, id, method: 'ping' }))
-  const answer = await server.fetch(request('/mcp', batch, version))
-  assert.equal(answer.status, 200)
-  assert.match(String(answer.headers.get('ratelimit')), /^"calls";r=4;t=\d+$/)
-  const refused = await server.fetch(request('/mcp', batch, version))
+  const refused = await server.fetch(request('/probe'))
   assert.equal(refused.status, 429)
-  assert.match(String(refused.headers.get('ratelimit')), /^"calls";r=3;t=\d+$/)
+  assert.equal(refused.headers.get('retry-after'), '30')
+  assert.equal((await jsonOf(refused))['detail'], 'Too many handshakes; try again in 30 s')
+  for (let call = 0; call < 9; call++) {
+    assert.equal((await server.fetch(request('/', { query: 'hi' }))).status, 200)
+  }
 })
 
 test('each key is a caller, wherever it comes from', async (t) => {
   const apiKey = [{ id: 'a', key: 'a' }, { id: 'a', key: 'a2' }, { id: 'b', key: 'b' }]
-  const server = serve(t, { ...house, apiKey, rateLimit: { perMinute: 1 } })
+  const server = serve(t, { ...options, apiKey, rateLimit: { perMinute: 1 } })
   const ask = async (key: string): Promise<number> =>
     (await server.fetch(request('/', { query: 'hi' }, { 'x-api-key': key }))).status
   // A key that is none counts for nobody.
@@ -120,7 +82,7 @@ test('without keys each address is a caller, as the socket or a trusted proxy sa
     [2, ['192.0.2.1, 192.0.2.3', 200], ['198.51.100.1, 192.0.2.1, 192.0.2.3', 429]],
   ] as const
   for (const [trustProxy, ...asked] of rows) {
-    const { url } = await listen(t, { ...house, rateLimit, trustProxy })
+    const { url } = await listen(t, { ...options, rateLimit, trustProxy })
     for (const [address, status] of asked) {
       const headers = { 'content-type': 'application/json', 'x-forwarded-for': address }
       const response = await fetch(url, { method: 'POST', headers, body: '{"query":"hi"}' })
@@ -130,7 +92,7 @@ test('without keys each address is a caller, as the socket or a trusted proxy sa
 })
 
 test('of several lines the one that the proxy has added says who calls', async (t) => {
-  const { port } = await listen(t, { ...house, rateLimit: { perMinute: 1 }, trustProxy: true })
+  const { port } = await listen(t, { ...options, rateLimit: { perMinute: 1 }, trustProxy: true })
   const statusOf = async (...lines: readonly string[]): Promise<number | undefined> => {
     const forwarded = lines.map((line) => `X-Forwarded-For: ${line}\r\n`).join('')
     const [answer] = await say(t, port, 'POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n'

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer as createNode } from 'node:http'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dial, echo, eventually, listen, parseAnswers, serve } from '../../fixtures/client.ts'
 import { portOf } from '../../fixtures/listening.ts'
 import { QUERY } from './requests.ts'
+import { dial, echo, eventually, listen, parseAnswers, serve } from '../../fixtures/kernel.ts'
 
 const UPGRADE = 'Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABk\r\n'
 const KEYS = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
@@ -30,7 +30,7 @@ test('what asks for another protocol is answered as if it did not, as often as i
     wire.send(post.slice(-5))
     assert.match((await wire.answers(1))[0]!.body, /You said hello/)
     // Together, with what follows.
-    wire.send(asking(protocol, 'GET /health') + post + asking(protocol, 'GET /v1/responses') + post)
+    wire.send(asking(protocol, 'GET /health') + post + asking(protocol, 'GET /tools/none') + post)
     const answers = await wire.answers(5)
     assert.deepEqual(answers.map(({ status }) => status), [200, 200, 200, 405, 200], protocol)
     assert.equal(answers[3]!.headers.get('allow'), 'POST')
@@ -45,11 +45,11 @@ test('what asks for another protocol is answered as if it did not, as often as i
 })
 
 test('a stream ends when its client leaves, though it asked for another protocol', async (t) => {
-  const { server, port } = await listen(t, { agents: [echo], protocol: 'all', heartbeatMs: 60_000 })
+  const { server, port } = await listen(t, { agents: [echo], heartbeatMs: 60_000 })
   for (const leave of ['end', 'destroy', 'resetAndDestroy'] as const) {
     const wire = await dial(t, port)
-    wire.send(asking('websocket', 'GET /sse'))
-    assert.match(await wire.until((text) => text.includes('event:')), /^HTTP\/1\.1 200/)
+    wire.send(asking('websocket', 'GET /probe'))
+    assert.match(await wire.until((text) => text.includes('data: begun')), /^HTTP\/1\.1 200/)
     assert.equal(server.status().streams.open, 1)
     wire.socket[leave]()
     await eventually(() => server.status().streams.open === 0, `the stream is over after ${leave}`)
@@ -61,7 +61,7 @@ test('what asks for another protocol in the server of a host is for the host', a
   const host = createNode(server.handler)
   const port = await portOf(t, host)
   const wire = await dial(t, port)
-  wire.send(asking('websocket', 'GET /v1/responses'))
+  wire.send(asking('websocket', 'GET /tools/none'))
   assert.equal((await wire.answers(1))[0]!.status, 405)
   let taken = ''
   host.on('upgrade', ({ url }, socket) => {
@@ -69,9 +69,9 @@ test('what asks for another protocol in the server of a host is for the host', a
     socket.destroy()
   })
   const other = await dial(t, port)
-  other.send(asking('websocket', 'GET /v1/responses'))
+  other.send(asking('websocket', 'GET /tools/none'))
   await other.closed()
-  assert.equal(taken, '/v1/responses')
+  assert.equal(taken, '/tools/none')
 })
 
 /** What another protocol is asked with, and the statuses of what comes behind a running answer. */
