@@ -114,3 +114,7 @@ test('a refusal is a parse error, an invalid request or an internal error', () =
     assert.deepEqual([refusalError({ status, detail: 'why', unparsable }).code], [code], String(status))
   }
 })
+
+test('no error multiplies what a client sent', () => {
+  assert.ok(JSON.stringify(rpcError(INVALID_PARAMS, 'x'.repeat(1_000_000))).length < 1_200)
+})

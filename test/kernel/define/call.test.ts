@@ -3,12 +3,12 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LiveCall } from '../../../lib/kernel/define/live-call.ts'
 import { anonymous } from '../../../lib/kernel/define/principal.ts'
-import { Fault } from '../../../lib/index.ts'
 import { callOf } from '../../fixtures/house.ts'
 import { standingTime } from '../../fixtures/time.ts'
+import { Fault } from '../../../lib/kernel.ts'
 import type { CallChannel } from '../../../lib/kernel/define/call.ts'
 import type { Question } from '../../../lib/kernel/define/question.ts'
-import type { Principal } from '../../../lib/index.ts'
+import type { Principal } from '../../../lib/kernel.ts'
 
 const facts = { protocol: 'http' } as const
 const gone = new Fault('cancelled', 'The client has left')

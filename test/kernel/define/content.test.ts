@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { contentOf, isContent, isRecord, textOf } from '../../../lib/kernel/define/content.ts'
-import type { ContentInput } from '../../../lib/index.ts'
+import type { ContentInput } from '../../../lib/kernel/define/content.ts'
 
 const bytes = new Uint8Array([0xff, 0, 1, 2, 3, 0xff]).subarray(1, 5)
 

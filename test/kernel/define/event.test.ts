@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { addUsage, checkEvent, RunEvents, sentenceOf } from '../../../lib/kernel/define/event.ts'
-import { Fault } from '../../../lib/index.ts'
 import { callOf } from '../../fixtures/house.ts'
-import type { CallEvent } from '../../../lib/index.ts'
+import { Fault } from '../../../lib/kernel.ts'
+import type { CallEvent } from '../../../lib/kernel/define/event.ts'
 
 const wrong: readonly (readonly [event: unknown, message: string])[] = [
   [undefined, `call.event takes an object, not undefined. Write call.event(`

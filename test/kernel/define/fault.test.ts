@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent } from '../../../lib/preset/define.ts'
 import { asFault, publicMessage } from '../../../lib/kernel/define/fault.ts'
 import { describe } from '../../../lib/kernel/define/log.ts'
 import type * as fault from '../../../lib/kernel/define/fault.ts'
-import { Fault } from '../../../lib/index.ts'
 import { ask, callOf, serviceOf } from '../../fixtures/house.ts'
-import type { FaultKind } from '../../../lib/index.ts'
+import { defineAgent, Fault } from '../../../lib/kernel.ts'
+import type { FaultKind } from '../../../lib/kernel/define/fault.ts'
 
 test('the kinds of fault are a closed set', () => {
   assert.throws(

@@ -1,19 +1,12 @@
 // Forms of other libraries' schemas: what a client gets, and what a handler.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Fault } from '../../../lib/index.ts'
 import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
-import { LiveCall } from '../../../lib/kernel/define/live-call.ts'
-import { ownTool } from '../../../lib/kernel/define/tool.ts'
-import { callTool } from '../../../lib/kernel/run/call-tool.ts'
-import { createService } from '../../../lib/kernel/server/service.ts'
-import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
-import { originOf } from '../../../lib/floors/tasks/task.ts'
-import { sealed } from '../../fixtures/client.ts'
+import type { LiveCall } from '../../../lib/kernel/define/live-call.ts'
 import { callOf } from '../../fixtures/house.ts'
-import type { StandardSchema } from '../../../lib/index.ts'
+import { Fault } from '../../../lib/kernel.ts'
 import type { Question } from '../../../lib/kernel/define/question.ts'
-import type { SchemaForm } from '../../../lib/kernel/schema/standard.ts'
+import type { SchemaForm, StandardSchema } from '../../../lib/kernel/schema/standard.ts'
 
 /** A schema of a library with a JSON Schema, which trims a name and refuses an empty one. */
 function schemaOf(json: Record<string, unknown> | undefined): StandardSchema<{ name: string }> {
@@ -32,9 +25,8 @@ function schemaOf(json: Record<string, unknown> | undefined): StandardSchema<{ n
 /** A call whose client gives one answer, and what it was asked. */
 function callWith(answer: unknown): { readonly call: LiveCall; readonly asked: Question[] } {
   const asked: Question[] = []
-  const principal = { id: 'ann', scopes: [] }
-  const origin = originOf({ requestId: 'r', principal, headers: [], said: undefined })
-  const call = new LiveCall(origin, { protocol: 'mcp' }, {
+  const call = callOf({
+    protocol: 'mcp',
     can: () => true,
     ask: async (question) => {
       asked.push(question)
@@ -102,36 +94,6 @@ test('the form of a schema that writes none is made by what its server knows of 
   const answer = await call.elicit({ message: 'Who?', schema: bare })
   assert.deepEqual(answer, { action: 'accept', content: { name: 'Ann' } })
   assert.deepEqual(asked, [{ what: 'elicit', message: 'Who?', schema: form }])
-})
-
-test('a handler asks by the schema of a library where its server knows that', async () => {
-  const validate: StandardSchema['~standard']['validate'] = (value) => ({ value })
-  // As zod 3 keeps it, which writes no JSON Schema.
-  const text = { _def: { typeName: 'ZodString' } }
-  const schema = {
-    _def: { typeName: 'ZodObject', shape: () => ({ name: text }) },
-    '~standard': { version: 1 as const, vendor: 'zod', validate },
-  }
-  const greet = ownTool({ name: 'greet', run: (_args, call) => call.elicit({ message: 'Who?', schema }) })
-  const asked: Question[] = []
-  const client = {
-    can: () => true,
-    ask: async (question: Question) => {
-      asked.push(question)
-      return { action: 'decline' }
-    },
-  }
-  const options = kernelOptionsOf({ tools: [greet], log: false, ...sealed({}) })
-  const { service } = createService(options)
-  await callTool(service, greet, {}, callOf(client))
-  assert.deepEqual(asked.map((question) => 'schema' in question && question.schema), [
-    { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
-  ])
-  const bare = createService({ ...options, adapters: noAdapters }).service
-  const refused = Promise.resolve(callTool(bare, greet, {}, callOf(client)))
-  await assert.rejects(refused, ({ cause }: Fault) => (
-    /This zod schema has no JSON Schema form; write schema: \{ type/.test(String(cause))
-  ))
 })
 
 test('a schema that is no form is a mistake that says so', async () => {

@@ -3,7 +3,7 @@ import test from 'node:test'
 import {
   describe, formatLine, logLevelOf, logOf, quietly, stderrLog, verboseStderrLog,
 } from '../../../lib/kernel/define/log.ts'
-import type { Severity } from '../../../lib/index.ts'
+import type { Severity } from '../../../lib/kernel/define/log.ts'
 
 const WHEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /
 

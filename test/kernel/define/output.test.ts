@@ -3,8 +3,8 @@ import test from 'node:test'
 import {
   foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces,
 } from '../../../lib/kernel/define/output.ts'
-import { Fault } from '../../../lib/index.ts'
 import { callOf } from '../../fixtures/house.ts'
+import { Fault } from '../../../lib/kernel.ts'
 
 test('what is read piece by piece is no list, and has no JSON form of its own', () => {
   const rows: readonly (readonly [value: unknown, isNow: boolean, isLater: boolean])[] = [

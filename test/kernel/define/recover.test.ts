@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { mayRerun } from '../../../lib/kernel/define/agent.ts'
-import { defineAgent, defineGroup, defineTool } from '../../../lib/index.ts'
+import { defineAgent, defineGroup, defineTool } from '../../../lib/kernel.ts'
 
 const run = (): string => ''
 

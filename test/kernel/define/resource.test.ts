@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { contentsOf, defineResource, defineResourceTemplate } from '../../../lib/kernel/define/resource.ts'
 import type { Call } from '../../../lib/kernel/define/call.ts'
-import type { ResourceDefinition } from '../../../lib/index.ts'
+import type { ResourceDefinition } from '../../../lib/kernel.ts'
 
 const call = {} as Call
 

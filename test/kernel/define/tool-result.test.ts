@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { conforming, toolResultOf } from '../../../lib/kernel/define/tool-result.ts'
-import { defineTool } from '../../../lib/preset/define.ts'
-import { Fault } from '../../../lib/index.ts'
 import { callTool } from '../../../lib/kernel/run/call-tool.ts'
 import { callOf, serviceOf } from '../../fixtures/house.ts'
+import { defineTool, Fault } from '../../../lib/kernel.ts'
 import type { ToolResult } from '../../../lib/kernel/define/tool.ts'
-import type { Schema, StandardSchema } from '../../../lib/index.ts'
+import type { Schema, StandardSchema } from '../../../lib/kernel/schema/standard.ts'
 
 const said = { type: 'text', text: 'a' } as const
 const png = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
-  createServer, defineAgent, defineGroup, definePrompt, defineResource, defineResourceTemplate, defineTool,
-} from '../../../lib/index.ts'
-import {
   checkMembers, mustBeText, mustBeTimeout, mustBeIcons, scopesOf, show,
 } from '../../../lib/kernel/define/validate.ts'
+import {
+  createServer, defineAgent, defineGroup, definePrompt, defineResource, defineResourceTemplate, defineTool,
+} from '../../../lib/kernel.ts'
+import { onePost } from '../../fixtures/probe.ts'
 
 test('a value is shown shortly, and never whole', () => {
   const values: readonly (readonly [value: unknown, shown: string])[] = [
@@ -81,8 +82,7 @@ test('a member that is missing, and is there misspelt, is named', () => {
     [defineResourceTemplate, { uritemplate: 'a:{b}', name: 'a', read: run }, 'uritemplate', 'uriTemplate'],
     [definePrompt, { nam: 'a', get: run }, 'nam', 'name'],
     [definePrompt, { name: 'a', arguments: [{ nam: 'a' }], get: run }, 'nam', 'name'],
-    [createServer, { agents: [{ nam: 'a', run }] }, 'nam', 'name'],
-    [createServer, { agents: [run], skills: [{ nam: 'a' }] }, 'nam', 'name'],
+    [createServer, { agents: [{ nam: 'a', run }], parts: [onePost()] }, 'nam', 'name'],
   ]
   for (const [make, given, near, name] of tries) {
     const message = new RegExp(`needs '${name}': .*'${near}', did you mean '${name}'\\?$`)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { defineAgent } from '../../../lib/preset/define.ts'
 import { ask, callOf, serviceOf } from '../../fixtures/house.ts'
-import type { ServerOptions } from '../../../lib/index.ts'
+import { defineAgent } from '../../../lib/kernel.ts'
+import type { KernelOptions } from '../../../lib/kernel.ts'
 
 test('whoever wants to know of a call is told once, at its end', async () => {
   const told: unknown[] = []
@@ -13,7 +13,7 @@ test('whoever wants to know of a call is told once, at its end', async () => {
 })
 
 test('a listener that fails, now or later, is logged and hurts nobody', async () => {
-  const listeners: readonly NonNullable<ServerOptions['onCall']>[] = [
+  const listeners: readonly NonNullable<KernelOptions['onCall']>[] = [
     () => { throw new Error('full') }, async () => { throw new Error('full') },
   ]
   for (const onCall of listeners) {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { callTool } from '../../../lib/kernel/run/call-tool.ts'
-import { defineTool } from '../../../lib/preset/define.ts'
 import { Workload } from '../../../lib/kernel/run/workload.ts'
-import { Fault } from '../../../lib/index.ts'
 import { callOf, serviceOf } from '../../fixtures/house.ts'
 import { standingTime } from '../../fixtures/time.ts'
+import { defineTool, Fault } from '../../../lib/kernel.ts'
 import type { ToolResult } from '../../../lib/kernel/define/tool.ts'
-import type { Call, Tool } from '../../../lib/index.ts'
+import type { Call, Tool } from '../../../lib/kernel.ts'
 
 const never = new Promise<string>(() => {})
 

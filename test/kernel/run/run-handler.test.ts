@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineAgent } from '../../../lib/preset/define.ts'
+import { defineAgent, Fault } from '../../../lib/kernel.ts'
 import { runHandler } from '../../../lib/kernel/run/run-handler.ts'
-import { Fault } from '../../../lib/index.ts'
 import { ask, callOf, serviceOf } from '../../fixtures/house.ts'
-import type { Answer } from '../../../lib/floors/answers/answer.ts'
-import type { MaybePromise } from '../../../lib/kernel/util/thenable.ts'
 
 const never = new Promise<string>(() => {})
 
@@ -57,7 +54,7 @@ test('what runs say piece by piece is bounded in all, and given back when they e
     await new Promise<void>((resolve) => gates.push(resolve))
     yield 'The end'
   })
-  const run = (caller: string): MaybePromise<Answer> => ask(service, agent, 'hi', callOf({}, { caller }))
+  const run = (caller: string): ReturnType<typeof ask> => ask(service, agent, 'hi', callOf({}, { caller }))
   const one = run('a')
   await sleep(1)
   assert.equal(service.workload.bytes, 800)

@@ -2,15 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { shownFault } from '../../../lib/kernel/run/shown-fault.ts'
-import { createService } from '../../../lib/kernel/server/service.ts'
-import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
+import { serviceOf } from '../../fixtures/house.ts'
 
 /** What is shown of something thrown, and what the log has of it. */
 function shown(thrown: unknown, what?: string): readonly [fault: Fault, lines: readonly unknown[]] {
   const lines: unknown[] = []
-  const { service } = createService(kernelOptionsOf({
-    agents: [() => ''], log: (...[level, sentence, fields]) => { lines.push([level, sentence, fields]) },
-  }))
+  const { service } = serviceOf({
+    log: (...[level, sentence, fields]) => { lines.push([level, sentence, fields]) },
+  })
   return [shownFault(service, thrown, 'r-1', what), lines]
 }
 

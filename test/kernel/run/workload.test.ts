@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Workload } from '../../../lib/kernel/run/workload.ts'
-import { Fault } from '../../../lib/index.ts'
 import { callOf } from '../../fixtures/house.ts'
+import { Fault } from '../../../lib/kernel.ts'
 import type { RunLease } from '../../../lib/kernel/run/workload.ts'
 import type { LiveCall } from '../../../lib/kernel/define/live-call.ts'
 

@@ -3,7 +3,8 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryLimits, memoryTopics } from '../../../lib/kernel/store/memory.ts'
 import { standingTime } from '../../fixtures/time.ts'
-import type { Keep, MemoryStoreOptions } from '../../../lib/index.ts'
+import type { Keep } from '../../../lib/kernel/store/store.ts'
+import type { MemoryStoreOptions } from '../../../lib/kernel/store/memory.ts'
 
 type Topics = ReturnType<typeof memoryTopics>
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { memoryStore } from '../../../lib/index.ts'
 import { keptBytes } from '../../fixtures/heap.ts'
 import { standingTime } from '../../fixtures/time.ts'
-import type { MemoryStore, MemoryStoreOptions, StoreKey } from '../../../lib/index.ts'
+import { memoryStore } from '../../../lib/kernel.ts'
+import type { MemoryStore, MemoryStoreOptions } from '../../../lib/kernel/store/memory.ts'
+import type { StoreKey } from '../../../lib/kernel/store/store.ts'
 
 const LONG_MS = 60_000
 

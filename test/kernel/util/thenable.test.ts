@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runInNewContext } from 'node:vm'
-import { defineAgent, defineGroup } from '../../../lib/preset/define.ts'
 import { callTool } from '../../../lib/kernel/run/call-tool.ts'
 import { definePrompt } from '../../../lib/kernel/define/prompt.ts'
 import { complete, getPrompt, readResource } from '../../../lib/kernel/run/reading.ts'
 import { defineResource } from '../../../lib/kernel/define/resource.ts'
-import { defineTool } from '../../../lib/preset/define.ts'
 import { andThen, isThenable } from '../../../lib/kernel/util/thenable.ts'
 import { ask, callOf, serviceOf } from '../../fixtures/house.ts'
+import { defineAgent, defineGroup, defineTool } from '../../../lib/kernel.ts'
 import type { StandardResult, StandardSchema } from '../../../lib/kernel/schema/standard.ts'
 
 type Result = StandardResult<unknown>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Timers } from '../../../lib/kernel/util/timers.ts'
-import { eventually } from '../../fixtures/client.ts'
 import { standingTime } from '../../fixtures/time.ts'
+import { eventually } from '../../fixtures/kernel.ts'
 import type { Timed } from '../../../lib/kernel/util/timers.ts'
 
 /** Writes its name when its time is up. */
