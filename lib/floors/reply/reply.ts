@@ -1,11 +1,11 @@
 /** Endpoints of plain HTTP and their replies: JSON, and faults and refusals as problem documents. */
 import { isRecord } from '../../kernel/define/content.ts'
 import { Fault, publicMessage, retryAfter } from '../../kernel/define/fault.ts'
+import { scopesIn } from '../../kernel/define/principal.ts'
 import { shownFault } from '../../kernel/run/shown-fault.ts'
 import { BoundedMap } from '../../kernel/util/bounded-map.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
 import { isWithin } from '../../kernel/wire/bounded.ts'
-import { formatChallenge } from '../../kernel/wire/challenge.ts'
 import { formatJson, parseJson } from '../../kernel/wire/json.ts'
 import { acceptance, JSON_TYPE } from '../../kernel/wire/media.ts'
 import { problem, PROBLEM_JSON, problemReply } from '../../kernel/wire/problem.ts'
@@ -54,12 +54,10 @@ export function publicFailure(service: Service, thrown: unknown, requestId: stri
   return { fault, status, message: publicMessage(fault, requestId, service.exposeErrors) }
 }
 
-/** The headers that the status of a failure requires. */
-export function headersOf(
-  { name: realm }: Service, { status, fault }: PublicFailure,
-): Pick<Reply, 'headers'> {
+/** What the headers say of a failure. */
+export function headersOf({ status, fault }: PublicFailure): Pick<Reply, 'headers' | 'neededScopes'> {
   if (status === 503) return { headers: ['Retry-After', retryAfter(fault)] }
-  return status === 401 ? { headers: ['WWW-Authenticate', formatChallenge({ realm })] } : {}
+  return status === 403 ? { neededScopes: scopesIn(fault) } : {}
 }
 
 /** The value of a body of JSON. Throws `Fault('invalid')`, which is 400. */
@@ -111,7 +109,7 @@ const problems: ErrorForm = {
   failed(service, thrown, requestId) {
     const failure = publicFailure(service, thrown, requestId)
     const body = problemText(failure, requestId)
-    return { status: failure.status, type: PROBLEM_JSON, body, ...headersOf(service, failure) }
+    return { status: failure.status, type: PROBLEM_JSON, body, ...headersOf(failure) }
   },
 }
 

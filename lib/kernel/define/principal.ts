@@ -2,6 +2,7 @@
  * Who is calling. Made by authentication; what outlives a call (sessions, conversations, tasks) belongs to a
  * principal and is invisible to every other.
  */
+import { isRecord } from './content.ts'
 import { Fault } from './fault.ts'
 
 /**
@@ -43,6 +44,16 @@ export function allowed<T extends { readonly scopes: readonly string[] }>(
 
 /** Whose principal counts, and the scopes that were needed so far. */
 interface Asking { readonly principal: Principal; readonly needed?: Set<string> }
+
+/** The scopes that a fault says are needed. An author can attach anything to one, even getters that throw. */
+export function scopesIn({ kind, detail }: Fault): readonly unknown[] | undefined {
+  try {
+    const scopes = kind === 'forbidden' && isRecord(detail) ? detail['scopes'] : undefined
+    return Array.isArray(scopes) ? [...scopes] : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** Throws `Fault('forbidden')` with all `scopes` in its detail where the caller does not have every one. */
 export function requireScopes(asking: Asking, scopes: readonly string[]): void {

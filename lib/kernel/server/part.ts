@@ -57,6 +57,8 @@ export interface Credentials {
   takesKeys(): boolean
   /** How tokens are checked; undefined where none are taken. */
   readonly auth: Authorization | undefined
+  /** What a token for an address of this server has to be for (RFC 8707); undefined where none is taken. */
+  resourceAt(address: string): string | undefined
 }
 
 /** What parts share. */

@@ -4,6 +4,7 @@ import { Fault } from '../define/fault.ts'
 import { anonymous } from '../define/principal.ts'
 import { pathOf } from '../define/validate.ts'
 import { createAuthenticate } from '../http/access/auth.ts'
+import { ProtectedResource } from '../http/access/protected-resource.ts'
 import { createGuard, isLoopback } from '../http/access/guard.ts'
 import { createRateLimits } from '../http/access/rate.ts'
 import { createRouteTable } from '../http/message/router.ts'
@@ -141,13 +142,16 @@ function assemble(
     seal,
     credentials: {
       isNeeded: isKeyed, takesKeys: () => apiKey !== undefined || generatedKey !== undefined, auth,
+      resourceAt: (address) => resource?.resourceAt(address),
     },
     endpoints: () => endpoints,
     gauges,
     isDraining: () => state.isDraining,
   }
   for (const part of parts) opened.push(openedOf(part, kernel))
-  const endpoints = opened.flatMap((one) => one.endpoints ?? [])
+  const ofParts = opened.map((one) => one.endpoints ?? [])
+  const resource = auth && new ProtectedResource(auth, ofParts, mountPath, () => router)
+  const endpoints = [...ofParts.flat(), ...resource?.endpoints ?? []]
   for (const one of opened) one.ready?.(endpoints)
   const served = parts.filter((_, at) => opened[at]?.endpoints !== undefined)
   const protocols = [...new Set(served.flatMap(({ protocol }) => protocol ?? []))]
@@ -155,11 +159,11 @@ function assemble(
   const streams = new Streams(limits, log)
   const budget = new BodyBudget(limits.maxBodiesBytes)
   const { allowedHosts, allowedOrigins, cors, rateLimit } = options
+  const router = createRouteTable(endpoints, mountPath)
   const gate = createGate({
-    name, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
+    name, resource, router, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
     tokensOnly: auth !== undefined && apiKey === undefined,
     absent: options.absent?.(protocols, mountPath) ?? new Map(),
-    router: createRouteTable(endpoints, mountPath),
     guard: createGuard({
       allowedHosts, allowedOrigins, cors, publicUrl, exposes: opened.flatMap(({ exposes }) => exposes ?? []),
     }),

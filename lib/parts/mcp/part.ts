@@ -27,8 +27,7 @@ export function mcp(
     protocol: 'mcp',
     port: 8080,
     open(kernel) {
-      const { auth, takesKeys } = kernel.credentials
-      const setup = { ...options, limits, auth, takesKeys }
+      const setup = { ...options, limits, takesKeys: kernel.credentials.takesKeys }
       const { endpoints, status, closeIdle, close } = mcpRoutes(kernel, setup, kernel.seal, extensions)
       return {
         endpoints,

@@ -19,7 +19,7 @@ import { digest, isSameSecret } from './oauth-secrets.ts'
 import { OauthTokenEndpoint } from './oauth-token.ts'
 import type { TokenInfo } from '../../kernel/http/access/keys.ts'
 import type { Endpoint, Exchange, Reply } from '../../kernel/http/message/exchange.ts'
-import type { Service } from '../../kernel/run/service.ts'
+import type { Kernel } from '../../kernel/server/part.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Seal } from '../../kernel/wire/seal.ts'
 import type { OauthGrant } from './oauth-families.ts'
@@ -49,14 +49,15 @@ const failures: readonly OauthErrorCode[] = ['server_error', 'temporarily_unavai
 export class OauthFlow {
   readonly #options: OauthProxyOptions
   readonly #issuer: string
-  readonly #service: Service
+  readonly #service: Kernel
   readonly #seal: Seal
   readonly #clients: OauthClients
   readonly #provider: OauthProvider
   readonly #families: OauthFamilies
   readonly #tokens: OauthTokenEndpoint
 
-  constructor(options: OauthProxyOptions, issuer: string, service: Service, seal: Seal) {
+  constructor(options: OauthProxyOptions, issuer: string, service: Kernel) {
+    const { credentials, seal } = service
     this.#options = options
     this.#issuer = issuer
     this.#service = service
@@ -65,7 +66,7 @@ export class OauthFlow {
     this.#clients = new OauthClients(seal, documents === false ? undefined : new OauthDocuments(documents))
     this.#provider = new OauthProvider(options, issuer, service.limits.authTimeoutMs)
     this.#families = new OauthFamilies(options, this.#provider, service, seal)
-    this.#tokens = new OauthTokenEndpoint(options.resource, this.#clients, this.#families)
+    this.#tokens = new OauthTokenEndpoint(options.resource, credentials, this.#clients, this.#families)
   }
 
   /** Who a token of this server's speaks for. Throws, or rejects, where the store cannot be asked. */
@@ -163,7 +164,7 @@ export class OauthFlow {
     if (long !== undefined) {
       throw new OauthRefusal('invalid_request', `${long} has more than ${MAX_PARAMETER} characters`)
     }
-    requireResource(this.#options.resource, asked)
+    requireResource(this.#options.resource, this.#service.credentials, asked)
     const known = [...this.#options.scopes ?? [], ...this.#service.catalog.scopes]
     const isKnown = (scope: string): boolean => known.length === 0 || known.includes(scope)
     if (parseScope(asked.get('scope') ?? '').every((one) => isScope(one) && isKnown(one))) return

@@ -17,7 +17,7 @@ export interface ProviderTokens {
 
 /** What `oauthProxy` takes. */
 export interface OauthProxyOptions {
-  /** The URL that clients use, as in `https://agents.example.com/mcp`. Its origin is the issuer. */
+  /** As that of `Authorization`: `https://agents.example.com/mcp`. Its origin is the issuer. */
   readonly resource: string
   /** Where the provider asks its users, and where it gives tokens for a code. */
   readonly authorizationEndpoint: string

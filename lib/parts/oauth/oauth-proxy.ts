@@ -13,8 +13,7 @@ import { refuseAsOauth } from './oauth-refusal.ts'
 import type { Checks, MemberCheck } from '../../kernel/define/validate.ts'
 import type { Authorization } from '../../kernel/http/access/auth.ts'
 import type { Endpoint } from '../../kernel/http/message/exchange.ts'
-import type { Service } from '../../kernel/run/service.ts'
-import type { Seal } from '../../kernel/wire/seal.ts'
+import type { Kernel } from '../../kernel/server/part.ts'
 import type { OauthProxyOptions } from './oauth-provider.ts'
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
@@ -86,15 +85,14 @@ export function oauthProxy(options: OauthProxyOptions): Authorization {
 }
 
 /** The paths of an authorization that is a proxy. */
-export function oauthEndpoints(
-  auth: Authorization | undefined, service: Service, seal: Seal,
-): readonly Endpoint[] {
+export function oauthEndpoints(kernel: Kernel): readonly Endpoint[] {
+  const { auth } = kernel.credentials
   const proxy = auth && proxies.get(auth)
   if (proxy === undefined) return []
   const load = (): Promise<void> | undefined => {
     if (proxy.flow !== undefined) return undefined
     return Promise.resolve(flows.load()).then(() => {
-      proxy.flow ??= new flows.loaded.OauthFlow(proxy.options, proxy.issuer, service, seal)
+      proxy.flow ??= new flows.loaded.OauthFlow(proxy.options, proxy.issuer, kernel)
     })
   }
   proxy.load = load

@@ -10,6 +10,7 @@ import { oauthJson, OauthRefusal } from './oauth-refusal.ts'
 import { requireResource } from './oauth-resource.ts'
 import { digest } from './oauth-secrets.ts'
 import type { Exchange, Reply } from '../../kernel/http/message/exchange.ts'
+import type { Credentials } from '../../kernel/server/part.ts'
 import type { OauthClients } from './oauth-clients.ts'
 import type { OauthFamilies, OauthTokens, OauthUse } from './oauth-families.ts'
 
@@ -18,11 +19,15 @@ const VERIFIER = /^[\w.~-]{43,128}$/
 
 export class OauthTokenEndpoint {
   readonly #resource: string
+  readonly #credentials: Credentials
   readonly #clients: OauthClients
   readonly #families: OauthFamilies
 
-  constructor(resource: string, clients: OauthClients, families: OauthFamilies) {
+  constructor(
+    resource: string, credentials: Credentials, clients: OauthClients, families: OauthFamilies,
+  ) {
     this.#resource = resource
+    this.#credentials = credentials
     this.#clients = clients
     this.#families = families
   }
@@ -36,7 +41,7 @@ export class OauthTokenEndpoint {
       throw refusedClient(head.authorization, 'The client is not known here; it must register again')
     }
     const use = useOf(form, digest(clientId))
-    requireResource(this.#resource, form)
+    requireResource(this.#resource, this.#credentials, form)
     return tokenReply(await this.#families.use(use))
   }
 }

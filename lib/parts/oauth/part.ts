@@ -10,6 +10,6 @@ export function oauth(options: Readonly<Record<string, never>> = {}): Part {
   return {
     name: 'oauth',
     copy: kernelCopy,
-    open: (kernel) => ({ endpoints: oauthEndpoints(kernel.credentials.auth, kernel, kernel.seal) }),
+    open: (kernel) => ({ endpoints: oauthEndpoints(kernel) }),
   }
 }

@@ -57,7 +57,7 @@ export function openaiFault(service: Service, thrown: unknown, requestId: string
   const failure = publicFailure(service, thrown, requestId)
   const status = statusOf(failure)
   const isFinal = status === 409 || (status >= 500 && status !== 503)
-  const headers = isFinal ? DO_NOT_RETRY : headersOf(service, failure)
+  const headers = isFinal ? DO_NOT_RETRY : headersOf(failure)
   return { status, type: JSON_TYPE, body: failureText(failure), ...headers }
 }
 

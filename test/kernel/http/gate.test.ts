@@ -212,9 +212,9 @@ test('guard, key, place, load, body: whatever comes first is what a request is t
 })
 
 test('who has no key is told how to bring one', () => {
-  const { refusal } = requestOf(keyed, { target: '/list' })
-  assert.equal(refusal?.status, 401)
-  assert.deepEqual(refusal?.headers, ['WWW-Authenticate', 'Bearer realm="Test House"'])
+  const request = requestOf(keyed, { target: '/list' })
+  assert.equal(request.refusal?.status, 401)
+  assert.equal(request.challenge(), 'Bearer realm="Test House"')
 })
 
 const keys: readonly (readonly [what: string, headers: readonly string[], target: string, said: string])[] = [

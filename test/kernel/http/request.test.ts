@@ -17,7 +17,7 @@ function requestOf(
     secure,
     remoteAddress: undefined, prefix, onDisconnect: () => {},
   }, {
-    anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard,
+    name: 'Shop', anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard,
     streams: { hasRoomFor: () => true }, ...options,
   })
 }

@@ -307,6 +307,30 @@ test('the metadata of the resource names the proxy, its scopes and its name', as
   assert.equal('scopes_supported' in plain || 'resource_name' in plain, false)
 })
 
+test('a token may be asked for each path of the server that needs one, and is good at all', async (t) => {
+  const server = serving(t, await providerFor(t))
+  const clientId = await registered(server)
+  const params = { message: { role: 'user', parts: [{ type: 'text', text: 'who' }] } }
+  const ask = { jsonrpc: '2.0', id: '1', method: 'message/send', params }
+  const challenge = (await server.fetch(request('/a2a', ask))).headers.get('www-authenticate') ?? ''
+  const [, address = ''] = /resource_metadata="([^"]+)"/.exec(challenge) ?? []
+  const metadata = await jsonOf(await server.fetch(request(new URL(address).pathname)))
+  const asked = { resource: String(metadata['resource']) }
+  assert.equal(asked.resource, 'https://triport.test/a2a')
+  const form = { ...exchange(clientId, await codeFor(server, clientId, asked)), ...asked }
+  const { access_token: token } = await jsonOf(await tokenFor(server, form))
+  const headers = { authorization: `Bearer ${String(token)}` }
+  assert.equal((await server.fetch(request('/a2a', ask, headers))).status, 200)
+  assert.equal((await server.fetch(request('/tools', undefined, headers))).status, 200)
+  for (const resource of [
+    'https://triport.test/health', 'https://triport.test/none', 'http://triport.test/a2a',
+    'https://triport.test/a2a?x', 'https://triport.test/a2a#x', 'https://triport.test/%ff', 'a2a',
+  ]) {
+    const refused = locationOf(await new Browser(server).go(authorizePath(clientId, { resource })))
+    assert.equal(refused.searchParams.get('error'), 'invalid_target', resource)
+  }
+})
+
 test('only a server with a proxy has its paths', async (t) => {
   const auth = { resource, authorizationServers: ['https://a.example'], verify: () => null }
   for (const options of [{}, { auth }]) {

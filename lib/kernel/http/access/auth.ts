@@ -41,10 +41,14 @@ type Known = TokenInfo | undefined | null
 
 /**
  * Tokens of an OAuth authorization server (RFC 6750, RFC 9728). `verify` must check signature, issuer, time
- * and, above all, that the token's audience is `resource`: a token for another resource must be refused.
+ * and, above all, that the token's audience is a resource of this server: one for another must be refused.
  */
 export interface Authorization {
-  /** The URL that clients use and tokens are made for, as in `https://agents.example.com/mcp`. */
+  /**
+   * What tokens are made for: the address of the server, as in `https://agents.example.com`, or of one
+   * protocol, as in `https://agents.example.com/mcp`. Beside that one each path of another protocol is a
+   * resource of its own.
+   */
   readonly resource: string
   /** Addresses of the issuers. */
   readonly authorizationServers: readonly string[]

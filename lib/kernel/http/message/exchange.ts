@@ -54,12 +54,14 @@ export interface Exchange {
 /** A used up rate limit: the sentence and headers of a 429. */
 export interface Overuse { readonly detail: string; readonly headers: readonly string[] }
 
-/** One answer. Content-Length, X-Request-Id and CORS are added later. */
+/** One answer. Content-Length, X-Request-Id, CORS and the challenge of a 401 are added later. */
 export interface Reply {
   readonly status: number
   readonly type?: string
   /** Further headers: name, value, name, value. */
   readonly headers?: readonly string[]
+  /** The caller lacks one of these scopes: `WWW-Authenticate` says so (RFC 6750 §3.1). */
+  readonly neededScopes?: readonly unknown[] | undefined
   readonly body?: string | Uint8Array | Source
 }
 
@@ -158,8 +160,6 @@ export interface Endpoint {
   readonly about?: EndpointAbout | undefined
   /** False: the path is answered, but not announced. */
   readonly isOffered?: () => boolean
-  /** The value of `WWW-Authenticate`; default `Bearer realm`. `isGiven`: a bad credential came. */
-  challenge?(isGiven: boolean): string
   /** Loads what `handle` needs; undefined where it is loaded. */
   readonly load?: () => Promise<void> | undefined
   /** Returns a reply, or a promise of one only where it has to wait. */

@@ -9,6 +9,8 @@ export interface ReplyContext {
   readonly isIdentified: boolean
   readonly rateHeaders: readonly string[]
   readonly corsHeaders: readonly string[]
+  /** The value of `WWW-Authenticate`: which scopes are needed; left out: a good credential. */
+  challenge(neededScopes?: readonly unknown[]): string
 }
 
 /** A reader that left before its stream began: a source must be opened even for it. */
@@ -30,7 +32,7 @@ export function discard(source: Source): void {
 
 /** The header lines of a reply without Content-Length. */
 export function headerLines(request: ReplyContext, reply: Reply): string[] {
-  const { type, headers, body } = reply
+  const { status, type, headers, neededScopes, body } = reply
   const { requestId, rateHeaders, corsHeaders } = request
   // Browsers must not guess another media type.
   const lines = type === undefined ? ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff']
@@ -40,6 +42,9 @@ export function headerLines(request: ReplyContext, reply: Reply): string[] {
     lines.push('Cache-Control', 'no-cache, no-transform', 'X-Accel-Buffering', 'no')
   }
   if (headers !== undefined && headers.length > 0) lines.push(...headers)
+  if ((status === 401 || neededScopes !== undefined) && !hasHeader(reply, 'www-authenticate')) {
+    lines.push('WWW-Authenticate', request.challenge(neededScopes))
+  }
   if (request.isIdentified && mayBeKept(request, reply)) lines.push('Cache-Control', 'private, no-cache')
   if (rateHeaders.length > 0) lines.push(...rateHeaders)
   if (corsHeaders.length > 0) lines.push(...corsHeaders)
@@ -47,9 +52,15 @@ export function headerLines(request: ReplyContext, reply: Reply): string[] {
 }
 
 /** Whether a shared cache could keep a reply and serve it without a key. */
-function mayBeKept({ method }: ReplyContext, { body, type, headers = [] }: Reply): boolean {
+function mayBeKept({ method }: ReplyContext, reply: Reply): boolean {
+  const { body, type } = reply
   if ((method !== 'GET' && method !== 'HEAD') || isSource(body) || type === EVENT_STREAM) return false
-  return !headers.some((part, at) => at % 2 === 0 && part.toLowerCase() === 'cache-control')
+  return !hasHeader(reply, 'cache-control')
+}
+
+/** By its name in lower case. */
+function hasHeader({ headers = [] }: Reply, name: string): boolean {
+  return headers.some((part, at) => at % 2 === 0 && part.toLowerCase() === name)
 }
 
 /** The Content-Length of a whole body; undefined for a status that has none. */

@@ -4,7 +4,6 @@
  * after the match is written by the endpoint, in the form of its protocol.
  */
 import { isThenable } from '../../util/thenable.ts'
-import { formatChallenge } from '../../wire/challenge.ts'
 import { oneMediaType } from '../../wire/media.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
 import { isSameHost } from '../message/address.ts'
@@ -34,7 +33,6 @@ export interface ServerState {
 }
 
 export interface GateOptions extends RequestOptions {
-  readonly name: string
   readonly router: RouteTable
   readonly state: Readonly<ServerState>
   /** Only tokens are accepted, so a refusal does not mention keys. */
@@ -67,7 +65,6 @@ const LOG_MS = 60_000
 
 export function createGate(options: GateOptions): Gate {
   const { router, guard, limits, log, mountPath, rateLimits, state } = options
-  const ownChallenge = formatChallenge({ realm: options.name })
   const nothing = `There is nothing at this path; GET ${mountPath}/ lists what is`
   const failures = new FailedIdentifications(limits.maxFailedIdentifications, log)
   let loggedAtMs = -Infinity
@@ -116,14 +113,10 @@ export function createGate(options: GateOptions): Gate {
     request: HttpRequest, match: Match, principal: Principal | undefined,
   ): HttpRequest | Promise<HttpRequest> {
     if (principal === undefined) {
-      const { authorization, apiKey } = request.head
-      const isGiven = authorization !== undefined || apiKey !== undefined
       // A request without a credential is no guess.
-      const overuse = isGiven ? failures.count(request.network) : undefined
+      const overuse = request.hasCredential ? failures.count(request.network) : undefined
       if (overuse !== undefined) return refuseRequest(request, 429, overuse.message, overuse.headers)
-      const challenge = request.endpoint?.challenge?.(isGiven) ?? ownChallenge
-      const detail = credentialObjection(request.head, request.query, options.tokensOnly)
-      return refuseRequest(request, 401, detail, ['WWW-Authenticate', challenge])
+      return refuseRequest(request, 401, credentialObjection(request.head, request.query, options.tokensOnly))
     }
     request.principal = principal
     request.isIdentified = true

@@ -4,6 +4,7 @@
  */
 import { Lease } from '../../util/quota.ts'
 import { isThenable } from '../../util/thenable.ts'
+import { formatChallenge } from '../../wire/challenge.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { authorityOf, forwarded, networkOf } from '../message/address.ts'
 import { findHeader, handlerHeaders, readHead } from '../message/headers.ts'
@@ -13,6 +14,7 @@ import type { Asker } from '../../util/quota.ts'
 import type {
   Dismissal, Endpoint, Exchange, KnownHeaders, Objection, Overuse, Refusal, Reply,
 } from '../message/exchange.ts'
+import type { ProtectedResource } from '../access/protected-resource.ts'
 import type { ReaderCheck } from '../stream/reader-check.ts'
 import type { Bind, Guard } from '../access/guard.ts'
 import type { Count, Counted, RateLimits } from '../access/rate.ts'
@@ -33,6 +35,10 @@ export interface RequestHead {
 }
 
 export interface RequestOptions {
+  /** Of the server. */
+  readonly name: string
+  /** Where tokens are taken. */
+  readonly resource?: ProtectedResource | undefined
   /** The principal without a key. */
   readonly anonymous: Principal
   /** '' or a path with a leading and no final `/`. */
@@ -123,6 +129,18 @@ export class HttpRequest extends Lease implements Exchange, Origin {
   /** Whether its endpoint takes a body by this method. */
   get takesBody(): boolean {
     return this.endpoint?.accepts !== undefined && this.method !== 'GET' && this.method !== 'HEAD'
+  }
+
+  challenge(neededScopes?: readonly unknown[]): string {
+    const { name: realm, resource } = this.#options
+    if (resource !== undefined) return resource.challenge(realm, this.path, this.hasCredential, neededScopes)
+    const error = neededScopes === undefined ? undefined : 'insufficient_scope'
+    return formatChallenge({ realm, error, scope: neededScopes })
+  }
+
+  /** Whether it brings one, good or bad. */
+  get hasCredential(): boolean {
+    return this.head.authorization !== undefined || this.head.apiKey !== undefined
   }
 
   get headers(): ReadonlyMap<string, string> {

@@ -5,10 +5,10 @@
  */
 import { isPlainText } from '../../../kernel/define/content.ts'
 import { Fault, publicMessage, retryAfter } from '../../../kernel/define/fault.ts'
+import { scopesIn } from '../../../kernel/define/principal.ts'
 import { shownFault } from '../../../kernel/run/shown-fault.ts'
 import { isThenable } from '../../../kernel/util/thenable.ts'
 import { isWithin } from '../../../kernel/wire/bounded.ts'
-import { formatChallenge } from '../../../kernel/wire/challenge.ts'
 import { formatJson, quote } from '../../../kernel/wire/json.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../../kernel/wire/sse.ts'
@@ -126,7 +126,7 @@ export abstract class OperationCall implements A2aRequest, Source {
     // What has no Fault yet came of encoding what a handler returned.
     const fault = shownFault(service, thrown, requestId, 'A message could not be answered')
     const message = publicMessage(fault, requestId, service.exposeErrors)
-    return withHeaders(this.writeFault(fault, message), fault, service.name)
+    return withHeaders(this.writeFault(fault, message), fault)
   }
 
   open(sink: Sink): (() => void) | undefined {
@@ -156,11 +156,10 @@ function requireStream({ exchange: { streamObjection } }: A2aRequest): void {
   if (streamObjection !== undefined) throw new Fault('busy', streamObjection)
 }
 
-function withHeaders(reply: WholeReply, fault: Fault, realm: string): WholeReply {
+function withHeaders(reply: WholeReply, fault: Fault): WholeReply {
   const { status, headers = [] } = reply
   if (status === 503) return { ...reply, headers: [...headers, 'Retry-After', retryAfter(fault)] }
-  if (status !== 401) return reply
-  return { ...reply, headers: [...headers, 'WWW-Authenticate', formatChallenge({ realm })] }
+  return status === 403 ? { ...reply, neededScopes: scopesIn(fault) } : reply
 }
 
 type ArtifactEvent = Extract<StreamEvent, { readonly what: 'artifact' }>

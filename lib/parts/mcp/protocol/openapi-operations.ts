@@ -45,7 +45,7 @@ const message = requestBody(
   orBatch('McpRequest'), { jsonrpc: '2.0', id: 1, method: 'tools/list' }, true,
 )
 
-type OperationName = 'call' | 'post' | 'stream' | 'legacySse' | 'end' | 'metadata' | 'serverCard'
+type OperationName = 'call' | 'post' | 'stream' | 'legacySse' | 'end' | 'serverCard'
 
 const operations: Readonly<Record<OperationName, DocumentPart>> = {
   /** `POST /mcp` */
@@ -98,17 +98,6 @@ const operations: Readonly<Record<OperationName, DocumentPart>> = {
     'MCP', 'End a session',
     { 200: { description: 'Ended' }, ...failures('McpError', sessionRefusals) },
     { parameters: sessionParameters },
-  ),
-  /** `GET` of the metadata of the protected resource. */
-  metadata: operation(
-    'MCP', 'Where tokens for this server come from',
-    {
-      200: body('The metadata', objectOf('resource! authorization_servers!:string[] '
-        + 'scopes_supported:string[] bearer_methods_supported:string[] resource_name '
-        + 'resource_documentation')),
-      ...failures('Problem'),
-    },
-    { description: 'RFC 9728.' },
   ),
   /** `GET` of the server card, and of the catalog that leads to it. */
   serverCard: operation(

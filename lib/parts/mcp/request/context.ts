@@ -12,7 +12,6 @@ import { BoundedMap } from '../../../kernel/util/bounded-map.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import type { Icon } from '../../../kernel/define/validate.ts'
 import type { Service } from '../../../kernel/run/service.ts'
-import type { Authorization } from '../../../kernel/http/access/auth.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { McpLimits } from '../limits.ts'
@@ -47,7 +46,6 @@ export interface McpOptions {
 
 export interface McpSetup extends McpOptions {
   readonly limits: McpLimits
-  readonly auth?: Authorization | undefined
   /** Whether callers may show a key: it may be made when the server listens. */
   readonly takesKeys?: () => boolean
 }

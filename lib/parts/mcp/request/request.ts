@@ -9,8 +9,8 @@ import {
 } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
+import { scopesIn } from '../../../kernel/define/principal.ts'
 import { shownFault } from '../../../kernel/run/shown-fault.ts'
-import { challenge } from '../protocol/authorization.ts'
 import { capabilityFor } from '../protocol/questions.ts'
 import type { CallFacts, ClientInfo, Origin, Trace } from '../../../kernel/define/call.ts'
 import type { LiveCall } from '../../../kernel/define/live-call.ts'
@@ -47,16 +47,6 @@ function mcpError({ kind, detail }: Fault, message: string, revision: Revision):
     return { code: resourceNotFound, message: 'Resource not found', data }
   }
   return rpcError(numbers[kind][0], message, more)
-}
-
-/** The scopes that a fault names. An author can attach anything to one, even getters that throw. */
-function scopesIn(detail: unknown): readonly unknown[] | undefined {
-  try {
-    const scopes = isRecord(detail) ? detail['scopes'] : undefined
-    return Array.isArray(scopes) ? [...scopes] : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** A param that names something. Throws `Fault('invalid')` for anything else. */
@@ -181,21 +171,17 @@ export class McpRequest implements CallFacts {
     if (this.#isFinished) return
     const fault = this.faultOf(thrown)
     this.#finish()
-    const { kind, detail } = fault
+    const { kind } = fault
     const isUnwanted = this.isGone || this.call?.isDisconnected === true
     if (kind === 'cancelled' && isUnwanted) return this.channel.abandon()
     const error = this.errorOf(fault)
     const status = error.code === MISSING_CAPABILITY ? this.peer.revision.missingCapabilityStatus
       : numbers[kind][1]
-    let headers: readonly string[] | undefined
-    if (kind === 'busy' || kind === 'cancelled') {
-      headers = ['Retry-After', retryAfter(fault)]
-    } else if (kind === 'forbidden' || kind === 'unauthenticated') {
-      const { service, options } = this.mcp
-      const why = kind === 'forbidden' ? 'insufficient_scope' : 'invalid_token'
-      headers = ['WWW-Authenticate', challenge(service.name, options.auth, why, scopesIn(detail))]
-    }
-    this.channel.finish(formatError(this.id, error), status, headers)
+    const isBusy = kind === 'busy' || kind === 'cancelled'
+    this.channel.finish(formatError(this.id, error), status, {
+      ...isBusy && { headers: ['Retry-After', retryAfter(fault)] },
+      ...kind === 'forbidden' && { neededScopes: scopesIn(fault) ?? [] },
+    })
   }
 
   /** What was thrown, as a `Fault`; a defect is logged. */

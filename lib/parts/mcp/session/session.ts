@@ -18,6 +18,7 @@ import type { LiveCall } from '../../../kernel/define/live-call.ts'
 import type { Severity } from '../../../kernel/define/log.ts'
 import type { Principal } from '../../../kernel/define/principal.ts'
 import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
+import type { Reply } from '../../../kernel/http/message/exchange.ts'
 import type { ClientAbilities, PeerInfo } from '../protocol/client.ts'
 import type { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
 import type { StreamReader, ReplayStream } from './replay.ts'
@@ -37,12 +38,15 @@ export interface Outlet {
   end?(): void
 }
 
+/** What the head of a reply says besides its status. */
+export type AnswerHead = Pick<Reply, 'headers' | 'neededScopes'>
+
 /** What a transport gives one request: the way to its client. */
 export interface ResponseChannel extends Pick<Outlet, 'isConnected' | 'send'> {
   /** Whether messages can go out before the answer. */
   readonly sends: boolean
-  /** Sends the answer, once. `status` and `headers` count only where HTTP has not begun to answer. */
-  finish(message: string, status?: number, headers?: readonly string[]): void
+  /** Sends the answer, once. `status` and `more` count only where HTTP has not begun to answer. */
+  finish(message: string, status?: number, more?: AnswerHead): void
   /** Ends without an answer: the client has cancelled. */
   abandon(): void
   /** Lets the client disconnect and resume; nothing where it cannot. */

@@ -17,7 +17,7 @@ import type { McpServer } from '../methods/methods.ts'
 import type { McpRequest } from '../request/request.ts'
 import type { ReplayStream } from '../session/replay.ts'
 import type { RequestMessage } from '../session/messages.ts'
-import type { Peer, ResponseChannel, Session } from '../session/session.ts'
+import type { AnswerHead, Peer, ResponseChannel, Session } from '../session/session.ts'
 
 export interface Forms { readonly json: boolean; readonly events: boolean }
 
@@ -97,7 +97,7 @@ export class PostReply implements ResponseChannel, Timed {
       sends: this.sends,
       get isConnected() { return isConnected() },
       send: (message) => this.send(message),
-      finish: (message, status, headers) => this.finish(fit(message), status, headers),
+      finish: (message, status, more) => this.finish(fit(message), status, more),
       abandon: () => this.abandon(),
       detach: (retryMs) => this.detach(retryMs),
     }
@@ -136,20 +136,20 @@ export class PostReply implements ResponseChannel, Timed {
     this.#answer(undefined, 200)
   }
 
-  finish(message: string, status: number = 200, headers?: readonly string[]): void {
+  finish(message: string, status: number = 200, more?: AnswerHead): void {
     // Most bodies hold one request, and most of those are answered before anything else is sent.
-    if (this.#stream !== undefined || this.#isBatch) return this.#answer(message, status, headers)
+    if (this.#stream !== undefined || this.#isBatch) return this.#answer(message, status, more)
     const isEvent = !this.#forms.json && status === 200
     if (isEvent && this.#keeper !== undefined && this.#peer.revision.primes) {
-      return this.#answer(message, status, headers)
+      return this.#answer(message, status, more)
     }
     this.#owed = 0
     // A stream of nothing but the answer leaves whole, so there is nothing to resume.
     if (isEvent) return this.#settle({ status, type: EVENT_STREAM, body: formatEvent(message) })
-    this.#settle({ status, type: JSON_TYPE, body: message, ...headers !== undefined && { headers } })
+    this.#settle({ status, type: JSON_TYPE, body: message, ...more })
   }
 
-  #answer(message: string | undefined, status: number, headers?: readonly string[]): void {
+  #answer(message: string | undefined, status: number, more?: AnswerHead): void {
     this.#owed--
     if (this.#stream !== undefined) {
       if (message !== undefined) this.#stream.send(message)
@@ -164,8 +164,8 @@ export class PostReply implements ResponseChannel, Timed {
     if (this.#answers === undefined) return this.#settle({ status: 202 })
     if (!this.#forms.json && this.#status === 200) return this.#open().finish()
     const body = this.#isBatch ? `[${this.#answers.join(',')}]` : this.#answers[0]!
-    const isRefused = this.#status !== 200 && headers !== undefined
-    this.#settle({ status: this.#status ?? 200, type: JSON_TYPE, body, ...isRefused && { headers } })
+    const isRefused = this.#status !== 200
+    this.#settle({ status: this.#status ?? 200, type: JSON_TYPE, body, ...isRefused && more })
   }
 
   /** Turns the reply into a stream that begins with the answers so far. */

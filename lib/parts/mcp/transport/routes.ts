@@ -3,7 +3,6 @@ import { Later } from '../../../kernel/util/later.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { problemReply } from '../../../kernel/wire/problem.ts'
 import { describer } from '../../../floors/openapi/describer.ts'
-import { challenge, metadataEndpoints } from '../protocol/authorization.ts'
 import { McpServer } from '../methods/methods.ts'
 import { refuseHttp } from '../protocol/replies.ts'
 import { get, post, remove, withSession } from './streamable-http.ts'
@@ -55,16 +54,12 @@ export function mcpRoutes(
   serveResumes(mcp)
   if (sharedOf(service) !== undefined) for (const one of mcp.extensions) void one.takeOver?.()
   const writeUnread = handOver(mcp)
-  const { auth } = options
-  const challengeOf = auth && ((isGiven: boolean): string => (
-    challenge(service.name, auth, isGiven ? 'invalid_token' : undefined, auth.scopes)
-  ))
   const at = (
     method: 'POST' | 'GET' | 'DELETE', path: string, operation: Parameters<typeof describedBy>[1],
     handle: Endpoint['handle'], about?: Endpoint['about'],
   ): Endpoint => ({
     path, methods: [method], ...method === 'POST' && { accepts: [JSON_TYPE] }, refuse: refuseHttp,
-    describe: describedBy(method, operation), about, handle, ...challengeOf && { challenge: challengeOf },
+    describe: describedBy(method, operation), about, handle,
   })
   const about = { title: 'MCP', text: 'tools, resources and prompts, over Streamable HTTP', rank: 1 }
   const endpoints: readonly Endpoint[] = [
@@ -73,7 +68,6 @@ export function mcpRoutes(
     at('DELETE', '/mcp', 'end', withSession.bind(undefined, mcp, remove)),
     at('GET', '/sse', 'legacySse', openLegacySse.bind(undefined, mcp)),
     at('POST', '/messages', 'post', postMessage.bind(undefined, mcp)),
-    ...auth === undefined ? [] : metadataEndpoints(auth),
     ...cardEndpoints(service, options),
   ]
   return {
