@@ -87,7 +87,7 @@ function remediesOf(parts: readonly Part[]): ReadonlyMap<string, string> {
   return remedies
 }
 
-/** What makes a part of that name: `uiStream` for `ui-stream`. */
+/** What makes a part of that name: `twoWords` for `two-words`. */
 function makerOf(name: string): string {
   return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
