@@ -30,8 +30,7 @@ const types = `
 /** The same of the kernel alone. */
 const kernelValues = `
   Fault LiveCall callTool compile complete createServer defaults defineAgent defineGroup definePrompt
-  defineResource defineResourceTemplate defineTool getPrompt memoryStore problemReply readResource runHandler
-  shownFault
+  defineResource defineResourceTemplate defineTool getPrompt problemReply readResource runHandler shownFault
 `
 
 const kernelTypes = `

@@ -16,8 +16,9 @@ const levels = [
 
 /** What each floor may stand on is before it. */
 const floorOrder = [
-  'bounds', 'jsonrpc', 'hosts', 'files', 'skills', 'openapi', 'outbound', 'kept-streams', 'questions',
-  'shared', 'answers', 'groups', 'conversations', 'idempotency', 'tasks', 'lines', 'chat', 'reply',
+  'bounds', 'memory', 'jsonrpc', 'hosts', 'files', 'skills', 'openapi', 'outbound', 'kept-streams',
+  'questions', 'shared', 'answers', 'groups', 'conversations', 'idempotency', 'tasks', 'lines', 'chat',
+  'reply',
 ]
 
 /** The parts that a part needs: it takes from no others. */

@@ -100,7 +100,7 @@ export async function serveStdio(
   const closed = lines.over.then(async () => {
     await floors.release()
     await service.sharing?.release?.()
-    await service.store.close?.()
+    await service.store?.close?.()
   }).finally(() => service.timers.close())
   const forget = signals ? endOnSignals({
     running: () => lines.running,

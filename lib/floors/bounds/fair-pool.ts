@@ -4,7 +4,7 @@
  * Beside values a pool may keep texts, which count alike and of each owner go first.
  */
 import { LinkedList } from '../../kernel/util/linked-list.ts'
-import { Share, Shares } from '../../kernel/util/shares.ts'
+import { Share, Shares } from './shares.ts'
 import { NO_SLOT, TextSlots } from './text-slots.ts'
 import type { LinkedMember } from '../../kernel/util/linked-list.ts'
 import type { SlotHolder } from './text-slots.ts'

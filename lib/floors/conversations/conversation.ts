@@ -5,9 +5,10 @@
  * When memory is short, the principal that holds most makes room: first with conversations that were never
  * named again after their first message (most clients never come back), then with those idle for longest.
  */
+import { storeOf } from '../memory/store-of.ts'
 import { monotonic } from '../../kernel/util/clock.ts'
 import { LinkedList } from '../../kernel/util/linked-list.ts'
-import { Share, Shares } from '../../kernel/util/shares.ts'
+import { Share, Shares } from '../bounds/shares.ts'
 import { ID_LENGTH, NO_SLOT, TextSlots } from '../bounds/text-slots.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { append, sizeOf } from './chat.ts'
@@ -60,8 +61,8 @@ const MAX_CHARACTER_BYTES = 3
 
 const SWEEP_MS = 1_000
 
-function makeConversations({ limits, store, log }: Service): Conversations {
-  return new Conversations(limits, store, log)
+function makeConversations(service: Service): Conversations {
+  return new Conversations(service.limits, storeOf(service), service.log)
 }
 
 /** Those of a server. */

@@ -10,7 +10,7 @@
 import { createHash } from 'node:crypto'
 import { isThenable } from '../../kernel/util/thenable.ts'
 import { Fault } from '../../kernel/define/fault.ts'
-import { memoryStore } from '../../kernel/store/memory.ts'
+import { memoryStore } from '../memory/memory-store.ts'
 import { keyOf } from '../../kernel/store/store.ts'
 import { sharedOf } from '../shared/shared.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
@@ -63,10 +63,10 @@ export interface IdempotentReplies {
 }
 
 function makeReplies(service: Service): IdempotentReplies {
-  const { limits, store, log } = service
+  const { limits, log, sharing } = service
   const { maxIdempotencyKeys: maxEntries, maxIdempotencyBytes: maxBytes } = limits
   // A store of its own: repeated queries must not evict what is to be kept longer.
-  const own = store.isShared ? store : memoryStore({ maxEntries, maxBytes })
+  const own = sharing?.store ?? memoryStore({ maxEntries, maxBytes })
   return idempotentReplies(limits, own, log, sharedOf(service)?.cluster)
 }
 

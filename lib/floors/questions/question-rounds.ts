@@ -13,6 +13,7 @@ import { keyOf } from '../../kernel/store/store.ts'
 import { PlainLease, Quota } from '../../kernel/util/quota.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
+import { storeOf } from '../memory/store-of.ts'
 import { asksApproval } from './approval-form.ts'
 import { rejectOneByOne } from './rejection.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
@@ -139,7 +140,7 @@ export abstract class QuestionRounds {
   }
 
   async #claim(): Promise<boolean> {
-    const { store } = this.service
+    const store = storeOf(this.service)
     const place = {
       collection: 'approvals', owner: keyOf(this.call.principal.id), key: keyOf(this.#earlier?.id ?? ''),
     }

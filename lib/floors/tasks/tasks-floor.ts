@@ -1,4 +1,5 @@
 /** The tasks of a server: made when a part first asks for them. Where processes share a store, theirs too. */
+import { storeOf } from '../memory/store-of.ts'
 import { sharedOf } from '../shared/shared.ts'
 import { reapOrphans } from './orphan-reaper.ts'
 import { RemoteTasks } from './remote-tasks.ts'
@@ -15,10 +16,10 @@ class TaskFloor implements Lifetime {
   readonly #service: Service
 
   constructor(service: Service) {
-    const { limits, log, store, workload } = service
+    const { limits, log, workload } = service
     const shared = sharedOf(service)
     this.#service = service
-    this.tasks = new Tasks(limits, store, log, shared?.cluster)
+    this.tasks = new Tasks(limits, storeOf(service), log, shared?.cluster)
     const { stored } = this.tasks
     if (shared === undefined || stored === undefined) return
     const at = { tasks: this.tasks, stored, cluster: shared.cluster, workload, limits, log }

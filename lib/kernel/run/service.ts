@@ -37,7 +37,8 @@ export interface Service {
   readonly around: Around | undefined
   /** Undefined without telemetry. */
   readonly traced: Traced | undefined
-  readonly store: Store
+  /** What it was given. Undefined: what is kept is in the memory of this process, which parts bring. */
+  readonly store: Store | undefined
   /** Defined where processes share the store. */
   readonly sharing: Sharing | undefined
   /** What `make` makes of this server when it is first asked for: the same for all who ask. */

@@ -249,7 +249,7 @@ function assemble(
     // A store of the operator's may never close.
     await new Promise<void>((resolve, reject) => {
       const stop = startDeadline(FAREWELL_MS, resolve)
-      Promise.resolve(service.store.close?.()).then(resolve, reject).finally(stop)
+      Promise.resolve(service.store?.close?.()).then(resolve, reject).finally(stop)
     })
     service.timers.close()
   }

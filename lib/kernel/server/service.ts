@@ -7,7 +7,6 @@ import { defineOffer } from '../define/normalize-definitions.ts'
 import { warnOfSilence } from '../run/warnings.ts'
 import { Timers } from '../util/timers.ts'
 import { Workload } from '../run/workload.ts'
-import { memoryStore } from '../store/memory.ts'
 import { createSeal } from '../wire/seal.ts'
 import { Floors } from './floors.ts'
 import { checkSettings } from './options.ts'
@@ -49,7 +48,6 @@ export function createService(options: KernelOptions): MadeService {
   const sharing = options.store?.isShared === true && secret !== undefined
     ? shareOf(options)({ store: options.store, secret, deployment: options.deployment, limits, log, seal })
     : undefined
-  const store = sharing?.store ?? options.store ?? memoryStore()
   const floors = new Floors()
   const workload = new Workload(limits.maxCalls, 'here', limits.maxCallsBytes)
   const service: Service = {
@@ -66,7 +64,7 @@ export function createService(options: KernelOptions): MadeService {
     onCall: onCallOf([...parts.map(({ onCall }) => onCall), options.onCall]),
     around: aroundOf([...parts.map(({ around }) => around), options.around]),
     traced: parts.find(({ traced }) => traced !== undefined)?.traced,
-    store,
+    store: sharing?.store ?? options.store,
     sharing,
     use: (make) => floors.use(make, service),
   }

@@ -6,6 +6,7 @@
  * Spec: RFC 9700 §2.2.2, §4.14.2; OAuth 2.1 §4.1.3, §4.3, §7.5.3.
  */
 import { setTimeout as pause } from 'node:timers/promises'
+import { storeOf } from '../../floors/memory/store-of.ts'
 import { isAnything, isText, optional, recordOf, warnOfUnreadable } from '../../floors/shared/stored-value.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
 import { parseScope } from '../../kernel/wire/challenge.ts'
@@ -218,8 +219,8 @@ export class OauthFamilies {
   }
 
   #read(name: FamilyName): MaybePromise<HeldFamily | undefined> {
-    const { store, log } = this.#service
-    return andThen(store.read(keyOf(name)), (entry) => {
+    const { log } = this.#service
+    return andThen(storeOf(this.#service).read(keyOf(name)), (entry) => {
       if (entry === undefined) return undefined
       const family = this.#seal.open('oauth family', entry.value, name[1])
       if (!isFamily(family)) return void warnOfUnreadable(COLLECTION, entry, log)
@@ -232,11 +233,11 @@ export class OauthFamilies {
       : Math.max(this.#tokenMs, this.#refreshMs)
     const keepMs = family.turn === 0 ? CODE_MS : lastMs
     const value = this.#seal.seal('oauth family', family, Date.now() + keepMs, name[1])
-    return this.#service.store.write(keyOf(name), value, keepMs, version)
+    return storeOf(this.#service).write(keyOf(name), value, keepMs, version)
   }
 
   #end(name: FamilyName): MaybePromise<boolean> {
-    return this.#service.store.remove(keyOf(name), 'any')
+    return storeOf(this.#service).remove(keyOf(name), 'any')
   }
 }
 

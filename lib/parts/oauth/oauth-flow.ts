@@ -3,6 +3,7 @@
  * the provider, and the client gets a code. What travels through browsers is sealed.
  * Spec: OAuth 2.1 §4.1; RFC 7636, RFC 8414, RFC 8707, RFC 9207; MCP, Security Best Practices.
  */
+import { storeOf } from '../../floors/memory/store-of.ts'
 import { callerOf } from '../../kernel/define/call.ts'
 import { isScope, parseScope } from '../../kernel/wire/challenge.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
@@ -195,7 +196,7 @@ export class OauthFlow {
       throw new OauthRefusal('invalid_request', 'The provider has sent neither a code nor an error')
     }
     const key = { collection: 'oauth', owner: LOGINS, key: digest(attempt.verifier) }
-    if (await this.#service.store.write(key, '1', ATTEMPT_MS, 0) === undefined) throw expired()
+    if (await storeOf(this.#service).write(key, '1', ATTEMPT_MS, 0) === undefined) throw expired()
     if (code === undefined || error !== undefined) {
       return this.#sendBackFrom(attempt, { error: failures.find((one) => one === error) ?? 'access_denied' })
     }

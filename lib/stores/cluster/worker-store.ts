@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '../../kernel/define/fault.ts'
-import { notify } from '../../kernel/store/common.ts'
+import { notify } from '../../floors/memory/common.ts'
 import { unreachable } from '../engine.ts'
 import type { Cluster, Worker } from 'node:cluster'
 import type { FaultKind } from '../../kernel/define/fault.ts'
 import type { Entry, Store } from '../../kernel/store/store.ts'
-import type { TopicSubscriber } from '../../kernel/store/common.ts'
+import type { TopicSubscriber } from '../../floors/memory/common.ts'
 
 /** What a worker asks for: the answer of a method of the store, or to begin or end following a topic. */
 type StoreQuestion =

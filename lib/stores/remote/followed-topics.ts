@@ -4,9 +4,9 @@
  * event names the one before it, so that a missing one is noticed at the next.
  */
 import { Fault } from '../../kernel/define/fault.ts'
-import { notify, notifyAll } from '../../kernel/store/common.ts'
+import { notify, notifyAll } from '../../floors/memory/common.ts'
 import { retry } from '../engine.ts'
-import type { NumberedSubscriber } from '../../kernel/store/common.ts'
+import type { NumberedSubscriber } from '../../floors/memory/common.ts'
 
 /** An event as it arrives. Without a text it was too large to be sent: it has to be read. */
 export interface TopicEvent {

@@ -4,7 +4,7 @@
  */
 import { Fault } from '../../kernel/define/fault.ts'
 import { total } from '../../kernel/util/memory.ts'
-import { measure, requireKey } from '../../kernel/store/common.ts'
+import { measure, requireKey } from '../../floors/memory/common.ts'
 import { lazily } from '../engine.ts'
 import type { Keep, Store } from '../../kernel/store/store.ts'
 import type { FollowedTopics } from './followed-topics.ts'

@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url'
 import { Fault } from '../../kernel/define/fault.ts'
 import { rejectUnknown } from '../../kernel/schema/options.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
-import { measure, notify, notifyAll, requireKey } from '../../kernel/store/common.ts'
+import { measure, notify, notifyAll, requireKey } from '../../floors/memory/common.ts'
 import { decodeNul, encodeNul, requireValueBytes, unreachable } from '../engine.ts'
 import type { FSWatcher } from 'node:fs'
 import type { Entry, Keep, StoreKey } from '../../kernel/store/store.ts'
-import type { MemoryStore } from '../../kernel/store/memory.ts'
-import type { NumberedSubscriber } from '../../kernel/store/common.ts'
+import type { MemoryStore } from '../../floors/memory/memory-store.ts'
+import type { NumberedSubscriber } from '../../floors/memory/common.ts'
 
 /** How a store in a file is set up. */
 export interface SqliteStoreOptions {

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Buckets, SharedBuckets } from '../../../lib/kernel/http/access/buckets.ts'
 import { createRateLimits } from '../../../lib/kernel/http/access/rate.ts'
-import { Fault, memoryStore } from '../../../lib/kernel.ts'
+import { Fault } from '../../../lib/kernel.ts'
+import { memoryStore } from '../../../lib/stores/memory.ts'
 import { fleetOf, jsonOf, request } from '../../fixtures/kernel.ts'
 import type { BucketSize, SharedPlace, Taken } from '../../../lib/kernel/http/access/buckets.ts'
-import type { MemoryStore } from '../../../lib/kernel/store/memory.ts'
+import type { MemoryStore } from '../../../lib/floors/memory/memory-store.ts'
 
 const QUOTA: BucketSize = { burst: 80, perMinute: 600 }
 

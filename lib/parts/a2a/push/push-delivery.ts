@@ -4,6 +4,7 @@
  * as it stood when it was registered. Where processes share the store, the one that runs a task posts its
  * events, and what a dead one has left is posted by another. Spec: A2A 1.0 §4.3.
  */
+import { storeOf } from '../../../floors/memory/store-of.ts'
 import { sharedOf } from '../../../floors/shared/shared.ts'
 import { recoveryOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
@@ -98,7 +99,8 @@ export class PushDeliveries {
   #isClosed = false
 
   constructor(service: Service, settings: PushSettings, means: PushMeans = {}) {
-    const { log, store } = service
+    const { log } = service
+    const store = storeOf(service)
     const shared = sharedOf(service)
     const { lookup = lookupHost, dialectOf = dialectNamed } = means
     this.#service = service

@@ -149,10 +149,10 @@ function begin(request: A2aRequest, sent: SendRequest, isSeen: boolean): MaybePr
     task: {
       id, owner: origin.principal.id, protocol: 'a2a', runnable: { kind: agent.kind, name: agent.id }, tenant,
       contextId, sessionId: undefined, ttlMs: undefined, history: [message], turn: undefined,
-      isReserved: isReserved && service.store.isShared,
+      isReserved: isReserved && service.sharing !== undefined,
     },
   })
-  if (!service.store.isShared && (!isSeen || isReserved)) return { id, turn }
+  if (service.sharing === undefined && (!isSeen || isReserved)) return { id, turn }
   const begun = turn.begin()
   return isThenable(begun) ? begun.then(() => ({ id, turn })) : { id, turn }
 }
@@ -216,7 +216,7 @@ function turnOf(request: A2aRequest, sent: SendRequest, task: Task): TakenMessag
   })
   turn.resume()
   // Another process may have posted its events before.
-  if (service.store.isShared) request.push?.follow(task)
+  if (service.sharing !== undefined) request.push?.follow(task)
   return { id, turn }
 }
 

@@ -4,6 +4,7 @@
  * settled, sealed and bound to the principal; the store keeps what has changed since.
  */
 import { randomBytes } from 'node:crypto'
+import { storeOf } from '../../../floors/memory/store-of.ts'
 import { sharedOf } from '../../../floors/shared/shared.ts'
 import { originOf, requestOf } from '../../../floors/tasks/task.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
@@ -166,7 +167,7 @@ export class SessionMigration {
 
   /** The state of a session; undefined where nothing has changed. */
   #read(owner: string, id: string): MaybePromise<SessionState | undefined> {
-    return andThen(this.#service.store.read(storeKeyOf(owner, id)), (entry) => this.#stateIn(entry))
+    return andThen(storeOf(this.#service).read(storeKeyOf(owner, id)), (entry) => this.#stateIn(entry))
   }
 
   #stateIn(entry: Entry | undefined): SessionState | undefined {
@@ -174,7 +175,7 @@ export class SessionMigration {
   }
 
   async #change(owner: string, id: string, change: StateChange): Promise<void> {
-    const { store } = this.#service
+    const store = storeOf(this.#service)
     const key = storeKeyOf(owner, id)
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const entry = await store.read(key)

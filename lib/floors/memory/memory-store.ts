@@ -4,17 +4,17 @@
  *
  * What is published while subscribers are being notified waits, so that all receive one order.
  */
-import { Fault } from '../define/fault.ts'
-import { rejectUnknown } from '../schema/options.ts'
-import { MAX_VALUE_BYTES } from './store.ts'
-import { Heap, NOT_IN_HEAP } from '../util/heap.ts'
-import { LinkedList } from '../util/linked-list.ts'
-import { total } from '../util/memory.ts'
-import { Share, Shares } from '../util/shares.ts'
+import { Fault } from '../../kernel/define/fault.ts'
+import { rejectUnknown } from '../../kernel/define/validate.ts'
+import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
+import { Heap, NOT_IN_HEAP } from '../bounds/heap.ts'
+import { LinkedList } from '../../kernel/util/linked-list.ts'
+import { total } from '../../kernel/util/memory.ts'
+import { Share, Shares } from '../bounds/shares.ts'
 import { measure, notify, notifyAll, requireKey } from './common.ts'
-import type { Entry, Keep, Store, StoreKey } from './store.ts'
-import type { Order } from '../util/heap.ts'
-import type { LinkedMember } from '../util/linked-list.ts'
+import type { Entry, Keep, Store, StoreKey } from '../../kernel/store/store.ts'
+import type { Order } from '../bounds/heap.ts'
+import type { LinkedMember } from '../../kernel/util/linked-list.ts'
 import type { NumberedSubscriber } from './common.ts'
 
 /** A store that answers at once. */

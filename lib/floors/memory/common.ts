@@ -1,10 +1,10 @@
 /**
  * What all stores have in common: the sizes that they refuse, and how they notify those who follow a topic.
  */
-import { Fault } from '../define/fault.ts'
-import { warn } from '../util/thenable.ts'
-import { MAX_KEY_BYTES } from './store.ts'
-import type { StoreKey } from './store.ts'
+import { Fault } from '../../kernel/define/fault.ts'
+import { warn } from '../../kernel/util/thenable.ts'
+import { MAX_KEY_BYTES } from '../../kernel/store/store.ts'
+import type { StoreKey } from '../../kernel/store/store.ts'
 
 /** How many bytes a value or an event has. Throws `Fault('too-large')` over `maxBytes`. */
 export function measure(text: string, maxBytes: number): number {

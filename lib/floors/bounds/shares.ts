@@ -3,10 +3,10 @@
  * is short, and of equals the one whose account has not changed for longest. So no one pushes out what
  * belongs to one who holds less.
  */
-import { BEYOND } from './quota.ts'
-import { LinkedList } from './linked-list.ts'
+import { BEYOND } from '../../kernel/util/quota.ts'
+import { LinkedList } from '../../kernel/util/linked-list.ts'
 import { NOT_IN_HEAP, Heap } from './heap.ts'
-import type { LinkedMember } from './linked-list.ts'
+import type { LinkedMember } from '../../kernel/util/linked-list.ts'
 
 /** The account of one holder, written by `Shares` alone. */
 export class Share<T> implements LinkedMember<Share<T>> {

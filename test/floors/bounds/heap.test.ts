@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { NOT_IN_HEAP, Heap } from '../../../lib/kernel/util/heap.ts'
-import type { Order } from '../../../lib/kernel/util/heap.ts'
+import { NOT_IN_HEAP, Heap } from '../../../lib/floors/bounds/heap.ts'
+import type { Order } from '../../../lib/floors/bounds/heap.ts'
 
 interface Runner { time: number; place: number }
 

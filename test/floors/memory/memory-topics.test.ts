@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { memoryLimits, memoryTopics } from '../../../lib/kernel/store/memory.ts'
+import { memoryLimits, memoryTopics } from '../../../lib/floors/memory/memory-store.ts'
 import { standingTime } from '../../fixtures/time.ts'
 import type { Keep } from '../../../lib/kernel/store/store.ts'
-import type { MemoryStoreOptions } from '../../../lib/kernel/store/memory.ts'
+import type { MemoryStoreOptions } from '../../../lib/floors/memory/memory-store.ts'
 
 type Topics = ReturnType<typeof memoryTopics>
 

@@ -3,8 +3,8 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keptBytes } from '../../fixtures/heap.ts'
 import { standingTime } from '../../fixtures/time.ts'
-import { memoryStore } from '../../../lib/kernel.ts'
-import type { MemoryStore, MemoryStoreOptions } from '../../../lib/kernel/store/memory.ts'
+import { memoryStore } from '../../../lib/stores/memory.ts'
+import type { MemoryStore, MemoryStoreOptions } from '../../../lib/floors/memory/memory-store.ts'
 import type { StoreKey } from '../../../lib/kernel/store/store.ts'
 
 const LONG_MS = 60_000

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import test from 'node:test'
-import { measure, notifyAll, requireKey } from '../../../lib/kernel/store/common.ts'
-import type { NumberedSubscriber } from '../../../lib/kernel/store/common.ts'
+import { measure, notifyAll, requireKey } from '../../../lib/floors/memory/common.ts'
+import type { NumberedSubscriber } from '../../../lib/floors/memory/common.ts'
 
 interface Room { readonly subscribers: Set<NumberedSubscriber>; readonly heard: string[] }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Share, Shares } from '../../../lib/kernel/util/shares.ts'
+import { Share, Shares } from '../../../lib/floors/bounds/shares.ts'
 
 type Account = readonly [name: string, sizes: readonly number[]]
 
