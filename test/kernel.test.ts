@@ -24,7 +24,6 @@ const spoken: readonly (readonly [path: string, words: string, why: string])[] =
 const kept: ReadonlyMap<string, string> = new Map([
   ['lib/kernel/define/agent.ts', 'what an agent was made of, which a frozen agent does not show'],
   ['lib/kernel/define/around.ts', 'errors that are its own'],
-  ['lib/kernel/define/call.ts', 'headers for requests that the author sends, which a call does not show'],
   ['lib/kernel/run/warnings.ts', 'each mistake is logged once for each log'],
   ['lib/kernel/schema/dialects.ts', 'a table that is made when it is first used'],
   ['lib/kernel/wire/random.ts', 'bytes that were drawn ahead'],

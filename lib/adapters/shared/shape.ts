@@ -1,5 +1,5 @@
 /** Reads what an object of another framework looks like. Nothing of theirs is imported or called. */
-import { parseJson, usualBounds } from '../../kernel/wire/json.ts'
+import { parseJson, usualBounds } from '../../floors/bounds/parse-json.ts'
 
 /** Any function. */
 export type Fn = (...args: never[]) => unknown

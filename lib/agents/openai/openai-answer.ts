@@ -3,11 +3,12 @@
  * tools, round by round. Whatever ends a request, no connection and no timer is left.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create
  */
+import { parseJson, usualBounds } from '../../floors/bounds/parse-json.ts'
 import { eventReader } from '../../floors/outbound/event-reader.ts'
+import { outgoingOf } from '../../floors/outbound/outgoing.ts'
 import { Fault, secondsIn } from '../../kernel/define/fault.ts'
-import { outgoingOf } from '../../kernel/define/call.ts'
 import { Clock } from '../../kernel/util/clock.ts'
-import { formatJson, parseJson, usualBounds } from '../../kernel/wire/json.ts'
+import { formatJson } from '../../kernel/wire/json.ts'
 import { messageParts } from './message-parts.ts'
 import { ChatCompletion, failure, MAX_LENGTH, TOO_MUCH } from './openai-completion.ts'
 import { ToolCalls } from './tool-calls.ts'

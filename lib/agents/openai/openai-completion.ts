@@ -4,9 +4,10 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat-streaming
  */
 import { randomUUID } from 'node:crypto'
+import { InnerJson, parseJson, usualBounds } from '../../floors/bounds/parse-json.ts'
 import { isRecord } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
-import { formatJson, InnerJson, parseJson, usualBounds } from '../../kernel/wire/json.ts'
+import { formatJson } from '../../kernel/wire/json.ts'
 import type { Usage } from '../../kernel/define/event.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { Tool } from '../../kernel/define/tool.ts'

@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto'
 import { frameworks } from '../../adapters/frameworks.ts'
+import { hasOutgoing, outgoingOf, setOutgoing } from '../../floors/outbound/outgoing.ts'
 import { runTool } from '../../kernel/run/call-tool.ts'
 import { show } from '../../kernel/define/validate.ts'
 import { asFault, Fault } from '../../kernel/define/fault.ts'
-import { hasOutgoing, outgoingOf, setOutgoing } from '../../kernel/define/call.ts'
 import { LiveCall } from '../../kernel/define/live-call.ts'
 import { requireScopes } from '../../kernel/define/principal.ts'
 import { formatJson } from '../../kernel/wire/json.ts'

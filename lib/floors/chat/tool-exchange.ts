@@ -4,12 +4,13 @@
  */
 import { isGiven, isRecord } from '../../kernel/define/content.ts'
 import { show } from '../../kernel/define/validate.ts'
-import { formatJson, InnerJson } from '../../kernel/wire/json.ts'
+import { formatJson } from '../../kernel/wire/json.ts'
+import { InnerJson } from '../bounds/parse-json.ts'
 import { listIn, nameIn, wrongMember } from './members.ts'
 import type { ChatMessage } from '../../kernel/define/call.ts'
 import type { ClientToolResult } from '../../kernel/define/client-tool.ts'
-import type { JsonBounds } from '../../kernel/wire/json.ts'
 import type { MadeToolCall } from '../answers/tool-calls.ts'
+import type { JsonBounds } from '../bounds/parse-json.ts'
 import type { PassedOver } from './passed-over.ts'
 
 type Members = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /** JSON objects that others send, within bounds of size, depth and time. */
 import { timer } from '../../kernel/util/clock.ts'
-import { parseJson } from '../../kernel/wire/json.ts'
+import { parseJson } from '../bounds/parse-json.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -2,9 +2,9 @@
  * Spans and metrics of calls, on the operator's own OpenTelemetry API.
  * Spec: OpenTelemetry semantic conventions for generative AI agents and MCP; W3C Trace Context.
  */
+import { hasOutgoing, outgoingOf, setOutgoing } from '../../floors/outbound/outgoing.ts'
 import { asFault } from '../../kernel/define/fault.ts'
 import { LiveCall } from '../../kernel/define/live-call.ts'
-import { hasOutgoing, outgoingOf, setOutgoing } from '../../kernel/define/call.ts'
 import { isToolError } from '../../kernel/run/call-observer.ts'
 import type { Around, AroundCall } from '../../kernel/define/around.ts'
 import type { Call, Trace } from '../../kernel/define/call.ts'

@@ -1,11 +1,11 @@
 /** Messages of a chat in a dialect of no protocol, and the tools that its client offers. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { usualBounds } from '../../../lib/floors/bounds/parse-json.ts'
 import { clientToolsIn } from '../../../lib/floors/chat/client-tools.ts'
 import { decodeMessages } from '../../../lib/floors/chat/messages.ts'
 import { PassedOver } from '../../../lib/floors/chat/passed-over.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
-import { usualBounds } from '../../../lib/kernel/wire/json.ts'
 import type { ChatDialect, Conversation } from '../../../lib/floors/chat/messages.ts'
 
 const dialect: ChatDialect = {

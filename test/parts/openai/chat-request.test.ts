@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { usualBounds } from '../../../lib/floors/bounds/parse-json.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { decodeChat } from '../../../lib/parts/openai/chat-request.ts'
 import { PassedOver } from '../../../lib/floors/chat/passed-over.ts'
-import { usualBounds } from '../../../lib/kernel/wire/json.ts'
 import type { ChatRequest } from '../../../lib/parts/openai/chat-request.ts'
 
 const user = { role: 'user', content: 'Hi' }

@@ -2,10 +2,11 @@
  * The HTTP+JSON binding of A2A 1.0: path, body and query, in this order, give the params of an operation, and
  * its result is the answer, without an envelope. Spec: A2A 1.0 §11.
  */
+import { parseJson } from '../../../floors/bounds/parse-json.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { sentenceWithin } from '../../../kernel/wire/bounded.ts'
-import { formatJson, parseJson } from '../../../kernel/wire/json.ts'
+import { formatJson } from '../../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { isSupported } from '../codec/dialects.ts'
 import { A2aFault } from '../model/faults.ts'

@@ -2,8 +2,8 @@
  * The JSON-RPC binding: a body in, an answer in the same dialect out. An error is HTTP 200 unless the body
  * could not be read (400) or the request was refused.
  */
+import { parseJson } from '../../../floors/bounds/parse-json.ts'
 import { sentenceWithin } from '../../../kernel/wire/bounded.ts'
-import { parseJson } from '../../../kernel/wire/json.ts'
 import {
   decodeMessage, errorReply, formatResult, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
 } from '../../../floors/jsonrpc/jsonrpc.ts'

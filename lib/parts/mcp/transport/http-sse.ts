@@ -5,8 +5,8 @@
  *
  * Spec: MCP 2024-11-05, Transports, HTTP with SSE.
  */
+import { parseJson } from '../../../floors/bounds/parse-json.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
-import { parseJson } from '../../../kernel/wire/json.ts'
 import { errorReply, PARSE_ERROR, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { acceptance, JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { EVENT_STREAM, FAREWELL, formatEvent } from '../../../kernel/wire/sse.ts'

@@ -2,9 +2,9 @@
  * Streamable HTTP: `POST`, `GET` and `DELETE /mcp`, for all five revisions.
  * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
  */
+import { parseJson } from '../../../floors/bounds/parse-json.ts'
 import { sharedOf } from '../../../floors/shared/shared.ts'
 import { isThenable } from '../../../kernel/util/thenable.ts'
-import { parseJson } from '../../../kernel/wire/json.ts'
 import {
   errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError,
 } from '../../../floors/jsonrpc/jsonrpc.ts'

@@ -3,11 +3,12 @@
  * agent reads of them, packed and sealed, so nothing is kept here, and only who has it made can send it.
  * Spec: Open Responses 2026-04-24, `POST /v1/responses/compact`.
  */
+import { InnerJson } from '../../../floors/bounds/parse-json.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
-import { formatJson, InnerJson } from '../../../kernel/wire/json.ts'
+import { formatJson } from '../../../kernel/wire/json.ts'
+import type { JsonBounds } from '../../../floors/bounds/parse-json.ts'
 import type { KernelLimits } from '../../../kernel/define/limits.ts'
-import type { JsonBounds } from '../../../kernel/wire/json.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { CompactionOpener, ResponseItem } from './response-input.ts'
 

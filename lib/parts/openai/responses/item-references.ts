@@ -3,14 +3,15 @@
  * id of an item has the id of its response in it, so no index of items is kept.
  * Spec: https://platform.openai.com/docs/api-reference/responses/create, Item reference
  */
+import { InnerJson } from '../../../floors/bounds/parse-json.ts'
 import { isGiven, isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
-import { formatJson, InnerJson } from '../../../kernel/wire/json.ts'
+import { formatJson } from '../../../kernel/wire/json.ts'
 import { nameIn } from '../../../floors/chat/members.ts'
 import { readResponse } from './kept-responses.ts'
+import type { JsonBounds } from '../../../floors/bounds/parse-json.ts'
 import type { KernelLimits } from '../../../kernel/define/limits.ts'
 import type { Service } from '../../../kernel/run/service.ts'
-import type { JsonBounds } from '../../../kernel/wire/json.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { ResponseItem } from './response-input.ts'
 
