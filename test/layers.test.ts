@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import test from 'node:test'
 
@@ -23,7 +23,12 @@ const floorOrder = [
 
 /** The parts that a part needs: it takes from no others. */
 const needs: ReadonlyMap<string, readonly string[]> = new Map([
-  ['mcp-tasks', ['mcp']], ['apps', ['mcp']], ['skills', ['mcp']],
+  ['mcp-tasks', ['mcp']], ['apps', ['mcp']],
+])
+
+/** The parts that a part extends where they are there, and is served without; why. */
+const extended: ReadonlyMap<string, readonly [part: string, why: string]> = new Map([
+  ['skills', ['mcp', 'plain HTTP, cards and pages show them too']],
 ])
 
 const values = ['wire', 'define', 'store', 'run']
@@ -44,7 +49,6 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
   ['floors', { values, types: ['http'] }],
   ['floors/questions', { values: [...values, 'schema'], types: ['http'] }],
   ['parts', { values: [...values, 'server'], types: ['http'] }],
-  ['parts/skills', { values: ['schema', 'wire', 'define'], types: [] }],
   ['parts/openai', { values: [...values, 'schema', 'server'], types: ['http'] }],
   ['parts/oauth', everything],
   ['parts/metrics', everything],
@@ -144,7 +148,8 @@ function wrongWay(path: string, to: string, isType: boolean): string | undefined
     return isBefore ? undefined : `a floor that does not come before ${name}`
   }
   if (otherLevel === 'parts' && level === 'parts') {
-    return needs.get(name)?.includes(otherName) === true ? undefined : `a part that ${name} does not need`
+    const isFine = needs.get(name)?.includes(otherName) === true || extended.get(name)?.[0] === otherName
+    return isFine ? undefined : `a part that ${name} does not need`
   }
   if (otherLevel !== 'kernel' || otherName === BOTTOM) return undefined
   const reach = reachOf(path)
@@ -331,6 +336,18 @@ test('the house keeps its own plan', () => {
   assert.deepEqual(violations(files), [])
 })
 
+test('a part says that it needs the parts that it may take from, and no others', () => {
+  const parts = readdirSync('lib/parts')
+  for (const name of [...needs.keys(), ...extended.keys()]) assert.ok(parts.includes(name), name)
+  for (const part of parts) {
+    const path = `lib/parts/${part}/part.ts`
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+    const [, list = ''] = /^ +needs: \[([^\]]*)\]/m.exec(text) ?? []
+    const said = [...list.matchAll(/'([^']+)'/g)].map(([, need]) => need)
+    assert.deepEqual(said, needs.get(part) ?? [], part)
+  }
+})
+
 const broken: readonly (readonly [path: string, text: string, complaint: RegExp])[] = [
   ['lib/kernel/schema/a.ts', `import { isRecord } from '../define/content.ts'`, /content\.ts, of define\/$/],
   ['lib/kernel/wire/a.ts', `import type { Content } from '../define/content.ts'`,
@@ -362,6 +379,8 @@ const broken: readonly (readonly [path: string, text: string, complaint: RegExp]
     /a part that mcp does not need/],
   ['lib/parts/http/a.ts', `export { Row } from '../mcp/protocol/revisions.ts'`,
     /a part that http does not need/],
+  ['lib/parts/skills/a.ts', `import type { Row } from '../http/routes.ts'`,
+    /a part that skills does not need/],
   ['lib/parts/http/a.ts', `  const { Row } = await import('../mcp/protocol/revisions.ts')`,
     /a part that http does not need/],
   ['lib/parts/http/a.ts', `import { compile } from '../../kernel/schema/compile.ts'`, /of schema\/$/],
@@ -422,6 +441,7 @@ const fine: readonly (readonly [path: string, text: string])[] = [
     `import { DeferredStream } from '../../../floors/kept-streams/deferred-stream.ts'\n`
     + `import type { Reply } from '../../../kernel/http/message/exchange.ts'`],
   ['lib/parts/mcp-tasks/a.ts', `import { Session } from '../mcp/session/session.ts'`],
+  ['lib/parts/skills/a.ts', `import { Session } from '../mcp/session/session.ts'`],
   ['lib/parts/a2a/push/push.ts', `import { request } from 'node:https'`],
   ['lib/floors/reply/a.ts', `import { Tasks } from '../tasks/tasks.ts'`],
   ['lib/stores/shared/a.ts', `import { Tasks } from '../../floors/tasks/tasks.ts'`],

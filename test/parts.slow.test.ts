@@ -11,7 +11,6 @@ const parts = readdirSync('lib/parts')
 /** Parts that cannot be taken away so, and why. A step takes one off; none is added. */
 const bound: ReadonlyMap<string, string> = new Map([
   ['mcp', 'serveStdio serves it where no other is named, and the command configures its hosts'],
-  ['skills', 'the preset gives the set of them to A2A, MCP, plain HTTP and the pages about a server'],
 ])
 
 /** What the compiler says of a copy of lib/ without a part; '' where it compiles. */

@@ -91,7 +91,8 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
   if (isTriport(server)) return { subject: merge([]), options: optionsBeside(exported, path), server }
   const { options, isOffer, ...read } = readDefault(exported, path)
   const subject = sortOutExports(read.exported, isOffer, name ?? options.name ?? NAME, path)
-  if (options.skills === undefined && Object.values(subject).every(({ length }) => length === 0)) {
+  const isEmpty = Object.values(subject).every(({ length }) => length === 0)
+  if (isEmpty && Reflect.get(options, 'skills') === undefined) {
     throw new Error(`${path} ${nothingIn(read.exported, path)}`)
   }
   for (const [name, value] of Object.entries(read.exported)) {

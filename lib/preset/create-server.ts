@@ -20,18 +20,15 @@ import { metrics } from '../parts/metrics/part.ts'
 import { oauth } from '../parts/oauth/part.ts'
 import { openai } from '../parts/openai/part.ts'
 import { skills } from '../parts/skills/part.ts'
-import { defineSkills } from '../parts/skills/skill.ts'
 import { telemetry } from '../parts/telemetry/part.ts'
 import { uiStreamLimits } from '../parts/ui-stream/limits.ts'
 import { uiStream } from '../parts/ui-stream/part.ts'
 import { serverLimits } from './limits.ts'
 import { absentPaths, checkOptions, protocolsOf, serverKnown, settingsOf } from './options.ts'
-import type { SkillSet } from '../floors/skills/skill-set.ts'
 import type { KernelOptions } from '../kernel/server/options.ts'
 import type { Part } from '../kernel/server/part.ts'
 import type { KernelServer, KernelStatus } from '../kernel/server/server.ts'
 import type { PushStatus } from '../parts/a2a/push/push-delivery.ts'
-import type { McpExtension } from '../parts/mcp/methods/extension.ts'
 import type { ProtocolName, ServerOptions } from './options.ts'
 import type { ForeignOffer } from './subject.ts'
 
@@ -67,22 +64,22 @@ export function createServer(options: object): TriportServer {
   return kernelServer(kernelOptionsOf(options)) as TriportServer
 }
 
-/** What MCP has besides itself. */
-export function mcpExtensions(skillSet: SkillSet): readonly McpExtension[] {
-  return [
-    apps(),
-    mcpTasks(),
-    skills(skillSet),
+/** What MCP has besides itself, and skills, which others serve too. */
+export function extensionsOf(options: ServerOptions, isMcp: boolean): readonly Part[] {
+  const parts: readonly (Part | false)[] = [
+    isMcp && apps(),
+    isMcp && mcpTasks(),
+    options.skills !== undefined && skills(options.skills),
   ]
+  return parts.filter((part) => part !== false)
 }
 
 /**
- * The options of the kernel: with the parts that these name, and the files of skills as resources. Throws
+ * The options of the kernel, with the parts that these name; `given` in the place of the extensions. Throws
  * `TypeError` for a mistake in them.
  */
-export function kernelOptionsOf(options: ServerOptions, given?: SkillSet): KernelOptions {
+export function kernelOptionsOf(options: ServerOptions, given?: readonly Part[]): KernelOptions {
   checkOptions({ ...options })
-  const skillSet = given ?? defineSkills(options.skills)
   const { protocol, instructions, path, metrics: isMeasured } = options
   const hasOnlyTools = [options.agents, options.groups].every((list) => (list?.length ?? 0) === 0)
   const protocols = protocolsOf(protocol, hasOnlyTools)
@@ -90,31 +87,26 @@ export function kernelOptionsOf(options: ServerOptions, given?: SkillSet): Kerne
   const isMcp = protocols.includes('mcp')
   const isA2a = protocols.includes('a2a')
   const limits = serverLimits(options)
+  const extensions = given ?? extensionsOf(options, isMcp)
   const parts: readonly (Part | false)[] = [
     options.openTelemetry !== undefined && telemetry(options.openTelemetry, options.version ?? '1.0.0'),
     everyFloor,
-    docs({}, skillSet),
+    docs(),
     isMeasured === true && metrics(),
-    isHttp && http({ path }, skillSet),
+    isHttp && http({ path }),
     isHttp && openai(),
     isHttp && agui(limits(stateLimits)),
     isHttp && uiStream(limits(uiStreamLimits)),
-    isMcp && mcp({ instructions, ...options.mcp, ...limits(mcpLimits) }, mcpExtensions(skillSet)),
-    isA2a && whereItCan(a2a({ ...options.a2a, ...limits(a2aLimits) }, skillSet), protocol === 'all'),
+    isMcp && mcp({ instructions, ...options.mcp, ...limits(mcpLimits) }),
+    isA2a && whereItCan(a2a({ ...options.a2a, ...limits(a2aLimits) }), protocol === 'all'),
     oauth(),
+    ...extensions,
   ]
   return {
     ...settingsOf(options), ...limits(kernelLimits),
     adapters: frameworks, share: shareStore, absent: absentPaths,
     parts: parts.filter((part) => part !== false),
-    resources: withFiles(options.resources, skillSet),
   }
-}
-
-/** A list that is none stays as it is: it is refused later. */
-function withFiles(resources: ServerOptions['resources'], { files }: SkillSet): ServerOptions['resources'] {
-  if (files.size === 0) return resources
-  return Array.isArray(resources ?? []) ? [...resources ?? [], ...files.values()] : resources
 }
 
 /** What `status()` always tells of. */

@@ -15,6 +15,7 @@ import {
 import { checkSettings, kernelChecks } from '../kernel/server/options.ts'
 import { isThing, listenRemedies } from '../kernel/server/requirements.ts'
 import { mcpChecks } from '../parts/mcp/request/options.ts'
+import { checkSkills } from '../parts/skills/skill.ts'
 import { checkTelemetry } from '../parts/telemetry/part.ts'
 import { defaults } from './limits.ts'
 import type { A2aServerOptions } from '../parts/a2a/model/options.ts'
@@ -61,7 +62,8 @@ const flag = mustBe((value) => typeof value === 'boolean', 'write true or false'
 
 /** `true`: anything, or checked by its user. */
 const checks: Checks<Omit<ServerOptions, keyof KernelSettings | keyof Limits>> = {
-  instructions: string, protocol: true, path: true, skills: true, metrics: flag,
+  instructions: string, protocol: true, path: true, metrics: flag,
+  skills: checkSkills,
   openTelemetry: checkTelemetry,
   mcp: mustBeOptions(`write an object, as in { instructions: 'Ask first.' }`, mcpChecks),
   a2a: mustBeOptions(`write an object, as in { card: '1.0' }`, a2aChecks),

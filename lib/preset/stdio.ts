@@ -3,8 +3,7 @@ import { frameworks } from '../adapters/frameworks.ts'
 import { show } from '../kernel/define/validate.ts'
 import { mcpLimits } from '../parts/mcp/limits.ts'
 import { McpServer } from '../parts/mcp/methods/methods.ts'
-import { kernelOptionsOf, mcpExtensions } from './create-server.ts'
-import { defineSkills } from '../parts/skills/skill.ts'
+import { extensionsOf, kernelOptionsOf } from './create-server.ts'
 import { claimStdout } from '../floors/lines/claim-stdout.ts'
 import { endOnSignals } from './launch.ts'
 import { serverLimits } from './limits.ts'
@@ -14,8 +13,8 @@ import { createService } from '../kernel/server/service.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { LoneTool, Offer } from '../kernel/define/normalize-definitions.ts'
 import type { Members } from '../kernel/define/validate.ts'
-import type { SkillSet } from '../floors/skills/skill-set.ts'
 import type { Service } from '../kernel/run/service.ts'
+import type { Kernel } from '../kernel/server/part.ts'
 import type { Seal } from '../kernel/wire/seal.ts'
 import type { LineServer } from '../floors/lines/line-server.ts'
 import type { ServerOptions } from './options.ts'
@@ -81,17 +80,18 @@ export async function serveStdio(
   requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
   const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport', frameworks)
   const isAcp = protocol === 'acp'
-  const skillSet = defineSkills(rest.skills)
+  const extensions = extensionsOf(rest, !isAcp)
   const { service, seal, floors } = createService(kernelOptionsOf({
     ...isAcp && { conversationIdleMs: ACP_IDLE_MS }, ...rest, ...definitions,
-  }, skillSet))
+  }, extensions))
+  for (const part of extensions) part.open?.(kernelOfLines(service, seal))
   const given: Readonly<Record<string, unknown>> = { ...options }
   const useless = [...ofSockets, ...isAcp ? ofMcp : []].filter((name) => given[name] !== undefined)
   if (useless.length > 0) {
     const names = useless.join(', ')
     service.log('warning', `One client on standard input and output needs no ${names}; leave that out`)
   }
-  const serve = others.get(protocol) ?? mcpLines(service, seal, options, skillSet)
+  const serve = others.get(protocol) ?? mcpLines(service, seal, options)
   // Claimed before anything is waited for: the author may write at once.
   const claimed = output === undefined || output === process.stdout ? claimStdout() : output
   // Nor may a client that leaves meanwhile end the process.
@@ -112,12 +112,21 @@ export async function serveStdio(
   await closed.finally(forget)
 }
 
-function mcpLines(
-  service: Service, seal: Seal, options: StdioOptions, skillSet: SkillSet,
-): ServeLines {
+/** What parts get of a server without a socket. */
+function kernelOfLines(service: Service, seal: Seal): Kernel {
+  return {
+    ...service, seal, endpoints: () => [], gauges: () => [], isDraining: () => false,
+    credentials: {
+      isNeeded: () => false, takesKeys: () => false, auth: undefined, resourceAt: () => undefined,
+    },
+  }
+}
+
+function mcpLines(service: Service, seal: Seal, options: StdioOptions): ServeLines {
   const { instructions, mcp } = options
   const setup = { instructions, ...mcp, limits: serverLimits(options)(mcpLimits) }
-  const server = new McpServer(service, setup, seal, mcpExtensions(skillSet))
+  const server = new McpServer(service, setup, seal)
+  server.extend()
   return async (_service, input, output) => (
     (await import('../parts/mcp/transport/stdio.ts')).serveMcp(server, input, output)
   )

@@ -1,5 +1,6 @@
 /** The skills of a server, as protocols show them: folders of instructions for a model. */
 import type { Resource } from '../../kernel/define/resource.ts'
+import type { Service } from '../../kernel/run/service.ts'
 
 /** A file of a skill, with the SHA-256 and the length of its bytes. */
 export interface SkillFile { readonly uri: string; readonly digest: string; readonly size: number }
@@ -26,8 +27,19 @@ export interface SkillSet {
   readonly folders: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-/** Of a server without skills. */
-export const noSkills: SkillSet = { skills: [], files: new Map(), folders: new Map() }
+function makeFloor(): { skillSet: SkillSet } {
+  return { skillSet: { skills: [], files: new Map(), folders: new Map() } }
+}
+
+/** Those of a server, when all parts are open. */
+export function skillSetOf(service: Service): SkillSet {
+  return service.use(makeFloor).skillSet
+}
+
+/** Called while parts are opened, by the one that has skills. */
+export function serveSkills(service: Service, skillSet: SkillSet): void {
+  service.use(makeFloor).skillSet = skillSet
+}
 
 /** What clients get of a skill. */
 export function skillEntry({ uri, frontmatter, resources }: ServedSkill): object {

@@ -3,6 +3,7 @@
  * them. The kernel opens them in their order, and knows none by name.
  */
 import type { Around } from '../define/around.ts'
+import type { Resource } from '../define/resource.ts'
 import type { Endpoint } from '../http/message/exchange.ts'
 import type { Authorization } from '../http/access/auth.ts'
 import type { Observer } from '../http/server/observer.ts'
@@ -29,6 +30,11 @@ export interface Part {
   readonly optionNames?: readonly string[]
   /** The default port of a server with this protocol alone. */
   readonly port?: number
+  /** What it brings to the definitions of the server, before any part is opened. */
+  readonly defines?: {
+    /** Served behind those of the options. */
+    readonly resources?: readonly Resource[]
+  }
   /** Runs around each call, outside of that of the options. */
   readonly around?: Around | undefined
   /** Runs around each post to another server. */

@@ -27,7 +27,10 @@ export function createService(options: KernelOptions): MadeService {
   const { groups, agents, tools, resources, resourceTemplates, prompts } = defineOffer(options, adapters)
   const name = options.name ?? (groups[0] ?? agents[0])?.name ?? 'triport'
   const catalog = new Catalog(name, adapters)
-  const things = [...groups, ...agents, ...tools, ...resources, ...resourceTemplates, ...prompts]
+  const ofParts = parts.flatMap(({ defines }) => defines?.resources ?? [])
+  const things = [
+    ...groups, ...agents, ...tools, ...resources, ...ofParts, ...resourceTemplates, ...prompts,
+  ]
   for (const thing of things) catalog.add(thing)
   if (things.length === 0) {
     throw new TypeError('There is nothing to serve; write { agents: [agent] } or { tools: [tool] }')

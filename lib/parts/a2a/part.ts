@@ -3,13 +3,11 @@ import { limitsIn } from '../../kernel/define/limits.ts'
 import { checkValues } from '../../kernel/define/validate.ts'
 import { kernelCopy } from '../../kernel/server/part.ts'
 import { requirePartOptions } from '../../kernel/server/requirements.ts'
-import { noSkills } from '../../floors/skills/skill-set.ts'
 import { a2aLimits } from './model/limits.ts'
 import { a2aChecks, requireCallers, requireTenantPaths } from './model/options.ts'
 import { rootOf } from './model/tool-agent.ts'
 import { a2aRoutes } from './transport/routes.ts'
 import type { Opened, Part } from '../../kernel/server/part.ts'
-import type { SkillSet } from '../../floors/skills/skill-set.ts'
 import type { A2aLimits } from './model/limits.ts'
 import type { A2aServerOptions } from './model/options.ts'
 
@@ -19,9 +17,7 @@ const NO_ANSWERER = `protocol 'a2a' needs an agent or a tool: A2A clients send m
 const optionNames = [...Object.keys(a2aChecks), ...Object.keys(a2aLimits.defaults)]
 
 /** Throws `TypeError` or `RangeError` for options that cannot be meant. Nothing of a key is shown. */
-export function a2a(
-  options: A2aServerOptions & Partial<A2aLimits> = {}, { skills }: SkillSet = noSkills,
-): Part {
+export function a2a(options: A2aServerOptions & Partial<A2aLimits> = {}): Part {
   requirePartOptions('a2a', options, optionNames)
   checkValues('a2a', options, a2aChecks)
   const limits = limitsIn(a2aLimits, options, 'a2a')
@@ -34,7 +30,7 @@ export function a2a(
       const { auth, isNeeded, takesKeys } = kernel.credentials
       requireCallers(options, isNeeded())
       if (rootOf(kernel) === undefined) return NO_ANSWERER
-      const setup = { ...options, auth, takesKeys, served: skills }
+      const setup = { ...options, auth, takesKeys }
       const { endpoints, push } = a2aRoutes(kernel, setup, limits, kernel.seal)
       return {
         endpoints,

@@ -5,12 +5,17 @@
 import { isRecord } from '../../kernel/define/content.ts'
 import { metaWithUi } from '../../kernel/define/resource.ts'
 import { locateResource } from '../../kernel/run/located-resource.ts'
+import { kernelCopy } from '../../kernel/server/part.ts'
+import { requirePartOptions } from '../../kernel/server/requirements.ts'
+import { mcpExtensionsOf } from '../mcp/methods/extension.ts'
 import { META } from '../mcp/protocol/revisions.ts'
 import { isForModels, isSameMediaType, PAGE_TYPE } from './tool-ui.ts'
 import type { Catalog } from '../../kernel/define/catalog.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
-import type { McpExtension } from '../mcp/methods/extension.ts'
+import type { Part } from '../../kernel/server/part.ts'
+import type { OpenExtension } from '../mcp/methods/extension.ts'
 import type { Revision } from '../mcp/protocol/revisions.ts'
+import type { McpContext } from '../mcp/request/context.ts'
 import type { Peer } from '../mcp/session/session.ts'
 
 /** The name of the extension, by which both sides declare it. */
@@ -42,26 +47,38 @@ function requirePage(catalog: Catalog, { name, ui }: Tool): void {
     + `or ui.file too, or add a resource with that uri before the tool`)
 }
 
-export function apps(): McpExtension {
-  return ({ service: { catalog } }) => {
-    /** Whether there is a tool with a page, or was. */
-    let isOffered = false
-    const note = (): void => { isOffered ||= catalog.tools.some(({ ui }) => ui !== undefined) }
-    const check = (): void => { for (const tool of catalog.tools) requirePage(catalog, tool) }
-    check()
-    note()
-    catalog.onCheck(check)
-    catalog.onChange(note)
-    return {
-      tools: {
-        viewOf: (peer) => String(showsPages(peer)),
-        shown(tool, peer) {
-          if (showsPages(peer)) return tool.ui === undefined ? {} : { _meta: metaWithUi(tool) }
-          // Only a host with pages knows that some tools are not for its model.
-          return isForModels(tool) ? {} : undefined
-        },
+function pageExtension({ service: { catalog } }: McpContext): OpenExtension {
+  /** Whether there is a tool with a page, or was. */
+  let isOffered = false
+  const note = (): void => { isOffered ||= catalog.tools.some(({ ui }) => ui !== undefined) }
+  const check = (): void => { for (const tool of catalog.tools) requirePage(catalog, tool) }
+  check()
+  note()
+  catalog.onCheck(check)
+  catalog.onChange(note)
+  return {
+    tools: {
+      viewOf: (peer) => String(showsPages(peer)),
+      shown(tool, peer) {
+        if (showsPages(peer)) return tool.ui === undefined ? {} : { _meta: metaWithUi(tool) }
+        // Only a host with pages knows that some tools are not for its model.
+        return isForModels(tool) ? {} : undefined
       },
-      settings: (revision) => isOffered && hasMeta(revision) ? { [APPS]: {} } : {},
-    }
+    },
+    settings: (revision) => isOffered && hasMeta(revision) ? { [APPS]: {} } : {},
+  }
+}
+
+/** It has no options. */
+export function apps(options: Readonly<Record<string, never>> = {}): Part {
+  requirePartOptions('apps', options, [])
+  return {
+    name: 'apps',
+    copy: kernelCopy,
+    needs: ['mcp'],
+    open(kernel) {
+      mcpExtensionsOf(kernel).add('apps', pageExtension)
+      return {}
+    },
   }
 }

@@ -3,14 +3,14 @@
  * Spec: https://llmstxt.org
  */
 import { allowed } from '../../kernel/define/principal.ts'
-import type { SkillSet } from '../../floors/skills/skill-set.ts'
+import { skillSetOf } from '../../floors/skills/skill-set.ts'
 import type { Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Kernel } from '../../kernel/server/part.ts'
 
 const description = { path: '/openapi.json', title: 'OpenAPI', text: 'every path with its schemas' }
 
 /** Answers with what the caller may use. */
-export function readLlms(kernel: Kernel, skillSet: SkillSet, exchange: Exchange): Reply {
+export function readLlms(kernel: Kernel, exchange: Exchange): Reply {
   const { catalog } = kernel
   const { baseUrl, origin: { principal } } = exchange
   const offered = kernel.endpoints().flatMap(({ path, about, isOffered }) => (
@@ -27,7 +27,7 @@ export function readLlms(kernel: Kernel, skillSet: SkillSet, exchange: Exchange)
   )
   const agents = allowed(principal, [...catalog.groups, ...catalog.agents])
   const tools = allowed(principal, catalog.tools)
-  const skills = allowed(principal, skillSet.skills)
+  const skills = allowed(principal, skillSetOf(kernel).skills)
   const [agent, tool, skill] = [placeOf('agent'), placeOf('tool'), placeOf('skill')]
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
     ['Agents', agents.map(({ id, name, description }) => (

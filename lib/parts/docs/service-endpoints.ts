@@ -8,7 +8,6 @@ import { BoundedMap } from '../../kernel/util/bounded-map.ts'
 import { problemReply } from '../../kernel/wire/problem.ts'
 import { describer } from '../../floors/openapi/describer.ts'
 import { json, PackedReply } from '../../floors/reply/reply.ts'
-import type { SkillSet } from '../../floors/skills/skill-set.ts'
 import type { Principal } from '../../kernel/define/principal.ts'
 import type { Endpoint, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Kernel } from '../../kernel/server/part.ts'
@@ -20,7 +19,7 @@ const describedBy = describer(async () => (await import('./openapi-operations.ts
 /** Descriptions that are kept: each set of scopes has one of its own, at each address. */
 const MAX_DESCRIPTIONS = 8
 
-export function serviceEndpoints(kernel: Kernel, skillSet: SkillSet): readonly Endpoint[] {
+export function serviceEndpoints(kernel: Kernel): readonly Endpoint[] {
   const { name, version, catalog, sharing, credentials } = kernel
   // Made at the first request, when all endpoints are known, and kept until something else is served.
   let health: { readonly basePath: string; readonly reply: Reply } | undefined
@@ -107,7 +106,7 @@ export function serviceEndpoints(kernel: Kernel, skillSet: SkillSet): readonly E
       page?.readDocs(exchange) ?? import('./docs.ts').then((loaded) => (page = loaded).readDocs(exchange))
     )),
     at('/llms.txt', 'llms', (exchange) => (
-      import('./llms.ts').then(({ readLlms }) => readLlms(kernel, skillSet, exchange))
+      import('./llms.ts').then(({ readLlms }) => readLlms(kernel, exchange))
     ), false),
     at('/openapi.json', 'openapi', (exchange) => {
       const { baseUrl, origin: { principal } } = exchange

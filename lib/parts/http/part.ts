@@ -2,20 +2,16 @@
 import { kernelCopy } from '../../kernel/server/part.ts'
 import { requirePartOptions } from '../../kernel/server/requirements.ts'
 import { replayHeaders } from '../../floors/reply/idempotent-reply.ts'
-import { noSkills } from '../../floors/skills/skill-set.ts'
 import { pathOf } from '../../kernel/define/validate.ts'
 import { catalogEndpoints } from './catalog.ts'
 import { conversationEndpoints, queryEndpoints } from './routes.ts'
 import { skillEndpoints } from './skills.ts'
-import type { SkillSet } from '../../floors/skills/skill-set.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
 const optionNames = ['path']
 
 /** `path` is a further one for queries. Throws `TypeError` for what can be none. */
-export function http(
-  options: { readonly path?: string | undefined } = {}, skillSet: SkillSet = noSkills,
-): Part {
+export function http(options: { readonly path?: string | undefined } = {}): Part {
   requirePartOptions('http', options, optionNames)
   const path = pathOf('path', options.path)
   return {
@@ -26,8 +22,8 @@ export function http(
     open: (kernel) => ({
       exposes: replayHeaders,
       endpoints: [
-        ...queryEndpoints(kernel, path), ...catalogEndpoints(kernel),
-        ...skillEndpoints(kernel, skillSet), ...conversationEndpoints(kernel, kernel.credentials.isNeeded),
+        ...queryEndpoints(kernel, path), ...catalogEndpoints(kernel), ...skillEndpoints(kernel),
+        ...conversationEndpoints(kernel, kernel.credentials.isNeeded),
       ],
     }),
   }

@@ -1,12 +1,13 @@
 /** Skills over plain HTTP: their list, one of them, and each of its files. They are read from memory. */
 import { Fault } from '../../kernel/define/fault.ts'
-import { skillEntry } from '../../floors/skills/skill-set.ts'
+import { skillEntry, skillSetOf } from '../../floors/skills/skill-set.ts'
 import { allowed, requireScopes } from '../../kernel/define/principal.ts'
 import { sentenceWithin } from '../../kernel/wire/bounded.ts'
 import { describer } from '../../floors/openapi/describer.ts'
 import { boundedJson, endpoint, listHandler } from '../../floors/reply/reply.ts'
 import { readings } from './catalog.ts'
-import type { ServedSkill, SkillSet } from '../../floors/skills/skill-set.ts'
+import type { ServedSkill } from '../../floors/skills/skill-set.ts'
+import type { Principal } from '../../kernel/define/principal.ts'
 import type { Endpoint, Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
@@ -14,8 +15,10 @@ import type { MaybePromise } from '../../kernel/util/thenable.ts'
 const describedBy = describer(async () => (await import('./openapi-operations.ts')).httpOperations)
 
 /** The paths of skills. */
-export function skillEndpoints(service: Service, skillSet: SkillSet): readonly Endpoint[] {
-  const { skills } = skillSet
+export function skillEndpoints(service: Service): readonly Endpoint[] {
+  const allowedTo = (principal: Principal): readonly ServedSkill[] => (
+    allowed(principal, skillSetOf(service).skills)
+  )
   const one = (
     path: string, name: 'describeSkills' | 'describeSkillFiles', about?: Endpoint['about'],
   ): Endpoint => endpoint(service, {
@@ -24,16 +27,16 @@ export function skillEndpoints(service: Service, skillSet: SkillSet): readonly E
     about,
     describe: async (principal) => {
       const operations = await import('./openapi-operations.ts')
-      return operations[name](allowed(principal, skills))
+      return operations[name](allowedTo(principal))
     },
     load: readings.load,
-    work: (exchange) => answerSkill(service, skillSet, exchange),
+    work: (exchange) => answerSkill(service, exchange),
   })
   return [
     endpoint(service, {
       method: 'GET', path: '/skills', describe: describedBy('GET', 'skills'),
-      isOffered: () => skills.length > 0,
-      work: listHandler(service, (principal) => ({ skills: allowed(principal, skills).map(shown) })),
+      isOffered: () => skillSetOf(service).skills.length > 0,
+      work: listHandler(service, (principal) => ({ skills: allowedTo(principal).map(shown) })),
     }),
     one('/skills/{skill}', 'describeSkills'),
     one('/skills/{skill}/{file*}', 'describeSkillFiles', { text: '', rank: 1 }),
@@ -46,10 +49,9 @@ function shown(skill: ServedSkill): object {
 }
 
 /** A skill may lie in folders, so a path of several parts may be a skill, or a file of one. */
-function answerSkill(
-  service: Service, { skills, files }: SkillSet, exchange: Exchange,
-): MaybePromise<Reply> {
+function answerSkill(service: Service, exchange: Exchange): MaybePromise<Reply> {
   const { params, origin } = exchange
+  const { skills, files } = skillSetOf(service)
   const { limits } = service
   const rest = params.get('file')
   const path = `${params.get('skill')}${rest === undefined ? '' : `/${rest}`}`

@@ -1,65 +1,81 @@
 /** Calls of tools as tasks, over MCP: as 2025-11-25 has them, and as the extension of 2026-07-28 does. */
 import { Later } from '../../kernel/util/later.ts'
 import { Quota } from '../../kernel/util/quota.ts'
-import { lateMethod } from '../mcp/methods/extension.ts'
+import { kernelCopy } from '../../kernel/server/part.ts'
+import { requirePartOptions } from '../../kernel/server/requirements.ts'
+import { lateMethod, mcpExtensionsOf } from '../mcp/methods/extension.ts'
 import { mayBecomeTask, TASKS, wantsTask } from './wanted-task.ts'
-import type { ExtensionMethod, McpExtension } from '../mcp/methods/extension.ts'
+import type { Part } from '../../kernel/server/part.ts'
+import type { ExtensionMethod, OpenExtension } from '../mcp/methods/extension.ts'
 import type { Revision } from '../mcp/protocol/revisions.ts'
+import type { McpContext } from '../mcp/request/context.ts'
 
 const later = new Later(() => import('./task-methods.ts'))
 
-export function mcpTasks(): McpExtension {
-  return (mcp) => {
-    const { limits, log, catalog } = mcp.service
-    /** Requests that wait for the end of a task: each is a stream after a while. */
-    const waiting = new Quota('requests that wait for tasks', limits.maxStreams)
-    /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. */
-    let isOffered = false
-    const note = (): void => { isOffered ||= mcp.tools.listed.some(({ task }) => task !== 'forbidden') }
-    note()
-    catalog.onChange(note)
-    const method = (
-      name: keyof typeof later.loaded.taskMethods, ...forms: readonly Revision['tasks'][]
-    ): ExtensionMethod => ({
-      run: lateMethod(later, ({ taskMethods }) => taskMethods[name].bind(undefined, waiting)),
-      isOffered: () => isOffered,
-      isIn: ({ tasks }) => forms.includes(tasks),
-    })
-    const ofOne = { namedBy: 'taskId' }
-    return {
-      methods: {
-        'tasks/get': { ...method('get', 'augmentation', 'extension'), ...ofOne },
-        'tasks/result': method('result', 'augmentation'),
-        'tasks/list': method('list', 'augmentation'),
-        'tasks/update': { ...method('update', 'extension'), ...ofOne },
-        'tasks/cancel': { ...method('cancel', 'augmentation', 'extension'), ...ofOne },
+/** It has no options. */
+export function mcpTasks(options: Readonly<Record<string, never>> = {}): Part {
+  requirePartOptions('mcpTasks', options, [])
+  return {
+    name: 'mcp-tasks',
+    copy: kernelCopy,
+    needs: ['mcp'],
+    open(kernel) {
+      mcpExtensionsOf(kernel).add('mcp-tasks', taskExtension)
+      return {}
+    },
+  }
+}
+
+function taskExtension(mcp: McpContext): OpenExtension {
+  const { limits, log, catalog } = mcp.service
+  /** Requests that wait for the end of a task: each is a stream after a while. */
+  const waiting = new Quota('requests that wait for tasks', limits.maxStreams)
+  /** Whether there is a tool that may run as a task, or was: tasks outlive their tools. */
+  let isOffered = false
+  const note = (): void => { isOffered ||= mcp.tools.listed.some(({ task }) => task !== 'forbidden') }
+  note()
+  catalog.onChange(note)
+  const method = (
+    name: keyof typeof later.loaded.taskMethods, ...forms: readonly Revision['tasks'][]
+  ): ExtensionMethod => ({
+    run: lateMethod(later, ({ taskMethods }) => taskMethods[name].bind(undefined, waiting)),
+    isOffered: () => isOffered,
+    isIn: ({ tasks }) => forms.includes(tasks),
+  })
+  const ofOne = { namedBy: 'taskId' }
+  return {
+    methods: {
+      'tasks/get': { ...method('get', 'augmentation', 'extension'), ...ofOne },
+      'tasks/result': method('result', 'augmentation'),
+      'tasks/list': method('list', 'augmentation'),
+      'tasks/update': { ...method('update', 'extension'), ...ofOne },
+      'tasks/cancel': { ...method('cancel', 'augmentation', 'extension'), ...ofOne },
+    },
+    calls: {
+      takes(request, tool) {
+        const { tasks } = request.peer.revision
+        if (tasks === 'augmentation') return wantsTask(request, tool, isOffered)
+        return tasks === 'extension' && mayBecomeTask(request, tool)
       },
-      calls: {
-        takes(request, tool) {
-          const { tasks } = request.peer.revision
-          if (tasks === 'augmentation') return wantsTask(request, tool, isOffered)
-          return tasks === 'extension' && mayBecomeTask(request, tool)
-        },
-        run: (request, tool, args) => later.use(({ runAsTask }) => runAsTask(request, tool, args)),
-      },
-      tools: {
-        shown: ({ task }) => task === 'forbidden' ? {} : { execution: { taskSupport: task } },
-      },
-      capabilities: () => (
-        isOffered ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {}
-      ),
-      settings: ({ tasks }) => isOffered && tasks === 'extension' ? { [TASKS]: {} } : {},
-      follow: (request, { taskIds }) => (
-        taskIds === undefined ? undefined : later.use(({ followTasks }) => followTasks(request, taskIds))
-      ),
-      async takeOver() {
-        try {
-          await later.load()
-          later.loaded.takeOverTasks(mcp)
-        } catch (cause) {
-          log('error', 'Tasks of MCP cannot be taken over: a file of the package cannot be loaded', { cause })
-        }
-      },
-    }
+      run: (request, tool, args) => later.use(({ runAsTask }) => runAsTask(request, tool, args)),
+    },
+    tools: {
+      shown: ({ task }) => task === 'forbidden' ? {} : { execution: { taskSupport: task } },
+    },
+    capabilities: () => (
+      isOffered ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } : {}
+    ),
+    settings: ({ tasks }) => isOffered && tasks === 'extension' ? { [TASKS]: {} } : {},
+    follow: (request, { taskIds }) => (
+      taskIds === undefined ? undefined : later.use(({ followTasks }) => followTasks(request, taskIds))
+    ),
+    async takeOver() {
+      try {
+        await later.load()
+        later.loaded.takeOverTasks(mcp)
+      } catch (cause) {
+        log('error', 'Tasks of MCP cannot be taken over: a file of the package cannot be loaded', { cause })
+      }
+    },
   }
 }

@@ -8,15 +8,12 @@ import { mcpChecks } from './request/options.ts'
 import { mcpRoutes } from './transport/routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
 import type { McpLimits } from './limits.ts'
-import type { McpExtension } from './methods/extension.ts'
 import type { McpOptions } from './request/context.ts'
 
 const optionNames = [...Object.keys(mcpChecks), ...Object.keys(mcpLimits.defaults)]
 
 /** Throws `TypeError` or `RangeError` for options that cannot be meant. */
-export function mcp(
-  options: McpOptions & Partial<McpLimits> = {}, extensions: readonly McpExtension[] = [],
-): Part {
+export function mcp(options: McpOptions & Partial<McpLimits> = {}): Part {
   requirePartOptions('mcp', options, optionNames)
   checkValues('mcp', options, mcpChecks)
   const limits = limitsIn(mcpLimits, options, 'mcp')
@@ -28,10 +25,11 @@ export function mcp(
     port: 8080,
     open(kernel) {
       const setup = { ...options, limits, takesKeys: kernel.credentials.takesKeys }
-      const { endpoints, status, closeIdle, close } = mcpRoutes(kernel, setup, kernel.seal, extensions)
+      const { endpoints, extend, status, closeIdle, close } = mcpRoutes(kernel, setup, kernel.seal)
       return {
         endpoints,
         exposes: ['mcp-session-id'],
+        ready: extend,
         status: () => ({ mcp: status() }),
         gauges() {
           const { sessions, subscribers, replayBytes } = status()

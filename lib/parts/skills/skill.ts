@@ -17,7 +17,7 @@ import { uriOf } from '../../floors/skills/skill-set.ts'
 import { parseFrontmatter } from './frontmatter.ts'
 import { MANIFEST, readSkillFolder } from './skill-folder.ts'
 import type { Resource } from '../../kernel/define/resource.ts'
-import type { Checks } from '../../kernel/define/validate.ts'
+import type { Checks, MemberCheck } from '../../kernel/define/validate.ts'
 import type { ServedSkill, SkillFile, SkillSet } from '../../floors/skills/skill-set.ts'
 import type { SkillSource } from './skill-folder.ts'
 
@@ -64,10 +64,10 @@ const definitionChecks: Checks<SkillDefinition> = {
 const EXAMPLE = `{ name: 'refunds', description: 'Refunds an order.', instructions: 'Find the order first.' }`
 
 /** Makes what `skills` of a server names. Throws `TypeError` with a sentence for every mistake. */
-export function defineSkills(given: SkillsInput | undefined): SkillSet {
+export function defineSkills(given: SkillsInput): SkillSet {
   const skills: ServedSkill[] = []
   const files = new Map<string, Resource>()
-  const inputs: readonly unknown[] = given === undefined ? [] : [given].flat()
+  const inputs: readonly unknown[] = [given].flat()
   const known = new Set<string>()
   const empty: string[] = []
   let bytes = 0
@@ -105,16 +105,23 @@ export function defineSkills(given: SkillsInput | undefined): SkillSet {
 /** One after the other, so that not all are read before there are too many. */
 function* sourcesOf(inputs: readonly unknown[]): Generator<SkillSource> {
   for (const given of inputs) {
+    requireSource(given)
     if (typeof given === 'string' || given instanceof URL) {
       yield* readSkillFolder(given, MAX_FILES, MAX_BYTES)
-    } else if (isRecord(given)) {
-      yield sourceOfDefinition(given)
     } else {
-      throw new TypeError(`skills is ${show(given)}; write a folder, './skills', or a list of folders and of `
-        + `definitions such as ${EXAMPLE}`)
+      yield sourceOfDefinition(given)
     }
   }
 }
+
+function requireSource(given: unknown): asserts given is string | object {
+  if (typeof given === 'string' || isRecord(given)) return
+  throw new TypeError(`skills is ${show(given)}; write a folder, './skills', or a list of folders and of `
+    + `definitions such as ${EXAMPLE}`)
+}
+
+/** Checks the option that has them; what is in it `defineSkills` checks. */
+export const checkSkills: MemberCheck = (_owner, given) => { [given].flat().forEach(requireSource) }
 
 /** A skill lists all that lies below it, which another folder cannot add to. */
 function requireWhole(skills: readonly ServedSkill[], files: SkillSet['files']): void {

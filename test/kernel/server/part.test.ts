@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { answerMessage } from '../../../lib/conversations.ts'
 import {
-  createServer, defineAgent, defineGroup, defineTool, LiveCall, problemReply,
+  createServer, defineAgent, defineGroup, defineResource, defineTool, LiveCall, problemReply,
 } from '../../../lib/kernel.ts'
 import { conversationsOf } from '../../../lib/floors/conversations/conversation.ts'
 import { defaultPort } from '../../../lib/kernel/server/server.ts'
@@ -21,7 +21,7 @@ import { eventually, jsonOf, request } from '../../fixtures/client.ts'
 import { sharedMemory } from '../../fixtures/fleet.ts'
 import { onePost, probe } from '../../fixtures/probe.ts'
 import type { TestContext } from 'node:test'
-import type { Kernel, KernelOptions, KernelServer, Opened, Part } from '../../../lib/kernel.ts'
+import type { Kernel, KernelOptions, KernelServer, Opened, Part, Resource } from '../../../lib/kernel.ts'
 
 const inputSchema = {
   type: 'object', properties: { a: { type: 'number' } }, required: ['a'],
@@ -116,6 +116,22 @@ test('parts open in their order, but after what they need, and end step by step,
 function isAfter(step: string): boolean {
   return !step.endsWith(' drain')
 }
+
+test('what a part defines is served behind what the options have, before any part is opened', (t) => {
+  const one = (uri: string): Resource => defineResource({ uri, name: uri, read: () => uri })
+  const seen: string[] = []
+  const first = probe({
+    name: 'first', onOpen: ({ catalog }) => { seen.push(...catalog.resources.map(({ uri }) => uri)) },
+  })
+  const defining = { ...probe({ name: 'defining' }), defines: { resources: [one('test://part')] } }
+  serve(t, { tools: [], resources: [one('test://own')], parts: [first, defining] })
+  assert.deepEqual(seen.splice(0), ['test://own', 'test://part'])
+  serve(t, { tools: [], parts: [first, defining] })
+  assert.deepEqual(seen, ['test://part'])
+  assert.throws(() => serve(t, { resources: [one('test://part')], parts: [defining] }), {
+    name: 'TypeError', message: /^Two resources are 'test:\/\/part'; change one of them$/,
+  })
+})
 
 test('a session of a part is a stream that its other requests reach, and that drains', async (t) => {
   const server = serve(t, { parts: [probe()] })

@@ -9,6 +9,9 @@ import type { ServerOptions, TriportServer } from '../../../lib/index.ts'
 import type { Scope } from '../../fixtures/client.ts'
 import type { Json } from '../../fixtures/events.ts'
 
+/** A server, of the preset or of parts. */
+export type Answering = Pick<TriportServer, 'fetch'>
+
 export const legacyRevisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
 export const allRevisions = [...legacyRevisions, '2026-07-28'] as const
 
@@ -21,7 +24,7 @@ export function serveMcp(t: Scope, options: ServerOptions): TriportServer {
 
 /** Posts a message, as it is or as JSON. */
 export function post(
-  server: TriportServer, message: unknown, headers: Record<string, string> | Headers = {}, path = '/mcp',
+  server: Answering, message: unknown, headers: Record<string, string> | Headers = {}, path = '/mcp',
   signal?: AbortSignal,
 ): Promise<Response> {
   return server.fetch(request(path, message, headers, 'POST', signal))
@@ -62,7 +65,7 @@ const namedBy: ReadonlyMap<string, string> = new Map([
 
 /** Sends a request of 2026-07-28 with the headers that it needs. */
 export function modern(
-  server: TriportServer, method: string, params: Json = {}, options: ModernOptions = {},
+  server: Answering, method: string, params: Json = {}, options: ModernOptions = {},
 ): Promise<Response> {
   const headers = new Headers({ 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method })
   const name: unknown = params[namedBy.get(method) ?? '']
@@ -74,27 +77,27 @@ export function modern(
 
 /** The same, and its answer. */
 export async function ask(
-  server: TriportServer, method: string, params?: Json, options?: ModernOptions,
+  server: Answering, method: string, params?: Json, options?: ModernOptions,
 ): Promise<Json> {
   return answerOf(await modern(server, method, params, options))
 }
 
 /** Calls a tool in 2026-07-28; its result. */
 export async function call(
-  server: TriportServer, name: string, args: object = {}, options?: ModernOptions,
+  server: Answering, name: string, args: object = {}, options?: ModernOptions,
 ): Promise<Json> {
   return (await ask(server, 'tools/call', { name, arguments: args }, options)).result
 }
 
 /** A session of one of the older revisions. */
 export class LegacySession {
-  readonly server: TriportServer
+  readonly server: Answering
   readonly headers: Record<string, string>
   /** The result of `initialize`. */
   readonly opened: Json
   #ids = 0
 
-  constructor(server: TriportServer, headers: Record<string, string>, opened: Json) {
+  constructor(server: Answering, headers: Record<string, string>, opened: Json) {
     this.server = server
     this.headers = headers
     this.opened = opened
@@ -155,7 +158,7 @@ export class LegacySession {
 
 /** Begins a session. */
 export async function begin(
-  server: TriportServer, revision: string = '2025-11-25', capabilities: object = {},
+  server: Answering, revision: string = '2025-11-25', capabilities: object = {},
   headers: Record<string, string> = {},
 ): Promise<LegacySession> {
   const response = await post(server, {

@@ -7,8 +7,10 @@ import { createService } from '../../../lib/kernel/server/service.ts'
 import { kernelServer } from '../../../lib/kernel/server/server.ts'
 import { createSeal } from '../../../lib/kernel/wire/seal.ts'
 import { mcpLimits } from '../../../lib/parts/mcp/limits.ts'
+import { mcpExtensionsOf } from '../../../lib/parts/mcp/methods/extension.ts'
 import { McpServer } from '../../../lib/parts/mcp/methods/methods.ts'
 import { mcp } from '../../../lib/parts/mcp/part.ts'
+import type { Part } from '../../../lib/kernel/server/part.ts'
 import type { McpExtension } from '../../../lib/parts/mcp/methods/extension.ts'
 
 const META = 'io.modelcontextprotocol/'
@@ -19,12 +21,25 @@ const tools = [
 
 interface Asked { readonly revision?: string; readonly extensions?: object; readonly name?: string }
 
+/** A part that extends MCP, named by its place. */
+function extending(extension: McpExtension, at: number): Part {
+  const name = `extension-${at}`
+  return {
+    name,
+    needs: ['mcp'],
+    open(kernel) {
+      mcpExtensionsOf(kernel).add(name, extension)
+      return {}
+    },
+  }
+}
+
 /** Asks a server of MCP alone, with these extensions. */
 async function ask(
   extensions: readonly McpExtension[], method: string, params: object = {}, asked: Asked = {},
 ): Promise<{ readonly status: number; readonly text: string; readonly body: Record<string, any> }> {
   const { revision = '2026-07-28', name, extensions: declared = {} } = asked
-  const server = kernelServer({ tools, adapters: noAdapters, parts: [mcp({}, extensions)] })
+  const server = kernelServer({ tools, adapters: noAdapters, parts: [mcp(), ...extensions.map(extending)] })
   const isModern = revision === '2026-07-28'
   const _meta = {
     [`${META}protocolVersion`]: revision, [`${META}clientCapabilities`]: { extensions: declared },
@@ -132,7 +147,8 @@ test('a method that newer clients alone call shows which revision a request with
 
 test('MCP alone has a method of its own behind each name that a revision has, and no other', () => {
   const { service } = createService({ tools, parts: [] })
-  const server = new McpServer(service, { limits: mcpLimits.defaults }, createSeal(undefined), [])
+  const server = new McpServer(service, { limits: mcpLimits.defaults }, createSeal(undefined))
+  server.extend()
   for (const [revision, methods] of server.methods) {
     const named = [...revision.methods].filter((name) => name !== 'initialize')
     assert.deepEqual([...methods.keys()].toSorted(), named.toSorted(), revision.name)
@@ -176,4 +192,37 @@ test('a subscription follows what an extension follows, behind its acknowledgeme
   const [first = '', second = ''] = text.split('\n\n')
   assert.match(first, /acknowledged.*"taskIds":\["t"\]/)
   assert.match(second, /notifications\/tasks.*"changed":true/)
+})
+
+test('an extension is refused where MCP is not, and when MCP is made already', () => {
+  const extension = extending(() => ({}), 1)
+  assert.throws(() => kernelServer({ tools, parts: [extension] }), {
+    name: 'TypeError', message: "The part 'extension-1' needs 'mcp'; add that to parts",
+  })
+  const late: Part = {
+    name: 'late', needs: ['mcp'],
+    open: (kernel) => ({ ready: () => { mcpExtensionsOf(kernel).add('late', () => ({})) } }),
+  }
+  assert.throws(() => kernelServer({ tools, parts: [late, mcp()] }), {
+    name: 'TypeError', message: "'late' extends MCP, which is made already; add it where the part is opened",
+  })
+})
+
+test('an extension is opened once all parts are, and a mistake that it finds is one of the server', () => {
+  const steps: string[] = []
+  const after: Part = {
+    name: 'after',
+    open() {
+      steps.push('after')
+      return {}
+    },
+  }
+  const careful = extending(() => {
+    steps.push('extension')
+    throw new TypeError('The tool cannot be served')
+  }, 1)
+  assert.throws(() => kernelServer({ tools, parts: [careful, mcp(), after] }), {
+    name: 'TypeError', message: 'The tool cannot be served',
+  })
+  assert.deepEqual(steps, ['after', 'extension'])
 })

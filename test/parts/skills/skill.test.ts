@@ -93,7 +93,7 @@ test('a skill may be written in the program', () => {
   assert.deepEqual([...files.values()].map(({ scopes }) => scopes), [['pay'], ['pay'], ['pay']])
   const text = String(files.get('refunds/SKILL.md')?.read({} as Call))
   assert.match(text, /^---\nname: "refunds"\n[^]*\n---\n\n# No\n$/)
-  assert.deepEqual(defineSkills(undefined), { skills: [], files: new Map(), folders: new Map() })
+  assert.deepEqual(defineSkills([]), { skills: [], files: new Map(), folders: new Map() })
 })
 
 test('links lead nowhere else', (t) => {

@@ -4,6 +4,7 @@
  * Spec: A2A 1.0 §4.4, §4.5 and §8; RFC 8414 §3.
  */
 import { allowed, anonymous, hasScopes } from '../../../kernel/define/principal.ts'
+import { skillSetOf } from '../../../floors/skills/skill-set.ts'
 import { isToolAgent, rootOf } from '../model/tool-agent.ts'
 import type { Agent, Group, Skill } from '../../../kernel/define/agent.ts'
 import type { ServedSkill } from '../../../floors/skills/skill-set.ts'
@@ -56,7 +57,7 @@ export function composeCard(
     skills: uniqueSkills([
       ...isToolAgent(service, agent) || !hasScopes(principal, agent.scopes) ? [] : skillsOf(agent, principal),
       ...isRoot ? allowed(principal, service.catalog.tools).map(skillOf) : [],
-      ...isRoot ? allowed(principal, options.served ?? []).map(instructionsOf) : [],
+      ...isRoot ? allowed(principal, skillSetOf(service).skills).map(instructionsOf) : [],
     ]),
     ...securityOf(options, agent.scopes),
   }
@@ -64,12 +65,12 @@ export function composeCard(
 
 /** Whether an agent has an extended card: its operator's, or skills that only some callers may use. */
 export function hasExtendedCard(
-  service: Service, { extendedCard, takesKeys, auth, served = [] }: A2aOptions, agent: Agent | Group,
+  service: Service, { extendedCard, takesKeys, auth }: A2aOptions, agent: Agent | Group,
 ): boolean {
   const isRoot = agent === rootOf(service)
   if (typeof extendedCard === 'function' || (extendedCard !== undefined && isRoot)) return true
   if (!takesKeys() && auth === undefined) return false
-  const atRoot = [...service.catalog.tools, ...served]
+  const atRoot = [...service.catalog.tools, ...skillSetOf(service).skills]
   return needsScopes(agent) || (isRoot && atRoot.some(needsScopes))
     || (agent.kind === 'group' && agent.agents.some(needsScopes))
 }

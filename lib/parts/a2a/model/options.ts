@@ -7,7 +7,6 @@ import {
 import { formatCanonicalJson } from './canonical-json.ts'
 import { pushSettingsOf } from './push-settings.ts'
 import { signerOf } from './signature.ts'
-import type { ServedSkill } from '../../../floors/skills/skill-set.ts'
 import type { Agent, Group, Skill } from '../../../kernel/define/agent.ts'
 import type { Principal } from '../../../kernel/define/principal.ts'
 import type { Checks } from '../../../kernel/define/validate.ts'
@@ -71,8 +70,6 @@ export interface A2aOptions extends A2aServerOptions {
   readonly auth?: Authorization | undefined
   /** Whether callers may use a key; one may be made when the server listens. */
   readonly takesKeys: () => boolean
-  /** Skills of the server, besides those of its agents. Left out: none. */
-  readonly served?: readonly ServedSkill[] | undefined
 }
 
 const TEXT = 'write a string that is not empty'

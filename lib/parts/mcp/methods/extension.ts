@@ -1,9 +1,10 @@
 /**
- * What an extension adds to an MCP server: a part that needs MCP implements it, and `mcp` is given it. MCP
- * itself knows none of them.
+ * What an extension adds to an MCP server, and how: a part adds it while it is opened, and MCP, which knows
+ * none of them, has those that are there when all parts are open.
  */
 import { isPromised } from '../../../kernel/util/thenable.ts'
 import type { Tool } from '../../../kernel/define/tool.ts'
+import type { Service } from '../../../kernel/run/service.ts'
 import type { Later } from '../../../kernel/util/later.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { McpContext } from '../request/context.ts'
@@ -71,6 +72,35 @@ export interface OpenExtension {
 
 /** Called when the server is made. Throws `TypeError` for what could not be served. */
 export type McpExtension = (mcp: McpContext) => OpenExtension
+
+/** The extensions of one server. */
+class McpExtensions {
+  readonly #added = new Map<string, McpExtension>()
+  #isComplete = false
+
+  /** Adds that of a part. Throws `TypeError` when MCP is made already. */
+  add(part: string, extension: McpExtension): void {
+    if (this.#isComplete) {
+      throw new TypeError(`'${part}' extends MCP, which is made already; add it where the part is opened`)
+    }
+    this.#added.set(part, extension)
+  }
+
+  /** Opens all of them, in the order of their names: clients see the same in whatever order parts stand. */
+  open(mcp: McpContext): readonly OpenExtension[] {
+    this.#isComplete = true
+    return [...this.#added].toSorted(([one], [other]) => one < other ? -1 : 1).map(([, open]) => open(mcp))
+  }
+}
+
+function makeExtensions(): McpExtensions {
+  return new McpExtensions()
+}
+
+/** Those of a server, with MCP and without. */
+export function mcpExtensionsOf(service: Service): McpExtensions {
+  return service.use(makeExtensions)
+}
 
 /** A method of a module that is loaded when one of its methods is first called. */
 export function lateMethod<T>(

@@ -18,19 +18,16 @@ import { pick } from '../protocol/shape.ts'
 import { decodeAbilities, decodeClient } from '../protocol/client.ts'
 import { newestNegotiated, revisionByName, revisions } from '../protocol/revisions.ts'
 import { isSeverity } from '../protocol/severity.ts'
-import { lateMethod } from './extension.ts'
+import { lateMethod, mcpExtensionsOf } from './extension.ts'
 import { callToolMethod } from './tools-call.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Offering } from '../../../kernel/define/catalog.ts'
 import type { ResponseChannel, Peer, Handshake, Session } from '../session/session.ts'
-import type { Service } from '../../../kernel/run/service.ts'
-import type { Seal } from '../../../kernel/wire/seal.ts'
-import type { McpSetup } from '../request/context.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { StateChange } from '../session/session-migration.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { OtherMethod } from './other-methods.ts'
-import type { McpExtension, McpMethod, McpResult, OpenExtension } from './extension.ts'
+import type { McpMethod, McpResult, OpenExtension } from './extension.ts'
 
 const others = new Later(() => import('./other-methods.ts'))
 
@@ -45,15 +42,17 @@ const noParams: Readonly<Record<string, unknown>> = Object.freeze({})
 /** What all MCP requests of one server share, and the methods that they call. */
 export class McpServer extends McpContext {
   /** Of each revision, by their names; all others are unknown. */
-  readonly methods: MethodTables
+  methods: MethodTables = new Map()
   /** Those by which a client shows that it begins without `initialize`. */
-  readonly modernMethods: ReadonlySet<unknown>
-  readonly extensions: readonly OpenExtension[]
+  modernMethods: ReadonlySet<unknown> = new Set()
+  extensions: readonly OpenExtension[] = []
 
-  /** Throws `TypeError` for tools that cannot be served. */
-  constructor(service: Service, options: McpSetup, seal: Seal, extensions: readonly McpExtension[]) {
-    super(service, options, seal)
-    this.extensions = extensions.map((open) => open(this))
+  /**
+   * Makes the tables, with the extensions that there are: called once, when all parts are open. Throws
+   * `TypeError` for tools that cannot be served.
+   */
+  extend(): void {
+    this.extensions = mcpExtensionsOf(this.service).open(this)
     this.methods = methodTables(this)
     this.modernMethods = modernNames(this.methods)
   }

@@ -12,11 +12,12 @@ import type { Service } from '../../../kernel/run/service.ts'
 import type { Endpoint } from '../../../kernel/http/message/exchange.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { McpSetup } from '../request/context.ts'
-import type { McpExtension } from '../methods/extension.ts'
 import type { ServerCards } from '../request/server-card.ts'
 
 export interface McpRoutes {
   readonly endpoints: readonly Endpoint[]
+  /** All parts are open. Throws `TypeError` for tools that an extension cannot serve. */
+  extend(): void
   status(): { readonly sessions: number; readonly subscribers: number; readonly replayBytes: number }
   /** Ends what only waits; may be called again. */
   closeIdle(): void
@@ -46,13 +47,10 @@ function cardEndpoints(service: Service, options: McpSetup): readonly Endpoint[]
 }
 
 /** Makes the endpoints. Throws `TypeError` where two tools would have one name. */
-export function mcpRoutes(
-  service: Service, options: McpSetup, seal: Seal, extensions: readonly McpExtension[],
-): McpRoutes {
-  const mcp = new McpServer(service, options, seal, extensions)
+export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpRoutes {
+  const mcp = new McpServer(service, options, seal)
   serveLegacySse(mcp)
   serveResumes(mcp)
-  if (sharedOf(service) !== undefined) for (const one of mcp.extensions) void one.takeOver?.()
   const writeUnread = handOver(mcp)
   const at = (
     method: 'POST' | 'GET' | 'DELETE', path: string, operation: Parameters<typeof describedBy>[1],
@@ -72,6 +70,10 @@ export function mcpRoutes(
   ]
   return {
     endpoints,
+    extend() {
+      mcp.extend()
+      if (sharedOf(service) !== undefined) for (const one of mcp.extensions) void one.takeOver?.()
+    },
     status: () => ({
       sessions: mcp.sessions.count, subscribers: mcp.notifications.count, replayBytes: mcp.replay.held,
     }),

@@ -1,0 +1,192 @@
+/** Servers of chosen parts beside the preset, which has all of them: what clients get is the same. */
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { a2a } from '../../lib/parts/a2a/part.ts'
+import { agui } from '../../lib/parts/agui/part.ts'
+import { docs } from '../../lib/parts/docs/part.ts'
+import { http } from '../../lib/parts/http/part.ts'
+import { mcp } from '../../lib/parts/mcp/part.ts'
+import { mcpTasks } from '../../lib/parts/mcp-tasks/part.ts'
+import { apps } from '../../lib/parts/apps/part.ts'
+import { oauth } from '../../lib/parts/oauth/part.ts'
+import { openai } from '../../lib/parts/openai/part.ts'
+import { skills } from '../../lib/parts/skills/part.ts'
+import { uiStream } from '../../lib/parts/ui-stream/part.ts'
+import { defineAgent, defineResource, defineTool } from '../../lib/kernel.ts'
+import { jsonOf, request, serve } from '../fixtures/client.ts'
+import { serve as serveParts } from '../fixtures/kernel.ts'
+import { ask, begin } from '../parts/mcp/client.ts'
+import type { Part } from '../../lib/kernel.ts'
+import type { SkillDefinition } from '../../lib/parts/skills/skill.ts'
+import type { Json } from '../fixtures/events.ts'
+import type { Answering } from '../parts/mcp/client.ts'
+
+const refunds: SkillDefinition = {
+  name: 'refunds', description: 'Refunds.', instructions: 'Ask.', files: { 'docs/mail.md': 'Dear …' },
+}
+const greet: SkillDefinition = { name: 'greet', description: 'Greets.', instructions: 'Hello.' }
+const uri = 'skill://refunds/SKILL.md'
+const UI = 'io.modelcontextprotocol/ui'
+const SKILLS = 'io.modelcontextprotocol/skills'
+const TASKS = 'io.modelcontextprotocol/tasks'
+const capabilities = { extensions: { [UI]: { mimeTypes: ['text/html;profile=mcp-app'] }, [TASKS]: {} } }
+
+const clerk = defineAgent({ name: 'Clerk', description: 'Helps.', run: () => 'Hello.' })
+const add = defineTool({ name: 'add', description: 'Adds.', run: () => '2' })
+const slow = defineTool({ name: 'slow', description: 'Waits.', task: 'optional', run: () => 'done' })
+const long = defineTool({ name: 'long', description: 'Takes long.', task: 'required', run: () => 'done' })
+const offer = {
+  name: 'Shop', agents: [clerk], tools: [add, slow],
+  resources: [defineResource({ uri: 'test://a', name: 'a', read: () => 'a' })],
+}
+
+function everything(): readonly Part[] {
+  return [
+    docs(), http(), openai(), agui(), uiStream(), mcp(), a2a(), oauth(), apps(), mcpTasks(),
+    skills([refunds, greet]),
+  ]
+}
+
+/** What clients get that know all extensions, over MCP. */
+async function overMcp(server: Answering): Promise<readonly string[]> {
+  const asked: readonly (readonly [method: string, params?: Json])[] = [
+    ['server/discover'], ['tools/list'], ['resources/list'], ['skills/list'], ['skills/get', { uri }],
+    ['resources/directory/read', { uri: 'skill://refunds' }], ['resources/read', { uri }],
+    ['tasks/get', { taskId: 'none' }], ['tasks/list'],
+  ]
+  const answers: string[] = []
+  for (const [method, params] of asked) {
+    const headers = params?.taskId === undefined ? {} : { 'Mcp-Name': params.taskId }
+    const { id: _id, ...answer } = await ask(server, method, params, { capabilities, headers })
+    answers.push(JSON.stringify(answer))
+  }
+  for (const revision of ['2025-06-18', '2025-11-25']) {
+    const session = await begin(server, revision, capabilities)
+    answers.push(JSON.stringify(session.opened))
+    for (const method of ['tools/list', 'skills/list', 'tasks/list']) {
+      answers.push(JSON.stringify(await session.ask(method)))
+    }
+  }
+  return answers
+}
+
+/** What clients get over plain HTTP and A2A. */
+async function overHttp(server: Answering): Promise<readonly string[]> {
+  const paths = [
+    '/', '/health', '/openapi.json', '/llms.txt', '/.well-known/agent-card.json', '/skills',
+    '/skills/refunds', '/skills/refunds/docs/mail.md', '/resources', '/tools',
+  ]
+  const answers: string[] = []
+  for (const path of paths) answers.push(await textOf(server, path))
+  return answers
+}
+
+async function textOf(server: Answering, path: string): Promise<string> {
+  return (await server.fetch(request(path, undefined, { accept: '*/*' }))).text()
+}
+
+test('all parts, chosen one by one, answer what the preset answers', async (t) => {
+  const preset = serve(t, { ...offer, protocol: 'all', skills: [refunds, greet] })
+  const chosen = serveParts(t, { ...offer, parts: everything() })
+  assert.deepEqual([...chosen.protocols].toSorted(), [...preset.protocols].toSorted())
+  assert.deepEqual(await overMcp(chosen), await overMcp(preset))
+  assert.deepEqual(await overHttp(chosen), await overHttp(preset))
+  const { capabilities: offered } = (await ask(chosen, 'server/discover')).result
+  assert.deepEqual(Object.keys(offered.extensions), [TASKS, SKILLS])
+})
+
+test('the order in which parts are listed changes nothing that clients of MCP get', async (t) => {
+  const parts = everything()
+  const wanted = await overMcp(serveParts(t, { ...offer, parts }))
+  for (let at = 1; at < parts.length; at += 3) {
+    const turned = [...parts.slice(at), ...parts.slice(0, at)]
+    assert.deepEqual(await overMcp(serveParts(t, { ...offer, parts: turned })), wanted, String(at))
+  }
+  assert.deepEqual(await overMcp(serveParts(t, { ...offer, parts: parts.toReversed() })), wanted)
+})
+
+test('skills are served with whichever protocols are there, and listed before or behind them', async (t) => {
+  const own = (): Part => skills([refunds])
+  for (const parts of [[own(), http(), docs()], [docs(), http(), own()]]) {
+    const server = serveParts(t, { ...offer, parts })
+    assert.match(await textOf(server, '/skills'), /^\{"skills":\[\{"name":"refunds"/)
+    assert.equal(await textOf(server, '/skills/refunds/docs/mail.md'), 'Dear …')
+    assert.match(await textOf(server, '/llms.txt'), /\n## Skills\n\n- \[refunds\]/)
+    assert.match(await textOf(server, '/openapi.json'), /"\/skills\/refunds"/)
+    assert.match(await textOf(server, '/health'), /"\/skills"/)
+  }
+  for (const parts of [[own(), a2a()], [a2a(), own()]]) {
+    const card = await jsonOf(await serveParts(t, { ...offer, parts }).fetch(
+      request('/.well-known/agent-card.json'),
+    )) as Json
+    assert.equal(card.skills.at(-1).id, 'refunds')
+  }
+  for (const parts of [[own(), mcp()], [mcp(), own()]]) {
+    const { result } = await ask(serveParts(t, { parts }), 'skills/list')
+    assert.deepEqual(result.skills.map((one: Json) => one.uri), [uri])
+  }
+})
+
+test('without its part an extension is not there, and MCP is as it is alone', async (t) => {
+  const server = serveParts(t, { ...offer, parts: [mcp(), http(), a2a()] })
+  assert.equal('extensions' in (await ask(server, 'server/discover')).result.capabilities, false)
+  const headers = { 'Mcp-Name': 't' }
+  for (const method of ['skills/list', 'resources/directory/read', 'tasks/get', 'tasks/update']) {
+    assert.equal((await ask(server, method, { taskId: 't' }, { headers })).error.code, -32601, method)
+  }
+  const { opened } = await begin(server, '2025-11-25')
+  assert.equal('tasks' in opened.capabilities, false)
+  assert.deepEqual(JSON.parse(await textOf(server, '/skills')), { skills: [] })
+})
+
+test('two servers of one process have extensions and skills of their own, also of one part', async (t) => {
+  const tasks = mcpTasks()
+  const one = serveParts(t, { tools: [slow], parts: [mcp(), tasks, skills([refunds])] })
+  const other = serveParts(t, { tools: [add], parts: [mcp(), tasks, skills([greet])] })
+  const bare = serveParts(t, { tools: [slow], parts: [mcp()] })
+  const extensionsOf = async (server: Answering): Promise<Json> => (
+    (await ask(server, 'server/discover')).result.capabilities.extensions
+  )
+  assert.deepEqual(await extensionsOf(one), { [TASKS]: {}, [SKILLS]: { directoryRead: true } })
+  assert.deepEqual(await extensionsOf(other), { [SKILLS]: { directoryRead: true } })
+  assert.equal(await extensionsOf(bare), undefined)
+  const skillsOf = async (server: Answering): Promise<Json> => (
+    (await ask(server, 'skills/list')).result.skills.map((skill: Json) => skill.uri)
+  )
+  assert.deepEqual([await skillsOf(one), await skillsOf(other)], [[uri], ['skill://greet/SKILL.md']])
+})
+
+test('a tool runs as a task where the part of tasks is there', async (t) => {
+  const called = async (parts: readonly Part[]): Promise<Json> => {
+    const server = serveParts(t, { tools: [long], parts })
+    return (await ask(server, 'tools/call', { name: 'long', arguments: {} }, { capabilities })).result
+  }
+  assert.equal((await called([mcp()])).content[0].text, 'done')
+  assert.equal((await called([mcpTasks(), mcp()])).resultType, 'task')
+})
+
+test('an extension that needs MCP is refused by name without it', () => {
+  for (const [part, name] of [[mcpTasks(), 'mcp-tasks'], [apps(), 'apps']] as const) {
+    assert.throws(() => serveParts({ after() {} }, { ...offer, parts: [http(), part] }), {
+      name: 'TypeError', message: `The part '${name}' needs 'mcp'; add that to parts`,
+    })
+  }
+})
+
+test('what an extension is made with is checked where it is made', () => {
+  const rows: readonly (readonly [make: () => unknown, message: RegExp])[] = [
+    [() => mcpTasks({ max: 1 } as Json), /^mcpTasks .*'max'/],
+    [() => apps({ page: 'a' } as Json), /^apps .*'page'/],
+    [() => skills(undefined as Json), /^skills is undefined; write a folder/],
+    [() => skills(5 as Json), /^skills is 5; write a folder/],
+    [() => (skills as Json)('./one', './two'), /^skills takes one argument, .*write skills\(\['\.\/one'/],
+  ]
+  for (const [make, message] of rows) assert.throws(make, { name: 'TypeError', message })
+})
+
+test('skills alone are something to serve, and no skills are nothing', (t) => {
+  const { catalog } = serveParts(t, { parts: [mcp(), skills([refunds])] })
+  assert.equal(catalog.resources.length, 2)
+  const message = /^There is nothing to serve/
+  assert.throws(() => serveParts(t, { parts: [mcp(), skills([])] }), { name: 'TypeError', message })
+})
