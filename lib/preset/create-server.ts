@@ -5,9 +5,11 @@ import { conversationsOf } from '../floors/conversations/conversation.ts'
 import { shareStore } from '../floors/shared/shared.ts'
 import { tasksOf } from '../floors/tasks/tasks-floor.ts'
 import { kernelLimits } from '../kernel/define/limits.ts'
+import { knownMembers } from '../kernel/define/validate.ts'
 import { requireOptions } from '../kernel/server/requirements.ts'
 import { kernelServer } from '../kernel/server/server.ts'
 import { a2aLimits } from '../parts/a2a/model/limits.ts'
+import { a2aChecks } from '../parts/a2a/model/options.ts'
 import { a2a } from '../parts/a2a/part.ts'
 import { agui } from '../parts/agui/part.ts'
 import { apps } from '../parts/apps/part.ts'
@@ -15,6 +17,7 @@ import { docs } from '../parts/docs/part.ts'
 import { http } from '../parts/http/part.ts'
 import { mcpLimits } from '../parts/mcp/limits.ts'
 import { mcp } from '../parts/mcp/part.ts'
+import { mcpChecks } from '../parts/mcp/request/options.ts'
 import { mcpTasks } from '../parts/mcp-tasks/part.ts'
 import { metrics } from '../parts/metrics/part.ts'
 import { oauth } from '../parts/oauth/part.ts'
@@ -88,6 +91,8 @@ export function kernelOptionsOf(options: ServerOptions, given?: readonly Part[])
   const isA2a = protocols.includes('a2a')
   const limits = serverLimits(options)
   const extensions = given ?? extensionsOf(options, isMcp)
+  const ofMcp = knownMembers(options.mcp ?? {}, mcpChecks)
+  const ofA2a = knownMembers(options.a2a ?? {}, a2aChecks)
   const parts: readonly (Part | false)[] = [
     options.openTelemetry !== undefined && telemetry(options.openTelemetry, options.version ?? '1.0.0'),
     everyFloor,
@@ -97,8 +102,8 @@ export function kernelOptionsOf(options: ServerOptions, given?: readonly Part[])
     isHttp && openai(),
     isHttp && agui(limits(stateLimits)),
     isHttp && uiStream(limits(uiStreamLimits)),
-    isMcp && mcp({ instructions, ...options.mcp, ...limits(mcpLimits) }),
-    isA2a && whereItCan(a2a({ ...options.a2a, ...limits(a2aLimits) }), protocol === 'all'),
+    isMcp && mcp({ instructions, ...ofMcp, ...limits(mcpLimits) }),
+    isA2a && whereItCan(a2a({ ...ofA2a, ...limits(a2aLimits) }), protocol === 'all'),
     oauth(),
     ...extensions,
   ]

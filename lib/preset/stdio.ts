@@ -1,8 +1,9 @@
 /** `serveStdio`: MCP or ACP on standard input and output, for programs that start a process. */
 import { frameworks } from '../adapters/frameworks.ts'
-import { show } from '../kernel/define/validate.ts'
+import { knownMembers, show } from '../kernel/define/validate.ts'
 import { mcpLimits } from '../parts/mcp/limits.ts'
 import { McpServer } from '../parts/mcp/methods/methods.ts'
+import { mcpChecks } from '../parts/mcp/request/options.ts'
 import { extensionsOf, kernelOptionsOf } from './create-server.ts'
 import { claimStdout } from '../floors/lines/claim-stdout.ts'
 import { endOnSignals } from './launch.ts'
@@ -123,8 +124,8 @@ function kernelOfLines(service: Service, seal: Seal): Kernel {
 }
 
 function mcpLines(service: Service, seal: Seal, options: StdioOptions): ServeLines {
-  const { instructions, mcp } = options
-  const setup = { instructions, ...mcp, limits: serverLimits(options)(mcpLimits) }
+  const { instructions, mcp = {} } = options
+  const setup = { instructions, ...knownMembers(mcp, mcpChecks), limits: serverLimits(options)(mcpLimits) }
   const server = new McpServer(service, setup, seal)
   server.extend()
   return async (_service, input, output) => (

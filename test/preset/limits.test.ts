@@ -104,6 +104,17 @@ test('limits of parts stand beside those of the kernel, and a mistake names them
   }
 })
 
+test('options of a part may be an object of a class, with a state of its own', async (t) => {
+  class Card {
+    readonly source = 'a file'
+    get documentationUrl(): string { return 'https://a.example/docs' }
+  }
+  const server = createServer({ agents: [() => ''], protocol: 'all', log: false, a2a: new Card() })
+  t.after(() => server.close())
+  const card = await server.fetch(new Request('http://localhost/.well-known/agent-card.json'))
+  assert.match(await card.text(), /"documentationUrl":"https:\/\/a\.example\/docs"/)
+})
+
 test('a total of bytes follows the memory that the process may have', async () => {
   const module = new URL('../../lib/preset/limits.js', import.meta.url).href
   const print = `const { defaults, serverLimits } = await import('${module}')

@@ -2,7 +2,7 @@
 import { isRecord } from '../define/content.ts'
 import { kernelDefaults } from '../define/limits.ts'
 import { offered } from '../define/normalize-definitions.ts'
-import { rejectMore, rejectUnknown, requireDefinition, show } from '../define/validate.ts'
+import { isPlain, rejectMore, rejectUnknown, requireDefinition, show } from '../define/validate.ts'
 import { kernelChecks } from './options.ts'
 import { kernelCopy } from './part.ts'
 import type { KernelOptions } from './options.ts'
@@ -65,9 +65,12 @@ const serverRemedies: ReadonlyMap<string, string> = new Map(optionNames.map((opt
   [option, `it is an option of the server; write createServer({ ${option}: … })`]
 )))
 
-/** Throws `TypeError` for what are no options of a part, or none that it has. `make`: what makes the part. */
+/**
+ * Throws `TypeError` for what are no options of a part, or none that it has. `make`: what makes the part. An
+ * object of a class may keep its state in members of its own.
+ */
 export function requirePartOptions(make: string, options: object, names: readonly string[]): void {
-  rejectUnknown(make, options, names, serverRemedies)
+  if (!isRecord(options) || isPlain(options)) rejectUnknown(make, options, names, serverRemedies)
 }
 
 /** What to write instead of options that belong to parts which are there. */

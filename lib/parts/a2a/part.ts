@@ -1,6 +1,6 @@
 /** A2A: both bindings, all dialects, cards, webhooks. */
 import { limitsIn } from '../../kernel/define/limits.ts'
-import { checkValues } from '../../kernel/define/validate.ts'
+import { checkValues, knownMembers } from '../../kernel/define/validate.ts'
 import { kernelCopy } from '../../kernel/server/part.ts'
 import { requirePartOptions } from '../../kernel/server/requirements.ts'
 import { a2aLimits } from './model/limits.ts'
@@ -30,7 +30,7 @@ export function a2a(options: A2aServerOptions & Partial<A2aLimits> = {}): Part {
       const { auth, isNeeded, takesKeys } = kernel.credentials
       requireCallers(options, isNeeded())
       if (rootOf(kernel) === undefined) return NO_ANSWERER
-      const setup = { ...options, auth, takesKeys }
+      const setup = { ...knownMembers(options, a2aChecks), auth, takesKeys }
       const { endpoints, push } = a2aRoutes(kernel, setup, limits, kernel.seal)
       return {
         endpoints,

@@ -1,6 +1,6 @@
 /** MCP over HTTP: all revisions, and the older transport with two paths. */
 import { limitsIn } from '../../kernel/define/limits.ts'
-import { checkValues } from '../../kernel/define/validate.ts'
+import { checkValues, knownMembers } from '../../kernel/define/validate.ts'
 import { kernelCopy } from '../../kernel/server/part.ts'
 import { requirePartOptions } from '../../kernel/server/requirements.ts'
 import { mcpLimits } from './limits.ts'
@@ -24,7 +24,8 @@ export function mcp(options: McpOptions & Partial<McpLimits> = {}): Part {
     protocol: 'mcp',
     port: 8080,
     open(kernel) {
-      const setup = { ...options, limits, takesKeys: kernel.credentials.takesKeys }
+      const { takesKeys } = kernel.credentials
+      const setup = { ...knownMembers(options, mcpChecks), limits, takesKeys }
       const { endpoints, extend, status, closeIdle, close } = mcpRoutes(kernel, setup, kernel.seal)
       return {
         endpoints,

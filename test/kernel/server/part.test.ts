@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { answerMessage } from '../../../lib/conversations.ts'
 import {
-  createServer, defineAgent, defineGroup, defineResource, defineTool, LiveCall, problemReply,
+  createServer, defaults, defineAgent, defineGroup, defineResource, defineTool, LiveCall, problemReply,
 } from '../../../lib/kernel.ts'
 import { conversationsOf } from '../../../lib/floors/conversations/conversation.ts'
 import { defaultPort } from '../../../lib/kernel/server/server.ts'
@@ -378,6 +378,31 @@ test('a part holds to its limits, each for itself', async (t) => {
   const message = { messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'hello' }] }
   const sent = await post('/a2a', { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } })
   assert.match(sent, /"state":"working"/)
+})
+
+test('the kernel has its own limits, and no part finds those of another there', (t) => {
+  let kernel: Kernel | undefined
+  serve(t, { parts: [probe({ onOpen: (open) => { kernel = open } }), mcp({ maxSessions: 5 })], maxCalls: 7 })
+  assert.deepEqual(kernel!.limits, { ...defaults, maxCalls: 7, graceMs: 0 })
+  for (const name of ['maxSessions', 'replayBytes', 'resumeMs', 'blockingWaitMs', 'maxStateBytes']) {
+    assert.equal(name in defaults, false, name)
+  }
+})
+
+test('options may be an object of a class, with a state of its own', async (t) => {
+  class Setup {
+    readonly source = 'a file'
+    readonly instructions = 'Ask first.'
+    get title(): string { return 'The shop' }
+  }
+  const server = serve(t, { parts: [mcp(new Setup())] })
+  const response = await server.fetch(request('/mcp', {
+    jsonrpc: '2.0', id: 1, method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+  }, { accept: 'application/json, text/event-stream' }))
+  const said = await response.text()
+  assert.match(said, /"instructions":"Ask first\."/)
+  assert.match(said, /"title":"The shop"/)
 })
 
 test('the default port is that of the only protocol, and the usual one of several', () => {

@@ -155,6 +155,12 @@ test('MCP alone has a method of its own behind each name that a revision has, an
   }
 })
 
+test('a session runs no more calls than the server', () => {
+  const { service } = createService({ tools, parts: [], maxCalls: 5 })
+  const { limits } = new McpServer(service, { limits: mcpLimits.defaults }, createSeal(undefined))
+  assert.deepEqual(limits, { ...mcpLimits.defaults, maxCallsPerSession: 5 })
+})
+
 test('an extension adds methods, where the server offers them', async () => {
   const got = await ask([everything], 'tasks/get', { taskId: 't' }, { name: 't' })
   assert.equal(got.body['result'].is, 't')
