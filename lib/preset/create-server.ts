@@ -10,7 +10,7 @@ import { requireOptions } from '../kernel/server/requirements.ts'
 import { kernelServer } from '../kernel/server/server.ts'
 import { a2aLimits } from '../parts/a2a/model/limits.ts'
 import { a2aChecks } from '../parts/a2a/model/options.ts'
-import { a2a } from '../parts/a2a/part.ts'
+import { a2a, notServed } from '../parts/a2a/part.ts'
 import { agui } from '../parts/agui/part.ts'
 import { apps } from '../parts/apps/part.ts'
 import { docs } from '../parts/docs/part.ts'
@@ -29,7 +29,7 @@ import { uiStream } from '../parts/ui-stream/part.ts'
 import { serverLimits } from './limits.ts'
 import { absentPaths, checkOptions, protocolsOf, serverKnown, settingsOf } from './options.ts'
 import type { KernelOptions } from '../kernel/server/options.ts'
-import type { Part } from '../kernel/server/part.ts'
+import type { Opened, Part } from '../kernel/server/part.ts'
 import type { KernelServer, KernelStatus } from '../kernel/server/server.ts'
 import type { PushStatus } from '../parts/a2a/push/push-delivery.ts'
 import type { ProtocolName, ServerOptions } from './options.ts'
@@ -103,7 +103,7 @@ export function kernelOptionsOf(options: ServerOptions, given?: readonly Part[])
     isHttp && agui(limits(stateLimits)),
     isHttp && uiStream(limits(uiStreamLimits)),
     isMcp && mcp({ instructions, ...ofMcp, ...limits(mcpLimits) }),
-    isA2a && whereItCan(a2a({ ...ofA2a, ...limits(a2aLimits) }), protocol === 'all'),
+    isA2a && whereItCan(a2a({ ...ofA2a, ...limits(a2aLimits) }), protocol === 'all' && notServed),
     oauth(),
     ...extensions,
   ]
@@ -124,13 +124,13 @@ const everyFloor: Part = {
   },
 }
 
-/** A part, which serves nothing where it cannot serve what there is if it is only wanted among all. */
-function whereItCan(part: Part, isAmongAll: boolean): Part {
-  return !isAmongAll ? part : {
+/** A part, or `instead` of it where it cannot serve what there is; false: then there is no server. */
+function whereItCan(part: Part, instead: Opened | false): Part {
+  return instead === false ? part : {
     ...part,
     open(kernel) {
       const opened = part.open?.(kernel) ?? {}
-      return typeof opened === 'string' ? {} : opened
+      return typeof opened === 'string' ? instead : opened
     },
   }
 }

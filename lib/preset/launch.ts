@@ -1,14 +1,14 @@
 /** `launch`: makes a server, listens, prints where, and closes in order on signals. */
 import { frameworks } from '../adapters/frameworks.ts'
-import { describeRoot } from '../kernel/define/agent.ts'
 import { formatJson } from '../kernel/wire/json.ts'
 import { noCallback } from '../kernel/server/options.ts'
 import { createServer } from './create-server.ts'
-import { protocolNames, requireSecondOptions, serverOptions } from './options.ts'
+import { requireSecondOptions, serverOptions } from './options.ts'
 import { normalizeDefinitions } from './subject.ts'
 import type { LoneTool, Offer } from '../kernel/define/normalize-definitions.ts'
 import type { Members } from '../kernel/define/validate.ts'
-import type { ProtocolName, ServerOptions } from './options.ts'
+import type { ServerOptions } from './options.ts'
+import type { Curl } from '../kernel/server/part.ts'
 import type { Address } from '../kernel/server/server.ts'
 import type { TriportServer } from './create-server.ts'
 import type { ForeignSubject, Subject, Things } from './subject.ts'
@@ -91,9 +91,6 @@ async function start(
   return { ...address, server, close }
 }
 
-/** Makes a curl command for a path: with a body a POST, else a GET. */
-type Curl = (path: string, body?: object) => string
-
 function headline({ name, version }: TriportServer, url: string, docs: string): string {
   return `${name} ${version} at ${url}  (docs: ${docs}/docs)`
 }
@@ -112,36 +109,11 @@ function announcement(server: TriportServer, { url }: Address, options: LaunchOp
     const sent = body === undefined ? '' : ` -H 'Content-Type: application/json' -d '${formatJson(body)}'`
     return `curl ${url}${path}${host}${credential.header}${sent}`
   }
-  const wanted = options.protocol === 'all' ? protocolNames : [options.protocol ?? server.protocols].flat()
-  const lines = protocolNames.filter((name) => wanted.includes(name)).flatMap((name) => {
-    const label = `  ${name.toUpperCase().padEnd(4)}  `
-    const [first, ...more] = linesFor(name, server, url, curl)
+  const lines = server.announce(url, curl).flatMap(([protocol, [first, ...more]]) => {
+    const label = `  ${protocol.toUpperCase().padEnd(4)}  `
     return [label + first, ...more.map((line) => ' '.repeat(label.length) + line)]
   })
   return [...head, ...lines].join('\n') + '\n'
-}
-
-function linesFor(name: ProtocolName, server: TriportServer, url: string, curl: Curl): readonly string[] {
-  if (name === 'mcp') {
-    return [`${url}/mcp and ${url}/sse`, curl('/messages/', { jsonrpc: '2.0', id: 1, method: 'tools/list' })]
-  }
-  const { root, agents, groups, tools, prompts } = server.catalog
-  if (name === 'http') {
-    if (root !== undefined) {
-      const asks = describeRoot(root, agents.length + groups.length)
-      return [`${url}/  ${asks}`, curl('/', { query: 'hello' })]
-    }
-    const path = tools.length > 0 ? '/tools' : prompts.length > 0 ? '/prompts' : '/resources'
-    return [`${url}${path}`, curl(path)]
-  }
-  if (!server.protocols.includes(name)) {
-    return ['not served: it needs an agent or a tool; use HTTP or MCP for resources and prompts']
-  }
-  const params = { message: { role: 'user', parts: [{ type: 'text', text: 'hello' }] } }
-  return [
-    `${url}/a2a, card at ${url}/.well-known/agent.json`,
-    curl('/a2a', { jsonrpc: '2.0', id: '1', method: 'message/send', params }),
-  ]
 }
 
 /** The header with the credential of a caller. A given secret is named by a variable, never shown. */

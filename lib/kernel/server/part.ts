@@ -47,11 +47,16 @@ export interface Part {
   open?(kernel: Kernel): Opened | string
 }
 
+/** Makes a curl command for a path: with a body a POST, else a GET. */
+export type Curl = (path: string, body?: object) => string
+
 /** What an open part serves, and how it ends. */
 export interface Opened extends Floor {
   readonly endpoints?: readonly Endpoint[]
   /** Headers of its replies that pages of other origins may read (CORS), in lower case. */
   readonly exposes?: readonly string[]
+  /** Lines for people: where it is at the server's URL, and commands to try it. */
+  announce?(url: string, curl: Curl): readonly string[]
   /** All parts are open, and serve these. Throws `TypeError` where one of them cannot be. */
   ready?(all: readonly Endpoint[]): void
 }

@@ -4,8 +4,8 @@ import { Fault } from '../define/fault.ts'
 import { anonymous } from '../define/principal.ts'
 import { pathOf } from '../define/validate.ts'
 import { createAuthenticate } from '../http/access/auth.ts'
-import { ProtectedResource } from '../http/access/protected-resource.ts'
 import { createGuard, isLoopback } from '../http/access/guard.ts'
+import { ProtectedResource } from '../http/access/protected-resource.ts'
 import { createRateLimits } from '../http/access/rate.ts'
 import { createRouteTable } from '../http/message/router.ts'
 import { BodyBudget } from '../http/server/body.ts'
@@ -24,7 +24,7 @@ import type { Handler } from '../http/server/listener.ts'
 import type { KernelOptions } from './options.ts'
 import type { Gauge } from '../util/gauge.ts'
 import type { Floor } from './floors.ts'
-import type { Kernel, Opened, Part } from './part.ts'
+import type { Curl, Kernel, Opened, Part } from './part.ts'
 import type { MadeService } from './service.ts'
 
 /** Where a server listens. */
@@ -55,6 +55,8 @@ export interface KernelServer {
   listen(port?: number, host?: string): Promise<Address>
   /** What it does and holds now. */
   status(): KernelStatus
+  /** Lines for people about each protocol at a URL of the server, with commands that `curl` makes. */
+  announce(url: string, curl: Curl): readonly (readonly [protocol: string, lines: readonly string[]])[]
   /**
    * For a server of your own: `http.createServer(server.handler)`. In Express and Connect
    * `app.use('/agents', server.handler)` mounts it; `next` gets what is outside of the mount path.
@@ -224,6 +226,11 @@ function assemble(
 
   // Two that are told under one name are a mistake, of which its author hears at once.
   status()
+  const announce: KernelServer['announce'] = (url, curl) => parts.flatMap(({ protocol }, at) => {
+    const lines = opened[at]?.announce?.(url, curl)
+    return protocol === undefined || lines === undefined ? [] : [[protocol, lines]]
+  })
+
   let closing: Promise<void> | undefined
 
   async function shut(): Promise<void> {
@@ -268,6 +275,7 @@ function assemble(
     listen,
     handler: listener.handler,
     status,
+    announce,
     fetch: lateFetch(means),
     close,
   }

@@ -14,6 +14,13 @@ import type { A2aServerOptions } from './model/options.ts'
 const NO_ANSWERER = `protocol 'a2a' needs an agent or a tool: A2A clients send messages; add agents: [agent] `
   + `or tools: [tool], or serve resources and prompts with protocol: 'mcp'`
 
+/** What is left of it where it cannot serve what there is, and is only one of all protocols. */
+export const notServed: Opened = {
+  announce: () => ['not served: it needs an agent or a tool; use HTTP or MCP for resources and prompts'],
+}
+
+const GREETING = { message: { role: 'user', parts: [{ type: 'text', text: 'hello' }] } }
+
 const optionNames = [...Object.keys(a2aChecks), ...Object.keys(a2aLimits.defaults)]
 
 /** Throws `TypeError` or `RangeError` for options that cannot be meant. Nothing of a key is shown. */
@@ -35,6 +42,10 @@ export function a2a(options: A2aServerOptions & Partial<A2aLimits> = {}): Part {
       return {
         endpoints,
         exposes: ['a2a-extensions', 'x-a2a-extensions'],
+        announce: (url, curl) => [
+          `${url}/a2a, card at ${url}/.well-known/agent.json`,
+          curl('/a2a', { jsonrpc: '2.0', id: '1', method: 'message/send', params: GREETING }),
+        ],
         ready: (all) => requireTenantPaths(options.tenants ?? [], all.map(({ path }) => path)),
         ...push !== undefined && webhooks(push),
       }

@@ -40,6 +40,9 @@ export function mcp(options: McpOptions & Partial<McpLimits> = {}): Part {
             ['triport_mcp_replay_bytes', 'What is kept for MCP clients that come back.', replayBytes],
           ]
         },
+        announce: (url, curl) => [
+          `${url}/mcp and ${url}/sse`, curl('/messages/', { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+        ],
         drain: closeIdle,
         cancel: close,
       }

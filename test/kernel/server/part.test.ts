@@ -57,6 +57,20 @@ test('a part with one POST calls a tool, and what the kernel refuses is refused 
   }
 })
 
+test('each protocol is announced by its part, where that has something to say', (t) => {
+  const silent = onePost()
+  const mine: Part = {
+    name: 'mine', protocol: 'mine', open: () => ({ announce: (url, curl) => [`${url}/mine`, curl('/mine')] }),
+  }
+  const server = serve(t, { parts: [mine, mcp(), silent] })
+  const curl = (path: string, body?: object): string => `${body === undefined ? 'GET' : 'POST'} ${path}`
+  const lines = server.announce('http://a.example', curl)
+  assert.deepEqual(lines, [
+    ['mine', ['http://a.example/mine', 'GET /mine']],
+    ['mcp', ['http://a.example/mcp and http://a.example/sse', 'POST /messages/']],
+  ])
+})
+
 test('a definition needs no adapters, and its handler gets what its schema says', async (t) => {
   const server = createServer({
     tools: [{ name: 'double', description: 'Doubles.', inputSchema, run: ({ a }) => String(2 * a) }],
