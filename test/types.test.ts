@@ -277,7 +277,7 @@ const bad: readonly (readonly [program: string, error: RegExp])[] = [
   [`defineTool({ name: 'a', ${schema}, run: ({ c }) => c })`, /'c' does not exist/],
   [`catalog.add({})`, /No overload matches this call/],
   [`catalog.remove('tools', 'a')`, /'"tools"' is not assignable/],
-  [`export type { LoneTool } from 'triport'`, /declares 'LoneTool' locally, but it is not exported/],
+  [`export type { LoneTool } from 'triport'`, /has no exported member 'LoneTool'/],
   [`call.elicit({ message: '', schema: form }).then((answer) => answer.content.a)`, /possibly 'undefined'/],
   [`call.elicit({ message: '', url: 'x:1' }).then((answer) => answer.content.a)`, /possibly 'undefined'/],
 ]

@@ -78,7 +78,7 @@ export interface OpenaiOptions {
 }
 
 /** The name of a header (RFC 9110 §5.1). */
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/
+const NAME = /^[\w!#$%&'*+.^\x60|~-]+$/
 
 /** `Headers` and `Map` have no members of their own to read. */
 const isBag = (value: unknown): boolean => isRecord(value) && !(Symbol.iterator in value)

@@ -11,7 +11,7 @@ export interface MediaType {
   readonly charset: string | undefined
 }
 
-const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const TOKEN = "[!#$%&'*+.^_\x60|~0-9A-Za-z-]+"
 const TYPE = new RegExp(`^\\s*(${TOKEN}/${TOKEN})\\s*((?:;.*)?)$`)
 const PARAMETER = new RegExp(`^\\s*(${TOKEN})=(?:"((?:[^"\\\\]|\\\\.)*)"|(${TOKEN}))\\s*$`)
 

@@ -92,7 +92,7 @@ function partsOf(template: string): readonly Part[] {
 
 function literalOf(template: string, from: number, to: number): string {
   const literal = template.slice(from, to)
-  const at = literal.search(/%(?![0-9A-Fa-f]{2})|[\x00-\x20"<>\\^`|}\x7f]/)
+  const at = literal.search(/%(?![0-9A-Fa-f]{2})|[\x00-\x20"<>\\^\x60|}\x7f]/)
   if (at < 0) return literal
   throw broken(template, from + at, `'${literal[at]}' cannot stand in a URI; write it percent-encoded`)
 }

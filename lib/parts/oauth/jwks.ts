@@ -3,7 +3,7 @@
  * token comes, kept, and read again when a token names one that is not known.
  * Spec: RFC 7519, RFC 7515, RFC 7517, RFC 7518 §3, RFC 9068, RFC 8725.
  */
-import { constants, createPublicKey, verify } from 'node:crypto'
+import { createPublicKey, verify } from 'node:crypto'
 import { decodeBase64 } from '../../kernel/wire/base64.ts'
 import { formatJson, isStrings } from '../../kernel/wire/json.ts'
 import { askForObject, objectIn } from '../../floors/outbound/remote-json.ts'
@@ -46,6 +46,9 @@ const algorithms: Readonly<Record<JwksAlgorithm, Signing>> = {
   ES512: ['sha512', 'ec', 'secp521r1'], EdDSA: [null, 'ed25519'],
 }
 const usual: readonly JwksAlgorithm[] = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA']
+
+/** Padding by PSS, with a salt as long as the digest: the numbers of OpenSSL. */
+const PSS = { padding: 6, saltLength: -1 } as const
 
 const MAX_TOKEN_LENGTH = 16_384
 const MAX_KEYS = 100
@@ -162,7 +165,7 @@ function jsonIn(part: string): Claims | undefined {
 
 function inputOf(key: KeyObject, algorithm: JwksAlgorithm): VerifyKeyObjectInput {
   if (algorithm.startsWith('PS')) {
-    return { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+    return { key, ...PSS }
   }
   return algorithm.startsWith('ES') ? { key, dsaEncoding: 'ieee-p1363' } : { key }
 }

@@ -45,7 +45,7 @@ export interface Guard {
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
-const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/
+const HEADER_NAMES = /^[\w!#$%&'*+.^\x60|~, -]{1,4096}$/
 /** Headers of the kernel's that pages may read. */
 const EXPOSED = ['www-authenticate', 'retry-after', 'x-request-id', 'etag']
 const MAX_REMEMBERED = 256

@@ -3,12 +3,13 @@
  * publishes the public key.
  * Spec: A2A 1.0 §8.4; RFC 7515, RFC 7518 §3.4, RFC 7638.
  */
-import { createHash, createPrivateKey, createPublicKey, KeyObject, sign } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto'
+import { isKeyObject } from 'node:util/types'
 import { isRecord } from '../../../kernel/define/content.ts'
 import { rejectUnknown } from '../../../kernel/define/validate.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { formatCanonicalJson } from './canonical-json.ts'
-import type { JsonWebKey } from 'node:crypto'
+import type { JsonWebKey, KeyObject } from 'node:crypto'
 import type { CardSignature, JsonMembers } from './model.ts'
 
 /** An ES256 private key (P-256): PEM text, a JWK, or what `node:crypto` made. */
@@ -30,7 +31,7 @@ const REMEDY = 'write the PEM text or the JWK of an EC private key of the curve 
 
 /** Makes the signer of a `SigningKey`. Throws `TypeError` for what is none, without showing any of it. */
 export function signerOf(given: unknown): Signer {
-  const isNamed = isRecord(given) && !(given instanceof KeyObject) && 'key' in given
+  const isNamed = isRecord(given) && !isKeyObject(given) && 'key' in given
   if (isNamed) rejectUnknown('a2a.signingKey', given, ['key', 'kid', 'jku'])
   const { key, kid, jku } = isNamed ? given : { key: given }
   const isKid = kid === undefined || (typeof kid === 'string' && kid !== '')
@@ -52,7 +53,7 @@ export function signerOf(given: unknown): Signer {
 function privateKeyOf(key: unknown): KeyObject {
   let made: KeyObject | undefined
   try {
-    made = key instanceof KeyObject ? key
+    made = isKeyObject(key) ? key
       : typeof key === 'string' ? createPrivateKey(key)
       : isRecord(key) ? createPrivateKey({ key, format: 'jwk' }) : undefined
   } catch {

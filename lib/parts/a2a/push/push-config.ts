@@ -48,7 +48,7 @@ const none: readonly never[] = Object.freeze([])
 
 /** W3C Trace Context §3.2. */
 const TRACE_PARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/
-const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,64}$/
+const TOKEN = /^[\w!#$%&'*+.^\x60|~-]{1,64}$/
 /** What a header's value may be: RFC 9110 §5.5, without what is not ASCII. */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const PAGE_TOKEN = /^[1-9]\d{0,14}$/

@@ -151,7 +151,7 @@ function resultOf({ content, data, state, artifacts = [] }: Answer): ToolResultI
  */
 interface ParamHeader { readonly path: readonly string[]; readonly header: string; readonly type: string }
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const TOKEN = /^[!#$%&'*+\-.^_\x60|~0-9A-Za-z]+$/
 const types: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean'])
 const known = new WeakMap<Tool, readonly ParamHeader[]>()
 
