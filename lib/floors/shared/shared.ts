@@ -3,8 +3,10 @@ import { ClusterMembership } from './cluster.ts'
 import { deploymentStore } from './deployment.ts'
 import { guardedStore } from './guarded-store.ts'
 import { PeerChannels } from './peer-channels.ts'
+import { SharedBuckets } from './shared-buckets.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Sharing, SharingSetup } from '../../kernel/store/sharing.ts'
+import type { MakeCounter } from '../../kernel/util/buckets.ts'
 import type { GuardedStore } from './guarded-store.ts'
 
 export class SharedProcesses implements Sharing {
@@ -13,6 +15,7 @@ export class SharedProcesses implements Sharing {
   readonly channels: PeerChannels
   /** Whether nothing is left to other processes. */
   isSettled = true
+  readonly makeCounter: MakeCounter = (name, size) => new SharedBuckets(name, size, this.store)
 
   constructor({ store, secret, deployment, limits, log, seal }: SharingSetup) {
     const own = deploymentStore(store, secret, deployment, limits.storeTimeoutMs)

@@ -170,7 +170,7 @@ function assemble(
       allowedHosts, allowedOrigins, cors, publicUrl, exposes: opened.flatMap(({ exposes }) => exposes ?? []),
     }),
     proxies: proxiesOf(options.trustProxy),
-    rateLimits: rateLimit === undefined ? undefined : createRateLimits(rateLimit, service.sharing?.store),
+    rateLimits: rateLimit && createRateLimits(rateLimit, service.sharing?.makeCounter),
   })
   const observer = parts.reduce((next, part) => part.observe?.(next) ?? next,
     createObserver(options.onRequest, options.accessLog ?? false, log))

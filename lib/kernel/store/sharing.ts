@@ -1,6 +1,7 @@
 /** How a store is taken that several processes share: what has to be done before anything is kept in it. */
 import type { KernelLimits } from '../define/limits.ts'
 import type { Log } from '../define/log.ts'
+import type { MakeCounter } from '../util/buckets.ts'
 import type { Lifetime } from '../util/lifetime.ts'
 import type { Seal } from '../wire/seal.ts'
 import type { Store } from './store.ts'
@@ -11,6 +12,8 @@ export interface Sharing extends Lifetime {
   readonly store: Store & { readonly isUnavailable: boolean }
   /** Resolves when the others can reach this one; undefined where they can. Rejects without the store. */
   ready(): Promise<void> | undefined
+  /** What all of them count together. */
+  readonly makeCounter: MakeCounter
 }
 
 /** What is known of the server when its store is taken. */

@@ -4,7 +4,7 @@
  * more than a small document on the internet, rarely, and kept for as long as its host says, within bounds.
  * Spec: draft-ietf-oauth-client-id-metadata-document-03; MCP 2026-07-28, Client Registration.
  */
-import { Buckets } from '../../kernel/http/access/buckets.ts'
+import { Buckets } from '../../kernel/util/buckets.ts'
 import { OversizeError, pinnedGet } from '../../floors/outbound/pinned-get.ts'
 import { lookupHost, unlessAborted } from '../../floors/outbound/host-lookups.ts'
 import { BoundedMap } from '../../kernel/util/bounded-map.ts'
@@ -19,7 +19,7 @@ import { clientInDocument } from './oauth-metadata.ts'
 import { ShownRefusal } from './oauth-pages.ts'
 import { OauthRefusal } from './oauth-refusal.ts'
 import type { PinnedAnswer } from '../../floors/outbound/pinned-get.ts'
-import type { BucketSize } from '../../kernel/http/access/buckets.ts'
+import type { BucketSize } from '../../kernel/util/buckets.ts'
 import type { SlotLimits } from '../../floors/outbound/fair-slots.ts'
 import type { HostAddress } from '../../floors/outbound/host.ts'
 import type { OauthClient } from './oauth-metadata.ts'

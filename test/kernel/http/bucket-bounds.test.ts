@@ -1,31 +1,11 @@
-/** What buckets hold, and where a shared store does not answer as it should. */
+/** What buckets hold, and what is told of them. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Buckets, SharedBuckets } from '../../../lib/kernel/http/access/buckets.ts'
+import { Buckets } from '../../../lib/kernel/util/buckets.ts'
 import { createRateLimits, FailedIdentifications } from '../../../lib/kernel/http/access/rate.ts'
-import type { SharedPlace } from '../../../lib/kernel/http/access/buckets.ts'
 
 /** Ten calls a second, eighty at once. */
 const QUOTA = { burst: 80, perMinute: 600 }
-const BURST_MS = 8_000
-const WALL = 1_700_000_000_000
-
-interface Asked { reads: number; writes: number }
-
-/** A store whose entry is always another, by so many milliseconds ahead of the clock. */
-function contested(aheadMs: number, asked: Asked): SharedPlace {
-  return {
-    isUnavailable: false,
-    read() {
-      asked.reads++
-      return Promise.resolve({ key: '', value: String(WALL + aheadMs), version: asked.reads })
-    },
-    write() {
-      asked.writes++
-      return Promise.resolve(undefined)
-    },
-  }
-}
 
 test('a token flows in at its very millisecond', () => {
   const buckets = new Buckets({ burst: 1, perMinute: 60 })
@@ -53,69 +33,17 @@ test('a refused call takes nothing', () => {
   assert.equal(buckets.take('a', 1, 0).allowed, true)
 })
 
-test('all buckets of a process together have 8 MiB', async () => {
+test('all buckets of a process together have 8 MiB', () => {
   const key = (n: number): string => `${n}${'x'.repeat(1_000_000)}`
   const buckets = new Buckets(QUOTA)
-  const place: SharedPlace = {
-    isUnavailable: false, read: () => Promise.resolve(undefined), write: () => Promise.resolve(1),
-  }
-  const shared = new SharedBuckets('calls', QUOTA, place, () => WALL)
-  for (let n = 0; n < 8; n++) {
-    buckets.take(key(n), 1, 0)
-    await shared.take(key(n), 1, 0)
-  }
-  assert.deepEqual([buckets.size, shared.size], [4, 4])
-})
-
-test('a store that cannot be reached is not asked', () => {
-  const place: SharedPlace = { isUnavailable: true, read: () => assert.fail(), write: () => assert.fail() }
-  const shared = new SharedBuckets('calls', { burst: 2, perMinute: 60 }, place, () => WALL)
-  const taken = [1, 2, 3].map(() => shared.take('a', 1, 0))
-  assert.deepEqual(taken.map((one) => 'allowed' in one && one.allowed), [true, true, false])
-})
-
-test('an eighth of the burst is reserved at a time, and is spent or lost without the store', async () => {
-  let wall = WALL
-  let writes = 0
-  const place: SharedPlace = {
-    isUnavailable: false,
-    read: () => Promise.resolve(undefined),
-    write: () => Promise.resolve(++writes),
-  }
-  const shared = new SharedBuckets('calls', QUOTA, place, () => wall)
-  for (let n = 0; n < 10; n++) await shared.take('a', 1, 0)
-  assert.equal(writes, 1)
-  await shared.take('a', 1, 0)
-  assert.equal(writes, 2)
-  wall += BURST_MS - 1
-  await shared.take('a', 1, 0)
-  assert.equal(writes, 2)
-  // They would have flowed in by now, so they are no more.
-  wall += 1
-  await shared.take('a', 1, 0)
-  assert.equal(writes, 3)
-})
-
-test('who loses each race gives up after eight, and counts alone', async () => {
-  const asked = { reads: 0, writes: 0 }
-  const shared = new SharedBuckets('calls', QUOTA, contested(0, asked), () => WALL)
-  assert.equal((await shared.take('a', 1, 0)).allowed, true)
-  assert.deepEqual(asked, { reads: 8, writes: 8 })
-})
-
-test('an entry more than a minute ahead of a full bucket is of a clock that is off', async () => {
-  for (const [aheadMs, isBelieved] of [[BURST_MS + 60_000, true], [BURST_MS + 60_001, false]] as const) {
-    const asked = { reads: 0, writes: 0 }
-    const shared = new SharedBuckets('calls', QUOTA, contested(aheadMs, asked), () => WALL)
-    assert.equal((await shared.take('a', 1, 0)).allowed, !isBelieved)
-    assert.deepEqual(asked, { reads: 1, writes: 1 })
-  }
+  for (let n = 0; n < 8; n++) buckets.take(key(n), 1, 0)
+  assert.equal(buckets.size, 4)
 })
 
 test('what a limit says is in whole seconds, and of its own kind', () => {
   let now = 0
-  const clock = { monotonic: () => now, wall: () => WALL }
-  const limits = createRateLimits({ perMinute: 60, burst: 2, initializePerMinute: 1 }, undefined, clock)
+  const rateLimit = { perMinute: 60, burst: 2, initializePerMinute: 1 }
+  const limits = createRateLimits(rateLimit, undefined, () => now)
   const policy = ['RateLimit-Policy', '"calls";q=2;w=2']
   assert.deepEqual(limits.take('call', 'a', 1), {
     headers: [...policy, 'RateLimit', '"calls";r=1;t=1'], overuse: undefined,

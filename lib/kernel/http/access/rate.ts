@@ -1,12 +1,12 @@
 /**
- * Rate limits: a token bucket per caller, in this process or in a shared store; and wrong credentials,
+ * Rate limits: a token bucket per caller, in this process or for several together; and wrong credentials,
  * counted per network. Headers: draft-ietf-httpapi-ratelimit-headers; RFC 9110 §10.2.3.
  */
 import { isThenable } from '../../util/thenable.ts'
-import { Buckets, SharedBuckets } from './buckets.ts'
+import { Buckets } from '../../util/buckets.ts'
 import type { Log } from '../../define/log.ts'
 import type { Overuse } from '../message/exchange.ts'
-import type { Counter, SharedPlace, Taken } from './buckets.ts'
+import type { Counter, MakeCounter, Taken } from '../../util/buckets.ts'
 
 /** The rate of one caller: one principal, or one address without keys. */
 export interface RateLimit {
@@ -31,20 +31,17 @@ interface Limit {
 export interface Count { readonly headers: readonly string[]; readonly overuse: Overuse | undefined }
 
 export interface RateLimits {
-  /** Counts for one caller; undefined without such a limit. A promise only with a shared store. */
+  /** Counts for one caller; undefined without such a limit. A promise only where processes share it. */
   take(what: Counted, caller: string, cost: number): Count | Promise<Count> | undefined
 }
 
-export interface Clocks { monotonic(): number; wall(): number }
-
-const clocks: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() }
-
 /**
- * Makes the limits, of this process or of a shared store. Throws `TypeError` for options that limit nothing,
- * and for bad numbers.
+ * Makes the limits. `makeCounter`: for what several processes count together. Throws `TypeError` for options
+ * that limit nothing, and for bad numbers.
  */
 export function createRateLimits(
-  options: RateLimit, shared?: SharedPlace, { monotonic, wall }: Clocks = clocks,
+  options: RateLimit, makeCounter: MakeCounter = (_name, size) => new Buckets(size),
+  now: () => number = () => performance.now(),
 ): RateLimits {
   const { perMinute, burst, initializePerMinute } = requireRateLimit(options)
   const call = limitOf('calls', 'Too many calls', perMinute, burst)
@@ -54,7 +51,7 @@ export function createRateLimits(
     take(what, caller, cost) {
       const limit = what === 'call' ? call : initialize
       if (limit === undefined) return undefined
-      const taken = limit.counter.take(caller, cost, monotonic())
+      const taken = limit.counter.take(caller, cost, now())
       return isThenable(taken) ? taken.then((later) => countOf(limit, later)) : countOf(limit, taken)
     },
   }
@@ -62,9 +59,7 @@ export function createRateLimits(
   function limitOf(name: string, sentence: string, perMinute?: number, burst = perMinute): Limit | undefined {
     if (perMinute === undefined || burst === undefined) return undefined
     const policy = `"${name}";q=${burst};w=${Math.ceil(60 * burst / perMinute)}`
-    const quota = { burst, perMinute }
-    const counter = shared === undefined ? new Buckets(quota) : new SharedBuckets(name, quota, shared, wall)
-    return { name, sentence, policy, counter }
+    return { name, sentence, policy, counter: makeCounter(name, { burst, perMinute }) }
   }
 }
 

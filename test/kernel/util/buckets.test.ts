@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Buckets } from '../../../lib/kernel/http/access/buckets.ts'
+import { Buckets } from '../../../lib/kernel/util/buckets.ts'
 
 test('a bucket gives what it holds at once, and then what flows in', () => {
   const buckets = new Buckets({ burst: 3, perMinute: 60 })

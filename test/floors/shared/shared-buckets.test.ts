@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Buckets, SharedBuckets } from '../../../lib/kernel/http/access/buckets.ts'
+import { SharedBuckets } from '../../../lib/floors/shared/shared-buckets.ts'
+import { Buckets } from '../../../lib/kernel/util/buckets.ts'
 import { createRateLimits } from '../../../lib/kernel/http/access/rate.ts'
 import { Fault } from '../../../lib/kernel.ts'
 import { memoryStore } from '../../../lib/stores/memory.ts'
 import { fleetOf, jsonOf, request } from '../../fixtures/kernel.ts'
-import type { BucketSize, SharedPlace, Taken } from '../../../lib/kernel/http/access/buckets.ts'
+import type { BucketSize, Taken } from '../../../lib/kernel/util/buckets.ts'
 import type { MemoryStore } from '../../../lib/floors/memory/memory-store.ts'
+import type { SharedPlace } from '../../../lib/floors/shared/shared-buckets.ts'
 
 const QUOTA: BucketSize = { burst: 80, perMinute: 600 }
 
@@ -161,9 +163,9 @@ test('two limits of one store are apart', async () => {
   const place: SharedPlace = {
     isUnavailable: false, read: (key) => store.read(key), write: (...kept) => store.write(...kept),
   }
-  const limits = createRateLimits({ perMinute: 1, initializePerMinute: 1 }, place, {
-    monotonic: () => 0, wall: () => 1_700_000_000_000,
-  })
+  const limits = createRateLimits({ perMinute: 1, initializePerMinute: 1 }, (name, size) => (
+    new SharedBuckets(name, size, place, () => 1_700_000_000_000)
+  ), () => 0)
   for (const what of ['call', 'initialize'] as const) {
     assert.equal((await limits.take(what, 'a', 1))?.overuse, undefined)
     assert.notEqual((await limits.take(what, 'a', 1))?.overuse, undefined)
