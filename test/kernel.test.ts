@@ -38,24 +38,48 @@ const STATE = new RegExp([
   String.raw`^(?:export )?const \w+(?:: (?!readonly )[^=]+)? = \[\]$`,
 ].join('|'), 'm')
 
-const modules = readdirSync('lib/kernel', { recursive: true, encoding: 'utf8' })
-  .map((path) => posix.join('lib/kernel', ...path.split(/[\\/]/)))
-  .filter((path) => path.endsWith('.ts')).toSorted()
+/** Tests of the kernel that take more than it and the fixtures, and why. A step takes rows away. */
+const beyond: ReadonlyMap<string, string> = new Map([
+  ['test/kernel/http/endpoints.test.ts', 'it carries the source of a floor, and reads events'],
+])
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((path) => posix.join(folder, ...path.split(/[\\/]/)))
+    .filter((path) => path.endsWith('.ts')).toSorted()
+}
+
+const modules = filesIn('lib/kernel')
 const textOf = (path: string): string => readFileSync(path, 'utf8')
 const codeOf = (path: string): string => textOf(path).replace(COMMENT, '')
 
-test('every module of the kernel is reached from its entry, and nothing else is', () => {
-  const reached = new Set<string>()
-  const open = [ENTRY]
-  for (const path of open) {
-    if (reached.has(path)) continue
-    reached.add(path)
-    for (const [, target = ''] of codeOf(path).matchAll(IMPORT)) {
-      open.push(posix.join(posix.dirname(path), target))
-    }
+const targetsOf = (path: string): readonly string[] => (
+  [...codeOf(path).matchAll(IMPORT)].map(([, target = '']) => posix.join(posix.dirname(path), target))
+)
+
+/** The files that the first ones import, and what these import in turn where `isFollowed` says so. */
+function reachedFrom(first: readonly string[], isFollowed: (path: string) => boolean): ReadonlySet<string> {
+  const reached = new Set(first)
+  for (const path of reached) {
+    if (isFollowed(path)) for (const target of targetsOf(path)) reached.add(target)
   }
-  reached.delete(ENTRY)
-  assert.deepEqual([...reached].toSorted(), modules)
+  return reached
+}
+
+test('every module of the kernel is reached from its entry, and nothing else is', () => {
+  const reached = [...reachedFrom([ENTRY], () => true)].filter((path) => path !== ENTRY)
+  assert.deepEqual(reached.toSorted(), modules)
+})
+
+test('tests of the kernel take it and fixtures, which take floors, but where a reason is given', () => {
+  const isKernel = (path: string): boolean => path === ENTRY || path.startsWith('lib/kernel/')
+  const tests = filesIn('test/kernel')
+  const outside = tests.filter((path) => !targetsOf(path).every((target) => (
+    isKernel(target) || /^test\/(?:kernel|fixtures)\//.test(target)
+  )))
+  assert.deepEqual(outside, [...beyond.keys()].toSorted())
+  const reached = [...reachedFrom(tests, (path) => path.startsWith('test/'))]
+  assert.deepEqual(reached.filter((path) => !isKernel(path) && !/^(?:test|lib\/floors)\//.test(path)), [])
 })
 
 test('no word of a protocol stands in the kernel, but where a reason is given', () => {

@@ -1,24 +1,11 @@
 /** What a part gets of the kernel, and when; and which parts can stand together. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { answerMessage } from '../../../lib/conversations.ts'
 import {
-  createServer, defaults, defineAgent, defineGroup, defineResource, defineTool, LiveCall, problemReply,
+  createServer, defaults, defineAgent, defineGroup, defineResource, defineTool,
 } from '../../../lib/kernel.ts'
-import { conversationsOf } from '../../../lib/floors/conversations/conversation.ts'
 import { defaultPort } from '../../../lib/kernel/server/server.ts'
-import { a2a } from '../../../lib/parts/a2a/part.ts'
-import { agui } from '../../../lib/parts/agui/part.ts'
-import { docs } from '../../../lib/parts/docs/part.ts'
-import { http } from '../../../lib/parts/http/part.ts'
-import { mcp } from '../../../lib/parts/mcp/part.ts'
-import { metrics } from '../../../lib/parts/metrics/part.ts'
-import { oauth } from '../../../lib/parts/oauth/part.ts'
-import { openai } from '../../../lib/parts/openai/part.ts'
-import { uiStream } from '../../../lib/parts/ui-stream/part.ts'
-import { shareStore } from '../../../lib/stores/shared.ts'
-import { eventually, jsonOf, request } from '../../fixtures/client.ts'
-import { sharedMemory } from '../../fixtures/fleet.ts'
+import { eventually, jsonOf, request } from '../../fixtures/wire.ts'
 import { onePost, probe } from '../../fixtures/probe.ts'
 import type { TestContext } from 'node:test'
 import type { Kernel, KernelOptions, KernelServer, Opened, Part, Resource } from '../../../lib/kernel.ts'
@@ -62,13 +49,10 @@ test('each protocol is announced by its part, where that has something to say', 
   const mine: Part = {
     name: 'mine', protocol: 'mine', open: () => ({ announce: (url, curl) => [`${url}/mine`, curl('/mine')] }),
   }
-  const server = serve(t, { parts: [mine, mcp(), silent] })
+  const server = serve(t, { parts: [mine, silent] })
   const curl = (path: string, body?: object): string => `${body === undefined ? 'GET' : 'POST'} ${path}`
   const lines = server.announce('http://a.example', curl)
-  assert.deepEqual(lines, [
-    ['mine', ['http://a.example/mine', 'GET /mine']],
-    ['mcp', ['http://a.example/mcp and http://a.example/sse', 'POST /messages/']],
-  ])
+  assert.deepEqual(lines, [['mine', ['http://a.example/mine', 'GET /mine']]])
 })
 
 test('a definition needs no adapters, and its handler gets what its schema says', async (t) => {
@@ -79,18 +63,6 @@ test('a definition needs no adapters, and its handler gets what its schema says'
   t.after(() => server.close())
   const called = await server.fetch(request('/call/double', { a: 4 }))
   assert.deepEqual(await called.json(), [{ type: 'text', text: '8' }])
-})
-
-test('a part of a protocol serves it by its own options, beside others', async (t) => {
-  const server = serve(t, { parts: [mcp({ sessions: 'none' }), onePost()] })
-  const response = await server.fetch(request('/mcp', {
-    jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add', arguments: { a: 2 } },
-  }, { accept: 'application/json, text/event-stream' }))
-  assert.equal(response.headers.get('mcp-session-id'), null)
-  const { result } = await jsonOf(response)
-  assert.deepEqual((result as { content: unknown }).content, [{ type: 'text', text: '3' }])
-  assert.deepEqual(server.protocols, ['mcp', 'probe'])
-  assert.equal((await server.fetch(request('/call/add', { a: 2 }))).status, 200)
 })
 
 test('parts open in their order, but after what they need, and end step by step, all of them', async () => {
@@ -177,9 +149,9 @@ test('status and gauges of all parts stand beside those of the kernel', (t) => {
 })
 
 test('a part of another copy of the kernel is refused by its name', () => {
-  assert.throws(() => createServer({ tools: [add], parts: [{ ...mcp(), copy: Symbol('triport') }] }), {
-    name: 'TypeError', message: "The part 'mcp' is of another copy of triport than this server; import both "
-      + 'from one package or one folder',
+  assert.throws(() => createServer({ tools: [add], parts: [{ ...onePost(), copy: Symbol('triport') }] }), {
+    name: 'TypeError', message: "The part 'one-post' is of another copy of triport than this server; import "
+      + 'both from one package or one folder',
   })
 })
 
@@ -196,16 +168,6 @@ test('what a part opens may be an object of a class', async () => {
   assert.equal(Reflect.get(server.status(), 'counter'), 3)
   await server.close()
   assert.equal(steps[0], 'drained at 3')
-})
-
-test('pages may read the headers that the open parts name, each once', async (t) => {
-  const server = serve(t, { cors: '*', parts: [mcp(), http(), openai()] })
-  const { headers } = await server.fetch(request('/health', { headers: { Origin: 'https://a.example' } }))
-  const exposed = String(headers.get('access-control-expose-headers')).split(', ')
-  for (const name of ['etag', 'mcp-session-id', 'idempotent-replayed', 'x-should-retry']) {
-    assert.equal(exposed.filter((one) => one === name).length, 1, name)
-  }
-  assert.equal(exposed.includes('a2a-extensions'), false)
 })
 
 test('what is around a call is in the order of the parts, and the options are innermost', async (t) => {
@@ -294,7 +256,8 @@ const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
   [{ tools: [add] }, /^parts is undefined; write a list, as in \[part\]$/],
   [{ tools: [add], parts: one }, /^parts is an object; write a list/],
   [{ tools: [add], parts: [] }, /^parts is empty, so nothing would be served; write \[part\]$/],
-  [{ tools: [add], parts: [mcp] }, /^parts has the function mcp; write what it returns, mcp\(\)$/],
+  [{ tools: [add], parts: [onePost] },
+    /^parts has the function onePost; write what it returns, onePost\(\)$/],
   [{ tools: [add], parts: [null] }, /^parts has null, which is no part; write \{ name, open \}$/],
   [{ tools: [add], parts: [one, probe({ name: 'one' })] }, /^parts has 'one' twice; leave one of them out$/],
   [{ tools: [add], parts: [probe({ name: 'two', needs: ['one'] })] },
@@ -310,19 +273,7 @@ const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
     /an option of eager and of calm; write eager\(\{ colour: … \}\) or calm\(\{ colour: … \}\)$/],
   [{ tools: [add], parts: [one], one: {} }, /^createServer has no option 'one'; it has agents, /],
   [{ tools: [add], parts: [eager], eager: {} }, /it is a part; write its options there: eager\(\{ … \}\)$/],
-  [{ tools: [add], parts: [mcp()], instructions: 'Ask.' }, /write mcp\(\{ instructions: … \}\)$/],
   [{ tools: [add], parts: [eager], maxBodyBytes: 'many' }, /^maxBodyBytes is "many"; write/],
-  [{ tools: [add], parts: [mcp(), a2a()], maxSessions: 5 },
-    /no option 'maxSessions'; it is an option of mcp; write mcp\(\{ maxSessions: … \}\)$/],
-  [{ tools: [add], parts: [mcp(), a2a()], blockingWaitMs: 5 }, /write a2a\(\{ blockingWaitMs: … \}\)$/],
-  [{ tools: [add], parts: [mcp(), uiStream()], resumeMs: 5 },
-    /it is an option of ui-stream; write uiStream\(\{ resumeMs: … \}\)$/],
-  [{ tools: [add], parts: [mcp(), uiStream()], replayBytes: 5 },
-    /of mcp and of ui-stream; write mcp\(\{ replayBytes: … \}\) or uiStream\(\{ replayBytes: … \}\)$/],
-  [{ tools: [add], parts: [mcp(), agui()], maxStateBytes: 5 },
-    /write mcp\(\{ maxStateBytes: … \}\) or agui\(\{ maxStateBytes: … \}\)$/],
-  [{ tools: [add], parts: [uiStream()], uiStream: {} }, /write its options there: uiStream\(\{ … \}\)$/],
-  [{ tools: [add], parts: [a2a({ extendedCard: {} })] }, /^a2a\.extendedCard is for callers with a key/],
 ]
 
 test('a mistake in the options or the parts is a sentence that says what to write instead', () => {
@@ -338,85 +289,13 @@ test('a mistake in the options or the parts is a sentence that says what to writ
     { message: /^createServer has no option 'port'; write server\.listen/ })
 })
 
-test('what makes a part refuses options that it does not have, and values that they cannot have', () => {
-  const wrong: readonly (readonly [make: (options: never) => Part, options: unknown, sentence: RegExp])[] = [
-    [mcp, { sesions: 'none' }, /^mcp has no option 'sesions'; did you mean 'sessions'\?$/],
-    [mcp, { sessions: 'no' }, /^mcp\.sessions is "no"; write 'optional', 'required' or 'none'$/],
-    [mcp, 'none', /^mcp takes its options as an object, not string; it has sessions, /],
-    [mcp, { maxSesions: 5 }, /^mcp has no option 'maxSesions'; did you mean 'maxSessions'\?$/],
-    [mcp, { maxBodyBytes: 5 },
-      /^mcp has no option 'maxBodyBytes'; it is an option of the server; write createServer\(\{ maxBody/],
-    [mcp, { resumeMs: 5 }, /^mcp has no option 'resumeMs'; /],
-    [a2a, { cards: '1.0' }, /^a2a has no option 'cards'; did you mean 'card'\?$/],
-    [a2a, { card: '2.0' }, /^a2a\.card is "2\.0"; write 'hybrid'/],
-    [a2a, null, /^a2a takes its options as an object, not null; it has card, /],
-    [http, { paths: '/ask' }, /^http has no option 'paths'; did you mean 'path'\?$/],
-    [http, { path: 'ask' }, /^path is "ask"; write a path/],
-    [uiStream, { path: '/' }, /^uiStream has no option 'path'; it has /],
-    [agui, { apiKey: 'k' }, /^agui has no option 'apiKey'; it is an option of the server; write create/],
-    ...[docs, metrics, oauth, openai].map((make) => (
-      [make, { path: '/' }, new RegExp(`^${make.name} has no option 'path'; it has none$`)] as const
-    )),
-  ]
-  for (const [make, options, message] of wrong) {
-    assert.throws(() => make(options as never), { name: 'TypeError', message })
-  }
-})
-
-test('a limit of a part is its option, and a mistake names it there', () => {
-  const wrong: readonly (readonly [make: () => Part, sentence: RegExp])[] = [
-    [() => mcp({ maxSessions: 'many' as never }), /^mcp\.maxSessions is "many"; write a whole number above/],
-    [() => mcp({ maxBatch: '5' as never }), /^mcp\.maxBatch is "5"; write it as a number: 5$/],
-    [() => mcp({ replayMs: 0 }), /^mcp\.replayMs is 0; write a whole number above zero, or Infinity for no/],
-    [() => mcp({ replayBytes: 20, maxReplayBytes: 10 }),
-      /^mcp\.replayBytes \(20\) is larger than mcp\.maxReplayBytes \(10\); raise mcp\.maxReplayBytes$/],
-    [() => a2a({ blockingWaitMs: 1.5 }), /^a2a\.blockingWaitMs is 1\.5; write a whole number/],
-    [() => uiStream({ resumeMs: -1 }), /^uiStream\.resumeMs is -1; write a whole number/],
-    [() => agui({ maxStateBytes: NaN }), /^agui\.maxStateBytes is NaN; write a whole number/],
-  ]
-  for (const [make, message] of wrong) assert.throws(make, { name: 'RangeError', message })
-  uiStream({ resumeMs: 0, replayBytes: Infinity })
-})
-
-test('a part holds to its limits, each for itself', async (t) => {
-  const slow = defineAgent({ name: 'Slow', run: () => new Promise(() => {}) })
-  const server = serve(t, {
-    agents: [slow], parts: [mcp({ maxBatch: 1, maxCallsPerSession: Infinity }), a2a({ blockingWaitMs: 10 })],
-  })
-  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
-  const post = async (path: string, body: unknown, headers = {}): Promise<string> => (
-    (await server.fetch(request(path, body, headers))).text()
-  )
-  const batched = { 'mcp-protocol-version': '2025-03-26', 'accept': 'application/json, text/event-stream' }
-  assert.match(await post('/mcp', [ping, { ...ping, id: 2 }], batched), /A batch may hold 1 messages/)
-  const message = { messageId: 'm', role: 'user', parts: [{ kind: 'text', text: 'hello' }] }
-  const sent = await post('/a2a', { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } })
-  assert.match(sent, /"state":"working"/)
-})
-
 test('the kernel has its own limits, and no part finds those of another there', (t) => {
   let kernel: Kernel | undefined
-  serve(t, { parts: [probe({ onOpen: (open) => { kernel = open } }), mcp({ maxSessions: 5 })], maxCalls: 7 })
+  serve(t, { parts: [probe({ onOpen: (open) => { kernel = open } })], maxCalls: 7 })
   assert.deepEqual(kernel!.limits, { ...defaults, maxCalls: 7, graceMs: 0 })
   for (const name of ['maxSessions', 'replayBytes', 'resumeMs', 'blockingWaitMs', 'maxStateBytes']) {
     assert.equal(name in defaults, false, name)
   }
-})
-
-test('options may be an object of a class, with a state of its own', async (t) => {
-  class Setup {
-    readonly source = 'a file'
-    readonly instructions = 'Ask first.'
-    get title(): string { return 'The shop' }
-  }
-  const server = serve(t, { parts: [mcp(new Setup())] })
-  const response = await server.fetch(request('/mcp', {
-    jsonrpc: '2.0', id: 1, method: 'initialize',
-    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
-  }, { accept: 'application/json, text/event-stream' }))
-  const said = await response.text()
-  assert.match(said, /"instructions":"Ask first\."/)
-  assert.match(said, /"title":"The shop"/)
 })
 
 test('the default port is that of the only protocol, and the usual one of several', () => {
@@ -427,7 +306,6 @@ test('the default port is that of the only protocol, and the usual one of severa
   assert.equal(defaultPort([first!, same!, probe({ port: 83 })]), 81)
   assert.equal(defaultPort([first!, other!]), defaultPort([]))
   assert.equal(defaultPort([first!, probe({ protocol: 'third' })]), defaultPort([]))
-  assert.equal(defaultPort([mcp()]), 8080)
 })
 
 test('definitions of the kernel are those in our own form, one by one or as a list is mapped', () => {
@@ -455,44 +333,8 @@ test('what a part tells in the status hides nothing that is told there already',
   }
   const twins = [telling('one', { same: 1 }), telling('two', { same: 2 })] as const
   assert.throws(() => make(...twins), /'same'.*the part 'two'/)
-  const conversing: Part = {
-    name: 'conversing',
-    open(kernel) {
-      conversationsOf(kernel)
-      return { status: () => ({ conversations: 0 }) }
-    },
-  }
-  assert.throws(() => make(conversing), /'conversations' already, and the part 'conversing'/)
   const status: object = make(telling('one', { one: 1 }), telling('two', { two: 2 })).status()
   assert.deepEqual({ ...status, calls: 0, streams: 0, bodies: 0 }, {
     calls: 0, streams: 0, bodies: 0, store: undefined, one: 1, two: 2,
   })
-})
-
-test('a store is shared by what the sentence names, and a part answers with an agent', async (t) => {
-  const memory = sharedMemory()
-  const asking: Part = {
-    name: 'asking',
-    open: (kernel) => ({
-      endpoints: [{
-        path: '/ask', methods: ['POST'], accepts: ['text/plain'], refuse: problemReply,
-        async handle({ body: prompt, origin }) {
-          const call = new LiveCall(origin, { protocol: 'http' }, {})
-          const message = { prompt, conversationId: 'one', isNamed: true }
-          const { text } = await answerMessage(kernel, kernel.catalog.agents[0]!, message, call)
-          return { status: 200, type: 'text/plain', body: text }
-        },
-      }],
-    }),
-  }
-  const agent = defineAgent({ name: 'Count', run: (_, { history }) => String(history.length) })
-  const options = {
-    agents: [agent], tools: [], parts: [asking], store: memory.connect(), secret: 'the secret of all servers',
-  }
-  assert.throws(() => createServer(options), /import \{ shareStore \} from 'triport\/shared'/)
-  const server = serve(t, { ...options, share: shareStore })
-  for (const count of ['0', '2']) {
-    const response = await server.fetch(request('/ask', 'hi', { 'content-type': 'text/plain' }))
-    assert.equal(await response.text(), count)
-  }
 })

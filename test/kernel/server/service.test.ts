@@ -1,14 +1,16 @@
 /** What all protocols share: where its log goes, and whose state is in a store that processes share. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createServer } from '../../../lib/index.ts'
-import { echo, eventually, request, serve } from '../../fixtures/client.ts'
-import { deployments, fleetOf, listed, sharedMemory, spacesIn } from '../../fixtures/fleet.ts'
-import type { ServerOptions } from '../../../lib/index.ts'
+import { createServer } from '../../../lib/kernel.ts'
+import {
+  deployments, echo, eventually, fleetOf, listed, request, serve, sharedMemory, spacesIn,
+} from '../../fixtures/kernel.ts'
+import { queries } from '../../fixtures/queries.ts'
+import type { ProbeOptions } from '../../fixtures/kernel.ts'
 
 const WARNING = /^\S+ warning The agent 'Mute' has no description/
 const ACCESS = /^\S+ info POST \/ 200/
-const logs: readonly (readonly [options: ServerOptions, said: readonly RegExp[]])[] = [
+const logs: readonly (readonly [options: ProbeOptions, said: readonly RegExp[]])[] = [
   [{}, [WARNING]],
   [{ accessLog: true }, [WARNING, ACCESS]],
   [{ log: false }, []],
@@ -20,7 +22,9 @@ test('without a logger standard error has warnings, and requests where they are 
   for (const [options, said] of logs) {
     const lines: string[] = []
     const stderr = t.mock.method(process.stderr, 'write', (text: string) => lines.push(text) > 0)
-    const server = createServer({ agents: [{ name: 'Mute', run: () => '' }], ...options })
+    const server = createServer({
+      agents: [{ name: 'Mute', run: () => '' }], parts: [queries()], ...options,
+    })
     await (await server.fetch(request('/', { query: 'hi' }))).text()
     await server.close()
     stderr.mock.restore()

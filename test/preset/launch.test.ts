@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createServer, launch, memoryStore } from '../../../lib/index.ts'
-import { launchServer } from '../../../lib/preset/launch.ts'
-import { echo, eventually, jsonOf } from '../../fixtures/client.ts'
-import { listed } from '../../fixtures/fleet.ts'
+import { createServer, launch, memoryStore } from '../../lib/index.ts'
+import { launchServer } from '../../lib/preset/launch.ts'
+import { echo, eventually, jsonOf } from '../fixtures/client.ts'
+import { listed } from '../fixtures/fleet.ts'
 import type { IncomingMessage } from 'node:http'
 import type { TestContext } from 'node:test'
-import type { Launched, LaunchOptions, Subject } from '../../../lib/index.ts'
+import type { Launched, LaunchOptions, Subject } from '../../lib/index.ts'
 
 const quiet = { port: 0, quiet: true, signals: false, log: false, graceMs: 0 } as const
 
@@ -234,7 +234,7 @@ const endings: readonly (readonly [what: string, code: string, stdout: string, s
 
 test('a signal ends the process when every server in it has closed, and a second one at once', () => {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const library = new URL(`../../../lib/index.${extension}`, import.meta.url)
+  const library = new URL(`../../lib/index.${extension}`, import.meta.url)
   for (const [what, work, said, warned] of endings) {
     const code = `import { launch, memoryStore } from ${JSON.stringify(library)}
       const options = { port: 0, quiet: true }

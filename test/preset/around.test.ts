@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defineResource, defineResourceTemplate, Fault, testClient } from '../../../lib/index.ts'
-import { eventually, jsonOf, request, serve } from '../../fixtures/client.ts'
-import { ask, begin, call, modern, said } from '../../parts/mcp/client.ts'
-import { messagesOf } from '../../fixtures/events.ts'
-import type { Around, Call, ServerOptions, TriportServer } from '../../../lib/index.ts'
-import type { Json } from '../../fixtures/events.ts'
+import { defineResource, defineResourceTemplate, Fault, testClient } from '../../lib/index.ts'
+import { eventually, jsonOf, request, serve } from '../fixtures/client.ts'
+import { ask, begin, call, modern, said } from '../parts/mcp/client.ts'
+import { messagesOf } from '../fixtures/events.ts'
+import type { Around, Call, ServerOptions, TriportServer } from '../../lib/index.ts'
+import type { Json } from '../fixtures/events.ts'
 
 const sum = {
   name: 'sum', inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
