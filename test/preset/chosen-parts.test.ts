@@ -16,7 +16,8 @@ import { defineAgent, defineResource, defineTool } from '../../lib/kernel.ts'
 import { jsonOf, request, serve } from '../fixtures/client.ts'
 import { serve as serveParts } from '../fixtures/kernel.ts'
 import { ask, begin } from '../parts/mcp/client.ts'
-import type { Part } from '../../lib/kernel.ts'
+import { defineTool as defineToolOfAll } from '../../lib/index.ts'
+import type { Part, ToolDefinition } from '../../lib/kernel.ts'
 import type { SkillDefinition } from '../../lib/parts/skills/skill.ts'
 import type { Json } from '../fixtures/events.ts'
 import type { Answering } from '../parts/mcp/client.ts'
@@ -163,6 +164,40 @@ test('a tool runs as a task where the part of tasks is there', async (t) => {
   }
   assert.equal((await called([mcp()])).content[0].text, 'done')
   assert.equal((await called([mcpTasks(), mcp()])).resultType, 'task')
+})
+
+test('a tool has its page where the part of pages is there, however it was defined', async (t) => {
+  const page = '<!doctype html><title>Cart</title>'
+  const cart = (name: string): ToolDefinition => (
+    { name, description: 'Shows.', ui: { html: page, prefersBorder: true }, run: () => '' }
+  )
+  const ui = (name: string): object => (
+    { ui: { resourceUri: `ui://tools/${name}`, visibility: ['model', 'app'] } }
+  )
+  const chosen = serveParts(t, {
+    tools: [cart('one'), defineTool(cart('two')), defineToolOfAll(cart('three'))], parts: [apps(), mcp()],
+  })
+  const whole = serve(t, { tools: [defineTool(cart('one'))], protocol: 'mcp' })
+  for (const [server, names] of [[chosen, ['one', 'two', 'three']], [whole, ['one']]] as const) {
+    server.catalog.add(defineTool(cart('late')))
+    const { tools } = (await ask(server, 'tools/list', {}, { capabilities })).result
+    const all = [...names, 'late']
+    assert.deepEqual(tools.map(({ name, _meta }: Json) => [name, _meta]), all.map((name) => [name, ui(name)]))
+    for (const name of all) {
+      const { contents: [{ text, _meta }] } = (await ask(
+        server, 'resources/read', { uri: `ui://tools/${name}` }, { capabilities },
+      )).result
+      assert.deepEqual([text, _meta], [page, { ui: { prefersBorder: true } }])
+    }
+    assert.deepEqual((await ask(server, 'server/discover')).result.capabilities.extensions, { [UI]: {} })
+  }
+  const wrong = defineTool({ ...cart('wrong'), ui: { html: 'a' } })
+  assert.throws(() => serveParts(t, { tools: [wrong], parts: [mcp(), apps()] }), {
+    name: 'TypeError', message: /^The tool 'wrong' has a ui\.html that is no whole document; begin it with/,
+  })
+  const renamed = { ...defineTool(cart('one')), name: 'copy' }
+  const copy = serveParts(t, { tools: [renamed], parts: [mcp(), apps()] })
+  assert.equal(copy.catalog.tool('copy')?.ui?.uri, 'ui://tools/copy')
 })
 
 test('an extension that needs MCP is refused by name without it', () => {

@@ -117,7 +117,7 @@ export interface Adapters {
   readonly schemaForm: SchemaForm
   /**
    * The page of a tool, of what its definition has as `ui`; what was made already stays as it is. `owner`
-   * begins the sentences of the `TypeError`s. Left out: no tool has one.
+   * begins the sentences of the `TypeError`s. Left out: a part makes them, or no tool has one.
    */
   readonly toolUi?: (owner: string, tool: UiOwner, given: unknown) => ToolUi
 }

@@ -19,7 +19,7 @@ import type { Contract, Schema, SchemaForm, Side, StandardSchema } from '../sche
 import type { Adapters, ForeignTool } from './adapters.ts'
 import type { Call } from './call.ts'
 import type { Content, ContentInput } from './content.ts'
-import type { ToolUi, ToolUiDefinition } from './resource.ts'
+import type { ToolUi, ToolUiDefinition, UiOwner } from './resource.ts'
 import type { Checks, Described, Members } from './validate.ts'
 
 /** Hints about what a tool does, which hosts are told and may ask their users by. None is a promise. */
@@ -145,6 +145,7 @@ export interface Tool extends Described {
   readonly scopes: readonly string[]
   readonly task: 'forbidden' | 'optional' | 'required'
   readonly recover?: 'rerun' | undefined
+  /** As it was written, until it is served. */
   readonly ui?: ToolUi | undefined
   readonly run: (args: unknown, call: Call) => unknown
 }
@@ -179,14 +180,20 @@ export function ownTool<const S, V, const O, const R extends ToolOutput<O> = Too
 ): Tool
 export function ownTool(definition: ToolDefinition): Tool {
   rejectMore('defineTool', arguments, `write defineTool(${TOOL_EXAMPLE})`)
-  return frozenTool(definition, noAdapters)
+  return frozenTool(definition, keeping)
 }
+
+/** What makes pages is known when a tool is served: until then it has its own as it is written. */
+const keeping: Adapters = Object.freeze({
+  ...noAdapters, toolUi: (_owner: string, _tool: UiOwner, given: unknown) => given as ToolUi,
+})
 
 /** `adapters` tell what is published of its schemas, what others call a member, and what its page is. */
 function frozenTool(definition: ToolDefinition, { schemaForm, words, toolUi }: Adapters): Tool {
   requireDefinition('defineTool', definition, TOOL_EXAMPLE)
   const copied = isCopy(definition) ? definition : undefined
-  if (copied !== undefined && Object.isFrozen(copied)) return copied
+  const isMade = copied !== undefined && Object.isFrozen(copied)
+  if (isMade && copied.ui === undefined) return copied
   const given = definition as ToolDefinition<Schema, StandardSchema>
   const name = requireString('A tool', 'name', given)
   const owner = `The tool '${name}'`
@@ -199,9 +206,11 @@ function frozenTool(definition: ToolDefinition, { schemaForm, words, toolUi }: A
     : schemaOf(owner, inputSchema === undefined ? noArguments : inputSchema, 'input', schemaForm)
   const scopes = scopesOf(owner, given.scopes)
   if (givenUi !== undefined && toolUi === undefined) {
-    throw new TypeError(`${owner} has ui, and nothing that serves pages is here; leave it out`)
+    throw new TypeError(`${owner} has ui, and no part that serves pages is here; add apps() to parts, or `
+      + 'leave it out')
   }
   const ui = givenUi === undefined ? undefined : toolUi?.(owner, { ...rest, scopes }, givenUi)
+  if (isMade && ui === copied.ui) return copied
   return Object.freeze<Tool>({
     ...rest,
     ...ui !== undefined && { ui },

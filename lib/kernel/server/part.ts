@@ -2,6 +2,7 @@
  * What a server is made of besides its kernel: parts, each of which serves a protocol, or something around
  * them. The kernel opens them in their order, and knows none by name.
  */
+import type { Adapters } from '../define/adapters.ts'
 import type { Around } from '../define/around.ts'
 import type { Resource } from '../define/resource.ts'
 import type { Endpoint } from '../http/message/exchange.ts'
@@ -34,6 +35,8 @@ export interface Part {
   readonly defines?: {
     /** Served behind those of the options. */
     readonly resources?: readonly Resource[]
+    /** What makes the pages of tools, where the adapters do not. */
+    readonly toolUi?: NonNullable<Adapters['toolUi']>
   }
   /** Runs around each call, outside of that of the options. */
   readonly around?: Around | undefined

@@ -10,6 +10,7 @@ import { Workload } from '../run/workload.ts'
 import { createSeal } from '../wire/seal.ts'
 import { Floors } from './floors.ts'
 import { checkSettings } from './options.ts'
+import type { Adapters } from '../define/adapters.ts'
 import type { Around } from '../define/around.ts'
 import type { OnCall } from '../run/call-observer.ts'
 import type { Service } from '../run/service.ts'
@@ -22,7 +23,8 @@ export interface MadeService { readonly service: Service; readonly seal: Seal; r
 /** Throws `TypeError` or `RangeError` for mistakes in options, definitions and limits. */
 export function createService(options: KernelOptions): MadeService {
   checkSettings({ ...options })
-  const { adapters = noAdapters, parts } = options
+  const { parts } = options
+  const adapters = adaptersOf(options)
   const limits = limitsOf(options)
   const { groups, agents, tools, resources, resourceTemplates, prompts } = defineOffer(options, adapters)
   const name = options.name ?? (groups[0] ?? agents[0])?.name ?? 'triport'
@@ -72,6 +74,13 @@ export function createService(options: KernelOptions): MadeService {
     use: (make) => floors.use(make, service),
   }
   return { service, seal, floors }
+}
+
+/** Those that are given, with what parts add. */
+function adaptersOf({ adapters = noAdapters, parts }: KernelOptions): Adapters {
+  if (adapters.toolUi !== undefined) return adapters
+  const toolUi = parts.map(({ defines }) => defines?.toolUi).find((one) => one !== undefined)
+  return toolUi === undefined ? adapters : { ...adapters, toolUi }
 }
 
 /** Runs one within the other, the first outermost. */

@@ -9,7 +9,7 @@ import { kernelCopy } from '../../kernel/server/part.ts'
 import { requirePartOptions } from '../../kernel/server/requirements.ts'
 import { mcpExtensionsOf } from '../mcp/methods/extension.ts'
 import { META } from '../mcp/protocol/revisions.ts'
-import { isForModels, isSameMediaType, PAGE_TYPE } from './tool-ui.ts'
+import { isForModels, isSameMediaType, PAGE_TYPE, toolUiOf } from './tool-ui.ts'
 import type { Catalog } from '../../kernel/define/catalog.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
 import type { Part } from '../../kernel/server/part.ts'
@@ -76,6 +76,7 @@ export function apps(options: Readonly<Record<string, never>> = {}): Part {
     name: 'apps',
     copy: kernelCopy,
     needs: ['mcp'],
+    defines: { toolUi: toolUiOf },
     open(kernel) {
       mcpExtensionsOf(kernel).add('apps', pageExtension)
       return {}

@@ -81,13 +81,15 @@ test('MCP alone knows no tasks', async () => {
   assert.deepEqual(Object.keys(opened.body['result'].capabilities), ['tools', 'logging'])
 })
 
-test('what serves no pages takes no tool with one', () => {
+test('what serves no pages takes no tool with one, however it was defined', () => {
   const definition = { name: 'cart', run: () => '', ui: { html: '<!doctype html>' } }
-  assert.throws(() => ownTool(definition), {
-    name: 'TypeError',
-    message: "The tool 'cart' has ui, and nothing that serves pages is here; leave it out",
-  })
-  assert.equal(toolFrom(definition, frameworks).ui?.html, '<!doctype html>')
+  for (const tool of [definition, ownTool(definition), toolFrom(definition, frameworks)]) {
+    assert.throws(() => kernelServer({ tools: [tool], parts: [mcp()] }), {
+      name: 'TypeError',
+      message: "The tool 'cart' has ui, and no part that serves pages is here; add apps() to parts, or leave "
+        + 'it out',
+    })
+  }
 })
 
 /** Everything that an extension can have. */
