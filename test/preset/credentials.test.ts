@@ -160,6 +160,18 @@ test('what is not there leads to the resource that is named; what is open has no
   assert.deepEqual(listed, [WELL_KNOWN, `${WELL_KNOWN}/mcp`])
 })
 
+test('a path stands in a challenge with its escapes, unless it is too long for a header', async (t) => {
+  const server = serve(t, options)
+  for (const name of ['a%20b', '%C3%A9', '%22', '50%25', 'a%3Fb', 'a%23b', 'a+b']) {
+    const challenge = await challengeTo(server, [`/tools/${name}`, {}])
+    assert.equal(await resourceIn(server, challenge), `${HOST}/tools/${name}`)
+  }
+  for (const [length, path] of [[2_000, `/tools/${'a'.repeat(2_000)}`], [3_000, '/mcp']] as const) {
+    const challenge = await challengeTo(server, [`/tools/${'a'.repeat(length)}`, {}])
+    assert.equal(await resourceIn(server, challenge), HOST + path)
+  }
+})
+
 test('with keys alone there is no metadata, and a challenge says no more than the scheme', async (t) => {
   const server = serve(t, { ...options, auth: undefined, apiKey: 'k' })
   for (const ask of [...ofMcp, ...beside]) {

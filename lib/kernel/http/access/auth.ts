@@ -45,9 +45,9 @@ type Known = TokenInfo | undefined | null
  */
 export interface Authorization {
   /**
-   * What tokens are made for: the address of the server, as in `https://agents.example.com`, or of one
-   * protocol, as in `https://agents.example.com/mcp`. Beside that one each path of another protocol is a
-   * resource of its own.
+   * What tokens are made for: the address of the server, as in `https://agents.example.com`, or of an
+   * endpoint, which stands for all paths of its protocol; then each path of another protocol is a resource of
+   * its own.
    */
   readonly resource: string
   /** Addresses of the issuers. */
@@ -141,7 +141,7 @@ function requireAuthorization({ resource, authorizationServers, scopes = [], ver
   // The path of its metadata ends in the resource's path.
   if (!isPlain || !/^(?:\/[\w.~!$&'()*+,;=:@-]*)+$/.test(url.pathname)) {
     throw new TypeError(`auth.resource is ${formatJson(resource)}; write the address that clients dial, `
-      + `as in 'https://agents.example.com/mcp'`)
+      + `as in 'https://agents.example.com'`)
   }
   const isListed = isStrings(authorizationServers) && authorizationServers.length > 0
   if (!isListed || !authorizationServers.every((server) => URL.canParse(server))) {

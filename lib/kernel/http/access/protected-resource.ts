@@ -15,6 +15,9 @@ import type { Authorization } from './auth.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
+/** Of a path in a challenge: clients refuse headers that are too large. */
+const MAX_PATH = 2_048
+
 const texts = { type: 'array', items: { type: 'string' } }
 const operation = {
   tags: ['Service'], summary: 'Where tokens for this server come from', description: 'RFC 9728.',
@@ -140,7 +143,8 @@ export class ProtectedResource {
     if (this.#covered === undefined) return undefined
     const endpoint = this.#protectedAt(path)
     if (endpoint === undefined || this.#covered.has(endpoint)) return undefined
-    return this.#prefix + encodeURI(path).replace(/[?#]/g, encodeURIComponent)
+    const encoded = this.#prefix + encodeURI(path).replace(/[?#]/g, encodeURIComponent)
+    return encoded.length > MAX_PATH ? undefined : encoded
   }
 
   /** What needs a credential at a path below the mount path. */
