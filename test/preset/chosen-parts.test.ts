@@ -1,5 +1,6 @@
 /** Servers of chosen parts beside the preset, which has all of them: what clients get is the same. */
 import assert from 'node:assert/strict'
+import { PassThrough, Readable } from 'node:stream'
 import test from 'node:test'
 import { a2a } from '../../lib/parts/a2a/part.ts'
 import { agui } from '../../lib/parts/agui/part.ts'
@@ -15,8 +16,8 @@ import { uiStream } from '../../lib/parts/ui-stream/part.ts'
 import { defineAgent, defineResource, defineTool } from '../../lib/kernel.ts'
 import { jsonOf, request, serve } from '../fixtures/client.ts'
 import { serve as serveParts } from '../fixtures/kernel.ts'
-import { ask, begin } from '../parts/mcp/client.ts'
-import { defineTool as defineToolOfAll } from '../../lib/index.ts'
+import { ask, begin, withMeta } from '../parts/mcp/client.ts'
+import { defineTool as defineToolOfAll, serveStdio } from '../../lib/index.ts'
 import type { Part, ToolDefinition } from '../../lib/kernel.ts'
 import type { SkillDefinition } from '../../lib/parts/skills/skill.ts'
 import type { Json } from '../fixtures/events.ts'
@@ -94,6 +95,29 @@ test('all parts, chosen one by one, answer what the preset answers', async (t) =
   assert.deepEqual(await overHttp(chosen), await overHttp(preset))
   const { capabilities: offered } = (await ask(chosen, 'server/discover')).result
   assert.deepEqual(Object.keys(offered.extensions), [TASKS, SKILLS])
+})
+
+test('one client over stdio gets what clients of the preset get over HTTP', async (t) => {
+  const cart = defineToolOfAll({ name: 'cart', ui: { html: '<!doctype html>' }, run: () => '' })
+  const all = { tools: [cart, slow] }
+  const options = { name: 'Shop', skills: [refunds, greet] }
+  const server = serve(t, { ...all, ...options, protocol: 'mcp' })
+  const methods: readonly (readonly [method: string, params?: Json])[] = [
+    ['server/discover'], ['tools/list'], ['resources/list'], ['skills/list'], ['skills/get', { uri }],
+    ['resources/directory/read', { uri: 'skill://refunds' }], ['tasks/list'],
+  ]
+  const messages = methods.map(([method, params], id) => (
+    { jsonrpc: '2.0', id, method, params: withMeta(params, { capabilities }) }
+  ))
+  const output = new PassThrough()
+  const input = Readable.from(messages.map((message) => `${JSON.stringify(message)}\n`))
+  await serveStdio(all, { ...options, input, output, signals: false, log: false })
+  const lines = String(output.read()).trim().split('\n').map((line) => JSON.parse(line))
+  for (const [id, [method, params]] of methods.entries()) {
+    const { id: _id, ...answer } = await ask(server, method, params, { capabilities })
+    const { id: _same, ...line } = lines.find((one) => one.id === id)
+    assert.deepEqual(line, answer, method)
+  }
 })
 
 test('the order in which parts are listed changes nothing that clients of MCP get', async (t) => {
