@@ -2,10 +2,10 @@
  * The server without a socket: a web `Request` in, a web `Response` out, through the same gate and endpoints.
  */
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { discard, endingAt, headerLines, isSource, lengthOf, withEnd } from '../message/reply.ts'
+import { discard, headerLines, isSource, lengthOf, withEnd } from '../message/reply.ts'
 import { objectionToBody, readWebBody } from './body.ts'
 import { requestChannel } from './observer.ts'
-import { NO_STREAM, refusalOf } from './request.ts'
+import { admitted, brokenReply, refusalOf } from './request.ts'
 import type { Reply } from '../message/exchange.ts'
 import type { Pipe, Streams, StreamSink } from '../stream/sink.ts'
 import type { Means } from './gate.ts'
@@ -33,8 +33,7 @@ export function createFetch(means: Means): (incoming: Request) => Promise<Respon
       request.body = ''
       return answer(await reply)
     } catch (error) {
-      log('error', 'An endpoint failed', { request: request.requestId, path: request.path, cause: error })
-      return answer(refusalOf(request, 500, `Internal error (request ${request.requestId})`))
+      return answer(brokenReply(request, error, log))
     }
   }
 }
@@ -108,12 +107,8 @@ function readInto(
 function responseOf(
   wanted: Reply, request: HttpRequest, head: WebRequestHead, streams: Streams, onDone: Done,
 ): Response {
-  const reply = endingAt(wanted, request.principal.expiresAt)
+  const reply = admitted(request, wanted)
   const { body, status, type } = reply
-  if (isSource(body) && !streams.hasRoomFor(request)) {
-    discard(body)
-    return responseOf(refusalOf(request, ...NO_STREAM), request, head, streams, onDone)
-  }
   const lines = headerLines(request, reply)
   const length = isSource(body) ? undefined : lengthOf(status, body)
   if (length !== undefined) lines.push('Content-Length', String(length))

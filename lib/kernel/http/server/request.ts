@@ -8,7 +8,9 @@ import { formatChallenge } from '../../wire/challenge.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { authorityOf, forwarded, networkOf } from '../message/address.ts'
 import { findHeader, handlerHeaders, readHead } from '../message/headers.ts'
+import { discard, endingAt, isSource } from '../message/reply.ts'
 import type { Origin } from '../../define/call.ts'
+import type { Log } from '../../define/log.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { Asker } from '../../util/quota.ts'
 import type {
@@ -53,7 +55,7 @@ export interface RequestOptions {
 
 export interface StreamRoom { hasRoomFor(asker: Asker): boolean }
 
-export const NO_STREAM: Objection = [
+const NO_STREAM: Objection = [
   503, 'Too many streams are open; try again later', ['Retry-After', '5'],
 ]
 export const LATE = 'The request took too long to arrive'
@@ -242,4 +244,20 @@ export function refusalOf(
     status, detail, requestId, unparsable, asked: request, ...headers !== undefined && { headers },
   }
   return endpoint === undefined ? problemReply(refusal) : endpoint.refuse(refusal)
+}
+
+/** The 500 of an endpoint that has failed, which is for the log alone. */
+export function brokenReply(request: HttpRequest, cause: unknown, log: Log): Reply {
+  const { path, requestId } = request
+  log('error', 'An endpoint failed', { request: requestId, path, cause })
+  return refusalOf(request, 500, `Internal error (request ${requestId})`)
+}
+
+/** The reply that is sent: its stream ends with the credential, and is a refusal where it has no room. */
+export function admitted(request: HttpRequest, reply: Reply): Reply {
+  const { body } = reply
+  if (!isSource(body)) return reply
+  if (request.streamObjection === undefined) return endingAt(reply, request.principal.expiresAt)
+  discard(body)
+  return refusalOf(request, ...NO_STREAM)
 }

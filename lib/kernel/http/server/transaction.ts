@@ -6,7 +6,7 @@
 import { Socket } from 'node:net'
 import { isThenable } from '../../util/thenable.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { discard, endingAt, headerLines, isSource, lengthOf } from '../message/reply.ts'
+import { discard, headerLines, isSource, lengthOf } from '../message/reply.ts'
 import {
   inContext, LARGE_LENGTH, MANY_CHUNKS, markLoopBusy, pauseUntilLoopFree, turn, whenLoopIsFree,
 } from '../stream/loop-fairness.ts'
@@ -14,7 +14,7 @@ import { endAtOnce, LargeReply, ResponsePipe, UnsentReply } from '../stream/resp
 import { objectionToBody, readBody } from './body.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
-import { NO_STREAM, refusalOf } from './request.ts'
+import { admitted, brokenReply, refusalOf } from './request.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LinkedMember } from '../../util/linked-list.ts'
 import type { Bind } from '../access/guard.ts'
@@ -184,11 +184,10 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
       this.#means.log('error', 'A request could not be handled', { cause: error })
       return void this.response.destroy()
     }
-    const { path, requestId } = request
-    this.#means.log('error', 'An endpoint failed', { request: requestId, path, cause: error })
     try {
+      const reply = brokenReply(request, error, this.#means.log)
       if (this.response.headersSent) this.response.destroy()
-      else this.#send(request, refusalOf(request, 500, `Internal error (request ${requestId})`))
+      else this.#send(request, reply)
     } catch {
       this.response.destroy()
     }
@@ -205,16 +204,11 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   /** Sends a reply. May throw. */
   #send(request: HttpRequest, wanted: Reply): void {
     const response = this.response
-    const { expiresAt } = request.principal
-    const reply = expiresAt === undefined ? wanted : endingAt(wanted, expiresAt)
+    const reply = admitted(request, wanted)
     const { body, status, type } = reply
     if (this.#isClosed || response.destroyed || response.writableEnded) {
       if (isSource(body)) discard(body)
       return
-    }
-    if (isSource(body) && !this.#means.streams.hasRoomFor(request)) {
-      discard(body)
-      return this.#refuse(request, ...NO_STREAM)
     }
     const lines = headerLines(request, reply)
     const isUnread = !this.#incoming.complete && mayNotBeRead(request)
