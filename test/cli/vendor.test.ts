@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { nodeIn, runInThread, shipped } from '../fixtures/command.ts'
 import { modules } from '../fixtures/modules.ts'
 import type { Ended } from '../fixtures/command.ts'
@@ -140,11 +142,131 @@ test('what the sources cannot do, and a wrong command line, is said', async (t) 
   const rows: readonly (readonly [args: readonly string[], sentence: RegExp])[] = [
     [[], /^triport: vendor needs a folder: triport vendor vendor\/triport\n$/],
     [['a', 'b'], /^triport: vendor takes one folder, not also b\n$/],
-    [['a', '--force'], /^triport: Unknown option '--force'; triport help vendor lists them\n$/],
+    [['a', '--only', 'mpc'], /^triport: There is no 'mpc'; did you mean mcp\?\n$/],
+    [['a', '--only', 'everything'], /^triport: There is no 'everything'; --only takes kernel, mcp, a2a, /],
+    [['a', '--only', ','], /^triport: --only is empty; write it, or leave it out\n$/],
+    [['a', '--single', '--source'], /^triport: Write --single or --source, not both\n$/],
+    [['a', '--everything'], /^triport: Unknown option '--everything'; triport help vendor lists them\n$/],
   ]
   for (const [args, sentence] of rows) {
     const { code, said } = await vendor(folder, ...args)
     assert.equal(code, 2)
     assert.match(said, sentence)
   }
+})
+
+/** What a copy of some units answers, in a folder that has nothing else. */
+const SOME = `
+const server = createServer({ tools: [{ name: 'add', run: () => 1 + 2 }], parts: [mcp()], log: false })
+const { url } = await server.listen(0)
+const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add', arguments: {} } }
+const headers = { 'content-type': 'application/json', 'accept': 'application/json, text/event-stream' }
+const ask = async (body) => (
+  (await fetch(url + '/mcp', { method: 'POST', headers, body: JSON.stringify(body) })).json()
+)
+const none = await ask({ ...call, method: 'tools/none' })
+console.log(JSON.stringify([(await ask(call)).result, none.error.code]))
+await server.close()
+`
+const SAID = '[{"content":[{"type":"text","text":"3"}]},-32601]\n'
+
+test('a copy of some units has these and what they need, and nothing else', async (t) => {
+  const program = `import { createServer, mcp } from './triport/index.js'${SOME}`
+  const folder = modules(t, { 'program.mjs': program })
+  const { code, printed, said } = await vendor(folder, 'triport', '--only', 'mcp-tasks')
+  assert.equal(code, 0, said)
+  assert.match(printed, /^Copied triport \S+ \(kernel, mcp-tasks, mcp\) to triport: \d+ files$/m)
+  assert.match(printed, /Import it: {2}import \{ createServer, mcpTasks, mcp \} from '.\/triport\/index/)
+  assert.doesNotMatch(printed, /Run it/)
+  const files = readdirSync(join(folder, 'triport'), { recursive: true, encoding: 'utf8' })
+  assert.deepEqual(files.filter((file) => /a2a|openai|agui|acp|redis|command/.test(file)), [])
+  assert.deepEqual(['index.js', 'index.d.ts', 'guide/mcp.md', 'LICENSE', 'SHA256SUMS'].filter((file) => (
+    !files.includes(file)
+  )), [])
+  const names = JSON.parse(readFileSync(join(folder, 'triport/package.json'), 'utf8')) as { exports: object }
+  assert.deepEqual(Object.keys(names.exports), ['.', './kernel', './mcp-tasks', './mcp', './package.json'])
+  for (const flags of [[], ['--disallow-code-generation-from-strings', ...readingOnly(folder)]]) {
+    const ended = nodeIn(folder, ...flags, 'program.mjs')
+    assert.equal(ended.printed, SAID, ended.said)
+  }
+})
+
+test('one file is all of it, as an ES module and as CommonJS, and nothing else is read', async (t) => {
+  const folder = modules(t, {})
+  const { printed, said } = await vendor(folder, 'one', '--only', 'mcp', '--single')
+  assert.match(printed, /from '.\/one\/triport\.mjs'\n {2}Check it/, said)
+  assert.deepEqual(readdirSync(join(folder, 'one')).toSorted(),
+    ['LICENSE', 'SHA256SUMS', 'triport.cjs', 'triport.mjs'])
+  const [esm, cjs] = ['mjs', 'cjs'].map((form) => readFileSync(join(folder, `one/triport.${form}`), 'utf8'))
+  assert.ok([esm!, cjs!].every((text) => text.startsWith('/*\nMIT License') && !/\bimport\(/.test(text)))
+  // The program is in the file itself, so that this one file is all that may be read.
+  writeFileSync(join(folder, 'all.mjs'), esm!.replace(/^export \{.*$/m, SOME))
+  writeFileSync(join(folder, 'all.cjs'), cjs!.replace(/^module\.exports = .*$/m, `(async () => {${SOME}})()`))
+  for (const file of ['all.mjs', 'all.cjs']) {
+    const ended = nodeIn(folder, ...readingOnly(folder).map((flag) => flag.replace(/\/$/, `/${file}`)), file)
+    assert.equal(ended.printed, SAID, ended.said)
+  }
+})
+
+test('what is imported later runs in one file when it is first asked for', async (t) => {
+  const program = PROGRAM.replace('./vendor/triport/index.js', './one/triport.mjs')
+  const folder = modules(t, { 'program.mjs': program })
+  assert.equal((await vendor(folder, 'one', '--single')).code, 0)
+  const { code, printed, said } = nodeIn(folder, 'program.mjs')
+  assert.equal(code, 0, said)
+  assert.match((JSON.parse(printed) as readonly string[])[0]!, /^\{"response":"hi",/)
+})
+
+/** What the compiler says of a program. */
+function complaintsOf(file: string): string {
+  return spawnSync(process.execPath, [
+    'node_modules/typescript/bin/tsc', '--ignoreConfig', '--noEmit', '--strict', '--target', 'es2023',
+    '--lib', 'es2023,es2024.string', '--module', 'nodenext', '--allowImportingTsExtensions',
+    '--erasableSyntaxOnly', '--verbatimModuleSyntax',
+    '--typeRoots', join(process.cwd(), 'node_modules/@types'), '--types', 'node', file,
+  ], { encoding: 'utf8' }).stdout
+}
+
+const TYPED = `
+const tool = defineTool({
+  name: 'add', inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
+  run: ({ a }) => a.toFixed(1),
+})
+export const protocols: readonly string[] = createServer({ tools: [tool], parts: [mcp()] }).protocols
+// @ts-expect-error
+mcp({ sessions: 'some' })
+`
+
+test('the types of some units are there', async (t) => {
+  const folder = modules(t, {
+    'program.mts': `import { createServer, defineTool, mcp } from './some/index.js'${TYPED}`,
+  })
+  assert.equal((await vendor(folder, 'some', '--only', 'mcp')).code, 0)
+  assert.equal(complaintsOf(join(folder, 'program.mts')), '')
+})
+
+test('the sources of some units are as they were written, and compile', async (t) => {
+  const folder = modules(t, {
+    'program.mts': `import { createServer, defineTool, mcp } from './source/index.ts'${TYPED}`,
+  })
+  const { code, said } = await vendor(folder, 'source', '--only', 'mcp', '--source')
+  assert.equal(code, 0, said)
+  const files = readdirSync(join(folder, 'source'), { recursive: true, encoding: 'utf8' })
+  for (const file of files.filter((path) => path.startsWith('kernel/') && path.endsWith('.ts'))) {
+    assert.equal(readFileSync(join(folder, 'source', file), 'utf8'), readFileSync(`lib/${file}`, 'utf8'))
+  }
+  assert.deepEqual(files.filter((file) => /parts\/(?!mcp)/.test(file)), [])
+  assert.equal(complaintsOf(join(folder, 'program.mts')), '')
+})
+
+test('the package and a copy in one process end in a sentence', async (t) => {
+  const folder = modules(t, {})
+  assert.equal((await vendor(folder, 'copy', '--only', 'mcp')).code, 0)
+  writeFileSync(join(folder, 'program.mjs'), `
+    import { createServer } from ${JSON.stringify(pathToFileURL('dist/kernel.js').href)}
+    import { mcp } from './copy/index.js'
+    createServer({ tools: [{ name: 'add', run: () => 3 }], parts: [mcp()] })`)
+  const { code, said } = nodeIn(folder, 'program.mjs')
+  assert.equal(code, 1)
+  assert.match(said, /TypeError: The part 'mcp' is of another copy of triport than this server; /)
 })
