@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import test from 'node:test'
+import { kernelDefaults } from '../lib/kernel/define/limits.ts'
 
 const ENTRY = 'lib/kernel.ts'
 const COMMENT = /^\s*(?:\/\/|\/?\*).*$/gm
@@ -88,4 +89,17 @@ test('no word of a protocol stands in the kernel, but where a reason is given', 
 
 test('no module of the kernel has a state of its own, but where a reason is given', () => {
   assert.deepEqual(modules.filter((path) => codeOf(path).search(STATE) >= 0), [...kept.keys()].toSorted())
+})
+
+test('a limit of the kernel bounds it, a floor or several parts: that of one part is its option', () => {
+  const users = new Map(Object.keys(kernelDefaults).map((name) => [name, new Set<string>()]))
+  for (const path of ['lib/kernel', 'lib/floors', 'lib/parts'].flatMap(filesIn)) {
+    if (path === 'lib/kernel/define/limits.ts') continue
+    const [, level = '', unit = ''] = path.split('/')
+    for (const [word] of codeOf(path).matchAll(/\b[a-z]\w+/g)) {
+      users.get(word)?.add(level === 'parts' ? unit : 'below all parts')
+    }
+  }
+  const ofOne = [...users].filter(([, { size }]) => size < 2).filter(([, all]) => !all.has('below all parts'))
+  assert.deepEqual(ofOne.map(([name, [part]]) => `${name}: ${part}`), [])
 })

@@ -27,17 +27,18 @@ export const defaults: Limits = Object.freeze({
   ...uiStreamLimits.defaults,
 })
 
+const tables: readonly LimitTable<Partial<Limits>>[] = [
+  kernelLimits,
+  stateLimits,
+  mcpLimits,
+  a2aLimits,
+  uiStreamLimits,
+]
+
 const all: LimitTable<Limits> = {
   defaults,
-  mayBeZero: [
-    ...kernelLimits.mayBeZero ?? [],
-    ...uiStreamLimits.mayBeZero ?? [],
-  ],
-  ordered: [
-    ...kernelLimits.ordered ?? [],
-    ...mcpLimits.ordered ?? [],
-    ['maxCallsPerSession', 'maxCalls'],
-  ],
+  mayBeZero: tables.flatMap(({ mayBeZero = [] }) => mayBeZero),
+  ordered: [...tables.flatMap(({ ordered = [] }) => ordered), ['maxCallsPerSession', 'maxCalls']],
 }
 
 /**
