@@ -143,6 +143,28 @@ const versions = [
 ]
 
 for (const [name, package_, load] of versions) {
+  test(`${name} takes the metadata that each protocol leads to`, {
+    skip: missing(package_), timeout: 30_000,
+  }, async (t) => {
+    const sdk = await load()
+    const { createServer } = await import(`${root}dist/index.js`)
+    const host = 'https://agents.example.com'
+    for (const [resource, resourceOf] of [[`${host}/mcp`, (path) => host + path], [host, () => `${host}/`]]) {
+      const auth = { resource, authorizationServers: ['https://login.example.com'], verify: () => null }
+      const server = createServer({ agents: [(prompt) => prompt], protocol: 'all', log: false, auth })
+      t.after(() => server.close())
+      const ask = (address) => server.fetch(new Request(address))
+      for (const path of ['/mcp', '/a2a', '/', '/tasks', '/v1/responses', '/agents/assistant/agui']) {
+        const init = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
+        const refused = await server.fetch(new Request(host + path, path === '/tasks' ? {} : init))
+        const metadata = await sdk.discoverOAuthProtectedResourceMetadata(
+          host + path, sdk.extractWWWAuthenticateParams(refused), ask,
+        )
+        assert.equal(String(await sdk.selectResourceURL(host + path, {}, metadata)), resourceOf(path))
+      }
+    }
+  })
+
   for (const mountPath of ['', '/team/a']) {
     const where = mountPath === '' ? 'at the root' : `below ${mountPath}`
     test(`${name} logs in ${where}, and for more scopes again`, {
