@@ -4,7 +4,7 @@
  */
 import { pointerOf } from '../schema/error.ts'
 import { isThenable } from '../util/thenable.ts'
-import { FaultList, isName, sentenceWithin } from '../wire/bounded.ts'
+import { FaultList, sentenceWithin } from '../wire/bounded.ts'
 import { runAround } from '../define/around.ts'
 import { completionOf } from '../define/completion.ts'
 import { givenMembers, isGiven, isRecord } from '../define/content.ts'
@@ -16,7 +16,6 @@ import { locateResource } from './located-resource.ts'
 import { runHandler } from './run-handler.ts'
 import type { MaybePromise } from '../util/thenable.ts'
 import type { ProblemError } from '../wire/problem.ts'
-import type { Catalog } from '../define/catalog.ts'
 import type { Completion } from '../define/completion.ts'
 import type { ResourceContents } from '../define/content.ts'
 import type { LiveCall } from '../define/live-call.ts'
@@ -88,24 +87,19 @@ function argumentsOf(prompt: Prompt, args: unknown): Readonly<Record<string, str
 }
 
 /**
- * Completes an argument. `ref` is `{ type: 'ref/prompt', name }` or `{ type: 'ref/resource', uri }`, where
- * the URI is a template's own text; `argument` is `{ name, value }`; `context`, which may be left out, is
- * `{ arguments }`. No values where there is no completer.
+ * Completes an argument of a prompt, or a variable of a template. `settled`: those that have a value already,
+ * text by name, which may be left out. No values where there is no completer, and for a fixed resource.
  *
- * Throws `Fault('invalid')` for an unknown prompt, template or argument.
+ * Throws `Fault('invalid')` for an argument that there is not, and for values that are not text.
  */
 export function complete(
-  service: Service, ref: unknown, argument: unknown, context: unknown, call: LiveCall, session?: Workload,
+  service: Service, thing: Prompt | Resource | ResourceTemplate, name: string, value: string,
+  settled: unknown, call: LiveCall, session?: Workload,
 ): MaybePromise<Completion> {
-  const { name, value } = isRecord(argument) ? argument : {}
-  if (!isName(name) || !isName(value)) {
-    throw new Fault('invalid', `'argument' must be an object with the strings 'name' and 'value'`)
-  }
-  const settled = isRecord(context) ? context['arguments'] : context
+  requireArgument(thing, name)
   const wrong: WrongTexts = new FaultList()
-  const known = { arguments: texts(settled, `The arguments of 'context'`, wrong) }
+  const known = { arguments: texts(settled, 'The arguments of the context', wrong) }
   requireNone(wrong)
-  const thing = completable(service.catalog, ref, name)
   requireScopes(call.origin, thing.scopes)
   const completer = thing.kind === 'resource' ? undefined : thing.completers.get(name)
   const { around, limits: { toolTimeoutMs } } = service
@@ -119,22 +113,13 @@ export function complete(
     }, undefined, session)
 }
 
-function completable(catalog: Catalog, ref: unknown, argument: string): Prompt | Resource | ResourceTemplate {
-  const { type, name, uri } = isRecord(ref) ? ref : {}
-  if (type === 'ref/prompt' && isName(name)) {
-    const prompt = catalog.prompt(name)
-    if (prompt === undefined) throw unknownPrompt(name)
-    if (prompt.arguments.some((one) => one.name === argument)) return prompt
-    throw new Fault('invalid', `The prompt '${name}' has no argument '${argument}'`)
+function requireArgument(thing: Prompt | Resource | ResourceTemplate, name: string): void {
+  if (thing.kind === 'prompt' && !thing.arguments.some((one) => one.name === name)) {
+    throw new Fault('invalid', `The prompt '${thing.name}' has no argument '${name}'`)
   }
-  if (type === 'ref/resource' && isName(uri)) {
-    // A fixed resource has nothing to complete.
-    const thing = catalog.template(uri) ?? catalog.resource(uri)
-    if (thing === undefined) throw new Fault('invalid', `Unknown resource template: ${uri}`)
-    if (thing.kind === 'resource' || thing.matcher.variables.includes(argument)) return thing
-    throw new Fault('invalid', `The resource template '${uri}' has no variable '${argument}'`)
+  if (thing.kind === 'resource-template' && !thing.matcher.variables.includes(name)) {
+    throw new Fault('invalid', `The resource template '${thing.uriTemplate}' has no variable '${name}'`)
   }
-  throw new Fault('invalid', `'ref' must be { type: 'ref/prompt', name } or { type: 'ref/resource', uri }`)
 }
 
 type WrongTexts = FaultList<ProblemError & { readonly sentence: string }>
@@ -164,7 +149,7 @@ function requireNone({ items }: WrongTexts): void {
   throw new Fault('invalid', items.map(({ sentence }) => sentence).join('; '), { errors })
 }
 
-function unknownPrompt(name: string): Fault {
+export function unknownPrompt(name: string): Fault {
   return new Fault('invalid', `Unknown prompt: ${name}`)
 }
 

@@ -8,6 +8,8 @@ import { callOf, serviceOf } from '../../fixtures/house.ts'
 import type { Served } from '../../../lib/kernel/define/catalog.ts'
 import type { FaultKind } from '../../../lib/kernel/define/fault.ts'
 import type { LiveCall } from '../../../lib/kernel/define/live-call.ts'
+import type { Prompt } from '../../../lib/kernel/define/prompt.ts'
+import type { ResourceTemplate } from '../../../lib/kernel/define/resource.ts'
 import type { Service } from '../../../lib/kernel/run/service.ts'
 
 function serviceWith(...things: readonly Served[]): Service {
@@ -166,20 +168,17 @@ test('an unknown prompt and wrong arguments are invalid', () => {
   }
 })
 
-const ofReview = { type: 'ref/prompt', name: 'review' }
-const ofPage = { type: 'ref/resource', uri: 'docs://{page}' }
-
 test('an argument of a prompt and a variable of a template are completed', async () => {
   const service = serviceWith(review, page, fixed)
-  const run = (ref: unknown, name: string, value: string, context?: unknown): unknown => {
-    return complete(service, ref, { name, value }, context, callOf())
+  const run = (thing: Prompt | ResourceTemplate, name: string, value: string, settled?: unknown): unknown => {
+    return complete(service, thing, name, value, settled, callOf())
   }
-  assert.deepEqual(run(ofReview, 'style', 'a'), { values: ['a!'], total: 1, hasMore: false })
-  assert.deepEqual(run(ofPage, 'page', 't'), { values: ['two'], total: 1, hasMore: false })
-  assert.deepEqual(await run(ofReview, 'code', 'a', { arguments: { style: 's' } }), {
+  assert.deepEqual(run(review, 'style', 'a'), { values: ['a!'], total: 1, hasMore: false })
+  assert.deepEqual(run(page, 'page', 't'), { values: ['two'], total: 1, hasMore: false })
+  assert.deepEqual(await run(review, 'code', 'a', { style: 's' }), {
     values: ['a', 's', 'r-1'], total: 7, hasMore: true,
   })
-  assert.deepEqual(await run(ofReview, 'code', 'a', {}), {
+  assert.deepEqual(await run(review, 'code', 'a', {}), {
     values: ['a', 'none', 'r-1'], total: 7, hasMore: true,
   })
 })
@@ -188,13 +187,8 @@ test('where nobody completes there are no values', () => {
   const bare = definePrompt({ name: 'bare', arguments: [{ name: 'a' }], get: () => '' })
   const service = serviceWith(bare, fixed, anything)
   const none = { values: [], total: 0, hasMore: false }
-  const refs: readonly (readonly [unknown, string])[] = [
-    [{ type: 'ref/prompt', name: 'bare' }, 'a'],
-    [{ type: 'ref/resource', uri: 'docs://{+path}{?q}' }, 'q'],
-    [{ type: 'ref/resource', uri: 'docs://readme' }, 'a'],
-  ]
-  for (const [ref, name] of refs) {
-    assert.deepEqual(complete(service, ref, { name, value: '' }, undefined, callOf()), none)
+  for (const [thing, name] of [[bare, 'a'], [anything, 'q'], [fixed, 'a']] as const) {
+    assert.deepEqual(complete(service, thing, name, '', undefined, callOf()), none)
   }
 })
 
@@ -206,11 +200,9 @@ test('more than a hundred values are cut, and say so', () => {
     name: 'whole', arguments: [{ name: 'a', complete: () => ({ values: many, total: 900 }) }], get,
   })
   const service = serviceWith(list, whole)
-  const run = (name: string): unknown => {
-    return complete(service, { type: 'ref/prompt', name }, { name: 'a', value: '' }, undefined, callOf())
-  }
-  assert.deepEqual(run('list'), { values: many.slice(0, 100), total: 250, hasMore: true })
-  assert.deepEqual(run('whole'), { values: many.slice(0, 100), total: 900, hasMore: true })
+  const run = (prompt: Prompt): unknown => complete(service, prompt, 'a', '', undefined, callOf())
+  assert.deepEqual(run(list), { values: many.slice(0, 100), total: 250, hasMore: true })
+  assert.deepEqual(run(whole), { values: many.slice(0, 100), total: 900, hasMore: true })
 })
 
 test('a total that is no whole number is not told', () => {
@@ -219,32 +211,23 @@ test('a total that is no whole number is not told', () => {
       name: 'p', arguments: [{ name: 'a' }], get: () => '',
       complete: { a: () => ({ values: ['a'], total }) as never },
     })
-    const ref = { type: 'ref/prompt', name: 'p' }
-    const found = complete(serviceWith(prompt), ref, { name: 'a', value: '' }, undefined, callOf())
+    const found = complete(serviceWith(prompt), prompt, 'a', '', undefined, callOf())
     assert.deepEqual(found, { values: ['a'] })
   }
 })
 
 test('a completion of what there is not is invalid', () => {
   const service = serviceWith(review, page)
-  const one = { name: 'code', value: '' }
-  const rows: readonly (readonly [unknown, unknown, unknown, RegExp, detail?: object])[] = [
-    [undefined, one, undefined, /^'ref' must be \{ type: 'ref\/prompt', name \} or/],
-    [{ type: 'ref/tool', name: 'x' }, one, undefined, /^'ref' must be/],
-    [{ type: 'ref/prompt' }, one, undefined, /^'ref' must be/],
-    [{ type: 'ref/prompt', name: 'x' }, one, undefined, /^Unknown prompt: x$/],
-    [{ type: 'ref/resource', uri: 'docs://x' }, one, undefined, /^Unknown resource template: docs:\/\/x$/],
-    [ofReview, { name: 'x', value: '' }, undefined, /^The prompt 'review' has no argument 'x'$/],
-    [ofPage, { name: 'x', value: '' }, undefined, /'docs:\/\/\{page\}' has no variable 'x'$/],
-    [ofReview, undefined, undefined, /^'argument' must be an object/],
-    [ofReview, { name: 'code' }, undefined, /^'argument' must be an object/],
-    [ofReview, one, { arguments: { style: 7 } }, /must be strings, and 'style' is not/,
+  const rows: readonly (readonly [Prompt | ResourceTemplate, string, unknown, RegExp, detail?: object])[] = [
+    [review, 'x', undefined, /^The prompt 'review' has no argument 'x'$/],
+    [page, 'x', undefined, /'docs:\/\/\{page\}' has no variable 'x'$/],
+    [review, 'code', { style: 7 }, /^The arguments of the context must be strings, and 'style' is not$/,
       listing(['/style', 'must be a string'])],
-    [ofReview, one, { arguments: [] }, /must be an object/, listing(['', 'must be an object'])],
-    [ofReview, one, 'x', /must be an object/, listing(['', 'must be an object'])],
+    [review, 'code', [], /must be an object/, listing(['', 'must be an object'])],
+    [review, 'code', 'x', /must be an object/, listing(['', 'must be an object'])],
   ]
-  for (const [ref, argument, context, message, detail] of rows) {
-    fails(() => complete(service, ref, argument, context, callOf()), 'invalid', message, detail)
+  for (const [thing, name, settled, message, detail] of rows) {
+    fails(() => complete(service, thing, name, '', settled, callOf()), 'invalid', message, detail)
   }
 })
 
@@ -254,8 +237,6 @@ test('a completer that returns no list of strings is a defect', () => {
     const bad = definePrompt({
       name: 'bad', arguments: [{ name: 'a' }], get: () => '', complete: { a: () => output as never },
     })
-    const ref = { type: 'ref/prompt', name: 'bad' }
-    const argument = { name: 'a', value: '' }
-    fails(() => complete(serviceWith(bad), ref, argument, undefined, callOf()), 'internal', /Internal/)
+    fails(() => complete(serviceWith(bad), bad, 'a', '', undefined, callOf()), 'internal', /Internal/)
   }
 })

@@ -39,8 +39,6 @@ test('what has then is waited for, and nothing else', () => {
   }
 })
 
-const ref = { type: 'ref/prompt', name: 'hello' }
-
 test('whatever an author returns may be a promise of any make', async () => {
   for (const [make, promised] of makes) await eachKind(make, promised)
 })
@@ -62,7 +60,7 @@ async function eachKind(make: string, promised: Make): Promise<void> {
     ['a tool', await callTool(service, tool, {}, callOf()), 'Done'],
     ['a resource', await readResource(service, 'x:1', callOf()), 'One'],
     ['a prompt', await getPrompt(service, 'hello', {}, callOf()), 'Hello'],
-    ['a completer', await complete(service, ref, { name: 'who', value: '' }, undefined, callOf()), 'Ann'],
+    ['a completer', await complete(service, prompt, 'who', '', undefined, callOf()), 'Ann'],
   ]
   for (const [what, outcome, expected] of rows) {
     assert.ok(JSON.stringify(outcome).includes(expected), `${what}, a promise ${make}`)

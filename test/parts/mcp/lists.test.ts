@@ -213,6 +213,7 @@ test('completion gives at most 100 values, and says that there are more', async 
 
 const badCompletions: readonly (readonly [string, unknown, unknown, number])[] = [
   ['no ref', undefined, { name: 'country', value: '' }, -32602],
+  ['a ref without a name', { type: 'ref/prompt' }, { name: 'country', value: '' }, -32602],
   ['a ref of no kind', { type: 'ref/tool', name: 'travel' }, { name: 'country', value: '' }, -32602],
   ['an unknown prompt', { type: 'ref/prompt', name: 'x' }, { name: 'country', value: '' }, -32602],
   ['an unknown template', { type: 'ref/resource', uri: 'x://{y}' }, { name: 'country', value: '' }, -32602],
