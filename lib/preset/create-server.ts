@@ -89,6 +89,7 @@ export function kernelOptionsOf(options: ServerOptions, given?: readonly Part[])
   const isHttp = protocols.includes('http')
   const isMcp = protocols.includes('mcp')
   const isA2a = protocols.includes('a2a')
+  const isAll = protocol === 'all'
   const limits = serverLimits(options)
   const extensions = given ?? extensionsOf(options, isMcp)
   const ofMcp = knownMembers(options.mcp ?? {}, mcpChecks)
@@ -103,7 +104,7 @@ export function kernelOptionsOf(options: ServerOptions, given?: readonly Part[])
     isHttp && agui(limits(stateLimits)),
     isHttp && uiStream(limits(uiStreamLimits)),
     isMcp && mcp({ instructions, ...ofMcp, ...limits(mcpLimits) }),
-    isA2a && whereItCan(a2a({ ...ofA2a, ...limits(a2aLimits) }), protocol === 'all' && notServed),
+    isA2a && whereItCan(a2a({ ...ofA2a, ...limits(a2aLimits) }), isAll ? notServed : NO_ANSWERER),
     oauth(),
     ...extensions,
   ]
@@ -124,9 +125,12 @@ const everyFloor: Part = {
   },
 }
 
-/** A part, or `instead` of it where it cannot serve what there is; false: then there is no server. */
-function whereItCan(part: Part, instead: Opened | false): Part {
-  return instead === false ? part : {
+const NO_ANSWERER = `protocol 'a2a' needs an agent or a tool: A2A clients send messages; add agents: [agent] `
+  + `or tools: [tool], or serve resources and prompts with protocol: 'mcp'`
+
+/** A part, or `instead` of it where it cannot serve what there is; a text: why there is no server then. */
+function whereItCan(part: Part, instead: Opened | string): Part {
+  return {
     ...part,
     open(kernel) {
       const opened = part.open?.(kernel) ?? {}

@@ -249,3 +249,10 @@ test('skills alone are something to serve, and no skills are nothing', (t) => {
   const message = /^There is nothing to serve/
   assert.throws(() => serveParts(t, { parts: [mcp(), skills([])] }), { name: 'TypeError', message })
 })
+
+test('a part that cannot serve what there is says so without a word of the preset', (t) => {
+  assert.throws(() => serveParts(t, { resources: offer.resources, parts: [a2a()] }), {
+    name: 'TypeError', message: 'a2a needs an agent or a tool: A2A clients send messages; '
+      + 'add agents: [agent] or tools: [tool], or leave a2a() out of the parts',
+  })
+})

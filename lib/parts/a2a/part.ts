@@ -11,8 +11,8 @@ import type { Opened, Part } from '../../kernel/server/part.ts'
 import type { A2aLimits } from './model/limits.ts'
 import type { A2aServerOptions } from './model/options.ts'
 
-const NO_ANSWERER = `protocol 'a2a' needs an agent or a tool: A2A clients send messages; add agents: [agent] `
-  + `or tools: [tool], or serve resources and prompts with protocol: 'mcp'`
+const NO_ANSWERER = 'a2a needs an agent or a tool: A2A clients send messages; add agents: [agent] or '
+  + 'tools: [tool], or leave a2a() out of the parts'
 
 /** What is left of it where it cannot serve what there is, and is only one of all protocols. */
 export const notServed: Opened = {
