@@ -6,10 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { HostLookups, lookupHost, lookupIn } from '../../../lib/floors/outbound/host-lookups.ts'
-import { eventually } from '../../fixtures/client.ts'
-import { config, house, taskOf } from '../../fixtures/webhook.ts'
+import { eventually } from '../../fixtures/wire.ts'
 import type { TestContext } from 'node:test'
-import type { Fault } from '../../../lib/kernel/define/fault.ts'
 import type { HostAddress } from '../../../lib/floors/outbound/host.ts'
 import type { Inquirer } from '../../../lib/floors/outbound/host-lookups.ts'
 
@@ -159,24 +157,4 @@ test('the list of hosts comes first, and localhost is this machine wherever it i
   assert.deepEqual(here.map(({ address }) => address), ['127.0.0.1', '::1'])
   const really = await lookupHost('localhost', by('ann'))
   assert.ok(really.some(({ address }) => address === '127.0.0.1' || address === '::1'))
-})
-
-test('a registration whose name is not found in time is refused with why, and delays no other', async (t) => {
-  let running = 0
-  const { service, push } = house(t, { timeoutMs: 100 }, undefined, {
-    lookup: (name) => {
-      if (name.startsWith('quick')) return Promise.resolve(found)
-      running++
-      return never()
-    },
-  })
-  const refusals = await Promise.all(Array.from({ length: 40 }, (_one, nth) => (
-    push.checkUrl(`https://${nth}.example.com/`, 'eve').then(() => 'taken', ({ kind }: Fault) => kind)
-  )))
-  assert.deepEqual([running, push.status.lookups], [8, 8])
-  assert.equal(refusals.filter((kind) => kind === 'timeout').length, 8)
-  assert.equal(refusals.filter((kind) => kind === 'busy').length, 32)
-  await push.checkUrl('https://quick.example.com/', 'ann')
-  const task = await taskOf(service)
-  await push.register(task, config('https://quick.example.com:1/'), '1.0')
 })

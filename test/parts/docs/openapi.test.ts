@@ -98,12 +98,6 @@ test('what the operations of a part refer to comes with it', async (t) => {
   }
 })
 
-test('the tags of all parts are listed, the most useful first', async (t) => {
-  const document = await documentOf(serve(t, { agents: [echo], tools: [lookup], protocol: 'all' }))
-  const names = (document['tags'] as Json[]).map(({ name }) => name)
-  assert.deepEqual(names, ['HTTP', 'OpenAI', 'Tools', 'MCP', 'A2A', 'Service'])
-})
-
 test('every path that is served is described, and every path that is described is served', async (t) => {
   for (const [what, options, headers] of servers) {
     const server = serve(t, options)

@@ -57,7 +57,6 @@ const refusals: readonly (readonly [
   path: string, body: unknown, status: number, detail: RegExp, headers?: Record<string, string>,
   method?: string,
 ])[] = [
-  ['/agui', {}, 404, /There is no agent here, but tools/],
   ['/tools/none', {}, 404, /There is no tool 'none' here; GET \/tools lists/],
   ['/tools/none', undefined, 404, /There is no tool 'none' here; GET \/tools lists/],
   ['/tools/Add-up', {}, 404, /There is no tool 'Add-up'/],

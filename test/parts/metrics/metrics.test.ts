@@ -3,7 +3,6 @@ import test from 'node:test'
 import { Fault, memoryStore } from '../../../lib/index.ts'
 import { Metrics } from '../../../lib/parts/metrics/metrics.ts'
 import { echo, eventually, jsonOf, listen, request, serve } from '../../fixtures/client.ts'
-import { firstHeld, webhook } from '../../fixtures/webhook.ts'
 import type { CallInfo, RequestSummary, TriportServer } from '../../../lib/index.ts'
 
 interface Line { readonly family: string; readonly labels: ReadonlyMap<string, string> }
@@ -160,29 +159,6 @@ test('calls of more than 300 names are timed as one of another name, and 2,000 a
   assert.deepEqual([timed.length, counted.length], [301, 2_001])
   assert.equal(figures.get('triport_call_duration_seconds_count{kind="other",name="other"}'), 1_702)
   metrics.close()
-})
-
-test('webhooks that wait are counted where there are webhooks', async (t) => {
-  const waiting = 'triport_webhooks_waiting{}'
-  const plain = serve(t, { agents: [echo], metrics: true, protocol: 'a2a' })
-  assert.equal((await scrape(plain)).has(waiting), false)
-  const { answer, release } = firstHeld()
-  const { url, until } = await webhook(t, answer)
-  t.after(release)
-  const server = serve(t, {
-    agents: [echo], metrics: true, protocol: 'a2a',
-    a2a: { pushNotifications: { allowPrivate: true, allowInsecure: true } },
-  })
-  assert.equal((await scrape(server)).get(waiting), 0)
-  const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'hi' }] }
-  const configuration = { taskPushNotificationConfig: { url } }
-  await (await server.fetch(request('/message:send', { message, configuration }))).text()
-  await until(1)
-  assert.equal((await scrape(server)).get(waiting), 1)
-  const { bytes, ...counts } = server.status().webhooks!
-  assert.deepEqual(counts, { waiting: 1, posting: 1, lookups: 0 })
-  assert.ok(bytes > 1_000 && bytes < 10_000, `${bytes} bytes`)
-  assert.equal((await scrape(server)).get('triport_webhook_bytes{}'), bytes)
 })
 
 test('metrics are there only when they are asked for, and behind the key', async (t) => {

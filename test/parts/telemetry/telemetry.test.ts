@@ -5,51 +5,11 @@ import test from 'node:test'
 import { defineTool, Fault, openaiAgent } from '../../../lib/index.ts'
 import { postTraced } from '../../../lib/parts/telemetry/telemetry.ts'
 import { request, serve } from '../../fixtures/client.ts'
-import { webhook } from '../../fixtures/webhook.ts'
+import { recorded } from '../../fixtures/telemetry.ts'
 import { begin } from '../mcp/client.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Agent, Call, ServerOptions, Tool, TriportServer } from '../../../lib/index.ts'
-import type { Received } from '../../fixtures/webhook.ts'
-
-interface Made { readonly name: string; readonly kind: number; readonly parent: string; readonly id: string }
-interface Context { readonly span?: Made; readonly from?: string }
-
-/** An API that keeps no context, as without a context manager: all goes by what is handed on. */
-function recorded() {
-  const spans: Made[] = []
-  const tokens: number[] = []
-  const api = {
-    trace: {
-      getTracer: () => ({
-        startSpan(name: string, { kind }: { kind: number }, { span, from = '' }: Context) {
-          const made = { name, kind, parent: span?.name ?? from, id: name }
-          spans.push(made)
-          return { ...made, setAttributes() {}, setStatus() {}, recordException() {}, end() {} }
-        },
-      }),
-      getSpan: ({ span }: Context) => span,
-      setSpan: (context: Context, span: Made): Context => ({ ...context, span }),
-    },
-    context: { active: (): Context => ({}), with: (_context: Context, run: () => unknown) => run() },
-    propagation: {
-      extract: (context: Context, { traceparent: from }: { traceparent?: string }): Context => (
-        from === undefined ? context : { ...context, from }
-      ),
-      inject({ span }: Context, carrier: Record<string, string>) {
-        carrier['traceparent'] = span?.name ?? ''
-      },
-    },
-    metrics: {
-      getMeter: () => ({
-        createHistogram: (name: string) => ({
-          record(value: number) { if (name === 'gen_ai.client.token.usage') tokens.push(value) },
-        }),
-      }),
-    },
-  }
-  return { api: api as unknown as NonNullable<ServerOptions['openTelemetry']>, spans, tokens }
-}
 
 /** A model that calls the tool `add` once, where it has one, and keeps the headers that it gets. */
 async function modelFor(t: TestContext): Promise<{ baseUrl: string; asked: unknown[] }> {
@@ -105,23 +65,6 @@ test('each member asks its model in its own span, and tools of a model are in th
   assert.equal((await server.fetch(request('/agents/lone', { query: 'hi' }))).status, 200)
   const tool = spans.at(-1)
   assert.deepEqual([tool?.name, tool?.kind, tool?.parent], ['execute_tool add', 0, 'invoke_agent Lone'])
-})
-
-test('a webhook gets the trace of the post to it', async (t) => {
-  const { api, spans } = recorded()
-  const hook = await webhook(t)
-  const server = serve(t, {
-    openTelemetry: api, protocol: 'a2a', agents: [{ name: 'One', run: counts }],
-    a2a: { pushNotifications: { allowPrivate: true, allowInsecure: true } },
-  })
-  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hi' }] }
-  const configuration = { taskPushNotificationConfig: { url: hook.url } }
-  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
-  await server.fetch(request('/message:send', { message, configuration }, { traceparent }))
-  const [{ headers }] = await hook.until(1) as [Received]
-  assert.equal(headers['traceparent'], 'POST')
-  const post = spans.find(({ name }) => name === 'POST')
-  assert.deepEqual([post?.kind, post?.parent], [2, traceparent])
 })
 
 interface Finished {

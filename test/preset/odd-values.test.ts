@@ -1,7 +1,7 @@
 /** Bodies of every face, in which each member in turn is something else: refused or taken, never a defect. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { jsonOf, request, serve } from '../../fixtures/client.ts'
+import { jsonOf, request, serve } from '../fixtures/client.ts'
 
 type Json = Readonly<Record<string, any>>
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Fault } from '../../../lib/index.ts'
-import { eventually, jsonOf, listen, request, serve } from '../../fixtures/client.ts'
-import { sharedStore } from '../../fixtures/shared-store.ts'
-import type { AgentOutput, Call, ServerOptions } from '../../../lib/index.ts'
+import { Fault } from '../../lib/index.ts'
+import { eventually, jsonOf, listen, request, serve } from '../fixtures/client.ts'
+import { sharedStore } from '../fixtures/shared-store.ts'
+import type { AgentOutput, Call, ServerOptions } from '../../lib/index.ts'
 
 /** A way to ask an agent, as the protocols that have no key of their own ask. */
 interface Face {

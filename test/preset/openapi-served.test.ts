@@ -5,9 +5,9 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { compile, defineAgent } from '../../../lib/index.ts'
-import { echo, jsonOf, request, serve } from '../../fixtures/client.ts'
-import type { JsonSchema, ServerOptions, TriportServer, Validate } from '../../../lib/index.ts'
+import { compile, defineAgent } from '../../lib/index.ts'
+import { echo, jsonOf, request, serve } from '../fixtures/client.ts'
+import type { JsonSchema, ServerOptions, TriportServer, Validate } from '../../lib/index.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -326,4 +326,10 @@ test('what is wrong is refused as the operation says', async (t) => {
       }
     }
   }
+})
+
+test('the tags of all parts are listed, the most useful first', async (t) => {
+  const document = await documentOf(serve(t, { agents: [echo], tools, protocol: 'all' }), '')
+  const names = (document['tags'] as Json[]).map(({ name }) => name)
+  assert.deepEqual(names, ['HTTP', 'OpenAI', 'Tools', 'MCP', 'A2A', 'Service'])
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { memoryStore } from '../../../lib/index.ts'
-import { frameworks } from '../../../lib/adapters/frameworks.ts'
-import { kernelServer } from '../../../lib/kernel/server/server.ts'
-import { problemReply } from '../../../lib/kernel/wire/problem.ts'
-import { docs } from '../../../lib/parts/docs/part.ts'
-import { echo, eventually, jsonOf, request, serve } from '../../fixtures/client.ts'
-import type { Endpoint, EndpointAbout } from '../../../lib/kernel/http/message/exchange.ts'
-import type { ServerOptions, Store } from '../../../lib/index.ts'
+import { memoryStore } from '../../lib/index.ts'
+import { frameworks } from '../../lib/adapters/frameworks.ts'
+import { kernelServer } from '../../lib/kernel/server/server.ts'
+import { problemReply } from '../../lib/kernel/wire/problem.ts'
+import { docs } from '../../lib/parts/docs/part.ts'
+import { echo, eventually, jsonOf, request, serve } from '../fixtures/client.ts'
+import type { Endpoint, EndpointAbout } from '../../lib/kernel/http/message/exchange.ts'
+import type { ServerOptions, Store } from '../../lib/index.ts'
 
 const chat = [
   '/v1/models', '/v1/chat/completions', '/v1/responses', '/v1/responses/compact', '/agui', '/ui-stream',
