@@ -50,7 +50,7 @@ export const units: ReadonlyMap<string, PackageUnit> = new Map<string, PackageUn
   part('mcp-tasks', 'mcpTasks', ['mcp']),
   part('skills', 'skills', ['mcp']),
   part('apps', 'apps', ['mcp']),
-  ['adapters', { file: 'adapters.js', names: { 'adapters/frameworks.js': ['frameworks'] } }],
+  ['adapters', { file: 'adapters.js', names: { 'adapters/frameworks.js': ['adapt', 'frameworks'] } }],
   ['conversations', { file: 'conversations.js', names: { 'conversations.js': ['answerMessage'] } }],
   ['memory', { file: 'stores/memory.js', names: { 'stores/memory.js': ['memoryStore', 'storeOf'] } }],
   ['shared', { file: 'stores/shared.js', names: { 'stores/shared.js': ['shareStore'] } }],

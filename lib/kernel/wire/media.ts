@@ -1,5 +1,4 @@
-/** Media types and the `Accept` header. RFC 9110 §8.3 and §12.5.1. */
-import { BoundedMap } from '../util/bounded-map.ts'
+/** Media types, and lists in headers. RFC 9110 §8.3 and §5.6. */
 
 export const JSON_TYPE = 'application/json'
 
@@ -46,39 +45,6 @@ export function oneMediaType(value: string): MediaType | undefined {
   return isOne ? { type: all[0]!.type, charset } : undefined
 }
 
-/**
- * How much an `Accept` header wants a media type, 0 to 1, by the most specific range that matches it.
- * A missing header wants everything. What follows the 64th comma is not read.
- */
-export function acceptance(accept: string | undefined, type: string): number {
-  if (accept === undefined || accept === '' || accept === '*/*' || accept === '*') return 1
-  if (accept.length > MAX_REMEMBERED_CHARS) return read(accept, type)
-  let wanted = remembered.get(accept)
-  if (wanted === undefined) remembered.set(accept, wanted = new Map())
-  let quality = wanted.get(type)
-  if (quality === undefined) wanted.set(type, quality = read(accept, type))
-  return quality
-}
-
-// Clients send the same few values again and again.
-const MAX_REMEMBERED_CHARS = 256
-const remembered = new BoundedMap<Map<string, number>>(256)
-
-function read(accept: string, type: string): number {
-  const [main] = type.split('/')
-  let best = -1
-  let quality = 0
-  for (const range of splitList(accept, ',')) {
-    const [name = '', ...parameters] = splitList(range, ';')
-    const wanted = name.trim().toLowerCase()
-    const specific = wanted === type ? 2 : wanted === `${main}/*` ? 1 : wanted === '*/*' ? 0 : -1
-    if (specific <= best) continue
-    best = specific
-    quality = qualityOf(parameters)
-  }
-  return quality
-}
-
 /** What a separator is between, outside of quotation marks: the first 64. RFC 9110 §5.6.4. */
 export function splitList(list: string, separator: ',' | ';'): readonly string[] {
   if (!list.includes('"')) return list.split(separator, MAX_ITEMS)
@@ -101,14 +67,4 @@ export function splitList(list: string, separator: ',' | ';'): readonly string[]
 /** The type of a media type before its slash, in lower case: types are compared in any case. */
 export function mainTypeOf(mediaType: string): string {
   return mediaType.slice(0, Math.max(0, mediaType.indexOf('/'))).trim().toLowerCase()
-}
-
-function qualityOf(parameters: readonly string[]): number {
-  for (const parameter of parameters) {
-    const [name = '', value = ''] = parameter.split('=')
-    if (name.trim().toLowerCase() !== 'q') continue
-    const quality = Number(value.trim())
-    return quality >= 0 && quality <= 1 ? quality : 0
-  }
-  return 1
 }

@@ -3,10 +3,11 @@
  */
 import { describeRoot } from '../../kernel/define/agent.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
-import { acceptance, JSON_TYPE } from '../../kernel/wire/media.ts'
+import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { BoundedMap } from '../../kernel/util/bounded-map.ts'
 import { problemReply } from '../../kernel/wire/problem.ts'
 import { describer } from '../../floors/openapi/describer.ts'
+import { acceptance } from '../../floors/reply/acceptance.ts'
 import { json, PackedReply } from '../../floors/reply/reply.ts'
 import type { Principal } from '../../kernel/define/principal.ts'
 import type { Endpoint, Reply } from '../../kernel/http/message/exchange.ts'

@@ -8,7 +8,8 @@
 import { parseJson } from '../../../floors/bounds/parse-json.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { errorReply, PARSE_ERROR, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
-import { acceptance, JSON_TYPE } from '../../../kernel/wire/media.ts'
+import { acceptance } from '../../../floors/reply/acceptance.ts'
+import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { EVENT_STREAM, FAREWELL, formatEvent } from '../../../kernel/wire/sse.ts'
 import {
   batchObjection, collectAnswers, countBatch, NO_BATCHES, readBatch, requestsIn,

@@ -8,7 +8,8 @@ import { isThenable } from '../../../kernel/util/thenable.ts'
 import {
   errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError,
 } from '../../../floors/jsonrpc/jsonrpc.ts'
-import { acceptance, JSON_TYPE } from '../../../kernel/wire/media.ts'
+import { acceptance } from '../../../floors/reply/acceptance.ts'
+import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { EVENT_STREAM } from '../../../kernel/wire/sse.ts'
 import { batchObjection, countBatch, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
