@@ -34,14 +34,16 @@ const PRESENT = new Set('async_hooks buffer events fs path timers url util util/
 export function pack(read, entries, { isOpen = false, placeOf = fileAt } = {}) {
   const named = Object.values(entries).flatMap((sources) => Object.keys(sources))
   const parsed = load(read, named)
-  const made = [...parsed.values()].filter(isMade)
+  const later = new Set([...parsed.values()].flatMap((module) => module.later))
+  const made = [...parsed.values()].filter((module) => isMade(module) || later.has(module.path))
   const early = new Set()
   for (const path of named) reach(path, parsed, early)
   const fileOf = new Map(made.map(({ path }) => [idOf(path), placeOf(path, early.has(path))]))
   const atHome = made.map(({ path }) => path).filter((path) => isOpen && fileOf.get(idOf(path)) === path)
   const all = { ...Object.fromEntries(atHome.map((path) => [path, { [path]: undefined }])), ...entries }
   const packed = formatFiles({
-    modules: new Map(made.map((module) => [idOf(module.path), format(module, parsed)])), fileOf, isOpen,
+    fileOf, isOpen,
+    modules: new Map(made.map((one) => [idOf(one.path), format(one, parsed, later.has(one.path))])),
     names: new Map(Object.entries(all).map(([file, sources]) => [file, namesOf(sources, parsed)])),
     bangs: new Map(made.filter(({ bang }) => bang !== '')
       .map(({ path, bang }) => [fileOf.get(idOf(path)), bang])),
@@ -175,8 +177,8 @@ function namesOf(sources, modules) {
   return names
 }
 
-/** A module as it stands in a file. */
-function format({ path, builtins, own, exports, code }, modules) {
+/** A module as it stands in a file. `isWhole`: it is imported later, so it returns what it passes on too. */
+function format({ path, builtins, own, exports, code }, modules, isWhole) {
   const lines = builtins.flatMap(formatBuiltin)
   const taken = new Map()
   for (const one of own) {
@@ -187,11 +189,18 @@ function format({ path, builtins, own, exports, code }, modules) {
       taken.set(id, [...taken.get(id) ?? [], [origin.name, as]])
     }
   }
+  const returned = [...exports].flatMap(([as, { name, path: from }], n) => {
+    if (from === undefined) return as === name ? as : `${as}: ${name}`
+    if (!isWhole) return []
+    const origin = originOf(modules, path, as, path)
+    const id = idOf(origin.path)
+    taken.set(id, [...taken.get(id) ?? [], [origin.name, `$passed${n}`]])
+    return `${as}: $passed${n}`
+  })
   return packedModule(path, [
     ...lines, ...[...taken].map(([id, names]) => `const ${patternOf(names)} = ${id};`),
     code.replace(DYNAMIC, (...found) => importLater(idOf(join(dirname(path), found.at(-1).target)))),
-  ].join('\n'), [...exports].filter(([, { path: from }]) => from === undefined)
-    .map(([as, { name }]) => as === name ? as : `${as}: ${name}`).toSorted())
+  ].join('\n'), returned.toSorted())
 }
 
 /**

@@ -304,6 +304,24 @@ test('what is imported later stands in a file of its own', async (t) => {
   assert.equal(await outcome(folderOf(t, files), 'index.js'), '[2,5,3]\n')
 })
 
+test('what is imported later has the names that it passes on', async (t) => {
+  const texts = flat({
+    'index.js': `
+      export async function told() {
+        const all = await import('./all.js');
+        return [all, await import('./through.js')];
+      }`,
+    'all.js': `
+      export { one, two as zwei } from './numbers.js';
+      export const three = 3;`,
+    'through.js': `export { one } from './all.js';`,
+    'numbers.js': 'export const one = 1;\nexport const two = 2;\n',
+  })
+  for (const files of [packed(texts), packed(texts, true)]) {
+    assert.equal(await outcome(folderOf(t, files), 'index.js'), '[{"one":1,"three":3,"zwei":2},{"one":1}]\n')
+  }
+})
+
 test('for tests every module can be imported where it was', async (t) => {
   const folder = folderOf(t, packed(flat({
     'index.js': `export { one } from './deep/one.js';\n`,
