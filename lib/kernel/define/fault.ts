@@ -28,7 +28,10 @@ const kinds: ReadonlySet<unknown> = new Set<FaultKind>([
 export function isFaultKind(kind: unknown): kind is FaultKind { return kinds.has(kind) }
 
 /** What a `Fault` may carry besides: what caused it, for the log, and when to try again. */
-export interface FaultOptions extends ErrorOptions { readonly retryAfterSeconds?: number | undefined }
+export interface FaultOptions {
+  readonly cause?: unknown
+  readonly retryAfterSeconds?: number | undefined
+}
 
 /** Faults of other copies of this library count too: a command may have a copy of its own. */
 const MARK = Symbol.for('triport.Fault')
