@@ -47,6 +47,7 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
   ['kernel/http', { values: ['wire'], types: ['define', 'store', 'run'] }],
   ['kernel/server', everything],
   ['floors', { values, types: ['http'] }],
+  ['floors/lines', { values: [...values, 'server'], types: ['http'] }],
   ['floors/questions', { values: [...values, 'schema'], types: ['http'] }],
   ['parts', { values: [...values, 'server'], types: ['http'] }],
   ['parts/openai', { values: [...values, 'schema', 'server'], types: ['http'] }],

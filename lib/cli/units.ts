@@ -47,6 +47,10 @@ export const units: ReadonlyMap<string, PackageUnit> = new Map<string, PackageUn
       'parts/oauth/jwks.js': ['jwksVerifier'],
     },
   }],
+  ['acp', {
+    file: 'parts/acp.js', names: { 'parts/acp/part.js': ['acp'] }, needs: ['stdio'], chapters: ['editors'],
+  }],
+  ['stdio', { file: 'stdio.js', names: { 'stdio.js': ['serveStdio'] }, chapters: [] }],
   part('mcp-tasks', 'mcpTasks', ['mcp']),
   part('skills', 'skills', ['mcp']),
   part('apps', 'apps', ['mcp']),

@@ -67,21 +67,26 @@ export function createServer(options: object): TriportServer {
   return kernelServer(kernelOptionsOf(options)) as TriportServer
 }
 
-/** What MCP has besides itself, and skills, which others serve too. */
-export function extensionsOf(options: ServerOptions, isMcp: boolean): readonly Part[] {
-  const parts: readonly (Part | false)[] = [
+/** What stands beside each protocol: measures, what MCP has besides itself, and skills. */
+export function besides(options: ServerOptions, isMcp: boolean): readonly (Part | false)[] {
+  return [
+    options.openTelemetry !== undefined && telemetry(options.openTelemetry, options.version ?? '1.0.0'),
     isMcp && apps(),
     isMcp && mcpTasks(),
     options.skills !== undefined && skills(options.skills),
   ]
-  return parts.filter((part) => part !== false)
 }
 
-/**
- * The options of the kernel, with the parts that these name; `given` in the place of the extensions. Throws
- * `TypeError` for a mistake in them.
- */
-export function kernelOptionsOf(options: ServerOptions, given?: readonly Part[]): KernelOptions {
+/** The options of the kernel among those of a server of these parts, with what every server has. */
+export function optionsWith(options: ServerOptions, parts: readonly (Part | false)[]): KernelOptions {
+  return {
+    ...settingsOf(options), ...serverLimits(options)(kernelLimits), adapters: frameworks, share: shareStore,
+    parts: parts.filter((part) => part !== false),
+  }
+}
+
+/** The options of the kernel, with the parts that these name. Throws `TypeError` for a mistake in them. */
+export function kernelOptionsOf(options: ServerOptions): KernelOptions {
   checkOptions({ ...options })
   const { protocol, instructions, path, metrics: isMeasured } = options
   const hasOnlyTools = [options.agents, options.groups].every((list) => (list?.length ?? 0) === 0)
@@ -91,11 +96,9 @@ export function kernelOptionsOf(options: ServerOptions, given?: readonly Part[])
   const isA2a = protocols.includes('a2a')
   const isAll = protocol === 'all'
   const limits = serverLimits(options)
-  const extensions = given ?? extensionsOf(options, isMcp)
   const ofMcp = knownMembers(options.mcp ?? {}, mcpChecks)
   const ofA2a = knownMembers(options.a2a ?? {}, a2aChecks)
   const parts: readonly (Part | false)[] = [
-    options.openTelemetry !== undefined && telemetry(options.openTelemetry, options.version ?? '1.0.0'),
     everyFloor,
     docs(),
     isMeasured === true && metrics(),
@@ -106,13 +109,9 @@ export function kernelOptionsOf(options: ServerOptions, given?: readonly Part[])
     isMcp && mcp({ instructions, ...ofMcp, ...limits(mcpLimits) }),
     isA2a && whereItCan(a2a({ ...ofA2a, ...limits(a2aLimits) }), isAll ? notServed : NO_ANSWERER),
     oauth(),
-    ...extensions,
+    ...besides(options, isMcp),
   ]
-  return {
-    ...settingsOf(options), ...limits(kernelLimits),
-    adapters: frameworks, share: shareStore, absent: absentPaths,
-    parts: parts.filter((part) => part !== false),
-  }
+  return { ...optionsWith(options, parts), absent: absentPaths }
 }
 
 /** What `status()` always tells of. */

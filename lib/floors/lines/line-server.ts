@@ -14,6 +14,7 @@ import type { Origin } from '../../kernel/define/call.ts'
 import type { Line } from './line-buffer.ts'
 import type { LineKind } from './line-outlet.ts'
 import type { Service } from '../../kernel/run/service.ts'
+import type { LineServer } from '../../kernel/server/part.ts'
 
 /** The client, as a protocol sees it. */
 export interface LineClient {
@@ -41,14 +42,6 @@ export interface LineProtocol {
   /** The time is over, and all calls are cancelled. */
   cancel?(): void
   close?(): void
-}
-
-export interface LineServer {
-  readonly running: number
-  /** Takes no more requests, and lets calls end within `graceMs`; called again, ends them at once. */
-  end(): void
-  /** Resolves when the client's input has ended, or the server, and everything is sent. Never rejects. */
-  readonly over: Promise<void>
 }
 
 /** The least time for the last lines, and for the answers of cancelled calls. */

@@ -2,8 +2,10 @@
  * What a server is made of besides its kernel: parts, each of which serves a protocol, or something around
  * them. The kernel opens them in their order, and knows none by name.
  */
+import type { Readable, Writable } from 'node:stream'
 import type { Adapters } from '../define/adapters.ts'
 import type { Around } from '../define/around.ts'
+import type { KernelLimits } from '../define/limits.ts'
 import type { Resource } from '../define/resource.ts'
 import type { Endpoint } from '../http/message/exchange.ts'
 import type { Authorization } from '../http/access/auth.ts'
@@ -48,6 +50,34 @@ export interface Part {
   readonly observe?: (next: Observer) => Observer
   /** What it serves, or why it cannot serve what the catalog has. Throws for options that cannot be meant. */
   open?(kernel: Kernel): Opened | string
+  /** How it serves one client over two streams, as standard input and output; `open` is not called there. */
+  readonly lines?: Lines
+}
+
+/** A protocol of one client, a message a line. */
+export interface Lines {
+  /** Limits that its clients need, where the options do not say them. */
+  readonly defaults?: Partial<KernelLimits>
+  /** As `open` of a part, with what it serves. */
+  open(kernel: Kernel): OpenedLines | string
+}
+
+/** What serves one client over lines. */
+export interface OpenedLines {
+  /** All parts are open. Throws `TypeError` where it cannot be served. */
+  ready?(): void
+  /** Reads from the client, and answers it. */
+  serve(input: Readable, output: Writable): Promise<LineServer>
+}
+
+/** One client that is served. */
+export interface LineServer {
+  /** Calls that run. */
+  readonly running: number
+  /** Takes no more requests, and lets calls end within `graceMs`; called again, ends them at once. */
+  end(): void
+  /** Resolves when the client's input has ended, or the server, and everything is sent. Never rejects. */
+  readonly over: Promise<void>
 }
 
 /** Makes a curl command for a path: with a body a POST, else a GET. */

@@ -28,15 +28,18 @@ const EXAMPLE = '{ agents: [agent], parts: [part] }'
 
 /**
  * The options of a server, with its parts in the order in which they are opened: after those that they need.
- * Throws `TypeError` for what are no options, or none that are known, and for parts that cannot stand
- * together.
+ * `more`: what else `verb` takes; `others`: what to write instead of options of other verbs. Throws
+ * `TypeError` for what are no options, or none that are known, and for parts that cannot stand together.
  */
-export function requireKernelOptions(given: ArrayLike<unknown>): KernelOptions {
+export function requireKernelOptions(
+  given: ArrayLike<unknown>, verb = 'createServer', more: readonly string[] = [],
+  others: ReadonlyMap<string, string> = listenRemedies,
+): KernelOptions {
   const [options] = Array.from(given)
   const parts: unknown = isRecord(options) ? options['parts'] : undefined
   const named = Array.isArray(parts) ? parts.filter(isPart) : []
-  const remedies = new Map([...listenRemedies, ...remediesOf(named)])
-  requireOptions('createServer', given, { names: optionNames, remedies, example: EXAMPLE })
+  const remedies = new Map([...others, ...remediesOf(named)])
+  requireOptions(verb, given, { names: [...optionNames, ...more], remedies, example: EXAMPLE })
   return { ...options as KernelOptions, parts: orderedParts(parts) }
 }
 

@@ -16,19 +16,21 @@ import {
   INVALID_REQUEST, METHOD_NOT_FOUND,
 } from '../../floors/jsonrpc/jsonrpc.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
+import { agentsOf, reads } from './agents.ts'
 import { AskedQuestions } from './asked-questions.ts'
 import { commandsOf } from './commands.ts'
 import { decodePrompt, wrong } from './content.ts'
 import { forgetSession, keepSession, listSessions, readSession } from './kept-sessions.ts'
 import { PromptRun } from './prompt-run.ts'
 import { abilitiesIn, noAbilities } from './questions.ts'
-import { AcpSession, agentOf, agentsOf, choiceOf, chooseAgent, reads, setOption, setupIn } from './session.ts'
+import { AcpSession, agentOf, choiceOf, chooseAgent, setOption, setupIn } from './session.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { ClientInfo } from '../../kernel/define/call.ts'
 import type { FaultKind } from '../../kernel/define/fault.ts'
 import type { Question } from '../../kernel/define/question.ts'
-import type { LineClient, LineProtocol, LineServer } from '../../floors/lines/line-server.ts'
+import type { LineClient, LineProtocol } from '../../floors/lines/line-server.ts'
 import type { Service } from '../../kernel/run/service.ts'
+import type { LineServer } from '../../kernel/server/part.ts'
 import type { Id, RpcError, RpcMessage } from '../../floors/jsonrpc/jsonrpc.ts'
 import type { AcpClient } from './prompt-run.ts'
 import type { AcpAbilities } from './questions.ts'
@@ -42,11 +44,8 @@ const MAX_SESSIONS_BYTES = 16 * 1024 * 1024
 type Params = Readonly<Record<string, unknown>>
 type RequestMessage = RpcMessage & { readonly kind: 'request' }
 
-/** Serves the agents of a service. Throws `TypeError` where there are none. */
+/** Serves the agents of a service. */
 export function serveAcp(service: Service, input: Readable, output: Writable): LineServer {
-  if (agentsOf(service.catalog).length === 0) {
-    throw new TypeError('Over ACP agents are served, and there is none; add one, or serve the tools over MCP')
-  }
   return serveLines(service, input, output, (client) => new AcpLines(service, client))
 }
 

@@ -1,9 +1,9 @@
 /** A session of ACP: a conversation, the agent that answers in it, and the folders it is about. */
 import { pathToFileURL } from 'node:url'
 import { isAbsolute } from 'node:path'
-import { anonymous, allowed } from '../../kernel/define/principal.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
+import { agentsOf } from './agents.ts'
 import { wrong } from './content.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { Catalog } from '../../kernel/define/catalog.ts'
@@ -63,18 +63,6 @@ export function setupIn(
 export function absolutePath(path: unknown, at: string): string {
   if (typeof path !== 'string' || !isAbsolute(path)) throw wrong(at, 'must be an absolute path')
   return path
-}
-
-/** What answers, the root first. */
-export function agentsOf(catalog: Catalog): readonly (Agent | Group)[] {
-  const { root, groups, agents } = catalog
-  return allowed(anonymous, [...new Set([...root === undefined ? [] : [root], ...groups, ...agents])])
-}
-
-/** Whether something that answers may read pictures or sounds, by its `inputModes`. */
-export function reads(agents: readonly (Agent | Group)[], kind: 'image' | 'audio'): boolean {
-  return agents.some((agent) => agent.kind === 'group' ? reads(agent.agents, kind)
-    : agent.inputModes?.some((mode) => mode === '*/*' || mode.toLowerCase().startsWith(`${kind}/`)) ?? true)
 }
 
 /** Throws `Fault('not-found')` where it is not there any more. */

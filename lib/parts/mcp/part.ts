@@ -1,9 +1,10 @@
-/** MCP over HTTP: all revisions, and the older transport with two paths. */
+/** MCP: all revisions over HTTP and over lines, and the older transport with two paths. */
 import { limitsIn } from '../../kernel/define/limits.ts'
 import { checkValues, knownMembers } from '../../kernel/define/validate.ts'
 import { kernelCopy } from '../../kernel/server/part.ts'
 import { requirePartOptions } from '../../kernel/server/requirements.ts'
 import { mcpLimits } from './limits.ts'
+import { McpServer } from './methods/methods.ts'
 import { mcpChecks } from './request/options.ts'
 import { mcpRoutes } from './transport/routes.ts'
 import type { Part } from '../../kernel/server/part.ts'
@@ -16,7 +17,7 @@ const optionNames = [...Object.keys(mcpChecks), ...Object.keys(mcpLimits.default
 export function mcp(options: McpOptions & Partial<McpLimits> = {}): Part {
   requirePartOptions('mcp', options, optionNames)
   checkValues('mcp', options, mcpChecks)
-  const limits = limitsIn(mcpLimits, options, 'mcp')
+  const setup = { ...knownMembers(options, mcpChecks), limits: limitsIn(mcpLimits, options, 'mcp') }
   return {
     name: 'mcp',
     copy: kernelCopy,
@@ -25,8 +26,9 @@ export function mcp(options: McpOptions & Partial<McpLimits> = {}): Part {
     port: 8080,
     open(kernel) {
       const { takesKeys } = kernel.credentials
-      const setup = { ...knownMembers(options, mcpChecks), limits, takesKeys }
-      const { endpoints, extend, status, closeIdle, close } = mcpRoutes(kernel, setup, kernel.seal)
+      const { endpoints, extend, status, closeIdle, close } = mcpRoutes(
+        kernel, { ...setup, takesKeys }, kernel.seal,
+      )
       return {
         endpoints,
         exposes: ['mcp-session-id'],
@@ -46,6 +48,15 @@ export function mcp(options: McpOptions & Partial<McpLimits> = {}): Part {
         drain: closeIdle,
         cancel: close,
       }
+    },
+    lines: {
+      open(kernel) {
+        const server = new McpServer(kernel, setup, kernel.seal)
+        return {
+          ready: () => server.extend(),
+          serve: async (...streams) => (await import('./transport/stdio.ts')).serveMcp(server, ...streams),
+        }
+      },
     },
   }
 }
