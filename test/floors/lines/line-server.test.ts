@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough, Writable } from 'node:stream'
 import test from 'node:test'
-import { Fault } from '../../../lib/index.ts'
+import { Fault } from '../../../lib/kernel.ts'
 import { serveLines } from '../../../lib/floors/lines/line-server.ts'
 import { HIGH_WATER } from '../../../lib/floors/lines/line-outlet.ts'
 import { callOf, serviceOf } from '../../fixtures/house.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
-import { memoryStore } from '../../../lib/index.ts'
+import { memoryStore } from '../../../lib/floors/memory/memory-store.ts'
 import { ClusterMembership } from '../../../lib/floors/shared/cluster.ts'
 import { createSeal } from '../../../lib/kernel/wire/seal.ts'
 import { standingTime } from '../../fixtures/time.ts'

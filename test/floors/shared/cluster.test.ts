@@ -5,10 +5,10 @@ import { PeerChannels } from '../../../lib/floors/shared/peer-channels.ts'
 import { ClusterMembership } from '../../../lib/floors/shared/cluster.ts'
 import { createSeal } from '../../../lib/kernel/wire/seal.ts'
 import { test } from '../../fixtures/at-once.ts'
-import { eventually } from '../../fixtures/client.ts'
-import { sharedMemory } from '../../fixtures/fleet.ts'
+import { eventually } from '../../fixtures/wire.ts'
+import { sharedMemory } from '../../fixtures/shared-memory.ts'
 import type { TestContext } from 'node:test'
-import type { Connection, SharedMemory } from '../../fixtures/fleet.ts'
+import type { Connection, SharedMemory } from '../../fixtures/shared-memory.ts'
 
 interface Process {
   readonly nodes: ClusterMembership

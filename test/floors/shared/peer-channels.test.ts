@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
-import { memoryStore } from '../../../lib/index.ts'
+import { memoryStore } from '../../../lib/floors/memory/memory-store.ts'
 import { ClusterMembership } from '../../../lib/floors/shared/cluster.ts'
 import { guardedStore } from '../../../lib/floors/shared/guarded-store.ts'
 import { ChannelSink, PeerChannels } from '../../../lib/floors/shared/peer-channels.ts'

@@ -11,14 +11,14 @@ import { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import { Workload } from '../../../lib/kernel/run/workload.ts'
 import { createSeal } from '../../../lib/kernel/wire/seal.ts'
 import { test } from '../../fixtures/at-once.ts'
-import { eventually } from '../../fixtures/client.ts'
+import { eventually } from '../../fixtures/wire.ts'
 import { damages } from '../../fixtures/damaged-store.ts'
-import { sharedMemory } from '../../fixtures/fleet.ts'
+import { sharedMemory } from '../../fixtures/shared-memory.ts'
 import type { TestContext } from 'node:test'
 import type { Fault } from '../../../lib/kernel/define/fault.ts'
 import type { RunningTask, Task } from '../../../lib/floors/tasks/task.ts'
 import type { TaskSeed } from '../../../lib/floors/tasks/task.ts'
-import type { Connection, SharedMemory } from '../../fixtures/fleet.ts'
+import type { Connection, SharedMemory } from '../../fixtures/shared-memory.ts'
 
 interface Process {
   readonly tasks: Tasks

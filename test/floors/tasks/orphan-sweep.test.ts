@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
-import { memoryStore } from '../../../lib/index.ts'
+import { memoryStore } from '../../../lib/floors/memory/memory-store.ts'
 import { reapOrphans } from '../../../lib/floors/tasks/orphan-reaper.ts'
 import { formatRun, runKeyOf, taskKeyOf } from '../../../lib/floors/tasks/stored-tasks.ts'
 import { TaskRecovery } from '../../../lib/floors/tasks/task-recovery.ts'

@@ -5,7 +5,7 @@ import {
   answersFrom, deliverMessage, keptAnswer, questionParts, withAnswers,
 } from '../../../lib/floors/tasks/question-answer.ts'
 import { Tasks } from '../../../lib/floors/tasks/tasks.ts'
-import { memoryStore } from '../../../lib/index.ts'
+import { memoryStore } from '../../../lib/floors/memory/memory-store.ts'
 import type { Content } from '../../../lib/index.ts'
 import type { Form, Question } from '../../../lib/kernel/define/question.ts'
 import type { Task, TaskQuestion } from '../../../lib/floors/tasks/task.ts'

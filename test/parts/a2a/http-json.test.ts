@@ -473,19 +473,6 @@ test('a tenant that was not declared is refused in both bindings', async (t) => 
   assert.deepEqual([status, headers.get('content-type')], [404, 'application/problem+json'])
 })
 
-test('what another door has behind its first segment stays its own, whatever it is called', async (t) => {
-  const tool = { name: 'tasks', run: () => 'ran' }
-  const tenants = ['acme']
-  const agent = { name: 'Tasks', run: bot }
-  const server = serveBoth(t, { protocol: 'all', tools: [tool], a2a: { tenants } }, agent)
-  assert.match((await tell(server, 'POST /tools/tasks', {})).text, /ran/)
-  assert.match((await tell(server, 'GET /tools/tasks')).text, /"name":"tasks"/)
-  assert.match((await tell(server, 'GET /agents/tasks')).text, /"id":"tasks"/)
-  assert.deepEqual((await tell(server, 'GET /agents/tasks/tasks')).body.tasks, [])
-  assert.match((await tell(server, 'POST /', { query: 'hi' })).text, /You said hi/)
-  assert.equal((await tell(server, 'POST /', saying('hi'))).status, 422)
-})
-
 test('a card of 0.3 alone has no address of this binding, which answers all the same', async (t) => {
   const server = serveBoth(t, { a2a: { card: '0.3' } })
   const { text } = await tell(server, 'GET /.well-known/agent-card.json')
@@ -565,7 +552,6 @@ test('over a socket, below a mount path and beside the other doors, it is the sa
     const stream = await fetch(`${base}/message:stream`, said)
     assert.ok(eventsOf(await stream.text()).length > 1)
   }
-  assert.equal((await fetch(`${url}/agents/bot`)).status, 200)
 })
 
 test('the description of the server has every path, with what its query may hold', async (t) => {

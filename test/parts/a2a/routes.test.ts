@@ -167,15 +167,10 @@ test('beside the other doors, and below a mount path, everything is where it was
   for (const path of ['/a2a', '/agents/two-three/a2a']) {
     assert.equal((await post(server, message('hi'), { path: `/bots${path}` })).status, 200)
   }
-  for (const path of ['/status', ...cards, '/agents/two-three', '/agents/list', '/health']) {
+  for (const path of ['/status', ...cards, '/health']) {
     assert.equal((await reach(server, 'GET', `/bots${path}`)).status, 200, path)
   }
   assert.equal((await reach(server, 'GET', '/.well-known/agent.json')).status, 404)
-})
-
-test('POST / is never A2A', async (t) => {
-  const server = serveA2a(t, { agents: [one], protocol: 'all' })
-  assert.equal((await post(server, message('hi'), { path: '/' })).status, 422)
 })
 
 test('the description of the server has every path of the door, once per agent', async (t) => {

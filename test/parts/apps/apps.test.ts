@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineTool } from '../../../lib/index.ts'
-import { jsonOf, request, serve } from '../../fixtures/client.ts'
 import { allRevisions, ask, begin, call, post, serveMcp } from '../mcp/client.ts'
 import { messagesOf } from '../../fixtures/events.ts'
 import type { TriportServer } from '../../../lib/index.ts'
@@ -141,14 +140,6 @@ test('a client without a session, of which nothing is known, is shown the pages'
   const response = await post(server, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers)
   const [{ result }] = await messagesOf(response)
   assert.equal(result.tools[0]._meta.ui.resourceUri, cart)
-})
-
-test('plain HTTP lists the pages too', async (t) => {
-  const server = serve(t, { protocol: 'http', tools: [{ name: 'cart', ui: { html: page }, run: () => '' }] })
-  const { tools } = await jsonOf(await server.fetch(request('/tools', undefined, {}, 'GET'))) as Json
-  assert.equal(tools[0]._meta.ui.resourceUri, cart)
-  const read = await server.fetch(request(`/resources/read?uri=${cart}`, undefined, {}, 'GET'))
-  assert.equal(await read.text(), page)
 })
 
 test('a page comes and goes with its tools', async (t) => {

@@ -95,14 +95,6 @@ for (const [what, connect] of Object.entries(stores)) {
   })
 }
 
-test('conversations of A2A and of tools are listed too', async (t) => {
-  const server = serve(t, options)
-  const ann = caller(server, 'ann-key')
-  await ann.a2a.send('over A2A', { contextId: 'context-of-ann' })
-  await ann.mcp.callTool('ask_echo', { message: 'over MCP', session_id: 'session-of-ann' })
-  assert.deepEqual((await ann.list()).toSorted(), ['context-of-ann', 'session-of-ann'])
-})
-
 const wrong: readonly (readonly [query: string, path: string])[] = [
   ['?limit=0', 'limit'], ['?limit=101', 'limit'], ['?limit=ten', 'limit'], ['?limit=', 'limit'],
   ['?limit=-1', 'limit'], ['?limit=1.5', 'limit'], ['?cursor=', 'cursor'], ['?cursor=me', 'cursor'],

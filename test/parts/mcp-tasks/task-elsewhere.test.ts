@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { Fault } from '../../../lib/index.ts'
 import { test } from '../../fixtures/at-once.ts'
-import { eventually, gate, request } from '../../fixtures/client.ts'
+import { eventually, gate } from '../../fixtures/client.ts'
 import { fleetOf, listed } from '../../fixtures/fleet.ts'
 import { begin, LegacySession, modern, said } from '../mcp/client.ts'
 import { EventStream } from '../../fixtures/events.ts'
@@ -432,7 +432,7 @@ test('a task that was given up before it was promised is refused, and never with
     call.signal.addEventListener('abort', () => reject(call.signal.reason))
   })
   const { servers: [server], connections: [connection] } = await fleetOf(t, 1, {
-    ...times, agents: [{ name: 'Bot', run }],
+    ...times,
     tools: [
       { name: 'work', task: 'required', run }, { name: 'may', task: 'optional', run: (args, call) => {
         call.detach()
@@ -447,14 +447,10 @@ test('a task that was given up before it was promised is refused, and never with
     if (place.collection.endsWith('/tasks') && expected === 0) await write(place, 'null', 60_000, 0)
     return write(place, value, keepMs, expected)
   }
-  const message = { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'hello' }] }
   const answers = [
     await session.send('tools/call', { name: 'work', arguments: {}, task: {} }),
     await modern(server!, 'tools/call', { name: 'work', arguments: {} }, { capabilities }),
     await modern(server!, 'tools/call', { name: 'may', arguments: {} }, { capabilities }),
-    await server!.fetch(request('/a2a', {
-      jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message },
-    })),
   ]
   for (const [at, response] of answers.entries()) {
     const text = await response.text()

@@ -8,7 +8,7 @@ import { allRevisions, begin, modern, said, serveMcp } from './client.ts'
 import { EventStream, messagesOf } from '../../fixtures/events.ts'
 import { gate } from '../../fixtures/wire.ts'
 import type { Call, TriportServer } from '../../../lib/index.ts'
-import type { Scope } from '../../fixtures/client.ts'
+import type { Scope } from '../../fixtures/wire.ts'
 import type { Json } from '../../fixtures/events.ts'
 
 const able = { elicitation: { form: {}, url: {} } }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { jsonOf, request, serve } from '../../fixtures/client.ts'
-import type { ServerOptions, TriportServer } from '../../../lib/index.ts'
-import type { Scope } from '../../fixtures/client.ts'
+import { jsonOf, request, serve } from '../fixtures/client.ts'
+import type { ServerOptions, TriportServer } from '../../lib/index.ts'
+import type { Scope } from '../fixtures/client.ts'
 
 const skills: ServerOptions['skills'] = [
   {

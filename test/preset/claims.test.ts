@@ -1,10 +1,10 @@
 // What the operator's own check knows of a caller reaches the handler, and nothing else.
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createServer, defineTool } from '../../../lib/index.ts'
-import { originOf, requestOf } from '../../../lib/floors/tasks/task.ts'
-import type { Claims, TokenInfo, TriportServer } from '../../../lib/index.ts'
-import type { Principal } from '../../../lib/kernel/define/principal.ts'
+import { createServer, defineTool } from '../../lib/index.ts'
+import { originOf, requestOf } from '../../lib/floors/tasks/task.ts'
+import type { Claims, TokenInfo, TriportServer } from '../../lib/index.ts'
+import type { Principal } from '../../lib/kernel/define/principal.ts'
 
 const lines: unknown[] = []
 let seen: Principal | undefined
