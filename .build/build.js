@@ -1,7 +1,8 @@
 /**
- * Makes dist/ of what tsc has put into .build/lib: the few files of JavaScript that are shipped, the declarations of
- * what they export, and the guide. With `--test` makes the folder .test/packed instead, in which the tests run on
- * the same text: each module of lib/ stands there at its path, and passes on what is packed.
+ * Makes dist/ of what tsc has put into .build/lib: the few files of JavaScript that are shipped, the
+ * declarations of what they export, and the guide. With `--test` makes the folder .test/packed instead, in
+ * which the tests run on the same text: each module of lib/ stands there at its path, and passes on what is
+ * packed.
  *
  * It is in a folder with a dot because it is neither shipped nor a part of what lib/ means.
  */
@@ -11,6 +12,7 @@ import { copyGuide } from './guide.js'
 import { declarations, formatDeclarations } from './lib/cli/declarations.js'
 import { kernelFile, units } from './lib/cli/units.js'
 import { pack } from './pack.js'
+import { running } from './running.js'
 
 const EMITTED = '.build/lib'
 
@@ -24,14 +26,20 @@ const entries = Object.fromEntries([
 ])
 
 rmSync(folder, { recursive: true, force: true })
-for (const [path, text] of pack(read, entries, { isOpen: isForTests })) write(path, text)
+writePacked()
+writePacked(await running(folder))
 copyGuide(join(folder, 'guide'))
 if (isForTests) {
   cpSync('.test/test', '.test/packed/test', { recursive: true })
 } else {
   const made = new Map([...units.values()].map((unit) => [typesOf(unit.file), formatDeclarations(unit)]))
-  const named = declarations((path) => emitted(path) ?? made.get(path), [...made.keys(), typesOf('index.js'), typesOf(kernelFile)])
-  for (const [path, text] of named) write(path, text)
+  const named = [...made.keys(), typesOf('index.js'), typesOf(kernelFile)]
+  const readTypes = (path) => emitted(path) ?? made.get(path)
+  for (const [path, text] of declarations(readTypes, named)) write(path, text)
+}
+
+function writePacked(running) {
+  for (const [path, text] of pack(read, entries, { isOpen: isForTests, running })) write(path, text)
 }
 
 /** The text of a module, or of a file that one reads, which tsc leaves where it is. */

@@ -19,6 +19,7 @@ const DECLARED = /^export (?=(?:async )?(?:function\*?|class|const) (?<name>[\w$
 const LISTED = /^export \{(?<names>[^}]*)\}(?: from '(?<target>[^']+)')?;\n?/gm
 /** What tsc puts around a path that is known only later, for '.js' in the place of '.ts'; ours are URLs. */
 const ENDED = /^var __rewriteRelativeImportExtension = [^]*?^};\n|__rewriteRelativeImportExtension(?=\()/gm
+const FUNCTION = /^(?:async )?function\*? ?([\w$]+)\(.*\{\n[^]*?^\}$/gm
 const DYNAMIC = /\bimport\('(?<target>\.[^']+)'\)/g
 const READ = new RegExp(String.raw`readFileSync\(new URL\(${TARGET}, import\.meta\.url\), 'utf8'\)`, 'g')
 
@@ -29,9 +30,9 @@ const PRESENT = new Set('async_hooks buffer events fs path timers url util util/
  * The text of each file by its path. `read` gives the text behind a path. `entries` has, of each file that
  * programs import, the modules whose names it exports, with these names; undefined: all. With `isOpen` every
  * module can be imported by its own path as well, for tests. `placeOf` gives the file of a module by its
- * path, and by whether it is early.
+ * path, and by whether it is early. `running` are the functions that a start runs, by the ids of modules.
  */
-export function pack(read, entries, { isOpen = false, placeOf = fileAt } = {}) {
+export function pack(read, entries, { isOpen = false, placeOf = fileAt, running = new Map() } = {}) {
   const named = Object.values(entries).flatMap((sources) => Object.keys(sources))
   const parsed = load(read, named)
   const later = new Set([...parsed.values()].flatMap((module) => module.later))
@@ -43,7 +44,7 @@ export function pack(read, entries, { isOpen = false, placeOf = fileAt } = {}) {
   const all = { ...Object.fromEntries(atHome.map((path) => [path, { [path]: undefined }])), ...entries }
   const packed = formatFiles({
     fileOf, isOpen,
-    modules: new Map(made.map((one) => [idOf(one.path), format(one, parsed, later.has(one.path))])),
+    modules: new Map(made.map((one) => [idOf(one.path), format(one, parsed, later.has(one.path), running)])),
     names: new Map(Object.entries(all).map(([file, sources]) => [file, namesOf(sources, parsed)])),
     bangs: new Map(made.filter(({ bang }) => bang !== '')
       .map(({ path, bang }) => [fileOf.get(idOf(path)), bang])),
@@ -178,7 +179,7 @@ function namesOf(sources, modules) {
 }
 
 /** A module as it stands in a file. `isWhole`: it is imported later, so it returns what it passes on too. */
-function format({ path, builtins, own, exports, code }, modules, isWhole) {
+function format({ path, builtins, own, exports, code }, modules, isWhole, running) {
   const lines = builtins.flatMap(formatBuiltin)
   const taken = new Map()
   for (const one of own) {
@@ -199,8 +200,24 @@ function format({ path, builtins, own, exports, code }, modules, isWhole) {
   })
   return packedModule(path, [
     ...lines, ...[...taken].map(([id, names]) => `const ${patternOf(names)} = ${id};`),
-    code.replace(DYNAMIC, (...found) => importLater(idOf(join(dirname(path), found.at(-1).target)))),
+    madeAtOnce(code, running.get(idOf(path))).replace(DYNAMIC, (...found) => (
+      importLater(idOf(join(dirname(path), found.at(-1).target)))
+    )),
   ].join('\n'), returned.toSorted())
+}
+
+/**
+ * Code in which functions that a start runs come first, in brackets: so V8 compiles them as it reads them,
+ * and reads them once.
+ */
+function madeAtOnce(code, names = new Set()) {
+  const first = []
+  const rest = code.replace(FUNCTION, (text, name) => {
+    if (!names.has(name) || text.split('`').length % 2 === 0) return text
+    first.push(`const ${name} = (${text});`)
+    return ''
+  })
+  return [...first, rest].join('\n')
 }
 
 /**

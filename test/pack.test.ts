@@ -14,17 +14,21 @@ type Texts = Readonly<Record<string, string>>
 type Entries = Readonly<Record<string, Readonly<Record<string, readonly string[] | undefined>>>>
 type Pack = (
   read: (path: string) => string, entries: Entries,
-  options?: { readonly isOpen?: boolean; placeOf?(path: string, isEarly: boolean): string },
+  options?: {
+    readonly isOpen?: boolean
+    readonly running?: ReadonlyMap<string, ReadonlySet<string>>
+    placeOf?(path: string, isEarly: boolean): string
+  },
 ) => ReadonlyMap<string, string>
 
 const { pack }: { readonly pack: Pack } = await import(pathToFileURL('.build/pack.js').href)
 
-function packed(texts: Texts, isOpen = false): Texts {
+function packed(texts: Texts, isOpen = false, running = new Map<string, ReadonlySet<string>>()): Texts {
   const read = (path: string): string => texts[path] ?? assert.fail(`${path} is read, and is not there`)
   const paths = ['index.js', 'cli.js'].filter((path) => path in texts)
   const entries = Object.fromEntries(paths.map((path) => [path, { [path]: undefined }]))
   return Object.fromEntries(pack(read, entries, {
-    isOpen, placeOf: (path, isEarly) => path in entries ? path : isEarly ? 'all.js' : 'all.later.js',
+    isOpen, running, placeOf: (path, isEarly) => path in entries ? path : isEarly ? 'all.js' : 'all.later.js',
   }))
 }
 
@@ -282,6 +286,15 @@ test('what Node has is loaded when it is first used', async (t) => {
   }))
   const [sep, told, , , , , ...loaded] = JSON.parse(await outcome(folderOf(t, files), 'index.js'))
   assert.deepEqual([sep === '/' || sep === '\\', told, loaded], [true, 'told', ['node:zlib']])
+})
+
+test('functions that a start runs are compiled as they are read', () => {
+  const texts = { 'index.js': 'const b = a();\nfunction a() {\n    return 1;\n}\nexport { b };\n' }
+  const running = new Map([['$index', new Set(['a'])]])
+  const textOf = (files: Texts): string => String(files['index.js'])
+  const [plain, made] = [textOf(packed(texts)), textOf(packed(texts, false, running))]
+  assert.match(plain, /^const b = a\(\);\nfunction a\(\) \{\n\treturn 1;\n\}$/m)
+  assert.match(made, /^const a = \(function a\(\) \{\n\treturn 1;\n\}\);\nconst b = a\(\);$/m)
 })
 
 test('what is imported later stands in a file of its own', async (t) => {
