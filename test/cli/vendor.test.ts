@@ -218,10 +218,10 @@ test('what is imported later runs in one file when it is first asked for', async
 })
 
 /** What the compiler says of a program. */
-function complaintsOf(file: string): string {
+function complaintsOf(file: string, lib = 'es2023,es2024.string'): string {
   return spawnSync(process.execPath, [
     'node_modules/typescript/bin/tsc', '--ignoreConfig', '--noEmit', '--strict', '--target', 'es2023',
-    '--lib', 'es2023,es2024.string', '--module', 'nodenext', '--allowImportingTsExtensions',
+    '--lib', lib, '--module', 'nodenext', '--allowImportingTsExtensions',
     '--erasableSyntaxOnly', '--verbatimModuleSyntax',
     '--typeRoots', join(process.cwd(), 'node_modules/@types'), '--types', 'node', file,
   ], { encoding: 'utf8' }).stdout
@@ -257,6 +257,16 @@ test('the sources of some units are as they were written, and compile', async (t
   }
   assert.deepEqual(files.filter((file) => /parts\/(?!mcp)/.test(file)), [])
   assert.equal(complaintsOf(join(folder, 'program.mts')), '')
+})
+
+test('all sources compile in projects that are strict and no more, with a DOM and without', async (t) => {
+  const folder = modules(t, {
+    'program.mts': `import { createServer } from './source/index.ts'
+      export const protocols: readonly string[] = createServer({ agents: [(prompt) => prompt] }).protocols`,
+  })
+  assert.equal((await vendor(folder, 'source', '--source')).code, 0)
+  assert.equal(complaintsOf(join(folder, 'program.mts')), '')
+  assert.equal(complaintsOf(join(folder, 'program.mts'), 'es2024,dom'), '')
 })
 
 test('the package and a copy in one process end in a sentence', async (t) => {

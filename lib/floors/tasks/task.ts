@@ -192,9 +192,10 @@ export interface TaskChange {
 }
 
 /** How a task ends that was over before anybody could see it. */
-export interface TaskEnd
-  extends Required<Pick<TaskChange, 'message' | 'fault'>>, Pick<TaskChange, 'metadata'> {
+export interface TaskEnd extends Pick<TaskChange, 'metadata'> {
   readonly state: TaskState
+  readonly message: TaskChange['message']
+  readonly fault: TaskChange['fault']
   readonly artifacts: readonly Artifact[]
 }
 

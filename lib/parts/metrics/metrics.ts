@@ -2,7 +2,7 @@
  * `GET /metrics` for Prometheus: counters of requests and calls, the status of the server, and figures of the
  * process. A server without it counts nothing. Spec: the Prometheus text exposition format, 0.0.4.
  */
-import { createHistogram } from 'node:perf_hooks'
+import { createHistogram, performance } from 'node:perf_hooks'
 import { requestChannel } from '../../kernel/http/server/observer.ts'
 import { problemReply } from '../../kernel/wire/problem.ts'
 import type { Description, Endpoint } from '../../kernel/http/message/exchange.ts'

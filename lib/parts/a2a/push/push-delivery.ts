@@ -124,7 +124,7 @@ export class PushDeliveries {
         const post = (trace: Readonly<Record<string, string>>): Promise<PushAnswer> => (
           this.#courier.post(config, pushType, body, inquirer, trace)
         )
-        const trace = traceparent === undefined ? {} : { traceparent }
+        const trace: Readonly<Record<string, string>> = traceparent === undefined ? {} : { traceparent }
         return service.traced?.({ url, trace }, post) ?? post(trace)
       },
       taskBody: async ({ owner, id }, { dialect }) => {

@@ -61,9 +61,9 @@ export interface OpenExtension {
   readonly calls?: ToolCallRunner
   readonly tools?: ToolsView
   /** Capabilities by name; a client gets those that its revision has. */
-  capabilities?(): Readonly<Record<string, object>>
+  capabilities?(): Readonly<Record<string, object | undefined>>
   /** What stands in `capabilities.extensions` for clients of a revision, by name. */
-  settings?(revision: Revision): Readonly<Record<string, object>>
+  settings?(revision: Revision): Readonly<Record<string, object | undefined>>
   /** What the `notifications` of `subscriptions/listen` want of it. Throws or rejects with a `Fault`. */
   readonly follow?: Follow
   /** Goes on with what other processes have left that share the store. Called over HTTP alone. */
