@@ -4,7 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import test from 'node:test'
@@ -42,6 +44,17 @@ export function createServer({ protocol, instructions, path, mcp, a2a, skills, o
 }
 `
 
+/** The kB that the README tells of copies, by their units. */
+const rows = readFileSync('README.md', 'utf8').matchAll(/`triport\/kernel`, ([^|]+) \| (\d+) \|/g)
+const told = new Map([...rows].map(([, list = '', kB]) => [list.replace(/[`/ ]/g, ''), Number(kB)]))
+
+/** The kB of the modules in a folder. */
+function kilobytesOf(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const sizes = files.filter((path) => path.endsWith('.js')).map((path) => statSync(join(folder, path)).size)
+  return sizes.reduce((sum, size) => sum + size) / 1000
+}
+
 for (const [only, tests, others = []] of sets) {
   test(`a copy of ${only} passes the tests of its protocols`, (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'triport-vendored-'))
@@ -51,6 +64,8 @@ for (const [only, tests, others = []] of sets) {
     })
     assert.equal(vendored.status, 0, vendored.stderr)
     assert.deepEqual(readdirSync(folder), ['copy'])
+    const [said, is] = [told.get(only), kilobytesOf(join(folder, 'copy'))]
+    assert.ok(said === undefined || Math.abs(is / said - 1) < 0.03, `the README tells ${said} kB of ${is}`)
 
     mkdirSync(join(folder, 'lib'))
     for (const name of readdirSync('.test/lib')) {
@@ -76,3 +91,7 @@ for (const [only, tests, others = []] of sets) {
     t.diagnostic(`${only}: ${passed} tests`)
   })
 }
+
+test('the README tells what copies of some units weigh', () => {
+  assert.ok(told.size >= 5 && [...told.keys()].every((only) => sets.some(([one]) => one === only)))
+})
