@@ -2,7 +2,7 @@
 import { stateLimits } from '../floors/questions/limits.ts'
 import { kernelLimits, limitsIn } from '../kernel/define/limits.ts'
 import { a2aLimits } from '../parts/a2a/model/limits.ts'
-import { mcpLimits } from '../parts/mcp/limits.ts'
+import { mcpLimits, sessionWithinServer } from '../parts/mcp/limits.ts'
 import { uiStreamLimits } from '../parts/ui-stream/limits.ts'
 import type { StateLimits } from '../floors/questions/limits.ts'
 import type { KernelLimits, LimitTable } from '../kernel/define/limits.ts'
@@ -38,7 +38,10 @@ const tables: readonly LimitTable<Partial<Limits>>[] = [
 const all: LimitTable<Limits> = {
   defaults,
   mayBeZero: tables.flatMap(({ mayBeZero = [] }) => mayBeZero),
-  ordered: [...tables.flatMap(({ ordered = [] }) => ordered), ['maxCallsPerSession', 'maxCalls']],
+  ordered: [
+    ...tables.flatMap(({ ordered = [] }) => ordered),
+    sessionWithinServer,
+  ],
 }
 
 /**

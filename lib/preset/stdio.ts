@@ -33,13 +33,12 @@ type MakePart = (options: ServerOptions) => Part
 
 /** The parts that serve lines, by what `protocol` calls them. */
 const protocols: ReadonlyMap<string, MakePart> = new Map<string, MakePart>([
-  ['mcp', (options) => mcp({ ...mcpOptions(options), ...serverLimits(options)(mcpLimits) })],
+  ['mcp', (all) => mcp({ instructions: all.instructions, ...membersOfMcp(all), ...limitsOfMcp(all) })],
   ['acp', () => acp()],
 ])
 
-const mcpOptions = ({ instructions, mcp: given = {} }: ServerOptions): object => (
-  { instructions, ...knownMembers(given, mcpChecks) }
-)
+const membersOfMcp = (options: ServerOptions): object => knownMembers(options.mcp ?? {}, mcpChecks)
+const limitsOfMcp = (options: ServerOptions): object => serverLimits(options)(mcpLimits)
 
 const names: Members<Omit<StdioOptions, keyof ServerOptions>> = { input: true, output: true, signals: true }
 

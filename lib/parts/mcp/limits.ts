@@ -34,3 +34,8 @@ export const mcpLimits: LimitTable<McpLimits> = {
   },
   ordered: keptStreamLimits.ordered!,
 }
+
+/** A session has no more calls than the kernel lets run. */
+export const sessionWithinServer: readonly ['maxCallsPerSession', 'maxCalls'] = (
+  ['maxCallsPerSession', 'maxCalls']
+)

@@ -1,7 +1,7 @@
 /** The checks of MCP's options, its limits aside. */
 import { isRecord } from '../../../kernel/define/content.ts'
 import { mustBe, mustBeIcons, mustBeOptions } from '../../../kernel/define/validate.ts'
-import { isRegistryName } from '../mcp-registry.ts'
+import { isRegistryName } from '../../../floors/hosts/mcp-registry.ts'
 import type { Checks } from '../../../kernel/define/validate.ts'
 import type { McpOptions } from './context.ts'
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import { MAX_REGISTRY_TEXT, remoteOf } from '../mcp-registry.ts'
+import { MAX_REGISTRY_TEXT, remoteOf } from '../../../floors/hosts/mcp-registry.ts'
 import { revisions } from '../protocol/revisions.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { Service } from '../../../kernel/run/service.ts'
