@@ -58,7 +58,7 @@ the folder is read. A copy that is there already is replaced, unless one of its 
   const path = here.startsWith('..') ? folder : here || '.'
   const what = chosen === undefined ? '' : ` (${['kernel', ...chosen.keys()].join(', ')})`
   const words = chosen === undefined ? ['launch'] : ['createServer', ...[...chosen.values()].flatMap(wordsOf)]
-  const from = `${isAbsolute(path) ? '' : './'}${posix.join(path, indexes[form])}`
+  const from = `${isAbsolute(path) ? '' : './'}${posix.join(path, indexes[form])}`.replace(/['\\]/g, '\\$&')
   process.stdout.write([
     `Copied triport ${VERSION}${what} to ${path}: ${count} files`, '',
     `  Import it:  import { ${words.join(', ')} } from '${from}'`,
@@ -73,7 +73,8 @@ function wordsOf({ names }: PackageUnit): readonly string[] {
 
 /** A path as a shell takes it. */
 export function quoted(path: string): string {
-  return /\s/.test(path) ? JSON.stringify(path) : path
+  if (/^[\w@%+=:,./-]+$/.test(path)) return path
+  return /["$\x60\\!']/.test(path) ? `'${path.replaceAll(`'`, `'\\''`)}'` : JSON.stringify(path)
 }
 
 /**
@@ -173,7 +174,8 @@ function clear(folder: string): void {
     const what = listed.has(path) ? 'has been changed' : 'is no file of triport'
     throw new Error(`${join(folder, path)} ${what}; move it away, then run this again`)
   }
-  rmSync(folder, { recursive: true })
+  // Its content alone: it may be where this runs, or what a link leads to.
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
 }
 
 function digest(bytes: Uint8Array | string): string {

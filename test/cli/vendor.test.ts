@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -84,6 +84,7 @@ test('what is printed of a copy runs as it is, wherever the copy is', async (t) 
   for (const [folder, imported, program] of [
     ['.', './index.js', 'cli.js'], ['a copy', './a copy/index.js', '"a copy/cli.js"'],
     [elsewhere, `${elsewhere}/index.js`, `${elsewhere}/cli.js`],
+    [`it's $1`, `./it\\'s $1/index.js`, `'it'\\''s $1/cli.js'`],
   ] as const) {
     const { printed, said } = await vendor(modules(t, {}), folder)
     assert.ok(printed.includes(`from '${imported}'`), printed + said)
@@ -279,4 +280,18 @@ test('the package and a copy in one process end in a sentence', async (t) => {
   const { code, said } = nodeIn(folder, 'program.mjs')
   assert.equal(code, 1)
   assert.match(said, /TypeError: The part 'mcp' is of another copy of triport than this server; /)
+})
+
+test('a copy into the folder where this runs, or behind a link, is replaced in its place', async (t) => {
+  const folder = modules(t, { 'real/.keep': '' })
+  rmSync(join(folder, 'real/.keep'))
+  symlinkSync(join(folder, 'real'), join(folder, 'link'))
+  for (const [cwd, target] of [[join(folder, 'real'), '.'], [folder, 'link']] as const) {
+    for (const only of ['mcp', 'kernel']) {
+      const { code, said } = await vendor(cwd, target, '--only', only)
+      assert.equal(code, 0, said)
+    }
+    const files = readdirSync(join(folder, 'real'), { recursive: true, encoding: 'utf8' })
+    assert.ok(files.includes('index.js') && !files.some((path) => path.startsWith('parts')), target)
+  }
 })

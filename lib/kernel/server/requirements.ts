@@ -40,7 +40,20 @@ export function requireKernelOptions(
   const named = Array.isArray(parts) ? parts.filter(isPart) : []
   const remedies = new Map([...others, ...remediesOf(named)])
   requireOptions(verb, given, { names: [...optionNames, ...more], remedies, example: EXAMPLE })
+  requireValues(options as Readonly<Record<string, unknown>>)
   return { ...options as KernelOptions, parts: orderedParts(parts) }
+}
+
+/** Throws `TypeError` for what are no adapters, and for what shares no store. */
+function requireValues({ adapters, share }: Readonly<Record<string, unknown>>): void {
+  if (adapters !== undefined && !(isRecord(adapters) && typeof adapters['toolKind'] === 'function')) {
+    throw new TypeError(`adapters is ${show(adapters)}; write frameworks, of import { frameworks } from `
+      + `'triport/adapters'`)
+  }
+  if (share !== undefined && typeof share !== 'function') {
+    throw new TypeError(`share is ${show(share)}; write shareStore, of import { shareStore } from `
+      + `'triport/shared'`)
+  }
 }
 
 /** Throws `TypeError` for what is `given` to `verb` and is not one object of options, all of them known. */
@@ -107,7 +120,13 @@ function orderedParts(parts: unknown): readonly Part[] {
       throw new TypeError(`parts has the function ${part.name}; write what it returns, ${part.name}()`)
     }
     if (!isPart(part)) throw new TypeError(`parts has ${show(part)}, which is no part; write { name, open }`)
-    const { name, copy } = part
+    const { name, copy, needs, open } = part
+    if (open !== undefined && typeof open !== 'function') {
+      throw new TypeError(`parts has the part '${name}' with open ${show(open)}; write a function`)
+    }
+    if (needs !== undefined && !Array.isArray(needs)) {
+      throw new TypeError(`parts has the part '${name}' with needs ${show(needs)}; write a list of names`)
+    }
     if (copy !== undefined && copy !== kernelCopy) {
       throw new TypeError(`The part '${name}' is of another copy of triport than this server; import both `
         + 'from one package or one folder')

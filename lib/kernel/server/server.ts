@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { Fault } from '../define/fault.ts'
 import { anonymous } from '../define/principal.ts'
-import { pathOf } from '../define/validate.ts'
+import { isRecord } from '../define/content.ts'
+import { pathOf, show } from '../define/validate.ts'
 import { createAuthenticate } from '../http/access/auth.ts'
 import { createGuard, isLoopback } from '../http/access/guard.ts'
 import { ProtectedResource } from '../http/access/protected-resource.ts'
@@ -14,6 +15,8 @@ import { closedError, createListener } from '../http/server/listener.ts'
 import { createObserver } from '../http/server/observer.ts'
 import { Streams } from '../http/stream/sink.ts'
 import { startDeadline } from '../util/clock.ts'
+import { isThenable } from '../util/thenable.ts'
+import { healthEndpoints } from './health.ts'
 import { checkAddress, isRequest, noCallback, noRequest, proxiesOf, urlOf } from './options.ts'
 import { requireKernelOptions } from './requirements.ts'
 import { createService } from './service.ts'
@@ -153,7 +156,17 @@ function assemble(
   for (const part of parts) opened.push(openedOf(part, kernel))
   const ofParts = opened.map((one) => one.endpoints ?? [])
   const resource = auth && new ProtectedResource(auth, ofParts, mountPath, () => router)
-  const endpoints = [...ofParts.flat(), ...resource?.endpoints ?? []]
+  if (ofParts.flat().length === 0) {
+    const names = parts.map((part) => part.name).join(', ')
+    throw new TypeError(`Nothing is served by ${names}; add a part that has endpoints`)
+  }
+  const isServed = (asked: string): boolean => ofParts.flat().some(({ path, methods }) => (
+    path === asked && methods.includes('GET')
+  ))
+  const endpoints = [
+    ...ofParts.flat(), ...healthEndpoints(kernel).filter(({ path }) => !isServed(path)),
+    ...resource?.endpoints ?? [],
+  ]
   for (const one of opened) one.ready?.(endpoints)
   const served = parts.filter((_, at) => opened[at]?.endpoints !== undefined)
   const protocols = [...new Set(served.flatMap(({ protocol }) => protocol ?? []))]
@@ -164,6 +177,7 @@ function assemble(
   const router = createRouteTable(endpoints, mountPath)
   const gate = createGate({
     name, resource, router, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
+    listing: `${mountPath}${isServed('/') ? '/' : '/health'}`,
     tokensOnly: auth !== undefined && apiKey === undefined,
     absent: options.absent?.(protocols, mountPath) ?? new Map(),
     guard: createGuard({
@@ -284,7 +298,9 @@ function assemble(
 function openedOf(part: Part, kernel: Kernel): Opened {
   const opened = part.open?.(kernel) ?? {}
   if (typeof opened === 'string') throw new TypeError(opened)
-  return opened
+  if (isRecord(opened) && !isThenable(opened)) return opened
+  const what = isThenable(opened) ? 'a promise' : show(opened)
+  throw new TypeError(`The part '${part.name}' opens as ${what}; let its open() return { endpoints }`)
 }
 
 /** Adds what a floor or a part tells of itself. Throws `TypeError` for a member that is there already. */

@@ -1,5 +1,6 @@
 /** ACP, for editors: over standard input and output alone. */
 import { kernelCopy } from '../../kernel/server/part.ts'
+import { requirePartOptions } from '../../kernel/server/requirements.ts'
 import { agentsOf } from './agents.ts'
 import type { Part } from '../../kernel/server/part.ts'
 
@@ -9,7 +10,8 @@ const IDLE_MS = 30 * 86_400_000
 const NO_AGENTS = 'Over ACP agents are served, and there is none; add one, or serve the tools over MCP'
 
 /** Conversations are kept for 30 days without use, where `conversationIdleMs` is left out. */
-export function acp(): Part {
+export function acp(options: Readonly<Record<string, never>> = {}): Part {
+  requirePartOptions('acp', options, [])
   return {
     name: 'acp',
     copy: kernelCopy,

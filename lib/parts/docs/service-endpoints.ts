@@ -1,7 +1,6 @@
-/**
- * The paths that every server has: welcome, health, readiness, the docs page and the OpenAPI description.
- */
+/** What a server says of itself: welcome, the docs page, the OpenAPI description; and of its health. */
 import { describeRoot } from '../../kernel/define/agent.ts'
+import { fixedPaths, healthEndpoints } from '../../kernel/server/health.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { BoundedMap } from '../../kernel/util/bounded-map.ts'
@@ -21,29 +20,18 @@ const describedBy = describer(async () => (await import('./openapi-operations.ts
 const MAX_DESCRIPTIONS = 8
 
 export function serviceEndpoints(kernel: Kernel): readonly Endpoint[] {
-  const { name, version, catalog, sharing, credentials } = kernel
+  const { name, catalog, credentials } = kernel
   // Made at the first request, when all endpoints are known, and kept until something else is served.
-  let health: { readonly basePath: string; readonly reply: Reply } | undefined
   let welcome: { readonly basePath: string; readonly reply: Reply } | undefined
   const descriptions = new BoundedMap<PackedReply>(MAX_DESCRIPTIONS)
   let page: Page | undefined
   let changes = 0
   catalog.onChange(() => {
     changes++
-    health = welcome = undefined
+    welcome = undefined
     descriptions.clear()
   })
 
-  const fixedPaths = (basePath: string): readonly string[] => {
-    const fixed = kernel.endpoints().filter(({ path, isOffered }) => (
-      !path.includes('{') && isOffered?.() !== false
-    ))
-    return [...new Set(fixed.map(({ path, outsideMount }) => outsideMount === true ? path : basePath + path))]
-  }
-  // The store that several processes share; nothing where there is none.
-  const store = (): object => (
-    sharing === undefined ? {} : { store: sharing.store.isUnavailable ? 'away' : 'reached' }
-  )
   const describe = async (baseUrl: string, principal: Principal, key: string): Promise<PackedReply> => {
     const { openapiDocument } = await import('./openapi.ts')
     const { auth, isNeeded, takesKeys } = credentials
@@ -71,25 +59,11 @@ export function serviceEndpoints(kernel: Kernel): readonly Endpoint[] {
     }
     if (welcome?.basePath !== basePath) {
       const message = `Welcome to ${name}. See ${docs} for usage.`
-      const endpoints = fixedPaths(basePath)
+      const endpoints = fixedPaths(kernel, basePath)
       const reply = json({ message, endpoints, docs, ...asked(basePath) }, 200, ['Vary', 'Accept'])
       welcome = { basePath, reply }
     }
     return welcome.reply
-  }
-  const healthy: Endpoint['handle'] = ({ basePath, query }) => {
-    const made = (more: object): Reply => (
-      json({ status: 'ok', endpoints: fixedPaths(basePath), name, version, ...more })
-    )
-    if (query !== '' && new URLSearchParams(query).has('verbose')) return made(store())
-    if (health?.basePath !== basePath) health = { basePath, reply: made({}) }
-    return health.reply
-  }
-  const ready: Endpoint['handle'] = ({ origin: { requestId } }) => {
-    // Without its store a process still serves most; if it reported not ready, all others would too.
-    if (!kernel.isDraining()) return json({ status: 'ready', ...store() })
-    const headers = ['Retry-After', '1']
-    return problemReply({ status: 503, detail: 'The server is closing down', requestId, headers })
   }
   const at = (
     path: string, operation: Parameters<typeof describedBy>[1], handle: Endpoint['handle'],
@@ -100,9 +74,9 @@ export function serviceEndpoints(kernel: Kernel): readonly Endpoint[] {
   })
   return [
     at('/', 'welcome', welcomed),
-    at('/health', 'health', healthy, 'probe'),
-    at('/healthz', 'health', healthy, 'probe'),
-    at('/ready', 'ready', ready, 'probe'),
+    ...healthEndpoints(kernel).map((endpoint) => ({
+      ...endpoint, describe: describedBy('GET', endpoint.path === '/ready' ? 'ready' : 'health'),
+    })),
     at('/docs', 'docs', (exchange) => (
       page?.readDocs(exchange) ?? import('./docs.ts').then((loaded) => (page = loaded).readDocs(exchange))
     )),

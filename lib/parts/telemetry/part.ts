@@ -16,16 +16,28 @@ const isTelemetry = (value: unknown): boolean => typeof value === 'object' && va
 export const checkTelemetry: MemberCheck =
   mustBe(isTelemetry, `write api, of import * as api from '@opentelemetry/api'`)
 
-/** `version` is that of the server. */
-export function telemetry(api: OpenTelemetry, version: string): Part {
+/**
+ * Spans and measures by `api`, of `import * as api from '@opentelemetry/api'`. `version` is that of what is
+ * measured; left out, the server's. Throws `TypeError` for what is no such API.
+ */
+export function telemetry(api: OpenTelemetry, version?: string): Part {
+  if (!isTelemetry(api)) {
+    throw new TypeError('telemetry takes the API; write telemetry(api), of import * as api from '
+      + `'@opentelemetry/api'`)
+  }
   let measure: Around | undefined
+  let known = version ?? ''
   return {
     name: 'telemetry',
     copy: kernelCopy,
+    open(kernel) {
+      known = version ?? kernel.version
+      return {}
+    },
     around: async (called, next) => module.use(({ telemetryOf }) => {
-      measure ??= telemetryOf(api, version)
+      measure ??= telemetryOf(api, known)
       return measure(called, next)
     }),
-    traced: async (to, post) => module.use(({ postTraced }) => postTraced(api, version, to, post)),
+    traced: async (to, post) => module.use(({ postTraced }) => postTraced(api, known, to, post)),
   }
 }

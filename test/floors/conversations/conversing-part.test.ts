@@ -13,7 +13,9 @@ test('what a part tells in the status hides nothing that a floor tells', () => {
     name: 'conversing',
     open(kernel) {
       conversationsOf(kernel)
-      return { status: () => ({ conversations: 0 }) }
+      const handle = (): { status: number } => ({ status: 204 })
+      const endpoints = [{ path: '/', methods: ['GET'], refuse: problemReply, handle }]
+      return { endpoints, status: () => ({ conversations: 0 }) }
     },
   }
   const options = { agents: [() => ''], parts: [conversing], log: false } as const

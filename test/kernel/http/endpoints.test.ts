@@ -37,7 +37,7 @@ async function house(
   const streams = new Streams(limits, log)
   const gate = createGate({
     name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, proxies: 0,
-    rateLimits: undefined, streams,
+    listing: '/', rateLimits: undefined, streams,
     router: createRouteTable(endpoints), guard: createGuard({}),
     state: { authenticate: undefined, isDraining: false },
   })

@@ -28,7 +28,7 @@ const endpoints = [
 function answerOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>): ReturnType<Gate> {
   const gate = createGate({
     name: 'Test "House"', limits: kernelDefaults, budget: new BodyBudget(kernelDefaults.maxBodiesBytes),
-    log: () => {}, anonymous,
+    log: () => {}, anonymous, listing: '/',
     router: createRouteTable(endpoints), guard: createGuard({}),
     state: { authenticate: undefined, isDraining: false },
     mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined,

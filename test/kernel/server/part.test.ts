@@ -145,7 +145,8 @@ test('status and gauges of all parts stand beside those of the kernel', (t) => {
   const names = kernel!.gauges().map(([name]) => name)
   assert.deepEqual(names.slice(0, 1), ['triport_calls_running'])
   assert.deepEqual(names.slice(-2), ['triport_one_sessions', 'triport_two_sessions'])
-  assert.deepEqual(kernel!.endpoints().map(({ path }) => path), ['/one', '/one', '/two', '/two'])
+  assert.deepEqual(kernel!.endpoints().map(({ path }) => path),
+    ['/one', '/one', '/two', '/two', '/health', '/healthz', '/ready'])
 })
 
 test('a part of another copy of the kernel is refused by its name', () => {
@@ -163,7 +164,7 @@ test('what a part opens may be an object of a class', async () => {
     drain(): void { steps.push(`drained at ${this.#count}`) }
   }
   const server = createServer({
-    tools: [add], parts: [{ name: 'counter', open: () => new Counter() }], log: false,
+    tools: [add], parts: [onePost(), { name: 'counter', open: () => new Counter() }], log: false,
   })
   assert.equal(Reflect.get(server.status(), 'counter'), 3)
   await server.close()
@@ -323,7 +324,9 @@ test('definitions of the kernel are those in our own form, one by one or as a li
 
 test('what a part tells in the status hides nothing that is told there already', () => {
   const telling = (name: string, status: object): Part => ({ name, open: () => ({ status: () => status }) })
-  const make = (...parts: readonly Part[]): KernelServer => createServer({ tools: [add], parts, log: false })
+  const make = (...parts: readonly Part[]): KernelServer => (
+    createServer({ tools: [add], parts: [onePost(), ...parts], log: false })
+  )
   for (const member of ['calls', 'store']) {
     assert.throws(() => make(telling('nosy', { [member]: 1 })), {
       name: 'TypeError',
@@ -337,4 +340,40 @@ test('what a part tells in the status hides nothing that is told there already',
   assert.deepEqual({ ...status, calls: 0, streams: 0, bodies: 0 }, {
     calls: 0, streams: 0, bodies: 0, store: undefined, one: 1, two: 2,
   })
+})
+
+test('every server tells operators how it is, and a path that is not there says where to look', async (t) => {
+  const server = serve(t, { parts: [onePost()] })
+  const get = async (path: string): Promise<readonly [number, Record<string, unknown>]> => {
+    const response = await server.fetch(request(path))
+    return [response.status, await jsonOf(response)]
+  }
+  const [status, health] = await get('/health')
+  assert.deepEqual([status, health['status'], (health['endpoints'] as readonly string[]).includes('/ready')],
+    [200, 'ok', true])
+  assert.deepEqual(await get('/ready'), [200, { status: 'ready' }])
+  assert.match(String((await get('/'))[1]['detail']), /GET \/health lists what is$/)
+})
+
+test('what a part opens as, needs and begins with is what it has to be', () => {
+  const rows: readonly (readonly [part: object, message: RegExp])[] = [
+    [{ ...onePost(), open: async () => ({}) }, /^The part 'one-post' opens as a promise; let /],
+    [{ ...onePost(), open: () => 5 }, /^The part 'one-post' opens as 5; let its open\(\) return /],
+    [{ ...onePost(), open: 1 }, /^parts has the part 'one-post' with open 1; write a function/],
+    [{ ...onePost(), needs: 'two' }, /^parts has the part 'one-post' with needs "two"; write a list /],
+    [{ name: 'idle' }, /^Nothing is served by idle; add a part that has endpoints$/],
+  ]
+  for (const [part, message] of rows) {
+    assert.throws(() => createServer({ tools: [add], parts: [part as Part], log: false }), { message })
+  }
+})
+
+test('what knows other frameworks, and what shares a store, are those', () => {
+  const rows: readonly (readonly [options: object, message: RegExp])[] = [
+    [{ adapters: true }, /^adapters is true; write frameworks, of import \{ frameworks \} from 'triport\//],
+    [{ share: true }, /^share is true; write shareStore, of import \{ shareStore \} from 'triport\/shared'$/],
+  ]
+  for (const [options, message] of rows) {
+    assert.throws(() => createServer({ tools: [add], parts: [onePost()], ...options }), { message })
+  }
 })

@@ -37,6 +37,8 @@ export interface GateOptions extends RequestOptions {
   readonly state: Readonly<ServerState>
   /** Only tokens are accepted, so a refusal does not mention keys. */
   readonly tokensOnly?: boolean
+  /** The path whose GET lists what is served. */
+  readonly listing: string
   /** Sentences for paths of protocols that are not served. */
   readonly absent?: ReadonlyMap<string, string>
   readonly budget: BodyBudget
@@ -64,8 +66,8 @@ const none: readonly string[] = Object.freeze([])
 const LOG_MS = 60_000
 
 export function createGate(options: GateOptions): Gate {
-  const { router, guard, limits, log, mountPath, rateLimits, state } = options
-  const nothing = `There is nothing at this path; GET ${mountPath}/ lists what is`
+  const { router, guard, limits, listing, log, mountPath, rateLimits, state } = options
+  const nothing = `There is nothing at this path; GET ${listing} lists what is`
   const failures = new FailedIdentifications(limits.maxFailedIdentifications, log)
   let loggedAtMs = -Infinity
 
