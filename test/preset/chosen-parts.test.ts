@@ -9,11 +9,12 @@ import { http } from '../../lib/parts/http/part.ts'
 import { mcp } from '../../lib/parts/mcp/part.ts'
 import { mcpTasks } from '../../lib/parts/mcp-tasks/part.ts'
 import { apps } from '../../lib/parts/apps/part.ts'
+import { oauthProxy } from '../../lib/parts/oauth/oauth-proxy.ts'
 import { oauth } from '../../lib/parts/oauth/part.ts'
 import { openai } from '../../lib/parts/openai/part.ts'
 import { skills } from '../../lib/parts/skills/part.ts'
 import { uiStream } from '../../lib/parts/ui-stream/part.ts'
-import { defineAgent, defineResource, defineTool } from '../../lib/kernel.ts'
+import { createServer, defineAgent, defineResource, defineTool } from '../../lib/kernel.ts'
 import { jsonOf, request, serve } from '../fixtures/client.ts'
 import { serve as serveParts } from '../fixtures/kernel.ts'
 import { ask, begin, withMeta } from '../parts/mcp/client.ts'
@@ -255,4 +256,18 @@ test('a part that cannot serve what there is says so without a word of the prese
     name: 'TypeError', message: 'a2a needs an agent or a tool: A2A clients send messages; '
       + 'add agents: [agent] or tools: [tool], or leave a2a() out of the parts',
   })
+})
+
+test('logins at a provider are served by their part, and its absence is told', () => {
+  const auth = oauthProxy({
+    resource: 'https://agents.example/mcp', authorizationEndpoint: 'https://login.example/a',
+    tokenEndpoint: 'https://login.example/t', clientId: 'a', clientSecret: 'b', identify: () => undefined,
+  })
+  const tools = [{ name: 'add', run: () => 1 + 2 }]
+  const options = { tools, auth, secret: 'a secret of some length', log: false } as const
+  assert.throws(() => createServer({ ...options, parts: [mcp()] }), {
+    name: 'TypeError', message: `auth needs the part 'oauth', where its users log in; add that to parts`,
+  })
+  const server = createServer({ ...options, parts: [mcp(), oauth()] })
+  assert.deepEqual(server.protocols, ['mcp'])
 })

@@ -120,7 +120,7 @@ const flag = mustBe((value) => typeof value === 'boolean', 'write true or false'
 
 const authChecks: Checks<Authorization> = {
   resource: true, authorizationServers: true, scopes: true, verify: true,
-  name: string, documentation: address,
+  name: string, part: string, documentation: address,
 }
 
 const rateChecks: Checks<RateLimit> = { perMinute: true, burst: true, initializePerMinute: true }

@@ -153,6 +153,9 @@ function assemble(
     gauges,
     isDraining: () => state.isDraining,
   }
+  if (auth?.part !== undefined && !parts.some(({ name }) => name === auth.part)) {
+    throw new TypeError(`auth needs the part '${auth.part}', where its users log in; add that to parts`)
+  }
   for (const part of parts) opened.push(openedOf(part, kernel))
   const ofParts = opened.map((one) => one.endpoints ?? [])
   const resource = auth && new ProtectedResource(auth, ofParts, mountPath, () => router)

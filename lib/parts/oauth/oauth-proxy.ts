@@ -69,7 +69,7 @@ export function oauthProxy(options: OauthProxyOptions): Authorization {
   const { resource, scopes, name } = options
   const proxy: OauthProxy = { options, issuer: new URL(resource).origin }
   const auth: Authorization = {
-    resource, authorizationServers: [proxy.issuer],
+    resource, authorizationServers: [proxy.issuer], part: 'oauth',
     ...scopes !== undefined && { scopes }, ...name !== undefined && { name },
     async verify(token) {
       await proxy.load?.()

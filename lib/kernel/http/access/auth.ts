@@ -58,6 +58,8 @@ export interface Authorization {
   readonly name?: string | undefined
   /** A URL of documentation for developers (`resource_documentation`). */
   readonly documentation?: string | undefined
+  /** The name of the part that serves its issuer, where this server is one itself. */
+  readonly part?: string | undefined
   /** Reads a token; nothing means that it is bad. */
   verify(token: string, request: AuthRequest): Known | Promise<Known>
 }
