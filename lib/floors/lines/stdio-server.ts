@@ -1,6 +1,6 @@
 /** One client on standard input and output, served by a server of parts, one of which serves lines. */
 import { show } from '../../kernel/define/validate.ts'
-import { requireKernelOptions } from '../../kernel/server/requirements.ts'
+import { openedOf, requireKernelOptions } from '../../kernel/server/requirements.ts'
 import { createService } from '../../kernel/server/service.ts'
 import { claimStdout } from './claim-stdout.ts'
 import { endOnSignals } from './end-on-signals.ts'
@@ -122,15 +122,16 @@ function openAll(
 ): OpenedLines {
   let serving: OpenedLines | undefined
   for (const part of parts) {
-    if (part.lines === lines) serving = orThrow(lines.open(kernel))
-    else opened.push(orThrow(part.open?.(kernel) ?? {}))
+    if (part.lines === lines) serving = linesOf(lines, kernel)
+    else opened.push(openedOf(part, kernel))
   }
   for (const one of opened) one.ready?.([])
   serving?.ready?.()
   return serving!
 }
 
-function orThrow<T extends object>(opened: T | string): T {
+function linesOf(lines: Lines, kernel: Kernel): OpenedLines {
+  const opened = lines.open(kernel)
   if (typeof opened === 'string') throw new TypeError(opened)
   return opened
 }

@@ -3,10 +3,11 @@ import { isRecord } from '../define/content.ts'
 import { kernelDefaults } from '../define/limits.ts'
 import { offered } from '../define/normalize-definitions.ts'
 import { isPlain, rejectMore, rejectUnknown, requireDefinition, show } from '../define/validate.ts'
+import { isThenable } from '../util/thenable.ts'
 import { kernelChecks } from './options.ts'
 import { kernelCopy } from './part.ts'
 import type { KernelOptions } from './options.ts'
-import type { Part } from './part.ts'
+import type { Kernel, Opened, Part } from './part.ts'
 
 /** How options are told: what may be in them, what to write instead of others, and an example. */
 export interface KnownOptions {
@@ -154,4 +155,13 @@ function orderedParts(parts: unknown): readonly Part[] {
 
 function isPart(value: unknown): value is Part {
   return isRecord(value) && typeof value['name'] === 'string' && value['name'] !== ''
+}
+
+/** What a part opens. Throws `TypeError` where it cannot serve, and for what no part opens. */
+export function openedOf(part: Part, kernel: Kernel): Opened {
+  const opened = part.open?.(kernel) ?? {}
+  if (typeof opened === 'string') throw new TypeError(opened)
+  if (isRecord(opened) && !isThenable(opened)) return opened
+  const what = isThenable(opened) ? 'a promise' : show(opened)
+  throw new TypeError(`The part '${part.name}' opens as ${what}; let its open() return { endpoints }`)
 }

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Fault } from '../define/fault.ts'
 import { anonymous } from '../define/principal.ts'
-import { isRecord } from '../define/content.ts'
-import { pathOf, show } from '../define/validate.ts'
+import { pathOf } from '../define/validate.ts'
 import { createAuthenticate } from '../http/access/auth.ts'
 import { createGuard, isLoopback } from '../http/access/guard.ts'
 import { ProtectedResource } from '../http/access/protected-resource.ts'
@@ -15,10 +14,9 @@ import { closedError, createListener } from '../http/server/listener.ts'
 import { createObserver } from '../http/server/observer.ts'
 import { Streams } from '../http/stream/sink.ts'
 import { startDeadline } from '../util/clock.ts'
-import { isThenable } from '../util/thenable.ts'
 import { healthEndpoints } from './health.ts'
 import { checkAddress, isRequest, noCallback, noRequest, proxiesOf, urlOf } from './options.ts'
-import { requireKernelOptions } from './requirements.ts'
+import { openedOf, requireKernelOptions } from './requirements.ts'
 import { createService } from './service.ts'
 import type { AddressInfo } from 'node:net'
 import type { Catalog } from '../define/catalog.ts'
@@ -296,14 +294,6 @@ function assemble(
     fetch: lateFetch(means),
     close,
   }
-}
-
-function openedOf(part: Part, kernel: Kernel): Opened {
-  const opened = part.open?.(kernel) ?? {}
-  if (typeof opened === 'string') throw new TypeError(opened)
-  if (isRecord(opened) && !isThenable(opened)) return opened
-  const what = isThenable(opened) ? 'a promise' : show(opened)
-  throw new TypeError(`The part '${part.name}' opens as ${what}; let its open() return { endpoints }`)
 }
 
 /** Adds what a floor or a part tells of itself. Throws `TypeError` for a member that is there already. */
