@@ -1,0 +1,343 @@
+/**
+ * The one bounded map: entries of many owners within a number and a number of bytes. Where it is full, the
+ * owner who holds most of what is short makes room with what it has not used for longest, so that nobody
+ * pushes out another's entries by keeping more. An entry in use is leased, and never makes room.
+ *
+ * An entry is its own link in all lists, and nothing is sorted: owners are in lists by how much they hold, in
+ * steps of less than a tenth, and entries in lists by how long they are kept. So every change takes the same
+ * time among ten thousand as among ten.
+ */
+import { monotonic } from '../../kernel/util/clock.ts'
+import { LinkedList } from '../../kernel/util/linked-list.ts'
+import { BEYOND } from '../../kernel/util/quota.ts'
+import type { LinkedMember } from '../../kernel/util/linked-list.ts'
+
+/**
+ * How firmly an entry is kept: of an owner's entries those that are `fleeting` make room first, then those
+ * that are `kept`; those that are `leased` never do.
+ */
+export const FLEETING = 0
+export const KEPT = 1
+export const LEASED = 2
+export type Hold = typeof FLEETING | typeof KEPT | typeof LEASED
+
+/** What expires: its neighbours among those that are kept for about as long. */
+interface Aging { until: number; earlier: Aging; later: Aging }
+
+/** What is in a bounded map, which alone writes the members. `T` is the class that extends this one. */
+export class BoundedEntry<T extends LinkedMember<T>> implements LinkedMember<T>, Aging {
+  readonly id: string
+  bytes = 0
+  hold: Hold = FLEETING
+  /** Whole monotonic milliseconds from which on it is not there any more; 0: it does not expire. */
+  until = 0
+  /** Undefined while it is in no map. */
+  holder: Holder<T> | undefined = undefined
+  previous: T | undefined = undefined
+  next: T | undefined = undefined
+  earlier: Aging = this
+  later: Aging = this
+
+  /** `id`: what it is found by; '' for one that is not looked up. */
+  constructor(id: string) {
+    this.id = id
+  }
+}
+
+/** An owner, in one of the lists by how much each holds. */
+class Place<T extends LinkedMember<T>> implements LinkedMember<Place<T>> {
+  readonly holder: Holder<T>
+  /** Undefined: in none, for want of what could make room. */
+  list: LinkedList<Place<T>> | undefined = undefined
+  previous: Place<T> | undefined = undefined
+  next: Place<T> | undefined = undefined
+
+  constructor(holder: Holder<T>) {
+    this.holder = holder
+  }
+}
+
+/** What one owner holds; of each list the entry that was used longest ago is the first. */
+export class Holder<T extends LinkedMember<T>> {
+  readonly owner: string
+  count = 0
+  bytes = 0
+  readonly byCount: Place<T> = new Place<T>(this)
+  readonly byBytes: Place<T> = new Place<T>(this)
+  readonly lists: readonly [fleeting: LinkedList<T>, kept: LinkedList<T>, leased: LinkedList<T>]
+
+  constructor(owner: string, lists: Holder<T>['lists']) {
+    this.owner = owner
+    this.lists = lists
+  }
+
+  /** The entry that makes room first. */
+  get oldest(): T | undefined { return this.lists[FLEETING].first ?? this.lists[KEPT].first }
+}
+
+/** Owners by a size of theirs, in steps; in a step the one that changed longest ago is the first. */
+class Ranking<T extends LinkedMember<T>> {
+  readonly #steps: LinkedList<Place<T>>[] = []
+  #top = -1
+
+  get largest(): Holder<T> | undefined {
+    while (this.#top >= 0 && this.#steps[this.#top]!.first === undefined) this.#top -= 1
+    return this.#steps[this.#top]?.first?.holder
+  }
+
+  put(place: Place<T>, size: number): void {
+    place.list?.remove(place)
+    const step = stepOf(size)
+    while (this.#steps.length <= step) this.#steps.push(new LinkedList())
+    const list = place.list = this.#steps[step]!
+    list.add(place)
+    if (step > this.#top) this.#top = step
+  }
+
+  leave(place: Place<T>): void {
+    place.list?.remove(place)
+    place.list = undefined
+  }
+}
+
+/** Small sizes have a step each; above, there are eight from one size to twice of it. */
+export function stepOf(size: number): number {
+  return size < 16 ? Math.floor(size) : 16 + Math.floor((Math.log2(size) - 4) * 8)
+}
+
+export interface Bounds { readonly maxCount: number; readonly maxBytes: number }
+
+/** What the author of a map adds. `T` is its entry. */
+export interface BoundedEvents<T> {
+  /** An entry was removed, to make room or because its time is over. */
+  readonly onEvict?: (entry: T) => void
+  /**
+   * The owner of an entry that has come or grown holds most bytes, and has nothing else that could make room:
+   * takes a part out of the entry and returns how many bytes that was. Left out: others make room all the
+   * same, and where they cannot, the entry finds none.
+   */
+  readonly trim?: (entry: T) => number
+}
+
+export class Bounded<T extends BoundedEntry<T>> {
+  readonly #bounds: Bounds
+  readonly #events: BoundedEvents<T>
+  readonly #byId = new Map<string, T>()
+  readonly #holders = new Map<string, Holder<T>>()
+  readonly #byCount = new Ranking<T>()
+  readonly #byBytes = new Ranking<T>()
+  /** By the step of the time that they are kept, the one that expires first being behind the first. */
+  readonly #aging = new Map<number, Aging>()
+  #count = 0
+  #bytes = 0
+
+  constructor(bounds: Bounds, events: BoundedEvents<T> = {}) {
+    this.#bounds = bounds
+    this.#events = events
+  }
+
+  get count(): number { return this.#count }
+  get bytes(): number { return this.#bytes }
+
+  /** The entry of an id. Nothing counts as use of it but `use` and `resize`. */
+  get(id: string): T | undefined {
+    const found = this.#byId.get(id)
+    if (found === undefined || found.until === 0 || found.until > monotonic()) return found
+    this.#evict(found)
+    return undefined
+  }
+
+  /** All that have an id, the one that was added first first. */
+  values(): IterableIterator<T> { return this.#byId.values() }
+
+  /** An owner's entries: the leased ones, the kept ones, the fleeting ones; each the last used first. */
+  * of(owner: string): Generator<T> {
+    const lists = this.#holders.get(owner)?.lists
+    if (lists === undefined) return
+    for (const hold of [LEASED, KEPT, FLEETING] as const) {
+      for (let entry = lists[hold].last; entry !== undefined; entry = entry.previous) yield entry
+    }
+  }
+
+  /**
+   * Adds an entry, under an id that is free, for so many milliseconds from its last use, while it is not
+   * leased. What has expired goes, and others make room. False, and it is not added, where there is none.
+   */
+  add(owner: string, entry: T, bytes: number, hold: Hold = FLEETING, keepMs: number = Infinity): boolean {
+    this.expire()
+    if (bytes > this.#bounds.maxBytes && this.#events.trim === undefined) return false
+    let holder = this.#holders.get(owner)
+    if (holder === undefined) {
+      holder = new Holder<T>(owner, [new LinkedList(), new LinkedList(), new LinkedList()])
+      this.#holders.set(owner, holder)
+    }
+    entry.holder = holder
+    entry.bytes = bytes
+    entry.hold = hold
+    if (entry.id !== '') this.#byId.set(entry.id, entry)
+    holder.lists[hold].add(entry)
+    this.#age(entry, keepMs)
+    this.#account(holder, 1, bytes)
+    return this.#fits(entry) || this.#refuse(entry)
+  }
+
+  /** An entry was used, and is held like that from now on: the owner's others of that kind go before it. */
+  use(entry: T, hold: Hold, keepMs: number = Infinity): void {
+    const { holder } = entry
+    if (holder === undefined) return
+    this.#move(entry, hold)
+    this.#age(entry, keepMs)
+    this.#rank(holder)
+  }
+
+  /**
+   * An entry has so many bytes now; others make room where it has grown. False where there is not enough:
+   * then it has its new size all the same, and has to be resized back.
+   */
+  resize(entry: T, bytes: number): boolean {
+    const { holder, bytes: before } = entry
+    if (holder === undefined) return true
+    entry.bytes = bytes
+    this.#account(holder, 0, bytes - before)
+    return bytes <= before || this.#fits(entry)
+  }
+
+  /** Makes room again: more may go than before. */
+  settle(): void {
+    this.#makeRoom(undefined)
+  }
+
+  remove(entry: T): void {
+    const { holder } = entry
+    if (holder === undefined) return
+    if (entry.id !== '') this.#byId.delete(entry.id)
+    holder.lists[entry.hold].remove(entry)
+    this.#age(entry, Infinity)
+    entry.holder = undefined
+    this.#account(holder, -1, -entry.bytes)
+    if (holder.count === 0) this.#holders.delete(holder.owner)
+  }
+
+  /** Removes what has expired, as far as it is before all that was kept for about as long and has not. */
+  expire(): void {
+    if (this.#aging.size === 0) return
+    const now = monotonic()
+    for (const end of this.#aging.values()) {
+      while (end.later !== end && end.later.until <= now) this.#evict(end.later as T)
+    }
+  }
+
+  /** What goes first where bytes are short, or where the number is. */
+  #next(isHeavy: boolean): T | undefined {
+    return (isHeavy ? this.#byBytes : this.#byCount).largest?.oldest
+  }
+
+  get #isHeavy(): boolean { return this.#bytes > this.#bounds.maxBytes }
+  get #isOver(): boolean { return this.#count > this.#bounds.maxCount || this.#isHeavy }
+
+  /** Makes room for an entry that has come or grown. */
+  #fits(entry: T): boolean {
+    if (!this.#isOver) return true
+    const { hold, holder } = entry
+    // It is in use meanwhile, and afterwards it is the one that was used last.
+    this.#move(entry, LEASED)
+    this.#rank(holder!)
+    this.#makeRoom(entry)
+    if (entry.holder === undefined) return false
+    this.#move(entry, hold)
+    this.#rank(holder!)
+    return !this.#isTooMuchFor(holder!)
+  }
+
+  #refuse(entry: T): false {
+    this.remove(entry)
+    return false
+  }
+
+  /**
+   * Where no one can make room, an owner of less than an equal part of the bytes still gets more, up to half
+   * as much again in all.
+   */
+  #isTooMuchFor({ bytes }: Holder<T>): boolean {
+    const { maxCount, maxBytes } = this.#bounds
+    if (!this.#isOver) return false
+    return this.#count > maxCount || this.#bytes > maxBytes * (1 + BEYOND)
+      || bytes > maxBytes / this.#holders.size
+  }
+
+  #makeRoom(entry: T | undefined): void {
+    while (this.#isOver) {
+      const isHeavy = this.#isHeavy
+      const next = this.#next(isHeavy)
+      const trim = isHeavy ? this.#events.trim : undefined
+      const own = entry?.holder
+      if (trim !== undefined && entry !== undefined && own !== undefined
+        && (next === undefined || next.holder!.bytes < own.bytes)) {
+        const gone = trim(entry)
+        entry.bytes -= gone
+        this.#account(own, 0, -gone)
+      } else if (next === undefined) {
+        return
+      } else {
+        this.#evict(next)
+      }
+    }
+  }
+
+  #evict(entry: T): void {
+    this.remove(entry)
+    this.#events.onEvict?.(entry)
+  }
+
+  #move(entry: T, hold: Hold): void {
+    const lists = entry.holder!.lists
+    lists[entry.hold].remove(entry)
+    entry.hold = hold
+    lists[hold].add(entry)
+  }
+
+  #account(holder: Holder<T>, count: number, bytes: number): void {
+    holder.count += count
+    holder.bytes += bytes
+    this.#count += count
+    this.#bytes += bytes
+    this.#rank(holder)
+  }
+
+  /** Only who can make room is ranked. */
+  #rank(holder: Holder<T>): void {
+    const { maxCount, maxBytes } = this.#bounds
+    const { byCount, byBytes, oldest } = holder
+    if (oldest === undefined) {
+      this.#byCount.leave(byCount)
+      this.#byBytes.leave(byBytes)
+      return
+    }
+    if (maxCount !== Infinity) this.#byCount.put(byCount, holder.count)
+    if (maxBytes !== Infinity) this.#byBytes.put(byBytes, holder.bytes)
+  }
+
+  /** Its time begins now; one that is leased, or is kept for ever, has none. */
+  #age(entry: T, keepMs: number): void {
+    if (entry.until !== 0) {
+      entry.earlier.later = entry.later
+      entry.later.earlier = entry.earlier
+      entry.earlier = entry.later = entry
+      entry.until = 0
+    }
+    if (keepMs === Infinity || entry.hold === LEASED) return
+    entry.until = monotonic() + keepMs
+    const step = stepOf(keepMs)
+    let end = this.#aging.get(step)
+    if (end === undefined) this.#aging.set(step, end = endOfList())
+    entry.earlier = end.earlier
+    entry.later = end
+    end.earlier = end.earlier.later = entry
+  }
+}
+
+/** The end of a list, which is also before its beginning. */
+function endOfList(): Aging {
+  const end = { until: 0 } as Aging
+  return Object.assign(end, { earlier: end, later: end })
+}
