@@ -13,6 +13,9 @@ export interface SlotLimits {
   readonly maxWaitingPerOwner?: number
 }
 
+/** Gives a slot back, once; its owner gets no other for so long. */
+export type Leave = (restMs?: number) => void
+
 type Waiters = Set<() => void>
 
 export class FairSlots {
@@ -20,6 +23,7 @@ export class FairSlots {
   readonly #quota: Quota
   /** Owners who wait; the one who got a slot last is the last. */
   readonly #waiting = new Map<string, Waiters>()
+  readonly #resting = new Set<string>()
 
   constructor(name: string, limits: SlotLimits) {
     this.#limits = limits
@@ -38,7 +42,7 @@ export class FairSlots {
    * Resolves when there is a slot, to what gives it back. Undefined, and nothing is taken, where `signal`
    * aborts before, and where too many wait already.
    */
-  async enter(owner: string, signal: AbortSignal): Promise<(() => void) | undefined> {
+  async enter(owner: string, signal: AbortSignal): Promise<Leave | undefined> {
     if (signal.aborted) return undefined
     const { maxWaiting = Infinity, maxWaitingPerOwner = Infinity } = this.#limits
     if (this.#hasRoom(owner)) return this.#take(owner)
@@ -47,37 +51,43 @@ export class FairSlots {
     this.#waiting.set(owner, waiters)
     return new Promise((resolve) => {
       const end = (): void => {
-        signal.removeEventListener('abort', leave)
+        signal.removeEventListener('abort', end)
         waiters.delete(come)
         if (waiters.size === 0) this.#waiting.delete(owner)
-      }
-      const come = (): void => {
-        end()
-        resolve(this.#take(owner))
-      }
-      const leave = (): void => {
-        end()
         resolve(undefined)
       }
-      signal.addEventListener('abort', leave)
+      const come = (): void => {
+        resolve(this.#take(owner))
+        end()
+      }
+      signal.addEventListener('abort', end)
       waiters.add(come)
     })
   }
 
   #hasRoom(owner: string): boolean {
-    if (this.#quota.isFull) return false
+    if (this.#quota.isFull || this.#resting.has(owner)) return false
     let own = 0
     for (const { caller } of this.#quota.leases) if (caller === owner) own++
     return own < this.#limits.maxPerOwner
   }
 
-  #take(owner: string): () => void {
+  #take(owner: string): Leave {
     const lease = new PlainLease(owner)
     this.#quota.add(lease, 1)
-    return () => {
+    return (restMs = 0) => {
+      if (restMs > 0 && !lease.isClosed) this.#rest(owner, restMs)
       lease.close()
       this.#admit()
     }
+  }
+
+  #rest(owner: string, ms: number): void {
+    this.#resting.add(owner)
+    setTimeout(() => {
+      this.#resting.delete(owner)
+      this.#admit()
+    }, ms).unref()
   }
 
   #admit(): void {

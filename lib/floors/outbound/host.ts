@@ -1,16 +1,12 @@
 /**
- * Hosts of addresses that others have chosen: where they lead as far as their text shows, which of them an
- * operator lists, and what is connected to. RFC 6761 §6.3 (localhost).
+ * Hosts of addresses that others have chosen: where they lead as far as their text shows, and which of them
+ * an operator lists. RFC 6761 §6.3 (localhost).
  */
 import { show } from '../../kernel/define/validate.ts'
 import { asciiHost, defaultPorts } from '../../kernel/wire/uri.ts'
 import { ipKindOf } from './ip.ts'
-import type { LookupFunction } from 'node:net'
 import type { MemberCheck } from '../../kernel/define/validate.ts'
 import type { IpKind } from './ip.ts'
-
-/** One address of a host. */
-export interface HostAddress { readonly address: string; readonly family: number }
 
 /** With an empty label a name may be read as another one further on. */
 const LABELS = '[a-z0-9_-]{1,63}(?:\\.[a-z0-9_-]{1,63})*'
@@ -45,25 +41,6 @@ export function hostKindOf(name: string): IpKind | undefined {
  */
 export function mayLeadTo(kind: IpKind, allowPrivate: boolean): boolean {
   return kind === 'public' || (allowPrivate && (kind === 'loopback' || kind === 'private'))
-}
-
-/** What a host is looked up for: the addresses that `find` finds, or itself where it is one. Never none. */
-export async function addressesOf(
-  name: string, find: (name: string) => Promise<readonly HostAddress[]>,
-): Promise<readonly HostAddress[]> {
-  const found = ipKindOf(name) === undefined ? await find(name)
-    : [{ address: name, family: name.includes(':') ? 6 : 4 }]
-  if (found.length === 0) throw new Error('The name has no address')
-  return found
-}
-
-/** Finds the addresses that were checked, whatever the name leads to by now. */
-export function pinnedTo(addresses: readonly HostAddress[]): LookupFunction {
-  return (_name, { all }, callback) => {
-    if (all === true) return callback(null, addresses.map((one) => ({ ...one })))
-    const [{ address, family } = { address: '', family: 0 }] = addresses
-    callback(null, address, family)
-  }
 }
 
 /**

@@ -5,23 +5,22 @@
  * Spec: draft-ietf-oauth-client-id-metadata-document-03; MCP 2026-07-28, Client Registration.
  */
 import { Buckets } from '../../kernel/util/buckets.ts'
-import { OversizeError, pinnedGet } from '../../floors/outbound/pinned-get.ts'
-import { lookupHost, unlessAborted } from '../../floors/outbound/host-lookups.ts'
+import { guardedRequest, withinTime } from '../../floors/outbound/guarded-request.ts'
+import { hostLookups, lookupBy } from '../../floors/outbound/host-lookups.ts'
+import { utf8Of } from '../../kernel/wire/base64.ts'
 import { BoundedMap } from '../../kernel/util/bounded-map.ts'
 import { FairSlots } from '../../floors/outbound/fair-slots.ts'
 import { ownText } from '../../kernel/util/own-text.ts'
-import { addressesOf, hostKindOf, hostNameOf, isListedHost, mayLeadTo } from '../../floors/outbound/host.ts'
-import { ipKindOf } from '../../floors/outbound/ip.ts'
+import { hostKindOf, hostNameOf, isListedHost, mayLeadTo } from '../../floors/outbound/host.ts'
 import { JSON_TYPE, parseMediaType } from '../../kernel/wire/media.ts'
 import { asciiHost, percentDecoded } from '../../kernel/wire/uri.ts'
 import { freshMsOf } from './freshness.ts'
 import { clientInDocument } from './oauth-metadata.ts'
 import { ShownRefusal } from './oauth-pages.ts'
 import { OauthRefusal } from './oauth-refusal.ts'
-import type { PinnedAnswer } from '../../floors/outbound/pinned-get.ts'
+import type { GuardedAnswer } from '../../floors/outbound/guarded-request.ts'
 import type { BucketSize } from '../../kernel/util/buckets.ts'
 import type { SlotLimits } from '../../floors/outbound/fair-slots.ts'
-import type { HostAddress } from '../../floors/outbound/host.ts'
 import type { OauthClient } from './oauth-metadata.ts'
 import type { OauthProxyOptions } from './oauth-provider.ts'
 
@@ -128,7 +127,7 @@ export class OauthDocuments {
   }
 
   async #begin(id: string, url: URL, caller: string): Promise<OauthClient> {
-    const leave = await withinTime((signal) => this.#slots.enter(caller, signal))
+    const leave = await inTime((signal) => this.#slots.enter(caller, signal))
     if (leave === undefined) throw tooMany(1)
     try {
       return await (this.#fresh(id) ?? this.#reading.get(id) ?? this.#read(id, url, caller))
@@ -138,12 +137,11 @@ export class OauthDocuments {
   }
 
   #read(id: string, url: URL, caller: string): Promise<OauthClient> {
-    const reading = withinTime(async (signal) => {
+    const reading = inTime(async (signal) => {
       try {
         requireRate(this.#callers, caller)
         requireRate(this.#hosts, ownText(hostNameOf(url)))
-        const addresses = await this.#addressesOf(url, { owner: caller, signal })
-        const answer = await pinnedGet(url, addresses, JSON_TYPE, MAX_BYTES, signal)
+        const answer = await this.#get(url, caller, signal)
         const client = clientInDocument(id, jsonOf(url, answer))
         this.#keep(id, client, freshMsOf(answer.headers) ?? USUAL_FRESH_MS)
         return client
@@ -157,20 +155,18 @@ export class OauthDocuments {
     return reading
   }
 
-  /** What its name leads to. One address that may not be connected to makes all of them suspect. */
-  async #addressesOf(
-    url: URL, inquirer: { readonly owner: string; readonly signal: AbortSignal },
-  ): Promise<readonly HostAddress[]> {
-    const find = (name: string): Promise<readonly HostAddress[]> => (
-      unlessAborted(lookupHost(name, inquirer), inquirer.signal)
-    )
-    const addresses = await addressesOf(hostNameOf(url), find).catch(() => { throw unreachable(url) })
-    for (const { address } of addresses) {
-      if (!mayLeadTo(ipKindOf(address) ?? 'reserved', this.#allowPrivate)) throw unreachable(url)
-    }
-    // A host has as many names as it likes.
-    requireRate(this.#hosts, addresses[0]!.address)
-    return addresses
+  #get(url: URL, owner: string, signal: AbortSignal): Promise<GuardedAnswer> {
+    const lookup = lookupBy(async (name) => {
+      const found = await hostLookups.find(name, { owner, signal }, (kind) => {
+        if (!mayLeadTo(kind, this.#allowPrivate)) throw unreachable(url)
+      }).catch(() => { throw unreachable(url) })
+      // A host has as many names as it likes.
+      requireRate(this.#hosts, found[0]!.address)
+      return found
+    })
+    const headers = { accept: JSON_TYPE, 'accept-encoding': 'identity', 'user-agent': 'triport' }
+    // A connection that is kept was not made to what was checked now.
+    return guardedRequest(url, { headers, agent: false, lookup, maxBytes: MAX_BYTES }, signal)
   }
 
   #keep(id: string, client: OauthClient | OauthRefusal, freshMs: number | 'no-store'): void {
@@ -184,15 +180,8 @@ export class OauthDocuments {
   }
 }
 
-/** `signal` aborts when the time is over. */
-async function withinTime<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const ending = new AbortController()
-  const late = setTimeout(() => ending.abort(), TIMEOUT_MS)
-  try {
-    return await act(ending.signal)
-  } finally {
-    clearTimeout(late)
-  }
+function inTime<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  return withinTime(TIMEOUT_MS, act, () => new Error(`Not within ${TIMEOUT_MS} ms`))
 }
 
 function clientOf({ client }: Known): OauthClient {
@@ -214,12 +203,15 @@ function isClientAddress(id: string, { pathname }: URL): boolean {
 }
 
 /** The text of a document. Throws `OauthRefusal` for what is none. */
-function jsonOf(url: URL, { status, headers, text }: PinnedAnswer): string {
+function jsonOf(url: URL, { status, headers, body, isWhole }: GuardedAnswer): string {
   if (status >= 300 && status < 400) throw unread(url, 'redirects, which is not followed')
   if (status !== 200) throw unread(url, `was answered with status ${status}`)
   const { type = '' } = parseMediaType(headers['content-type'] ?? '') ?? {}
   if (!/^application\/(?:[^/]+\+)?json$/.test(type)) throw unread(url, `is not of the type ${JSON_TYPE}`)
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw unread(url, 'is compressed')
+  if (isWhole === undefined) throw unread(url, `has more than ${MAX_BYTES} bytes`)
+  if (!isWhole) throw unread(url, 'could not be read')
+  const text = utf8Of(body)
   if (text === undefined) throw unread(url, 'is no UTF-8')
   return text
 }
@@ -257,6 +249,5 @@ function refusalFor(url: URL, error: unknown): OauthRefusal {
     const title = 'The description of this application is not right'
     return new ShownRefusal(named, title, `On ${url.host}: ${message}.`)
   }
-  if (error instanceof OversizeError) return unread(url, `has more than ${MAX_BYTES} bytes`)
   return unread(url, 'could not be read')
 }

@@ -1,160 +1,152 @@
 import assert from 'node:assert/strict'
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { promises as dns } from 'node:dns'
 import test from 'node:test'
-import { HostLookups, lookupHost, lookupIn } from '../../../lib/floors/outbound/host-lookups.ts'
+import { HostLookups, hostLookups, lookupBy } from '../../../lib/floors/outbound/host-lookups.ts'
 import { eventually } from '../../fixtures/wire.ts'
-import type { TestContext } from 'node:test'
-import type { HostAddress } from '../../../lib/floors/outbound/host.ts'
-import type { Inquirer } from '../../../lib/floors/outbound/host-lookups.ts'
+import type { HostAddress, Inquirer } from '../../../lib/floors/outbound/host-lookups.ts'
 
 const found: readonly HostAddress[] = [{ address: '127.0.0.1', family: 4 }]
 const never = (): Promise<never> => new Promise(() => {})
+const anything = (): void => {}
 
 function by(owner: string, signal: AbortSignal = new AbortController().signal): Inquirer {
   return { owner, signal }
 }
 
-interface NameServer { readonly address: string; readonly asked: number }
-
-/** One that says of each name that there is none, or nothing at all. Counts what it is asked. */
-async function nameServer(t: TestContext, isSilent: boolean): Promise<NameServer> {
-  let asked = 0
-  const socket = createSocket('udp4', (message, { port, address }) => {
-    asked++
-    if (isSilent) return
-    const answer = Buffer.from(message)
-    // An answer, and NXDOMAIN.
-    answer[2] = 0x81
-    answer[3] = 0x83
-    socket.send(answer, port, address)
-  })
-  socket.bind(0, '127.0.0.1')
-  await once(socket, 'listening')
-  t.after(() => socket.close())
-  return { address: `127.0.0.1:${socket.address().port}`, get asked() { return asked } }
+/** Look-ups that end when they are told to, and the names that they are of. */
+function held(): { readonly lookups: HostLookups; readonly asked: string[]; readonly ends: (() => void)[] } {
+  const asked: string[] = []
+  const ends: (() => void)[] = []
+  const lookups = new HostLookups((name) => new Promise((resolve) => {
+    asked.push(name)
+    ends.push(() => resolve(found))
+  }))
+  return { lookups, asked, ends }
 }
 
 test('look-ups that never end are bounded, in all and for one owner, and count until they end', async () => {
-  const ends: (() => void)[] = []
-  const lookups = new HostLookups('look-ups of tests', () => (
-    new Promise((resolve) => { ends.push(() => resolve(found)) })
-  ))
+  const { lookups, asked, ends } = held()
   const gone = new AbortController()
-  const ask = (owner: string, nth: number): Promise<unknown> => (
-    lookups.find(`${nth}.test`, by(owner, gone.signal)).catch(() => 0)
-  )
-  const all = Array.from({ length: 100 }, (_one, nth) => ask(`owner ${nth % 5}`, nth))
-  await eventually(() => lookups.running === 32 && lookups.waiting === 68)
-  assert.equal(ends.length, 32)
+  const all = Array.from({ length: 100 }, (_one, nth) => (
+    lookups.find(`${nth}.test`, by(`owner ${nth % 5}`, gone.signal), anything).catch(() => 0)
+  ))
+  await eventually(() => lookups.waiting === 98)
+  assert.deepEqual([lookups.running, asked], [2, ['0.test', '1.test']])
   gone.abort(new Error('gone'))
   await Promise.all(all)
-  assert.deepEqual([lookups.running, lookups.waiting], [32, 0])
+  assert.deepEqual([lookups.running, lookups.waiting], [2, 0])
   const late = new AbortController()
-  const other = lookups.find('late.test', by('new', late.signal))
+  const other = lookups.find('late.test', by('new', late.signal), anything)
   late.abort(new Error('late'))
   await assert.rejects(other, { kind: 'busy' })
   ends[0]!()
-  await eventually(() => lookups.running === 31)
-  const next = lookups.find('late.test', by('new'))
-  await eventually(() => ends.length === 33)
-  ends[32]!()
+  await eventually(() => lookups.running === 1)
+  const next = lookups.find('late.test', by('new'), anything)
+  await eventually(() => ends.length === 3)
+  ends[2]!()
   assert.deepEqual(await next, found)
 })
 
-test('who asks for one name is answered by one look-up, which ends when nobody waits', async () => {
-  const signals: AbortSignal[] = []
-  let end: () => void = () => {}
-  const lookups = new HostLookups('look-ups of tests', (_name, { signal }) => {
-    signals.push(signal)
-    return new Promise((resolve, reject) => {
-      end = () => resolve(found)
-      signal.addEventListener('abort', () => reject(signal.reason))
-    })
-  })
-  const leaving = [new AbortController(), new AbortController()]
-  const asked = leaving.map(({ signal }) => lookups.find('a.test', by('ann', signal)))
-  await eventually(() => lookups.running === 1)
-  leaving[0]!.abort(new Error('gone'))
-  await assert.rejects(asked[0]!, /gone/)
-  assert.equal(signals[0]!.aborted, false)
-  leaving[1]!.abort(new Error('gone'))
-  await assert.rejects(asked[1]!, /gone/)
-  await eventually(() => lookups.running === 0)
-  assert.equal(signals[0]!.aborted, true)
-  const again = lookups.find('a.test', by('ann'))
-  await eventually(() => signals.length === 2)
-  end()
-  assert.deepEqual(await again, found)
+test('whose look-up never ends waits for it, and nobody else does', async () => {
+  const { lookups, asked, ends } = held()
+  const gone = new AbortController()
+  for (let nth = 0; nth < 10; nth++) {
+    lookups.find(`${nth}.test`, by('eve', gone.signal), anything).catch(() => 0)
+  }
+  for (const owner of ['ann', 'bob', 'ann']) {
+    const finding = lookups.find(`${owner}.test`, by(owner), anything)
+    await eventually(() => asked.at(-1) === `${owner}.test`)
+    ends.at(-1)!()
+    assert.deepEqual(await finding, found)
+  }
+  assert.deepEqual(asked, ['0.test', 'ann.test', 'bob.test', 'ann.test'])
+})
+
+test('whose look-up was slow makes the next one only later, so that others get the thread', async (t) => {
+  const { lookups, asked, ends } = held()
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const turn = async (): Promise<void> => { for (let nth = 0; nth < 9; nth++) await null }
+  const both = [lookups.find('1.test', by('eve'), anything), lookups.find('2.test', by('eve'), anything)]
+  await turn()
+  now = 1_001
+  ends[0]!()
+  await both[0]
+  await turn()
+  t.mock.timers.tick(4_003)
+  await turn()
+  assert.deepEqual([asked, lookups.running], [['1.test'], 0])
+  t.mock.timers.tick(1)
+  await turn()
+  assert.deepEqual(asked, ['1.test', '2.test'])
+  const third = lookups.find('3.test', by('eve'), anything)
+  now += 1_000
+  ends[1]!()
+  await both[1]
+  await turn()
+  assert.deepEqual(asked, ['1.test', '2.test', '3.test'])
+  ends[2]!()
+  await third
 })
 
 test('where too many wait one more is refused at once', async () => {
-  const lookups = new HostLookups('look-ups of tests', never)
+  const lookups = new HostLookups(never)
   const gone = new AbortController()
-  const ask = (nth: number): Promise<unknown> => lookups.find(`${nth}.test`, by('ann', gone.signal))
-  const all = Array.from({ length: 72 }, (_one, nth) => ask(nth).catch(() => 0))
+  const ask = (nth: number): Promise<unknown> => (
+    lookups.find(`${nth}.test`, by('ann', gone.signal), anything)
+  )
+  const all = Array.from({ length: 65 }, (_one, nth) => ask(nth).catch(() => 0))
   await eventually(() => lookups.waiting === 64)
   await assert.rejects(ask(100), { kind: 'busy', message: /Too many names/ })
   gone.abort(new Error('gone'))
   await Promise.all(all)
 })
 
-test('a silent name server is left when nobody waits, and the system is never asked after it', async (t) => {
-  const silent = await nameServer(t, true)
-  let systems = 0
-  const lookup = lookupIn({ hosts: '/none', servers: [silent.address], system: () => {
-    systems++
-    return never()
-  } })
-  const gone = new AbortController()
-  const ann = by('ann', gone.signal)
-  const all = Array.from({ length: 40 }, (_one, nth) => lookup(`${nth}.example.com`, ann))
-  await eventually(() => silent.asked >= 80, 'it is asked')
-  gone.abort(new Error('gone'))
-  for (const one of await Promise.allSettled(all)) assert.equal(one.status, 'rejected')
-  assert.equal(systems, 0)
+test('each address of a name is checked, and a name without any leads nowhere', async () => {
+  const addresses = ['8.8.8.8', '::ffff:127.0.0.1', 'fd00::1', 'odd', 'fe80::1%lo0']
+  const lookups = new HostLookups(async (name) => name === 'none.test' ? [] : (
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  ))
+  const kinds: string[] = []
+  await lookups.find('a.test', by('ann'), (kind) => { kinds.push(kind) })
+  assert.deepEqual(kinds, ['public', 'loopback', 'private', 'reserved', 'link-local'])
+  const refuse = (): void => { throw new Error('inside') }
+  await assert.rejects(lookups.find('a.test', by('ann'), refuse), /inside/)
+  await assert.rejects(lookups.find('none.test', by('ann'), refuse), /has no address/)
 })
 
-test('the system is asked last, one look-up at a time until that has ended', async (t) => {
-  const server = await nameServer(t, false)
+test('a connection goes where the name was found to lead, without the dot of the root', async () => {
   const asked: string[] = []
-  let end: () => void = () => {}
-  const lookup = lookupIn({ hosts: '/none', servers: [server.address], system: (name) => {
+  const addresses = [{ address: '8.8.8.8', family: 4 }, { address: '2606:4700::1', family: 6 }]
+  const lookup = lookupBy(async (name) => {
     asked.push(name)
-    return new Promise((resolve) => { end = () => resolve(found) })
-  } })
-  const gone = new AbortController()
-  const ann = by('ann', gone.signal)
-  const all = Array.from({ length: 40 }, (_one, nth) => lookup(`${nth}.example.com`, ann))
-  const other = lookup('other.example.com', by('bob'))
-  await eventually(() => server.asked >= 82 && asked.length === 1, 'it is asked')
-  gone.abort(new Error('gone'))
-  for (const one of await Promise.allSettled(all)) assert.equal(one.status, 'rejected')
-  assert.equal(asked.length, 1)
-  end()
-  await eventually(() => asked.length === 2)
-  assert.equal(asked[1], 'other.example.com')
-  end()
-  assert.deepEqual(await other, found)
+    if (name === 'inside.test') throw new Error('inside')
+    return addresses
+  })
+  const of = (name: string, all: boolean): Promise<unknown> => new Promise((resolve) => {
+    lookup(name, { all }, (error, ...more) => resolve(error ?? more))
+  })
+  assert.deepEqual(await of('a.test.', true), [addresses])
+  assert.deepEqual(await of('a.test', false), ['8.8.8.8', 4])
+  assert.match(String(await of('inside.test', true)), /inside/)
+  assert.deepEqual(asked, ['a.test', 'a.test', 'inside.test'])
 })
 
-test('the list of hosts comes first, and localhost is this machine wherever it is listed', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'hosts-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const hosts = join(folder, 'hosts')
-  await writeFile(hosts, [
-    '# 10.0.0.9 hooks.test', '10.0.0.1\tother  Hooks.Test # one', '::1 hooks.test',
-    'fe80::1%lo0 hooks.test', '',
-  ].join('\n'))
-  const lookup = lookupIn({ hosts, servers: ['127.0.0.1:1'], system: never })
-  assert.deepEqual(await lookup('hooks.test', by('ann')), [
-    { address: '10.0.0.1', family: 4 }, { address: '::1', family: 6 },
-  ])
-  const here = await lookup('a.localhost', by('ann'))
-  assert.deepEqual(here.map(({ address }) => address), ['127.0.0.1', '::1'])
-  const really = await lookupHost('localhost', by('ann'))
-  assert.ok(really.some(({ address }) => address === '127.0.0.1' || address === '::1'))
+test('the system is asked, and localhost is this machine wherever it is listed', async (t) => {
+  let code = 'EAI_AGAIN'
+  t.mock.method(dns, 'lookup', async (name: string) => {
+    if (name === 'a.test') return [{ address: '10.0.0.1', family: 4 }]
+    throw Object.assign(new Error(`getaddrinfo ${code} ${name}`), { code })
+  })
+  const find = (name: string): Promise<readonly HostAddress[]> => (
+    hostLookups.find(name, by('ann'), anything)
+  )
+  assert.deepEqual(await find('a.test'), [{ address: '10.0.0.1', family: 4 }])
+  await assert.rejects(find('silent.test'), { kind: 'timeout', message: /No name server answers/ })
+  code = 'ENOTFOUND'
+  await assert.rejects(find('none.test'), { code: 'ENOTFOUND' })
+  for (const name of ['localhost', 'a.localhost']) {
+    assert.deepEqual((await find(name)).map(({ address }) => address), ['127.0.0.1', '::1'])
+  }
 })

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkPushUrl, resolvePushHost } from '../../../lib/parts/a2a/model/push-address.ts'
+import { checkPushUrl } from '../../../lib/parts/a2a/model/push-address.ts'
 import { pushSettingsOf } from '../../../lib/parts/a2a/model/push-settings.ts'
 import type { AddressRules } from '../../../lib/parts/a2a/model/push-address.ts'
-import type { HostAddress } from '../../../lib/floors/outbound/host.ts'
-
-type Find = (name: string) => Promise<readonly HostAddress[]>
 
 const strict: AddressRules = { allowInsecure: false, allowPrivate: false, allowedHosts: undefined }
 const open: AddressRules = { allowInsecure: true, allowPrivate: true, allowedHosts: undefined }
@@ -121,44 +118,6 @@ test('with a list of hosts only those are posted to', () => {
   }
   assert.throws(() => checkPushUrl('https://a.test/', listed()), /one of the hosts/)
   assert.throws(() => checkPushUrl('https://.example.com/', listed('*.example.com')), /must have the name/)
-})
-
-const finds = (...addresses: string[]): Find => async () => {
-  return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-}
-
-test('a name is refused where any of its addresses may not be posted to', async () => {
-  const url = checkPushUrl('https://hooks.example.com/', strict)
-  const wrong = [
-    '127.0.0.1', '10.1.1.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1', '0.0.0.0', 'odd',
-  ]
-  for (const bad of wrong) {
-    for (const found of [finds(bad), finds('8.8.8.8', bad), finds(bad, '8.8.8.8')]) {
-      await assert.rejects(resolvePushHost(url, strict, found), /push configuration leads/, bad)
-    }
-  }
-  assert.deepEqual(await resolvePushHost(url, strict, finds('8.8.8.8', '2606:4700::1')), [
-    { address: '8.8.8.8', family: 4 }, { address: '2606:4700::1', family: 6 },
-  ])
-  await assert.rejects(resolvePushHost(url, strict, finds()), /no address/)
-})
-
-test('an address is its own, and is not looked up', async () => {
-  const never: Find = () => { throw new Error('looked up') }
-  const found = async (text: string): Promise<unknown> => {
-    return resolvePushHost(checkPushUrl(text, open), open, never)
-  }
-  assert.deepEqual(await found('http://0x7f.1:1/'), [{ address: '127.0.0.1', family: 4 }])
-  assert.deepEqual(await found('http://[::1]:1/'), [{ address: '::1', family: 6 }])
-})
-
-test('a name is looked up without the dot of the root', async () => {
-  const asked: string[] = []
-  await resolvePushHost(checkPushUrl('https://example.com.:8443/', strict), strict, async (name) => {
-    asked.push(name)
-    return [{ address: '8.8.8.8', family: 4 }]
-  })
-  assert.deepEqual(asked, ['example.com'])
 })
 
 test('webhooks are off unless they are asked for', () => {

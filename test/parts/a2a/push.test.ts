@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import test from 'node:test'
 import { pushSettingsOf } from '../../../lib/parts/a2a/model/push-settings.ts'
 import { PushCourier } from '../../../lib/parts/a2a/push/push.ts'
+import { HostLookups } from '../../../lib/floors/outbound/host-lookups.ts'
 import { eventually } from '../../fixtures/client.ts'
 import { webhook } from '../../fixtures/webhook.ts'
 import type { AddressInfo } from 'node:net'
@@ -14,7 +15,7 @@ import type { PushConfig } from '../../../lib/parts/a2a/model/model.ts'
 /** Every name stands for this machine. */
 function courier(timeoutMs = 5_000): PushCourier {
   const settings = pushSettingsOf({ allowInsecure: true, allowPrivate: true, timeoutMs })!
-  return new PushCourier(settings, async () => [{ address: '127.0.0.1', family: 4 }])
+  return new PushCourier(settings, new HostLookups(async () => [{ address: '127.0.0.1', family: 4 }]))
 }
 
 function config(url: string): PushConfig {
@@ -198,7 +199,7 @@ test('closing breaks off what is on its way, and nothing is posted after it', as
   const running = post()
   await silent.until(1)
   made.close()
-  await assert.rejects(running, /closing down/)
+  await assert.rejects(running, /socket hang up/)
   await assert.rejects(post(), /closing down/)
 })
 

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { promises as dns } from 'node:dns'
 import https from 'node:https'
+import { isIP } from 'node:net'
 import { portOf } from '../../fixtures/listening.ts'
 import { redirect_uri } from './oauth-login.ts'
 import type { IncomingMessage, RequestOptions, ServerResponse } from 'node:http'
@@ -60,22 +61,21 @@ export async function documentHost(t: TestContext): Promise<DocumentHost> {
   https.request = ((url: URL, options: RequestOptions) => {
     // A connection that is kept may lead elsewhere.
     assert.equal(options.agent, false)
-    options.lookup?.(url.hostname, { all: true }, (_error, found) => {
-      host.pinned.push((found as LookupAddress[]).map(({ address }) => address))
-    })
+    const lookup: RequestOptions['lookup'] = (name, how, callback) => {
+      options.lookup!(name, how, (error, found) => {
+        if (error !== null) return callback(error, '')
+        host.pinned.push((found as LookupAddress[]).map(({ address }) => address))
+        callback(null, [{ address: '127.0.0.1', family: 4 }])
+      })
+    }
     return request({
-      ...options, ...client, port, host: '127.0.0.1', lookup: undefined, path: `${url.pathname}${url.search}`,
+      ...options, ...client, port, host: url.hostname, lookup, path: `${url.pathname}${url.search}`,
       headers: { ...options.headers, host: url.host },
     })
   }) as typeof https.request
-  const find = (isOne: (address: string) => boolean) => async (name: string): Promise<string[]> => {
-    const found = (host.names.get(name) ?? []).filter(isOne)
-    if (found.length === 0) throw Object.assign(new Error(`queryA ENOTFOUND ${name}`), { code: 'ENOTFOUND' })
-    return found
-  }
-  t.mock.method(dns.Resolver.prototype, 'resolve4', find((address) => !address.includes(':')))
-  t.mock.method(dns.Resolver.prototype, 'resolve6', find((address) => address.includes(':')))
   t.mock.method(dns, 'lookup', async (name: string) => {
+    const found = (host.names.get(name) ?? []).map((address) => ({ address, family: isIP(address) }))
+    if (found.length > 0) return found
     throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' })
   })
   return host

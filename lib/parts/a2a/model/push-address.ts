@@ -1,14 +1,10 @@
 /**
  * The check of a webhook's address against the operator's settings, so that it leads neither to this server
- * nor to what only this server can reach. It is checked when it is given; what its name resolves to is
- * checked before each post, and connected to as it was checked. Spec: A2A 1.0 §13.2.
+ * nor to what only this server can reach: when it is given and before each post, and what its name leads to
+ * whenever that is connected to. Spec: A2A 1.0 §13.2.
  */
 import { Fault } from '../../../kernel/define/fault.ts'
-import {
-  addressesOf, hostKindOf, hostNameOf, isListedHost, mayLeadTo,
-} from '../../../floors/outbound/host.ts'
-import { ipKindOf } from '../../../floors/outbound/ip.ts'
-import type { HostAddress } from '../../../floors/outbound/host.ts'
+import { hostKindOf, hostNameOf, isListedHost, mayLeadTo } from '../../../floors/outbound/host.ts'
 import type { IpKind } from '../../../floors/outbound/ip.ts'
 import type { PushSettings } from './push-settings.ts'
 
@@ -40,28 +36,16 @@ export function checkPushUrl(text: string, rules: AddressRules): URL {
   if (!isListedHost(url, rules.allowedHosts)) {
     throw refused('must lead to one of the hosts that the operator of this server lists')
   }
-  requireAllowed(kind, rules)
+  requirePushKind(kind, rules)
   return url
-}
-
-/**
- * What the host of an address resolves to now: what to connect to, and nothing else. Rejects with
- * `Fault('invalid')` where any of it may not be posted to, with the look-up's own error where it failed.
- */
-export async function resolvePushHost(
-  url: URL, rules: AddressRules, find: (name: string) => Promise<readonly HostAddress[]>,
-): Promise<readonly HostAddress[]> {
-  const found = await addressesOf(hostNameOf(url), find)
-  // One that may not be connected to makes the name suspect: then none of them is.
-  for (const { address } of found) requireAllowed(ipKindOf(address) ?? 'reserved', rules)
-  return found
 }
 
 const words: ReadonlyMap<IpKind, string> = new Map([
   ['loopback', 'to this machine'], ['private', 'into a private network'],
 ])
 
-function requireAllowed(kind: IpKind, { allowPrivate }: AddressRules): void {
+/** Throws `Fault('invalid')` where nothing is posted to what leads there. */
+export function requirePushKind(kind: IpKind, { allowPrivate }: AddressRules): void {
   if (mayLeadTo(kind, allowPrivate)) return
   const where = words.get(kind) ?? 'where nothing is posted to'
   throw refused(`leads ${where}; give one that is reached from the internet`)

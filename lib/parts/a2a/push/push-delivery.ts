@@ -8,7 +8,7 @@ import { storeOf } from '../../../floors/memory/store-of.ts'
 import { sharedOf } from '../../../floors/shared/shared.ts'
 import { recoveryOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
-import { lookupHost } from '../../../floors/outbound/host-lookups.ts'
+import { HostLookups, hostLookups } from '../../../floors/outbound/host-lookups.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
 import { IdleWaiters } from '../../../kernel/util/clock.ts'
 import { FairPool } from '../../../floors/bounds/fair-pool.ts'
@@ -102,10 +102,10 @@ export class PushDeliveries {
     const { log } = service
     const store = storeOf(service)
     const shared = sharedOf(service)
-    const { lookup = lookupHost, dialectOf = dialectNamed } = means
+    const { lookup, dialectOf = dialectNamed } = means
     this.#service = service
     this.configs = new PushConfigs(store, log)
-    this.#courier = new PushCourier(settings, lookup)
+    this.#courier = new PushCourier(settings, lookup ? new HostLookups(lookup) : hostLookups)
     this.#outbox = new PushOutbox(store, log, shared?.cluster)
     this.#dialectOf = dialectOf
     this.#watchedPool = new FairPool(WATCHED, (watched) => this.#evicted(watched))
