@@ -20,7 +20,7 @@ import { checkTelemetry } from '../parts/telemetry/part.ts'
 import { defaults } from './limits.ts'
 import type { A2aServerOptions } from '../parts/a2a/model/options.ts'
 import type { OpenTelemetry } from '../parts/telemetry/telemetry.ts'
-import type { Checks } from '../kernel/define/validate.ts'
+import type { Checks, MemberCheck } from '../kernel/define/validate.ts'
 import type { KernelSettings } from '../kernel/server/options.ts'
 import type { KnownOptions } from '../kernel/server/requirements.ts'
 import type { SkillsInput } from '../parts/skills/skill.ts'
@@ -65,8 +65,20 @@ const checks: Checks<Omit<ServerOptions, keyof KernelSettings | keyof Limits>> =
   instructions: string, protocol: true, path: true, metrics: flag,
   skills: checkSkills,
   openTelemetry: checkTelemetry,
-  mcp: mustBeOptions(`write an object, as in { instructions: 'Ask first.' }`, mcpChecks),
-  a2a: mustBeOptions(`write an object, as in { card: '1.0' }`, a2aChecks),
+  mcp: optionsOf(`write an object, as in { instructions: 'Ask first.' }`, mcpChecks),
+  a2a: optionsOf(`write an object, as in { card: '1.0' }`, a2aChecks),
+}
+
+/** The check of the options of one protocol, which are no part. */
+function optionsOf(remedy: string, ofProtocol: Readonly<Record<string, MemberCheck | true>>): MemberCheck {
+  const check = mustBeOptions(remedy, ofProtocol)
+  return (owner, value, member) => {
+    if (isRecord(value) && typeof value['open'] === 'function') {
+      throw new TypeError(`${member} is a part; write its options, as in ${member}: {}, or make the server `
+        + `with the createServer of 'triport/kernel', which takes parts`)
+    }
+    check(owner, value, member)
+  }
 }
 
 /** Those of the kernel, its limits aside. */
@@ -125,12 +137,27 @@ export function absentPaths(served: readonly string[], mountPath: string): Reado
   ])))
 }
 
+const KERNEL = `it is one of the createServer of 'triport/kernel'; here protocol says what is served`
+
+/** What to write instead of options of a protocol, which have an object of their own. */
+function remediesIn(option: string, checks: object): readonly (readonly [string, string])[] {
+  return Object.keys(checks).map((name) => [
+    name, `it is an option of ${option}; write ${option}: { ${name}: … }`,
+  ])
+}
+
+/** What to write instead of options that stand elsewhere, whatever takes them. */
+const remedies: ReadonlyMap<string, string> = new Map([
+  ...remediesIn('a2a', a2aChecks), ...remediesIn('mcp', mcpChecks),
+  ...['parts', 'adapters', 'share', 'absent'].map((name) => [name, KERNEL] as const),
+])
+
 const LAUNCH = 'it is one of launch, which announces and ends its server'
 
 /** The options of `createServer`, and what to write instead of those of `listen` and `launch`. */
 export const serverKnown: KnownOptions = {
   names: serverOptions,
-  remedies: new Map([...listenRemedies, ['quiet', LAUNCH], ['signals', LAUNCH]]),
+  remedies: new Map([...remedies, ...listenRemedies, ['quiet', LAUNCH], ['signals', LAUNCH]]),
   example: '{ agents: [agent] }',
 }
 
@@ -158,7 +185,7 @@ export function requireSecondOptions(
     throw new TypeError(`${verb} takes '${misplaced}' in its first argument; `
       + `write ${verb}({ ${misplaced}: [one] }, options)`)
   }
-  rejectUnknown(verb, options, known.filter((name) => !lists.includes(name)))
+  rejectUnknown(verb, options, known.filter((name) => !lists.includes(name)), remedies)
   if (!isRecord(subject) || !isPlain(subject)) return
   const isOffer = lists.some((list) => list !== 'agents' && list in subject)
   for (const name of Object.keys(subject)) {

@@ -19,7 +19,7 @@ import { jsonOf, request, serve } from '../fixtures/client.ts'
 import { serve as serveParts } from '../fixtures/kernel.ts'
 import { ask, begin, withMeta } from '../parts/mcp/client.ts'
 import { defineTool as defineToolOfAll, serveStdio } from '../../lib/index.ts'
-import type { Part, ToolDefinition } from '../../lib/kernel.ts'
+import type { Part, Tool, ToolDefinition } from '../../lib/kernel.ts'
 import type { SkillDefinition } from '../../lib/parts/skills/skill.ts'
 import type { Json } from '../fixtures/events.ts'
 import type { Answering } from '../parts/mcp/client.ts'
@@ -183,12 +183,12 @@ test('two servers of one process have extensions and skills of their own, also o
 })
 
 test('a tool runs as a task where the part of tasks is there', async (t) => {
-  const called = async (parts: readonly Part[]): Promise<Json> => {
-    const server = serveParts(t, { tools: [long], parts })
+  const called = async (task: Tool['task'], parts: readonly Part[]): Promise<Json> => {
+    const server = serveParts(t, { tools: [{ ...long, task }], parts })
     return (await ask(server, 'tools/call', { name: 'long', arguments: {} }, { capabilities })).result
   }
-  assert.equal((await called([mcp()])).content[0].text, 'done')
-  assert.equal((await called([mcpTasks(), mcp()])).resultType, 'task')
+  assert.equal((await called('optional', [mcp()])).content[0].text, 'done')
+  assert.equal((await called('required', [mcpTasks(), mcp()])).resultType, 'task')
 })
 
 test('a tool has its page where the part of pages is there, however it was defined', async (t) => {

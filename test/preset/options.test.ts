@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
+import { a2a } from '../../lib/parts/a2a/part.ts'
+import { mcp } from '../../lib/parts/mcp/part.ts'
 import { createServer, defaults, launch, memoryStore, serveStdio } from '../../lib/index.ts'
 import { serverOptions } from '../../lib/preset/options.ts'
 import { ofSockets } from '../../lib/preset/stdio.ts'
@@ -106,6 +108,13 @@ const wrong: readonly (readonly [options: object, sentence: RegExp])[] = [
   [{ port: 8000 }, /^createServer has no option 'port'; write server\.listen\(port, host\)$/],
   [{ host: 'a' }, /^createServer has no option 'host'; write server\.listen\(port, host\)$/],
   [{ quiet: true }, /^createServer has no option 'quiet'; it is one of launch, which announces/],
+  ...['parts', 'adapters', 'share', 'absent'].map((name) => [{ [name]: {} }, new RegExp(
+    `no option '${name}'; it is one of the createServer of 'triport/kernel'; here protocol says what is `,
+  )] as const),
+  [{ sessions: 'none' }, /no option 'sessions'; it is an option of mcp; write mcp: \{ sessions: … \}$/],
+  [{ card: '1.0' }, /no option 'card'; it is an option of a2a; write a2a: \{ card: … \}$/],
+  [{ mcp: mcp() }, /^mcp is a part; write its options, as in mcp: \{\}, or make the server with the cre/],
+  [{ a2a: a2a() }, /^a2a is a part; write its options, as in a2a: \{\}, or make the server with the cre/],
   [{ openTelemetry: {} }, /^openTelemetry is an object; write api, of import \* as api from/],
   [{ a2a: true }, /^a2a is true; write an object, as in \{ card: '1\.0' \}$/],
   [{ instructions: 'Ask.', mcp: { instructions: 'Ask.' } },

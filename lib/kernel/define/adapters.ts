@@ -2,6 +2,8 @@
  * How agents, tools, answers and schemas that are written for other frameworks are taken: the interface of
  * what knows them by their shape. The kernel knows none of them.
  */
+import { isRecord } from './content.ts'
+import { isPlain } from './validate.ts'
 import type { SchemaForm } from '../schema/standard.ts'
 import type { Later } from '../util/later.ts'
 import type { Call } from './call.ts'
@@ -122,8 +124,22 @@ export interface Adapters {
   readonly toolUi?: (owner: string, tool: UiOwner, given: unknown) => ToolUi
 }
 
+/** Where an object of a class has nothing that runs it may be one of a framework. */
+function describe(thing: object): string | undefined {
+  if (typeof thing !== 'object' || isPlain(thing) || 'run' in thing || 'kind' in thing) return undefined
+  const { name = '' } = thing.constructor
+  const ofClass = name === '' ? '' : ` of the class ${name.slice(0, 60)}`
+  return `This object${ofClass} has no 'run'. Where it is of a framework, write adapters: frameworks, of `
+    + `import { frameworks } from 'triport/adapters'; where it is yours, give it a name and run`
+}
+
 /** For a server of definitions alone. */
 export const noAdapters: Adapters = Object.freeze({
-  agent: () => undefined, toolKind: () => undefined, tool: () => undefined, describe: () => undefined,
-  result: () => undefined, streamFlaw: () => undefined, words: () => undefined, schemaForm: () => undefined,
+  agent: () => undefined, toolKind: () => undefined, words: () => undefined, describe,
+  tool(thing: unknown) {
+    const unknown = isRecord(thing) ? describe(thing) : undefined
+    if (unknown !== undefined) throw new TypeError(unknown)
+    return undefined
+  },
+  result: () => undefined, streamFlaw: () => undefined, schemaForm: () => undefined,
 })

@@ -2,10 +2,12 @@
 import { isRecord } from '../define/content.ts'
 import { kernelDefaults } from '../define/limits.ts'
 import { offered } from '../define/normalize-definitions.ts'
-import { isPlain, rejectMore, rejectUnknown, requireDefinition, show } from '../define/validate.ts'
+import { isPlain, nearest, rejectMore, rejectUnknown, requireDefinition, show } from '../define/validate.ts'
 import { isThenable } from '../util/thenable.ts'
 import { kernelChecks } from './options.ts'
 import { kernelCopy } from './part.ts'
+import type { Catalog } from '../define/catalog.ts'
+import type { Endpoint } from '../http/message/exchange.ts'
 import type { KernelOptions } from './options.ts'
 import type { Kernel, Opened, Part } from './part.ts'
 
@@ -39,8 +41,9 @@ export function requireKernelOptions(
   const [options] = Array.from(given)
   const parts: unknown = isRecord(options) ? options['parts'] : undefined
   const named = Array.isArray(parts) ? parts.filter(isPart) : []
-  const remedies = new Map([...others, ...remediesOf(named)])
-  requireOptions(verb, given, { names: [...optionNames, ...more], remedies, example: EXAMPLE })
+  const names = [...optionNames, ...more]
+  const remedies = new Map([...unknownRemedies(options, names), ...others, ...remediesOf(named)])
+  requireOptions(verb, given, { names, remedies, example: EXAMPLE })
   requireValues(options as Readonly<Record<string, unknown>>)
   return { ...options as KernelOptions, parts: orderedParts(parts) }
 }
@@ -90,6 +93,17 @@ export function requirePartOptions(make: string, options: object, names: readonl
   if (!isRecord(options) || isPlain(options)) rejectUnknown(make, options, names, serverRemedies)
 }
 
+/** What to write instead of an option that is none: it may be of a part that is not there. */
+function unknownRemedies(options: unknown, names: readonly string[]): ReadonlyMap<string, string> {
+  const others = isRecord(options) ? Object.keys(options).filter((name) => !names.includes(name)) : []
+  return new Map(others.map((name) => {
+    const meant = nearest(name, names)
+    const near = meant === undefined ? 'if' : `did you mean '${meant}'? If`
+    return [name, `${near} it is a part, or an option of one, write that in parts, as in `
+      + 'parts: [part({ option: … })]']
+  }))
+}
+
 /** What to write instead of options that belong to parts which are there. */
 function remediesOf(parts: readonly Part[]): ReadonlyMap<string, string> {
   const remedies = new Map([['protocol', 'what is served, parts say: write parts: [part]']])
@@ -113,14 +127,18 @@ function makerOf(name: string): string {
 }
 
 function orderedParts(parts: unknown): readonly Part[] {
-  if (!Array.isArray(parts)) throw new TypeError(`parts is ${show(parts)}; write a list, as in [part]`)
-  if (parts.length === 0) throw new TypeError('parts is empty, so nothing would be served; write [part]')
+  if (isPart(parts)) throw new TypeError(`parts is one part; write a list, parts: [${makerOf(parts.name)}()]`)
+  if (!Array.isArray(parts)) {
+    throw new TypeError(`parts is ${show(parts)}; write a list of parts, each from the package's subpath of `
+      + `its name: parts: [${typeof parts === 'string' ? makerOf(parts) : 'part'}()]`)
+  }
+  if (parts.length === 0) throw new TypeError('parts is empty, so nothing would be served; write [part()]')
   const byName = new Map<string, Part>()
   for (const part of parts as readonly unknown[]) {
     if (typeof part === 'function') {
-      throw new TypeError(`parts has the function ${part.name}; write what it returns, ${part.name}()`)
+      throw new TypeError(`parts has the function ${part.name}; if it makes a part, write ${part.name}()`)
     }
-    if (!isPart(part)) throw new TypeError(`parts has ${show(part)}, which is no part; write { name, open }`)
+    if (!isPart(part)) throw new TypeError(`parts has ${show(part)}, which is no part; ${partFor(part)}`)
     const { name, copy, needs, open } = part
     if (open !== undefined && typeof open !== 'function') {
       throw new TypeError(`parts has the part '${name}' with open ${show(open)}; write a function`)
@@ -153,6 +171,13 @@ function orderedParts(parts: unknown): readonly Part[] {
   return [...ordered]
 }
 
+/** What to write instead of what is no part. */
+function partFor(given: unknown): string {
+  if (typeof given !== 'string') return 'write what makes one, as in parts: [part()], or { name, open }'
+  if (!/^[a-z][a-z0-9-]{0,40}$/.test(given)) return 'write what makes one'
+  return `write ${makerOf(given)}(), of the package's subpath of that name`
+}
+
 function isPart(value: unknown): value is Part {
   return isRecord(value) && typeof value['name'] === 'string' && value['name'] !== ''
 }
@@ -164,4 +189,19 @@ export function openedOf(part: Part, kernel: Kernel): Opened {
   if (isRecord(opened) && !isThenable(opened)) return opened
   const what = isThenable(opened) ? 'a promise' : show(opened)
   throw new TypeError(`The part '${part.name}' opens as ${what}; let its open() return { endpoints }`)
+}
+
+/** Throws `TypeError` where the parts have no endpoints, or none that is of anything in the catalog. */
+export function requireServing(
+  parts: readonly Part[], endpoints: readonly (readonly Endpoint[])[], catalog: Catalog,
+): void {
+  const names = parts.map(({ name }) => name).join(', ')
+  if (endpoints.flat().length === 0) {
+    throw new TypeError(`Nothing is served by ${names}; add a part that has endpoints`)
+  }
+  const ofProtocols = endpoints.filter((_, at) => parts[at]?.protocol !== undefined).flat()
+  if (ofProtocols.length === 0 || ofProtocols.some(({ isOffered }) => isOffered?.() !== false)) return
+  const remedy = catalog.root === undefined ? 'add agents: [agent], or a part that serves the others'
+    : 'add a part that serves it'
+  throw new TypeError(`Nothing of what there is can be served by ${names}; ${remedy}`)
 }

@@ -16,7 +16,7 @@ import { Streams } from '../http/stream/sink.ts'
 import { startDeadline } from '../util/clock.ts'
 import { healthEndpoints } from './health.ts'
 import { checkAddress, isRequest, noCallback, noRequest, proxiesOf, urlOf } from './options.ts'
-import { openedOf, requireKernelOptions } from './requirements.ts'
+import { openedOf, requireKernelOptions, requireServing } from './requirements.ts'
 import { createService } from './service.ts'
 import type { AddressInfo } from 'node:net'
 import type { Catalog } from '../define/catalog.ts'
@@ -157,10 +157,7 @@ function assemble(
   for (const part of parts) opened.push(openedOf(part, kernel))
   const ofParts = opened.map((one) => one.endpoints ?? [])
   const resource = auth && new ProtectedResource(auth, ofParts, mountPath, () => router)
-  if (ofParts.flat().length === 0) {
-    const names = parts.map((part) => part.name).join(', ')
-    throw new TypeError(`Nothing is served by ${names}; add a part that has endpoints`)
-  }
+  requireServing(parts, ofParts, service.catalog)
   const isServed = (asked: string): boolean => ofParts.flat().some(({ path, methods }) => (
     path === asked && methods.includes('GET')
   ))

@@ -8,11 +8,16 @@ import type { Part } from '../../kernel/server/part.ts'
 export function metrics(options: Readonly<Record<string, never>> = {}): Part {
   requirePartOptions('metrics', options, [])
   const made = new Metrics()
+  let isOpen = false
   return {
     name: 'metrics',
     copy: kernelCopy,
     onCall: (info) => made.countCall(info),
     observe: (next) => made.countRequests(next),
-    open: (kernel) => ({ endpoints: [made.endpoint(kernel)], release: () => made.close() }),
+    open(kernel) {
+      if (isOpen) throw new TypeError('metrics() counts what one server does; write metrics() for each')
+      isOpen = true
+      return { endpoints: [made.endpoint(kernel)], release: () => made.close() }
+    },
   }
 }

@@ -33,7 +33,7 @@ export function chatEndpoints(service: Service): readonly Endpoint[] {
       )),
     }, openaiErrors),
     endpoint(service, {
-      method: 'GET', path: '/v1/models/{agent}', describe: describedBy('GET', 'model'),
+      method: 'GET', path: '/v1/models/{agent}', describe: describedBy('GET', 'model'), isOffered,
       work: ({ params, origin }) => json(modelOf(requireModel(service, params.get('agent') ?? '', origin))),
     }, openaiErrors),
     endpoint(service, {

@@ -3,6 +3,7 @@
  * a store of its own. What a worker that ends has followed is left.
  */
 import { randomUUID } from 'node:crypto'
+import { isRecord } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { notify } from '../../floors/memory/common.ts'
 import { unreachable } from '../engine.ts'
@@ -69,7 +70,7 @@ type Followers = Map<string, (() => void) | undefined>
  * Throws `TypeError` for a store that is not shared.
  */
 export function hostStore(store: Store): () => void {
-  if (!store.isShared) {
+  if (!isRecord(store) || store['isShared'] !== true) {
     throw new TypeError('hostStore takes a store that others may share, as memoryStore({ isShared: true })')
   }
   // Only a primary pays for what this module brings along.

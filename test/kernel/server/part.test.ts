@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
-  createServer, defaults, defineAgent, defineGroup, defineResource, defineTool,
+  createServer, defaults, defineAgent, defineGroup, defineResource, defineTool, problemReply,
 } from '../../../lib/kernel.ts'
 import { defaultPort } from '../../../lib/kernel/server/server.ts'
 import { eventually, jsonOf, request } from '../../fixtures/wire.ts'
@@ -254,25 +254,34 @@ const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
   [undefined, /^createServer takes an object, not undefined/],
   [add, /^createServer takes options, and this is one thing to serve\. Write createServer\(\{ agents/],
   [{ parts: [one] }, /^There is nothing to serve; write/],
-  [{ tools: [add] }, /^parts is undefined; write a list, as in \[part\]$/],
-  [{ tools: [add], parts: one }, /^parts is an object; write a list/],
-  [{ tools: [add], parts: [] }, /^parts is empty, so nothing would be served; write \[part\]$/],
+  [{ tools: [add] }, /^parts is undefined; write a list of parts, each from the package's subpath of its /],
+  [{ tools: [add], parts: 'one-post' },
+    /^parts is "one-post"; write a list of parts, .*: parts: \[onePost\(\)\]$/],
+  [{ tools: [add], parts: {} }, /^parts is an object; write a list of parts, .*: parts: \[part\(\)\]$/],
+  [{ tools: [add], parts: one }, /^parts is one part; write a list, parts: \[one\(\)\]$/],
+  [{ tools: [add], parts: [] }, /^parts is empty, so nothing would be served; write \[part\(\)\]$/],
   [{ tools: [add], parts: [onePost] },
-    /^parts has the function onePost; write what it returns, onePost\(\)$/],
-  [{ tools: [add], parts: [null] }, /^parts has null, which is no part; write \{ name, open \}$/],
+    /^parts has the function onePost; if it makes a part, write onePost\(\)$/],
+  [{ tools: [add], parts: [null] },
+    /^parts has null, which is no part; write what makes one, as in parts: \[part\(\)\], or \{ name, /],
+  [{ tools: [add], parts: ['one-post'] },
+    /^parts has "one-post", which is no part; write onePost\(\), of the package's subpath of that name$/],
+  [{ tools: [add], parts: ['one post'] }, /^parts has "one post", which is no part; write what makes one$/],
   [{ tools: [add], parts: [one, probe({ name: 'one' })] }, /^parts has 'one' twice; leave one of them out$/],
   [{ tools: [add], parts: [probe({ name: 'two', needs: ['one'] })] },
     /^The part 'two' needs 'one'; add that to parts$/],
   [{ tools: [add], parts: [probe({ name: 'a', needs: ['b'] }), probe({ name: 'b', needs: ['a'] })] },
     /^The part 'a' needs itself, by a, b; take one need away$/],
-  [{ tools: [add], parts: [one], mountpath: '/a' }, /no option 'mountpath'; did you mean 'mountPath'\?$/],
+  [{ tools: [add], parts: [one], mountpath: '/a' }, /no option 'mountpath'; did you mean 'mountPath'\? If /],
   [{ tools: [add], parts: [one], protocol: 'mcp' }, /no option 'protocol'; what is served, parts say: write/],
   [{ tools: [add], parts: [one], port: 80 }, /no option 'port'; write server\.listen\(port, host\)$/],
   [{ tools: [add], parts: [eager], speed: 1 },
     /no option 'speed'; it is an option of eager; write eager\(\{ speed: … \}\)$/],
   [{ tools: [add], parts: [eager, calm], colour: 1 },
     /an option of eager and of calm; write eager\(\{ colour: … \}\) or calm\(\{ colour: … \}\)$/],
-  [{ tools: [add], parts: [one], one: {} }, /^createServer has no option 'one'; it has agents, /],
+  [{ tools: [add], parts: [one], one: {} },
+    /no option 'one'; if it is a part, or an option of one, write that in parts, as in parts: \[part\(/],
+  [{ tools: [add], parts: [one], path: '/a' }, /no option 'path'; did you mean 'auth'\? If it is a /],
   [{ tools: [add], parts: [eager], eager: {} }, /it is a part; write its options there: eager\(\{ … \}\)$/],
   [{ tools: [add], parts: [eager], maxBodyBytes: 'many' }, /^maxBodyBytes is "many"; write/],
 ]
@@ -376,4 +385,49 @@ test('what knows other frameworks, and what shares a store, are those', () => {
   for (const [options, message] of rows) {
     assert.throws(() => createServer({ tools: [add], parts: [onePost()], ...options }), { message })
   }
+})
+
+test('a server whose parts serve nothing of what there is says so, and what would mend it', (t) => {
+  const offering = (name: string, protocol: string | undefined, isOffered?: () => boolean): Part => ({
+    name, ...protocol !== undefined && { protocol },
+    open: () => ({
+      endpoints: [{
+        path: `/${name}`, methods: ['GET'], ...isOffered !== undefined && { isOffered },
+        handle: () => ({ status: 200 }), refuse: problemReply,
+      }],
+    }),
+  })
+  const never = offering('talk', 'talk', () => false)
+  const beside = offering('beside', undefined)
+  for (const parts of [[never], [never, beside]]) {
+    assert.throws(() => createServer({ tools: [add], parts, log: false }), {
+      name: 'TypeError',
+      message: `Nothing of what there is can be served by ${parts.map(({ name }) => name).join(', ')}; add `
+        + 'agents: [agent], or a part that serves the others',
+    })
+  }
+  const agent = defineAgent({ name: 'Helper', run: () => 'Yes.' })
+  assert.throws(() => createServer({ agents: [agent], parts: [never], log: false }),
+    { message: 'Nothing of what there is can be served by talk; add a part that serves it' })
+  for (const other of [offering('one', 'one', () => true), offering('one', 'one')]) {
+    serve(t, { parts: [never, other] })
+  }
+  serve(t, { parts: [beside] })
+})
+
+test('what may be of a framework is told of the adapters, and an author of what is missing', () => {
+  class Helper {
+    readonly name = 'Helper'
+    generate(): string { return '' }
+  }
+  const message = /^This object of the class Helper has no 'run'\. Where it is of a framework, write adap/
+  const agents = [new Helper()] as unknown as KernelOptions['agents']
+  const tools = [new Helper()] as unknown as KernelOptions['tools']
+  for (const offer of [{ agents: agents! }, { tools: tools! }]) {
+    assert.throws(() => createServer({ ...offer, parts: [onePost()] }), { name: 'TypeError', message })
+  }
+  class Own extends Helper {
+    run(): string { return 'Yes.' }
+  }
+  createServer({ agents: [new Own()], parts: [onePost()], log: false })
 })

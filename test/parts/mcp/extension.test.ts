@@ -16,7 +16,7 @@ import type { McpExtension } from '../../../lib/parts/mcp/methods/extension.ts'
 const META = 'io.modelcontextprotocol/'
 const tools = [
   ownTool({ name: 'plain', description: 'Says a.', run: () => 'a' }),
-  ownTool({ name: 'long', description: 'Says b.', task: 'required', run: () => 'b' }),
+  ownTool({ name: 'long', description: 'Says b.', task: 'optional', run: () => 'b' }),
 ]
 
 interface Asked { readonly revision?: string; readonly extensions?: object; readonly name?: string }
@@ -233,4 +233,16 @@ test('an extension is opened once all parts are, and a mistake that it finds is 
     name: 'TypeError', message: 'The tool cannot be served',
   })
   assert.deepEqual(steps, ['after', 'extension'])
+})
+
+test('a tool that runs only as a task needs the part that makes tasks', async () => {
+  const tool = { name: 'slow', description: 'Takes long.', task: 'required', run: () => 'Done.' } as const
+  const message = "The tool 'slow' has task 'required', which MCP serves with the part 'mcp-tasks'; add "
+    + "mcpTasks(), of import { mcpTasks } from 'triport/mcp-tasks', to parts"
+  assert.throws(() => kernelServer({ tools: [tool], parts: [mcp()] }), { name: 'TypeError', message })
+  const server = kernelServer({ tools: [{ ...tool, task: 'optional' }], parts: [mcp()] })
+  const late = { ...tool, name: 'slower' }
+  assert.throws(() => { server.catalog.add(late) }, { message: /^The tool 'slower' has task / })
+  assert.equal(server.catalog.tools.length, 1)
+  await server.close()
 })

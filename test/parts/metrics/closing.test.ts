@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createServer } from '../../../lib/kernel.ts'
+import { metrics } from '../../../lib/parts/metrics/part.ts'
 import { echo, serve } from '../../fixtures/client.ts'
+import { onePost } from '../../fixtures/probe.ts'
 
 test('a server that has closed looks no more how late its loop is', async (t) => {
   const server = serve(t, { agents: [echo], metrics: true })
@@ -15,4 +18,12 @@ test('a server that has closed looks no more how late its loop is', async (t) =>
   assert.equal(timers.length, 1)
   await server.close()
   assert.ok(ended.calls.some(({ arguments: [timer] }) => timer === timers[0]))
+})
+
+test('what counts one server is not given to another', () => {
+  const counting = metrics()
+  const parts = [onePost(), counting]
+  createServer({ agents: [echo], parts, log: false })
+  assert.throws(() => createServer({ agents: [echo], parts, log: false }),
+    { name: 'TypeError', message: 'metrics() counts what one server does; write metrics() for each' })
 })

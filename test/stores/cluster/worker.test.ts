@@ -127,7 +127,9 @@ test('a refusal is told as it is, and what else fails as a store that was not re
 })
 
 test('a primary hosts only what others may share, and others than workers have no store of it', () => {
-  assert.throws(() => hostStore(memoryStore()), { name: 'TypeError', message: /that others may share/ })
+  for (const store of [memoryStore(), undefined, null, 'redis']) {
+    assert.throws(() => hostStore(store as Store), { name: 'TypeError', message: /that others may share/ })
+  }
   assert.throws(() => workerStore(), { name: 'Error', message: /for a worker that node:cluster has started/ })
 })
 

@@ -86,6 +86,8 @@ class McpExtensions {
     this.#added.set(part, extension)
   }
 
+  has(part: string): boolean { return this.#added.has(part) }
+
   /** Opens all of them, in the order of their names: clients see the same in whatever order parts stand. */
   open(mcp: McpContext): readonly OpenExtension[] {
     this.#isComplete = true

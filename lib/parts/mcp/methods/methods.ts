@@ -52,9 +52,24 @@ export class McpServer extends McpContext {
    * `TypeError` for tools that cannot be served.
    */
   extend(): void {
-    this.extensions = mcpExtensionsOf(this.service).open(this)
+    const extensions = mcpExtensionsOf(this.service)
+    if (!extensions.has('mcp-tasks')) this.#refuseTasks()
+    this.extensions = extensions.open(this)
     this.methods = methodTables(this)
     this.modernMethods = modernNames(this.methods)
+  }
+
+  /** Throws `TypeError` for a tool that runs only as a task, now and when one is added. */
+  #refuseTasks(): void {
+    const { service: { catalog } } = this
+    const check = (): void => {
+      const found = catalog.tools.find(({ task }) => task === 'required')
+      if (found === undefined) return
+      throw new TypeError(`The tool '${found.name}' has task 'required', which MCP serves with the part `
+        + `'mcp-tasks'; add mcpTasks(), of import { mcpTasks } from 'triport/mcp-tasks', to parts`)
+    }
+    check()
+    catalog.onCheck(check)
   }
 }
 
