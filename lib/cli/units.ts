@@ -52,7 +52,7 @@ export const units: ReadonlyMap<string, PackageUnit> = new Map<string, PackageUn
   }],
   ['stdio', { file: 'stdio.js', names: { 'stdio.js': ['serveStdio'] }, chapters: [] }],
   part('mcp-tasks', 'mcpTasks', ['mcp']),
-  part('skills', 'skills', ['mcp']),
+  part('skills', 'skills'),
   part('apps', 'apps', ['mcp']),
   ['adapters', { file: 'adapters.js', names: { 'adapters/frameworks.js': ['adapt', 'frameworks'] } }],
   ['conversations', { file: 'conversations.js', names: { 'conversations.js': ['answerMessage'] } }],

@@ -159,15 +159,19 @@ function shippedFiles(): readonly string[] {
 
 /** Removes an older copy. Throws an `Error` where the folder holds anything else. */
 function clear(folder: string): void {
+  const way = relative(HERE, resolve(folder))
+  if (!way.startsWith('..') && !isAbsolute(way)) {
+    const where = way === '' ? 'this copy itself' : 'in the folder of this copy'
+    throw new Error(`${folder} is ${where}; name another folder`)
+  }
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (stat === undefined) return
   if (!stat.isDirectory()) throw new Error(`${folder} is a file; name a folder`)
-  if (resolve(folder) === resolve(HERE)) throw new Error(`${folder} is this copy itself; name another folder`)
   const found = new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/')).filter((path) => statSync(join(folder, path)).isFile()))
   if (found.size === 0) return
   if (!found.has(SUMS)) throw new Error(`${folder} is not empty; name a folder that is new`)
-  const listed = new Map(readFileSync(join(folder, SUMS), 'utf8').split('\n')
+  const listed = new Map(readFileSync(join(folder, SUMS), 'utf8').split(/\r?\n/)
     .map((line) => [line.slice(66), line.slice(0, 64)]))
   for (const path of found) {
     if (path === SUMS || listed.get(path) === digest(readFileSync(join(folder, path)))) continue

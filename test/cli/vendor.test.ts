@@ -121,6 +121,9 @@ test('a copy makes a copy, and replaces one that nobody has changed', async (t) 
   rmSync(join(folder, 'second/index.js'))
   assert.equal(nodeIn(folder, shipped, 'vendor', 'second').code, 0)
   assert.equal(readFileSync(join(folder, 'second/SHA256SUMS'), 'utf8'), first)
+  writeFileSync(join(folder, 'second/SHA256SUMS'), first.replaceAll('\n', '\r\n'))
+  assert.equal(nodeIn(folder, shipped, 'vendor', 'second').code, 0)
+  assert.equal(readFileSync(join(folder, 'second/SHA256SUMS'), 'utf8'), first)
   writeFileSync(join(folder, 'second/index.js'), '')
   writeFileSync(join(folder, 'vendor/triport/mine.js'), '')
   const rows: readonly (readonly [target: string, sentence: RegExp])[] = [
@@ -136,6 +139,10 @@ test('a copy makes a copy, and replaces one that nobody has changed', async (t) 
   }
   const itself = nodeIn(folder, 'second/cli.js', 'vendor', 'second')
   assert.match(itself.said, /^triport: second is this copy itself; name another folder\n$/)
+  for (const below of ['second/copy', 'second/a/b']) {
+    const within = nodeIn(folder, 'second/cli.js', 'vendor', below)
+    assert.match(within.said, new RegExp(`^triport: ${below} is in the folder of this copy; name another `))
+  }
 })
 
 test('what the sources cannot do, and a wrong command line, is said', async (t) => {
