@@ -37,7 +37,7 @@ const life: readonly StreamEvent[] = [
 
 /** What a stream of events is on the wire, and what each event alone would be. */
 function written({ operations }: Dialect): readonly [together: string, alone: string] {
-  const spell = (event: StreamEvent): string => JSON.stringify(operations.stream!.encodeResult(event))
+  const spell = (event: StreamEvent): string => operations.stream!.formatResult(event)
   let together = ''
   const sink = {
     closed: false, ready: () => Promise.resolve(), end: () => {},

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  addressBlock, bytesBlock, checkMediaTypes, dataBlock, filenameOf, fileOf, linkBlock, mediaTypeOf,
-  metadataOf, nameOf, readBytes, textBlock,
-} from '../../../lib/parts/a2a/codec/parts.ts'
+import { blockFor, checkMediaTypes, nameOf, partFor, readBytes } from '../../../lib/parts/a2a/codec/parts.ts'
 import { defineAgent } from '../../../lib/index.ts'
-import type { FileBlock } from '../../../lib/parts/a2a/codec/parts.ts'
 import type { Content } from '../../../lib/index.ts'
 
 test('a file is called by the last segment of its address', () => {
@@ -39,9 +35,11 @@ test('bytes are read from Base64 of both alphabets, padded or not', () => {
   }
 })
 
+const none = { name: undefined, mediaType: undefined, metadata: undefined }
+
 test('bytes are a picture, a sound or a resource, by their media type', () => {
-  const _meta = { filename: 'a.png', page: 1 }
-  const rows: readonly (readonly [mimeType: string | undefined, block: FileBlock])[] = [
+  const _meta = { page: 1, filename: 'a.png' }
+  const rows: readonly (readonly [mediaType: string | undefined, block: Content])[] = [
     ['image/png', { type: 'image', data: 'AAEC', mimeType: 'image/png', _meta }],
     ['IMAGE/PNG', { type: 'image', data: 'AAEC', mimeType: 'IMAGE/PNG', _meta }],
     ['audio/wav', { type: 'audio', data: 'AAEC', mimeType: 'audio/wav', _meta }],
@@ -53,46 +51,46 @@ test('bytes are a picture, a sound or a resource, by their media type', () => {
       type: 'resource', resource: { uri: 'attachment:a.png', blob: 'AAEC' }, _meta: { page: 1 },
     }],
   ]
-  for (const [mimeType, block] of rows) {
-    assert.deepEqual(bytesBlock('AAEC', mimeType, 'a.png', { page: 1 }), block)
+  for (const [mediaType, block] of rows) {
+    const labels = { name: 'a.png', mediaType, metadata: { page: 1 } }
+    assert.deepEqual(blockFor({ kind: 'bytes', value: 'AAEC', ...labels }), block)
   }
 })
 
-test('what a file becomes gives the file again', () => {
-  const odd = 'a b/ü?#%\u{1f600}.txt'
+test('the block of a part becomes that part again', () => {
+  const names = [undefined, 'a.txt', 'a b/ü?#%\u{1f600}.txt']
   for (const mediaType of [undefined, 'image/png', 'audio/wav', 'text/csv']) {
-    for (const name of [undefined, 'a.txt', odd]) {
+    for (const name of names) {
       for (const metadata of [undefined, { page: 1, nested: { filename: 'x' } }]) {
-        const uri = 'https://a.example/b.pdf'
-        const file = { name, mediaType, text: undefined }
-        const bytes = bytesBlock('AAEC', mediaType, name, metadata)
-        assert.deepEqual(fileOf(bytes), { ...file, uri: undefined, bytes: 'AAEC' })
-        assert.deepEqual(metadataOf(bytes), metadata)
-        const link = linkBlock(uri, mediaType, name, metadata)
-        // By its address a file has a name, whoever gave it.
-        assert.deepEqual(fileOf(link), { ...file, name: name ?? 'b.pdf', uri, bytes: undefined })
-        assert.deepEqual(metadataOf(link), metadata)
+        const parts: readonly Parameters<typeof blockFor>[0][] = [
+          { kind: 'text', value: 'a', name, mediaType, metadata },
+          { kind: 'data', value: { a: null }, name, mediaType, metadata },
+          { kind: 'data', value: null, name, mediaType, metadata },
+          { kind: 'bytes', value: 'AAEC', name, mediaType, metadata },
+          // By its address a file has a name, whoever gave it.
+          { kind: 'uri', value: 'https://a.example/b.pdf', name: name ?? 'b.pdf', mediaType, metadata },
+          { kind: 'uri', value: 'https://a.example/', name, mediaType, metadata },
+        ]
+        for (const part of parts) assert.deepEqual(partFor(blockFor(part)), part)
       }
     }
   }
 })
 
-test('what a text or a value was called stands in its _meta, and comes out of it again', () => {
-  assert.deepEqual(textBlock('a', undefined, undefined, undefined), { type: 'text', text: 'a' })
-  assert.deepEqual(textBlock('a', 'text/plain', undefined, undefined), { type: 'text', text: 'a' })
-  const text = textBlock('a', 'text/csv', 'a.csv', { page: 1 })
-  const _meta = { page: 1, mediaType: 'text/csv', filename: 'a.csv' }
-  assert.deepEqual(text, { type: 'text', text: 'a', _meta })
-  assert.deepEqual([mediaTypeOf(text), filenameOf(text)], ['text/csv', 'a.csv'])
-  assert.deepEqual(metadataOf(text), { page: 1 })
-  const bare = textBlock('a', 'text/csv', 'a.csv', undefined)
-  assert.equal(metadataOf(bare), undefined)
-  const data = dataBlock(null, 'application/json', 'a.json', { page: 1 })
-  assert.deepEqual(data, {
-    type: 'data', data: null, mimeType: 'application/json', _meta: { page: 1, filename: 'a.json' },
-  })
-  assert.deepEqual([filenameOf(data), metadataOf(data)], ['a.json', { page: 1 }])
-  assert.deepEqual(dataBlock([1], undefined, undefined, undefined), { type: 'data', data: [1] })
+test('what a text or a value was called stands in its _meta', () => {
+  const labels = { name: 'a.csv', mediaType: 'text/csv', metadata: { page: 1 } }
+  const rows: readonly (readonly [part: Parameters<typeof blockFor>[0], block: Content])[] = [
+    [{ kind: 'text', value: 'a', ...none }, { type: 'text', text: 'a' }],
+    [{ kind: 'text', value: 'a', ...none, mediaType: 'text/plain' }, { type: 'text', text: 'a' }],
+    [{ kind: 'text', value: 'a', ...labels }, {
+      type: 'text', text: 'a', _meta: { page: 1, mediaType: 'text/csv', filename: 'a.csv' },
+    }],
+    [{ kind: 'data', value: [1], ...none }, { type: 'data', data: [1] }],
+    [{ kind: 'data', value: null, ...labels }, {
+      type: 'data', data: null, mimeType: 'text/csv', _meta: { page: 1, filename: 'a.csv' },
+    }],
+  ]
+  for (const [part, block] of rows) assert.deepEqual(blockFor(part), block)
 })
 
 test('an address that holds the bytes is the file itself', () => {
@@ -106,32 +104,37 @@ test('an address that holds the bytes is the file itself', () => {
     ['https://a.example/b', { type: 'resource_link', uri: 'https://a.example/b', name: 'b' }],
   ]
   for (const [uri, block] of rows) {
-    assert.deepEqual(addressBlock(uri, undefined, undefined, undefined), block, uri)
+    assert.deepEqual(blockFor({ kind: 'uri', value: uri, ...none }), block, uri)
   }
-  assert.deepEqual(addressBlock('data:a/b;base64,AAEC', 'image/png', 'a.png', { mood: 1 }), {
+  const labels = { name: 'a.png', mediaType: 'image/png', metadata: { mood: 1 } }
+  assert.deepEqual(blockFor({ kind: 'uri', value: 'data:a/b;base64,AAEC', ...labels }), {
     ...picture, _meta: { mood: 1, filename: 'a.png' },
   })
 })
 
-test('a block that an author made is a file as well', () => {
-  const none = { uri: undefined, bytes: undefined, text: undefined, name: undefined, mediaType: undefined }
-  const rows: readonly (readonly [block: FileBlock, file: object])[] = [
+test('a block that an author made is a part as well', () => {
+  const rows: readonly (readonly [block: Content, part: object])[] = [
     [{ type: 'resource_link', uri: 'https://a.example/x.pdf', name: 'Report' },
-      { ...none, uri: 'https://a.example/x.pdf', name: 'Report' }],
+      { kind: 'uri', value: 'https://a.example/x.pdf', name: 'Report' }],
     [{ type: 'resource_link', uri: 'https://a.example/x.pdf', name: 'x.pdf' },
-      { ...none, uri: 'https://a.example/x.pdf', name: 'x.pdf' }],
-    [linkBlock('https://a.example/', undefined, undefined, undefined),
-      { ...none, uri: 'https://a.example/' }],
-    [linkBlock('data:,a', undefined, undefined, undefined), { ...none, uri: 'data:,a' }],
+      { kind: 'uri', value: 'https://a.example/x.pdf', name: 'x.pdf' }],
+    [{ type: 'resource_link', uri: 'https://a.example/', name: 'file' },
+      { kind: 'uri', value: 'https://a.example/' }],
+    [{ type: 'resource_link', uri: 'data:,a', name: 'data' }, { kind: 'uri', value: 'data:,a' }],
     [{ type: 'resource', resource: { uri: 'file:///tmp/notes.md', text: '# Hi', mimeType: 'text/markdown' } },
-      { ...none, name: 'notes.md', text: '# Hi', mediaType: 'text/markdown' }],
+      { kind: 'document', value: '# Hi', name: 'notes.md', mediaType: 'text/markdown' }],
     [{ type: 'resource', resource: { uri: 'file:///tmp/file', blob: '+/8=' } },
-      { ...none, name: 'file', bytes: '+/8=' }],
-    [{ type: 'resource', resource: { uri: 'attachment:file', text: '' } }, { ...none, text: '' }],
+      { kind: 'bytes', value: '+/8=', name: 'file' }],
+    [{ type: 'resource', resource: { uri: 'attachment:file', text: '' } }, { kind: 'document', value: '' }],
     [{ type: 'image', data: 'AAEC', mimeType: 'image/png', _meta: { filename: 7 } },
-      { ...none, bytes: 'AAEC', mediaType: 'image/png' }],
+      { kind: 'bytes', value: 'AAEC', mediaType: 'image/png', metadata: { filename: 7 } }],
+    [{ type: 'text', text: 'a', _meta: { filename: 'a.txt', mediaType: 7 } },
+      { kind: 'text', value: 'a', name: 'a.txt', metadata: { mediaType: 7 } }],
+    [{ type: 'text', text: 'a', annotations: { priority: 1 } }, { kind: 'text', value: 'a' }],
   ]
-  for (const [block, file] of rows) assert.deepEqual(fileOf(block), file, JSON.stringify(block))
+  for (const [block, part] of rows) {
+    assert.deepEqual(partFor(block), { ...none, ...part }, JSON.stringify(block))
+  }
 })
 
 const link = (mimeType?: string): Content => ({

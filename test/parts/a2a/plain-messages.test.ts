@@ -233,7 +233,7 @@ test('a task cannot be an answer', () => {
 test('an answer is one message whose parts are texts and files', () => {
   const rows: readonly (readonly [blocks: readonly Content[], parts: readonly unknown[]])[] = [
     [[], [{ type: 'text', text: '' }]],
-    [[{ type: 'text', text: 'a"\u2028\ud800' }], [{ type: 'text', text: 'a"\u2028\ud800' }]],
+    [[{ type: 'text', text: 'a"\u2028\ud800' }], [{ type: 'text', text: 'a"\u2028\ufffd' }]],
     [
       [{ type: 'text', text: 'a' }, { type: 'text', text: 'b', annotations: { priority: 1 } }],
       [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }],

@@ -50,7 +50,7 @@ test('there is nothing to tell a webhook', () => {
   const task = {
     id: 't', contextId: 'c', status, artifacts: undefined, history: undefined, metadata: undefined,
   }
-  assert.throws(() => plain.encodePush({ what: 'task', task }, task), {
+  assert.throws(() => plain.formatPush({ what: 'task', task }, task), {
     kind: 'unsupported', message: 'The plain dialect has no tasks, and so no events to post',
   })
 })

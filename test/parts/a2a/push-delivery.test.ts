@@ -121,9 +121,11 @@ test('where more waits than may, the task as it stands is posted in its place', 
 })
 
 test('what waits is bounded in bytes too', async (t) => {
-  const encodePush: Dialect['encodePush'] = (event) => event.what === 'task' ? 'task' : 'x'.repeat(400_000)
+  const formatPush: Dialect['formatPush'] = (event) => (
+    JSON.stringify(event.what === 'task' ? 'task' : 'x'.repeat(400_000))
+  )
   const { service, push } = house(t, {}, undefined, {
-    dialectOf: (name) => ({ ...wordDialect(name), encodePush }),
+    dialectOf: (name) => ({ ...wordDialect(name), formatPush }),
   })
   const { answer, release } = firstHeld()
   const hook = await webhook(t, answer)

@@ -179,7 +179,7 @@ test('a result that is wrong is refused with the member and what it must be', ()
     [{ ...task, history: {} }, 'result.history must be a list'],
     [
       { ...task, history: [{ role: 'user', messageId: 'm' }] },
-      'result.history[0].parts is missing; it must be a list',
+      'result.history[0].parts must be a list with at least one item',
     ],
     [{ ...task, artifacts: [{ parts: [] }] },
       'result.artifacts[0].artifactId must be a non-empty string of at most 8192 bytes'],

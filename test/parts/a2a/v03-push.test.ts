@@ -97,7 +97,7 @@ test('params that are wrong are refused with the member and what it must be', ()
     ['push-get', { id: 't1', pushNotificationConfigId: 7 },
       'params.pushNotificationConfigId must be a string of at most 256 bytes'],
     ['push-list', { taskId: 't1' }, `params.id ${anId}`],
-    ['push-delete', { id: 't1' }, 'params.pushNotificationConfigId is missing; it must be a string'],
+    ['push-delete', { id: 't1' }, `params.pushNotificationConfigId ${anId}`],
   ]
   for (const [name, params, said] of rows) {
     assert.throws(() => codecOf(name).decodeRequest(params, 256), { kind: 'invalid', message: said }, said)

@@ -1,7 +1,7 @@
 /**
- * The parts of messages, for every dialect: the block of a text, a file or a value, and back; which parts an
- * agent reads; an answer as parts. What a block has no member for is in its `_meta`: the part's metadata, and
- * under `mediaType` and `filename` those of a text or a value.
+ * The parts of messages, for every dialect: a block of content as a part, and back; which parts an agent
+ * reads; an answer as parts. What a block has no member for is in its `_meta`: the part's metadata, and under
+ * `mediaType` and `filename` those of a text or a value.
  * Spec: A2A 1.0 §3.3.2, §4.1.6.
  */
 import { isTextOfData } from '../../../floors/answers/answer.ts'
@@ -13,9 +13,10 @@ import { isUnset, wrongField } from '../model/fields.ts'
 import type { Answer } from '../../../floors/answers/answer.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type {
-  AudioContent, Content, DataContent, EmbeddedResource, ImageContent, ResourceLink, TextContent,
+  AudioContent, Content, DataContent, EmbeddedResource, ImageContent, ResourceContents, ResourceLink,
+  TextContent,
 } from '../../../kernel/define/content.ts'
-import type { JsonMembers } from '../model/model.ts'
+import type { JsonMembers, Whole } from '../model/model.ts'
 
 /** The media type of a text that states none. */
 const PLAIN_TEXT = 'text/plain'
@@ -23,57 +24,137 @@ const PLAIN_TEXT = 'text/plain'
 const NO_NAME = 'file'
 const DATA_URI = /^data:/i
 
-/** A block that a dialect writes as a file. */
-export type FileBlock = ImageContent | AudioContent | EmbeddedResource | ResourceLink
+/** What a part holds: a text, a file (as Base64, by its address, as a text), or any JSON value. */
+type Held =
+  | { readonly kind: 'text' | 'bytes' | 'uri'; readonly value: string }
+  | { readonly kind: 'document'; readonly value: string }
+  | { readonly kind: 'data'; readonly value: unknown }
 
-/** What is in a block of a file. One of `uri`, `bytes` and `text` is there. */
-export interface FileParts {
+/** What a part says of that. */
+export interface PartLabels {
+  /** Of the file that it is, or was. */
   readonly name: string | undefined
   readonly mediaType: string | undefined
-  readonly uri: string | undefined
-  /** Base64, standard and padded. */
-  readonly bytes: string | undefined
-  readonly text: string | undefined
+  readonly metadata: JsonMembers | undefined
 }
 
-export function textBlock(
-  text: string, mediaType: string | undefined, filename: string | undefined,
-  metadata: JsonMembers | undefined,
-): TextContent {
-  const _meta = metaOf(mediaType === PLAIN_TEXT ? undefined : mediaType, filename, metadata)
-  return _meta === undefined ? { type: 'text', text } : { type: 'text', text, _meta }
+/** One part, before a dialect writes it and after it was read. */
+export type WirePart = Held & PartLabels
+
+/** Of annotations no part has any. */
+type Marks = 'type' | '_meta' | 'annotations'
+
+function picturePart(
+  { data, mimeType, _meta }: Whole<ImageContent | AudioContent, Marks | 'data' | 'mimeType'>,
+): WirePart {
+  return { kind: 'bytes', value: data, ...labelsOf(_meta, mimeType) }
 }
 
-export function dataBlock(
-  data: unknown, mimeType: string | undefined, filename: string | undefined,
-  metadata: JsonMembers | undefined,
-): DataContent {
-  const _meta = metaOf(undefined, filename, metadata)
-  return {
-    type: 'data', data, ...mimeType !== undefined && { mimeType }, ..._meta !== undefined && { _meta },
+/** The part of each kind of block. */
+const parts: {
+  readonly [type in Content['type']]: (block: Extract<Content, { readonly type: type }>) => WirePart
+} = {
+  text({ text, _meta }: Whole<TextContent, Marks | 'text'>) {
+    const mediaType = textIn(_meta, 'mediaType')
+    const rest = mediaType === undefined ? _meta : without(_meta, 'mediaType')
+    return { kind: 'text', value: text, ...labelsOf(rest, mediaType) }
+  },
+  data: ({ data, mimeType, _meta }: Whole<DataContent, Marks | 'data' | 'mimeType'>) => (
+    { kind: 'data', value: data, ...labelsOf(_meta, mimeType) }
+  ),
+  image: picturePart,
+  audio: picturePart,
+  resource({ resource, _meta }: Whole<EmbeddedResource, Marks | 'resource'>) {
+    const { uri, mimeType, text, blob }: Whole<
+      ResourceContents, 'uri' | 'mimeType' | 'text' | 'blob' | '_meta'
+    > = resource
+    const name = uri === ATTACHMENT + NO_NAME ? undefined : nameOf(uri)
+    const labels: PartLabels = { name, mediaType: mimeType, metadata: _meta }
+    return text === undefined ? { kind: 'bytes', value: blob ?? '', ...labels }
+      : { kind: 'document', value: text, ...labels }
+  },
+  resource_link({ uri, name, mimeType, _meta }: Whole<
+    ResourceLink, Marks | 'uri' | 'name' | 'mimeType' | 'title' | 'description' | 'size'
+  >) {
+    const isMadeUp = name === nameOf(uri) && (name === NO_NAME || DATA_URI.test(uri))
+    return {
+      kind: 'uri', value: uri, name: isMadeUp ? undefined : name, mediaType: mimeType, metadata: _meta,
+    }
+  },
+}
+
+/** The part that a block becomes. */
+export function partFor(block: Content): WirePart {
+  return parts[block.type](block as never)
+}
+
+/** The block of a part that was read; its bytes are in the normal form of Base64. */
+export function blockFor(part: Exclude<WirePart, { readonly kind: 'document' }>): Content {
+  const { kind, value, name, mediaType, metadata } = part
+  switch (kind) {
+    case 'text': {
+      const isPlain = mediaType === PLAIN_TEXT
+      const _meta = metadataWith({ name, metadata, mediaType: isPlain ? undefined : mediaType })
+      return _meta === undefined ? { type: 'text', text: value } : { type: 'text', text: value, _meta }
+    }
+    case 'data': {
+      const _meta = metadataWith({ name, metadata, mediaType: undefined })
+      return {
+        type: 'data', data: value, ...mediaType !== undefined && { mimeType: mediaType },
+        ..._meta !== undefined && { _meta },
+      }
+    }
+    case 'bytes': {
+      const block = attachmentOf(value, mediaType, name ?? NO_NAME)
+      // A resource has the name in its address.
+      const _meta = block.type === 'resource' ? metadata
+        : metadataWith({ name, metadata, mediaType: undefined })
+      return _meta === undefined ? block : { ...block, _meta }
+    }
+    case 'uri': {
+      // An address may hold the bytes itself.
+      const held = inlineOf(value)
+      const bytes = held && standardBase64(held.data)
+      if (held !== undefined && bytes !== undefined) {
+        const ownType = mediaType ?? held.mimeType
+        return blockFor({ kind: 'bytes', value: bytes, name, mediaType: ownType, metadata })
+      }
+      return {
+        type: 'resource_link', uri: value, name: name ?? nameOf(value),
+        ...mediaType !== undefined && { mimeType: mediaType },
+        ...metadata !== undefined && { _meta: metadata },
+      }
+    }
   }
 }
 
-/** The block of a file by its address. */
-export function linkBlock(
-  uri: string, mimeType: string | undefined, filename: string | undefined,
-  metadata: JsonMembers | undefined,
-): ResourceLink {
+/** The metadata of a part, and in it its name and type; they replace members of the same name. */
+export function metadataWith({ name, mediaType, metadata }: PartLabels): JsonMembers | undefined {
+  if (mediaType === undefined && name === undefined) return metadata
   return {
-    type: 'resource_link', uri, name: filename ?? nameOf(uri),
-    ...mimeType !== undefined && { mimeType }, ...metadata !== undefined && { _meta: metadata },
+    ...metadata, ...mediaType !== undefined && { mediaType }, ...name !== undefined && { filename: name },
   }
 }
 
-/** The same, or the block of its bytes where they are in the address, as Base64 (RFC 2397). */
-export function addressBlock(
-  uri: string, mimeType: string | undefined, filename: string | undefined,
-  metadata: JsonMembers | undefined,
-): Content {
-  const held = inlineOf(uri)
-  const bytes = held && standardBase64(held.data)
-  if (held === undefined || bytes === undefined) return linkBlock(uri, mimeType, filename, metadata)
-  return bytesBlock(bytes, mimeType ?? held.mimeType, filename, metadata)
+/** What a block says in `_meta`: its name, where there is one, is no metadata. */
+function labelsOf(_meta: JsonMembers | undefined, mediaType: string | undefined): PartLabels {
+  const name = textIn(_meta, 'filename')
+  return { name, mediaType, metadata: name === undefined ? _meta : without(_meta, 'filename') }
+}
+
+function without(meta: JsonMembers | undefined, name: string): JsonMembers | undefined {
+  const { [name]: _, ...others } = meta ?? {}
+  return Object.keys(others).length === 0 ? undefined : others
+}
+
+function textIn(meta: JsonMembers | undefined, key: string): string | undefined {
+  const value = meta !== undefined && Object.hasOwn(meta, key) ? meta[key] : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+/** The file name in a block's `_meta`. */
+export function filenameOf({ _meta }: Content): string | undefined {
+  return textIn(_meta, 'filename')
 }
 
 /** What a `data:` address has in Base64, unread; undefined for any other address. */
@@ -86,56 +167,6 @@ export function inlineOf(
   if (!/;base64$/i.test(head)) return undefined
   const [mimeType = ''] = head.split(';', 1)
   return { mimeType: mimeType || undefined, data: uri.slice(comma + 1) }
-}
-
-/** The block of a file by its bytes: a picture, a sound, or anything else. */
-export function bytesBlock(
-  bytes: string, mimeType: string | undefined, filename: string | undefined,
-  metadata: JsonMembers | undefined,
-): ImageContent | AudioContent | EmbeddedResource {
-  const block = attachmentOf(bytes, mimeType, filename ?? NO_NAME)
-  // A resource has the name in its address.
-  const _meta = metaOf(undefined, block.type === 'resource' ? undefined : filename, metadata)
-  return _meta === undefined ? block : { ...block, _meta }
-}
-
-export function fileOf(block: FileBlock): FileParts {
-  if (block.type === 'resource_link') {
-    const { uri, name, mimeType } = block
-    const isMadeUp = name === nameOf(uri) && (name === NO_NAME || DATA_URI.test(uri))
-    return { name: isMadeUp ? undefined : name, mediaType: mimeType, uri, bytes: undefined, text: undefined }
-  }
-  if (block.type === 'resource') {
-    const { uri, mimeType, text, blob } = block.resource
-    const name = uri === ATTACHMENT + NO_NAME ? undefined : nameOf(uri)
-    const bytes = text === undefined ? blob ?? '' : undefined
-    return { name, mediaType: mimeType, uri: undefined, bytes, text }
-  }
-  const { data, mimeType } = block
-  return { name: filenameOf(block), mediaType: mimeType, uri: undefined, bytes: data, text: undefined }
-}
-
-/** The file name in a block's `_meta`. */
-export function filenameOf({ _meta }: Content): string | undefined {
-  return textIn(_meta, 'filename')
-}
-
-export function mediaTypeOf(block: Content): string | undefined {
-  if (block.type === 'text') return textIn(block._meta, 'mediaType')
-  return block.type === 'resource' ? block.resource.mimeType : block.mimeType
-}
-
-/** The metadata of the part that a block becomes: its `_meta` without what is written as members. */
-export function metadataOf(block: Content): JsonMembers | undefined {
-  const { type, _meta } = block
-  if (_meta === undefined || type === 'resource' || type === 'resource_link') return _meta
-  const isNamed = filenameOf(block) !== undefined
-  const isTyped = type === 'text' && mediaTypeOf(block) !== undefined
-  if (!isNamed && !isTyped) return _meta
-  const kept = Object.entries(_meta).filter(([key]) => {
-    return !(isNamed && key === 'filename') && !(isTyped && key === 'mediaType')
-  })
-  return kept.length === 0 ? undefined : Object.fromEntries(kept)
 }
 
 /** The last segment of an address's path, as a person would call the file. */
@@ -151,22 +182,6 @@ export function readBytes(value: unknown, at: string, name: string): string {
   const bytes = typeof value === 'string' ? standardBase64(value) : undefined
   if (bytes !== undefined) return bytes
   throw wrongField(at, name, 'must be a string of Base64')
-}
-
-/** The `_meta` of a block. Name and type replace members of the same name. */
-function metaOf(
-  mediaType: string | undefined, filename: string | undefined, metadata: JsonMembers | undefined,
-): JsonMembers | undefined {
-  if (mediaType === undefined && filename === undefined) return metadata
-  return {
-    ...metadata, ...mediaType !== undefined && { mediaType }, ...filename !== undefined && { filename },
-  }
-}
-
-function textIn(meta: JsonMembers | undefined, key: string): string | undefined {
-  if (meta === undefined || !Object.hasOwn(meta, key)) return undefined
-  const value = meta[key]
-  return typeof value === 'string' ? value : undefined
 }
 
 /**
@@ -186,7 +201,7 @@ export function checkMediaTypes(agent: Agent | Group, parts: readonly Content[])
   const modes = agent.kind === 'agent' ? agent.inputModes : undefined
   if (modes === undefined) return
   for (const part of parts) {
-    const type = mediaTypeOf(part)
+    const { mediaType: type } = partFor(part)
     if (type === undefined || modes.some((mode) => covers(mode, type))) continue
     const remedy = `send ${modes.join(', ')}`
     throw new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', `${agent.name} does not read ${type}; ${remedy}`)

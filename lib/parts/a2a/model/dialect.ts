@@ -24,10 +24,8 @@ export interface OperationCodec<Request, Result> {
    * be; unknown members are ignored.
    */
   decodeRequest(params: unknown, maxNameBytes: number): Request
-  /** A JSON value. */
-  encodeResult(result: Result): object | null
-  /** The same as JSON text, which is quicker; undefined for a result that has more than texts. */
-  formatResult?(result: Result): string | undefined
+  /** As JSON text. */
+  formatResult(result: Result): string
 }
 
 /** Each operation that the dialect has. */
@@ -51,8 +49,8 @@ export interface Dialect {
   encodeFault(fault: Fault, sentence: string): RpcError
   /** The error of a request that is none of this dialect's, by its number in JSON-RPC. */
   encodeError(code: number, sentence: string): RpcError
-  /** The body of a webhook for an event, a JSON value; `task` is the task after the event. */
-  encodePush(event: StreamEvent, task: TaskView): {} | null
+  /** The body of a webhook for an event, JSON text; `task` is the task after the event. */
+  formatPush(event: StreamEvent, task: TaskView): string
   /** The media type of that body. */
   readonly pushType: string
   /** That body is the whole task, whatever the event: of several that wait, the last one is enough. */

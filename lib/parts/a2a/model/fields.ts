@@ -31,6 +31,24 @@ export function needObject(value: unknown, path: string): JsonMembers {
   throw new FieldFault(path, isUnset(value) ? 'is missing; it must be an object' : 'must be an object')
 }
 
+/** The same by names of JSON: `task_id` of the protocol's definition is `taskId`, where that is unset. */
+export function needMembers(value: unknown, path: string): JsonMembers {
+  const members = needObject(value, path)
+  for (const name in members) if (name.includes('_')) return renamed(members)
+  return members
+}
+
+function renamed(members: JsonMembers): JsonMembers {
+  const all: Record<string, unknown> = { ...members }
+  for (const name of Object.keys(members)) {
+    const other = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    if (other === name) continue
+    delete all[name]
+    if (isUnset(members[other])) all[other] = members[name]
+  }
+  return all
+}
+
 export function readMembers(value: unknown, at: string, name: string): JsonMembers | undefined {
   if (isUnset(value)) return undefined
   if (isRecord(value)) return value

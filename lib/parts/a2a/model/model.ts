@@ -5,9 +5,15 @@
  */
 import type { Skill } from '../../../kernel/define/agent.ts'
 import type { Artifact } from '../../../kernel/define/artifact.ts'
-import type { TaskMessage, TaskState, TaskStatus } from '../../../floors/tasks/task.ts'
+import type { Task, TaskMessage, TaskState, TaskStatus } from '../../../floors/tasks/task.ts'
 
 export type JsonMembers = Readonly<Record<string, unknown>>
+
+/**
+ * A value of which all members are named. What writes or copies it member by member takes this: with a member
+ * that is not named the compiler refuses it, instead of losing the member.
+ */
+export type Whole<T, Names extends keyof T> = keyof T extends Names ? T : never
 
 /** One message between a client and an agent. */
 export interface Message extends TaskMessage {
@@ -18,11 +24,13 @@ export interface Message extends TaskMessage {
   readonly referenceTaskIds: readonly string[] | undefined
 }
 
-/** A task as a client sees it. */
-export interface TaskView {
-  readonly id: string
-  readonly contextId: string
-  readonly status: TaskStatus
+/** The members of a task that its client does not see. */
+type Unseen =
+  | 'owner' | 'node' | 'protocol' | 'runnable' | 'isReserved' | 'tenant' | 'sessionId' | 'createdAt' | 'ttlMs'
+  | 'questions' | 'turn' | 'result' | 'fault'
+
+/** A task as its client sees it. */
+export interface TaskView extends Omit<Task, Unseen | 'artifacts' | 'history'> {
   /** Undefined: not asked for. */
   readonly artifacts: readonly Artifact[] | undefined
   /** Undefined: not asked for. */

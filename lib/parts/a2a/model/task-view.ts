@@ -2,7 +2,6 @@
  * A task as clients and webhooks see it: what of it is shown, and which event its streams get for a change.
  */
 import { isTerminal, isInterrupted } from '../../../floors/tasks/task.ts'
-import { formatJson } from '../../../kernel/wire/json.ts'
 import type { Task, TaskEvent, TaskMessage, TaskState } from '../../../floors/tasks/task.ts'
 import type { Dialect } from './dialect.ts'
 import type { StreamEvent, TaskView } from './model.ts'
@@ -46,5 +45,5 @@ export function eventOf(
 export function pushBodyOf(dialect: Dialect, task: Task, event?: TaskUpdate): string {
   const view = viewOf(task, undefined)
   const posted = event === undefined ? { what: 'task', task: view } as const : eventOf(event, task)
-  return formatJson(dialect.encodePush(posted, view))
+  return dialect.formatPush(posted, view)
 }

@@ -9,7 +9,7 @@ import { scopesIn } from '../../../kernel/define/principal.ts'
 import { shownFault } from '../../../kernel/run/shown-fault.ts'
 import { isThenable } from '../../../kernel/util/thenable.ts'
 import { isWithin } from '../../../kernel/wire/bounded.ts'
-import { formatJson, quote } from '../../../kernel/wire/json.ts'
+import { quote } from '../../../kernel/wire/json.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../../kernel/wire/sse.ts'
 import { wrongField } from '../model/fields.ts'
@@ -118,7 +118,7 @@ export abstract class OperationCall implements A2aRequest, Source {
   }
 
   #encode(result: unknown): string {
-    return this.#codec.formatResult?.(result) ?? formatJson(this.#codec.encodeResult(result))
+    return this.#codec.formatResult(result)
   }
 
   #faultReply(thrown: unknown): WholeReply {
