@@ -130,6 +130,7 @@ export class Bounded<T extends BoundedEntry<T>> {
   readonly #aging = new Map<number, Aging>()
   #count = 0
   #bytes = 0
+  #leased = 0
 
   constructor(bounds: Bounds, events: BoundedEvents<T> = {}) {
     this.#bounds = bounds
@@ -138,6 +139,8 @@ export class Bounded<T extends BoundedEntry<T>> {
 
   get count(): number { return this.#count }
   get bytes(): number { return this.#bytes }
+  /** How many are leased. */
+  get leased(): number { return this.#leased }
 
   /** The entry of an id. Nothing counts as use of it but `use` and `resize`. */
   get(id: string): T | undefined {
@@ -163,7 +166,7 @@ export class Bounded<T extends BoundedEntry<T>> {
    * Adds an entry, under an id that is free, for so many milliseconds from its last use, while it is not
    * leased. What has expired goes, and others make room. False, and it is not added, where there is none.
    */
-  add(owner: string, entry: T, bytes: number, hold: Hold = FLEETING, keepMs: number = Infinity): boolean {
+  add(owner: string, entry: T, bytes: number, hold: Hold = KEPT, keepMs: number = Infinity): boolean {
     this.expire()
     if (bytes > this.#bounds.maxBytes && this.#events.trim === undefined) return false
     let holder = this.#holders.get(owner)
@@ -175,7 +178,7 @@ export class Bounded<T extends BoundedEntry<T>> {
     entry.bytes = bytes
     entry.hold = hold
     if (entry.id !== '') this.#byId.set(entry.id, entry)
-    holder.lists[hold].add(entry)
+    this.#enter(holder, entry)
     this.#age(entry, keepMs)
     this.#account(holder, 1, bytes)
     return this.#fits(entry) || this.#refuse(entry)
@@ -211,7 +214,7 @@ export class Bounded<T extends BoundedEntry<T>> {
     const { holder } = entry
     if (holder === undefined) return
     if (entry.id !== '') this.#byId.delete(entry.id)
-    holder.lists[entry.hold].remove(entry)
+    this.#leave(holder, entry)
     this.#age(entry, Infinity)
     entry.holder = undefined
     this.#account(holder, -1, -entry.bytes)
@@ -290,10 +293,20 @@ export class Bounded<T extends BoundedEntry<T>> {
   }
 
   #move(entry: T, hold: Hold): void {
-    const lists = entry.holder!.lists
-    lists[entry.hold].remove(entry)
+    const holder = entry.holder!
+    this.#leave(holder, entry)
     entry.hold = hold
-    lists[hold].add(entry)
+    this.#enter(holder, entry)
+  }
+
+  #enter({ lists }: Holder<T>, entry: T): void {
+    lists[entry.hold].add(entry)
+    if (entry.hold === LEASED) this.#leased += 1
+  }
+
+  #leave({ lists }: Holder<T>, entry: T): void {
+    lists[entry.hold].remove(entry)
+    if (entry.hold === LEASED) this.#leased -= 1
   }
 
   #account(holder: Holder<T>, count: number, bytes: number): void {

@@ -22,7 +22,7 @@ import type { ClusterMembership } from '../shared/cluster.ts'
 import type { Entry, Store, StoreKey } from '../../kernel/store/store.ts'
 import type { TaskRecord } from './task-record.ts'
 import type { TaskTable } from './task-table.ts'
-import type { ListedTask, Task } from './task.ts'
+import type { Task } from './task.ts'
 
 const COLLECTION = 'tasks'
 export const RUNS = 'runs'
@@ -138,7 +138,7 @@ export class StoredTasks {
   }
 
   /** The owner's, the one whose status changed last first, with those that are `here` as they are here. */
-  list(owner: string, here: readonly Task[]): MaybePromise<readonly ListedTask[]> {
+  list(owner: string, here: readonly Task[]): MaybePromise<readonly Task[]> {
     return andThen(this.#store.list(COLLECTION, keyOf(owner), LIST_LIMIT), (entries) => {
       const byId = new Map(here.map((task) => [task.id, task]))
       for (const entry of entries) {
@@ -374,7 +374,7 @@ export class StoredTasks {
   #endFailed(record: TaskRecord, cause: unknown): void {
     this.#failed(record, cause)
     // Another process has it.
-    if (record.slot === undefined) return
+    if (!record.isHere) return
     const { task } = record
     const isTooLarge = cause instanceof Fault && cause.kind === 'too-large'
     if (!isTooLarge || task.fault?.message === cause.message) return this.#abandon(record)

@@ -6,36 +6,29 @@
  */
 import { addArtifact } from '../../kernel/define/artifact.ts'
 import { isPlainText, text } from '../../kernel/define/content.ts'
+import { BoundedEntry, LEASED } from '../bounds/bounded.ts'
 import { isTerminal } from './task.ts'
 import type { Content } from '../../kernel/define/content.ts'
-import type { Slot } from '../bounds/fair-pool.ts'
-import type { LinkedMember } from '../../kernel/util/linked-list.ts'
 import type { RunningTask, Task, TaskEvent, TaskMessage, TaskStatus, Watcher } from './task.ts'
 
 const none: readonly never[] = Object.freeze([])
 
 /** A task, here. Its members are written by the task table and the store of the tasks. */
-export class TaskRecord implements LinkedMember<TaskRecord> {
-  slot: Slot<TaskRecord> | undefined = undefined
+export class TaskRecord extends BoundedEntry<TaskRecord> {
   /** Never changed in place. */
   watchers: readonly Watcher[] = none
   run: RunningTask | undefined
-  /** It does not run, and may have to make room. */
-  isIdle: boolean = false
-  /** Monotonic milliseconds at which it expires; infinite while it runs. */
-  until: number = Infinity
   /** Its version in a shared store, the write that is going on, and the one that waits for it. */
   version: number
   writing: Promise<void> | undefined = undefined
   waitingWrite: Promise<void> | undefined = undefined
-  previous: TaskRecord | undefined = undefined
-  next: TaskRecord | undefined = undefined
   #task: Task
   /** The artifact that was added to last, and the part of its text that is collected aside. */
   #growingId: string | undefined = undefined
   #aside = ''
 
   constructor(task: Task, run: RunningTask | undefined, version: number) {
+    super(task.id)
     this.#task = task
     this.run = run
     this.version = version
@@ -52,8 +45,11 @@ export class TaskRecord implements LinkedMember<TaskRecord> {
     this.#aside = ''
   }
 
+  get isHere(): boolean { return this.holder !== undefined }
+  /** It does not run, and may have to make room. */
+  get isIdle(): boolean { return this.hold !== LEASED }
+
   // What no text changes, so that reading it joins nothing.
-  get id(): string { return this.#task.id }
   get owner(): string { return this.#task.owner }
   get status(): TaskStatus { return this.#task.status }
   get isTerminal(): boolean { return isTerminal(this.#task.status.state) }

@@ -131,20 +131,6 @@ export interface Task {
   readonly fault: TaskFault | undefined
 }
 
-/** A task in a list: what it is filtered by, and the whole of it, which is made when it is read. */
-export interface LazyTask extends Pick<
-  Task, 'id' | 'protocol' | 'runnable' | 'isReserved' | 'tenant' | 'contextId' | 'sessionId' | 'status'
-> {
-  readonly whole: Task
-}
-
-/** To be read at once, before tasks are added or removed. */
-export type ListedTask = Task | LazyTask
-
-export function wholeTask(listed: ListedTask): Task {
-  return 'whole' in listed ? listed.whole : listed
-}
-
 export type TaskEvent =
   | { readonly what: 'status'; readonly status: TaskStatus }
   | {

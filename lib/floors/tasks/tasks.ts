@@ -12,7 +12,7 @@ import { isPlainText } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { StoredTasks } from './stored-tasks.ts'
-import { isInterrupted, isTerminal, mayFollow, taskOf, turnMessage, wholeTask } from './task.ts'
+import { isInterrupted, isTerminal, mayFollow, taskOf, turnMessage } from './task.ts'
 import { bytesOfMessage, bytesOfParts } from './task-record.ts'
 import { TaskTable } from './task-table.ts'
 import type { Artifact, ArtifactChange } from '../../kernel/define/artifact.ts'
@@ -23,7 +23,7 @@ import type { Store } from '../../kernel/store/store.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { TaskRecord } from './task-record.ts'
 import type {
-  ListedTask, RunningTask, Task, TaskChange, TaskEnd, TaskMessage, TaskSeed, TaskState, TaskStatus, TaskTurn,
+  RunningTask, Task, TaskChange, TaskEnd, TaskMessage, TaskSeed, TaskState, TaskStatus, TaskTurn,
   Watched, Watcher,
 } from './task.ts'
 
@@ -177,7 +177,7 @@ export class Tasks {
     const { task } = record
     const artifacts = addArtifact(task.artifacts, artifact, append)
     const hasRoom = this.#table.change(record, { ...task, artifacts })
-    const isTooLarge = record.slot !== undefined && this.#isTooLarge(record.slot.bytes)
+    const isTooLarge = record.isHere && this.#isTooLarge(record.bytes)
     if (!hasRoom || isTooLarge) {
       this.#table.change(record, task)
       throw isTooLarge ? this.#tooLarge() : this.#table.noRoom()
@@ -196,7 +196,7 @@ export class Tasks {
     if (record === undefined) return undefined
     const isMore = append && record.hasArtifact(piece.id)
     // Only what is new is counted: the whole task would be walked for each piece.
-    const before = record.slot?.bytes ?? 0
+    const before = record.bytes
     const bytes = before + bytesOfParts(piece.parts)
     if (this.#isTooLarge(bytes)) throw this.#tooLarge()
     if (!this.#table.resize(record, bytes)) {
@@ -261,10 +261,10 @@ export class Tasks {
   }
 
   /** The owner's tasks, the one whose status changed last first. */
-  list(owner: string): MaybePromise<readonly ListedTask[]> {
+  list(owner: string): MaybePromise<readonly Task[]> {
     const here = this.#table.of(owner)
     if (this.stored === undefined) return here
-    return this.stored.list(owner, here.filter(({ status }) => !isTerminal(status.state)).map(wholeTask))
+    return this.stored.list(owner, here.filter(({ status }) => !isTerminal(status.state)))
   }
 
   #unfinished(id: string): TaskRecord | undefined {
@@ -279,7 +279,7 @@ export class Tasks {
     this.#table.markIdle(record)
     if (this.stored !== undefined) return this.stored.finish(record)
     record.notifyLast({ what: 'status', status: record.status })
-    this.#table.settle(record)
+    this.#table.settle()
   }
 
   #isTooLarge(bytes: number): boolean {

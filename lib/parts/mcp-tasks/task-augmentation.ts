@@ -9,7 +9,7 @@ import { isRecord, textOf } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { anonymous, requireScopes } from '../../kernel/define/principal.ts'
 import { cancelTaskRun } from '../../floors/tasks/task-run.ts'
-import { isTerminal, wholeTask } from '../../floors/tasks/task.ts'
+import { isTerminal } from '../../floors/tasks/task.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
 import { sentenceWithin } from '../../kernel/wire/bounded.ts'
 import { formatNotification } from '../../floors/jsonrpc/jsonrpc.ts'
@@ -24,7 +24,7 @@ import {
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Ability } from '../../kernel/define/question.ts'
 import type { RemoteTasks } from '../../floors/tasks/remote-tasks.ts'
-import type { ListedTask, RunningTask, Task } from '../../floors/tasks/task.ts'
+import type { RunningTask, Task } from '../../floors/tasks/task.ts'
 import type { Quota } from '../../kernel/util/quota.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
 import type { McpContext } from '../mcp/request/context.ts'
@@ -171,10 +171,10 @@ export function getAugmented(request: McpRequest): MaybePromise<object> {
 /** `tasks/list`: the principal's own; without a key, the session's. */
 export function listAugmented(request: McpRequest): MaybePromise<string> {
   const { mcp: { service }, origin: { principal }, peer: { session } } = request
-  const isListed = (task: ListedTask): boolean => isOurs(task)
+  const isListed = (task: Task): boolean => isOurs(task)
     && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
   return andThen(tasksOf(service).list(principal.id), (tasks) => {
-    const items = tasks.filter(isListed).map(wholeTask).map((task) => ({
+    const items = tasks.filter(isListed).map((task) => ({
       name: `${task.createdAt} ${task.id}`,
       // Only those of one page are shown.
       get shown() { return shapeOf(request, task) },

@@ -21,7 +21,7 @@ function trialOf(maxCount: number, maxBytes = Infinity, events: BoundedEvents<Na
   const map = new Bounded<Named>({ maxCount, maxBytes }, { onEvict: ({ id }) => evicted.push(id), ...events })
   return {
     map, evicted,
-    add(owner, name, bytes = 1, hold = FLEETING, keepMs = Infinity) {
+    add(owner, name, bytes = 1, hold?: Hold, keepMs?: number) {
       const entry = new Named(name)
       return map.add(owner, entry, bytes, hold, keepMs) ? entry : undefined
     },
@@ -43,7 +43,7 @@ test('an entry is found by its id until it leaves, and listed with its owner, th
   const [one, two] = [add('ann', '1', 5)!, add('ann', '2', 6)!]
   add('bob', '3')
   assert.equal(map.get('1'), one)
-  map.use(one, FLEETING)
+  map.use(one, KEPT)
   assert.deepEqual([names('ann'), names('bob'), names('eve')], [['1', '2'], ['3'], []])
   assert.deepEqual([...map.values()].map(({ id }) => id), ['1', '2', '3'])
   map.remove(two)
@@ -64,7 +64,7 @@ test('the owner that holds most makes room, the entry used longest ago first', (
   const { map, evicted, add, names } = trialOf(6)
   add('ann', 'a1')
   const [first] = ['b1', 'b2', 'b3', 'b4', 'b5'].map((name) => add('bob', name))
-  map.use(first!, FLEETING)
+  map.use(first!, KEPT)
   add('bob', 'b6')
   add('ann', 'a2')
   assert.deepEqual(evicted, ['b2', 'b3'])
@@ -109,10 +109,13 @@ test('what is leased does not make room; where nothing can, there is none', () =
   add('bob', 'c', 1, LEASED)
   assert.deepEqual([evicted, b.holder], [['b'], undefined])
   assert.equal(add('bob', 'd'), undefined)
-  assert.deepEqual([map.count, map.get('d')], [2, undefined])
+  assert.deepEqual([map.count, map.leased, map.get('d')], [2, 2, undefined])
   map.use(a, KEPT)
+  assert.equal(map.leased, 1)
   assert.ok(add('bob', 'd', 1, LEASED))
-  assert.deepEqual(evicted, ['b', 'a'])
+  assert.deepEqual([evicted, map.leased], [['b', 'a'], 2])
+  map.remove(map.get('c')!)
+  assert.equal(map.leased, 1)
 })
 
 test('an owner whose entries are all in use is passed over, however much it holds', () => {
@@ -127,9 +130,9 @@ test('an owner whose entries are all in use is passed over, however much it hold
 test('of one owner what is fleeting goes before what is kept', () => {
   const { map, evicted, add, names } = trialOf(4)
   const kept = add('ann', 'kept')!
-  for (const name of ['f1', 'f2', 'f3']) add('ann', name)
+  for (const name of ['f1', 'f2', 'f3']) add('ann', name, 1, FLEETING)
   map.use(kept, KEPT)
-  add('ann', 'f4')
+  add('ann', 'f4', 1, FLEETING)
   add('bob', 'b')
   add('bob', 'b2')
   assert.deepEqual(evicted, ['f1', 'f2', 'f3'])

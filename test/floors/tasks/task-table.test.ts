@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
-import { TaskTable, PLAIN_TEXTS, plainOf, taskOfPlain } from '../../../lib/floors/tasks/task-table.ts'
-import { taskOf, wholeTask } from '../../../lib/floors/tasks/task.ts'
+import { TaskTable } from '../../../lib/floors/tasks/task-table.ts'
+import { taskOf } from '../../../lib/floors/tasks/task.ts'
 import { randomUuid } from '../../../lib/kernel/wire/random.ts'
 import { standingTime } from '../../fixtures/time.ts'
 import { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import { memoryStore } from '../../../lib/floors/memory/memory-store.ts'
-import type { Task, TaskState, TaskMessage } from '../../../lib/floors/tasks/task.ts'
+import type { Task, TaskMessage, TaskState } from '../../../lib/floors/tasks/task.ts'
 import type { Limits } from '../../../lib/index.ts'
 import type { Content } from '../../../lib/kernel/define/content.ts'
 
@@ -111,11 +111,11 @@ test('a task that is over is listed and found as it was, and kept for its time',
   const tasks = [0, 1, 2].map((at) => plain(at))
   for (const one of tasks) table.addEnded(one)
   assert.deepEqual([table.running, table.idle], [0, 3])
-  assert.deepEqual(table.of('ann').map(wholeTask), tasks.toReversed())
+  assert.deepEqual(table.of('ann'), tasks.toReversed())
   pass(2_000)
   assert.deepEqual(table.find(tasks[1]!.id)?.task, tasks[1])
   assert.equal(table.find(tasks[1]!.id), table.find(tasks[1]!.id))
-  assert.deepEqual(table.of('ann').map(wholeTask), tasks.toReversed())
+  assert.deepEqual(table.of('ann'), tasks.toReversed())
   assert.deepEqual([table.running, table.idle, table.of('bob')], [0, 3, []])
   pass(1_000)
   assert.deepEqual(table.of('ann'), [])
@@ -129,14 +129,13 @@ test('what has expired goes as something comes, at that very moment and none bef
   const pass = standingTime(t)
   const ways: readonly (readonly [what: string, come: (table: TaskTable) => unknown])[] = [
     ['one that runs', (table) => table.add(task('b', { owner: 'bob' }), undefined, 0)],
-    ['one that is over, as texts', (table) => table.addEnded(plain(9, 'bob'))],
-    ['one that is over, and more', (table) => table.addEnded({ ...plain(9, 'bob'), tenant: 'x' })],
+    ['one that is over', (table) => table.addEnded(plain(9, 'bob'))],
   ]
   for (const [what, come] of ways) {
     for (const passedMs of [1_999, 2_000]) {
       const { table, gone } = tableWith({ taskKeepMs: 3_000, waitingTaskKeepMs: 3_000 })
-      const read = plain(2)
-      for (const one of [plain(0), { ...plain(1), id: 'whole', tenant: 'x' }, read]) table.addEnded(one)
+      const read = plain(1)
+      for (const one of [plain(0), read]) table.addEnded(one)
       table.markIdle(table.add(task('waits', { state: 'input-required' }), undefined, 0))
       pass(1_000)
       // It is as old as it was.
@@ -144,43 +143,30 @@ test('what has expired goes as something comes, at that very moment and none bef
       pass(passedMs)
       const before = table.idle
       come(table)
-      const isOver = passedMs === 2_000
-      const left = (isOver ? 0 : before) + (what === 'one that runs' ? 0 : 1)
-      assert.deepEqual([before, table.idle], [4, left], `${what} ${passedMs}`)
-      assert.deepEqual(gone.toSorted(), isOver ? [read.id, 'waits', 'whole'].toSorted() : [], what)
+      const left = (passedMs === 2_000 ? 0 : before) + (what === 'one that runs' ? 0 : 1)
+      assert.deepEqual([before, table.idle, gone.length], [3, left, passedMs === 2_000 ? 3 : 0], what)
     }
   }
 })
 
-test('texts that have expired are looked for once a second, and listed no longer before that', (t) => {
+test('a task that waits for long keeps none that is over longer than its time', (t) => {
   const pass = standingTime(t)
-  const { table } = tableWith({ taskKeepMs: 600 })
-  const counts: (readonly number[])[] = []
-  for (const passedMs of [2_000, 600, 399, 1]) {
-    pass(passedMs)
-    table.addEnded(plain(counts.length))
-    counts.push([table.idle, table.of('ann').length])
-  }
-  assert.deepEqual(counts, [[1, 1], [2, 1], [3, 2], [3, 3]])
+  const { table, gone } = tableWith({ taskKeepMs: 2_000, waitingTaskKeepMs: 9_000 })
+  table.markIdle(table.add(task('waits', { state: 'input-required' }), undefined, 0))
+  table.addEnded({ ...plain(1), id: 'over' })
+  pass(2_000)
+  assert.deepEqual([table.of('ann').map(({ id }) => id), gone], [['waits'], ['over']])
 })
 
-test('a list has what is texts and what is not in the order of their states', () => {
+test('a list has what is over, waits and runs in the order of their states', () => {
   const { table } = tableWith({})
   const tasks = Array.from({ length: 6 }, (_, at) => plain(at))
   for (const [at, one] of tasks.entries()) {
     if (at % 3 === 0) table.addEnded(one)
-    else table.markIdle(table.add({ ...one, sessionId: 'more' }, undefined, 0))
+    else if (at % 3 === 1) table.add(one, undefined, 0)
+    else table.markIdle(table.add(one, undefined, 0))
   }
-  const order = (): readonly string[] => table.of('ann').map(({ id }) => id)
-  const ids = tasks.map(({ id }) => id).toReversed()
-  assert.deepEqual(order(), ids)
-  // Read, it is no text any more, and stands where it stood.
-  table.find(tasks[0]!.id)
-  assert.deepEqual(order(), ids)
-  const [last, first] = [table.of('ann')[0], table.of('ann')[2]]
-  assert.deepEqual([last?.sessionId, first?.sessionId, first?.contextId, wholeTask(first!).status], [
-    'more', undefined, tasks[3]!.contextId, tasks[3]!.status,
-  ])
+  assert.deepEqual(table.of('ann'), tasks.toReversed())
 })
 
 test('tasks that are over make room for what runs, and find none where all else does', () => {
@@ -194,20 +180,14 @@ test('tasks that are over make room for what runs, and find none where all else 
   assert.deepEqual([table.running, table.idle], [2, 0])
 })
 
-test('a task that is over is kept as texts where these say all of it, and otherwise as it is', () => {
-  const { table, gone } = tableWith({})
-  const parts = [{ type: 'text', text: 'answered' }] as const
-  const over = { ...task(randomUuid(), { state: 'completed' }), artifacts: [{ id: 'a', parts }] }
-  const more = { ...over, id: randomUuid(), tenant: 'x' }
-  const [plain, whole] = [over, more].map((one) => table.add(one, undefined, 0))
-  for (const record of [plain, whole]) {
-    table.markIdle(record!)
-    table.settle(record!)
-  }
-  assert.deepEqual([plain!.slot, table.idle, table.running], [undefined, 2, 0])
-  assert.equal(table.find(more.id), whole)
-  assert.deepEqual(table.find(over.id)?.task, over)
-  assert.deepEqual(gone, [over.id])
+test('a task that grew while it ran makes room when it is over, and may be the one that goes', () => {
+  const { table, gone } = tableWith({ maxTasksBytes: 10_000 })
+  const record = table.add(task('a'), undefined, 0)
+  assert.equal(table.change(record, task('a', { state: 'completed', text: 'x'.repeat(9_000) })), false)
+  table.markIdle(record)
+  assert.deepEqual(gone, [])
+  table.settle()
+  assert.deepEqual([gone, table.bytes], [['a'], 0])
 })
 
 const NOW = '2026-07-28T12:00:00.000Z'
@@ -220,58 +200,6 @@ const basic: Task = {
   history: [said], questions: [], turn: undefined, result: undefined, fault: undefined,
 }
 
-test('a task of a text asked and a text answered comes out as it went in', () => {
-  for (const task of [basic, { ...basic, createdAt: '2026-07-28T11:00:00.000Z' }]) {
-    const kept = plainOf(task)
-    assert.ok(kept !== undefined)
-    assert.equal(kept.length, PLAIN_TEXTS)
-    assert.deepEqual(taskOfPlain('t', 'ann', basic, kept), task)
-  }
-})
-
-const more: readonly (readonly [what: string, more: Partial<Task>])[] = [
-  ['that has failed', { status: { state: 'failed', at: NOW } }],
-  ['that says something of its end', { status: { state: 'completed', at: NOW, message: said } }],
-  ['of a process', { node: 'n' }],
-  ['that is reserved', { isReserved: true }],
-  ['of a tenant', { tenant: 'x' }],
-  ['of a session', { sessionId: 's' }],
-  ['with a time to live', { ttlMs: 1 }],
-  ['that is kept for another run', { turn: { answers: {}, results: {} } }],
-  ['with a result', { result: null }],
-  ['with a fault', { fault: { kind: 'failed', message: 'x' } }],
-  ['with a question', { questions: [{ key: 'k', question: { what: 'roots' } }] }],
-  ['without an artifact', { artifacts: [] }],
-  ['with two artifacts', { artifacts: [...basic.artifacts, { id: 'b', parts: [] }] }],
-  ['with a named artifact', { artifacts: [{ ...basic.artifacts[0]!, name: 'n' }] }],
-  ['with a described artifact', { artifacts: [{ ...basic.artifacts[0]!, description: 'd' }] }],
-  ['with a marked artifact', { artifacts: [{ ...basic.artifacts[0]!, metadata: {} }] }],
-  ['with an extended artifact', { artifacts: [{ ...basic.artifacts[0]!, extensions: [] }] }],
-  ['with an empty artifact', { artifacts: [{ id: 'a', parts: [] }] }],
-  ['with two parts', { artifacts: [{ id: 'a', parts: [words('1'), words('2')] }] }],
-  ['with data', { artifacts: [{ id: 'a', parts: [{ type: 'data', data: 1 }] }] }],
-  ['with a marked text', { artifacts: [{ id: 'a', parts: [{ type: 'text', text: '', _meta: {} }] }] }],
-  ['without a history', { history: [] }],
-  ['with a longer history', { history: [said, said] }],
-  ['that an agent began', { history: [{ ...said, role: 'agent' }] }],
-  ['with a marked message', { history: [{ ...said, metadata: {} }] }],
-  ['with an extended message', { history: [{ ...said, extensions: [] }] }],
-  ['that speaks of another', { history: [{ ...said, referenceTaskIds: [] }] }],
-  ['with a message of two parts', { history: [{ ...said, parts: [words('1'), words('2')] }] }],
-  ['with an annotated text', {
-    history: [{ ...said, parts: [{ type: 'text', text: '', annotations: { priority: 1 } }] }],
-  }],
-]
-
-for (const [what, members] of more) {
-  test(`a task ${what} is more than that`, () => {
-    assert.equal(plainOf({ ...basic, ...members }), undefined)
-  })
-}
-
-async function listed(tasks: Tasks, owner: string): Promise<readonly Task[]> {
-  return (await tasks.list(owner)).map(wholeTask)
-}
 
 test('a task that was over at once is read as it was told, as often as somebody does', async () => {
   const tasks = new Tasks(limitsOf({}), memoryStore(), () => {})
@@ -282,7 +210,7 @@ test('a task that was over at once is read as it was told, as often as somebody 
   const told = seeds.map((seed) => tasks.record(seed, {
     state: 'completed', message: undefined, artifacts: basic.artifacts, fault: undefined,
   }))
-  assert.deepEqual(await listed(tasks, 'ann'), told.toReversed())
+  assert.deepEqual(await tasks.list('ann'), told.toReversed())
   assert.deepEqual(tasks.list('bob'), [])
   for (const task of told) {
     assert.deepEqual(tasks.get('ann', task.id), task)
@@ -291,7 +219,7 @@ test('a task that was over at once is read as it was told, as often as somebody 
     assert.equal(tasks.move(task.id, 'working'), false)
     assert.equal(tasks.watch('ann', task.id, () => {}), undefined)
   }
-  assert.deepEqual(await listed(tasks, 'ann'), told.toReversed())
+  assert.deepEqual(await tasks.list('ann'), told.toReversed())
   assert.deepEqual([tasks.finished, tasks.running], [told.length, 0])
 })
 
@@ -314,19 +242,6 @@ test('a task that took its time is read as it was told, too', async () => {
     assert.deepEqual(heard.at(-1), [{ what: 'status', status: task.status }, task])
     told.push(task)
   }
-  assert.deepEqual(await listed(tasks, 'ann'), told.toReversed())
+  assert.deepEqual(await tasks.list('ann'), told.toReversed())
   assert.deepEqual([tasks.finished, tasks.running], [told.length, 0])
-})
-
-test('what counts for more as texts stays as it is', async () => {
-  // 3 bytes in UTF-8 and one character each, which is 4 among texts and 2 in a task.
-  const answered = '€'.repeat(10_000)
-  const tasks = new Tasks(limitsOf({ maxTasksBytes: 30_000 }), memoryStore(), () => {})
-  const { id } = await tasks.create({ ...basic, id: randomUuid() })
-  tasks.move(id, 'working')
-  void tasks.addArtifact(id, { id: 'a', parts: [words(answered)] })
-  tasks.move(id, 'completed')
-  const task = await tasks.get('ann', id)
-  assert.deepEqual(task?.artifacts, [{ id: 'a', parts: [words(answered)] }])
-  assert.ok(tasks.bytes <= 30_000)
 })

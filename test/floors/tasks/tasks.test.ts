@@ -9,7 +9,7 @@ import { bytesOfMessage } from '../../../lib/floors/tasks/task-record.ts'
 import { taskOf } from '../../../lib/floors/tasks/task.ts'
 import type { Artifact } from '../../../lib/kernel/define/artifact.ts'
 import type {
-  ListedTask, RunningTask, Task, TaskChange, TaskEvent, TaskMessage, TaskSeed, TaskState,
+  RunningTask, Task, TaskChange, TaskEvent, TaskMessage, TaskSeed, TaskState,
 } from '../../../lib/floors/tasks/task.ts'
 import type { Content, Limits, Store } from '../../../lib/index.ts'
 
@@ -34,7 +34,7 @@ function begin(tasks: Tasks, owner: string): Task {
 }
 
 function idsOf(tasks: Tasks, owner: string): readonly string[] {
-  return (tasks.list(owner) as readonly ListedTask[]).map(({ id }) => id)
+  return (tasks.list(owner) as readonly Task[]).map(({ id }) => id)
 }
 
 test('a task is seen by its owner alone, running and finished', () => {

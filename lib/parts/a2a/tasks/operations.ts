@@ -4,7 +4,7 @@
  */
 import { recoveryOf, remoteTasksOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { callerOf } from '../../../kernel/define/call.ts'
-import { isTerminal, wholeTask } from '../../../floors/tasks/task.ts'
+import { isTerminal } from '../../../floors/tasks/task.ts'
 import { timer } from '../../../kernel/util/clock.ts'
 import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { signedExtendedCard } from '../card/card-replies.ts'
@@ -15,7 +15,7 @@ import { checkPushConfig, pageOfPushConfigs, pushConfigOf, shownPushConfig } fro
 import { findTask, isVisible, requirePush } from './request.ts'
 import { sendMessage, streamMessage } from './send.ts'
 import { subscribe } from './stream.ts'
-import type { ListedTask, RunningTask, Task } from '../../../floors/tasks/task.ts'
+import type { RunningTask, Task } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { ListRequest, TaskPage, TaskRequest, TaskView } from '../model/model.ts'
 import type { KeptPushConfig } from '../push/push-config.ts'
@@ -75,7 +75,7 @@ function listTasks(request: A2aRequest, params: ListRequest): MaybePromise<TaskP
 }
 
 function page(
-  request: A2aRequest, params: ListRequest, all: readonly ListedTask[], after: Cursor | undefined,
+  request: A2aRequest, params: ListRequest, all: readonly Task[], after: Cursor | undefined,
 ): TaskPage {
   const { pageSize, historyLength, withArtifacts } = params
   const shown: Task[] = []
@@ -88,7 +88,7 @@ function page(
     if (isMore) continue
     isPast ||= after !== undefined && isBehind(listed, after)
     if (!isPast) continue
-    if (shown.length < pageSize) shown.push(wholeTask(listed))
+    if (shown.length < pageSize) shown.push(listed)
     else isMore = true
   }
   const last = shown.at(-1)
@@ -100,7 +100,7 @@ function page(
   }
 }
 
-function isWanted(request: A2aRequest, params: ListRequest, task: ListedTask): boolean {
+function isWanted(request: A2aRequest, params: ListRequest, task: Task): boolean {
   const { tenant, contextId, state, changedSince } = params
   return isVisible(request, tenant, task)
     && (contextId === undefined || task.contextId === contextId)
@@ -108,7 +108,7 @@ function isWanted(request: A2aRequest, params: ListRequest, task: ListedTask): b
     && (changedSince === undefined || task.status.at >= changedSince)
 }
 
-function isBehind({ id, status: { at } }: ListedTask, cursor: Cursor): boolean {
+function isBehind({ id, status: { at } }: Task, cursor: Cursor): boolean {
   return at === cursor.at ? id < cursor.id : at < cursor.at
 }
 
