@@ -2,10 +2,11 @@
  * The server without a socket: a web `Request` in, a web `Response` out, through the same gate and endpoints.
  */
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { discard, headerLines, isSource, lengthOf, withEnd } from '../message/reply.ts'
+import { isSource, withEnd } from '../message/reply.ts'
+import { readyReply, replyTo } from './answer.ts'
 import { objectionToBody, readWebBody } from './body.ts'
 import { requestChannel } from './observer.ts'
-import { admitted, brokenReply, refusalOf } from './request.ts'
+import { brokenReply, refusalOf } from './request.ts'
 import type { Reply } from '../message/exchange.ts'
 import type { Pipe, Streams, StreamSink } from '../stream/sink.ts'
 import type { Means } from './gate.ts'
@@ -24,14 +25,11 @@ export function createFetch(means: Means): (incoming: Request) => Promise<Respon
     }
     const answer = (reply: Reply): Response => responseOf(reply, request, head, streams, onDone)
     if (request.refusal !== undefined) return answer(request.refusal)
-    const endpoint = request.endpoint!
     try {
       const refusal = request.takesBody ? await readInto(request, incoming, means) : undefined
       if (refusal !== undefined) return answer(refusal)
-      await endpoint.load?.()
-      const reply = endpoint.handle(request)
-      request.body = ''
-      return answer(await reply)
+      await request.endpoint!.load?.()
+      return answer(await replyTo(request))
     } catch (error) {
       return answer(brokenReply(request, error, log))
     }
@@ -107,26 +105,17 @@ function readInto(
 function responseOf(
   wanted: Reply, request: HttpRequest, head: WebRequestHead, streams: Streams, onDone: Done,
 ): Response {
-  const reply = admitted(request, wanted)
-  const { body, status, type } = reply
-  const lines = headerLines(request, reply)
-  const length = isSource(body) ? undefined : lengthOf(status, body)
-  if (length !== undefined) lines.push('Content-Length', String(length))
+  const { body, bytes, lines, status } = readyReply(request, wanted)
   const init = { status, headers: headersOf(lines) }
-  const isHead = request.method === 'HEAD'
   if (!isSource(body)) {
-    const isEmpty = isHead || length === undefined
-    onDone(head.isDisconnected ? 0 : status, isEmpty ? 0 : length)
-    return new Response(isEmpty ? null : bodyOf(body), init)
-  }
-  if (isHead) {
-    discard(body)
-    onDone(status, 0)
-    return new Response(null, init)
+    onDone(head.isDisconnected ? 0 : status, bytes)
+    return new Response(bodyOf(body), init)
   }
   const pipe = new WebPipe(() => head.disconnect())
   const observed = withEnd(body, () => onDone(status, pipe.bytes))
-  pipe.sink = streams.open(observed, pipe, type === EVENT_STREAM, request.caller, request.readerCheck)
+  pipe.sink = streams.open(
+    observed, pipe, wanted.type === EVENT_STREAM, request.caller, request.readerCheck,
+  )
   head.onDisconnect(() => pipe.finish())
   return new Response(pipe.stream, init)
 }

@@ -6,15 +6,16 @@
 import { Socket } from 'node:net'
 import { isThenable } from '../../util/thenable.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { discard, headerLines, isSource, lengthOf } from '../message/reply.ts'
+import { discard, isSource } from '../message/reply.ts'
 import {
   inContext, LARGE_LENGTH, MANY_CHUNKS, markLoopBusy, pauseUntilLoopFree, turn, whenLoopIsFree,
 } from '../stream/loop-fairness.ts'
 import { endAtOnce, LargeReply, ResponsePipe, UnsentReply } from '../stream/response-pipe.ts'
+import { readyReply, replyTo } from './answer.ts'
 import { objectionToBody, readBody } from './body.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
-import { admitted, brokenReply, refusalOf } from './request.ts'
+import { brokenReply, refusalOf } from './request.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LinkedMember } from '../../util/linked-list.ts'
 import type { Bind } from '../access/guard.ts'
@@ -146,22 +147,24 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
       return this.#refuse(request, ...objectionToBody(failure, limits, log))
     }
     request.body = text
+    this.#runInTurn(request)
+  }
+
+  #runInTurn(request: HttpRequest): void {
     if (turn.isTaken) whenLoopIsFree(() => this.#run(request))
     else this.#run(request)
   }
 
   #run(request: HttpRequest): void {
     if (this.#isClosed) return
-    const endpoint = request.endpoint!
-    const loading = endpoint.load?.()
+    const loading = request.endpoint!.load?.()
     // Many may wait for one module.
     if (loading !== undefined) {
-      return void loading.then(() => this.takeBody(request.body)).catch((error) => this.#broke(error))
+      return void loading.then(() => this.#runInTurn(request)).catch((error) => this.#broke(error))
     }
     if (request.body.length > LARGE_LENGTH) markLoopBusy()
     try {
-      const reply = endpoint.handle(request)
-      request.body = ''
+      const reply = replyTo(request)
       if (!('then' in reply)) return this.#deliver(request, reply)
       reply.then(this.#deliver.bind(this, request), this.#broke.bind(this))
     } catch (error) {
@@ -204,37 +207,28 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   /** Sends a reply. May throw. */
   #send(request: HttpRequest, wanted: Reply): void {
     const response = this.response
-    const reply = admitted(request, wanted)
-    const { body, status, type } = reply
+    const { body, bytes, lines, status } = readyReply(request, wanted)
     if (this.#isClosed || response.destroyed || response.writableEnded) {
       if (isSource(body)) discard(body)
       return
     }
-    const lines = headerLines(request, reply)
     const isUnread = !this.#incoming.complete && mayNotBeRead(request)
     if ((this.#isLast || isUnread) && !this.#head.isHttp2) lines.push('Connection', 'close')
     this.#status = status
-    if (isSource(body)) {
-      if (request.method !== 'HEAD') return this.#open(request, body, status, lines, type === EVENT_STREAM)
-      discard(body)
-      return void response.writeHead(status, lines).end()
-    }
-    const length = lengthOf(status, body)
-    if (length !== undefined) lines.push('Content-Length', String(length))
-    const sent = request.method === 'HEAD' ? undefined : body
-    if (sent !== undefined) this.#bytes = length ?? 0
+    if (isSource(body)) return this.#open(request, body, status, lines, wanted.type === EVENT_STREAM)
+    this.#bytes = bytes
     response.writeHead(status, lines)
     if (isUnread && !this.#head.isHttp2 && this.#incoming.socket instanceof Socket) {
       // A client up to twice over the limit can read why.
-      linger(this.#incoming, response, sent, Math.max(this.#means.limits.maxBodyBytes * 2, KEPT_BYTES))
+      linger(this.#incoming, response, body, Math.max(this.#means.limits.maxBodyBytes * 2, KEPT_BYTES))
       this.#done(request)
       if (response.writableLength > 0) this.#follow(new UnsentReply(response))
-    } else if (sent !== undefined && sent.length > LARGE_LENGTH) {
+    } else if (body !== undefined && body.length > LARGE_LENGTH) {
       markLoopBusy()
-      this.#follow(new LargeReply(response, sent, this.#bytes, this.#means.streams.backlog))
+      this.#follow(new LargeReply(response, body, bytes, this.#means.streams.backlog))
     } else {
-      if (this.#isOwn && typeof sent === 'string') endAtOnce(response, sent, this.#bytes)
-      else response.end(sent)
+      if (this.#isOwn && typeof body === 'string') endAtOnce(response, body, bytes)
+      else response.end(body)
       if (response.writableLength > 0) this.#follow(new UnsentReply(response))
     }
   }
