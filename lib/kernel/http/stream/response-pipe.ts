@@ -94,9 +94,14 @@ export function endAtOnce(response: ServerResponse, body: string, bytes: number)
   const { socket } = response
   if (socket === null || body === '' || Object.hasOwn(response, 'end')) return void response.end(body)
   socket.cork()
-  response.write(body, bytes === body.length ? 'latin1' : 'utf8')
+  response.write(body, encodingOf(body, bytes))
   socket.uncork()
   response.end()
+}
+
+/** The cheaper encoding of a body of so many bytes. */
+function encodingOf(body: string | Uint8Array, bytes: number): 'latin1' | 'utf8' {
+  return bytes === body.length ? 'latin1' : 'utf8'
 }
 
 /**
@@ -137,6 +142,8 @@ export class LargeReply extends QueuedReply {
   #pieces: Buffer[] | undefined
   /** Bytes that are not written yet. */
   #left: number
+  /** Latin-1 for single-byte characters alone, which then need no encoding. */
+  readonly #encoding: 'latin1' | 'utf8'
   #hasToWait = false
 
   constructor(response: ServerResponse, body: string | Uint8Array, length: number, backlog: Backlog) {
@@ -145,6 +152,7 @@ export class LargeReply extends QueuedReply {
     this.#backlog = backlog
     this.#body = body
     this.#left = length
+    this.#encoding = encodingOf(body, length)
     response.on('drain', () => this.#drained())
     const { socket } = response
     if (socket instanceof Socket) {
@@ -184,10 +192,10 @@ export class LargeReply extends QueuedReply {
   /** Whether the next piece may follow at once. */
   #writeOne(): boolean {
     const piece = this.#pieces === undefined ? this.#cut() : this.#pieces.pop()!
-    this.#left -= typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
-    if (this.#left > 0) return this.#response.write(piece)
+    this.#left -= typeof piece === 'string' ? Buffer.byteLength(piece, this.#encoding) : piece.length
+    if (this.#left > 0) return this.#response.write(piece, this.#encoding)
     this.#body = ''
-    this.#response.end(piece)
+    this.#response.end(piece, this.#encoding)
     return true
   }
 
@@ -197,7 +205,7 @@ export class LargeReply extends QueuedReply {
     const pieces: Buffer[] = []
     while (this.#at < this.#body.length) {
       const piece = this.#cut()
-      pieces.push(typeof piece === 'string' ? Buffer.from(piece) : Buffer.from(piece))
+      pieces.push(typeof piece === 'string' ? Buffer.from(piece, this.#encoding) : Buffer.from(piece))
     }
     this.#pieces = pieces.reverse()
     this.#body = ''
