@@ -15,9 +15,8 @@ import { formatJson } from '../../kernel/wire/json.ts'
 import { shownFault } from '../../kernel/run/shown-fault.ts'
 import { rejectOneByOne } from '../questions/rejection.ts'
 import { remoteTasksOf, tasksOf } from './tasks-floor.ts'
-import { keptAnswer, withAnswers } from './question-answer.ts'
 import { isTerminal } from './task.ts'
-import type { ArtifactInput } from '../../kernel/define/artifact.ts'
+import type { Artifact, ArtifactInput } from '../../kernel/define/artifact.ts'
 import type { CallChannel } from '../../kernel/define/call.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { CallEvent } from '../../kernel/define/event.ts'
@@ -27,8 +26,10 @@ import type { Ability, Question } from '../../kernel/define/question.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type {
-  RunningTask, Task, TaskChange, TaskFault, TaskMessage, TaskQuestion, TaskSeed, TaskState, TaskTurn,
+  RunningTask, Task, TaskChange, TaskFault, TaskMessage, TaskQuestion, TaskSeed, TaskState,
 } from './task.ts'
+import type { RunMemory } from './run-memory.ts'
+import type { Tasks } from './tasks.ts'
 
 export interface TaskClient {
   can(what: Ability): boolean
@@ -47,6 +48,11 @@ export interface TaskClient {
   once?(key: string, fn: () => unknown): Promise<unknown>
   /** Gets progress besides its text, which becomes the task's message. */
   progress?(done: number, total: number | undefined, text: string | undefined, taskId: string): void
+  /**
+   * Its task has ended, or waits for its client: as it is then, undefined where another process has it. Not
+   * before that is so for everyone, but where a store is shared perhaps before it is written.
+   */
+  settled?(task: Task | undefined): void
   /** Notifies the client that what an address was opened for is done. */
   completeElicitation?(elicitationId: string): void
   /**
@@ -67,6 +73,7 @@ const none: readonly never[] = Object.freeze([])
 
 export class TaskRun implements CallChannel, RunningTask {
   readonly #service: Service
+  readonly #tasks: Tasks
   readonly #call: LiveCall
   readonly #client: TaskClient
   /** What is needed to run it again; undefined where that is never done. */
@@ -83,6 +90,7 @@ export class TaskRun implements CallChannel, RunningTask {
 
   constructor(service: Service, call: LiveCall, client: TaskClient, memory?: RunMemory) {
     this.#service = service
+    this.#tasks = tasksOf(service)
     this.#call = call
     this.#client = client
     this.#memory = memory
@@ -98,30 +106,30 @@ export class TaskRun implements CallChannel, RunningTask {
    */
   begin(seed: TaskSeed, message?: string): MaybePromise<Task> {
     if (message !== undefined) this.#message = [text(message)]
+    const said = this.#message
     const turn = this.#memory?.turn
-    const task = tasksOf(this.#service).create(turn === undefined ? seed : { ...seed, turn }, this)
-    if (!isThenable(task)) return this.#begun(task)
-    const begun = task.then((written) => this.#begun(written))
+    const task = this.#tasks.create(turn === undefined ? seed : { ...seed, turn }, this, said)
+    if (!isThenable(task)) return this.#begun(task, said)
+    const begun = task.then((written) => this.#begun(written, said))
     this.#beginning = begun.catch(() => {})
     return begun
   }
 
   resume(id: string): void {
-    const tasks = tasksOf(this.#service)
-    tasks.resume(id, this)
+    this.#tasks.resume(id, this)
     this.#id = id
     this.#call.channel = this
     // It replaces what an earlier turn has left.
-    if (this.#memory !== undefined) tasks.update(id, { turn: this.#memory.turn })
+    if (this.#memory !== undefined) this.#tasks.update(id, { turn: this.#memory.turn })
     this.#move('working')
   }
 
-  #begun({ id, owner }: Task): Task {
-    this.#id = id
+  #begun(task: Task, said: TaskMessage['parts'] | undefined): Task {
+    this.#id = task.id
     this.#call.channel = this
-    this.#move('working')
-    // A task that runs here is answered without a promise.
-    return tasksOf(this.#service).get(owner, id) as Task
+    // It may have been told, or have asked, more while its task was being written.
+    const isAsBegun = this.#message === said && (this.#open?.size ?? 0) === 0
+    return isAsBegun ? task : this.#move('working') ?? task
   }
 
   can(what: Ability): boolean { return this.#client.can(what) }
@@ -163,19 +171,18 @@ export class TaskRun implements CallChannel, RunningTask {
     if (memory === undefined) return fn()
     const known = memory.result(key)
     if (known !== undefined) return known
-    const tasks = tasksOf(this.#service)
     // Without a lease another process may run the task by now.
-    if (this.#id !== undefined) await tasks.stored?.confirm(this.#id)
+    if (this.#id !== undefined) await this.#tasks.stored?.confirm(this.#id)
     if (this.#call.reason !== undefined) throw this.#call.reason
     const result = memory.keepResult(key, await fn())
     if (this.#id === undefined) await this.#beginning
-    if (this.#id !== undefined) await tasks.updateDurably(this.#id, { turn: memory.turn })
+    if (this.#id !== undefined) await this.#tasks.updateDurably(this.#id, { turn: memory.turn })
     return result
   }
 
   keepMemory(): void {
     const turn = this.#memory?.turn
-    if (turn !== undefined && this.#id !== undefined) tasksOf(this.#service).update(this.#id, { turn })
+    if (turn !== undefined && this.#id !== undefined) this.#tasks.update(this.#id, { turn })
   }
 
   log(level: Severity, data: unknown, logger: string | undefined): void {
@@ -198,14 +205,13 @@ export class TaskRun implements CallChannel, RunningTask {
   artifact(input: ArtifactInput): void {
     if (this.#client.output !== undefined) return this.#client.output.artifact(input)
     const { append = false, last = !append } = input
-    const tasks = tasksOf(this.#service)
-    if (this.#id !== undefined) tasks.addArtifact(this.#id, artifactOf(input), { append, last })
+    if (this.#id !== undefined) this.#tasks.addArtifact(this.#id, artifactOf(input), { append, last })
   }
 
   /** A piece of a streamed answer, as part of an artifact. A promise: the watchers are behind. */
   piece(id: string, piece: Content, append: boolean, last: boolean): void | Promise<void> {
     if (this.#id === undefined || this.#isOver) return undefined
-    return tasksOf(this.#service).addPiece(this.#id, { id, parts: [piece] }, append, last)
+    return this.#tasks.addPiece(this.#id, { id, parts: [piece] }, append, last)
   }
 
   answer(answers: ReadonlyMap<string, unknown>): void {
@@ -236,26 +242,27 @@ export class TaskRun implements CallChannel, RunningTask {
     try {
       kept = this.#resultOf(result)
     } catch (error) {
-      return this.fail(error)
+      return void this.fail(error)
     }
     this.#end('completed', { result: kept })
   }
 
-  /** The task has failed, or was cancelled from within. */
-  fail(thrown: unknown): void {
-    if (this.#isOver) return
+  /** The task has failed, or was cancelled from within. Returns it, as `end` does. */
+  fail(thrown: unknown): Task | undefined {
+    if (this.#isOver) return undefined
     const fault = asFault(thrown)
     const said = publicMessage(fault, this.#call.requestId, this.#service.exposeErrors)
     const message = [text(said)]
     if (fault.kind === 'cancelled') return this.#end('canceled', { message })
-    this.#end('failed', { message, fault: this.#faultOf(fault, said) })
+    return this.#end('failed', { message, fault: this.#faultOf(fault, said) })
   }
 
-  /** The agent's turn has ended, and the task with it or not. */
-  end(state: TaskState, message: TaskMessage['parts'] | undefined): void {
-    if (this.#isOver || this.#id === undefined) return
-    this.#end(state, { message })
-    if (!isTerminal(state)) tasksOf(this.#service).release(this.#id, this)
+  /**
+   * The agent's turn has ended, and the task with it or not. Returns the task; undefined where it had ended
+   * before, or another process has it. Throws, and nothing has ended, where its artifact finds no room.
+   */
+  end(state: TaskState, message?: TaskMessage['parts'], artifact?: Artifact): Task | undefined {
+    return this.#end(state, { message, artifact })
   }
 
   #unused(name: string): string {
@@ -278,7 +285,7 @@ export class TaskRun implements CallChannel, RunningTask {
     if (this.#isShowing) this.#show()
     this.#isOver = true
     const left = this.#closeAll()
-    tasksOf(this.#service).release(this.#id, this)
+    this.#tasks.release(this.#id, this)
     this.#call.cancel(new Fault('cancelled', 'The client takes its time; its answer begins the run again'))
     rejectOneByOne(left, 'The client takes its time', () => this.#call.settled)
   }
@@ -296,24 +303,27 @@ export class TaskRun implements CallChannel, RunningTask {
 
   /** Gives the task the state of its open questions. */
   #show(): void {
-    if ((this.#open?.size ?? 0) === 0) return this.#move('working')
+    const questions = this.#questions()
+    if (questions.length === 0) return void this.#move('working')
     if (this.#memory !== undefined) {
       this.#memory.begin()
       this.keepMemory()
     }
-    const shown = this.#client.show?.(this.#questions())
-    if (shown === undefined || this.#id === undefined || this.#isOver) return this.#move('input-required')
-    const questions = this.#questions()
-    tasksOf(this.#service).move(this.#id, shown.state, { message: shown.message, questions })
+    if (this.#id === undefined || this.#isOver) return
+    const { state, message } = this.#client.show?.(questions)
+      ?? { state: 'input-required' as const, message: this.#message }
+    const task = this.#tasks.move(this.#id, state, { message, questions })
+    this.#client.settled?.(task)
   }
 
   #questions(): readonly TaskQuestion[] {
-    return this.#open === undefined ? none : [...this.#open].map(([key, { question }]) => ({ key, question }))
+    if (this.#open === undefined || this.#open.size === 0) return none
+    return [...this.#open].map(([key, { question }]) => ({ key, question }))
   }
 
-  #move(state: TaskState): void {
-    if (this.#id === undefined || this.#isOver) return
-    tasksOf(this.#service).move(this.#id, state, { message: this.#message, questions: this.#questions() })
+  #move(state: TaskState): Task | undefined {
+    if (this.#id === undefined || this.#isOver) return undefined
+    return this.#tasks.move(this.#id, state, { message: this.#message, questions: this.#questions() })
   }
 
   #stop(reason: Fault): void {
@@ -321,13 +331,16 @@ export class TaskRun implements CallChannel, RunningTask {
     this.#call.cancel(reason)
   }
 
-  #end(state: TaskState, change: TaskChange): void {
-    if (this.#isOver || this.#id === undefined) return
+  #end(state: TaskState, change: TaskChange): Task | undefined {
+    if (this.#isOver || this.#id === undefined) return undefined
+    const metadata = usageMeta(this.#call.usage)
+    const task = this.#tasks.move(this.#id, state, { ...change, metadata, questions: none })
     this.#isOver = true
     const left = this.#closeAll()
-    const metadata = usageMeta(this.#call.usage)
-    tasksOf(this.#service).move(this.#id, state, { ...change, metadata, questions: none })
-    rejectOneByOne(left, 'The task has ended', () => this.#call.settled)
+    if (left.length > 0) rejectOneByOne(left, 'The task has ended', () => this.#call.settled)
+    if (!isTerminal(state)) this.#tasks.release(this.#id, this)
+    this.#client.settled?.(task)
+    return task
   }
 
   /** A copy by JSON. Throws `Fault('internal')` for what is no JSON, `Fault('too-large')` over the bound. */
@@ -362,69 +375,3 @@ export function cancelTaskRun(service: Service, task: Task): MaybePromise<void> 
 
 /** What is sent beside a result where a task is read, in bytes. */
 const BESIDE_BYTES = 1_024
-
-export type Begun = Omit<TaskTurn, 'answers' | 'results'>
-
-const nothing: Readonly<Record<string, unknown>> = Object.freeze({})
-
-/** What one turn of a task needs to be run again; nothing before the first answer or result, or `begin`. */
-export class RunMemory {
-  readonly #begun: () => Begun
-  readonly #maxBytes: number
-  #turn: TaskTurn | undefined
-  #bytes = 0
-
-  /** `begun` is called when there is something to keep; `before` is what an earlier run has left. */
-  constructor(begun: () => Begun, maxBytes: number, before: TaskTurn | undefined) {
-    this.#begun = begun
-    this.#maxBytes = maxBytes
-    this.#turn = before
-    if (before !== undefined) this.#bytes = Buffer.byteLength(formatJson(before.results))
-  }
-
-  get turn(): TaskTurn | undefined { return this.#turn }
-
-  /** The answer to a question; undefined where it has none. Left out: whatever was asked. */
-  answer(key: string, question?: Question): unknown {
-    if (question === undefined) return this.#turn && own(this.#turn.answers, key)
-    return this.#turn && keptAnswer(this.#turn, key, question)
-  }
-
-  /** The result of what has happened already; undefined where it has not. */
-  result(key: string): unknown {
-    return this.#turn && own(this.#turn.results, key)
-  }
-
-  keepAnswers(answers: ReadonlyMap<string, unknown>, questions: readonly TaskQuestion[] = none): void {
-    this.#keep(withAnswers(this.#turn ?? { answers: nothing }, answers, questions))
-  }
-
-  /**
-   * Keeps a result, and returns it as it will be found again: what is no JSON is null. Throws
-   * `Fault('too-large')` where all results are over the bound.
-   */
-  keepResult(key: string, result: unknown): unknown {
-    const json: string = formatJson(result) ?? 'null'
-    const bytes = this.#bytes + Buffer.byteLength(json)
-    if (bytes > this.#maxBytes) {
-      throw new Fault('too-large', `The results of call.once are larger than ${this.#maxBytes} bytes`)
-    }
-    this.#bytes = bytes
-    const kept: unknown = JSON.parse(json)
-    this.#keep({ results: { ...this.#turn?.results, [key]: kept } })
-    return kept
-  }
-
-  /** The turn may have to be run again, whatever is kept. */
-  begin(): void {
-    if (this.#turn === undefined) this.#keep({})
-  }
-
-  #keep(more: Partial<TaskTurn>): void {
-    this.#turn = { ...this.#turn ?? { ...this.#begun(), answers: nothing, results: nothing }, ...more }
-  }
-}
-
-function own(values: Readonly<Record<string, unknown>>, key: string): unknown {
-  return Object.hasOwn(values, key) ? values[key] : undefined
-}

@@ -96,7 +96,7 @@ export class TaskTable {
 
   /** It does not run: from now on it may have to make room, and expires. */
   markIdle(record: TaskRecord): void {
-    if (!record.isIdle) this.#records.use(record, KEPT, this.keepMs(record.task))
+    this.#records.use(record, KEPT, this.keepMs(record.task))
   }
 
   markActive(record: TaskRecord): void {

@@ -172,6 +172,8 @@ export interface TaskChange {
   /** What the agent says about the state. */
   readonly message?: TaskMessage['parts'] | undefined
   readonly metadata?: TaskStatus['metadata'] | undefined
+  /** It is added, in the place of that of the same id. */
+  readonly artifact?: Artifact | undefined
   readonly questions?: Task['questions']
   readonly result?: unknown
   readonly fault?: Task['fault']

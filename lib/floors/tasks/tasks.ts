@@ -55,12 +55,14 @@ export class Tasks {
   }
 
   /**
-   * Begins a task. Throws `Fault('busy')` when as many as allowed are running. Where processes share the
-   * store it resolves when the task is written there, and so may be promised to the client.
+   * Begins a task; with a run it is working, and `message` says on what. Throws `Fault('busy')` when as many
+   * as allowed are running. Where processes share the store it resolves when the task is written there, and
+   * so may be promised to the client.
    */
-  create(seed: TaskSeed, run?: RunningTask): MaybePromise<Task> {
+  create(seed: TaskSeed, run?: RunningTask, message?: TaskChange['message']): MaybePromise<Task> {
     const at = this.#times.next()
-    const task = taskOf(seed, at, { state: 'submitted', at })
+    const state = run === undefined ? 'submitted' : 'working'
+    const task = taskOf(seed, at, statusOf(state, at, message, undefined))
     const record = this.#table.add(task, run, 0)
     if (this.stored === undefined) return task
     return this.stored.begin(record).then(() => task, (error: unknown) => {
@@ -126,6 +128,12 @@ export class Tasks {
     return record && this.stored?.whenPersisted(record)
   }
 
+  /** A task that has ended here, when that is written. Undefined where it need not be, or is not here. */
+  whenEnded(id: string): Promise<Task | undefined> | undefined {
+    const record = this.stored && this.#table.find(id)
+    return record && this.stored?.ended(record)
+  }
+
   /** The owner's task of that id. At once where it runs here. */
   get(owner: string, id: string): MaybePromise<Task | undefined> {
     const record = this.#table.find(id)
@@ -142,26 +150,36 @@ export class Tasks {
     return this.#table.find(id)?.run
   }
 
-  /** Goes to another state. False, and nothing changes, where that cannot follow. */
-  move(id: string, state: TaskState, change: TaskChange = {}): boolean {
+  /**
+   * Goes to another state, and returns the task in that state. Undefined, and nothing changes, where that
+   * cannot follow. An artifact that comes with it is an event of its own for those who watch. Throws, and
+   * nothing changes, where that finds no room, as `addArtifact` does.
+   */
+  move(id: string, state: TaskState, change: TaskChange = {}): Task | undefined {
     const record = this.#table.find(id)
-    if (record === undefined || !mayFollow(record.status.state, state)) return false
+    if (record === undefined || !mayFollow(record.status.state, state)) return undefined
+    const { artifact } = change
+    const isAlone = artifact === undefined || record.watchers.length === 0
+    if (!isAlone) void this.addArtifact(id, artifact)
     const { task } = record
     const { questions = task.questions, result = task.result, fault = task.fault } = change
     const status = statusOf(state, this.#times.next(task.status.at), change.message, change.metadata)
     const history = historyOf(task, this.#limits)
-    this.#table.change(record, { ...task, history, status, questions, result, fault })
-    this.#table.touch(record)
+    const next: Task = { ...task, history, status, questions, result, fault }
+    if (artifact === undefined || !isAlone) this.#table.change(record, next)
+    else this.#grow(record, task, { ...next, artifacts: addArtifact(task.artifacts, artifact, false) })
+    const { task: moved } = record
     if (isTerminal(state)) {
       this.#finish(record)
-      return true
+      return moved
     }
+    this.#table.touch(record)
     if (isInterrupted(task.status.state) && !isInterrupted(state)) this.stored?.announceAgain(record)
     // A new message in the same state can wait; a new state or question is needed at once.
     if (state === task.status.state && questions === task.questions) this.stored?.saveSoon(record)
     else void this.stored?.save(record)
     void record.notify({ what: 'status', status })
-    return true
+    return moved
   }
 
   /**
@@ -175,13 +193,7 @@ export class Tasks {
     if (record === undefined) return false
     const isMore = append && record.hasArtifact(artifact.id)
     const { task } = record
-    const artifacts = addArtifact(task.artifacts, artifact, append)
-    const hasRoom = this.#table.change(record, { ...task, artifacts })
-    const isTooLarge = record.isHere && this.#isTooLarge(record.bytes)
-    if (!hasRoom || isTooLarge) {
-      this.#table.change(record, task)
-      throw isTooLarge ? this.#tooLarge() : this.#table.noRoom()
-    }
+    this.#grow(record, task, { ...task, artifacts: addArtifact(task.artifacts, artifact, append) })
     this.stored?.saveSoon(record)
     const pace = record.notify({ what: 'artifact', artifact, append: isMore, last })
     return pace === undefined ? true : pace.then(() => true)
@@ -267,6 +279,15 @@ export class Tasks {
     return this.stored.list(owner, here.filter(({ status }) => !isTerminal(status.state)))
   }
 
+  /** Replaces a task by one with more artifacts. Throws, and nothing has changed, where they have no room. */
+  #grow(record: TaskRecord, before: Task, next: Task): void {
+    const hasRoom = this.#table.change(record, next)
+    const isTooLarge = record.isHere && this.#isTooLarge(record.bytes)
+    if (hasRoom && !isTooLarge) return
+    this.#table.change(record, before)
+    throw isTooLarge ? this.#tooLarge() : this.#table.noRoom()
+  }
+
   #unfinished(id: string): TaskRecord | undefined {
     const record = this.#table.find(id)
     return record === undefined || record.isTerminal ? undefined : record
@@ -274,8 +295,6 @@ export class Tasks {
 
   #finish(record: TaskRecord): void {
     record.run = undefined
-    // It may be idle already, with the longer time of a task that waits.
-    this.#table.markActive(record)
     this.#table.markIdle(record)
     if (this.stored !== undefined) return this.stored.finish(record)
     record.notifyLast({ what: 'status', status: record.status })

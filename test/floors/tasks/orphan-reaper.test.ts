@@ -80,7 +80,7 @@ test('a run is announced before its task is there, and not any more when it has 
   const announced = (): number => shared.memory.list('runs', `~${one.nodes.id}`, 10).length
   const { id } = await one.tasks.create(seed, runOf())
   assert.equal(announced(), 1)
-  assert.equal((await one.tasks.get('ann', id))?.status.state, 'submitted')
+  assert.equal((await one.tasks.get('ann', id))?.status.state, 'working')
   one.tasks.move(id, 'working')
   one.tasks.move(id, 'completed')
   await eventually(() => announced() === 0)

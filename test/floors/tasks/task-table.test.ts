@@ -216,7 +216,7 @@ test('a task that was over at once is read as it was told, as often as somebody 
     assert.deepEqual(tasks.get('ann', task.id), task)
     assert.equal(tasks.get('ann', task.id), tasks.get('ann', task.id))
     assert.equal(tasks.get('bob', task.id), undefined)
-    assert.equal(tasks.move(task.id, 'working'), false)
+    assert.equal(tasks.move(task.id, 'working'), undefined)
     assert.equal(tasks.watch('ann', task.id, () => {}), undefined)
   }
   assert.deepEqual(await tasks.list('ann'), told.toReversed())

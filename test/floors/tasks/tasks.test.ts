@@ -110,6 +110,35 @@ test('an artifact is added, added to, or replaced', () => {
   assert.deepEqual(flags, [[false, false], [true, false], [false, true], [false, true]])
 })
 
+test('what comes with a state is there at once, and an event of its own for those who watch', () => {
+  const tasks = tasksWith({ maxResultBytes: 5_000 })
+  const artifact = { id: 'a', parts: [text('done')] }
+  const [quiet, watched, full] = Array.from({ length: 3 }, () => begin(tasks, 'ann').id)
+  const told: string[] = []
+  tasks.watch('ann', watched!, (event, { task }) => {
+    told.push(`${event.what} ${task.status.state} ${task.artifacts.length}`)
+  })
+  for (const id of [quiet!, watched!]) {
+    const task = tasks.move(id, 'completed', { artifact })
+    assert.deepEqual([task?.status.state, task?.artifacts], ['completed', [artifact]])
+    assert.deepEqual(tasks.get('ann', id), task)
+  }
+  assert.deepEqual(told, ['artifact submitted 1', 'status completed 1'])
+  const large = { id: 'a', parts: [text('x'.repeat(10_000))] }
+  assert.throws(() => tasks.move(full!, 'completed', { artifact: large }), { kind: 'too-large' })
+  const { status: { state }, artifacts } = tasks.get('ann', full!) as Task
+  assert.deepEqual([state, artifacts], ['submitted', []])
+  assert.equal(tasks.move(full!, 'failed')?.status.state, 'failed')
+  assert.equal(tasks.move(full!, 'working'), undefined)
+})
+
+test('a task with a run works from its beginning, and says on what', () => {
+  const tasks = tasksWith()
+  const run: RunningTask = { onSettled() {}, answer() {}, refuse() {}, cancel() {}, lose() {} }
+  const { status } = tasks.create(seed('ann'), run, [text('on my way')]) as Task
+  assert.deepEqual([status.state, status.message?.parts], ['working', [text('on my way')]])
+})
+
 test('a snapshot does not change', () => {
   const tasks = tasksWith()
   const before = begin(tasks, 'ann')

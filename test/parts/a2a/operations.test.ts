@@ -25,8 +25,8 @@ function visitTo(store?: Store): A2aRequest {
     onDisconnect: () => {},
   }
   return {
-    service, options: { takesKeys: () => false }, limits: a2aLimits.defaults,
-    seal: createSeal(undefined, 'test'), extensions: [],
+    service, tasks: tasksOf(service), options: { takesKeys: () => false }, limits: a2aLimits.defaults,
+    seal: createSeal(undefined, 'test'),
     agent: service.catalog.root!, dialect: dialectNamed('1.0'),
     exchange: { baseUrl: 'https://a.example', params: new Map(), origin },
   } as unknown as A2aRequest

@@ -1,6 +1,7 @@
 import { conversationsOf } from '../../../lib/floors/conversations/conversation.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { toolCallFor } from '../../../lib/parts/a2a/model/tool-agent.ts'
 import { runForTask } from '../../../lib/parts/a2a/tasks/run-message.ts'
 import { Fault } from '../../../lib/index.ts'
 import { eventually, gate } from '../../fixtures/client.ts'
@@ -58,8 +59,10 @@ function working(run: Run, options: Partial<ServerOptions> = {}): {
       const pieces: string[] = []
       const agent = service.catalog.runnable(who)!
       const emit = (piece: Content): void => { pieces.push(piece.type === 'text' ? piece.text : piece.type) }
-      const message = { service, agent, parts, tenant: undefined, conversationId: id, isNamed }
-      return { answer: runForTask(message, call, emit), call, pieces }
+      const tool = toolCallFor(service, agent, parts)
+      const conversation = { tenant: undefined, conversationId: id, isNamed }
+      const answer = runForTask({ service, agent, tool, parts, ...conversation, call, emit })
+      return { answer, call, pieces }
     },
   }
 }

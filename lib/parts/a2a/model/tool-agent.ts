@@ -21,12 +21,10 @@ export interface ToolCall { readonly tool: Tool; readonly args: unknown }
 /** Tools that are listed for a client that has named none. */
 const MAX_NAMED = 50
 
-const agents = new WeakMap<Service, Agent>()
-
 /** The agent at the root: a group, an agent, or the tools. Undefined where there is none of them. */
 export function rootOf(service: Service): Agent | Group | undefined {
   const { root, tools } = service.catalog
-  return root ?? (tools.length > 0 ? toolAgent(service) : undefined)
+  return root ?? (tools.length > 0 ? service.use(makeToolAgent) : undefined)
 }
 
 /** Agents and groups have their own paths, and so have the tools of a server without any. */
@@ -37,19 +35,14 @@ export function agentNamed(service: Service, id: string): Agent | Group | undefi
 
 /** Whether it is the agent of a server of tools alone. */
 export function isToolAgent(service: Service, agent: Agent | Group): boolean {
-  return agents.get(service) === agent
+  return service.catalog.root === undefined && rootOf(service) === agent
 }
 
-function toolAgent(service: Service): Agent {
-  let agent = agents.get(service)
-  if (agent === undefined) {
-    agent = ownDefinition(ownAgent({
-      name: service.name, id: 'tools', description: service.description || `The tools of ${service.name}.`,
-      run: (_prompt, { principal }) => askForTool(service, principal),
-    }))
-    agents.set(service, agent)
-  }
-  return agent
+function makeToolAgent(service: Service): Agent {
+  return ownDefinition(ownAgent({
+    name: service.name, id: 'tools', description: service.description || `The tools of ${service.name}.`,
+    run: (_prompt, { principal }) => askForTool(service, principal),
+  }))
 }
 
 /**

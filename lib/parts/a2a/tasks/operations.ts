@@ -2,7 +2,7 @@
  * The table of operations. A request and its decoded params go in, a result or a stream of events comes out,
  * in no dialect and no binding. Each throws, or rejects with, a `Fault`. Spec: A2A 1.0 §3.1.
  */
-import { recoveryOf, remoteTasksOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
+import { recoveryOf, remoteTasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { callerOf } from '../../../kernel/define/call.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
 import { timer } from '../../../kernel/util/clock.ts'
@@ -68,8 +68,7 @@ interface Cursor { readonly at: string; readonly id: string }
 
 /** One page of the caller's tasks, the one whose status changed last first. Spec: A2A 1.0 §3.1.4. */
 function listTasks(request: A2aRequest, params: ListRequest): MaybePromise<TaskPage> {
-  const { service, exchange: { origin: { principal } } } = request
-  const tasks = tasksOf(service)
+  const { tasks, exchange: { origin: { principal } } } = request
   const after = params.pageToken === '' ? undefined : openCursor(request, params.pageToken)
   return andThen(tasks.list(principal.id), (all) => page(request, params, all, after))
 }
@@ -131,8 +130,7 @@ const MAX_TRIES = 5
  * has ended cannot be canceled. Spec: A2A 1.0 §3.1.5.
  */
 async function cancelTask(request: A2aRequest, { tenant, id }: TaskRequest): Promise<TaskView> {
-  const { service, limits } = request
-  const tasks = tasksOf(service)
+  const { service, tasks, limits } = request
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const task = await findTask(request, tenant, id)
     const { status: { state } } = task

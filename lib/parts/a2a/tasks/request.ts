@@ -4,7 +4,6 @@
  * by `call.extensions`; others are ignored.
  * Spec of extensions: A2A 1.0 §3.2.6 and §4.6, A2A 0.3 §3.6.
  */
-import { tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { A2aFault } from '../model/faults.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
@@ -12,6 +11,7 @@ import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { Task } from '../../../floors/tasks/task.ts'
+import type { Tasks } from '../../../floors/tasks/tasks.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect } from '../model/dialect.ts'
@@ -19,27 +19,30 @@ import type { A2aLimits } from '../model/limits.ts'
 import type { OperationName, Requests, Results, StreamEvent } from '../model/model.ts'
 import type { A2aOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
-import type { Push } from '../push/push.ts'
+import type { PushDeliveries } from '../push/push-delivery.ts'
 
-/** What all requests of one server share. */
-export interface A2aContext {
+/** What the part is opened with. */
+export interface A2aSetup {
   readonly service: Service
   readonly options: A2aOptions
   readonly limits: A2aLimits
   /** Seals cursors. */
   readonly seal: Seal
-  /** Posts the events of tasks. Left out: nothing does. */
-  readonly push?: Push | undefined
   /** Signs cards of 1.0; undefined where the operator gave no key. */
   readonly signer?: Signer | undefined
+}
+
+/** What all requests of one server share. */
+export interface A2aContext extends A2aSetup {
+  readonly tasks: Tasks
+  /** Posts the events of tasks. Left out: nothing does. */
+  readonly push?: PushDeliveries | undefined
 }
 
 export interface A2aRequest extends A2aContext {
   readonly agent: Agent | Group
   readonly dialect: Dialect
   readonly exchange: Exchange
-  /** URIs of the extensions that the client asks for. */
-  readonly extensions: readonly string[]
 }
 
 /** Where the events of a stream go. */
@@ -78,9 +81,7 @@ export function isVisible({ agent }: A2aRequest, tenant: string | undefined, tas
 
 /** The caller's task. Throws, or rejects with, `TASK_NOT_FOUND` where there is none. */
 export function findTask(request: A2aRequest, tenant: string | undefined, id: string): MaybePromise<Task> {
-  const { service, exchange: { origin: { principal } } } = request
-  const tasks = tasksOf(service)
-  return andThen(tasks.get(principal.id, id), (task) => {
+  return andThen(request.tasks.get(request.exchange.origin.principal.id, id), (task) => {
     if (task !== undefined && isVisible(request, tenant, task)) return task
     throw new A2aFault('TASK_NOT_FOUND',
       'There is no such task; send a message without a taskId to begin one')
@@ -88,7 +89,7 @@ export function findTask(request: A2aRequest, tenant: string | undefined, id: st
 }
 
 /** What posts the events of tasks. Throws where nothing does. */
-export function requirePush({ push }: A2aRequest): Push {
+export function requirePush({ push }: A2aRequest): PushDeliveries {
   if (push !== undefined) return push
   throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
     'This server posts to no webhooks; read the task, or subscribe to it')
@@ -109,10 +110,11 @@ export function requestedExtensions(origin: Pick<Origin, 'header'>): readonly st
 }
 
 /** Throws where a message does not ask for an extension that the agents require. For `send` and `stream`. */
-export function checkExtensions({ options, extensions }: A2aRequest): void {
+export function checkExtensions({ options, exchange }: A2aRequest): void {
   const required = options.extensions?.filter((one) => one.required === true) ?? []
   if (required.length === 0) return
-  const missing = required.find(({ uri }) => !extensions.includes(uri))
+  const asked = requestedExtensions(exchange)
+  const missing = required.find(({ uri }) => !asked.includes(uri))
   if (missing === undefined) return
   throw new A2aFault('EXTENSION_SUPPORT_REQUIRED', `This agent is only for clients with the extension `
     + `${missing.uri}; list it in the header ${HEADERS[0]}`)

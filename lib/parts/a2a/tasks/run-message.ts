@@ -3,8 +3,6 @@
  * a plain reply of which its client sees nothing before the answer.
  */
 import { warnOfData, warnOfReply } from '../../../floors/answers/warnings.ts'
-import { sharedOf } from '../../../floors/shared/shared.ts'
-import { conversationsOf } from '../../../floors/conversations/conversation.ts'
 import { mayRerun } from '../../../kernel/define/agent.ts'
 import { usageMeta } from '../../../kernel/define/event.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
@@ -18,7 +16,7 @@ import { runHandler } from '../../../kernel/run/run-handler.ts'
 import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
 import { contentParts, filenameOf } from '../codec/parts.ts'
-import { answerOfTool, toolCallFor } from '../model/tool-agent.ts'
+import { answerOfTool } from '../model/tool-agent.ts'
 import { requestedExtensions } from './request.ts'
 import type { Answer, Emit } from '../../../floors/answers/answer.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
@@ -30,46 +28,43 @@ import type { Service } from '../../../kernel/run/service.ts'
 import type { TaskMessage } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { JsonMembers, Message, SendRequest } from '../model/model.ts'
+import type { ToolCall } from '../model/tool-agent.ts'
 import type { A2aRequest } from './request.ts'
 
-/** The parts of a message, and the agent that they are for. */
-export interface AgentMessage {
+/** A message that runs for a task: its parts, whom they are for, and who gets each piece of the answer. */
+export interface AskedForTask {
   readonly service: Service
   readonly agent: Agent | Group
+  readonly tool: ToolCall | undefined
   readonly parts: readonly Content[]
   readonly tenant: string | undefined
   readonly conversationId: string
   /** Whether the client named the conversation, which then may have a history. */
   readonly isNamed: boolean
+  readonly call: LiveCall
+  readonly emit: Emit
 }
 
 /**
- * Runs a message for a task: a tool that fails is an answer of that state. `emit` gets each piece of an
- * agent's answer. Throws, or rejects with, a `Fault`.
+ * Runs a message for a task: a tool that fails is an answer of that state. Throws, or rejects with, a
+ * `Fault`.
  */
-export function runForTask(message: AgentMessage, call: LiveCall, emit: Emit): MaybePromise<Answer> {
-  const { service, agent, parts } = message
-  const chosen = toolCallFor(service, agent, parts)
-  return chosen === undefined
-    ? runHandler(service, call, agent, timeoutOf(service, agent), runAgent, { message, call, emit })
-    : andThen(callTool(service, chosen.tool, chosen.args, call), answerOfTool)
+export function runForTask(asked: AskedForTask): MaybePromise<Answer> {
+  const { service, agent, tool, call } = asked
+  return tool === undefined ? runHandler(service, call, agent, timeoutOf(service, agent), runAgent, asked)
+    : andThen(callTool(service, tool.tool, tool.args, call), answerOfTool)
 }
 
-interface AgentRun { readonly message: AgentMessage; readonly call: LiveCall; readonly emit: Emit }
-
-function runAgent({ message, call, emit }: AgentRun): MaybePromise<Answer> {
-  const { service, agent, parts, tenant, conversationId, isNamed } = message
-  const asked = userMessage(parts, conversationId, isNamed, ownerOf(call, tenant))
-  return runConversationTurn(service, agent, asked, call, emit)
+function runAgent(asked: AskedForTask): MaybePromise<Answer> {
+  const { service, agent, parts, tenant, conversationId, isNamed, call, emit } = asked
+  const message = userMessage(parts, conversationId, isNamed, ownerOf(call, tenant))
+  return runConversationTurn(service, agent, message, call, emit)
 }
 
-/** Whether a message is run again where its process has died. */
-export function isRerunFor(
-  { service, agent }: Pick<AgentMessage, 'service' | 'agent'>, parts: readonly Content[],
-): boolean {
-  if (sharedOf(service) === undefined) return false
-  const chosen = toolCallFor(service, agent, parts)
-  return chosen === undefined ? mayRerun(agent) : chosen.tool.recover === 'rerun'
+/** Whether a message is run again where its process has died: `tool` is the one that it names. */
+export function isRerunFor(service: Service, agent: Agent | Group, tool: ToolCall | undefined): boolean {
+  if (service.sharing === undefined) return false
+  return tool === undefined ? mayRerun(agent) : tool.tool.recover === 'rerun'
 }
 
 /** What a handler can read of a request that has no task. */
@@ -79,21 +74,20 @@ class MessageChannel extends PlainChannel {
 
 /**
  * Answers a message with a message. Synchronous where the agent is. Throws, or rejects with, a `Fault`.
- * `isPlain`: the dialect has texts and files alone.
+ * `tool`: what the message names; `isPlain`: the dialect has texts and files alone.
  */
 export function replyWithMessage(
   { service, agent, exchange: { origin } }: A2aRequest, { message, metadata, tenant }: SendRequest,
-  isPlain: boolean,
+  tool: ToolCall | undefined, isPlain: boolean,
 ): MaybePromise<Message> {
   const { contextId, parts } = message
-  const conversationId = contextId ?? conversationsOf(service).makeId()
+  const conversationId = contextId ?? randomUuid()
   const attached = attachedTo(message, metadata)
   const channel = new MessageChannel(service, origin, 'a2a', conversationId, parts, attached)
   const call = new LiveCall(origin, channel, channel)
-  const chosen = toolCallFor(service, agent, parts)
   const asked = userMessage(parts, conversationId, contextId !== undefined, ownerOf(call, tenant))
-  const answer = chosen === undefined ? answerMessage(service, agent, asked, call)
-    : andThen(callTool(service, chosen.tool, chosen.args, call), toolAnswer)
+  const answer = tool === undefined ? answerMessage(service, agent, asked, call)
+    : andThen(callTool(service, tool.tool, tool.args, call), toolAnswer)
   const encode = (whole: Answer): Message => {
     const isMeant = agent.kind === 'group' || agent.replies !== 'message' || whole.reply !== 'task'
     if (!isMeant) warnOfReply(service.log, agent, whole.reply, origin.requestId)

@@ -3,8 +3,7 @@
  * answer to its questions. A task is answered at once, when it has settled, or as a stream.
  * Spec: A2A 1.0 §3.1.1, §3.1.2, §3.4.
  */
-import { conversationsOf } from '../../../floors/conversations/conversation.ts'
-import { remoteTasksOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
+import { remoteTasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { callerOf } from '../../../kernel/define/call.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { requireScopes } from '../../../kernel/define/principal.ts'
@@ -18,52 +17,65 @@ import { A2aFault } from '../model/faults.ts'
 import { isSettled, viewOf } from '../model/task-view.ts'
 import { toolCallFor } from '../model/tool-agent.ts'
 import { checkPushConfig } from '../push/push-config.ts'
+import { AgentTurn } from './agent-turn.ts'
 import { checkExtensions, findTask, requirePush } from './request.ts'
 import { isRerunFor, replyWithMessage } from './run-message.ts'
 import { followRemoteTask, followTask } from './stream.ts'
-import { TaskTurnRun } from './task-turn-run.ts'
 import type { Task, TaskMessage, Watcher } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Message, PushConfig, SendRequest, SendResult } from '../model/model.ts'
-import type { A2aRequest, EventStream } from './request.ts'
+import type { ToolCall } from '../model/tool-agent.ts'
+import type { TurnOutcome } from './agent-turn.ts'
+import type { A2aRequest, EventSink, EventStream } from './request.ts'
+
+/** A message as it came in, and the tool that it names. */
+interface Incoming {
+  readonly request: A2aRequest
+  readonly sent: SendRequest
+  readonly message: TaskMessage
+  readonly tool: ToolCall | undefined
+}
 
 /** A message that was taken: its task, and the turn that it begins; an answer to a question begins none. */
 interface TakenMessage {
   readonly id: string
-  readonly turn: TaskTurnRun | undefined
+  readonly turn: AgentTurn | undefined
   /** The task, where it runs in another process, which has the message. */
   readonly remote?: Task
 }
 
 export function sendMessage(request: A2aRequest, sent: SendRequest): MaybePromise<SendResult> {
-  check(request, sent)
+  const tool = check(request, sent)
   const { hasTasks } = request.dialect
   if (!hasTasks || isMessenger(request)) {
     checkNoTask(request, sent)
-    return andThen(replyWithMessage(request, sent, !hasTasks), messageResult)
+    return andThen(replyWithMessage(request, sent, tool, !hasTasks), messageResult)
   }
-  const taken = sent.push === undefined ? take(request, sent, false) : takeWatched(request, sent)
-  return isThenable(taken) ? taken.then((one) => run(request, sent, one)) : run(request, sent, taken)
+  const incoming = incomingOf(request, sent, tool)
+  const taken = sent.push === undefined ? take(incoming, false) : takeWatched(incoming, sent.push)
+  return isThenable(taken) ? taken.then((one) => answer(incoming, one)) : answer(incoming, taken)
 }
 
 /** Sends a message, and streams what happens. */
 export function streamMessage(request: A2aRequest, sent: SendRequest): MaybePromise<EventStream> {
-  check(request, sent)
+  const tool = check(request, sent)
   if (isMessenger(request)) {
     checkNoTask(request, sent)
-    return messageStream(request, sent)
+    return messageStream(() => replyWithMessage(request, sent, tool, false))
   }
-  const taken = sent.push === undefined ? take(request, sent, true) : takeWatched(request, sent)
-  return andThen(taken, (one) => taskStream(request, sent, one))
+  const incoming = incomingOf(request, sent, tool)
+  const taken = sent.push === undefined ? take(incoming, true) : takeWatched(incoming, sent.push)
+  return andThen(taken, (one) => taskStream(incoming, one))
 }
 
-/** What is refused before it is known which task the message is for. */
-function check(request: A2aRequest, { message }: SendRequest): void {
+/** What is refused before it is known which task the message is for. Returns the tool that it names. */
+function check(request: A2aRequest, { message }: SendRequest): ToolCall | undefined {
   const { service, agent, exchange: { origin } } = request
   service.workload.check(origin)
   checkExtensions(request)
-  const chosen = toolCallFor(service, agent, message.parts)
-  requireScopes(origin, chosen === undefined ? agent.scopes : chosen.tool.scopes)
+  const tool = toolCallFor(service, agent, message.parts)
+  requireScopes(origin, tool === undefined ? agent.scopes : tool.tool.scopes)
+  return tool
 }
 
 function isMessenger({ agent }: A2aRequest): boolean {
@@ -80,24 +92,28 @@ function checkNoTask({ agent }: A2aRequest, { message, push }: SendRequest): voi
   checkMediaTypes(agent, message.parts)
 }
 
+function incomingOf(request: A2aRequest, sent: SendRequest, tool: ToolCall | undefined): Incoming {
+  const { id, role, parts, metadata, extensions, referenceTaskIds } = sent.message
+  return { request, sent, message: { id, role, parts, metadata, extensions, referenceTaskIds }, tool }
+}
+
 function messageResult(message: Message): SendResult {
   return { what: 'message', message }
 }
 
 /** `isSeen`: its task is there before anything runs. */
-function take(request: A2aRequest, sent: SendRequest, isSeen: boolean): MaybePromise<TakenMessage> {
-  const { message: { taskId }, tenant } = sent
-  if (taskId === undefined) return begin(request, sent, isSeen)
-  return andThen(findTask(request, tenant, taskId), (task) => goOn(request, sent, task))
+function take(incoming: Incoming, isSeen: boolean): MaybePromise<TakenMessage> {
+  const { request, sent: { message: { taskId }, tenant } } = incoming
+  if (taskId === undefined) return begin(incoming, isSeen)
+  return andThen(findTask(request, tenant, taskId), (task) => goOn(incoming, task))
 }
 
 /** Takes a message, and registers its webhook, which gets the task from its beginning. */
-async function takeWatched(request: A2aRequest, sent: SendRequest): Promise<TakenMessage> {
-  const { service, exchange: { origin: { principal } } } = request
-  const { log } = service
-  const tasks = tasksOf(service)
-  const register = await preparePush(request, sent.push!, sent.message.taskId)
-  const taken = await take(request, sent, true)
+async function takeWatched(incoming: Incoming, config: PushConfig): Promise<TakenMessage> {
+  const { request, sent } = incoming
+  const { service: { log }, tasks, exchange: { origin: { principal } } } = request
+  const register = await preparePush(request, config, sent.message.taskId)
+  const taken = await take(incoming, true)
   const { id, turn } = taken
   const watch = async (): Promise<void> => {
     const found = tasks.get(principal.id, id)
@@ -134,62 +150,58 @@ export async function preparePush(
   return (task) => push.register(task, { ...config, id: config.id ?? task.id }, dialect.name, traceparent)
 }
 
-function begin(request: A2aRequest, sent: SendRequest, isSeen: boolean): MaybePromise<TakenMessage> {
-  const { service, agent, extensions, exchange: { origin } } = request
-  const { message: { contextId: named, parts }, tenant, metadata } = sent
-  checkMediaTypes(agent, parts)
-  tasksOf(service).check()
-  const contextId = named ?? conversationsOf(service).makeId()
+function begin({ request, sent, message, tool }: Incoming, isSeen: boolean): MaybePromise<TakenMessage> {
+  const { service, tasks, agent, exchange: { origin } } = request
+  const { message: { contextId: named }, tenant, metadata } = sent
+  checkMediaTypes(agent, message.parts)
+  tasks.check()
   const isReserved = agent.kind === 'agent' && agent.replies === 'either'
-  const message = historical(sent.message)
   const id = randomUuid()
-  const turn = new TaskTurnRun({
-    service, agent, origin, message, metadata, extensions, isReserved, isNamed: named !== undefined,
-    isRerun: isRerunFor(request, parts),
+  const turn = new AgentTurn({
+    service, agent, tool, origin, message, metadata, isReserved, isNamed: named !== undefined,
+    isRerun: isRerunFor(service, agent, tool),
     task: {
       id, owner: origin.principal.id, protocol: 'a2a', runnable: { kind: agent.kind, name: agent.id }, tenant,
-      contextId, sessionId: undefined, ttlMs: undefined, history: [message], turn: undefined,
-      isReserved: isReserved && service.sharing !== undefined,
+      contextId: named ?? randomUuid(), sessionId: undefined, ttlMs: undefined, history: [message],
+      turn: undefined, isReserved: isReserved && service.sharing !== undefined,
     },
   })
   if (service.sharing === undefined && (!isSeen || isReserved)) return { id, turn }
-  const begun = turn.begin()
-  return isThenable(begun) ? begun.then(() => ({ id, turn })) : { id, turn }
+  return andThen(turn.begin(), () => ({ id, turn }))
 }
 
 /** The next turn of a task, or the answer to its questions. */
-function goOn(request: A2aRequest, sent: SendRequest, task: Task): MaybePromise<TakenMessage> {
-  const { message } = sent
-  const { contextId, status: { state } } = task
+function goOn(incoming: Incoming, task: Task): MaybePromise<TakenMessage> {
+  const { request: { service, agent }, sent: { message: { contextId } }, message } = incoming
+  const { status: { state } } = task
   if (isTerminal(state)) {
     throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${state}; send a message without a taskId`)
   }
-  if (message.contextId !== undefined && message.contextId !== contextId) {
+  if (contextId !== undefined && contextId !== task.contextId) {
     throw new Fault('invalid', 'message.contextId is not that of the task; leave it out')
   }
   if (!isSettled(state)) {
     throw new A2aFault('UNSUPPORTED_OPERATION', 'The task is working; wait until it asks for something')
   }
-  if (isRepeated(task, historical(message))) {
+  if (isRepeated(task, message)) {
     throw new Fault('invalid', 'The message was sent before; make a new messageId for another one')
   }
-  checkMediaTypes(request.agent, message.parts)
-  const remoteTasks = remoteTasksOf(request.service)
-  const isRemote = task.questions.length > 0 && remoteTasks?.nodeOf(task) !== undefined
-  return isRemote ? deliver(request, sent, task) : takeUp(request, sent, task)
+  checkMediaTypes(agent, message.parts)
+  const isRemote = task.questions.length > 0 && remoteTasksOf(service)?.nodeOf(task) !== undefined
+  return isRemote ? deliver(incoming, task) : takeUp(incoming, task)
 }
 
 /** Delivers a message to the process whose run waits for it; where that run is gone, it begins again here. */
-async function deliver(request: A2aRequest, sent: SendRequest, task: Task): Promise<TakenMessage> {
-  const outcome = await remoteTasksOf(request.service)!.deliver(task, historical(sent.message))
+async function deliver(incoming: Incoming, task: Task): Promise<TakenMessage> {
+  const outcome = await remoteTasksOf(incoming.request.service)!.deliver(task, incoming.message)
   if (outcome === 'done') return { id: task.id, turn: undefined, remote: task }
   if (outcome === 'late') throw quicker()
-  return takeUp(request, sent, task)
+  return takeUp(incoming, task)
 }
 
 /** Makes this process the owner of the task, and goes on with it. */
-function takeUp(request: A2aRequest, sent: SendRequest, task: Task): MaybePromise<TakenMessage> {
-  return andThen(tasksOf(request.service).take(task), () => turnOf(request, sent, task))
+function takeUp(incoming: Incoming, task: Task): MaybePromise<TakenMessage> {
+  return andThen(incoming.request.tasks.take(task), () => turnOf(incoming, task))
 }
 
 function quicker(): A2aFault {
@@ -197,22 +209,24 @@ function quicker(): A2aFault {
 }
 
 /** What a message begins in a task that waits, and is this process's. */
-function turnOf(request: A2aRequest, sent: SendRequest, task: Task): TakenMessage {
-  const { service, agent, extensions, exchange: { origin } } = request
+function turnOf({ request, sent, message, tool }: Incoming, task: Task): TakenMessage {
+  const { service, tasks, agent, exchange: { origin } } = request
   const { id, questions, turn: before } = task
-  if (!tasksOf(service).isCurrent(task)) throw quicker()
-  const message = historical(sent.message)
-  const run = tasksOf(service).runOf(id)
-  const answers = deliverMessage(tasksOf(service), task, message, service.limits.maxCheckSteps)
+  if (!tasks.isCurrent(task)) throw quicker()
+  const run = tasks.runOf(id)
+  const answers = deliverMessage(tasks, task, message, service.limits.maxCheckSteps)
   if (answers === undefined || run !== undefined) return { id, turn: undefined }
+  // An answer to a question begins the turn again that has asked it, with what was answered before.
   const first = questions.length === 0 ? undefined : turnMessage(task)
-  const turn = new TaskTurnRun({
-    service, agent, origin, extensions, message: first ?? message,
+  const named = first === undefined ? tool : toolCallFor(service, agent, first.parts)
+  const turn = new AgentTurn({
+    service, agent, tool: named, origin, message: first ?? message,
     metadata: first === undefined ? sent.metadata : before?.metadata, isReserved: false, isNamed: true,
-    isRerun: isRerunFor(request, (first ?? message).parts),
-    // What was answered before is answered again, when the run asks once more.
-    task: first === undefined || before === undefined ? { ...task, turn: undefined }
-      : { ...task, turn: { ...before, ...withAnswers(before, answers, questions) } },
+    isRerun: isRerunFor(service, agent, named),
+    task: {
+      ...task,
+      turn: first && before && { ...before, ...withAnswers(before, answers, questions) },
+    },
   })
   turn.resume()
   // Another process may have posted its events before.
@@ -220,49 +234,80 @@ function turnOf(request: A2aRequest, sent: SendRequest, task: Task): TakenMessag
   return { id, turn }
 }
 
-function historical({ id, role, parts, metadata, extensions, referenceTaskIds }: Message): TaskMessage {
-  return { id, role, parts, metadata, extensions, referenceTaskIds }
+/** Runs what a message has begun, and answers when that has settled, or the client waits no longer. */
+function answer(incoming: Incoming, { id, turn }: TakenMessage): MaybePromise<SendResult> {
+  if (turn === undefined) return watchedResult(incoming, id)
+  const outcome = turn.execute()
+  return isThenable(outcome) ? awaitedResult(incoming, turn, outcome) : outcomeResult(incoming, id, outcome)
 }
 
-function run(request: A2aRequest, sent: SendRequest, { id, turn }: TakenMessage): MaybePromise<SendResult> {
-  const hidden = turn?.execute()
-  if (hidden === undefined) return result(request, sent, id, turn)
-  // A client that leaves before there is a task ends the run, as that of any plain answer.
-  request.exchange.origin.onDisconnect(() => { if (turn?.isShown === false) turn.call.disconnect() })
-  return hidden.then(() => result(request, sent, id, turn))
+function outcomeResult(incoming: Incoming, id: string, outcome: TurnOutcome): MaybePromise<SendResult> {
+  if ('message' in outcome) return messageResult(outcome.message)
+  const { tasks } = incoming.request
+  const { task } = outcome
+  if (task !== undefined && tasks.stored === undefined) return taskResult(incoming, task)
+  return keptResult(incoming, id, task)
 }
 
-function result(
-  request: A2aRequest, sent: SendRequest, id: string, turn: TaskTurnRun | undefined,
-): MaybePromise<SendResult> {
-  if (turn?.fault !== undefined) throw turn.fault
-  if (turn?.reply !== undefined) return messageResult(turn.reply)
-  const { service, exchange: { origin: { principal } } } = request
-  const tasks = tasksOf(service)
-  const task = turn?.ended ?? tasks.get(principal.id, id)
-  return isThenable(task) ? task.then((one) => resultOf(request, sent, one)) : resultOf(request, sent, task)
+/** Where processes share the store another one may have ended the task otherwise. */
+async function keptResult(incoming: Incoming, id: string, task: Task | undefined): Promise<SendResult> {
+  const { tasks, exchange: { origin: { principal } } } = incoming.request
+  const isOpen = task !== undefined && !isTerminal(task.status.state)
+  return taskResult(incoming, isOpen ? task : await (tasks.whenEnded(id) ?? tasks.get(principal.id, id)))
 }
 
-function resultOf(request: A2aRequest, sent: SendRequest, task: Task | undefined): MaybePromise<SendResult> {
+/**
+ * The outcome of a turn, for a client that waits for it. It gets the task as it stands where it does not want
+ * to wait, or no longer; where it leaves before there is a task, the run ends, as that of any plain answer.
+ */
+function awaitedResult(
+  incoming: Incoming, turn: AgentTurn, outcome: Promise<TurnOutcome>,
+): Promise<SendResult> {
+  const { request: { limits: { blockingWaitMs }, exchange: { origin } }, sent: { isBlocking } } = incoming
+  return new Promise((resolve, reject) => {
+    let running: NodeJS.Timeout | undefined
+    const done = (result: SendResult | Promise<SendResult>): void => {
+      clearTimeout(running)
+      resolve(result)
+    }
+    const leave = (): void => done(standingResult(incoming, turn.taskId))
+    turn.onShown(() => {
+      if (isBlocking) running = timer(blockingWaitMs, leave)
+      else leave()
+    })
+    origin.onDisconnect(() => {
+      if (turn.isShown) leave()
+      else turn.call.disconnect()
+    })
+    outcome.then((one) => outcomeResult(incoming, turn.taskId, one)).then(done, reject)
+  })
+}
+
+async function standingResult(incoming: Incoming, id: string): Promise<SendResult> {
+  const { tasks, exchange: { origin: { principal } } } = incoming.request
+  return taskResult(incoming, await tasks.get(principal.id, id))
+}
+
+function taskResult({ request, sent }: Incoming, task: Task | undefined): MaybePromise<SendResult> {
   if (task === undefined) throw new Fault('busy', 'The task had to make room for others; try again later')
-  if (!sent.isBlocking || isSettled(task.status.state)) return taskResult(request, sent, task)
-  return untilSettled(request, task).then((last) => taskResult(request, sent, last))
+  const result: SendResult = { what: 'task', task: viewOf(task, sent.historyLength) }
+  // The client's next request may go to another process.
+  const kept = request.tasks.whenPersisted(task.id)
+  return kept === undefined ? result : kept.then(() => result)
 }
 
-function taskResult(
-  { service }: A2aRequest, { historyLength }: SendRequest, task: Task,
-): MaybePromise<SendResult> {
-  const result: SendResult = { what: 'task', task: viewOf(task, historyLength) }
-  // The client's next request may go to another process.
-  const kept = tasksOf(service).whenPersisted(task.id)
-  return kept === undefined ? result : kept.then(() => result)
+/** The task of a run that another message has begun, when it has settled, or the client waits no longer. */
+async function watchedResult(incoming: Incoming, id: string): Promise<SendResult> {
+  const { request, sent: { isBlocking } } = incoming
+  const task = await request.tasks.get(request.exchange.origin.principal.id, id)
+  const isWanted = task === undefined || !isBlocking || isSettled(task.status.state)
+  return taskResult(incoming, isWanted ? task : await untilSettled(request, task))
 }
 
 /** Resolves when the task has settled or takes too long, and when the client has left. */
 function untilSettled(
-  { service, limits: { blockingWaitMs }, exchange: { origin } }: A2aRequest, task: Task,
+  { service, tasks, limits: { blockingWaitMs }, exchange: { origin } }: A2aRequest, task: Task,
 ): Promise<Task> {
-  const tasks = tasksOf(service)
   const remoteTasks = remoteTasksOf(service)
   return new Promise((resolve) => {
     let standing: { readonly task: Task } = { task }
@@ -291,46 +336,43 @@ function untilSettled(
   })
 }
 
-function messageStream(request: A2aRequest, sent: SendRequest): EventStream {
+function messageStream(reply: () => MaybePromise<Message>): EventStream {
   return {
     open(sink) {
-      if (sink.closed) return undefined
-      const done = (message: Message): void => {
-        sink.send(messageResult(message))
-        sink.end()
-      }
-      try {
-        const answer = replyWithMessage(request, sent, false)
-        if (isThenable(answer)) answer.then(done).catch((error: unknown) => sink.end(error))
-        else done(answer)
-      } catch (error) {
-        sink.end(error)
-      }
+      if (!sink.closed) passOn(() => andThen(reply(), (message) => ({ message })), sink)
       return undefined
     },
   }
 }
 
+/** Ends a stream behind a message, or with what was thrown. Those who follow a task see its end. */
+function passOn(act: () => MaybePromise<TurnOutcome>, sink: EventSink): void {
+  const done = (outcome: TurnOutcome): void => {
+    if (!('message' in outcome)) return
+    sink.send(messageResult(outcome.message))
+    sink.end()
+  }
+  const failed = (error: unknown): void => sink.end(error)
+  try {
+    const outcome = act()
+    if (isThenable(outcome)) outcome.then(done).catch(failed)
+    else done(outcome)
+  } catch (error) {
+    failed(error)
+  }
+}
+
 /** A task from its beginning, or from its next turn on. */
 function taskStream(
-  request: A2aRequest, { historyLength }: SendRequest, { id, turn, remote }: TakenMessage,
+  { request, sent: { historyLength } }: Incoming, { id, turn, remote }: TakenMessage,
 ): EventStream {
   return {
     open(sink) {
       if (remote !== undefined) return followRemoteTask(request, remote, historyLength, sink, true)
-      if (turn === undefined || turn.isShown) {
-        const stop = followTask(request, id, historyLength, sink, turn === undefined)
-        turn?.execute()
-        return stop
-      }
+      if (turn === undefined) return followTask(request, id, historyLength, sink, true)
       let stop: (() => void) | undefined
-      turn.onShown(() => {
-        if (turn.fault !== undefined) return sink.end(turn.fault)
-        if (turn.reply === undefined) return void (stop = followTask(request, id, historyLength, sink))
-        sink.send(messageResult(turn.reply))
-        sink.end()
-      })
-      void turn.execute()
+      turn.onShown(() => { stop = followTask(request, id, historyLength, sink) })
+      passOn(() => turn.execute(), sink)
       return () => {
         if (!turn.isShown) turn.call.disconnect()
         stop?.()

@@ -3,7 +3,7 @@
  * client. A reader that leaves, or is slow, delays neither the task nor other readers.
  * Spec: A2A 1.0 §3.1.2, §3.1.6, §3.5.2.
  */
-import { remoteTasksOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
+import { remoteTasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { requireScopes } from '../../../kernel/define/principal.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
 import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
@@ -79,10 +79,9 @@ function changesBetween(before: Task, now: Task): readonly TaskUpdate[] {
  * where the task waits for its client already.
  */
 export function followTask(
-  { service, exchange: { origin: { principal } } }: A2aRequest, id: string,
-  historyLength: number | undefined, sink: EventSink, endsSettled = false,
+  { tasks, exchange: { origin: { principal } } }: A2aRequest, id: string, historyLength: number | undefined,
+  sink: EventSink, endsSettled = false,
 ): () => void {
-  const tasks = tasksOf(service)
   let watched: Watched | undefined
   const end = (last: StreamEvent | undefined): void => {
     if (last !== undefined) sink.send(last)

@@ -13,12 +13,13 @@ import { quote } from '../../../kernel/wire/json.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
 import { EVENT_STREAM, formatEvent } from '../../../kernel/wire/sse.ts'
 import { wrongField } from '../model/fields.ts'
-import { extensionHeaders, requestedExtensions } from '../tasks/request.ts'
+import { extensionHeaders } from '../tasks/request.ts'
 import { operations } from '../tasks/operations.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Artifact } from '../../../kernel/define/artifact.ts'
 import type { Dismissal, Exchange, Reply, Sink, Source } from '../../../kernel/http/message/exchange.ts'
 import type { Service } from '../../../kernel/run/service.ts'
+import type { Tasks } from '../../../floors/tasks/tasks.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect, OperationCodec } from '../model/dialect.ts'
@@ -26,7 +27,7 @@ import type { OperationName, StreamEvent, TenantRequest } from '../model/model.t
 import type { A2aLimits } from '../model/limits.ts'
 import type { A2aOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
-import type { Push } from '../push/push.ts'
+import type { PushDeliveries } from '../push/push-delivery.ts'
 import type { A2aContext, A2aRequest, EventSink, EventStream } from '../tasks/request.ts'
 
 export interface WholeReply extends Reply { readonly body: string }
@@ -35,24 +36,25 @@ type Codec = OperationCodec<TenantRequest, unknown>
 
 export abstract class OperationCall implements A2aRequest, Source {
   readonly service: Service
+  readonly tasks: Tasks
   readonly options: A2aOptions
   readonly limits: A2aLimits
   readonly seal: Seal
-  readonly push: Push | undefined
+  readonly push: PushDeliveries | undefined
   readonly signer: Signer | undefined
   readonly agent: Agent | Group
   readonly dialect: Dialect
   readonly exchange: Exchange
-  readonly extensions: readonly string[]
   readonly #operation: OperationName
   readonly #codec: Codec
   #events: EventStream | undefined
 
   constructor(
-    { service, options, limits, seal, push, signer }: A2aContext, agent: Agent | Group, dialect: Dialect,
-    exchange: Exchange, operation: OperationName,
+    { service, tasks, options, limits, seal, push, signer }: A2aContext, agent: Agent | Group,
+    dialect: Dialect, exchange: Exchange, operation: OperationName,
   ) {
     this.service = service
+    this.tasks = tasks
     this.options = options
     this.limits = limits
     this.seal = seal
@@ -61,7 +63,6 @@ export abstract class OperationCall implements A2aRequest, Source {
     this.agent = agent
     this.dialect = dialect
     this.exchange = exchange
-    this.extensions = requestedExtensions(exchange.origin)
     this.#operation = operation
     // The table of operations and the codecs of a dialect have the same types under the same name.
     this.#codec = dialect.operations[operation] as Codec

@@ -25,8 +25,8 @@ import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { A2aLimits } from '../model/limits.ts'
 import type { A2aOptions } from '../model/options.ts'
-import type { Push, PushStatus } from '../push/push.ts'
-import type { A2aContext } from '../tasks/request.ts'
+import type { PushDeliveries, PushStatus } from '../push/push-delivery.ts'
+import type { A2aSetup } from '../tasks/request.ts'
 import type { A2aAnswers } from './answers.ts'
 
 /** Paths of a card: since A2A 0.3, and before. */
@@ -56,7 +56,7 @@ const aboutAgent = { text: '', rank: 2 }
 const idleStatus: PushStatus = { waiting: 0, posting: 0, lookups: 0, bytes: 0 }
 
 /** What is posted to addresses that clients name. */
-type Webhooks = Pick<Push, 'status' | 'idle' | 'close'>
+type Webhooks = Pick<PushDeliveries, 'status' | 'idle' | 'close'>
 
 /** Makes the endpoints. Throws `TypeError` and `RangeError` for options that cannot be meant. */
 export function a2aRoutes(
@@ -89,10 +89,10 @@ export function a2aRoutes(
 
 class Paths {
   readonly #service: Service
-  readonly #context: A2aContext
+  readonly #context: A2aSetup
   answers: A2aAnswers | undefined
 
-  constructor(context: A2aContext) {
+  constructor(context: A2aSetup) {
     this.#service = context.service
     this.#context = context
   }

@@ -7,41 +7,47 @@
  * message instead. Spec: A2A 1.0 §3.1.1, §3.4.
  */
 import { warnOfReply } from '../../../floors/answers/warnings.ts'
+import { PlainChannel } from '../../../floors/conversations/answer-message.ts'
+import { questionParts } from '../../../floors/tasks/question-answer.ts'
+import { RunMemory } from '../../../floors/tasks/run-memory.ts'
+import { isInterrupted, isTerminal, originOf, requestOf, turnMessage } from '../../../floors/tasks/task.ts'
+import { TaskRun } from '../../../floors/tasks/task-run.ts'
 import { tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { usageMeta } from '../../../kernel/define/event.ts'
-import { asFault, Fault, publicMessage } from '../../../kernel/define/fault.ts'
+import { asFault, publicMessage } from '../../../kernel/define/fault.ts'
 import { LiveCall } from '../../../kernel/define/live-call.ts'
-import { describe, logLevelOf } from '../../../kernel/define/log.ts'
-import { RunMemory, TaskRun } from '../../../floors/tasks/task-run.ts'
-import { questionParts } from '../../../floors/tasks/question-answer.ts'
-import { isInterrupted, isTerminal, originOf, requestOf, turnMessage } from '../../../floors/tasks/task.ts'
 import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
 import { answerParts, dataPart } from '../codec/parts.ts'
-import { agentNamed } from '../model/tool-agent.ts'
+import { agentNamed, toolCallFor } from '../model/tool-agent.ts'
+import { requestedExtensions } from './request.ts'
 import { attachedTo, isRerunFor, messageOf, runForTask } from './run-message.ts'
 import type { Answer } from '../../../floors/answers/answer.ts'
+import type { Begun } from '../../../floors/tasks/run-memory.ts'
+import type {
+  Task, TaskEnd, TaskMessage, TaskQuestion, TaskSeed, TaskState,
+} from '../../../floors/tasks/task.ts'
+import type { TaskRunner } from '../../../floors/tasks/task-recovery.ts'
+import type { TaskClient } from '../../../floors/tasks/task-run.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { AnswerState } from '../../../kernel/define/answer.ts'
 import type { ArtifactInput } from '../../../kernel/define/artifact.ts'
-import type { CallChannel, CallFacts, Origin, Protocol } from '../../../kernel/define/call.ts'
+import type { Origin } from '../../../kernel/define/call.ts'
 import type { Content } from '../../../kernel/define/content.ts'
-import type { Severity } from '../../../kernel/define/log.ts'
 import type { Ability, Question } from '../../../kernel/define/question.ts'
 import type { Service } from '../../../kernel/run/service.ts'
-import type { Begun, TaskClient } from '../../../floors/tasks/task-run.ts'
-import type { TaskRunner } from '../../../floors/tasks/task-recovery.ts'
-import type { Task, TaskMessage, TaskQuestion, TaskSeed, TaskState } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { JsonMembers, Message } from '../model/model.ts'
+import type { ToolCall } from '../model/tool-agent.ts'
 
 export interface TurnSetup {
   readonly service: Service
   readonly agent: Agent | Group
+  /** The tool that the message names: it runs in the place of the agent. */
+  readonly tool: ToolCall | undefined
   readonly origin: Origin
   readonly message: TaskMessage
   readonly metadata: JsonMembers | undefined
-  readonly extensions: readonly string[]
   /** Whether the client named the conversation, which then may have a history. */
   readonly isNamed: boolean
   /** The seed of a new task, or the task that goes on. */
@@ -50,56 +56,59 @@ export interface TurnSetup {
   readonly isReserved: boolean
   /** Another process runs it again when this one dies. */
   readonly isRerun: boolean
+  /** URIs of extensions. Left out: those that the request asks for. */
+  readonly extensions?: readonly string[]
 }
 
-export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
-  readonly protocol: Protocol = 'a2a'
+/**
+ * What came of a turn: its task as it has ended, or as it waits for its client; or a message in its place.
+ * Without a task it has to be read: another process has it.
+ */
+export type TurnOutcome = { readonly task: Task | undefined } | { readonly message: Message }
+
+export class AgentTurn extends PlainChannel implements TaskClient {
   readonly isResumable = true
   readonly run: number | undefined
   readonly call: LiveCall
-  /** The answer, where it is a message and no task. */
-  reply: Message | undefined
-  /** Why there is neither task nor message. */
-  fault: Fault | undefined
-  /** The task, where it was over at once. */
-  ended: Task | undefined
   readonly #setup: TurnSetup
   #isReserved: boolean
-  readonly #run: TaskRun
+  /** Made when there is to be a task. */
+  #madeRun: TaskRun | undefined
   #onShown: (() => void) | undefined
+  /** Takes the outcome, where that is awaited. */
+  #settle: ((outcome: TurnOutcome) => void) | undefined
   #pieces = 0
   /** Pieces of the message of a state, or of an answer that is to be a message: that is sent whole. */
   readonly #waiting: Content[] = []
   #artifactId: string | undefined
 
   constructor(setup: TurnSetup) {
-    const { service, origin, task } = setup
+    const { service, origin, message, metadata, task } = setup
+    super(service, origin, 'a2a', task.contextId, message.parts, attachedTo(message, metadata))
     this.#setup = setup
     this.#isReserved = setup.isReserved
     this.call = new LiveCall(origin, this, this)
-    const before = 'status' in task ? task.turn : undefined
-    this.#artifactId = before?.artifactId
-    const begun = (): Begun => ({ ...begunBy(setup), artifactId: this.#answerId() })
-    const memory = new RunMemory(begun, service.limits.maxResultBytes, before)
-    // Of what is run again all is kept from the beginning.
-    if (setup.isRerun) memory.begin()
-    this.#run = new TaskRun(service, this.call, this, memory)
-    this.run = before?.run
+    this.#artifactId = task.turn?.artifactId
+    this.run = task.turn?.run
   }
 
-  get message(): readonly Content[] { return this.#setup.message.parts }
   get messageId(): string { return this.#setup.message.id }
   get taskId(): string { return this.#setup.task.id }
   get contextId(): string { return this.#setup.task.contextId }
-  get sessionId(): string { return this.contextId }
-  get metadata(): JsonMembers | undefined {
-    return attachedTo(this.#setup.message, this.#setup.metadata)
-  }
-
-  get extensions(): readonly string[] { return this.#setup.extensions }
+  get extensions(): readonly string[] { return this.#setup.extensions ?? requestedExtensions(this.origin) }
 
   /** Whether its task is there, and its client may see it. */
-  get isShown(): boolean { return this.#run.isTask && !this.#isReserved }
+  get isShown(): boolean { return this.#madeRun?.isTask === true && !this.#isReserved }
+
+  get #run(): TaskRun {
+    if (this.#madeRun !== undefined) return this.#madeRun
+    const { isRerun, task } = this.#setup
+    const begun = (): Begun => ({ ...begunBy(this.#setup), artifactId: this.#answerId() })
+    const memory = new RunMemory(begun, this.service.limits.maxResultBytes, task.turn)
+    // Of what is run again all is kept from the beginning.
+    if (isRerun) memory.begin()
+    return this.#madeRun = new TaskRun(this.service, this.call, this, memory)
+  }
 
   /** Creates its task before anything runs. */
   begin(): MaybePromise<void> {
@@ -114,8 +123,9 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     this.#run.resume(this.taskId)
   }
 
-  /** Calls once, when its task is shown or it is over, in the order of the listeners. They must not throw. */
+  /** Calls once, when there is a task that its client may see, in the order of the listeners. */
   onShown(listener: () => void): void {
+    if (this.isShown) return listener()
     const before = this.#onShown
     this.#onShown = before === undefined ? listener : () => {
       before()
@@ -123,21 +133,23 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     }
   }
 
-  /** Runs. A promise: there is neither task nor message yet; it resolves when there is. */
-  execute(): Promise<void> | undefined {
+  /** Runs. Throws, or rejects with, the `Fault` where there is neither task nor message. */
+  execute(): MaybePromise<TurnOutcome> {
+    const { service, agent, tool, message: { parts }, isNamed, task: { tenant } } = this.#setup
+    let answer: MaybePromise<Answer>
     try {
-      const { service, agent, message: { parts }, isNamed, task: { tenant } } = this.#setup
-      const message = { service, agent, parts, tenant, conversationId: this.contextId, isNamed }
-      const answer = runForTask(message, this.call, this.#piece.bind(this))
-      if (isThenable(answer)) return this.#await(answer)
-      this.#answered(answer)
+      answer = runForTask({
+        service, agent, tool, parts, tenant, conversationId: this.contextId, isNamed, call: this.call,
+        emit: this.#piece.bind(this),
+      })
+      if (!isThenable(answer)) return this.#answered(answer)
     } catch (error) {
-      this.#failed(error)
+      return this.#failed(error)
     }
-    return undefined
+    return this.#awaited(answer)
   }
 
-  #await(answer: Promise<Answer>): Promise<void> | undefined {
+  #awaited(answer: Promise<Answer>): Promise<TurnOutcome> {
     try {
       if (!this.#isReserved) this.#show()
     } catch (error) {
@@ -146,16 +158,15 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
       this.call.cancel(asFault(error))
       throw error
     }
-    void this.#follow(answer)
-    return this.isShown ? undefined : new Promise((resolve) => this.onShown(resolve))
+    return new Promise((resolve, reject) => {
+      this.#settle = resolve
+      answer.then((one) => this.#answered(one)).catch((error: unknown) => this.#failed(error))
+        .then(resolve, reject)
+    })
   }
 
-  async #follow(answer: Promise<Answer>): Promise<void> {
-    try {
-      this.#answered(await answer)
-    } catch (error) {
-      this.#failed(error)
-    }
+  settled(task: Task | undefined): void {
+    this.#settle?.({ task })
   }
 
   can(what: Ability): boolean {
@@ -181,10 +192,6 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     this.#run.progress(done, total, text)
   }
 
-  log(level: Severity, data: unknown, logger: string | undefined): void {
-    this.#setup.service.log(logLevelOf(level), describe(data), { request: this.call.requestId, logger })
-  }
-
   show(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] } {
     const isAddress = open.every(({ question }) => question.what === 'elicit-url')
     const message = open.flatMap(({ question }) => questionParts(question))
@@ -200,12 +207,12 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     // In a shared store it is there from the beginning.
     if (this.#run.isTask) {
       this.call.channel = this.#run
-      tasksOf(this.#setup.service).update(this.taskId, { isReserved: false })
+      tasksOf(this.service).update(this.taskId, { isReserved: false })
+      this.#run.keepMemory()
     } else {
       void this.#run.begin(this.#setup.task)
     }
     this.#isReserved = false
-    this.#run.keepMemory()
     this.#notifyShown()
   }
 
@@ -216,10 +223,8 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
   }
 
   /** There is no task. */
-  #withdraw(): void {
-    const dropped = this.#run.isTask ? tasksOf(this.#setup.service).drop(this.taskId) : undefined
-    if (dropped === undefined) this.#notifyShown()
-    else void dropped.then(() => this.#notifyShown())
+  #withdraw(): Promise<void> | undefined {
+    return this.#madeRun?.isTask === true ? tasksOf(this.service).drop(this.taskId) : undefined
   }
 
   #piece(piece: Content, state: AnswerState, reply: Answer['reply'] | undefined): void | Promise<void> {
@@ -231,8 +236,8 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     return this.#addPiece(piece)
   }
 
-  #addPiece(piece: Content): void | Promise<void> {
-    return this.#run.piece(this.#answerId(), piece, this.#pieces++ > 0, false)
+  #addPiece(piece: Content, last = false): void | Promise<void> {
+    return this.#run.piece(this.#answerId(), piece, this.#pieces++ > 0, last)
   }
 
   /** One for each turn, however often it is run. */
@@ -240,27 +245,24 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
     return this.#artifactId ??= randomUuid()
   }
 
-  #answered(answer: Answer): void {
-    const { service, agent, task } = this.#setup
-    if (answer.reply === 'message') {
+  #answered(answer: Answer): MaybePromise<TurnOutcome> {
+    const { state, reply } = answer
+    if (reply === 'message') {
       if (this.#isReserved) {
-        this.reply = messageOf(answer, this.call, this.contextId, false)
-        return this.#withdraw()
+        const message = messageOf(answer, this.call, this.contextId, false)
+        return andThen(this.#withdraw(), () => ({ message }))
       }
-      warnOfReply(service.log, agent, answer.reply, this.call.requestId)
+      warnOfReply(this.service.log, this.#setup.agent, reply, this.call.requestId)
     }
-    const { state } = answer
-    const isMessage = state !== 'completed' || (answer.reply === 'message' && this.#pieces === 0)
+    const isMessage = state !== 'completed' || (reply === 'message' && this.#pieces === 0)
     const parts = state === 'completed' || this.#waiting.length === 0 ? answerParts(answer)
       : this.#pieces === 0 ? answerParts({ ...answer, content: this.#waiting }) : this.#waiting
     const message = isMessage && parts.length > 0 ? parts : undefined
-    if (!this.#run.isTask && isTerminal(state)) {
-      const artifacts = isMessage || parts.length === 0 ? [] : [{ id: this.#answerId(), parts }]
-      const metadata = usageMeta(this.call.usage)
-      this.ended = tasksOf(service).record(task as TaskSeed, {
-        state, message, metadata, artifacts, fault: undefined,
-      })
-      return this.#notifyShown()
+    const isWhole = !isMessage && parts.length > 0 && this.#pieces === 0
+    const artifact = isWhole ? { id: this.#answerId(), parts } : undefined
+    if (this.#madeRun?.isTask !== true && isTerminal(state)) {
+      const artifacts = artifact === undefined ? [] : [artifact]
+      return this.#record({ state, message, artifacts, fault: undefined })
     }
     this.#show()
     if (this.#pieces > 0) {
@@ -268,38 +270,35 @@ export class TaskTurnRun implements TaskClient, CallChannel, CallFacts {
       const data = answer.data === undefined ? [] : [dataPart(answer)]
       const rest = state === 'completed' ? [...this.#waiting, ...data] : data
       const last = rest.pop() ?? { type: 'text', text: '' }
-      for (const one of rest) void this.#run.piece(this.#answerId(), one, true, false)
-      void this.#run.piece(this.#answerId(), last, true, true)
-    } else if (!isMessage && parts.length > 0) {
-      this.#run.artifact({ id: this.#answerId(), parts })
+      for (const one of rest) void this.#addPiece(one)
+      void this.#addPiece(last, true)
     }
-    this.#run.end(state, message)
-    this.#notifyShown()
+    return { task: this.#run.end(state, message, artifact) }
   }
 
-  #failed(thrown: unknown): void {
+  #failed(thrown: unknown): MaybePromise<TurnOutcome> {
     const fault = asFault(thrown)
-    const { service, task } = this.#setup
-    if (this.isShown) {
-      this.#run.fail(fault)
-    } else if (this.#isReserved) {
-      this.fault = fault
-      return this.#withdraw()
-    } else {
-      const text = publicMessage(fault, this.call.requestId, service.exposeErrors)
-      const state = fault.kind === 'cancelled' ? 'canceled' : 'failed'
-      const message: readonly Content[] = [{ type: 'text', text }]
-      this.ended = tasksOf(service).record(task as TaskSeed, {
-        state, message, metadata: usageMeta(this.call.usage), artifacts: [],
-        fault: { kind: fault.kind, message: text },
-      })
-    }
+    if (this.isShown) return { task: this.#run.fail(fault) }
+    if (this.#isReserved) return andThen(this.#withdraw(), () => { throw fault })
+    const text = publicMessage(fault, this.call.requestId, this.service.exposeErrors)
+    return this.#record({
+      state: fault.kind === 'cancelled' ? 'canceled' : 'failed', message: [{ type: 'text', text }],
+      artifacts: [], fault: { kind: fault.kind, message: text },
+    })
+  }
+
+  /** A task that was over before anybody could see it. */
+  #record(end: Omit<TaskEnd, 'metadata'>): TurnOutcome {
+    const metadata = usageMeta(this.call.usage)
+    const task = tasksOf(this.service).record(this.#setup.task as TaskSeed, { ...end, metadata })
     this.#notifyShown()
+    return { task }
   }
 }
 
 /** What is kept of a turn, for the process that runs it again. */
-function begunBy({ message, metadata, isRerun, origin, extensions, task }: TurnSetup): Begun {
+function begunBy(setup: TurnSetup): Begun {
+  const { message, metadata, isRerun, origin, task, extensions = requestedExtensions(origin) } = setup
   if (!isRerun) return { messageId: message.id, metadata }
   const earlier = 'artifacts' in task ? task.artifacts.map(({ id }) => id) : []
   return { messageId: message.id, metadata, isRerun, request: requestOf(origin, [...extensions]), earlier }
@@ -316,24 +315,26 @@ export function a2aRunner(service: Service): TaskRunner {
     const { said } = request
     const extensions = Array.isArray(said) ? said.filter((uri) => typeof uri === 'string') : []
     return {
-      service, agent, origin: originOf(request), message, metadata: turn?.metadata, extensions, task,
-      isReserved: false, isNamed: true, isRerun: turn?.isRerun === true,
+      service, agent, tool: toolCallFor(service, agent, message.parts), origin: originOf(request), message,
+      metadata: turn?.metadata, extensions, task, isReserved: false, isNamed: true,
+      isRerun: turn?.isRerun === true,
     }
   }
   return {
     serves(task) {
       const setup = setupOf(task)
       if (setup === undefined) return false
-      return isInterrupted(task.status.state) || isRerunFor(setup, setup.message.parts)
+      return isInterrupted(task.status.state) || isRerunFor(service, setup.agent, setup.tool)
     },
     run(task) {
       const setup = setupOf(task)
       if (setup === undefined) return
-      const turn = new TaskTurnRun(setup)
+      const turn = new AgentTurn(setup)
       turn.resume()
-      turn.execute()?.catch((error: unknown) => service.log('error', 'A run could not be begun again', {
-        task: task.id, cause: asFault(error),
-      }))
+      const outcome = turn.execute()
+      if (isThenable(outcome)) outcome.then(undefined, (cause: unknown) => {
+        service.log('error', 'A run could not be begun again', { task: task.id, cause: asFault(cause) })
+      })
     },
   }
 }
