@@ -5,6 +5,7 @@
  */
 import { IDEMPOTENCY_KEY, idempotencyOf } from '../idempotency/idempotency.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
+import { formatJson } from '../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
 import type { Origin } from '../../kernel/define/call.ts'
@@ -15,13 +16,13 @@ import type { MaybePromise } from '../../kernel/util/thenable.ts'
 
 /** What is run once. */
 export interface Repeatable {
-  /** All that makes two requests the same one, besides their sender. */
-  readonly identity: string
+  /** All that makes two requests the same one, besides their sender: JSON. */
+  readonly identity: object
   readonly timeoutMs: number
   /** Whether the reply is events. */
   readonly isStream: boolean
-  /** Begins the run. A stream keeps or releases the key itself. */
-  begin(hold: KeyHold): MaybePromise<Reply>
+  /** Begins the run. A stream keeps or releases the key itself, if there is one. */
+  begin(hold?: KeyHold): MaybePromise<Reply>
   /** The events of an earlier reply that was kept whole. Left out: the events are kept. */
   replay?(reply: string): string
   /** The headers of events. */
@@ -44,16 +45,20 @@ const refusals: Readonly<Record<
   other: [422, 'This Idempotency-Key belongs to another request; make a new key for each'],
 }
 
-/** `refuse` makes a refusal in the protocol's form. Throws, or rejects with, a `Fault`. */
+/**
+ * `key`: undefined where the request has none, and simply runs. `refuse` makes a refusal in the protocol's
+ * form. Throws, or rejects with, a `Fault`.
+ */
 export function replyOnce(
-  service: Service, key: string, { principal, requestId }: Origin, refuse: (refusal: Refusal) => Reply,
-  work: Repeatable,
+  service: Service, key: string | undefined, { principal, requestId }: Origin,
+  refuse: (refusal: Refusal) => Reply, work: Repeatable,
 ): MaybePromise<Reply> {
+  if (key === undefined) return work.begin()
   if (!IDEMPOTENCY_KEY.test(key)) {
     const detail = 'The Idempotency-Key must be 1 to 255 visible ASCII characters'
     return refuse({ status: 400, detail, requestId })
   }
-  const claim = idempotencyOf(service).claim(principal.id, key, work.identity, work.timeoutMs)
+  const claim = idempotencyOf(service).claim(principal.id, key, formatJson(work.identity), work.timeoutMs)
   return andThen(claim, (known) => {
     if (known.state === 'held') return runHolding(known.hold, work)
     if (known.state === 'done' && isWhole(known.reply, work)) return replayed(known.reply, work)

@@ -229,7 +229,7 @@ export function answerRun(
   const { idempotencyKey: key } = head
   if (key === undefined) return new AguiRun(service, sealing, agent, input, origin).events()
   return replyOnce(service, key, origin, problemReply, {
-    identity: formatJson({ agui: agent.id, body }),
+    identity: { agui: agent.id, body },
     timeoutMs: timeoutOf(service, agent),
     isStream: true,
     begin: (hold) => new AguiRun(service, sealing, agent, input, origin, hold).events(),

@@ -43,7 +43,7 @@ export function answerCompletion(
   const { isStream } = request
   if (key === undefined) return new ChatRun(service, model, request, origin).replyAs(isStream)
   return replyOnce(service, key, origin, openaiRefusal, {
-    identity: formatJson({ chat: body }),
+    identity: { chat: body },
     timeoutMs: timeoutOf(service, model),
     isStream,
     begin: (hold) => new ChatRun(service, model, request, origin, hold).replyAs(isStream),

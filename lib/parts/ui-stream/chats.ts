@@ -2,7 +2,6 @@
 import { sharedOf } from '../../floors/shared/shared.ts'
 import { timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
-import { formatJson } from '../../kernel/wire/json.ts'
 import { problemReply } from '../../kernel/wire/problem.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
 import { replyOnce } from '../../floors/reply/idempotent-reply.ts'
@@ -51,7 +50,7 @@ export class Chats {
     const { idempotencyKey: key } = head
     if (key === undefined) return this.#begin(agent, input, origin)
     return replyOnce(this.#service, key, origin, problemReply, {
-      identity: formatJson({ ui: agent.id, body }),
+      identity: { ui: agent.id, body },
       timeoutMs: timeoutOf(this.#service, agent),
       isStream: true,
       headers: HEADERS,

@@ -45,7 +45,7 @@ export function createResponse(
   const { isBackground, isStream } = request
   const reply = key === undefined ? begin(service, seal, agent, request, origin)
     : replyOnce(service, key, origin, openaiRefusal, {
-      identity: formatJson({ responses: body }),
+      identity: { responses: body },
       timeoutMs: timeoutOf(service, agent),
       isStream: isStream && !isBackground,
       begin: (hold) => begin(service, seal, agent, request, origin, hold),
