@@ -20,6 +20,7 @@ export const FLEETING = 0
 export const KEPT = 1
 export const LEASED = 2
 export type Hold = typeof FLEETING | typeof KEPT | typeof LEASED
+const ALL: readonly Hold[] = [LEASED, KEPT, FLEETING]
 
 /** What expires: its neighbours among those that are kept for about as long. */
 interface Aging { until: number; earlier: Aging; later: Aging }
@@ -42,6 +43,9 @@ export class BoundedEntry<T extends LinkedMember<T>> implements LinkedMember<T>,
   constructor(id: string) {
     this.id = id
   }
+
+  /** Whether its time is over. */
+  isOver(now: number): boolean { return this.until !== 0 && this.until <= now }
 }
 
 /** An owner, in one of the lists by how much each holds. */
@@ -145,7 +149,7 @@ export class Bounded<T extends BoundedEntry<T>> {
   /** The entry of an id. Nothing counts as use of it but `use` and `resize`. */
   get(id: string): T | undefined {
     const found = this.#byId.get(id)
-    if (found === undefined || found.until === 0 || found.until > monotonic()) return found
+    if (found === undefined || !found.isOver(monotonic())) return found
     this.#evict(found)
     return undefined
   }
@@ -153,18 +157,25 @@ export class Bounded<T extends BoundedEntry<T>> {
   /** All that have an id, the one that was added first first. */
   values(): IterableIterator<T> { return this.#byId.values() }
 
-  /** An owner's entries: the leased ones, the kept ones, the fleeting ones; each the last used first. */
-  * of(owner: string): Generator<T> {
+  /**
+   * An owner's entries that are held like that, or all of them: the leased ones, the kept ones, the fleeting
+   * ones; each the last used first. The one that was given last may leave meanwhile.
+   */
+  * of(owner: string, ...holds: readonly Hold[]): Generator<T> {
     const lists = this.#holders.get(owner)?.lists
     if (lists === undefined) return
-    for (const hold of [LEASED, KEPT, FLEETING] as const) {
-      for (let entry = lists[hold].last; entry !== undefined; entry = entry.previous) yield entry
+    for (const hold of holds.length > 0 ? holds : ALL) {
+      for (let entry = lists[hold].last; entry !== undefined;) {
+        const { previous } = entry
+        yield entry
+        entry = previous
+      }
     }
   }
 
   /**
-   * Adds an entry, under an id that is free, for so many milliseconds from its last use, while it is not
-   * leased. What has expired goes, and others make room. False, and it is not added, where there is none.
+   * Adds an entry, under an id that is free, for so many milliseconds. What has expired goes, and others make
+   * room. False, and it is not added, where there is none.
    */
   add(owner: string, entry: T, bytes: number, hold: Hold = KEPT, keepMs: number = Infinity): boolean {
     this.expire()
@@ -184,7 +195,10 @@ export class Bounded<T extends BoundedEntry<T>> {
     return this.#fits(entry) || this.#refuse(entry)
   }
 
-  /** An entry was used, and is held like that from now on: the owner's others of that kind go before it. */
+  /**
+   * An entry was used, and is held like that for so many milliseconds from now on: the owner's others of that
+   * kind go before it.
+   */
   use(entry: T, hold: Hold, keepMs: number = Infinity): void {
     const { holder } = entry
     if (holder === undefined) return
@@ -330,7 +344,7 @@ export class Bounded<T extends BoundedEntry<T>> {
     if (maxBytes !== Infinity) this.#byBytes.put(byBytes, holder.bytes)
   }
 
-  /** Its time begins now; one that is leased, or is kept for ever, has none. */
+  /** Its time begins now. */
   #age(entry: T, keepMs: number): void {
     if (entry.until !== 0) {
       entry.earlier.later = entry.later
@@ -338,8 +352,8 @@ export class Bounded<T extends BoundedEntry<T>> {
       entry.earlier = entry.later = entry
       entry.until = 0
     }
-    if (keepMs === Infinity || entry.hold === LEASED) return
-    entry.until = monotonic() + keepMs
+    if (keepMs === Infinity) return
+    entry.until = monotonic() + Math.floor(keepMs)
     const step = stepOf(keepMs)
     let end = this.#aging.get(step)
     if (end === undefined) this.#aging.set(step, end = endOfList())

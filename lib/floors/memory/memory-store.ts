@@ -7,14 +7,11 @@
 import { Fault } from '../../kernel/define/fault.ts'
 import { rejectUnknown } from '../../kernel/define/validate.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
-import { Heap, NOT_IN_HEAP } from '../bounds/heap.ts'
-import { LinkedList } from '../../kernel/util/linked-list.ts'
+import { monotonic } from '../../kernel/util/clock.ts'
 import { total } from '../../kernel/util/memory.ts'
-import { Share, Shares } from '../bounds/shares.ts'
+import { Bounded, BoundedEntry, KEPT, LEASED } from '../bounds/bounded.ts'
 import { measure, notify, notifyAll, requireKey } from './common.ts'
 import type { Entry, Keep, Store, StoreKey } from '../../kernel/store/store.ts'
-import type { Order } from '../bounds/heap.ts'
-import type { LinkedMember } from '../../kernel/util/linked-list.ts'
 import type { NumberedSubscriber } from './common.ts'
 
 /** A store that answers at once. */
@@ -99,52 +96,19 @@ export function memoryLimits(options: MemoryStoreOptions): MemoryLimits {
   return limits
 }
 
-/** What expires: when, in monotonic milliseconds, and its index in the heap. */
-interface Expiring { readonly expiresAt: number; expiryIndex: number }
-
-const byExpiry: Order<Expiring> = {
-  isBefore: (one, other) => one.expiresAt < other.expiresAt,
-  placeOf: (one) => one.expiryIndex,
-  place(one, at) { one.expiryIndex = at },
-}
-
-/** Drops what expires first until nothing has expired. Answers the time, in monotonic milliseconds. */
-function dropExpired<T extends Expiring>(expiring: Heap<T>, drop: (one: T) => void): number {
-  const now = performance.now()
-  for (;;) {
-    const { first } = expiring
-    if (first === undefined || first.expiresAt > now) return now
-    drop(first)
-  }
-}
-
-interface Kept extends Entry, LinkedMember<Kept>, Expiring {
-  readonly shelf: Shelf
-  readonly bytes: number
-  /**
-   * The server's own entries and, where others share the memory, what is kept for ever: they take room and
-   * never give it.
-   */
-  readonly isPinned: boolean
-}
-
-interface Shelf {
+/** The server's own, and what is kept for ever where others share the memory, is leased: it never goes. */
+class KeptEntry extends BoundedEntry<KeptEntry> implements Entry {
   readonly collection: string
-  readonly holding: Holding
-  readonly entries: Map<string, Kept>
-  /** What may have to go, and what never has to: in both the last written is the last. */
-  readonly loose: LinkedList<Kept>
-  readonly pinned: LinkedList<Kept>
-}
+  readonly key: string
+  readonly value: string
+  readonly version: number
 
-/** What one owner holds. Its share counts what may have to go. */
-class Holding {
-  readonly owner: string
-  readonly share: Share<Holding> = new Share<Holding>(this)
-  readonly shelves = new Map<string, Shelf>()
-
-  constructor(owner: string) {
-    this.owner = owner
+  constructor(id: string, { collection, key }: StoreKey, value: string, version: number) {
+    super(id)
+    this.collection = collection
+    this.key = key
+    this.value = value
+    this.version = version
   }
 }
 
@@ -155,42 +119,37 @@ class Holding {
 function memoryEntries(
   { maxEntries, maxBytes, maxValueBytes, isShared }: MemoryLimits,
 ): Pick<MemoryStore, 'read' | 'write' | 'remove' | 'list'> {
-  const holdings = new Map<string, Holding>()
-  const shares = new Shares<Holding>(maxEntries, maxBytes)
-  const expiring = new Heap<Kept>(byExpiry)
-  let pinnedCount = 0
-  let pinnedBytes = 0
+  const entries = new Bounded<KeptEntry>({ maxCount: maxEntries, maxBytes }, { onEvict: gone })
+  let leasedBytes = 0
   let lastVersion = 0
   return { read, write, remove, list }
 
   function read(id: StoreKey): Entry | undefined {
-    dropExpired(expiring, forget)
-    const found = find(id)
+    entries.expire()
+    const found = entries.get(idOf(id))
     return found && shown(found)
   }
 
-  function write(id: StoreKey, value: string, keepMs: number, expected: number | 'any'): number | undefined {
-    requireKey(id)
-    const bytes = measure(value, Math.min(maxValueBytes, maxBytes)) + Buffer.byteLength(id.key)
-    const now = dropExpired(expiring, forget)
-    const before = find(id)
+  function write(key: StoreKey, value: string, keepMs: number, expected: number | 'any'): number | undefined {
+    requireKey(key)
+    const bytes = measure(value, Math.min(maxValueBytes, maxBytes)) + Buffer.byteLength(key.key)
+    entries.expire()
+    const id = idOf(key)
+    const before = entries.get(id)
     if (!isExpected(before, expected)) return undefined
     requireRoom(bytes, before)
     if (before !== undefined) forget(before)
-    const kept: Kept = {
-      key: id.key, value, version: ++lastVersion, shelf: shelfOf(id), bytes,
-      expiresAt: now + keepMs,
-      isPinned: id.owner.startsWith('~') || (isShared && keepMs === Infinity),
-      expiryIndex: NOT_IN_HEAP, previous: undefined, next: undefined,
-    }
-    keep(kept)
-    while (shares.isOver) forget(nextToGo(kept))
+    const kept = new KeptEntry(id, key, value, ++lastVersion)
+    const isLeased = key.owner.startsWith('~') || (isShared && keepMs === Infinity)
+    if (isLeased) leasedBytes += bytes
+    // There is room: what is leased and what is being written have it together.
+    entries.add(key.owner, kept, bytes, isLeased ? LEASED : KEPT, keepMs)
     return kept.version
   }
 
   function remove(id: StoreKey, expected: number | 'any'): boolean {
-    dropExpired(expiring, forget)
-    const found = find(id)
+    entries.expire()
+    const found = entries.get(idOf(id))
     if (found === undefined || !isExpected(found, expected)) return false
     forget(found)
     return true
@@ -199,124 +158,90 @@ function memoryEntries(
   function list(
     collection: string, owner: string, limit: number, before: number = Infinity,
   ): readonly Entry[] {
-    dropExpired(expiring, forget)
-    const shelf = holdings.get(owner)?.shelves.get(collection)
+    entries.expire()
+    const now = monotonic()
     const found: Entry[] = []
-    let loose = shelf?.loose.last
-    let pinned = shelf?.pinned.last
-    while (found.length < limit) {
-      const isPinned = pinned !== undefined && (loose === undefined || pinned.version > loose.version)
-      const last = isPinned ? pinned : loose
-      if (last === undefined) break
-      if (last.version < before) found.push(shown(last))
-      if (isPinned) pinned = last.previous
-      else loose = last.previous
+    if (limit <= 0) return found
+    for (const entry of newestFirst(entries.of(owner, KEPT), entries.of(owner, LEASED))) {
+      if (entry.collection !== collection || entry.version >= before || entry.isOver(now)) continue
+      if (found.push(shown(entry)) >= limit) break
     }
     return found
   }
 
-  function find({ collection, owner, key }: StoreKey): Kept | undefined {
-    return holdings.get(owner)?.shelves.get(collection)?.entries.get(key)
-  }
-
-  function shelfOf({ collection, owner }: StoreKey): Shelf {
-    let holding = holdings.get(owner)
-    if (holding === undefined) holdings.set(owner, holding = new Holding(owner))
-    let shelf = holding.shelves.get(collection)
-    if (shelf === undefined) {
-      shelf = { collection, holding, entries: new Map(), loose: new LinkedList(), pinned: new LinkedList() }
-      holding.shelves.set(collection, shelf)
-    }
-    return shelf
-  }
-
   /** Throws `Fault('busy')` where there would be no room even if all went that can. */
-  function requireRoom(bytes: number, before: Kept | undefined): void {
-    const isReplaced = before?.isPinned === true
-    const count = pinnedCount - (isReplaced ? 1 : 0) + 1
-    const sum = pinnedBytes - (isReplaced ? before.bytes : 0) + bytes
+  function requireRoom(bytes: number, before: KeptEntry | undefined): void {
+    const isReplaced = before?.hold === LEASED
+    const count = entries.leased - (isReplaced ? 1 : 0) + 1
+    const sum = leasedBytes - (isReplaced ? before.bytes : 0) + bytes
     if (count <= maxEntries && sum <= maxBytes) return
     throw new Fault('busy', 'The store is full of what may not go; try again later')
   }
 
-  function keep(kept: Kept): void {
-    const { shelf, key, isPinned } = kept
-    shelf.entries.set(key, kept)
-    shelf[isPinned ? 'pinned' : 'loose'].add(kept)
-    if (kept.expiresAt !== Infinity) expiring.add(kept)
-    account(kept, 1)
+  function forget(entry: KeptEntry): void {
+    entries.remove(entry)
+    gone(entry)
   }
 
-  function forget(kept: Kept): void {
-    const { shelf, key, isPinned } = kept
-    const { holding, collection } = shelf
-    shelf.entries.delete(key)
-    shelf[isPinned ? 'pinned' : 'loose'].remove(kept)
-    if (kept.expiryIndex !== NOT_IN_HEAP) expiring.remove(kept)
-    account(kept, -1)
-    if (shelf.entries.size > 0) return
-    holding.shelves.delete(collection)
-    if (holding.shelves.size === 0) holdings.delete(holding.owner)
-  }
-
-  function account({ shelf, bytes, isPinned }: Kept, more: 1 | -1): void {
-    if (!isPinned) return shares.change(shelf.holding.share, more, more * bytes)
-    pinnedCount += more
-    pinnedBytes += more * bytes
-    shares.setAside(more, more * bytes)
-  }
-
-  /** There is one: what is pinned and what is being written have room together. */
-  function nextToGo(written: Kept): Kept {
-    const oldest = oldestOf(shares.largest!)
-    return oldest === written ? oldestOf(shares.next!) : oldest
+  function gone({ hold, bytes }: KeptEntry): void {
+    if (hold === LEASED) leasedBytes -= bytes
   }
 }
 
-/** The oldest of what may have to go. There is one wherever the share counts any. */
-function oldestOf({ shelves }: Holding): Kept {
-  let oldest: Kept | undefined
-  for (const { loose: { first } } of shelves.values()) {
-    if (first !== undefined && (oldest === undefined || first.version < oldest.version)) oldest = first
-  }
-  return oldest!
+/** One text for the three, whatever is in them. */
+function idOf({ collection, owner, key }: StoreKey): string {
+  return `${collection.length}:${owner.length}:${collection}${owner}${key}`
 }
 
-function isExpected(found: Kept | undefined, expected: number | 'any'): boolean {
+/** Two lists in one, each of which has the newest first. */
+function * newestFirst(ones: Iterator<KeptEntry>, others: Iterator<KeptEntry>): Generator<KeptEntry> {
+  let one = ones.next()
+  let other = others.next()
+  for (;;) {
+    if (other.done !== true && (one.done === true || other.value.version > one.value.version)) {
+      yield other.value
+      other = others.next()
+    } else if (one.done !== true) {
+      yield one.value
+      one = ones.next()
+    } else {
+      return
+    }
+  }
+}
+
+function isExpected(found: KeptEntry | undefined, expected: number | 'any'): boolean {
   return expected === 'any' || expected === (found?.version ?? 0)
 }
 
-function shown({ key, value, version }: Kept): Entry {
+function shown({ key, value, version }: KeptEntry): Entry {
   return { key, value, version }
 }
 
 /** Numbers rise within a topic. */
 interface TopicEvent { readonly number: number; readonly text: string }
 
-interface KeptEvent extends TopicEvent, LinkedMember<KeptEvent> {
-  readonly bytes: number
-  readonly expiresAt: number
+class KeptEvent extends BoundedEntry<KeptEvent> implements TopicEvent {
+  readonly topic: Topic
+  readonly number: number
+  readonly text: string
+
+  constructor(topic: Topic, number: number, text: string) {
+    super('')
+    this.topic = topic
+    this.number = number
+    this.text = text
+  }
 }
 
-/** One topic. Its share counts the events that are kept. */
-class Topic implements LinkedMember<Topic>, Expiring {
-  readonly name: string
-  readonly share: Share<Topic> = new Share<Topic>(this)
+/** One topic; it is leased while it is followed. */
+class Topic extends BoundedEntry<Topic> {
   readonly subscribers = new Set<NumberedSubscriber>()
-  readonly kept = new LinkedList<KeptEvent>()
   /** What not all subscribers have received. */
   readonly pending: TopicEvent[] = []
   lastNumber = 0
+  keptEvents = 0
   isNotifying = false
-  isQuiet = false
-  expiresAt = Infinity
-  expiryIndex: number = NOT_IN_HEAP
-  previous: Topic | undefined = undefined
-  next: Topic | undefined = undefined
-
-  constructor(name: string) {
-    this.name = name
-  }
 }
 
 /**
@@ -325,16 +250,15 @@ class Topic implements LinkedMember<Topic>, Expiring {
 export function memoryTopics(
   { maxValueBytes, maxTopics, maxEvents, maxEventsBytes }: MemoryLimits,
 ): Pick<MemoryStore, 'publish' | 'follow'> & { readonly size: number } {
-  const topics = new Map<string, Topic>()
-  const shares = new Shares<Topic>(maxEvents, maxEventsBytes)
-  const expiring = new Heap<Topic>(byExpiry)
-  /** Those without subscribers of which something is kept, the one of the oldest last event first. */
-  const quiet = new LinkedList<Topic>()
-  return { publish, follow, get size() { return topics.size } }
+  const events = new Bounded<KeptEvent>({ maxCount: maxEvents, maxBytes: maxEventsBytes }, { onEvict: gone })
+  const topics = new Bounded<Topic>({ maxCount: maxTopics, maxBytes: Infinity }, {
+    onEvict: ({ id }) => { for (const event of events.of(id)) drop(event) },
+  })
+  return { publish, follow, get size() { return topics.count } }
 
   function publish(name: string, text: string, keep: Keep | undefined): void {
     const bytes = measure(text, keep === undefined ? maxValueBytes : Math.min(maxValueBytes, maxEventsBytes))
-    const now = dropExpired(expiring, drop)
+    events.expire()
     let topic = topics.get(name)
     if (topic === undefined) {
       if (keep === undefined) return
@@ -342,8 +266,11 @@ export function memoryTopics(
     }
     const number = ++topic.lastNumber
     if (keep !== undefined) {
-      const expiresAt = now + keep.ms
-      keepEvent(topic, { number, text, bytes, expiresAt, previous: undefined, next: undefined }, keep.events)
+      const event = new KeptEvent(topic, number, text)
+      topic.keptEvents += 1
+      events.add(name, event, bytes, KEPT, keep.ms)
+      while (event.holder !== undefined && topic.keptEvents > keep.events) drop(event.holder.oldest!)
+      settle(topic)
     }
     if (topic.subscribers.size > 0) {
       topic.pending.push({ number, text })
@@ -352,7 +279,7 @@ export function memoryTopics(
   }
 
   function follow(name: string, from: 'kept' | 'now', listener: (text: string) => void): () => void {
-    dropExpired(expiring, drop)
+    events.expire()
     const topic = topics.get(name) ?? open(name)
     const subscriber = { listener, onLost: undefined, lastNumber: topic.lastNumber }
     topic.subscribers.add(subscriber)
@@ -365,65 +292,35 @@ export function memoryTopics(
 
   /** Throws `Fault('busy')` where all others are followed. */
   function open(name: string): Topic {
-    if (topics.size >= maxTopics) {
-      const { first } = quiet
-      if (first === undefined) {
-        throw new Fault('busy', `${topics.size} topics are followed already; try again later`)
-      }
-      while (first.kept.first !== undefined) drop(first)
-    }
     const topic = new Topic(name)
-    topics.set(name, topic)
-    return topic
+    if (topics.add('', topic, 0, LEASED)) return topic
+    throw new Fault('busy', `${topics.count} topics are followed already; try again later`)
   }
 
-  function keepEvent(topic: Topic, event: KeptEvent, events: number): void {
-    topic.kept.add(event)
-    shares.change(topic.share, 1, event.bytes)
-    age(topic)
-    while (topic.share.count > events) drop(topic)
-    while (shares.isOver) {
-      const largest = shares.largest!
-      // The newest event stays: it is the only one of its topic, or not the oldest.
-      drop(largest === topic && topic.share.count === 1 ? shares.next! : largest)
-    }
-    settle(topic)
+  function drop(event: KeptEvent): void {
+    events.remove(event)
+    gone(event)
   }
 
-  function drop(topic: Topic): void {
-    const first = topic.kept.first!
-    topic.kept.remove(first)
-    shares.change(topic.share, -1, -first.bytes)
-    age(topic)
-    if (topic.share.count === 0) settle(topic)
+  function gone({ topic }: KeptEvent): void {
+    topic.keptEvents -= 1
+    if (topic.keptEvents === 0) settle(topic)
   }
 
-  /** The oldest event of the topic is another one now, or there is none. */
-  function age(topic: Topic): void {
-    topic.expiresAt = topic.kept.first?.expiresAt ?? Infinity
-    if (topic.expiryIndex === NOT_IN_HEAP) expiring.add(topic)
-    else if (topic.share.count > 0) expiring.moved(topic)
-    else expiring.remove(topic)
-  }
-
-  /** A topic without subscribers is a quiet one; one of which nothing is left is forgotten. */
+  /** A topic without subscribers may have to go, and one of which nothing is left does. */
   function settle(topic: Topic): void {
-    if (topic.isQuiet) quiet.remove(topic)
-    topic.isQuiet = topic.subscribers.size === 0 && topic.share.count > 0
-    if (topic.isQuiet) quiet.add(topic)
-    else if (topic.subscribers.size === 0 && !topic.isNotifying) topics.delete(topic.name)
+    if (topic.subscribers.size > 0) topics.use(topic, LEASED)
+    else if (topic.keptEvents > 0) topics.use(topic, KEPT)
+    else if (!topic.isNotifying) topics.remove(topic)
   }
 
   /** What is published while one receives what is kept comes after it. */
   function replay(topic: Topic, subscriber: NumberedSubscriber): void {
     const { isNotifying } = topic
     topic.isNotifying = true
-    const now = performance.now()
-    const kept: string[] = []
-    for (let event = topic.kept.first; event !== undefined; event = event.next) {
-      if (event.expiresAt > now) kept.push(event.text)
-    }
-    for (const text of kept) notify(subscriber, text)
+    const now = monotonic()
+    const kept = [...events.of(topic.id)].reverse()
+    for (const event of kept) if (!event.isOver(now)) notify(subscriber, event.text)
     topic.isNotifying = isNotifying
     deliver(topic)
   }

@@ -91,7 +91,7 @@ export class TaskTable {
   }
 
   touch(record: TaskRecord): void {
-    this.#records.use(record, record.hold, this.keepMs(record.task))
+    this.#records.use(record, record.hold, record.isIdle ? this.keepMs(record.task) : Infinity)
   }
 
   /** It does not run: from now on it may have to make room, and expires. */

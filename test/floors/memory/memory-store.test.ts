@@ -3,6 +3,7 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keptBytes } from '../../fixtures/heap.ts'
 import { standingTime } from '../../fixtures/time.ts'
+import { stepOf } from '../../../lib/floors/bounds/bounded.ts'
 import { memoryStore } from '../../../lib/stores/memory.ts'
 import type { MemoryStore, MemoryStoreOptions } from '../../../lib/floors/memory/memory-store.ts'
 import type { StoreKey } from '../../../lib/kernel/store/store.ts'
@@ -202,14 +203,15 @@ class Model {
     this.#entries.push(written)
     for (;;) {
       const isHeavy = this.#bytes() > this.#maxBytes
-      if (!isHeavy && this.#entries.length <= this.#maxEntries) return
-      const held = (of: string): number => isHeavy ? this.#bytes(of) : this.keysOf(of).length
+      if (!isHeavy && this.#entries.length <= this.#maxEntries) break
+      const held = (of: string): number => stepOf(isHeavy ? this.#bytes(of) : this.keysOf(of).length)
       const owners = [...new Set(this.#entries.map((entry) => entry.owner))].toSorted((one, other) =>
         held(other) - held(one) || this.#changes.get(one)! - this.#changes.get(other)!)
       const others = this.#entries.filter((entry) => entry !== written)
       const [victim] = owners.flatMap((of) => others.find((entry) => entry.owner === of) ?? [])
       this.remove(victim!.owner, victim!.key)
     }
+    this.#changes.set(owner, ++this.#clock)
   }
 
   remove(owner: string, key: string): void {
@@ -227,7 +229,7 @@ class Model {
   }
 }
 
-test('who gives way is always the one that holds most, whatever is written and removed', () => {
+test('who gives way is always the one that holds most, in steps, whatever is written and removed', () => {
   const owners = Array.from({ length: 7 }, (_, at) => `owner-${at}`)
   for (const options of [{ maxEntries: 20 }, { maxBytes: 900 }, { maxEntries: 15, maxBytes: 700 }]) {
     const store = memoryStore(options)
