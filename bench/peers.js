@@ -31,7 +31,10 @@ const asIs = (one) => one
 
 const plainHttp = { 'post': asIs, 'post-async': asIs, 'tool': asIs, 'health': asIs }
 
-/** `cases`: what turns a case of triport into what the peer is asked, by the name of the case. */
+/**
+ * `cases`: what turns a case of triport into what the peer is asked, by the name of the case. Not here:
+ * @mastra/mcp and mcp-use 2, which do not run on Node 20.
+ */
 export const peers = [
   {
     name: 'SDK v1, sessions',
@@ -86,6 +89,29 @@ export const peers = [
     },
   },
   {
+    name: '@hono/mcp',
+    file: 'peers/hono-mcp.js',
+    cases: {
+      'call': asIs, 'call-async': asIs, 'initialize': asIs, 'call-stateless': atDoor('stateless'),
+      'list': atDoor('stateless'), 'text-1mb': atDoor('stateless'), 'rows-1mb': atDoor('stateless'),
+    },
+  },
+  {
+    name: 'mcp-handler',
+    file: 'peers/mcp-handler.js',
+    cases: {
+      'call-2026': asIs, 'call-stateless': asIs, 'list': asIs, 'text-1mb': asIs, 'rows-1mb': asIs,
+    },
+  },
+  {
+    name: 'mcp-use 1',
+    file: 'peers/mcp-use.js',
+    cases: {
+      'call': asIs, 'call-async': asIs, 'initialize': asIs, 'call-stateless': atDoor('stateless'),
+      'list': atDoor('stateless'), 'text-1mb': atDoor('stateless'), 'rows-1mb': atDoor('stateless'),
+    },
+  },
+  {
     name: 'a2a-js',
     file: 'peers/a2a-js.js',
     cases: {
@@ -94,6 +120,7 @@ export const peers = [
     },
   },
   { name: 'fastify', file: 'peers/fastify.js', cases: plainHttp },
+  { name: 'h3', file: 'peers/h3.js', cases: plainHttp },
   { name: 'hono', file: 'peers/hono.js', cases: plainHttp },
   { name: 'express', file: 'peers/express.js', cases: plainHttp },
 ]

@@ -23,7 +23,7 @@ const modern = {
   working: 'TASK_STATE_WORKING',
   completed: 'TASK_STATE_COMPLETED',
   part: (text) => ({ text }),
-  said: ({ messageId, role, parts }, ids) => ({ messageId, ...ids, role, parts }),
+  said: ({ messageId, role, parts }, ids) => ({ messageId, role, parts, ...ids }),
   task: (task) => ({ task }),
   piece: (ids, artifactId, text, isFirst, isLast) => ({
     artifactUpdate: {
@@ -49,8 +49,9 @@ const older = {
 
 function sendMessage(response, id, message) {
   const reply = {
-    role: 'agent', parts: [{ type: 'text', text: run(message.parts[0].text, new Call(response)) }],
-    messageId: randomUUID(), contextId: randomUUID(),
+    messageId: randomUUID(), role: 'agent',
+    parts: [{ type: 'text', text: run(message.parts[0].text, new Call(response)) }],
+    contextId: randomUUID(),
   }
   send(response, requestId(), resultOf(id, { message: reply }))
 }
