@@ -7,9 +7,7 @@
  */
 import { storeOf } from '../memory/store-of.ts'
 import { monotonic } from '../../kernel/util/clock.ts'
-import { LinkedList } from '../../kernel/util/linked-list.ts'
-import { Share, Shares } from '../bounds/shares.ts'
-import { ID_LENGTH, NO_SLOT, TextSlots } from '../bounds/text-slots.ts'
+import { Bounded, BoundedEntry, FLEETING, KEPT } from '../bounds/bounded.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { append, sizeOf } from './chat.ts'
 import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
@@ -20,46 +18,41 @@ import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Gauge } from '../../kernel/util/gauge.ts'
-import type { LinkedMember } from '../../kernel/util/linked-list.ts'
 import type { Store } from '../../kernel/store/store.ts'
-import type { SlotHolder } from '../bounds/text-slots.ts'
-import type { Chat } from './chat.ts'
+import type { Hold } from '../bounds/bounded.ts'
 import type { ConversationPage } from './conversation-page.ts'
 
-interface Conversation extends Chat, LinkedMember<Conversation> {
-  readonly holding: Holding
-  readonly id: string
-  /** Monotonic milliseconds. */
-  usedAt: number
-  /** The `fresh` or the `named` of its holding. */
-  queue: LinkedList<Conversation>
-}
+const ROLES_BYTES = 'user'.length + 'assistant'.length
 
-/** The conversations of one principal. */
-class Holding implements SlotHolder {
-  readonly owner: string
-  readonly share: Share<Holding> = new Share<Holding>(this)
-  /** Slots of those that were begun under an id of ours and never named; all others are objects. */
-  firstSlot: number = NO_SLOT
-  lastSlot: number = NO_SLOT
-  readonly conversations = new Map<string, Conversation>()
-  /** Begun under an id of the client's and never named again, those idle for longest first. */
-  readonly fresh = new LinkedList<Conversation>()
-  /** Named again, in the same order. */
-  readonly named = new LinkedList<Conversation>()
+/** One that was never named again is fleeting; its bytes are those of its messages. */
+class Conversation extends BoundedEntry<Conversation> {
+  /** Whole monotonic milliseconds. */
+  usedAt: number = monotonic()
+  /** What began it, until its messages are read, which those of most never are. */
+  #asked: string
+  #answered: string
+  #messages: ChatMessage[] | undefined
 
-  constructor(owner: string) {
-    this.owner = owner
+  constructor(key: string, asked: string, answered: string, messages?: ChatMessage[]) {
+    super(key)
+    this.#asked = asked
+    this.#answered = answered
+    this.#messages = messages
+  }
+
+  get messages(): ChatMessage[] {
+    if (this.#messages === undefined) {
+      this.#messages = messagesOf(this.#asked, this.#answered)
+      this.#asked = this.#answered = ''
+    }
+    return this.#messages
   }
 }
 
-/** Room for an id, a short question and its answer. */
-const CELL_BYTES = 256
-const ROLES_BYTES = 'user'.length + 'assistant'.length
-/** In UTF-8, for each unit of a string. */
-const MAX_CHARACTER_BYTES = 3
-
-const SWEEP_MS = 1_000
+/** Takes the oldest message out; returns how many bytes it was. */
+function trim({ messages }: Conversation): number {
+  return sizeOf(messages.shift()!)
+}
 
 function makeConversations(service: Service): Conversations {
   return new Conversations(service.limits, storeOf(service), service.log)
@@ -73,24 +66,21 @@ export function conversationsOf(service: Service): Conversations {
 export class Conversations {
   readonly #limits: KernelLimits
   readonly #stored: StoredConversations | undefined
-  readonly #holdings = new Map<string, Holding>()
-  readonly #shares: Shares<Holding>
-  /** A question and its answer in each slot. */
-  readonly #begun: TextSlots<Holding>
-  readonly #sweepMs: number
-  #sweptAt = 0
+  readonly #all: Bounded<Conversation>
+  /** It is there to the last millisecond. */
+  readonly #keepMs: number
 
   /** `store` keeps them where processes share it; `log` gets what could not be written there. */
   constructor(limits: KernelLimits, store?: Store, log?: Log) {
     this.#limits = limits
-    this.#sweepMs = Math.min(SWEEP_MS, limits.conversationIdleMs)
-    this.#shares = new Shares(limits.maxConversations, limits.maxConversationsBytes)
-    this.#begun = new TextSlots(limits.maxConversations + 1, 2, CELL_BYTES)
+    this.#keepMs = limits.conversationIdleMs + 1
+    const { maxConversations: maxCount, maxConversationsBytes: maxBytes } = limits
+    this.#all = new Bounded({ maxCount, maxBytes }, { trim })
     if (store?.isShared === true) this.#stored = new StoredConversations(limits, store, log)
   }
 
-  get count(): number { return this.#shares.count }
-  get bytes(): number { return this.#shares.bytes }
+  get count(): number { return this.#all.count }
+  get bytes(): number { return this.#all.bytes }
 
   status(): object {
     const { count, bytes } = this
@@ -112,11 +102,9 @@ export class Conversations {
    */
   history(owner: string, id: string): MaybePromise<readonly ChatMessage[]> {
     if (this.#stored !== undefined) return this.#stored.history(owner, id)
-    const now = monotonic()
-    const found = this.#find(owner, id, now)
+    const found = this.#all.get(keyIn(owner, id))
     if (found === undefined) return []
-    touch(found, found.holding.named, now)
-    this.#shares.change(found.holding.share, 0, 0)
+    this.#use(found, KEPT)
     // A copy: the author's code may change it.
     return found.messages.slice()
   }
@@ -130,31 +118,28 @@ export class Conversations {
     owner: string, id: string, added: readonly ChatMessage[], known?: readonly ChatMessage[],
   ): MaybePromise<void> {
     if (this.#stored !== undefined) return this.#stored.record(owner, id, added, known)
-    const now = monotonic()
-    this.#sweepAt(now)
-    const conversation = this.#find(owner, id, now)
-    if (conversation === undefined) return this.#append(this.#open(this.#holdingOf(owner), id, now), added, 1)
-    touch(conversation, conversation.queue, now)
-    this.#append(conversation, added, 0)
+    this.#all.expire()
+    const key = keyIn(owner, id)
+    const found = this.#all.get(key)
+    const chat = { messages: found?.messages ?? [], bytes: found?.bytes ?? 0 }
+    append(chat, added, this.#limits)
+    if (found === undefined) {
+      this.#all.add(owner, new Conversation(key, '', '', chat.messages), chat.bytes, FLEETING, this.#keepMs)
+    } else {
+      this.#use(found, found.hold)
+      this.#all.resize(found, chat.bytes)
+    }
   }
 
-  /**
-   * Begins a conversation under an id of `makeId`. As long as it is not named it costs next to nothing.
-   */
+  /** Begins a conversation under an id of `makeId`. */
   begin(owner: string, id: string, asked: string, answered: string): MaybePromise<void> {
-    const texts = [asked, answered]
-    if (this.#stored !== undefined) return this.#stored.record(owner, id, messagesOf(texts), [])
-    const now = monotonic()
-    this.#sweepAt(now)
-    const holding = this.#holdingOf(owner)
-    if (!this.#fits(id, asked, answered)) {
-      return this.#append(this.#open(holding, id, now), messagesOf(texts), 1)
+    if (this.#stored !== undefined) return this.#stored.record(owner, id, messagesOf(asked, answered), [])
+    const { conversationBytes, conversationMessages } = this.#limits
+    const bytes = ROLES_BYTES + Buffer.byteLength(asked) + Buffer.byteLength(answered)
+    if (conversationMessages < 2 || bytes > conversationBytes) {
+      return this.record(owner, id, messagesOf(asked, answered))
     }
-    const slot = this.#begun.add(holding, id, texts, ROLES_BYTES, now)
-    this.#shares.change(holding.share, 1, this.#begun.bytesOf(slot))
-    while (this.#shares.isOver) {
-      if (!this.#makeRoom(undefined, slot)) return this.#settle(this.#taken(slot, id))
-    }
+    this.#all.add(owner, new Conversation(keyIn(owner, id), asked, answered), bytes, FLEETING, this.#keepMs)
   }
 
   /**
@@ -165,18 +150,18 @@ export class Conversations {
   list(owner: string, limit: number, after?: string): MaybePromise<ConversationPage> {
     if (this.#stored !== undefined) return this.#stored.list(owner, limit, after)
     const cursor = after === undefined ? undefined : placeIn(after)
-    const now = monotonic()
-    const holding = this.#holdings.get(owner)
-    const all = holding === undefined ? [] : this.#placesOf(holding).filter((place) => (
-      !this.#hasExpired(place.usedAt, now) && CONVERSATION_ID.test(place.id)
-        && (cursor === undefined || byUse(cursor, place) < 0)
+    this.#all.expire()
+    const begin = keyIn(owner, '').length
+    const places = Array.from(this.#all.of(owner), (chat): Place => (
+      { id: chat.id.slice(begin), usedAt: chat.usedAt, chat }
+    ))
+    const all = places.filter((place) => (
+      CONVERSATION_ID.test(place.id) && (cursor === undefined || byUse(cursor, place) < 0)
     )).sort(byUse)
     const shown = all.slice(0, limit)
     const last = shown.at(-1)
     return {
-      conversations: shown.map(({ id, slot, chat }) => (
-        summaryOf(id, chat ?? messagesOf(this.#begun.textsOf(slot)))
-      )),
+      conversations: shown.map(({ id, chat }) => summaryOf(id, chat.messages)),
       next: all.length > limit && last !== undefined ? `${last.usedAt}.${last.id}` : undefined,
     }
   }
@@ -184,172 +169,31 @@ export class Conversations {
   /** Forgets a conversation; false where there is none of that id. The rest is as in `list`. */
   remove(owner: string, id: string): MaybePromise<boolean> {
     if (this.#stored !== undefined) return this.#stored.remove(owner, id)
-    const found = this.#find(owner, id, monotonic())
-    if (found !== undefined) this.#forget(found)
+    const found = this.#all.get(keyIn(owner, id))
+    if (found !== undefined) this.#all.remove(found)
     return found !== undefined
   }
 
-  #placesOf(holding: Holding): readonly Place[] {
-    const begun = this.#begun
-    const places = Array.from(begun.of(holding), (slot): Place => (
-      { id: begun.idOf(slot), usedAt: begun.begunAt(slot), slot, chat: undefined }
-    ))
-    for (const { id, usedAt, messages } of holding.conversations.values()) {
-      places.push({ id, usedAt, slot: NO_SLOT, chat: messages })
-    }
-    return places
-  }
-
-  /** Whether it fits into a slot, and surely into the limits of a conversation. */
-  #fits(id: string, asked: string, answered: string): boolean {
-    const { conversationBytes, conversationMessages } = this.#limits
-    return id.length === ID_LENGTH && conversationMessages >= 2
-      && (asked.length + answered.length) * MAX_CHARACTER_BYTES + ROLES_BYTES <= conversationBytes
-  }
-
-  #append(conversation: Conversation, added: readonly ChatMessage[], begun: 0 | 1): void {
-    const { bytes } = conversation
-    append(conversation, added, this.#limits)
-    this.#shares.change(conversation.holding.share, begun, conversation.bytes - bytes)
-    this.#settle(conversation)
-  }
-
-  /** Others make room for this one; where its owner holds most and has no other, its oldest messages go. */
-  #settle(conversation: Conversation): void {
-    while (this.#shares.isOver) {
-      if (this.#makeRoom(conversation, NO_SLOT)) continue
-      const dropped = sizeOf(conversation.messages.shift()!)
-      conversation.bytes -= dropped
-      this.#shares.change(conversation.holding.share, 0, -dropped)
-    }
-  }
-
-  #find(owner: string, id: string, now: number): Conversation | undefined {
-    const holding = this.#holdings.get(owner)
-    if (holding === undefined) return undefined
-    const found = holding.conversations.get(id) ?? this.#named(holding, id)
-    if (found === undefined || !this.#hasExpired(found.usedAt, now)) return found
-    this.#forget(found)
-    return undefined
-  }
-
-  /** One that was begun, and is named for the first time now. */
-  #named(holding: Holding, id: string): Conversation | undefined {
-    const slot = this.#begun.find(id)
-    if (slot === NO_SLOT || this.#begun.holderOf(slot) !== holding) return undefined
-    return this.#taken(slot, id)
-  }
-
-  /** Makes an object of a slot, which counts for as much. */
-  #taken(slot: number, id: string): Conversation {
-    const begun = this.#begun
-    const conversation = this.#open(begun.holderOf(slot), id, begun.begunAt(slot))
-    conversation.messages.push(...messagesOf(begun.textsOf(slot)))
-    conversation.bytes = begun.bytesOf(slot)
-    begun.remove(slot)
-    return conversation
-  }
-
-  #holdingOf(owner: string): Holding {
-    let holding = this.#holdings.get(owner)
-    if (holding === undefined) this.#holdings.set(owner, holding = new Holding(owner))
-    return holding
-  }
-
-  #open(holding: Holding, id: string, usedAt: number): Conversation {
-    const queue = holding.fresh
-    const conversation = {
-      holding, id, messages: [], bytes: 0, usedAt, queue, previous: undefined, next: undefined,
-    }
-    holding.conversations.set(id, conversation)
-    queue.add(conversation)
-    return conversation
-  }
-
-  /**
-   * Removes a conversation of the holder of most, or of one that holds as much, but not the one in use, which
-   * is an object or a slot. False where they have no other.
-   */
-  #makeRoom(keep: Conversation | undefined, kept: number): boolean {
-    return this.#give(this.#shares.largest, keep, kept) || this.#give(this.#shares.asLarge, keep, kept)
-  }
-
-  /** The one in use is the last of its kind: it is the first only where it is alone. */
-  #give(holding: Holding | undefined, keep: Conversation | undefined, kept: number): boolean {
-    if (holding === undefined) return false
-    const { firstSlot: slot, fresh: { first: fresh }, named: { first: named } } = holding
-    const isFree = fresh !== undefined && fresh !== keep
-    if (slot !== NO_SLOT && slot !== kept && !(isFree && fresh.usedAt < this.#begun.begunAt(slot))) {
-      this.#drop(slot)
-    } else if (isFree) {
-      this.#forget(fresh)
-    } else if (named !== undefined && named !== keep) {
-      this.#forget(named)
-    } else {
-      return false
-    }
-    return true
-  }
-
-  #hasExpired(usedAt: number, now: number): boolean {
-    return now - usedAt > this.#limits.conversationIdleMs
-  }
-
-  /** Forgets what has expired, at most once in `#sweepMs`. */
-  #sweepAt(now: number): void {
-    if (now - this.#sweptAt < this.#sweepMs) return
-    this.#sweptAt = now
-    for (const holding of this.#holdings.values()) {
-      const begun = this.#begun
-      while (holding.firstSlot !== NO_SLOT && this.#hasExpired(begun.begunAt(holding.firstSlot), now)) {
-        this.#drop(holding.firstSlot)
-      }
-      this.#forgetExpired(holding.fresh, now)
-      this.#forgetExpired(holding.named, now)
-    }
-  }
-
-  #forgetExpired(queue: LinkedList<Conversation>, now: number): void {
-    while (queue.first !== undefined && this.#hasExpired(queue.first.usedAt, now)) this.#forget(queue.first)
-  }
-
-  #forget(conversation: Conversation): void {
-    const { holding, id, bytes, queue } = conversation
-    queue.remove(conversation)
-    holding.conversations.delete(id)
-    this.#released(holding, bytes)
-  }
-
-  #drop(slot: number): void {
-    const holding = this.#begun.holderOf(slot)
-    const bytes = this.#begun.bytesOf(slot)
-    this.#begun.remove(slot)
-    this.#released(holding, bytes)
-  }
-
-  #released(holding: Holding, bytes: number): void {
-    this.#shares.change(holding.share, -1, -bytes)
-    if (holding.share.count === 0) this.#holdings.delete(holding.owner)
+  #use(conversation: Conversation, hold: Hold): void {
+    conversation.usedAt = monotonic()
+    this.#all.use(conversation, hold, this.#keepMs)
   }
 }
 
-function touch(conversation: Conversation, queue: LinkedList<Conversation>, now: number): void {
-  conversation.queue.remove(conversation)
-  conversation.queue = queue
-  conversation.usedAt = now
-  queue.add(conversation)
+/** Owners and ids may be any texts. */
+function keyIn(owner: string, id: string): string {
+  return `${owner.length}:${owner}${id}`
 }
 
-function messagesOf([asked = '', answered = '']: readonly string[]): readonly ChatMessage[] {
+function messagesOf(asked: string, answered: string): ChatMessage[] {
   return [{ role: 'user', content: asked }, { role: 'assistant', content: answered }]
 }
 
-/** Where a conversation stands in a list, and what it holds: messages, or the texts of a slot. */
+/** Where a conversation stands in a list. */
 interface Place {
   readonly id: string
   readonly usedAt: number
-  readonly slot: number
-  readonly chat: readonly ChatMessage[] | undefined
+  readonly chat: Conversation
 }
 
 /** The one that was used last first, and of equals the greater id. */

@@ -59,6 +59,18 @@ test('what was said is there for its owner, and for nobody else', () => {
   assert.equal(all.count, 2)
 })
 
+test('owners and ids of any form are told apart', async () => {
+  const all = conversations()
+  const names = ['', '1', '11', '1:', ':1', 'a', 'a:', '2:a', 'a\0', '\0a']
+  for (const owner of names) for (const id of names) all.record(owner, id, [user(`${owner} and ${id}`)])
+  for (const owner of names) {
+    for (const id of names) assert.deepEqual(all.history(owner, id), [user(`${owner} and ${id}`)])
+  }
+  const id = 'a-long-id'
+  all.record('2:a', id, [user('x')])
+  assert.deepEqual((await all.all.list('2:a', 1)).conversations.map((one) => one.id), [id])
+})
+
 test('a history that was handed out does not change', () => {
   const all = conversations()
   all.record('ann', 'a', [user('one')])
@@ -301,18 +313,6 @@ test('what nobody goes on with is kept to the last millisecond of its time, whoe
     assert.equal(all.count, isKept ? 4 : 1)
     assert.deepEqual(known(all, 'ann', ids), isKept ? ids : [])
   }
-})
-
-test('what nobody goes on with is looked for once a second', (t) => {
-  const pass = standingTime(t)
-  const all = conversations({ conversationIdleMs: 1_500 })
-  const counts: number[] = []
-  for (const passedMs of [2_000, 1_000, 999, 1]) {
-    pass(passedMs)
-    all.record(`owner-${counts.length}`, 'only', [user('x')])
-    counts.push(all.count)
-  }
-  assert.deepEqual(counts, [1, 2, 3, 3])
 })
 
 test('one that is gone on with is not forgotten with those begun at the same time', (t) => {
