@@ -5,7 +5,7 @@ import { extendedCard, signedExtendedCard } from '../../../lib/parts/a2a/card/ca
 import { A2aFault } from '../../../lib/parts/a2a/model/faults.ts'
 import { plain } from '../../../lib/parts/a2a/codec/plain.ts'
 import { signerOf } from '../../../lib/parts/a2a/model/signature.ts'
-import { v1 } from '../../../lib/parts/a2a/codec/v1.ts'
+import { encodeCard } from '../../../lib/parts/a2a/codec/cards.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
 import { kernelOptionsOf } from '../../../lib/preset/create-server.ts'
@@ -90,7 +90,7 @@ test('it is signed where there is a key, as 1.0 writes it', async () => {
     const card = await signedExtendedCard({
       ...visit({ extendedCard: extended }), signer: signerOf(privateKey),
     })
-    const written = JSON.parse(JSON.stringify(v1.encodeCard(card))) as JsonMembers
+    const written = JSON.parse(JSON.stringify(encodeCard(card, '1.0'))) as JsonMembers
     assert.equal(isSignedBy(written, publicKey), true)
     assert.equal(isSignedBy({ ...written, description: 'Gives.' }, publicKey), false)
     assert.deepEqual(decodeV1Card(written).signatures, card.signatures)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { encodeCard } from '../../../lib/parts/a2a/codec/cards.ts'
 import { isPlainParams } from '../../../lib/parts/a2a/codec/plain.ts'
 import { plain } from '../../fixtures/a2a-client/plain.ts'
 import type { Card } from '../../../lib/parts/a2a/model/model.ts'
@@ -37,7 +38,7 @@ test('a card tells a plain client all that it looks for', () => {
     schemes: new Map(),
     security: [],
   }
-  const members = plain.encodeCard(card)
+  const members = encodeCard(card, 'plain')
   assert.deepEqual(members['capabilities'], {
     streaming: true, pushNotifications: false, stateTransitionHistory: false,
   })

@@ -7,7 +7,6 @@
  * Spec: A2A 1.0 §3.1.11, §8.4, §8.6 and §13.3; A2A 0.3 §7.10, A2A 0.2 §7.9; RFC 9110 §13.1, RFC 9111.
  */
 import { createHash } from 'node:crypto'
-import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault, publicMessage } from '../../../kernel/define/fault.ts'
 import { shownFault } from '../../../kernel/run/shown-fault.ts'
 import { BoundedMap } from '../../../kernel/util/bounded-map.ts'
@@ -16,8 +15,7 @@ import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { problemReply } from '../../../kernel/wire/problem.ts'
-import { encodeV1Card } from '../codec/card-codecs.ts'
-import { dialects } from '../codec/dialects.ts'
+import { encodeCard } from '../codec/cards.ts'
 import { plain } from '../codec/plain.ts'
 import { versionTextOf } from '../model/dialect.ts'
 import { A2aFault, numbersOf } from '../model/faults.ts'
@@ -37,7 +35,7 @@ import type { Signer } from '../model/signature.ts'
 /** Answers with the card of an agent, which is reached at the root or, by its id, below `/agents/`. */
 export type Cards = (exchange: Exchange, agent: Agent | Group) => Reply
 
-/** Whose members a card has. */
+/** A key of `versions`. */
 export type CardMode = NonNullable<A2aServerOptions['card']>
 
 interface MadeCard {
@@ -51,6 +49,9 @@ const MAX_CARDS = 256
 /** Tags of an `If-None-Match` that are looked at. */
 const MAX_TAGS = 64
 const NEWEST = '1.0'
+
+/** Whose members a card has. */
+const versions = { 'hybrid': ['plain', '0.3', '1.0'], '0.3': ['plain', '0.3'], '1.0': ['1.0'] } as const
 
 export function createCards(service: Service, options: A2aOptions, signer?: Signer): Cards {
   const cards = new BoundedMap<MadeCard>(MAX_CARDS)
@@ -116,21 +117,8 @@ export function modeFor(version: string | undefined, mode: CardMode = 'hybrid'):
 
 /** The members of a card. Only one of 1.0 alone is signed: a signature covers no member of older versions. */
 export function documentOf(card: Card, mode: CardMode, signer: Signer | undefined): JsonMembers {
-  const chosen = mode === 'hybrid' ? dialects
-    : dialects.filter(({ name }) => (name === NEWEST) === (mode === NEWEST))
-  const members = chosen.map((dialect) => dialect.encodeCard(card)).reduce(joined, {})
+  const members = encodeCard(card, ...versions[mode])
   return mode === NEWEST && signer !== undefined ? { ...members, signatures: [signer(members)] } : members
-}
-
-/** Both together, objects of one name within them too. */
-function joined(one: JsonMembers, other: JsonMembers): JsonMembers {
-  const members = new Map(Object.entries(one))
-  for (const [name, value] of Object.entries(other)) {
-    if (value === undefined) continue
-    const known = members.get(name)
-    members.set(name, isRecord(known) && isRecord(value) ? joined(known, value) : value)
-  }
-  return Object.fromEntries(members)
 }
 
 /** A request for an extended card. */
@@ -167,7 +155,7 @@ export function signedExtendedCard(asked: CardAsked): MaybePromise<Card> {
   const { signer } = asked
   const card = extendedCard(asked)
   if (signer === undefined) return card
-  return andThen(card, (one): Card => ({ ...one, signatures: [signer(encodeV1Card(one))] }))
+  return andThen(card, (one): Card => ({ ...one, signatures: [signer(encodeCard(one, NEWEST))] }))
 }
 
 function cardOf({ service, options, agent, exchange }: CardAsked, more: unknown): Card {

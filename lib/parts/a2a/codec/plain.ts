@@ -12,7 +12,6 @@ import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import {
   FieldFault, isUnset, needList, needObject, needText, readMembers, readName, wrongField,
 } from '../model/fields.ts'
-import { encodePlainCard } from './card-codecs.ts'
 import { encoderOf } from './encoder.ts'
 import { encodeRpcFault } from './errors.ts'
 import { blockFor, inlineOf, nameOf, readBytes, strangeIn } from './parts.ts'
@@ -46,7 +45,6 @@ export const plain: Dialect = {
   formatPush,
   pushType: JSON_TYPE,
   pushesTasks: false,
-  encodeCard: encodePlainCard,
 }
 
 /** Whether neither the message nor any of its parts has the `kind` that marks A2A 0.2 and 0.3. */

@@ -12,7 +12,7 @@ import {
   isUnset, needMembers, needName, needObject, needText, readBoolean, readMembers, readName, readNames,
   readText, wrongField,
 } from '../model/fields.ts'
-import { encodeV03Card } from './card-codecs.ts'
+import { encodeCard } from './cards.ts'
 import { AT, decoderOf, MAX_PAGE_SIZE, readConfig } from './decoder.ts'
 import { encoderOf } from './encoder.ts'
 import { encodeRpcFault } from './errors.ts'
@@ -196,7 +196,7 @@ export const v03: Dialect = {
     'extended-card': {
       method: 'agent/getAuthenticatedExtendedCard',
       decodeRequest: () => ({ tenant: undefined }),
-      formatResult: (card) => formatJson(encodeV03Card(card)),
+      formatResult: (card) => formatJson(encodeCard(card, 'plain', '0.3')),
     },
   },
   hasTasks: true,
@@ -207,7 +207,6 @@ export const v03: Dialect = {
   formatPush: (_event, task) => encoder.task(task),
   pushType: JSON_TYPE,
   pushesTasks: true,
-  encodeCard: encodeV03Card,
 }
 
 function encodePush({ id, taskId, url, token, authentication }: PushConfig): JsonMembers {

@@ -11,7 +11,7 @@ import {
   FieldFault, isUnset, needMembers, needName, needText, readBoolean, readChoice, readInteger, readMembers,
   readName, wrongField,
 } from '../model/fields.ts'
-import { encodeV1Card } from './card-codecs.ts'
+import { encodeCard } from './cards.ts'
 import { AT, decoderOf, MAX_INTEGER, readConfig } from './decoder.ts'
 import { encoderOf } from './encoder.ts'
 import { encodeV1Error, encodeV1Fault } from './errors.ts'
@@ -177,7 +177,7 @@ export const v1: Dialect = {
       decodeRequest: (value, maxNameBytes) => ({
         tenant: isUnset(value) ? undefined : decoder.tenant(needMembers(value, AT), maxNameBytes),
       }),
-      formatResult: (card) => formatJson(encodeV1Card(card)),
+      formatResult: (card) => formatJson(encodeCard(card, '1.0')),
     },
   },
   hasTasks: true,
@@ -187,7 +187,6 @@ export const v1: Dialect = {
   formatPush: encoder.event,
   pushType: A2A_JSON_TYPE,
   pushesTasks: false,
-  encodeCard: encodeV1Card,
 }
 
 function formatPush(config: PushConfig): string {

@@ -7,7 +7,7 @@ import type { Fault } from '../../../kernel/define/fault.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'
 import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { A2aReason } from './faults.ts'
-import type { Card, JsonMembers, OperationName, Requests, Results, StreamEvent, TaskView } from './model.ts'
+import type { OperationName, Requests, Results, StreamEvent, TaskView } from './model.ts'
 
 /** The media type of A2A's JSON where no JSON-RPC is around it. */
 export const A2A_JSON_TYPE = 'application/a2a+json'
@@ -55,8 +55,6 @@ export interface Dialect {
   readonly pushType: string
   /** That body is the whole task, whatever the event: of several that wait, the last one is enough. */
   readonly pushesTasks: boolean
-  /** What this dialect's clients look for in a card. */
-  encodeCard(card: Card): JsonMembers
 }
 
 /** The version that a client names, by major and minor; undefined where it names none. */
