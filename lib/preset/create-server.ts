@@ -31,7 +31,7 @@ import { absentPaths, checkOptions, protocolsOf, serverKnown, settingsOf } from 
 import type { KernelOptions } from '../kernel/server/options.ts'
 import type { Opened, Part } from '../kernel/server/part.ts'
 import type { KernelServer, KernelStatus } from '../kernel/server/server.ts'
-import type { PushStatus } from '../parts/a2a/push/push-delivery.ts'
+import type { PushStatus } from '../parts/a2a/push/push.ts'
 import type { ProtocolName, ServerOptions } from './options.ts'
 import type { ForeignOffer } from './subject.ts'
 

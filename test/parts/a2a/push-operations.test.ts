@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
-import { PushDeliveries } from '../../../lib/parts/a2a/push/push-delivery.ts'
+import { Push } from '../../../lib/parts/a2a/push/push.ts'
 import { operations } from '../../../lib/parts/a2a/tasks/operations.ts'
 import { preparePush } from '../../../lib/parts/a2a/tasks/send.ts'
 import { pushSettingsOf } from '../../../lib/parts/a2a/model/push-settings.ts'
@@ -18,7 +18,7 @@ interface Callers { readonly ann: A2aRequest; readonly bob: A2aRequest; readonly
 async function callers(t: TestContext, options: PushOptions | false = {}): Promise<Callers> {
   const service = serviceWith(undefined)
   const settings = pushSettingsOf(options)
-  const push = settings && new PushDeliveries(service, settings, { dialectOf: wordDialect })
+  const push = settings && new Push(service, settings, { dialectOf: wordDialect })
   t.after(() => push?.close())
   const caller = (owner: string): A2aRequest => ({
     service, tasks: tasksOf(service), dialect: wordDialect('1.0'), push, agent: { id: 'Assistant' },

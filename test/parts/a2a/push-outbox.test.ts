@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { PushOutbox } from '../../../lib/parts/a2a/push/push-outbox.ts'
 import { memoryStore } from '../../../lib/index.ts'
 import { eventually } from '../../fixtures/client.ts'
 import { damages } from '../../fixtures/damaged-store.ts'
@@ -19,17 +18,15 @@ async function keptOf(store: Store, { nodes }: Sender): Promise<readonly [events
   return [(await store.list('push-events', `~${nodes.id}`, 100)).length, name?.value ?? 'none']
 }
 
-const bodies = (lines: readonly (readonly TakenOver[])[]): unknown => (
-  lines.map((line) => line.map(({ body }) => body))
-)
+const bodies = (events: readonly TakenOver[]): unknown => events.map(({ body }) => body)
 
 test('an event is kept until it is forgotten', async (t) => {
   const store = memoryStore({ isShared: true })
   const one = sender(t, store)
   const kept = one.outbox.keep(event('t', 'body'))
-  await kept
+  await kept!.written
   assert.deepEqual(await keptOf(store, one), [1, ''])
-  one.outbox.forget(kept)
+  kept!.forget()
   await eventually(async () => (await keptOf(store, one))[0] === 0)
   await one.close()
   assert.deepEqual(await keptOf(store, one), [0, 'none'])
@@ -43,24 +40,15 @@ test('what the store did not remove is removed at the next beat, and posted by n
     return store.remove(key, expected)
   } }, [], 200)
   const kept = [one.outbox.keep(event('t', '1')), one.outbox.keep(event('t', '2'))]
-  await Promise.all(kept)
-  for (const each of kept) one.outbox.forget(each)
+  for (const each of kept) await each!.written
+  for (const each of kept) each!.forget()
   await new Promise((resolve) => { setImmediate(resolve) })
   assert.deepEqual(await keptOf(store, one), [2, ''])
   isUnavailable = false
   await eventually(async () => (await keptOf(store, one))[0] === 0)
 })
 
-test('where the store is not shared nothing is kept', async () => {
-  const store = memoryStore()
-  const one = new PushOutbox(store, () => {}, undefined)
-  const kept = one.keep(event('t'))
-  assert.equal(kept, undefined)
-  one.forget(kept)
-  assert.deepEqual(store.list('push-events', '~', 100), [])
-})
-
-test('those of a process that closed are taken over, of each configuration in order, once', async (t) => {
+test('those of a process that closed are taken over in order, once', async (t) => {
   const store = memoryStore({ isShared: true })
   const [gone, here, other] = [1, 2, 3].map(() => sender(t, store))
   const { id } = gone!.nodes
@@ -69,12 +57,12 @@ test('those of a process that closed are taken over, of each configuration in or
   }
   await gone!.close()
   assert.deepEqual(await keptOf(store, gone!), [4, 'closed'])
-  const { isEmpty, lines } = await here!.outbox.takeOver(id, Infinity)
-  assert.deepEqual([isEmpty, bodies(lines)], [false, [['1', undefined, '4'], ['2']]])
-  assert.deepEqual(await other!.outbox.takeOver(id, Infinity), { isEmpty: false, lines: [] })
-  for (const { kept } of lines.flat()) here!.outbox.forget(kept)
+  const { isEmpty, events } = await here!.outbox.takeOver(id, Infinity)
+  assert.deepEqual([isEmpty, bodies(events)], [false, ['1', '2', undefined, '4']])
+  assert.deepEqual(await other!.outbox.takeOver(id, Infinity), { isEmpty: false, events: [] })
+  for (const { kept } of events) kept.forget()
   await eventually(async () => (await keptOf(store, gone!))[0] === 0)
-  assert.deepEqual(await other!.outbox.takeOver(id, Infinity), { isEmpty: true, lines: [] })
+  assert.deepEqual(await other!.outbox.takeOver(id, Infinity), { isEmpty: true, events: [] })
 })
 
 test('what cannot be read is not taken over, and what lies behind it is', async (t) => {
@@ -87,7 +75,7 @@ test('what cannot be read is not taken over, and what lies behind it is', async 
   } }, lines)
   const gone = sender(t, store)
   const { id } = gone.nodes
-  await gone.outbox.keep(event('t', '1'))
+  void gone.outbox.keep(event('t', '1'))
   await gone.close()
   const { value } = store.list('push-events', `~${id}`, 1)[0]!
   const whole = JSON.parse(value) as object
@@ -100,20 +88,20 @@ test('what cannot be read is not taken over, and what lies behind it is', async 
     const key = { collection: 'push-events', owner: `~${id}`, key: `damaged-${count}` }
     store.write(key, wrong[count % wrong.length]!, 60_000, 0)
   }
-  const { isEmpty, lines: taken } = await here.outbox.takeOver(id, Infinity)
-  assert.deepEqual([isEmpty, bodies(taken), limits], [false, [['1']], [100, 100]])
+  const { isEmpty, events: taken } = await here.outbox.takeOver(id, Infinity)
+  assert.deepEqual([isEmpty, bodies(taken), limits], [false, ['1'], [100, 100]])
   assert.equal(lines.length, 1)
 })
 
 test('what one took over and had no time to post is taken over from it', async (t) => {
   const store = memoryStore({ isShared: true })
   const [gone, next, last] = [1, 2, 3].map(() => sender(t, store))
-  await gone!.outbox.keep(event('t', '1'))
+  void gone!.outbox.keep(event('t', '1'))
   await gone!.close()
   const { id } = gone!.nodes
-  assert.deepEqual(bodies((await next!.outbox.takeOver(id, Infinity)).lines), [['1']])
+  assert.deepEqual(bodies((await next!.outbox.takeOver(id, Infinity)).events), ['1'])
   await next!.close()
-  assert.deepEqual(bodies((await last!.outbox.takeOver(id, Infinity)).lines), [['1']])
+  assert.deepEqual(bodies((await last!.outbox.takeOver(id, Infinity)).events), ['1'])
 })
 
 test('of two that take over at one time each event has one', async (t) => {
@@ -123,7 +111,7 @@ test('of two that take over at one time each event has one', async (t) => {
   await gone!.close()
   const { id } = gone!.nodes
   const both = await Promise.all([one!, other!].map(({ outbox }) => outbox.takeOver(id, Infinity)))
-  const taken = both.flatMap(({ lines }) => lines).flat().map(({ body }) => body)
+  const taken = both.flatMap(({ events }) => events).map(({ body }) => body)
   assert.equal(taken.length, 20)
   assert.equal(new Set(taken).size, 20)
 })
@@ -135,8 +123,8 @@ test('no more is taken over than there is room for, and the rest is for the next
   await gone!.close()
   const { id } = gone!.nodes
   for (const [maxBytes, count] of [[0, 0], [1, 1], [Infinity, 2]] as const) {
-    const { isEmpty, lines } = await next!.outbox.takeOver(id, maxBytes)
-    assert.deepEqual([isEmpty, lines.flat().length], [false, count])
+    const { isEmpty, events } = await next!.outbox.takeOver(id, maxBytes)
+    assert.deepEqual([isEmpty, events.length], [false, count])
   }
 })
 
@@ -146,7 +134,7 @@ test('a store that fails is told of once, and keeping does not reject', async (t
   const fail = async (): Promise<never> => { throw new Error('away') }
   const { outbox } = sender(t, { ...store, write: fail }, lines)
   const kept = [outbox.keep(event('t')), outbox.keep(event('t'))]
-  assert.deepEqual(await Promise.all(kept), [undefined, undefined])
-  for (const each of kept) outbox.forget(each)
+  for (const each of kept) assert.equal(await each!.written, false)
+  for (const each of kept) each!.forget()
   assert.equal(lines.length, 1)
 })

@@ -1,7 +1,6 @@
 /** What the operator of a server says of webhooks, and what is left out of that. */
 import { mustBeHosts } from '../../../floors/outbound/host.ts'
-import { isRecord } from '../../../kernel/define/content.ts'
-import { checkMembers, mustBe, rejectUnknown, show } from '../../../kernel/define/validate.ts'
+import { mustBe, mustBeOptions } from '../../../kernel/define/validate.ts'
 import { asciiHost } from '../../../kernel/wire/uri.ts'
 import type { Checks } from '../../../kernel/define/validate.ts'
 
@@ -26,14 +25,9 @@ export interface PushOptions {
   readonly retryDelaysMs?: readonly number[] | undefined
 }
 
-/** The same with defaults. */
-export interface PushSettings {
-  readonly allowInsecure: boolean
-  readonly allowPrivate: boolean
-  /** Undefined: all. */
-  readonly allowedHosts: readonly string[] | undefined
-  readonly timeoutMs: number
-  readonly retryDelaysMs: readonly number[]
+/** The same with defaults. `allowedHosts` undefined: all. */
+export type PushSettings = Pick<PushOptions, 'allowedHosts'> & {
+  readonly [name in Exclude<keyof PushOptions, 'allowedHosts'>]-?: NonNullable<PushOptions[name]>
 }
 
 const TIMEOUT_MS = 10_000
@@ -45,7 +39,7 @@ const MAX_MS = 3_600_000
 const mustBeFlag = mustBe((value) => typeof value === 'boolean', 'write true or false')
 const MILLISECONDS = `write milliseconds, 1 to ${MAX_MS}:`
 
-const checks: Checks<PushOptions> = {
+const mustBePushOptions = mustBeOptions(`write true, or { allowedHosts: ['hooks.example.com'] }`, {
   allowInsecure: mustBeFlag,
   allowPrivate: mustBeFlag,
   allowedHosts: mustBeHosts,
@@ -54,7 +48,7 @@ const checks: Checks<PushOptions> = {
     (list) => Array.isArray(list) && list.length <= MAX_RETRIES && list.every(isMs),
     `${MILLISECONDS} a list of at most ${MAX_RETRIES}, as in [1_000, 5_000]`, RangeError,
   ),
-}
+} satisfies Checks<PushOptions>)
 
 /**
  * The operator's options for webhooks with defaults; undefined where nothing is posted. Throws `TypeError`
@@ -64,16 +58,11 @@ export function pushSettingsOf(
   given: unknown, name = 'a2a.pushNotifications',
 ): PushSettings | undefined {
   if (given === undefined || given === false) return undefined
-  const options: unknown = given === true ? {} : given
-  if (!isRecord(options)) {
-    throw new TypeError(`${name} is ${show(options)}; write true, or { allowedHosts: ['hooks.example.com'] }`)
-  }
-  rejectUnknown(name, options, Object.keys(checks))
-  checkMembers(name, options, checks)
-  const { allowInsecure = false, allowPrivate = false, allowedHosts, ...times }: PushOptions = options
+  const options = given === true ? {} : given as PushOptions
+  mustBePushOptions('', options, name)
+  const { allowInsecure = false, allowPrivate = false, allowedHosts, ...times } = options
   const { timeoutMs = TIMEOUT_MS, retryDelaysMs = RETRY_DELAYS_MS } = times
-  const hosts = allowedHosts?.map(asciiHost)
-  return { allowInsecure, allowPrivate, allowedHosts: hosts, timeoutMs, retryDelaysMs }
+  return { allowInsecure, allowPrivate, allowedHosts: allowedHosts?.map(asciiHost), timeoutMs, retryDelaysMs }
 }
 
 function isMs(value: unknown): boolean {

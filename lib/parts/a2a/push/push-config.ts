@@ -55,21 +55,15 @@ const PAGE_TOKEN = /^[1-9]\d{0,14}$/
 
 /** Throws `Fault('invalid')`, without secrets, for what cannot be kept or put into a header. */
 export function checkPushConfig({ id, token, authentication }: PushConfig): void {
-  if (id !== undefined && (id === '' || /[/\\\0]/.test(id) || Buffer.byteLength(id) > MAX_ID_BYTES)) {
-    throw wrong('id', `must be 1 to ${MAX_ID_BYTES} bytes without '/', '\\' and NUL; leave it out to get one`)
-  }
-  if (token !== undefined && !isHeaderValue(token, MAX_TOKEN_BYTES)) {
-    throw wrong('token', `must be 1 to ${MAX_TOKEN_BYTES} visible ASCII characters`)
-  }
+  const isId = id === undefined || (id !== '' && !/[/\\\0]/.test(id) && Buffer.byteLength(id) <= MAX_ID_BYTES)
+  demand(isId, 'id', `must be 1 to ${MAX_ID_BYTES} bytes without '/', '\\' and NUL; leave it out to get one`)
+  demandHeader(token, 'token', MAX_TOKEN_BYTES)
   if (authentication === undefined) return
   const { schemes, credentials } = authentication
   const isCount = schemes.length > 0 && schemes.length <= MAX_SCHEMES
-  if (!isCount || !schemes.every((scheme) => TOKEN.test(scheme))) {
-    throw wrong('authentication', 'must name a scheme of HTTP, as in Bearer')
-  }
-  if (credentials !== undefined && !isHeaderValue(credentials, MAX_CREDENTIALS_BYTES)) {
-    throw wrong('credentials', `must be 1 to ${MAX_CREDENTIALS_BYTES} visible ASCII characters`)
-  }
+  const areSchemes = isCount && schemes.every((scheme) => TOKEN.test(scheme))
+  demand(areSchemes, 'authentication', 'must name a scheme of HTTP, as in Bearer')
+  demandHeader(credentials, 'credentials', MAX_CREDENTIALS_BYTES)
 }
 
 /** The memory that one takes, roughly. */
@@ -223,14 +217,15 @@ const isKept = recordOf<KeptPushConfig>({
   traceparent: optional(isText),
 })
 
-function isHeaderValue(text: string, maxBytes: number): boolean {
-  return text.length <= maxBytes && HEADER_VALUE.test(text)
-}
-
 function tooMany(): Fault {
   return new Fault('too-large', `A task has at most ${MAX_PER_TASK} push configurations; delete one of them`)
 }
 
-function wrong(member: string, demand: string): Fault {
-  return new Fault('invalid', `The ${member} of a push configuration ${demand}`)
+function demandHeader(text: string | undefined, member: string, maxBytes: number): void {
+  const isOne = text === undefined || (text.length <= maxBytes && HEADER_VALUE.test(text))
+  demand(isOne, member, `must be 1 to ${maxBytes} visible ASCII characters`)
+}
+
+function demand(isMet: boolean, member: string, what: string): void {
+  if (!isMet) throw new Fault('invalid', `The ${member} of a push configuration ${what}`)
 }

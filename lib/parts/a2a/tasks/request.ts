@@ -19,7 +19,7 @@ import type { A2aLimits } from '../model/limits.ts'
 import type { OperationName, Requests, Results, StreamEvent } from '../model/model.ts'
 import type { A2aOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
-import type { PushDeliveries } from '../push/push-delivery.ts'
+import type { Push } from '../push/push.ts'
 
 /** What the part is opened with. */
 export interface A2aSetup {
@@ -36,7 +36,7 @@ export interface A2aSetup {
 export interface A2aContext extends A2aSetup {
   readonly tasks: Tasks
   /** Posts the events of tasks. Left out: nothing does. */
-  readonly push?: PushDeliveries | undefined
+  readonly push?: Push | undefined
 }
 
 export interface A2aRequest extends A2aContext {
@@ -89,7 +89,7 @@ export function findTask(request: A2aRequest, tenant: string | undefined, id: st
 }
 
 /** What posts the events of tasks. Throws where nothing does. */
-export function requirePush({ push }: A2aRequest): PushDeliveries {
+export function requirePush({ push }: A2aRequest): Push {
   if (push !== undefined) return push
   throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
     'This server posts to no webhooks; read the task, or subscribe to it')

@@ -7,7 +7,7 @@ import { createCards, oldExtendedCard } from '../card/card-replies.ts'
 import { HttpJsonCall } from './http-json.ts'
 import { answerJsonRpc } from './jsonrpc.ts'
 import { pushSettingsOf } from '../model/push-settings.ts'
-import { PushDeliveries } from '../push/push-delivery.ts'
+import { Push } from '../push/push.ts'
 import { a2aRunner } from '../tasks/agent-turn.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
@@ -20,12 +20,12 @@ export class A2aAnswers {
   readonly #context: A2aContext
   readonly card: Cards
   /** Posts the events of tasks. Undefined: nothing does. */
-  readonly push: PushDeliveries | undefined
+  readonly push: Push | undefined
 
   constructor(setup: A2aSetup) {
     const { service, options, signer } = setup
     const settings = pushSettingsOf(options.pushNotifications)
-    this.push = settings && new PushDeliveries(service, settings)
+    this.push = settings && new Push(service, settings)
     this.#context = { ...setup, tasks: tasksOf(service), push: this.push }
     this.card = createCards(service, options, signer)
     recoveryOf(service)?.register('a2a', a2aRunner(service))

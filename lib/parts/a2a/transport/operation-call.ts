@@ -27,7 +27,7 @@ import type { OperationName, StreamEvent, TenantRequest } from '../model/model.t
 import type { A2aLimits } from '../model/limits.ts'
 import type { A2aOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
-import type { PushDeliveries } from '../push/push-delivery.ts'
+import type { Push } from '../push/push.ts'
 import type { A2aContext, A2aRequest, EventSink, EventStream } from '../tasks/request.ts'
 
 export interface WholeReply extends Reply { readonly body: string }
@@ -40,7 +40,7 @@ export abstract class OperationCall implements A2aRequest, Source {
   readonly options: A2aOptions
   readonly limits: A2aLimits
   readonly seal: Seal
-  readonly push: PushDeliveries | undefined
+  readonly push: Push | undefined
   readonly signer: Signer | undefined
   readonly agent: Agent | Group
   readonly dialect: Dialect

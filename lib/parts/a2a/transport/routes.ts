@@ -25,7 +25,7 @@ import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { A2aLimits } from '../model/limits.ts'
 import type { A2aOptions } from '../model/options.ts'
-import type { PushDeliveries, PushStatus } from '../push/push-delivery.ts'
+import type { Push, PushStatus } from '../push/push.ts'
 import type { A2aSetup } from '../tasks/request.ts'
 import type { A2aAnswers } from './answers.ts'
 
@@ -56,7 +56,7 @@ const aboutAgent = { text: '', rank: 2 }
 const idleStatus: PushStatus = { waiting: 0, posting: 0, lookups: 0, bytes: 0 }
 
 /** What is posted to addresses that clients name. */
-type Webhooks = Pick<PushDeliveries, 'status' | 'idle' | 'close'>
+type Webhooks = Pick<Push, 'status' | 'idle' | 'close'>
 
 /** Makes the endpoints. Throws `TypeError` and `RangeError` for options that cannot be meant. */
 export function a2aRoutes(

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import test from 'node:test'
 import { pushSettingsOf } from '../../../lib/parts/a2a/model/push-settings.ts'
-import { PushCourier } from '../../../lib/parts/a2a/push/push.ts'
+import { PushSender } from '../../../lib/parts/a2a/push/push-sender.ts'
 import { HostLookups } from '../../../lib/floors/outbound/host-lookups.ts'
 import { eventually } from '../../fixtures/client.ts'
 import { webhook } from '../../fixtures/webhook.ts'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Inquirer } from '../../../lib/floors/outbound/host-lookups.ts'
-import type { PushAnswer } from '../../../lib/parts/a2a/push/push.ts'
+import type { PushAnswer } from '../../../lib/parts/a2a/push/push-sender.ts'
 import type { PushConfig } from '../../../lib/parts/a2a/model/model.ts'
 
 /** Every name stands for this machine. */
-function courier(timeoutMs = 5_000): PushCourier {
+function senderOf(timeoutMs = 5_000): PushSender {
   const settings = pushSettingsOf({ allowInsecure: true, allowPrivate: true, timeoutMs })!
-  return new PushCourier(settings, new HostLookups(async () => [{ address: '127.0.0.1', family: 4 }]))
+  return new PushSender(settings, new HostLookups(async () => [{ address: '127.0.0.1', family: 4 }]))
 }
 
 function config(url: string): PushConfig {
@@ -26,7 +26,7 @@ const ann: Inquirer = { owner: 'ann', signal: new AbortController().signal }
 
 /** Posts until the test is over. */
 function poster(t: TestContext, timeoutMs?: number): (url: string) => Promise<PushAnswer> {
-  const made = courier(timeoutMs)
+  const made = senderOf(timeoutMs)
   t.after(() => made.close())
   return (url) => made.post(config(url), 'application/json', '{"text":"ü"}', ann)
 }
@@ -140,7 +140,7 @@ test('a long answer is left at once, and a short one is read to its end', async 
 
 test('one that is given up before it leaves is not posted', async (t) => {
   const hook = await webhook(t)
-  const made = courier()
+  const made = senderOf()
   t.after(() => made.close())
   const leaving = new AbortController()
   const inquirer = { owner: 'ann', signal: leaving.signal }
@@ -194,7 +194,7 @@ test('what is no HTTP, a head without end, and nobody at all are failures', asyn
 
 test('closing breaks off what is on its way, and nothing is posted after it', async (t) => {
   const silent = await webhook(t, () => {})
-  const made = courier(60_000)
+  const made = senderOf(60_000)
   const post = (): Promise<PushAnswer> => made.post(config(silent.url), 'application/json', '', ann)
   const running = post()
   await silent.until(1)
