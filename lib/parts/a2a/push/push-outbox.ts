@@ -56,12 +56,12 @@ export class PushOutbox {
   readonly #log: Log
   readonly #cluster: ClusterMembership
   readonly #bytes: Quota
-  readonly #writing = new Set<Promise<boolean>>()
   /** The names of what is kept, or is being kept, on behalf of this process. */
   readonly #kept = new Set<string>()
   /** What is not to be posted any more, but is still in the store. */
   readonly #unremoved = new Set<StoreKey>()
   #number = 0
+  #written: Promise<unknown> = Promise.resolve()
   #isClosed = false
   #hasFailed = false
 
@@ -92,18 +92,14 @@ export class PushOutbox {
     const lease = new PlainLease(event.owner)
     this.#bytes.add(lease, value.length * 2)
     this.#kept.add(nameOf(key))
-    const written = this.#write(key, value)
-    this.#writing.add(written)
-    void written.finally(() => {
-      lease.close()
-      this.#writing.delete(written)
-    })
+    const written = this.#write(key, value).finally(() => lease.close())
+    this.#written = this.#written.then(() => written)
     return this.#keptAs(key, written)
   }
 
   /** Resolves when everything is kept that is being kept now, or could not be. */
   async written(): Promise<void> {
-    await Promise.all(this.#writing)
+    await this.#written
   }
 
   /**
@@ -160,20 +156,19 @@ export class PushOutbox {
 
   /** Undefined where another process posts the event, or this one does already. */
   async #take(
-    owner: string, { key: name, value, version }: Entry, alive: Map<string, boolean>,
+    owner: string, entry: Entry, alive: Map<string, boolean>,
   ): Promise<(StoredEvent & TakenOver) | undefined> {
-    const key = { collection: EVENTS, owner, key: name }
-    const event = readStored(EVENTS, { key: name, value, version }, decoded(isStoredEvent), this.#log)
+    const key = { collection: EVENTS, owner, key: entry.key }
+    const event = readStored(EVENTS, entry, decoded(isStoredEvent), this.#log)
     if (event === undefined || this.#kept.has(nameOf(key))) return undefined
     const { by } = event
     const { id } = this.#cluster
     if (by !== id && !alive.has(by)) alive.set(by, await this.#cluster.isAlive(by))
     if (alive.get(by) === true || this.#isClosed) return undefined
-    const isTaken = await this.#store.write(
-      key, formatJson({ ...event, by: id }), UNDELIVERED_KEEP_MS, version,
-    )
-    // Another process was first.
-    if (isTaken === undefined) return undefined
+    const mine = formatJson({ ...event, by: id })
+    // Undefined: another process was first.
+    const taken = await this.#store.write(key, mine, UNDELIVERED_KEEP_MS, entry.version)
+    if (taken === undefined) return undefined
     this.#kept.add(nameOf(key))
     return { ...event, kept: this.#keptAs(key, Promise.resolve(true)) }
   }
