@@ -6,11 +6,17 @@ import { formatError, INVALID_REQUEST, rpcError } from '../../../floors/jsonrpc/
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { overLimit } from '../protocol/replies.ts'
 import { readMessage } from '../session/messages.ts'
+import { dispatch } from '../methods/methods.ts'
 import { claimsModern } from './choose.ts'
+import { PostReply } from './post-reply.ts'
+import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { McpServer } from '../methods/methods.ts'
+import type { McpRequest } from '../request/request.ts'
 import type { RequestMessage } from '../session/messages.ts'
+import type { AnswerHead, Peer, ResponseChannel } from '../session/session.ts'
+import type { Forms } from './post-reply.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
 export const NO_BATCHES = 'This revision has no batches'
@@ -49,8 +55,13 @@ export function countBatch(
   ))
 }
 
+/** Takes the answer to a message of a batch; undefined: there is none. */
+export type TakeAnswer = (
+  message: RpcMessage, text: string | undefined, status?: number, more?: AnswerHead,
+) => void
+
 /** Gives the answer to each message of one batch; where there is no room for it, an error instead. */
-export function withinBytes(max: number): (message: RpcMessage, text: string) => string {
+function withinBytes(max: number): (message: RpcMessage, text: string) => string {
   let taken = 0
   return (message, text) => {
     const bytes = Buffer.byteLength(text)
@@ -61,9 +72,7 @@ export function withinBytes(max: number): (message: RpcMessage, text: string) =>
 }
 
 /** Collects the answers to one batch, at most `maxBytes` together, and sends them when the last is there. */
-export function collectAnswers(
-  owed: number, maxBytes: number, send: (text: string) => void,
-): (message: RpcMessage, text: string | undefined) => void {
+export function collectAnswers(owed: number, maxBytes: number, send: (text: string) => void): TakeAnswer {
   const fit = withinBytes(maxBytes)
   const answers: string[] = []
   let left = owed
@@ -72,6 +81,55 @@ export function collectAnswers(
     left--
     if (left === 0 && answers.length > 0) send(`[${answers.join(',')}]`)
   }
+}
+
+/** Runs the requests of a batch; what else they send goes out on `channel`. Returns those without answer. */
+export function runBatch(
+  mcp: McpServer, requests: readonly RequestMessage[], peer: Peer, origin: Origin,
+  channel: Pick<ResponseChannel, 'sends' | 'isConnected' | 'send'>, take: TakeAnswer,
+): readonly McpRequest[] {
+  return requests.flatMap((message) => {
+    const request = dispatch(mcp, message, peer, origin, {
+      get sends() { return channel.sends },
+      get isConnected() { return channel.isConnected !== false },
+      send: (text) => channel.send(text),
+      finish: (text, status, more) => take(message, text, status, more),
+      abandon: () => take(message, undefined),
+    })
+    return request === undefined || request.isFinished ? [] : [request]
+  })
+}
+
+/** The reply to a POST of several requests: the list of their answers, or a stream with an event for each. */
+export function replyToBatch(
+  mcp: McpServer, peer: Peer, forms: Forms, requests: readonly RequestMessage[], exchange: Exchange,
+): Reply | Promise<Reply> {
+  const fit = withinBytes(mcp.service.limits.maxResultBytes)
+  const answers: string[] = []
+  let owed = requests.length
+  /** The HTTP status of the answers, as long as they agree. */
+  let status: number | undefined
+  const reply = new PostReply(mcp, peer, forms, exchange, requests, () => {
+    for (const answer of answers) reply.send(answer)
+  })
+  const take: TakeAnswer = (message, text, own = 200, more) => {
+    owed--
+    const answer = text === undefined ? undefined : fit(message, text)
+    if (reply.isStream) {
+      if (answer !== undefined) reply.send(answer)
+      if (owed === 0) reply.end()
+      return
+    }
+    if (answer !== undefined) {
+      answers.push(answer)
+      status = status === undefined || status === own ? own : 200
+    }
+    if (owed > 0) return
+    if (answers.length === 0) reply.abandon()
+    else if (!forms.json && status === 200) reply.end()
+    else reply.finish(`[${answers.join(',')}]`, status, status === 200 ? undefined : more)
+  }
+  return reply.known(runBatch(mcp, requests, peer, exchange.origin, reply, take))
 }
 
 export function owesAnswer(message: RpcMessage): boolean {

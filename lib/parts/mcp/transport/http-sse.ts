@@ -12,12 +12,12 @@ import { acceptance } from '../../../floors/reply/acceptance.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { EVENT_STREAM, FAREWELL, formatEvent } from '../../../kernel/wire/sse.ts'
 import {
-  batchObjection, collectAnswers, countBatch, NO_BATCHES, readBatch, requestsIn,
+  batchObjection, collectAnswers, countBatch, NO_BATCHES, readBatch, requestsIn, runBatch,
 } from './batch.ts'
 import { anonymousPeer } from './choose.ts'
 import { dispatch, initialize } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
-import { jsonAlone, PostReply } from './post-reply.ts'
+import { jsonAlone, replyToMessage } from './post-reply.ts'
 import { duplicate, invalid, noLegacySse, overLimit, unavailable } from '../protocol/replies.ts'
 import { oldest } from '../protocol/revisions.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
@@ -141,14 +141,7 @@ function take(
   for (const message of posted) if (message.kind !== 'request') takeMessage(session, message)
   const { maxResultBytes } = mcp.service.limits
   const answer = collectAnswers(requests.length, maxResultBytes, (text) => stream.finish(text))
-  for (const message of requests) {
-    dispatch(mcp, message, session, origin, {
-      sends: true,
-      send: (text) => stream.send(text),
-      finish: (text) => answer(message, text),
-      abandon: () => answer(message, undefined),
-    })
-  }
+  runBatch(mcp, requests, session, origin, stream, answer)
   stream.needs(origin)
   return accepted
 }
@@ -179,5 +172,5 @@ function answerInBody(mcp: McpServer, exchange: Exchange, message: RpcMessage): 
     ))
   }
   // A client that leaves cannot fetch the answer.
-  return new PostReply(mcp, anonymousPeer(oldest), jsonAlone, message).run(exchange.origin, true)
+  return replyToMessage(mcp, anonymousPeer(oldest), jsonAlone, message, exchange, true)
 }

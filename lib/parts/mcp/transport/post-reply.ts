@@ -1,5 +1,5 @@
 /**
- * The reply to one POST: JSON where the answers come first, an event stream where something else does, or
+ * The reply to one POST: JSON where the answer comes first, an event stream where something else does, or
  * where nothing does for a while.
  */
 import { MAX_TIMER_MS } from '../../../kernel/util/clock.ts'
@@ -10,16 +10,14 @@ import { acceptance } from '../../../floors/reply/acceptance.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../../../kernel/wire/sse.ts'
 import { dispatch } from '../methods/methods.ts'
-import { withinBytes } from './batch.ts'
 import type { Timed } from '../../../kernel/util/timers.ts'
-import type { Origin } from '../../../kernel/define/call.ts'
-import type { Dismissal, Reply } from '../../../kernel/http/message/exchange.ts'
+import type { Dismissal, Exchange, Reply, Source } from '../../../kernel/http/message/exchange.ts'
 import type { McpServer } from '../methods/methods.ts'
 import type { McpRequest } from '../request/request.ts'
-import type { ReplayStream } from '../session/replay.ts'
 import type { RequestMessage } from '../session/messages.ts'
 import type { AnswerHead, Peer, ResponseChannel, Session } from '../session/session.ts'
 
+/** What a client reads. */
 export interface Forms { readonly json: boolean; readonly events: boolean }
 
 /** For a client that reads no stream. */
@@ -34,9 +32,26 @@ export function formsOf(accept: string | undefined): Forms | undefined {
   return json ? jsonAlone : undefined
 }
 
-/** A stream that a client can resume, or one that it cannot. */
-interface Stream { send(message: string): void; finish(): void }
+const none: readonly never[] = []
 
+/** Runs a request. `cancels`: it ends when the client leaves. Left out: as its revision has it. */
+export function replyToMessage(
+  mcp: McpServer, peer: Peer, forms: Forms, message: RequestMessage, exchange: Exchange, cancels?: boolean,
+): Reply | Promise<Reply> {
+  const reply = new PostReply(mcp, peer, forms, exchange, [message])
+  const request = dispatch(mcp, message, peer, exchange.origin, reply)
+  return reply.known(request === undefined || request.isFinished ? none : [request], cancels)
+}
+
+/** The events of a reply: a client can resume those of a session, others not. */
+interface Events {
+  readonly isConnected: boolean
+  send(message: string): void
+  finish(): void
+  detach?(retryMs: number | undefined): void
+}
+
+/** The channel of one request; that of a batch sends on it what its requests send. */
 export class PostReply implements ResponseChannel, Timed {
   previous: Timed | undefined
   next: Timed | undefined
@@ -44,182 +59,144 @@ export class PostReply implements ResponseChannel, Timed {
   readonly #mcp: McpServer
   readonly #peer: Peer
   readonly #forms: Forms
-  /** A list where the body was one: then the JSON form of the answer is a list too. */
-  readonly #requests: RequestMessage | readonly RequestMessage[]
-  readonly #isBatch: boolean
-  #answers: string[] | undefined
-  /** The HTTP status of the answers, as long as they agree. */
-  #status: number | undefined
-  #owed: number
-  #waiting: McpRequest[] | undefined
-  #stream: Stream | undefined
-  #replay: ReplayStream | undefined
+  readonly #exchange: Exchange
+  readonly #messages: readonly RequestMessage[]
+  readonly #onOpen: (() => void) | undefined
+  #waiting: readonly McpRequest[] = none
+  #sends: boolean | undefined
+  #events: Events | undefined
+  #isEnded = false
+  #hasLeft = false
   #reply: Reply | undefined
   #resolve: ((reply: Reply) => void) | undefined
-  #hasLeft = false
-  #origin: Origin | undefined
 
+  /** `onOpen` is called when it becomes a stream, before anything is sent. */
   constructor(
-    mcp: McpServer, peer: Peer, forms: Forms, requests: RequestMessage | readonly RequestMessage[],
+    mcp: McpServer, peer: Peer, forms: Forms, exchange: Exchange, messages: readonly RequestMessage[],
+    onOpen?: () => void,
   ) {
     this.#mcp = mcp
     this.#peer = peer
     this.#forms = forms
-    this.#requests = requests
-    this.#isBatch = !('kind' in requests)
-    this.#owed = 'kind' in requests ? 1 : requests.length
+    this.#exchange = exchange
+    this.#messages = messages
+    this.#onOpen = onOpen
   }
 
-  get sends(): boolean { return this.#forms.events }
-  get isConnected(): boolean { return this.#replay === undefined ? !this.#hasLeft : this.#replay.isConnected }
-
-  /**
-   * Runs the requests. The reply is there at once where all of them are answered at once. `cancels`: they end
-   * when the client leaves.
-   */
-  run(origin: Origin, cancels?: boolean): Reply | Promise<Reply> {
-    const requests = this.#requests
-    this.#origin = origin
-    if ('kind' in requests) {
-      this.#dispatch(requests, origin, this)
-    } else {
-      const fit = withinBytes(this.#mcp.service.limits.maxResultBytes)
-      for (const message of requests) {
-        this.#dispatch(message, origin, this.#part((text) => fit(message, text)))
-      }
-    }
-    return this.#reply ?? this.#wait(origin, cancels)
+  /** Where there is no room for a stream, a client that reads JSON gets the answer alone, if there is one. */
+  get sends(): boolean {
+    const { json, events } = this.#forms
+    return this.#sends ??= events && (
+      !json || this.#exchange.streamObjection === undefined || this.#messages.some(this.#wantsStream, this)
+    )
   }
 
-  /** The channel of one request of a batch; its answer leaves with those of the others. */
-  #part(fit: (text: string) => string): ResponseChannel {
-    const isConnected = (): boolean => this.isConnected
-    return {
-      sends: this.sends,
-      get isConnected() { return isConnected() },
-      send: (message) => this.send(message),
-      finish: (message, status, more) => this.finish(fit(message), status, more),
-      abandon: () => this.abandon(),
-      detach: (retryMs) => this.detach(retryMs),
-    }
+  get isStream(): boolean { return this.#events !== undefined }
+  get isConnected(): boolean { return this.#events?.isConnected ?? !this.#hasLeft }
+
+  /** The reply: at once where it is known what it is. `waiting`: requests that have no answer yet. */
+  known(waiting: readonly McpRequest[], cancels?: boolean): Reply | Promise<Reply> {
+    this.#waiting = waiting
+    return this.#reply ?? this.#wait(cancels)
   }
 
-  #dispatch(message: RequestMessage, origin: Origin, channel: ResponseChannel): void {
-    const request = dispatch(this.#mcp, message, this.#peer, origin, channel)
-    if (request === undefined || request.isFinished) return
-    if (this.#waiting === undefined) this.#waiting = [request]
-    else this.#waiting.push(request)
-  }
-
-  #wait(origin: Origin, cancels?: boolean): Promise<Reply> {
+  #wait(cancels?: boolean): Promise<Reply> {
     const { timers, limits: { heartbeatMs } } = this.#mcp.service
     if (this.#forms.events && heartbeatMs <= MAX_TIMER_MS) timers.of(heartbeatMs).add(this)
-    origin.onDisconnect(this.#leave.bind(this, cancels))
+    this.#exchange.origin.onDisconnect(this.#leave.bind(this, cancels))
     return new Promise((resolve) => { this.#resolve = resolve })
   }
 
   /** A proxy may give up on a silent answer; a stream can be kept alive. */
   timeIsUp(): void {
-    this.#open(HEARTBEAT)
+    if (this.sends) this.#open(HEARTBEAT)
   }
 
-  #leave(cancels: boolean = this.#peer.revision.disconnect === 'cancel'): void {
-    this.#hasLeft = true
-    if (cancels) for (const request of this.#waiting ?? []) request.leave()
-  }
-
-  /** Sends a message that is not an answer: the reply is a stream from now on. */
+  /** Sends a message that is not the last: the reply is a stream from now on. */
   send(message: string): void {
     this.#open().send(message)
   }
 
-  abandon(): void {
-    this.#answer(undefined, 200)
-  }
-
   finish(message: string, status: number = 200, more?: AnswerHead): void {
-    // Most bodies hold one request, and most of those are answered before anything else is sent.
-    if (this.#stream !== undefined || this.#isBatch) return this.#answer(message, status, more)
-    const isEvent = !this.#forms.json && status === 200
-    if (isEvent && this.#keeper !== undefined && this.#peer.revision.primes) {
-      return this.#answer(message, status, more)
+    if (this.#events === undefined && (this.#forms.json || status !== 200)) {
+      return this.#settle({ status, type: JSON_TYPE, body: message, ...more })
     }
-    this.#owed = 0
-    // A stream of nothing but the answer leaves whole, so there is nothing to resume.
-    if (isEvent) return this.#settle({ status, type: EVENT_STREAM, body: formatEvent(message) })
-    this.#settle({ status, type: JSON_TYPE, body: message, ...more })
+    const { revision: { primes }, session } = this.#peer
+    if (this.#events === undefined && !(primes && session?.isOver === false)) {
+      // A stream of nothing but the answer leaves whole, so there is nothing to resume.
+      return this.#settle({ status, type: EVENT_STREAM, body: formatEvent(message) })
+    }
+    this.send(message)
+    this.end()
   }
 
-  #answer(message: string | undefined, status: number, more?: AnswerHead): void {
-    this.#owed--
-    if (this.#stream !== undefined) {
-      if (message !== undefined) this.#stream.send(message)
-      if (this.#owed === 0) this.#stream.finish()
-      return
-    }
-    if (message !== undefined) {
-      (this.#answers ??= []).push(message)
-      this.#status = this.#status === undefined || this.#status === status ? status : 200
-    }
-    if (this.#owed > 0) return
-    if (this.#answers === undefined) return this.#settle({ status: 202 })
-    if (!this.#forms.json && this.#status === 200) return this.#open().finish()
-    const body = this.#isBatch ? `[${this.#answers.join(',')}]` : this.#answers[0]!
-    const isRefused = this.#status !== 200
-    this.#settle({ status: this.#status ?? 200, type: JSON_TYPE, body, ...isRefused && more })
+  abandon(): void {
+    if (this.#events === undefined) this.#settle({ status: 202 })
+    else this.end()
   }
 
-  /** Turns the reply into a stream that begins with the answers so far. */
-  #open(comment: string = ''): Stream {
-    if (this.#stream !== undefined) return this.#stream
-    const { revision } = this.#peer
-    const session = this.#keeper
-    let body
-    if (session === undefined) {
-      const onOver = (): void => { if (this.#owed > 0) this.#leave() }
-      const outbox = new DeferredStream(onOver, this.#dismissal.bind(this))
-      outbox.write(comment)
-      this.#stream = {
-        send: (message) => { outbox.write(formatEvent(message)) },
-        finish: () => outbox.end(),
-      }
-      body = outbox
-    } else {
-      // Only another process needs to know the ids.
-      const isKnown = this.#mcp.migration !== undefined
-      const replay = session.openStream(isKnown ? [this.#requests].flat().map(({ id }) => id) : undefined)
-      this.#replay = replay
-      replay.needed = this.#origin?.needed
-      // From here on the client can come back even before there is anything to send.
-      if (revision.primes) replay.send('')
-      this.#stream = replay
-      body = replay.source(0)
-    }
-    for (const answer of this.#answers ?? []) this.#stream.send(answer)
+  /** Ends a stream. */
+  end(): void {
+    this.#isEnded = true
+    this.#open().finish()
+  }
+
+  /** Ends the connection after an event from which the client can resume; nothing where it cannot. */
+  detach(retryMs: number | undefined): void {
+    const { revision: { primes }, session } = this.#peer
+    if (primes && session !== undefined && this.sends) this.#open().detach?.(retryMs)
+  }
+
+  #leave(cancels = this.#peer.revision.disconnect === 'cancel'): void {
+    this.#hasLeft = true
+    if (cancels) for (const request of this.#waiting) request.leave()
+  }
+
+  #open(comment = ''): Events {
+    if (this.#events !== undefined) return this.#events
+    const { session } = this.#peer
+    const body = session?.isOver === false ? this.#keep(session) : this.#stream(comment)
     this.#settle({ status: 200, type: EVENT_STREAM, body })
-    return this.#stream
+    this.#onOpen?.()
+    return this.#events!
+  }
+
+  /** A stream that its client can resume. */
+  #keep(session: Session): Source {
+    // Only another process needs to know the ids.
+    const isKnown = this.#mcp.migration !== undefined
+    const replay = session.openStream(isKnown ? this.#messages.map(({ id }) => id) : undefined)
+    replay.needed = this.#exchange.origin.needed
+    // From here on the client can come back even before there is anything to send.
+    if (this.#peer.revision.primes) replay.send('')
+    this.#events = replay
+    return replay.source(0)
+  }
+
+  #stream(comment: string): Source {
+    const onOver = (): void => { if (!this.#isEnded) this.#leave() }
+    const outbox = new DeferredStream(onOver, this.#dismissal.bind(this))
+    outbox.write(comment)
+    const isConnected = (): boolean => !this.#hasLeft
+    this.#events = {
+      get isConnected() { return isConnected() },
+      send: (message) => { outbox.write(formatEvent(message)) },
+      finish: () => outbox.end(),
+    }
+    return outbox
   }
 
   /** Answers what is owed to a client that may read no more. */
   #dismissal({ kind, message }: Dismissal): string {
     const fault = new Fault(kind, message)
     // An answer that was not sent yet is dropped; of a batch it is not known which.
-    const owed = this.#waiting?.filter(({ isFinished }) => !this.#isBatch || !isFinished) ?? []
+    const isLone = this.#messages.length === 1
+    const owed = this.#waiting.filter(({ isFinished }) => isLone || !isFinished)
     return owed.map((request) => formatEvent(formatError(request.id, request.errorOf(fault)))).join('')
   }
 
-  /** Ends the connection after an event from which the client can resume; nothing where it cannot. */
-  detach(retryMs: number | undefined): void {
-    const { revision, session } = this.#peer
-    if (!revision.primes || session === undefined || !this.#forms.events) return
-    this.#open()
-    this.#replay?.detach(retryMs)
-  }
-
-  /** The session, where it can keep a stream. */
-  get #keeper(): Session | undefined {
-    const { session } = this.#peer
-    return session?.isOver === false ? session : undefined
+  #wantsStream({ method }: RequestMessage): boolean {
+    return this.#mcp.methods.get(this.#peer.revision)?.get(method)?.isStream === true
   }
 
   #settle(reply: Reply): void {

@@ -12,11 +12,11 @@ import { acceptance } from '../../../floors/reply/acceptance.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { EVENT_STREAM } from '../../../kernel/wire/sse.ts'
-import { batchObjection, countBatch, NO_BATCHES, readBatch, requestsIn } from './batch.ts'
+import { batchObjection, countBatch, NO_BATCHES, readBatch, replyToBatch, requestsIn } from './batch.ts'
 import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
 import { decodeInitialize, initializeText } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
-import { formsOf, jsonAlone, PostReply } from './post-reply.ts'
+import { formsOf, replyToMessage } from './post-reply.ts'
 import { parseEventId } from '../session/replay.ts'
 import { duplicate, invalid, overLimit, unavailable } from '../protocol/replies.ts'
 import { noEvent, positionEvent, resumeFromPeer } from './resume.ts'
@@ -44,7 +44,7 @@ export function post(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply>
 function answerBody(
   mcp: McpServer, exchange: Exchange, value: unknown, forms: Forms,
 ): Reply | Promise<Reply> {
-  if (Array.isArray(value)) return postBatch(mcp, exchange, value, withRoom(mcp, forms, exchange))
+  if (Array.isArray(value)) return postBatch(mcp, exchange, value, forms)
   const message = readMessage(value, mcp.service.limits.maxNameBytes)
   if (message.kind === 'malformed') return invalid(400, message.why, message.id)
   const claim = message.kind === 'response' ? { method: undefined, params: undefined } : message
@@ -56,24 +56,14 @@ function answerBody(
     if (message.kind === 'notification') return { status: 202 }
     const peer = modernHttpPeer(mcp, message, exchange)
     if ('error' in peer) return errorReply(id, peer.error, peer.status)
-    return new PostReply(mcp, peer, withRoom(mcp, forms, exchange, peer, message), message)
-      .run(exchange.origin)
+    return replyToMessage(mcp, peer, forms, message, exchange)
   }
   if (message.kind === 'request' && message.method === 'initialize') return initialize(mcp, exchange, message)
   const peer = legacyPeer(mcp, exchange)
   if ('error' in peer) return errorReply(id, peer.error, peer.status)
   if (message.kind !== 'request') return take(mcp, peer.session, [message])
   if (peer.session?.isRunning(message.id) === true) return duplicate(message.id)
-  return new PostReply(mcp, peer, withRoom(mcp, forms, exchange, peer, message), message).run(exchange.origin)
-}
-
-/** Where there is no room for a stream, a client that reads JSON gets the answer alone, if there is one. */
-function withRoom(
-  { methods }: McpServer, forms: Forms, { streamObjection }: Exchange, peer?: Peer, message?: RequestMessage,
-): Forms {
-  if (streamObjection === undefined || !forms.json) return forms
-  const table = peer && methods.get(peer.revision)
-  return table?.get(message?.method)?.isStream === true ? forms : jsonAlone
+  return replyToMessage(mcp, peer, forms, message, exchange)
 }
 
 /** Takes what owes no answer, here or in the process that it is for. */
@@ -132,10 +122,10 @@ function postBatch(
   if ('error' in peer) return errorReply(undefined, peer.error, peer.status)
   const objection = batchObjection(messages, peer.revision)
   if (objection !== undefined) return invalid(400, objection)
-  return countBatch(exchange, messages, () => runBatch(mcp, exchange, messages, peer, forms))
+  return countBatch(exchange, messages, () => answerBatch(mcp, exchange, messages, peer, forms))
 }
 
-function runBatch(
+function answerBatch(
   mcp: McpServer, exchange: Exchange, messages: readonly RpcMessage[], peer: Peer, forms: Forms,
 ): Reply | Promise<Reply> {
   const taken = take(mcp, peer.session, messages.filter((message) => message.kind !== 'request'))
@@ -144,7 +134,7 @@ function runBatch(
   // An answer that could not be passed on is sent again; the requests beside it are answered all the same.
   if (isThenable(taken)) taken.catch(() => {})
   for (const { id } of requests) if (peer.session?.isRunning(id) === true) return duplicate(id)
-  return new PostReply(mcp, peer, forms, requests).run(exchange.origin)
+  return replyToBatch(mcp, peer, forms, requests, exchange)
 }
 
 /** The session that GET and DELETE are about, or why there is none. */
