@@ -31,6 +31,20 @@ export interface AgentInput extends CallFacts, UserMessage {
   readonly clientToolResults: readonly ClientToolResult[]
 }
 
+/** Bytes of a token, where an agent does not count them. */
+const TOKEN_BYTES = 4
+
+/** The tokens of what an agent was asked, its history included. */
+export function tokensRead({ prompt, history }: AgentInput): number {
+  let bytes = Buffer.byteLength(prompt)
+  for (const { content } of history) bytes += Buffer.byteLength(content)
+  return tokensIn(bytes)
+}
+
+export function tokensIn(bytes: number): number {
+  return Math.ceil(bytes / TOKEN_BYTES)
+}
+
 /** The part of it that is decoded from the messages. */
 export type Conversation = Pick<AgentInput, 'prompt' | 'message' | 'history' | 'clientToolResults'>
 

@@ -10,26 +10,9 @@ import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { CallFacts, Origin } from '../../kernel/define/call.ts'
 import type { Reply, Sink, Source } from '../../kernel/http/message/exchange.ts'
-import type { AgentInput } from '../chat/messages.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { KeyHold } from '../idempotency/idempotency.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
-
-/** Characters of reasoning that a whole reply has. */
-export const MAX_REASONING = 262_144
-/** Bytes of a token, where an agent does not count them. */
-const TOKEN_BYTES = 4
-
-/** The tokens of what an agent was asked, its history included. */
-export function tokensRead({ prompt, history }: AgentInput): number {
-  let bytes = Buffer.byteLength(prompt)
-  for (const { content } of history) bytes += Buffer.byteLength(content)
-  return tokensIn(bytes)
-}
-
-export function tokensIn(bytes: number): number {
-  return Math.ceil(bytes / TOKEN_BYTES)
-}
 
 /** Runs once, by `open` or `start`. Its fields are declared as those of its channel are. */
 export abstract class RunStream<R> extends PlainChannel implements Source {

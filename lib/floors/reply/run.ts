@@ -24,6 +24,9 @@ import type { UserMessage } from '../conversations/answer-message.ts'
 import type { KeyHold } from '../idempotency/idempotency.ts'
 import type { PublicFailure } from './reply.ts'
 
+/** Characters of reasoning that a whole reply has. */
+export const MAX_REASONING = 262_144
+
 /** What is said before a run ends. */
 export type RunEvent =
   /** An agent of a group begins. */

@@ -4,30 +4,31 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
  */
 import { warnOfData } from '../../floors/answers/warnings.ts'
-import { Fault } from '../../kernel/define/fault.ts'
-import { answerMessage, timeoutOf } from '../../floors/conversations/answer-message.ts'
+import { timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
 import { formatJson, quote } from '../../kernel/wire/json.ts'
 import { formatEvent } from '../../kernel/wire/sse.ts'
 import { replyOnce } from '../../floors/reply/idempotent-reply.ts'
 import { bounded, valueIn } from '../../floors/reply/reply.ts'
 import { textOfBlock, textOfBlocks } from '../../floors/reply/markdown.ts'
+import { tokensIn, tokensRead } from '../../floors/chat/messages.ts'
 import { PassedOver } from '../../floors/chat/passed-over.ts'
-import { MAX_REASONING, RunReply, tokensIn, tokensRead } from '../../floors/reply/run-stream.ts'
+import { factsFor, MAX_REASONING, runAgent, RunWriter } from '../../floors/reply/run.ts'
 import { decodeChat } from './chat-request.ts'
 import { StoppingText } from './chat-stop.ts'
-import { openaiFaultText, openaiRefusal, requireModel } from './openai-errors.ts'
+import { failureText, openaiRefusal, requireModel } from './openai-errors.ts'
 import { callsOf } from './tool-choice.ts'
 import type { Answer } from '../../floors/answers/answer.ts'
 import type { MadeToolCall } from '../../floors/answers/tool-calls.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
-import type { Origin } from '../../kernel/define/call.ts'
 import type { Content } from '../../kernel/define/content.ts'
-import type { CallEvent, Usage } from '../../kernel/define/event.ts'
-import type { Dismissal, Exchange, Reply } from '../../kernel/http/message/exchange.ts'
-import type { KeyHold } from '../../floors/idempotency/idempotency.ts'
+import type { Usage } from '../../kernel/define/event.ts'
+import type { LiveCall } from '../../kernel/define/live-call.ts'
+import type { Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Service } from '../../kernel/run/service.ts'
+import type { PublicFailure } from '../../floors/reply/reply.ts'
+import type { Face, RunEvent } from '../../floors/reply/run.ts'
 import type { Formatted } from './output-format.ts'
 import type { ChatRequest } from './chat-request.ts'
 
@@ -39,18 +40,23 @@ export function answerCompletion(
   const request = decodeChat(valueIn(body, service), service.limits, passed)
   passed.report(service.log, origin)
   const model = requireModel(service, request.model, origin)
-  const { idempotencyKey: key } = head
-  const { isStream } = request
-  if (key === undefined) return new ChatRun(service, model, request, origin).replyAs(isStream)
-  return replyOnce(service, key, origin, openaiRefusal, {
+  const { isStream, format } = request
+  return replyOnce(service, head.idempotencyKey, origin, openaiRefusal, {
     identity: { chat: body },
     timeoutMs: timeoutOf(service, model),
     isStream,
-    begin: (hold) => new ChatRun(service, model, request, origin, hold).replyAs(isStream),
+    begin: (hold) => new RunWriter(
+      service, origin, factsFor(model, request), new ChatFace(service, model, request),
+      // An answer in a format is checked before any of it is sent.
+      (call, emit) => runAgent(service, model, request, call, format === undefined ? emit : undefined), hold,
+    ).replyAs(isStream),
   })
 }
 
-export class ChatRun extends RunReply<Answer> {
+class ChatFace implements Face<Answer> {
+  /** A stop sequence has ended the answer. */
+  isOver = false
+  readonly #service: Service
   readonly #who: Agent | Group
   readonly #request: ChatRequest
   readonly #text: StoppingText
@@ -61,128 +67,120 @@ export class ChatRun extends RunReply<Answer> {
   /** For a whole reply. */
   #reasoning = ''
 
-  constructor(service: Service, who: Agent | Group, request: ChatRequest, origin: Origin, hold?: KeyHold) {
-    super(service, origin, hold, who, request)
+  constructor(service: Service, who: Agent | Group, request: ChatRequest) {
+    this.#service = service
     this.#who = who
     this.#request = request
     this.#text = new StoppingText(request.stops)
   }
 
+  begin(call: LiveCall): string {
+    this.#chunkHead = `${this.#head('chat.completion.chunk', call)},"choices":[`
+    return this.#chunk('"role":"assistant","content":""')
+  }
+
   /** A tool that the agent calls is no `tool_calls`: the client would call it too. */
-  event(event: CallEvent): void {
-    if (event.type !== 'reasoning' || event.text === '') return
-    if (this.sink !== undefined) return void this.#chunk(`"reasoning_content":${quote(event.text)}`)
+  event(event: RunEvent, call: LiveCall): MaybePromise<string> {
+    if (event.type === 'reasoning' && event.text !== '') {
+      return this.#chunk(`"reasoning_content":${quote(event.text)}`)
+    }
+    if (event.type !== 'piece') return ''
+    const text = this.#text.take(textOfBlock(event.content, !this.#hasPiece))
+    this.#hasPiece = true
+    return andThen(text, (taken) => {
+      if (!this.#text.isOver) return this.#content(taken)
+      const last = this.#content(taken) + this.#end(call)
+      this.isOver = true
+      call.disconnect()
+      return last
+    })
+  }
+
+  unread(event: RunEvent, call: LiveCall): void {
+    if (event.type !== 'reasoning') return
     const text = event.text.slice(0, MAX_REASONING - this.#reasoning.length)
-    this.call.hold(text.length)
+    call.hold(text.length)
     this.#reasoning += text
   }
 
-  protected override execute(): MaybePromise<Answer> {
-    if (this.sink === undefined) return answerMessage(this.service, this.#who, this.#request, this.call)
-    this.#chunkHead = `${this.#head('chat.completion.chunk')},"choices":[`
-    this.#chunk('"role":"assistant","content":""')
-    // An answer in a format is checked before any of it is sent.
-    const emit = this.#request.format === undefined ? this.#emit.bind(this) : undefined
-    return answerMessage(this.service, this.#who, this.#request, this.call, emit)
-  }
-
-  protected override encode(answer: Answer): MaybePromise<string> {
-    const { json, refusal } = this.#inFormat(answer)
-    if (refusal !== undefined) return this.#whole('null', '', quote(refusal))
-    if (json !== undefined) return this.#whole(quote(json), json)
-    const calls = this.#calls(answer)
+  whole(answer: Answer, call: LiveCall): MaybePromise<string> {
+    const { json, refusal } = this.#inFormat(answer, call)
+    if (refusal !== undefined) return this.#whole(call, 'null', '', quote(refusal))
+    if (json !== undefined) return this.#whole(call, quote(json), json)
+    const calls = this.#calls(answer, call)
     return andThen(this.#text.take(textOfAnswer(answer)), (taken) => {
       const text = taken + this.#text.rest()
-      return this.#whole(text === '' && calls.length > 0 ? 'null' : quote(text), text, 'null', calls)
+      return this.#whole(call, text === '' && calls.length > 0 ? 'null' : quote(text), text, 'null', calls)
     })
   }
 
-  protected override finish(answer: Answer): MaybePromise<void> {
-    const { json, refusal } = this.#inFormat(answer)
-    if (refusal !== undefined) this.#chunk(`"refusal":${quote(refusal)}`)
-    if (json !== undefined) this.#content(json)
-    if (this.#request.format !== undefined && answer.toolCalls === undefined) return this.#end()
+  end(answer: Answer, call: LiveCall): MaybePromise<string> {
+    const { json, refusal } = this.#inFormat(answer, call)
+    if (refusal !== undefined) return this.#chunk(`"refusal":${quote(refusal)}`) + this.#end(call)
+    if (json !== undefined) return this.#content(json) + this.#end(call)
     // An answer that came whole is one piece; artifacts come at the end.
     const text = this.#hasPiece ? textOfBlocks(artifactsOf(answer), false) : textOfAnswer(answer)
     return andThen(this.#text.take(text), (last) => {
-      this.#content(last)
-      this.#content(this.#text.rest())
-      const calls = this.#calls(answer)
-      for (const [index, call] of calls.entries()) this.#chunk(`"tool_calls":[${callText(call, index)}]`)
-      this.#end(finishOf(calls))
+      const calls = this.#calls(answer, call)
+      const called = calls.map((one, index) => this.#chunk(`"tool_calls":[${callText(one, index)}]`)).join('')
+      return this.#content(last) + this.#content(this.#text.rest()) + called + this.#end(call, calls)
     })
   }
 
+  failed(failure: PublicFailure): string { return formatEvent(failureText(failure)) }
+
+  dismissed(failure: PublicFailure): string { return this.failed(failure) }
+
   /** An answer in the format that was asked for; neither where none was, or where it calls a tool first. */
-  #inFormat(answer: Answer): Partial<Formatted> {
-    const { service: { log }, call: { requestId } } = this
-    if (this.#request.format === undefined) warnOfData(log, this.#who, answer, 'chat completions', requestId)
-    return answer.toolCalls === undefined ? this.#request.format?.read(answer, this.service.limits) ?? {} : {}
+  #inFormat(answer: Answer, { requestId }: LiveCall): Partial<Formatted> {
+    const { log, limits } = this.#service
+    const { format } = this.#request
+    if (format === undefined) warnOfData(log, this.#who, answer, 'chat completions', requestId)
+    return answer.toolCalls === undefined ? format?.read(answer, limits) ?? {} : {}
   }
 
-  #calls(answer: Answer): readonly MadeToolCall[] {
-    return callsOf(answer, this.#request.maxCalls, this.service.log, this.call.requestId)
+  #calls(answer: Answer, { requestId }: LiveCall): readonly MadeToolCall[] {
+    return callsOf(answer, this.#request.maxCalls, this.#service.log, requestId)
   }
 
-  protected override fail(error: unknown): void {
-    this.sink!.end(formatEvent(openaiFaultText(this.service, error, this.call.requestId)))
-  }
-
-  dismissal({ kind, message }: Dismissal): string {
-    return formatEvent(openaiFaultText(this.service, new Fault(kind, message), this.call.requestId))
-  }
-
-  #emit(piece: Content): void | Promise<void> {
-    const text = this.#text.take(textOfBlock(piece, !this.#hasPiece))
-    this.#hasPiece = true
-    return andThen(text, this.#pass.bind(this))
-  }
-
-  #pass(text: string): void | Promise<void> {
-    const hasRoom = this.#content(text)
-    if (!this.#text.isOver) return hasRoom ? undefined : this.sink!.ready()
-    this.#end()
-    this.call.disconnect()
-  }
-
-  #content(text: string): boolean {
+  #content(text: string): string {
     this.#sentBytes += Buffer.byteLength(text)
-    return text === '' || this.#chunk(`"content":${quote(text)}`)
+    return text === '' ? '' : this.#chunk(`"content":${quote(text)}`)
   }
 
-  #chunk(delta: string, end = '"logprobs":null,"finish_reason":null}]'): boolean {
+  #chunk(delta: string, end = '"logprobs":null,"finish_reason":null}]'): string {
     const tail = this.#request.includesUsage ? ',"usage":null}' : '}'
-    return this.sink!.write(formatEvent(`${this.#chunkHead}{"index":0,"delta":{${delta}},${end}${tail}`))
+    return formatEvent(`${this.#chunkHead}{"index":0,"delta":{${delta}},${end}${tail}`)
   }
 
-  #end(reason = 'stop'): void {
-    this.#chunk('', `"logprobs":null,"finish_reason":"${reason}"}]`)
-    if (this.#request.includesUsage) {
-      this.sink!.write(formatEvent(`${this.#chunkHead}],${this.#usage(this.#sentBytes)}}`))
-    }
-    this.sink!.end(formatEvent('[DONE]'))
+  #end(call: LiveCall, calls: readonly MadeToolCall[] = []): string {
+    const last = this.#chunk('', `"logprobs":null,"finish_reason":"${finishOf(calls)}"}]`)
+    const usage = !this.#request.includesUsage ? ''
+      : formatEvent(`${this.#chunkHead}],${this.#usage(this.#sentBytes, call)}}`)
+    return last + usage + formatEvent('[DONE]')
   }
 
   /** `content` and `refusal` are JSON texts; `text` is what is counted. */
-  #whole(content: string, text: string, refusal = 'null', calls: readonly MadeToolCall[] = []): string {
-    const called = calls.length === 0 ? '' : `,"tool_calls":[${calls.map((call) => callText(call)).join()}]`
+  #whole(
+    call: LiveCall, content: string, text: string, refusal = 'null', calls: readonly MadeToolCall[] = [],
+  ): string {
+    const called = calls.length === 0 ? '' : `,"tool_calls":[${calls.map((one) => callText(one)).join()}]`
     const reasoning = this.#reasoning === '' ? '' : `"reasoning_content":${quote(this.#reasoning)},`
     const message = `{"role":"assistant","content":${content},${reasoning}"refusal":${refusal}${called}}`
     const end = `"logprobs":null,"finish_reason":"${finishOf(calls)}"}]`
     const choices = `"choices":[{"index":0,"message":${message},${end}`
-    const usage = this.#usage(Buffer.byteLength(text))
-    return bounded(`${this.#head('chat.completion')},${choices},${usage}}`, this.service.limits)
+    const usage = this.#usage(Buffer.byteLength(text), call)
+    return bounded(`${this.#head('chat.completion', call)},${choices},${usage}}`, this.#service.limits)
   }
 
   /** What every object of this reply begins with; the rest is to follow. */
-  #head(object: string): string {
-    const id = quote(`chatcmpl-${this.call.requestId}`)
+  #head(object: string, { requestId }: LiveCall): string {
+    const id = quote(`chatcmpl-${requestId}`)
     const created = Math.floor(Date.now() / 1000)
     return `{"id":${id},"object":"${object}","created":${created},"model":"${this.#who.id}"`
   }
 
-  #usage(saidBytes: number): string {
-    const { usage } = this.call
+  #usage(saidBytes: number, { usage }: LiveCall): string {
     if (usage !== undefined) return `"usage":${formatJson(usageOf(usage))}`
     const prompt = tokensRead(this.#request)
     const completion = tokensIn(saidBytes)

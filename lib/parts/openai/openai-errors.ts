@@ -64,19 +64,13 @@ export function openaiFault(service: Service, thrown: unknown, requestId: string
 /** The errors of an endpoint. */
 export const openaiErrors: ErrorForm = { refuse: openaiRefusal, failed: openaiFault }
 
-/** Anything thrown as text, for a stream that has begun. */
-export function openaiFaultText(service: Service, thrown: unknown, requestId: string): string {
-  return failureText(publicFailure(service, thrown, requestId))
-}
-
 /**
- * What an object that failed shows of anything thrown. Clients ask again by themselves, but for a few codes:
- * one of these is for a request that nobody can answer.
+ * What an object that failed shows of it. Clients ask again by themselves, but for a few codes: one of these
+ * is for a request that nobody can answer.
  */
 export function openaiFailure(
-  service: Service, thrown: unknown, requestId: string,
+  { status, message }: PublicFailure,
 ): { readonly code: string; readonly message: string } {
-  const { status, message } = publicFailure(service, thrown, requestId)
   const isWrong = status === 501 || (status < 500 && status !== 429)
   const code = isWrong ? INVALID_PROMPT : codes.get(status) ?? 'server_error'
   return { code, message: sentenceWithin(message) }
@@ -97,7 +91,8 @@ function statusOf({ status }: PublicFailure): number {
   return status === 422 ? 400 : status
 }
 
-function failureText(failure: PublicFailure): string {
+/** The body of an error. */
+export function failureText(failure: PublicFailure): string {
   const { kind, detail } = failure.fault
   return errorText(statusOf(failure), failure.message, kind === 'internal' ? undefined : detail)
 }

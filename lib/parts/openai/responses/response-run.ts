@@ -14,8 +14,10 @@ import { openaiErrorEvent, openaiFailure } from '../openai-errors.ts'
 import { callsOf } from '../tool-choice.ts'
 import { textOfBlock, textOfBlocks } from '../../../floors/reply/markdown.ts'
 import { PassedOver } from '../../../floors/chat/passed-over.ts'
-import { bounded } from '../../../floors/reply/reply.ts'
-import { MAX_REASONING, RunReply, tokensIn, tokensRead } from '../../../floors/reply/run-stream.ts'
+import { bounded, publicFailure } from '../../../floors/reply/reply.ts'
+import { MAX_REASONING } from '../../../floors/reply/run.ts'
+import { RunReply } from '../../../floors/reply/run-stream.ts'
+import { tokensIn, tokensRead } from '../../../floors/chat/messages.ts'
 import { CompactionReader } from './compaction.ts'
 import { keepResponse } from './kept-responses.ts'
 import { conversationOf } from './response-input.ts'
@@ -120,7 +122,7 @@ export class ResponseRun extends RunReply<Answer> {
   /** Keeps how it failed; one that was cancelled may be deleted. Never rejects. */
   async keepFailed(thrown: unknown): Promise<void> {
     if (asFault(thrown).kind === 'cancelled') return
-    const error = openaiFailure(this.service, thrown, this.call.requestId)
+    const error = openaiFailure(publicFailure(this.service, thrown, this.call.requestId))
     await this.#keep({ status: 'failed', output: this.#items.soFar, error })
   }
 
@@ -147,7 +149,7 @@ export class ResponseRun extends RunReply<Answer> {
   }
 
   protected override fail(error: unknown): void {
-    const failed = openaiFailure(this.service, error, this.call.requestId)
+    const failed = openaiFailure(publicFailure(this.service, error, this.call.requestId))
     // Many clients read nothing of the response that failed.
     this.#send('error', openaiErrorEvent(failed.code, failed.message))
     const isCancelled = asFault(error).kind === 'cancelled'
@@ -159,7 +161,7 @@ export class ResponseRun extends RunReply<Answer> {
   }
 
   dismissal({ kind, message }: Dismissal): string {
-    const failed = openaiFailure(this.service, new Fault(kind, message), this.call.requestId)
+    const failed = openaiFailure(publicFailure(this.service, new Fault(kind, message), this.call.requestId))
     const members = openaiErrorEvent(failed.code, failed.message)
     return formatEvent(`{"type":"error","sequence_number":${this.#number},${members}`, 'error') + DONE
   }

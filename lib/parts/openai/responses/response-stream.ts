@@ -12,6 +12,7 @@ import { isTerminal } from '../../../floors/tasks/task.ts'
 import { formatJson, quote } from '../../../kernel/wire/json.ts'
 import { EVENT_STREAM, formatEvent } from '../../../kernel/wire/sse.ts'
 import { openaiErrorEvent, openaiFailure } from '../openai-errors.ts'
+import { publicFailure } from '../../../floors/reply/reply.ts'
 import { readResponse } from './kept-responses.ts'
 import { ResponseItems } from './response-items.ts'
 import { begunOf } from './response-object.ts'
@@ -164,7 +165,7 @@ class ResponseReading {
   }
 
   #dismissal({ kind, message }: Dismissal, requestId: string): string {
-    const failed = openaiFailure(this.#service, new Fault(kind, message), requestId)
+    const failed = openaiFailure(publicFailure(this.#service, new Fault(kind, message), requestId))
     const members = openaiErrorEvent(failed.code, failed.message)
     return formatEvent(`{"type":"error","sequence_number":${this.#number},${members}`, 'error') + DONE
   }
