@@ -20,6 +20,7 @@ import { requireResponse, responseNow, responseTask } from './response-state.ts'
 import type { Dismissal, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { Task, Watcher } from '../../../floors/tasks/task.ts'
+import type { RunEvent } from '../../../floors/reply/run.ts'
 import type { ResponseItem } from './response-input.ts'
 
 /** The artifact of a task that has what came in pieces. */
@@ -27,8 +28,8 @@ export const PIECES = 'pieces'
 const DONE = formatEvent('[DONE]')
 
 /** A piece of text or of reasoning as a line. */
-export function pieceLine(kind: 'text' | 'reasoning', delta: string): string {
-  return `${kind === 'text' ? 't' : 'r'}${quote(delta)}\n`
+export function pieceLine(of: RunEvent['type'], delta: string): string {
+  return `${of === 'piece' ? 't' : 'r'}${quote(delta)}\n`
 }
 
 /** The owner's response `id` as events, behind the one numbered `after`. Rejects with a `Fault`. */

@@ -2,6 +2,7 @@
  * Responses: created, read, cancelled and deleted by their owner. One in the background is a task.
  * Spec: https://platform.openai.com/docs/api-reference/responses
  */
+import { noAnswer } from '../../../floors/answers/answer.ts'
 import { tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { text } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
@@ -12,18 +13,24 @@ import { MAX_TIMER_MS } from '../../../kernel/util/clock.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
+import { PassedOver } from '../../../floors/chat/passed-over.ts'
 import { wrongMember } from '../../../floors/chat/members.ts'
 import { openaiRefusal, requireModel } from '../openai-errors.ts'
 import { replyOnce } from '../../../floors/reply/idempotent-reply.ts'
-import { json, limitIn, valueIn } from '../../../floors/reply/reply.ts'
+import { json, limitIn, publicFailure, valueIn } from '../../../floors/reply/reply.ts'
+import { factsFor, runAgent, RunWriter } from '../../../floors/reply/run.ts'
 import { CompactionReader, sealItems } from './compaction.ts'
 import { inputItemId, resolveReferences } from './item-references.ts'
 import { keepResponse, readResponse, removeResponse } from './kept-responses.ts'
-import { decodeCompaction, decodeRequest, readableItems } from './response-input.ts'
+import { conversationOf, decodeCompaction, decodeRequest, readableItems } from './response-input.ts'
 import { idFor, secondsNow, usageOf } from './response-object.ts'
-import { ResponseRun } from './response-run.ts'
+import { ResponseFace } from './response-run.ts'
 import { absence, requireResponse, responseNow, responseTask, unknownResponse } from './response-state.ts'
-import { PIECES, streamResponse } from './response-stream.ts'
+import { pieceLine, PIECES, streamResponse } from './response-stream.ts'
+import type { Answer } from '../../../floors/answers/answer.ts'
+import type { AgentInput, Conversation } from '../../../floors/chat/messages.ts'
+import type { Execute, RunEvent } from '../../../floors/reply/run.ts'
+import type { LiveCall } from '../../../kernel/define/live-call.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
@@ -41,15 +48,13 @@ export function createResponse(
 ): MaybePromise<Reply> {
   const request = decodeRequest(valueIn(body, service))
   const agent = requireModel(service, request.model, origin)
-  const { idempotencyKey: key } = head
   const { isBackground, isStream } = request
-  const reply = key === undefined ? begin(service, seal, agent, request, origin)
-    : replyOnce(service, key, origin, openaiRefusal, {
-      identity: { responses: body },
-      timeoutMs: timeoutOf(service, agent),
-      isStream: isStream && !isBackground,
-      begin: (hold) => begin(service, seal, agent, request, origin, hold),
-    })
+  const reply = replyOnce(service, head.idempotencyKey, origin, openaiRefusal, {
+    identity: { responses: body },
+    timeoutMs: timeoutOf(service, agent),
+    isStream: isStream && !isBackground,
+    begin: (hold) => begin(service, seal, agent, request, origin, hold),
+  })
   return isBackground && isStream ? andThen(reply, (begun) => asStream(service, begun, origin)) : reply
 }
 
@@ -66,10 +71,39 @@ function begin(
   hold?: KeyHold,
 ): MaybePromise<Reply> {
   return andThen(askedItems(service, origin.principal.id, request), (asked): MaybePromise<Reply> => {
-    const run = new ResponseRun(service, seal, agent, request, asked, origin, hold)
-    if (request.isBackground) return beginTask(service, run)
-    return run.replyAs(request.isStream)
+    const [input, isAsked] = inputOf(service, seal, request, asked, origin)
+    const face = new ResponseFace(service, agent, request, asked, input, isAsked, origin)
+    // An answer in a format is checked before any of it is sent.
+    const execute: Execute<Answer> = (call, emit) => isAsked
+      ? runAgent(service, agent, input, call, request.format === undefined ? emit : undefined) : noAnswer
+    const run = new RunWriter(service, origin, factsFor(agent, input), face, execute, hold)
+    if (!request.isBackground) return run.replyAs(request.isStream)
+    return beginTask(service, agent, request, face, run.call, execute)
   })
+}
+
+/** What a client says that only looks whether there is an answer. */
+const nothing: Conversation = { prompt: '', message: [], history: [], clientToolResults: [] }
+
+/** What an agent gets of a request, and whether there is anything to answer. Throws `Fault('invalid')`. */
+function inputOf(
+  service: Service, seal: Seal, request: ResponseRequest, { before, input: items, readLength }: AskedItems,
+  origin: Origin,
+): readonly [input: AgentInput, isAsked: boolean] {
+  const { limits } = service
+  const reader = new CompactionReader(seal, origin.principal.id, limits)
+  const { instructions, clientTools, toolChoice, format, metadata, isToGenerate } = request
+  const passed = new PassedOver()
+  const conversation = conversationOf(instructions, before, items, reader, limits, passed)
+  passed.report(service.log, origin)
+  const { prompt, message, history, clientToolResults } = conversation ?? nothing
+  return [{
+    protocol: 'http', conversationId: undefined, isNamed: false,
+    // What was read of the store and of compactions counts.
+    readLength: reader.length + readLength + (before.length === 0 ? 0 : formatJson(before).length),
+    metadata, prompt, message, history, clientTools, toolChoice, clientToolResults,
+    outputSchema: format?.schema,
+  }, conversation !== undefined && isToGenerate]
 }
 
 /** The items of the conversation before, and of a request. Throws, or rejects with, a `Fault`. */
@@ -129,28 +163,42 @@ async function itemsAtEnd(
 }
 
 /** Runs a response as a task, and answers at once. */
-function beginTask(service: Service, run: ResponseRun): MaybePromise<Reply> {
-  const { call, id, runnable } = run
+function beginTask(
+  service: Service, runnable: Agent | Group, request: ResponseRequest, face: ResponseFace, call: LiveCall,
+  execute: Execute<Answer>,
+): MaybePromise<Reply> {
   const { kind, id: name } = runnable
+  const { id } = face
   const owner = call.principal.id
   tasksOf(service).check()
   service.workload.check(call.origin)
+  // What comes in pieces is kept if it is to be read; without room for more, the rest comes at the end.
+  let hasRoom = request.isStream
+  const emit = (event: RunEvent): void | Promise<void> => {
+    const delta = face.deltaOf(event, call)
+    if (delta === '' || !hasRoom) return undefined
+    try {
+      return task.piece(PIECES, text(pieceLine(event.type, delta)), true, false)
+    } catch {
+      hasRoom = false
+    }
+  }
   const task = new TaskRun(service, call, {
     can: () => false,
-    output: { event: run.event.bind(run), artifact: call.keepArtifact.bind(call) },
+    output: { event: (event) => void emit(event), artifact: call.keepArtifact.bind(call) },
   })
-  const response = run.begun()
-  const begin = { input: run.input, items: run.itemsSoFar }
+  const response = face.begun()
   // Not for ever, even where the run may take that long: what a client makes us keep makes room.
   const runMs = Math.min(timeoutOf(service, runnable), MAX_TIMER_MS)
-  const kept = keepResponse(service, owner, id, response, begin, runMs)
+  const kept = keepResponse(service, owner, id, response, face.kept, runMs)
   const work = async (): Promise<void> => {
     try {
-      await run.run((line) => task.piece(PIECES, text(line), true, false))
+      await face.ended(await execute(call, request.isStream ? emit : undefined), call)
       task.complete({})
     } catch (error) {
-      // It is kept before the task has ended, and may be forgotten.
-      await run.keepFailed(error)
+      const failure = publicFailure(service, error, call.requestId)
+      // It is kept before the task has ended, and may be forgotten. One that was cancelled may be deleted.
+      if (failure.fault.kind !== 'cancelled') await face.keepFailed(failure)
       task.fail(error)
     }
   }
