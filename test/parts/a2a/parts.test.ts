@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { blockFor, checkMediaTypes, nameOf, partFor, readBytes } from '../../../lib/parts/a2a/codec/parts.ts'
 import { defineAgent } from '../../../lib/index.ts'
+import type { PartLabels } from '../../../lib/parts/a2a/codec/parts.ts'
 import type { Content } from '../../../lib/index.ts'
 
 test('a file is called by the last segment of its address', () => {
@@ -35,6 +36,8 @@ test('bytes are read from Base64 of both alphabets, padded or not', () => {
   }
 })
 
+type Read = Parameters<typeof blockFor>[0] & PartLabels
+
 const none = { name: undefined, mediaType: undefined, metadata: undefined }
 
 test('bytes are a picture, a sound or a resource, by their media type', () => {
@@ -53,7 +56,7 @@ test('bytes are a picture, a sound or a resource, by their media type', () => {
   ]
   for (const [mediaType, block] of rows) {
     const labels = { name: 'a.png', mediaType, metadata: { page: 1 } }
-    assert.deepEqual(blockFor({ kind: 'bytes', value: 'AAEC', ...labels }), block)
+    assert.deepEqual(blockFor({ kind: 'bytes', value: 'AAEC' }, labels), block)
   }
 })
 
@@ -62,7 +65,7 @@ test('the block of a part becomes that part again', () => {
   for (const mediaType of [undefined, 'image/png', 'audio/wav', 'text/csv']) {
     for (const name of names) {
       for (const metadata of [undefined, { page: 1, nested: { filename: 'x' } }]) {
-        const parts: readonly Parameters<typeof blockFor>[0][] = [
+        const parts: readonly Read[] = [
           { kind: 'text', value: 'a', name, mediaType, metadata },
           { kind: 'data', value: { a: null }, name, mediaType, metadata },
           { kind: 'data', value: null, name, mediaType, metadata },
@@ -71,7 +74,7 @@ test('the block of a part becomes that part again', () => {
           { kind: 'uri', value: 'https://a.example/b.pdf', name: name ?? 'b.pdf', mediaType, metadata },
           { kind: 'uri', value: 'https://a.example/', name, mediaType, metadata },
         ]
-        for (const part of parts) assert.deepEqual(partFor(blockFor(part)), part)
+        for (const part of parts) assert.deepEqual(partFor(blockFor(part, part)), part)
       }
     }
   }
@@ -79,7 +82,7 @@ test('the block of a part becomes that part again', () => {
 
 test('what a text or a value was called stands in its _meta', () => {
   const labels = { name: 'a.csv', mediaType: 'text/csv', metadata: { page: 1 } }
-  const rows: readonly (readonly [part: Parameters<typeof blockFor>[0], block: Content])[] = [
+  const rows: readonly (readonly [part: Read, block: Content])[] = [
     [{ kind: 'text', value: 'a', ...none }, { type: 'text', text: 'a' }],
     [{ kind: 'text', value: 'a', ...none, mediaType: 'text/plain' }, { type: 'text', text: 'a' }],
     [{ kind: 'text', value: 'a', ...labels }, {
@@ -90,7 +93,7 @@ test('what a text or a value was called stands in its _meta', () => {
       type: 'data', data: null, mimeType: 'text/csv', _meta: { page: 1, filename: 'a.csv' },
     }],
   ]
-  for (const [part, block] of rows) assert.deepEqual(blockFor(part), block)
+  for (const [part, block] of rows) assert.deepEqual(blockFor(part, part), block)
 })
 
 test('an address that holds the bytes is the file itself', () => {
@@ -104,10 +107,10 @@ test('an address that holds the bytes is the file itself', () => {
     ['https://a.example/b', { type: 'resource_link', uri: 'https://a.example/b', name: 'b' }],
   ]
   for (const [uri, block] of rows) {
-    assert.deepEqual(blockFor({ kind: 'uri', value: uri, ...none }), block, uri)
+    assert.deepEqual(blockFor({ kind: 'uri', value: uri }, none), block, uri)
   }
   const labels = { name: 'a.png', mediaType: 'image/png', metadata: { mood: 1 } }
-  assert.deepEqual(blockFor({ kind: 'uri', value: 'data:a/b;base64,AAEC', ...labels }), {
+  assert.deepEqual(blockFor({ kind: 'uri', value: 'data:a/b;base64,AAEC' }, labels), {
     ...picture, _meta: { mood: 1, filename: 'a.png' },
   })
 })

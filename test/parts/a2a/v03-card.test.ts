@@ -26,6 +26,7 @@ const least: Card = {
   schemes: new Map(),
   security: [],
 }
+const flows = { clientCredentials: { tokenUrl: 'https://a.example/token', scopes: { read: 'Reads' } } }
 const most: Card = {
   ...least,
   interfaces: [
@@ -54,11 +55,14 @@ const most: Card = {
     { id: 'plot', name: 'Plot', description: '', tags: [] },
   ],
   schemes: new Map<string, SecurityScheme>([
-    ['key', { kind: 'apiKey', name: 'X-API-Key' }],
-    ['bearer', { kind: 'http', scheme: 'bearer' }],
-    ['oauth', { kind: 'oauth2', metadataUrl: 'https://a.example/metadata' }],
+    ['key', { kind: 'apiKey', location: 'header', name: 'X-API-Key' }],
+    ['bearer', { kind: 'http', scheme: 'bearer', bearerFormat: 'JWT' }],
+    ['basic', { kind: 'http', scheme: 'basic', bearerFormat: undefined }],
+    ['oauth', { kind: 'oauth2', flows, metadataUrl: 'https://a.example/metadata' }],
+    ['oidc', { kind: 'openIdConnect', url: 'https://a.example/oidc' }],
+    ['tls', { kind: 'mutualTls' }],
   ]),
-  security: [new Map([['key', []]]), new Map([['oauth', ['read']], ['bearer', []]])],
+  security: [new Map([['key', []]]), new Map([['oauth', ['read']], ['tls', []]])],
 }
 
 test('a card is read as it was written', () => {
@@ -81,10 +85,13 @@ test('a key is a scheme told by its type, and any one of the ways lets in', () =
   const { securitySchemes, security } = encodeV03Card(most)
   assert.deepEqual(sent(securitySchemes), {
     key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-    bearer: { type: 'http', scheme: 'bearer' },
-    oauth: { type: 'oauth2', flows: {}, oauth2MetadataUrl: 'https://a.example/metadata' },
+    bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+    basic: { type: 'http', scheme: 'basic' },
+    oauth: { type: 'oauth2', flows, oauth2MetadataUrl: 'https://a.example/metadata' },
+    oidc: { type: 'openIdConnect', openIdConnectUrl: 'https://a.example/oidc' },
+    tls: { type: 'mutualTLS' },
   })
-  assert.deepEqual(security, [{ key: [] }, { oauth: ['read'], bearer: [] }])
+  assert.deepEqual(security, [{ key: [] }, { oauth: ['read'], tls: [] }])
   const open = encodeV03Card(least)
   assert(!('security' in open) && !('securitySchemes' in open))
 })
@@ -129,7 +136,7 @@ test('a card that is wrong is refused with the member and what it must be', () =
     [{ name: 'Bot', url, provider: { url } }, 'card.provider.organization must be a string'],
     [
       { name: 'Bot', url, securitySchemes: { a: { type: 'apiKey', name: 'X' } } },
-      'card.securitySchemes.a.in is missing; it must be header',
+      'card.securitySchemes.a.in is missing; it must be header, query or cookie',
     ],
     [{ name: 'Bot', url, securitySchemes: { a: { type: 'oauth2' } } },
       'card.securitySchemes.a.flows is missing; it must be an object'],

@@ -5,6 +5,8 @@ import { decodeV1Card } from '../../fixtures/a2a-client/v1-card.ts'
 import type { Card, JsonMembers, SecurityScheme } from '../../../lib/parts/a2a/model/model.ts'
 
 const encodeV1Card = (card: Card): JsonMembers => encodeCard(card, '1.0')
+
+const flow = { tokenUrl: 'https://a.example/token', scopes: { read: 'To read' } }
 const bare: Card = {
   name: 'Golden', description: 'Answers.', version: '1.0.0',
   interfaces: [{ url: 'https://a.example/a2a', binding: 'JSONRPC', version: '1.0', tenant: undefined }],
@@ -14,9 +16,15 @@ const bare: Card = {
   security: [],
 }
 const schemes = new Map<string, SecurityScheme>([
-  ['apiKey', { kind: 'apiKey', name: 'X-API-Key' }],
-  ['bearer', { kind: 'http', scheme: 'bearer' }],
-  ['oauth', { kind: 'oauth2', metadataUrl: 'https://a.example/meta' }],
+  ['apiKey', { kind: 'apiKey', location: 'header', name: 'X-API-Key' }],
+  ['cookie', { kind: 'apiKey', location: 'cookie', name: 'key' }],
+  ['bearer', { kind: 'http', scheme: 'bearer', bearerFormat: undefined }],
+  ['jwt', { kind: 'http', scheme: 'bearer', bearerFormat: 'JWT' }],
+  ['oauth', { kind: 'oauth2', flows: { clientCredentials: flow }, metadataUrl: undefined }],
+  ['server', { kind: 'oauth2', flows: { clientCredentials: flow }, metadataUrl: 'https://a.example/meta' }],
+  ['told', { kind: 'oauth2', flows: {}, metadataUrl: 'https://a.example/meta' }],
+  ['connect', { kind: 'openIdConnect', url: 'https://a.example/.well-known/openid-configuration' }],
+  ['certificate', { kind: 'mutualTls' }],
 ])
 const whole: Card = {
   ...bare,
@@ -41,7 +49,7 @@ const whole: Card = {
     },
   ],
   schemes,
-  security: [new Map([['apiKey', []]]), new Map([['oauth', ['read', 'write']], ['bearer', []]])],
+  security: [new Map([['apiKey', []]]), new Map([['oauth', ['read', 'write']], ['certificate', []]])],
 }
 
 test('a card is read as it was meant', () => {
@@ -63,16 +71,34 @@ test('a bare card has what every card must have, and no member that is not set',
   })
 })
 
-test('each scheme has one member', () => {
-  const { securitySchemes, securityRequirements } = encodeV1Card(whole)
+test('each scheme has one member, and of several flows one is written', () => {
+  const { securitySchemes, securityRequirements } = encodeV1Card({
+    ...whole,
+    schemes: new Map([...schemes, ['oauth', {
+      kind: 'oauth2', flows: { password: flow, authorizationCode: flow, clientCredentials: flow },
+      metadataUrl: undefined,
+    }]]),
+  })
   assert.deepEqual(securitySchemes, {
     apiKey: { apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' } },
+    cookie: { apiKeySecurityScheme: { location: 'cookie', name: 'key' } },
     bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
-    oauth: { oauth2SecurityScheme: { flows: {}, oauth2MetadataUrl: 'https://a.example/meta' } },
+    jwt: { httpAuthSecurityScheme: { scheme: 'bearer', bearerFormat: 'JWT' } },
+    oauth: { oauth2SecurityScheme: { flows: { authorizationCode: flow } } },
+    server: {
+      oauth2SecurityScheme: {
+        flows: { clientCredentials: flow }, oauth2MetadataUrl: 'https://a.example/meta',
+      },
+    },
+    told: { oauth2SecurityScheme: { flows: {}, oauth2MetadataUrl: 'https://a.example/meta' } },
+    connect: {
+      openIdConnectSecurityScheme: { openIdConnectUrl: 'https://a.example/.well-known/openid-configuration' },
+    },
+    certificate: { mtlsSecurityScheme: {} },
   })
   assert.deepEqual(securityRequirements, [
     { schemes: { apiKey: { list: [] } } },
-    { schemes: { oauth: { list: ['read', 'write'] }, bearer: { list: [] } } },
+    { schemes: { oauth: { list: ['read', 'write'] }, certificate: { list: [] } } },
   ])
 })
 
@@ -89,7 +115,8 @@ test('a card may have the names of the definition, and members of other dialects
       oauth: {
         type: 'oauth2',
         oauth2_security_scheme: {
-          flows: {}, oauth2_metadata_url: 'https://a.example/meta',
+          flows: { client_credentials: { token_url: flow.tokenUrl, scopes: { read_all: 'To read' } } },
+          oauth2_metadata_url: null,
         },
       },
     },
@@ -98,7 +125,11 @@ test('a card may have the names of the definition, and members of other dialects
   }), {
     ...bare,
     skills: [{ ...bare.skills[0]!, inputModes: ['a/b'] }],
-    schemes: new Map([['oauth', { kind: 'oauth2', metadataUrl: 'https://a.example/meta' }]]),
+    schemes: new Map([['oauth', {
+      kind: 'oauth2',
+      flows: { clientCredentials: { tokenUrl: flow.tokenUrl, scopes: { read_all: 'To read' } } },
+      metadataUrl: undefined,
+    }]]),
     security: [new Map([['oauth', []]])],
   })
 })
@@ -106,8 +137,8 @@ test('a card may have the names of the definition, and members of other dialects
 test('what is no card of 1.0 is refused with the member that is wrong', () => {
   const { supportedInterfaces, ...rest } = encodeV1Card(bare)
   const scheme = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X' } } }
-  const members = 'must have exactly one of apiKeySecurityScheme, httpAuthSecurityScheme and '
-    + 'oauth2SecurityScheme'
+  const members = 'must have exactly one of apiKeySecurityScheme, httpAuthSecurityScheme, '
+    + 'oauth2SecurityScheme, openIdConnectSecurityScheme and mtlsSecurityScheme'
   const rows: readonly (readonly [card: unknown, said: string])[] = [
     [null, 'card is missing; it must be an object'],
     [{ ...rest, url: 'https://a.example' }, 'card.supportedInterfaces must be a list with at least one item'],
@@ -118,7 +149,8 @@ test('what is no card of 1.0 is refused with the member that is wrong', () => {
     [{ ...rest, supportedInterfaces, name: 7 }, 'card.name must be a non-empty string'],
     [{ ...rest, supportedInterfaces, ...scheme }, `card.securitySchemes.key ${members}`],
     [{ ...rest, supportedInterfaces, securitySchemes: { o: { oauth2SecurityScheme: { flows: {} } } } },
-      'card.securitySchemes.o.oauth2SecurityScheme.oauth2MetadataUrl must be a non-empty string'],
+      'card.securitySchemes.o.oauth2SecurityScheme.flows must have one of authorizationCode, '
+      + 'clientCredentials, deviceCode, implicit, password'],
   ]
   for (const [card, said] of rows) {
     assert.throws(() => decodeV1Card(card), { kind: 'invalid', message: said }, said)

@@ -36,7 +36,7 @@ const cardRows: readonly Row<Card>[] = [
   ['capabilities', every, (card, versions) => membersFor(abilityRows, card, versions)],
   ['supportsAuthenticatedExtendedCard', ['0.3'], ({ hasExtendedCard }) => hasExtendedCard],
   ['securitySchemes', every, ({ schemes }, versions) => schemes.size === 0 ? undefined
-    : membersOf(schemes, (scheme) => membersFor<never>(schemeRows[scheme.kind], scheme as never, versions))],
+    : membersOf(schemes, (scheme) => encodeScheme(scheme, versions))],
   ['security', before1, ({ security }) => unlessEmpty(security.map((needed) => Object.fromEntries(needed)))],
   ['securityRequirements', ['1.0'], ({ security }) => unlessEmpty(security.map((needed) => (
     { schemes: membersOf(needed, (list) => ({ list })) }
@@ -51,33 +51,34 @@ const abilityRows: readonly Row<Card>[] = [
   ['streaming', every, ({ streams }) => streams],
   ['pushNotifications', every, ({ pushes }) => pushes],
   ['stateTransitionHistory', before1, () => false],
-  ['extensions', since03, ({ extensions }) => unlessEmpty(extensions.map(encodeExtension))],
+  ['extensions', ['0.3'], ({ extensions }) => unlessEmpty(extensions)],
+  ['extensions', ['1.0'], ({ extensions }) => unlessEmpty(extensions.map(encodeExtension))],
   ['extendedAgentCard', ['1.0'], ({ hasExtendedCard }) => hasExtendedCard],
 ]
 
-/** Before 1.0 a scheme has a `type`; since then it is a member of its own. */
-const schemeRows: {
-  readonly [kind in SecurityScheme['kind']]: readonly Row<Extract<SecurityScheme, { readonly kind: kind }>>[]
+type SchemeOf<kind extends SecurityScheme['kind']> = Extract<SecurityScheme, { readonly kind: kind }>
+
+/** Before 1.0 a scheme has a `type`; since then it is a member of its own, which may have other members. */
+const schemeForms: {
+  readonly [kind in SecurityScheme['kind']]: readonly [
+    type: string, member: string, before1: (scheme: SchemeOf<kind>) => JsonMembers,
+    since1?: (scheme: SchemeOf<kind>) => JsonMembers,
+  ]
 } = {
   apiKey: [
-    ['type', before1, () => 'apiKey'],
-    ['in', before1, () => 'header'],
-    ['name', before1, ({ name }) => name],
-    ['apiKeySecurityScheme', ['1.0'], ({ name }) => ({ location: 'header', name })],
+    'apiKey', 'apiKeySecurityScheme', ({ location, name }) => ({ in: location, name }),
+    ({ location, name }) => ({ location, name }),
   ],
-  http: [
-    ['type', before1, () => 'http'],
-    ['scheme', before1, ({ scheme }) => scheme],
-    ['httpAuthSecurityScheme', ['1.0'], ({ scheme }) => ({ scheme })],
-  ],
-  // The flows are in the issuer's own metadata.
+  http: ['http', 'httpAuthSecurityScheme', ({ scheme, bearerFormat }) => ({ scheme, bearerFormat })],
   oauth2: [
-    ['type', before1, () => 'oauth2'],
-    ['flows', before1, () => ({})],
-    ['oauth2MetadataUrl', before1, ({ metadataUrl }) => metadataUrl],
-    ['oauth2SecurityScheme', ['1.0'], ({ metadataUrl }) => ({ flows: {}, oauth2MetadataUrl: metadataUrl })],
+    'oauth2', 'oauth2SecurityScheme', ({ flows, metadataUrl }) => ({ flows, oauth2MetadataUrl: metadataUrl }),
+    ({ flows, metadataUrl }) => ({ flows: firstFlow(flows), oauth2MetadataUrl: metadataUrl }),
   ],
+  openIdConnect: ['openIdConnect', 'openIdConnectSecurityScheme', ({ url }) => ({ openIdConnectUrl: url })],
+  mutualTls: ['mutualTLS', 'mtlsSecurityScheme', () => ({})],
 }
+/** A scheme of 1.0 has one flow: of several, the first of these. */
+const FLOWS = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const
 
 /** The members of a card for clients of these versions. One that is not set is missing, never `undefined`. */
 export function encodeCard(card: Card, ...versions: Versions): JsonMembers {
@@ -92,6 +93,19 @@ function membersFor<T>(rows: readonly Row<T>[], from: T, versions: Versions): Js
 /** The addresses at which 0.3 is spoken. */
 function oldInterfaces({ interfaces }: Card): readonly CardInterface[] {
   return interfaces.filter(({ version }) => version.startsWith('0.'))
+}
+
+function encodeScheme(scheme: SecurityScheme, versions: Versions): JsonMembers {
+  const [type, member, before, since = before] = schemeForms[scheme.kind]
+  return onlySet({
+    ...versions.some((one) => one !== '1.0') && { type, ...before(scheme as never) },
+    ...versions.includes('1.0') && { [member]: onlySet(since(scheme as never)) },
+  })
+}
+
+function firstFlow(flows: JsonMembers): JsonMembers {
+  const name = FLOWS.find((flow) => Object.hasOwn(flows, flow))
+  return name === undefined ? flows : { [name]: flows[name] }
 }
 
 function encodeExtension({ uri, description, required, params }: CardExtension): JsonMembers {

@@ -89,12 +89,13 @@ export function partFor(block: Content): WirePart {
 }
 
 /** The block of a part that was read; its bytes are in the normal form of Base64. */
-export function blockFor(part: Exclude<WirePart, { readonly kind: 'document' }>): Content {
-  const { kind, value, name, mediaType, metadata } = part
+export function blockFor(held: Exclude<Held, { readonly kind: 'document' }>, labels: PartLabels): Content {
+  const { kind, value } = held
+  const { name, mediaType, metadata } = labels
   switch (kind) {
     case 'text': {
-      const isPlain = mediaType === PLAIN_TEXT
-      const _meta = metadataWith({ name, metadata, mediaType: isPlain ? undefined : mediaType })
+      const type = mediaType === PLAIN_TEXT ? undefined : mediaType
+      const _meta = metadataWith({ name, metadata, mediaType: type })
       return _meta === undefined ? { type: 'text', text: value } : { type: 'text', text: value, _meta }
     }
     case 'data': {
@@ -113,11 +114,11 @@ export function blockFor(part: Exclude<WirePart, { readonly kind: 'document' }>)
     }
     case 'uri': {
       // An address may hold the bytes itself.
-      const held = inlineOf(value)
-      const bytes = held && standardBase64(held.data)
-      if (held !== undefined && bytes !== undefined) {
-        const ownType = mediaType ?? held.mimeType
-        return blockFor({ kind: 'bytes', value: bytes, name, mediaType: ownType, metadata })
+      const inline = inlineOf(value)
+      const bytes = inline && standardBase64(inline.data)
+      if (inline !== undefined && bytes !== undefined) {
+        const ownType = mediaType ?? inline.mimeType
+        return blockFor({ kind: 'bytes', value: bytes }, { name, mediaType: ownType, metadata })
       }
       return {
         type: 'resource_link', uri: value, name: name ?? nameOf(value),

@@ -94,15 +94,15 @@ function readPart(part: unknown, at: string): Content {
   }
   const name = readName(part.name, at, 'name')
   if (kind === 'text') {
-    const value = needText(part.text, at, 'text')
-    return blockFor({ kind, value, name, mediaType: undefined, metadata: undefined })
+    const labels = { name, mediaType: undefined, metadata: undefined }
+    return blockFor({ kind, value: needText(part.text, at, 'text') }, labels)
   }
   const { uri, mimeType } = part
   if (typeof uri !== 'string' || uri === '') throw wrongField(at, 'uri', 'must be a non-empty string')
   const mediaType = readName(mimeType, at, 'mimeType')
   const held = inlineOf(uri)
   if (held !== undefined) readBytes(held.data, at, 'uri')
-  return blockFor({ kind: 'uri', value: uri, name, mediaType, metadata: undefined })
+  return blockFor({ kind: 'uri', value: uri }, { name, mediaType, metadata: undefined })
 }
 
 /** The `type` of a part; without one, which of the two members it has. */

@@ -76,8 +76,8 @@ const form: ParamsForm = {
     if (kind !== 'text') {
       throw wrongField(at, 'kind', `must be one of text, file, data${unseen(strangeIn(part, contents))}`)
     }
-    const value = needText(part.text, at, 'text')
-    return blockFor({ kind, value, name: undefined, mediaType: undefined, metadata })
+    const labels = { name: undefined, mediaType: undefined, metadata }
+    return blockFor({ kind, value: needText(part.text, at, 'text') }, labels)
   },
   readPush(config, at, maxNameBytes) {
     const { id, url, token } = config
@@ -107,10 +107,10 @@ function readFile(file: JsonMembers, at: string, metadata: JsonMembers | undefin
     name: readName(file.name, at, 'name'), mediaType: readName(file.mimeType, at, 'mimeType'), metadata,
   }
   const { bytes } = file
-  if (!isUnset(bytes)) return blockFor({ kind: 'bytes', value: readBytes(bytes, at, 'bytes'), ...labels })
+  if (!isUnset(bytes)) return blockFor({ kind: 'bytes', value: readBytes(bytes, at, 'bytes') }, labels)
   const uri = readText(file.uri, at, 'uri')
   if (uri === undefined) throw wrongField(at, 'uri', 'is missing; a file has "uri" or "bytes"')
-  return blockFor({ kind: 'uri', value: uri, ...labels })
+  return blockFor({ kind: 'uri', value: uri }, labels)
 }
 
 /** Data are objects only: another value is wrapped, and marked as wrapped. */
@@ -123,9 +123,8 @@ function readData(data: JsonMembers, metadata: JsonMembers | undefined): Content
     ...wrapped !== undefined && !isWrapped && { [WRAPPED]: wrapped },
     ...mediaType !== undefined && !isTyped && { [MEDIA_TYPE]: mediaType },
   }
-  return blockFor({
-    kind: 'data', value: isWrapped ? data.value : data, name: undefined,
-    mediaType: isTyped ? mediaType : undefined,
+  return blockFor({ kind: 'data', value: isWrapped ? data.value : data }, {
+    name: undefined, mediaType: isTyped ? mediaType : undefined,
     metadata: Object.keys(kept).length === 0 ? undefined : kept,
   })
 }

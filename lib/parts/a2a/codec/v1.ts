@@ -77,7 +77,7 @@ const form: ParamsForm = {
   },
   readPart(part, at) {
     const { text, raw, url, data } = part
-    const set = [text, raw, url, data].filter((member) => !isUnset(member)).length
+    const set = +!isUnset(text) + +!isUnset(raw) + +!isUnset(url) + +!isUnset(data)
     // Data may be null; beside another member null means that there is none.
     if (set !== 1 && !(set === 0 && data === null)) {
       const strange = set === 0 ? strangeIn(part, contents) : undefined
@@ -88,10 +88,10 @@ const form: ParamsForm = {
       name: readName(part.filename, at, 'filename'),
       metadata: readMembers(part.metadata, at, 'metadata'),
     }
-    if (!isUnset(text)) return blockFor({ kind: 'text', value: needText(text, at, 'text'), ...labels })
-    if (!isUnset(raw)) return blockFor({ kind: 'bytes', value: readBytes(raw, at, 'raw'), ...labels })
-    if (isUnset(url)) return blockFor({ kind: 'data', value: data, ...labels })
-    return blockFor({ kind: 'uri', value: needName(url, at, 'url', Infinity), ...labels })
+    if (!isUnset(text)) return blockFor({ kind: 'text', value: needText(text, at, 'text') }, labels)
+    if (!isUnset(raw)) return blockFor({ kind: 'bytes', value: readBytes(raw, at, 'raw') }, labels)
+    if (isUnset(url)) return blockFor({ kind: 'data', value: data }, labels)
+    return blockFor({ kind: 'uri', value: needName(url, at, 'url', Infinity) }, labels)
   },
   /** In a `SendMessage` the task of a configuration is not known. */
   readPush({ id: given, taskId, url, token, authentication }, at, maxNameBytes) {

@@ -172,11 +172,11 @@ export interface CardExtension {
 
 /** How a caller may authenticate. */
 export type SecurityScheme =
-  /** A key in the header of that name. */
-  | { readonly kind: 'apiKey'; readonly name: string }
-  | { readonly kind: 'http'; readonly scheme: string }
-  /** RFC 8414: what an issuer says of itself is at that address. */
-  | { readonly kind: 'oauth2'; readonly metadataUrl: string }
+  | { readonly kind: 'apiKey'; readonly location: 'header' | 'query' | 'cookie'; readonly name: string }
+  | { readonly kind: 'http'; readonly scheme: string; readonly bearerFormat: string | undefined }
+  | { readonly kind: 'oauth2'; readonly flows: JsonMembers; readonly metadataUrl: string | undefined }
+  | { readonly kind: 'openIdConnect'; readonly url: string }
+  | { readonly kind: 'mutualTls' }
 
 /** Which agent is served, where, and what it can do. */
 export interface Card {
