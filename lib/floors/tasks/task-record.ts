@@ -95,7 +95,7 @@ export class TaskRecord extends BoundedEntry<TaskRecord> {
 }
 
 /** A task without anything in it, its ids and times. */
-const TASK_BYTES = 1_024
+export const TASK_BYTES = 1_024
 /** A message or an artifact without its parts. */
 const HOLDER_BYTES = 256
 const LIST_BYTES = 48

@@ -31,15 +31,10 @@ export class TaskTable {
   get idle(): number { return this.#records.count - this.#records.leased }
   get bytes(): number { return this.#records.bytes }
 
-  /** Throws `Fault('busy')` where as many tasks run as may. */
-  check(): void {
-    if (this.running >= this.#limits.maxTasks) throw this.#busy()
-  }
-
   /** Adds a task. Throws `Fault('busy')` where there is no room. */
   add(task: Task, run: RunningTask | undefined, version: number): TaskRecord {
     const record = new TaskRecord(task, run, version)
-    if (!this.#records.add(task.owner, record, bytesOf(task), LEASED)) throw this.#busy()
+    if (!this.#records.add(task.owner, record, bytesOf(task), LEASED)) throw this.busy()
     return record
   }
 
@@ -47,7 +42,7 @@ export class TaskTable {
   addEnded(task: Task): void {
     const record = new TaskRecord(task, undefined, 0)
     const isAdded = this.#records.add(task.owner, record, bytesOf(task), KEPT, this.keepMs(task))
-    if (!isAdded) throw this.#busy()
+    if (!isAdded) throw this.busy()
   }
 
   /**
@@ -124,7 +119,7 @@ export class TaskTable {
     return new Fault('busy', `The tasks of this server hold ${maxTasksBytes} bytes together already`)
   }
 
-  #busy(): Fault {
+  busy(): Fault {
     return new Fault('busy', `${this.#limits.maxTasks} tasks are running already; try again later`)
   }
 }

@@ -13,8 +13,9 @@ import { Fault } from '../../kernel/define/fault.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { StoredTasks } from './stored-tasks.ts'
 import { isInterrupted, isTerminal, mayFollow, taskOf, turnMessage } from './task.ts'
-import { bytesOfMessage, bytesOfParts } from './task-record.ts'
+import { bytesOfMessage, bytesOfParts, TASK_BYTES } from './task-record.ts'
 import { TaskTable } from './task-table.ts'
+import { Timeline } from './timeline.ts'
 import type { Artifact, ArtifactChange } from '../../kernel/define/artifact.ts'
 import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Log } from '../../kernel/define/log.ts'
@@ -27,12 +28,27 @@ import type {
   Watched, Watcher,
 } from './task.ts'
 
+/** A task that runs, and that nobody has looked for. */
+interface UnseenTask {
+  readonly owner: string
+  readonly createdAt: string
+  readonly bytes: number
+  /** Somebody looks: creates the task. Must not throw. */
+  readonly show: () => void
+}
+
+/** Which part of the bytes of all tasks those may take that nobody has looked for. */
+const UNSEEN_PART = 1 / 8
+
 export class Tasks {
   readonly #limits: KernelLimits
   /** Where processes share a store; else undefined. */
   readonly stored: StoredTasks | undefined
   readonly #table: TaskTable
   readonly #times = new Timeline()
+  /** By their ids. Most of them are over before anybody looks, and then never were in the table. */
+  readonly #unseen = new Map<string, UnseenTask>()
+  #unseenBytes = 0
 
   constructor(limits: KernelLimits, store: Store, log: Log, cluster?: ClusterMembership) {
     this.#limits = limits
@@ -43,15 +59,46 @@ export class Tasks {
     if (cluster !== undefined) this.stored = new StoredTasks(store, cluster, this.#table, limits, log)
   }
 
-  get running(): number { return this.#table.running }
+  get running(): number { return this.#table.running + this.#unseen.size }
   /** Tasks that are kept here though they do not run. */
   get finished(): number { return this.#table.idle }
-  get bytes(): number { return this.#table.bytes }
+  get bytes(): number { return this.#table.bytes + this.#unseenBytes }
   get isFull(): boolean { return this.running >= this.#limits.maxTasks }
 
   /** Throws `Fault('busy')` where as many run as may. */
   check(): void {
-    this.#table.check()
+    if (this.isFull) throw this.#table.busy()
+  }
+
+  /**
+   * Counts a task that runs, but leaves it to `show` to create it when somebody looks, and else to `record`.
+   * False where there is no room for that: then it has to be created at once. Only where no store is shared.
+   */
+  runUnseen(seed: TaskSeed & { readonly id: string }, show: () => void): boolean {
+    const { id, owner, history = [] } = seed
+    let bytes = TASK_BYTES
+    for (const message of history) bytes += bytesOfMessage(message)
+    const { maxTasksBytes } = this.#limits
+    const isMuch = this.#unseenBytes + bytes > maxTasksBytes * UNSEEN_PART
+    if (isMuch || this.bytes + bytes > maxTasksBytes) return false
+    this.#unseen.set(id, { owner, createdAt: this.#times.next(), bytes, show })
+    this.#unseenBytes += bytes
+    return true
+  }
+
+  /** Ends the counting. Returns when it was begun; undefined for any other task. */
+  #seen(id: string | undefined): string | undefined {
+    const unseen = id === undefined ? undefined : this.#unseen.get(id)
+    if (id === undefined || unseen === undefined) return undefined
+    this.#unseen.delete(id)
+    this.#unseenBytes -= unseen.bytes
+    return unseen.createdAt
+  }
+
+  /** Whoever asks for a task comes by here, and makes it one that is there. */
+  #find(id: string): TaskRecord | undefined {
+    if (this.#unseen.size > 0) this.#unseen.get(id)?.show()
+    return this.#table.find(id)
   }
 
   /**
@@ -60,7 +107,8 @@ export class Tasks {
    * so may be promised to the client.
    */
   create(seed: TaskSeed, run?: RunningTask, message?: TaskChange['message']): MaybePromise<Task> {
-    const at = this.#times.next()
+    const at = this.#seen(seed.id) ?? this.#times.next()
+    this.check()
     const state = run === undefined ? 'submitted' : 'working'
     const task = taskOf(seed, at, statusOf(state, at, message, undefined))
     const record = this.#table.add(task, run, 0)
@@ -73,8 +121,9 @@ export class Tasks {
 
   /** Adds a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
   record(seed: TaskSeed, { state, message, metadata, artifacts, fault }: TaskEnd): Task {
+    const createdAt = this.#seen(seed.id)
     const at = this.#times.next()
-    const task = taskOf(seed, at, statusOf(state, at, message, metadata), artifacts, fault)
+    const task = taskOf(seed, createdAt ?? at, statusOf(state, at, message, metadata), artifacts, fault)
     this.#table.addEnded(task)
     return task
   }
@@ -95,7 +144,7 @@ export class Tasks {
 
   /** Whether a task is here, and as it was read. */
   isCurrent(task: Task): boolean {
-    return this.#table.find(task.id)?.task === task
+    return this.#find(task.id)?.task === task
   }
 
   /** Gives a run to a task that waits here without one. Nothing where it has one, or has ended. */
@@ -116,7 +165,7 @@ export class Tasks {
 
   /** Removes a task, here and in the store, that no client knows of. */
   drop(id: string): Promise<void> | undefined {
-    const record = this.#table.find(id)
+    const record = this.#find(id)
     if (record === undefined) return undefined
     this.#table.forget(record)
     return this.stored?.remove(record)
@@ -124,19 +173,19 @@ export class Tasks {
 
   /** Resolves when other processes can read the task as it is here. Undefined where there are none. */
   whenPersisted(id: string): Promise<void> | undefined {
-    const record = this.stored && this.#table.find(id)
+    const record = this.stored && this.#find(id)
     return record && this.stored?.whenPersisted(record)
   }
 
   /** A task that has ended here, when that is written. Undefined where it need not be, or is not here. */
   whenEnded(id: string): Promise<Task | undefined> | undefined {
-    const record = this.stored && this.#table.find(id)
+    const record = this.stored && this.#find(id)
     return record && this.stored?.ended(record)
   }
 
   /** The owner's task of that id. At once where it runs here. */
   get(owner: string, id: string): MaybePromise<Task | undefined> {
-    const record = this.#table.find(id)
+    const record = this.#find(id)
     if (record === undefined) return this.stored?.get(owner, id)
     const { task } = record
     if (task.owner !== owner) return undefined
@@ -147,7 +196,7 @@ export class Tasks {
   }
 
   runOf(id: string): RunningTask | undefined {
-    return this.#table.find(id)?.run
+    return this.#find(id)?.run
   }
 
   /**
@@ -156,7 +205,7 @@ export class Tasks {
    * nothing changes, where that finds no room, as `addArtifact` does.
    */
   move(id: string, state: TaskState, change: TaskChange = {}): Task | undefined {
-    const record = this.#table.find(id)
+    const record = this.#find(id)
     if (record === undefined || !mayFollow(record.status.state, state)) return undefined
     const { artifact } = change
     const isAlone = artifact === undefined || record.watchers.length === 0
@@ -274,6 +323,7 @@ export class Tasks {
 
   /** The owner's tasks, the one whose status changed last first. */
   list(owner: string): MaybePromise<readonly Task[]> {
+    for (const unseen of this.#unseen.values()) if (unseen.owner === owner) unseen.show()
     const here = this.#table.of(owner)
     if (this.stored === undefined) return here
     return this.stored.list(owner, here.filter(({ status }) => !isTerminal(status.state)))
@@ -289,7 +339,7 @@ export class Tasks {
   }
 
   #unfinished(id: string): TaskRecord | undefined {
-    const record = this.#table.find(id)
+    const record = this.#find(id)
     return record === undefined || record.isTerminal ? undefined : record
   }
 
@@ -342,34 +392,3 @@ export function historyWith(
   }
   return longer
 }
-
-/** Makes timestamps that rise strictly within a process. */
-export class Timeline {
-  #lastAt = 0
-  /** The second of the last timestamp and its text: most timestamps are in the same second as the last. */
-  #second = 0
-  #begin = ''
-
-  /**
-   * The present, or as soon after it as no other is, as ISO 8601 in UTC with milliseconds. It is later than
-   * `after` too, which may be of another process.
-   */
-  next(after?: string): string {
-    this.#lastAt = Math.max(Date.now(), this.#lastAt + 1)
-    const at = this.#format(this.#lastAt)
-    return after === undefined || at > after ? at : this.#format(Date.parse(after) + 1)
-  }
-
-  #format(ms: number): string {
-    const second = Math.floor(ms / 1_000)
-    if (second !== this.#second) {
-      this.#second = second
-      this.#begin = new Date(ms).toISOString().slice(0, -'.000Z'.length)
-    }
-    const rest = ms - second * 1_000
-    return this.#begin + (fractions[rest] ??= `.${String(rest).padStart(3, '0')}Z`)
-  }
-}
-
-/** How the milliseconds of a second are written: each made when first needed. */
-const fractions: string[] = []

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
-import { Tasks, historyOf, historyWith, Timeline } from '../../../lib/floors/tasks/tasks.ts'
+import { Tasks, historyOf, historyWith } from '../../../lib/floors/tasks/tasks.ts'
+import { Timeline } from '../../../lib/floors/tasks/timeline.ts'
 import { memoryStore } from '../../../lib/floors/memory/memory-store.ts'
 import { processNamed, sharedStore } from '../../fixtures/shared-store.ts'
 import { standingTime } from '../../fixtures/time.ts'
@@ -132,10 +133,76 @@ test('what comes with a state is there at once, and an event of its own for thos
   assert.equal(tasks.move(full!, 'working'), undefined)
 })
 
+/** A run that nobody has looked for yet, and how often somebody has since. */
+function unseen(
+  tasks: Tasks, owner = 'ann', said = '',
+): { readonly id: string; readonly looks: () => number } {
+  let looks = 0
+  const id = `unseen-${++count}`
+  const asked = { ...seed(owner), id, history: [{ id: 'm', role: 'user' as const, parts: [text(said)] }] }
+  const isUnseen = tasks.runUnseen(asked, () => {
+    looks += 1
+    void tasks.create(asked, idle)
+  })
+  if (!isUnseen) void tasks.create(asked, idle)
+  return { id, looks: () => looks }
+}
+
+let count = 0
+const idle: RunningTask = { onSettled() {}, answer() {}, refuse() {}, cancel() {}, lose() {} }
+
+test('a task that runs unseen is counted, and is there for whoever looks', () => {
+  const looks: Readonly<Record<string, (tasks: Tasks, id: string) => unknown>> = {
+    get: (tasks, id) => (tasks.get('ann', id) as Task).id,
+    list: (tasks) => idsOf(tasks, 'ann')[0],
+    watch: (tasks, id) => tasks.watch('ann', id, () => {})?.task.id,
+    runOf: (tasks, id) => tasks.runOf(id) === idle && id,
+    move: (tasks, id) => tasks.move(id, 'canceled')?.id,
+  }
+  for (const [name, look] of Object.entries(looks)) {
+    const tasks = tasksWith()
+    const [one, other] = [unseen(tasks), unseen(tasks, 'bob')]
+    assert.deepEqual([tasks.running, tasks.finished, tasks.bytes > 2_000], [2, 0, true], name)
+    const later = begin(tasks, 'cid')
+    assert.equal(look(tasks, one.id), one.id, name)
+    assert.deepEqual([one.looks(), other.looks()], [1, 0], name)
+    const task = tasks.get('ann', one.id) as Task
+    assert.deepEqual([one.looks(), task.createdAt < later.createdAt], [1, true], name)
+    assert.equal(tasks.running, name === 'move' ? 2 : 3, name)
+  }
+})
+
+test('a task that is over before anybody looks is recorded, and nothing of it is left over', () => {
+  const tasks = tasksWith()
+  const { id, looks } = unseen(tasks)
+  const artifacts = [{ id: 'a', parts: [text('done')] }]
+  const { createdAt, status } = tasks.record({ ...seed('ann'), id }, {
+    state: 'completed', message: undefined, metadata: undefined, artifacts, fault: undefined,
+  })
+  assert.deepEqual([tasks.running, tasks.finished, looks(), createdAt < status.at], [0, 1, 0, true])
+  const { bytes } = tasks
+  tasks.drop(id)
+  assert.deepEqual([tasks.bytes, bytes > 0], [0, true])
+})
+
+test('unseen tasks take no more than may run, and a part of the bytes', () => {
+  const tasks = tasksWith({ maxTasks: 3, maxTasksBytes: 80_000 })
+  const large = unseen(tasks, 'ann', 'x'.repeat(10_000))
+  assert.deepEqual(large.looks(), 0)
+  assert.equal((tasks.get('ann', large.id) as Task).status.state, 'working')
+  assert.equal(large.looks(), 0)
+  const small = [unseen(tasks), unseen(tasks)]
+  assert.equal(tasks.isFull, true)
+  assert.throws(() => tasks.check(), { kind: 'busy' })
+  assert.throws(() => begin(tasks, 'bob'), { kind: 'busy' })
+  assert.equal(idsOf(tasks, 'ann').length, 3)
+  assert.deepEqual(small.map(({ looks }) => looks()), [1, 1])
+  assert.equal(tasks.running, 3)
+})
+
 test('a task with a run works from its beginning, and says on what', () => {
   const tasks = tasksWith()
-  const run: RunningTask = { onSettled() {}, answer() {}, refuse() {}, cancel() {}, lose() {} }
-  const { status } = tasks.create(seed('ann'), run, [text('on my way')]) as Task
+  const { status } = tasks.create(seed('ann'), idle, [text('on my way')]) as Task
   assert.deepEqual([status.state, status.message?.parts], ['working', [text('on my way')]])
 })
 

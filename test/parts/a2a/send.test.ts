@@ -72,6 +72,47 @@ test('a client that does not want to wait gets the task as it begins', async (t)
   }
 })
 
+test('what runs while its client waits is there for whoever looks, and goes on', async (t) => {
+  const looks: Readonly<Record<string, (bot: Caller, id: string) => Promise<unknown>>> = {
+    list: async (bot, id) => (await bot.list()).tasks.map((task) => [task.id === id, sumOf(task)]).join(),
+    get: async (bot, id) => sumOf(await bot.get(id)),
+    subscribe: async (bot, id) => tellOf((await (await bot.subscribe(id)).next())!),
+    send: (bot, id) => bot.send('more', { taskId: id }).catch(({ code }: { code: number }) => code),
+    cancel: async (bot, id) => sumOf(await bot.cancel(id)),
+  }
+  const seen: Record<string, unknown> = {}
+  for (const [name, look] of Object.entries(looks)) {
+    const open = gate()
+    let taskId: string | undefined
+    const server = serveA2a(t, {
+      agents: [{
+        name: 'Bot',
+        run: async (_prompt, call) => {
+          taskId = call.taskId
+          await open.promise
+          return 'done'
+        },
+      }],
+    })
+    const bot = new Caller(server)
+    const asked = bot.task('hello')
+    await eventually(() => taskId !== undefined)
+    assert.equal(server.status().tasks?.running, 1)
+    seen[name] = await look(bot, taskId!)
+    open.open()
+    const task = await asked
+    assert.equal(task.id, taskId)
+    seen[name] = [seen[name], sumOf(task)]
+    assert.deepEqual(await bot.get(task.id), task)
+  }
+  const done = 'completed: done'
+  assert.deepEqual(seen, {
+    list: ['true,working', done], get: ['working', done], subscribe: ['task working', done],
+    send: [-32004, done], cancel: ['canceled (The client has cancelled the task)',
+      'canceled (The client has cancelled the task)'],
+  })
+})
+
 test('a client waits no longer than blockingWaitMs, and the task goes on', async (t) => {
   const open = gate()
   const bot = callerOf(t, () => open.promise.then(() => 'done'), { blockingWaitMs: 20 })

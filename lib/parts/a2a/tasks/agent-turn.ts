@@ -72,6 +72,8 @@ export class AgentTurn extends PlainChannel implements TaskClient {
   readonly call: LiveCall
   readonly #setup: TurnSetup
   #isReserved: boolean
+  /** Its task runs, and nobody has looked for it. */
+  #isUnseen = false
   /** Made when there is to be a task. */
   #madeRun: TaskRun | undefined
   #onShown: (() => void) | undefined
@@ -97,8 +99,11 @@ export class AgentTurn extends PlainChannel implements TaskClient {
   get contextId(): string { return this.#setup.task.contextId }
   get extensions(): readonly string[] { return this.#setup.extensions ?? requestedExtensions(this.origin) }
 
-  /** Whether its task is there, and its client may see it. */
-  get isShown(): boolean { return this.#madeRun?.isTask === true && !this.#isReserved }
+  /** Whether there is a task that its client may see. */
+  get isShown(): boolean { return this.#isUnseen || this.#isTask }
+
+  /** Whether it has been created, too. */
+  get #isTask(): boolean { return this.#madeRun?.isTask === true && !this.#isReserved }
 
   get #run(): TaskRun {
     if (this.#madeRun !== undefined) return this.#madeRun
@@ -151,7 +156,7 @@ export class AgentTurn extends PlainChannel implements TaskClient {
 
   #awaited(answer: Promise<Answer>): Promise<TurnOutcome> {
     try {
-      if (!this.#isReserved) this.#show()
+      if (!this.#isReserved && !this.#isTask) this.#beginUnseen()
     } catch (error) {
       // Without room for its task its outcome could not be seen.
       answer.catch(() => {})
@@ -163,6 +168,20 @@ export class AgentTurn extends PlainChannel implements TaskClient {
       answer.then((one) => this.#answered(one)).catch((error: unknown) => this.#failed(error))
         .then(resolve, reject)
     })
+  }
+
+  /** Most runs are over before anybody looks for their task. */
+  #beginUnseen(): void {
+    const show = (): void => {
+      try {
+        this.#show()
+      } catch (error) {
+        this.call.cancel(asFault(error))
+      }
+    }
+    this.#isUnseen = tasksOf(this.service).runUnseen(this.#setup.task, show)
+    if (this.#isUnseen) this.#notifyShown()
+    else this.#show()
   }
 
   settled(task: Task | undefined): void {
@@ -187,7 +206,7 @@ export class AgentTurn extends PlainChannel implements TaskClient {
 
   progress(done: number, total: number | undefined, text: string | undefined): void {
     // A2A has no numbers. Once there is a task, the text comes by way of that.
-    if (this.isShown || text === undefined) return
+    if (this.#isTask || text === undefined) return
     this.#show()
     this.#run.progress(done, total, text)
   }
@@ -203,7 +222,8 @@ export class AgentTurn extends PlainChannel implements TaskClient {
   }
 
   #show(): void {
-    if (this.isShown) return
+    if (this.#isTask) return
+    this.#isUnseen = false
     // In a shared store it is there from the beginning.
     if (this.#run.isTask) {
       this.call.channel = this.#run
@@ -278,7 +298,7 @@ export class AgentTurn extends PlainChannel implements TaskClient {
 
   #failed(thrown: unknown): MaybePromise<TurnOutcome> {
     const fault = asFault(thrown)
-    if (this.isShown) return { task: this.#run.fail(fault) }
+    if (this.#isTask) return { task: this.#run.fail(fault) }
     if (this.#isReserved) return andThen(this.#withdraw(), () => { throw fault })
     const text = publicMessage(fault, this.call.requestId, this.service.exposeErrors)
     return this.#record({

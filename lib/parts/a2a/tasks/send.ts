@@ -266,11 +266,13 @@ function awaitedResult(
   const { request: { limits: { blockingWaitMs }, exchange: { origin } }, sent: { isBlocking } } = incoming
   return new Promise((resolve, reject) => {
     let running: NodeJS.Timeout | undefined
+    let isOver = false
     const done = (result: SendResult | Promise<SendResult>): void => {
+      isOver = true
       clearTimeout(running)
       resolve(result)
     }
-    const leave = (): void => done(standingResult(incoming, turn.taskId))
+    const leave = (): void => { if (!isOver) done(standingResult(incoming, turn.taskId)) }
     turn.onShown(() => {
       if (isBlocking) running = timer(blockingWaitMs, leave)
       else leave()
