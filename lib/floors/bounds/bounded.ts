@@ -45,7 +45,7 @@ export class BoundedEntry<T extends LinkedMember<T>> implements LinkedMember<T>,
   }
 
   /** Whether its time is over. */
-  isOver(now: number): boolean { return this.until !== 0 && this.until <= now }
+  hasExpired(now: number): boolean { return this.until !== 0 && this.until <= now }
 }
 
 /** An owner, in one of the lists by how much each holds. */
@@ -89,6 +89,10 @@ class Ranking<T extends LinkedMember<T>> {
     return this.#steps[this.#top]?.first?.holder
   }
 
+  * largestFirst(): Generator<Holder<T>> {
+    for (let step = this.#top; step >= 0; step--) for (const { holder } of this.#steps[step]!) yield holder
+  }
+
   put(place: Place<T>, size: number): void {
     place.list?.remove(place)
     const step = stepOf(size)
@@ -121,6 +125,8 @@ export interface BoundedEvents<T> {
    * same, and where they cannot, the entry finds none.
    */
   readonly trim?: (entry: T) => number
+  /** Whether an entry may make room, where only a look at it tells. Left out: each that is not leased. */
+  readonly mayGo?: (entry: T) => boolean
 }
 
 export class Bounded<T extends BoundedEntry<T>> {
@@ -149,7 +155,7 @@ export class Bounded<T extends BoundedEntry<T>> {
   /** The entry of an id. Nothing counts as use of it but `use` and `resize`. */
   get(id: string): T | undefined {
     const found = this.#byId.get(id)
-    if (found === undefined || !found.isOver(monotonic())) return found
+    if (found === undefined || !found.hasExpired(monotonic())) return found
     this.#evict(found)
     return undefined
   }
@@ -179,6 +185,7 @@ export class Bounded<T extends BoundedEntry<T>> {
    */
   add(owner: string, entry: T, bytes: number, hold: Hold = KEPT, keepMs: number = Infinity): boolean {
     this.expire()
+    entry.bytes = bytes
     if (bytes > this.#bounds.maxBytes && this.#events.trim === undefined) return false
     let holder = this.#holders.get(owner)
     if (holder === undefined) {
@@ -186,7 +193,6 @@ export class Bounded<T extends BoundedEntry<T>> {
       this.#holders.set(owner, holder)
     }
     entry.holder = holder
-    entry.bytes = bytes
     entry.hold = hold
     if (entry.id !== '') this.#byId.set(entry.id, entry)
     this.#enter(holder, entry)
@@ -219,6 +225,11 @@ export class Bounded<T extends BoundedEntry<T>> {
     return bytes <= before || this.#fits(entry)
   }
 
+  /** Whether no one can make room for what the owner of an entry holds, or it found none at all. */
+  isTooMuch({ holder }: T): boolean {
+    return holder === undefined ? this.#isOver : this.#isTooMuchFor(holder)
+  }
+
   /** Makes room again: more may go than before. */
   settle(): void {
     this.#makeRoom(undefined)
@@ -246,7 +257,13 @@ export class Bounded<T extends BoundedEntry<T>> {
 
   /** What goes first where bytes are short, or where the number is. */
   #next(isHeavy: boolean): T | undefined {
-    return (isHeavy ? this.#byBytes : this.#byCount).largest?.oldest
+    const ranking = isHeavy ? this.#byBytes : this.#byCount
+    const { mayGo } = this.#events
+    if (mayGo === undefined) return ranking.largest?.oldest
+    for (const { lists: [fleeting, kept] } of ranking.largestFirst()) {
+      for (const list of [fleeting, kept]) for (const entry of list) if (mayGo(entry)) return entry
+    }
+    return undefined
   }
 
   get #isHeavy(): boolean { return this.#bytes > this.#bounds.maxBytes }

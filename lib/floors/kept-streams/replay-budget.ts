@@ -1,49 +1,28 @@
 /** The memory of streams that are kept for clients that come back. */
-import { FairPool } from '../bounds/fair-pool.ts'
-import { Lease, Quota } from '../../kernel/util/quota.ts'
-import type { Slot } from '../bounds/fair-pool.ts'
+import { Bounded, BoundedEntry, KEPT, LEASED } from '../bounds/bounded.ts'
 
-/** A stream that outlives its connection, and the lease of the bytes that are kept of it. */
-export abstract class KeptStream extends Lease {
-  /** Where it is among those that have ended; the budget's own. */
-  slot: Slot<KeptStream> | undefined = undefined
+/** A stream that outlives its connection; its bytes are those of what is kept of it. */
+export abstract class KeptStream extends BoundedEntry<KeptStream> {
+  abstract readonly caller: string
   /** Keeps nothing any more. */
   abstract forget(): void
 }
 
-/** What all streams of one protocol keep together. */
-export class ReplayBudget {
-  readonly #bytes: Quota
-  /** Streams that have ended make room first, those of the owner with most bytes before others'. */
-  readonly #ended = new FairPool<KeptStream>({ maxCount: Infinity, maxBytes: Infinity }, (stream) => {
-    stream.slot = undefined
-    stream.forget()
-  })
-
+/** What all streams of one protocol keep together. Those that have ended make room; the others do not. */
+export class ReplayBudget extends Bounded<KeptStream> {
   constructor(maxBytes: number) {
-    this.#bytes = new Quota('bytes of kept events', maxBytes)
+    super({ maxCount: Infinity, maxBytes }, { onEvict(stream) { stream.forget() } })
   }
 
-  get held(): number { return this.#bytes.used }
-
-  take(stream: KeptStream, bytes: number): void {
-    this.#bytes.add(stream, bytes)
-    while (this.held > this.#bytes.max && this.#ended.evict()) continue
+  /** A stream that goes on keeps so many bytes, for which others make room as far as they can. */
+  hold(stream: KeptStream, bytes: number): void {
+    if (stream.holder === undefined) this.add(stream.caller, stream, bytes, LEASED)
+    else this.resize(stream, bytes)
   }
-
-  give(stream: KeptStream, bytes: number): void { this.#bytes.add(stream, -bytes) }
-
-  /** Whether the owner of a stream that goes on holds so much that its events must be dropped. */
-  isTooMuch(stream: KeptStream): boolean { return !this.#bytes.hasRoom(stream, 1) }
 
   ended(stream: KeptStream): void {
     // One without events has nothing to give, and would stay for ever.
-    if (stream.amount > 0) stream.slot ??= this.#ended.add(stream.caller, stream, stream.amount)
-  }
-
-  forgotten(stream: KeptStream): void {
-    this.give(stream, stream.amount)
-    if (stream.slot !== undefined) this.#ended.remove(stream.slot)
-    stream.slot = undefined
+    if (stream.bytes > 0) this.use(stream, KEPT)
+    else this.remove(stream)
   }
 }

@@ -163,7 +163,7 @@ function memoryEntries(
     const found: Entry[] = []
     if (limit <= 0) return found
     for (const entry of newestFirst(entries.of(owner, KEPT), entries.of(owner, LEASED))) {
-      if (entry.collection !== collection || entry.version >= before || entry.isOver(now)) continue
+      if (entry.collection !== collection || entry.version >= before || entry.hasExpired(now)) continue
       if (found.push(shown(entry)) >= limit) break
     }
     return found
@@ -320,7 +320,7 @@ export function memoryTopics(
     topic.isNotifying = true
     const now = monotonic()
     const kept = [...events.of(topic.id)].reverse()
-    for (const event of kept) if (!event.isOver(now)) notify(subscriber, event.text)
+    for (const event of kept) if (!event.hasExpired(now)) notify(subscriber, event.text)
     topic.isNotifying = isNotifying
     deliver(topic)
   }

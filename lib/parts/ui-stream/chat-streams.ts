@@ -70,7 +70,7 @@ class Packs extends KeptStream {
   readonly #onForgotten: () => void
 
   constructor(caller: string, onForgotten: () => void) {
-    super()
+    super('')
     this.caller = caller
     this.#onForgotten = onForgotten
   }
@@ -180,10 +180,7 @@ export class ChatStream implements Sink {
     this.#text = ''
     const packs = this.#packs
     this.#packs = undefined
-    if (packs !== undefined) {
-      this.#streams.budget.forgotten(packs)
-      packs.close()
-    }
+    if (packs !== undefined) this.#streams.budget.remove(packs)
     if (this.#readers.length === 0) this.#call?.disconnect()
   }
 
@@ -206,7 +203,7 @@ export class ChatStream implements Sink {
     this.#text = ''
     const packs = this.#packs ??= new Packs(this.#call?.caller ?? '', this.forget.bind(this))
     packs.all.push(bytes)
-    budget.take(packs, packs.all.length === 1 ? OWN_BYTES + bytes.length : bytes.length)
-    if (packs.amount > limits.replayBytes || budget.isTooMuch(packs)) this.forget()
+    budget.hold(packs, (packs.all.length === 1 ? OWN_BYTES : packs.bytes) + bytes.length)
+    if (packs.bytes > limits.replayBytes || budget.isTooMuch(packs)) this.forget()
   }
 }

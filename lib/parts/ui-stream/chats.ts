@@ -40,7 +40,7 @@ export class Chats {
 
   /** Streams that can be read again, and the bytes of the long ones. */
   get status(): { readonly count: number; readonly bytes: number } {
-    return { count: this.#streams.size, bytes: this.#streams.budget.held }
+    return { count: this.#streams.size, bytes: this.#streams.budget.bytes }
   }
 
   answer(agent: Agent | Group, { head, body, origin }: Exchange): MaybePromise<Reply> {

@@ -129,6 +129,22 @@ test('an owner whose entries are all in use is passed over, however much it hold
   assert.deepEqual(evicted, ['c1', 'b1'])
 })
 
+test('what may not go, which only a look at it tells, is passed over as long as that is so', () => {
+  const busy = new Set(['b1', 'b2'])
+  const { map, add, names } = trialOf(4, Infinity, { mayGo: ({ id }) => !busy.has(id) })
+  for (const [owner, name] of [['bob', 'b1'], ['bob', 'b2'], ['bob', 'b3'], ['ann', 'a1']] as const) {
+    add(owner, name)
+  }
+  for (const name of ['c1', 'c2']) add('cat', name)
+  assert.deepEqual([names('bob'), names('ann'), names('cat')], [['b2', 'b1'], ['a1'], ['c2']])
+  busy.clear()
+  add('dan', 'd1')
+  assert.deepEqual([names('bob'), names('dan')], [['b2'], ['d1']])
+  for (const name of ['a1', 'c2', 'b2', 'd1']) busy.add(name)
+  assert.equal(add('eve', 'new'), undefined)
+  assert.equal(map.count, 4)
+})
+
 test('of one owner what is fleeting goes before what is kept', () => {
   const { map, evicted, add, names } = trialOf(4)
   const kept = add('ann', 'kept')!

@@ -278,7 +278,7 @@ test('of a stream no more events are kept than its limit says, the newest', () =
   stream.source(0).open(sink)
   assert.deepEqual(numbersIn(texts), ['8', '9', '10'])
   // What was dropped counts no more.
-  assert.equal(budget.held, Buffer.byteLength(texts.join('')))
+  assert.equal(budget.bytes, Buffer.byteLength(texts.join('')))
 })
 
 test('nor more bytes, and what is too large to be kept is still sent', () => {
@@ -319,7 +319,7 @@ test('where all streams together keep too much, finished ones give way first', (
   const live = replayStream('ann', limits, budget)
   live.source(0).open(keeper().sink)
   live.send('b'.repeat(600))
-  assert.ok(budget.held <= 1_000)
+  assert.ok(budget.bytes <= 1_000)
   const { sink, texts } = keeper()
   live.source(0).open(sink)
   assert.equal(texts.length, 1)
@@ -328,7 +328,7 @@ test('where all streams together keep too much, finished ones give way first', (
   assert.equal(finished.hasLost(1), false)
   finished.close()
   live.close()
-  assert.equal(budget.held, 0)
+  assert.equal(budget.bytes, 0)
 })
 
 test('what was said before a stream has begun is told whole, whatever the limits are', () => {
@@ -366,7 +366,7 @@ test('a stream that is dropped before it has begun is not kept for those that ma
     stream.close()
     stream.source(0).open(keeper().sink)
   }
-  assert.equal(budget.held, 0)
+  assert.equal(budget.bytes, 0)
   const kept = heldBytes() - before
   assert.ok(kept < 4_000_000, `${kept} bytes are kept`)
 })
@@ -377,9 +377,9 @@ test('a stream that is dropped gives back what it held, and takes nothing more',
   const { sink, texts, isEnded } = keeper()
   stream.source(0).open(sink)
   stream.send('1')
-  assert.ok(budget.held > 0)
+  assert.ok(budget.bytes > 0)
   stream.close()
-  assert.equal(budget.held, 0)
+  assert.equal(budget.bytes, 0)
   stream.send('2')
   stream.finish('3')
   assert.deepEqual(texts.slice(1), [': end\n\n'])
@@ -443,6 +443,6 @@ test('what one owner keeps for coming back does not push out what another does',
   }
   const anns = finished('ann', 500)
   for (let count = 0; count < 100; count++) finished('bob', 5_000)
-  assert.ok(budget.held <= 20_000)
+  assert.ok(budget.bytes <= 20_000)
   assert.equal(anns.hasLost(0), false)
 })

@@ -334,7 +334,7 @@ test('a stream that a session opens after its end holds nothing', () => {
   sessions.close(session)
   const stream = session.openStream()
   stream.send('late')
-  assert.deepEqual([budget.held, stream.isFinished, [...session.streams]], [0, true, []])
+  assert.deepEqual([budget.bytes, stream.isFinished, [...session.streams]], [0, true, []])
 })
 
 test('the addresses of a session are bounded in bytes, each and together, and make room when they go', () => {

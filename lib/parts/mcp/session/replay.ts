@@ -23,9 +23,8 @@ interface KeptEvent {
   readonly at: number
 }
 
-/** One stream of a session, and the lease of the bytes of its events. */
+/** One stream of a session, and the bytes of its events that are kept. */
 export class ReplayStream extends KeptStream {
-  readonly id: string = randomId(12)
   readonly caller: string
   readonly #limits: McpLimits
   readonly #budget: ReplayBudget
@@ -46,7 +45,7 @@ export class ReplayStream extends KeptStream {
     owner: string, limits: McpLimits, budget: ReplayBudget, onEnded?: (stream: ReplayStream) => void,
     mark = '',
   ) {
-    super()
+    super(randomId(12))
     this.caller = owner
     this.#mark = mark
     this.#limits = limits
@@ -81,7 +80,7 @@ export class ReplayStream extends KeptStream {
     const text = formatEvent(message, undefined, `${this.id}-${number}${this.#mark}`)
     const bytes = Buffer.byteLength(text)
     this.#kept.push({ number, text, bytes, at: performance.now() })
-    this.#budget.take(this, bytes)
+    this.#budget.hold(this, this.bytes + bytes)
     // Until it has begun, what is kept is all there is.
     if (this.#hasBegun) this.#trim()
     if (this.#sink === undefined) return
@@ -152,14 +151,14 @@ export class ReplayStream extends KeptStream {
   get kept(): readonly Replayed[] { return this.#kept.map(({ number, text }) => [number, text]) }
 
   override forget(): void {
-    this.#budget.forgotten(this)
+    this.#budget.remove(this)
+    this.bytes = 0
     this.#kept = []
   }
 
   /** Ends it for good: it cannot be resumed. */
-  override close(): void {
+  close(): void {
     this.forget()
-    super.close()
     this.#isFinished = true
     this.#sink?.end(FAREWELL)
     this.#sink = undefined
@@ -171,10 +170,10 @@ export class ReplayStream extends KeptStream {
     let drop = 0
     for (; drop < this.#kept.length; drop++) {
       const { at, bytes } = this.#kept[drop]!
-      const isFine = this.#kept.length - drop <= replayEvents && this.amount <= replayBytes && at >= oldest
+      const isFine = this.#kept.length - drop <= replayEvents && this.bytes <= replayBytes && at >= oldest
         && !this.#budget.isTooMuch(this)
       if (isFine) break
-      this.#budget.give(this, bytes)
+      this.#budget.hold(this, this.bytes - bytes)
     }
     if (drop > 0) this.#kept = this.#kept.slice(drop)
   }

@@ -12,7 +12,7 @@ import { unable } from '../protocol/client.ts'
 import { Lease, Quota } from '../../../kernel/util/quota.ts'
 import { KeptStreams, streamMark } from './replay.ts'
 import { total } from '../../../kernel/util/memory.ts'
-import { FairPool } from '../../../floors/bounds/fair-pool.ts'
+import { Bounded, BoundedEntry, KEPT } from '../../../floors/bounds/bounded.ts'
 import type { ClientInfo } from '../../../kernel/define/call.ts'
 import type { LiveCall } from '../../../kernel/define/live-call.ts'
 import type { Severity } from '../../../kernel/define/log.ts'
@@ -23,7 +23,6 @@ import type { ClientAbilities, PeerInfo } from '../protocol/client.ts'
 import type { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
 import type { StreamReader, ReplayStream } from './replay.ts'
 import type { Revision } from '../protocol/revisions.ts'
-import type { Slot } from '../../../floors/bounds/fair-pool.ts'
 import type { McpLimits } from '../limits.ts'
 
 /** Takes messages of a session that belong to no request. */
@@ -135,8 +134,7 @@ const nothing: readonly never[] = Object.freeze([])
  * One session. Ten thousand of them may be open, and the garbage collector reads every member of each: so
  * what most sessions never need is made when it is needed.
  */
-export class Session implements Peer {
-  readonly id: string
+export class Session extends BoundedEntry<Session> implements Peer {
   readonly owner: string
   revision: Revision
   abilities: ClientAbilities = unable
@@ -156,7 +154,7 @@ export class Session implements Peer {
   readonly #terms: SessionTerms
 
   constructor(owner: string, revision: Revision, terms: SessionTerms, id: string = randomId(24)) {
-    this.id = id
+    super(id)
     this.owner = owner
     this.revision = revision
     this.#terms = terms
@@ -278,51 +276,46 @@ export class Sessions {
   readonly watched: Quota = new Quota('bytes of watched addresses', total(64 * 1024 * 1024))
   readonly #limits: McpLimits
   readonly #terms: SessionTerms
-  readonly #byId = new Map<string, Slot<Session>>()
   /** The owner with the most sessions loses one first: the one that was idle for longest. */
-  readonly #pool: FairPool<Session>
+  readonly #all: Bounded<Session>
   #timer: NodeJS.Timeout | undefined
 
   /** `node`: the id of this process, where others can adopt its sessions. */
   constructor(limits: McpLimits, budget: ReplayBudget, node?: string) {
     this.#limits = limits
     this.#terms = { limits, budget, watched: this.watched, mark: node === undefined ? '' : `@${node}` }
-    this.#pool = new FairPool(
-      { maxCount: limits.maxSessions, maxBytes: Infinity },
-      (session) => this.#end(session),
-      (session) => !session.isBusy,
-    )
+    this.#all = new Bounded({ maxCount: limits.maxSessions, maxBytes: Infinity }, {
+      onEvict: (session) => this.#end(session),
+      mayGo: (session) => !session.isBusy,
+    })
   }
 
-  get count(): number { return this.#byId.size }
+  get count(): number { return this.#all.count }
 
   /** Begins a session. An idle one is closed for it; where none is idle, throws `Fault('busy')`. */
   open(owner: string, revision: Revision, id?: string): Session {
     const session = new Session(owner, revision, this.#terms, id)
-    const slot = this.#pool.add(owner, session, 0)
-    if (slot === undefined) {
+    if (!this.#all.add(owner, session, 0)) {
       throw new Fault('busy', `${this.#limits.maxSessions} sessions are in use; try again later`)
     }
-    this.#byId.set(session.id, slot)
     this.#watch()
     return session
   }
 
   /** Whether there is one of that id, of any owner. */
-  has(id: string): boolean { return this.#byId.has(id) }
+  has(id: string): boolean { return this.#all.get(id) !== undefined }
 
   /** The owner's session of that id. Finding it counts as use. */
   find(id: string, owner: string): Session | undefined {
-    const slot = this.#byId.get(id)
-    if (slot === undefined || slot.value.owner !== owner) return undefined
-    slot.value.usedAt = monotonic()
-    if (slot.next !== undefined) this.#pool.touch(slot)
-    return slot.value
+    const session = this.#all.get(id)
+    if (session === undefined || session.owner !== owner) return undefined
+    session.usedAt = monotonic()
+    if (session.next !== undefined) this.#all.use(session, KEPT)
+    return session
   }
 
   close(session: Session): void {
-    const slot = this.#byId.get(session.id)
-    if (slot !== undefined) this.#pool.remove(slot)
+    this.#all.remove(session)
     this.#end(session)
   }
 
@@ -334,14 +327,11 @@ export class Sessions {
     for (const session of [...this.all()]) this.close(session)
   }
 
-  * all(): Generator<Session> {
-    for (const { value } of this.#byId.values()) yield value
-  }
+  all(): Iterable<Session> { return this.#all.values() }
 
   #end(session: Session): void {
-    this.#byId.delete(session.id)
     session.end()
-    if (this.#byId.size > 0) return
+    if (this.#all.count > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }

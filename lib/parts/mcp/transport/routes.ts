@@ -75,7 +75,7 @@ export function mcpRoutes(service: Service, options: McpSetup, seal: Seal): McpR
       if (sharedOf(service) !== undefined) for (const one of mcp.extensions) void one.takeOver?.()
     },
     status: () => ({
-      sessions: mcp.sessions.count, subscribers: mcp.notifications.count, replayBytes: mcp.replay.held,
+      sessions: mcp.sessions.count, subscribers: mcp.notifications.count, replayBytes: mcp.replay.bytes,
     }),
     closeIdle() {
       void writeUnread()
