@@ -3,7 +3,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import test from 'node:test'
 import { extendedCard, signedExtendedCard } from '../../../lib/parts/a2a/card/card-replies.ts'
 import { A2aFault } from '../../../lib/parts/a2a/model/faults.ts'
-import { plain } from '../../../lib/parts/a2a/codec/plain.ts'
+import { v03 } from '../../../lib/parts/a2a/codec/v03.ts'
+import { v1 } from '../../../lib/parts/a2a/codec/v1.ts'
 import { signerOf } from '../../../lib/parts/a2a/model/signature.ts'
 import { encodeCard } from '../../../lib/parts/a2a/codec/cards.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
@@ -26,7 +27,7 @@ function visit(options: A2aServerOptions, agentId?: string): A2aRequest {
   const params = new Map(agentId === undefined ? [] : [['agent', agentId]])
   const origin = { principal: { id: 'key:ann', scopes: [] } }
   return {
-    service, options: { ...options, takesKeys: () => true }, dialect: plain,
+    service, options: { ...options, takesKeys: () => true }, dialect: v1,
     agent: agentId === undefined ? service.catalog.root! : service.catalog.runnable(agentId)!,
     exchange: { baseUrl: 'https://a.example', params, origin },
   } as unknown as A2aRequest
@@ -59,7 +60,7 @@ test('where no extended card is declared the error is that of the dialect', () =
   assert.throws(() => extendedCard(visit({})), isFault('UNSUPPORTED_OPERATION'))
   assert.throws(() => extendedCard(visit({ extendedCard: {} }, 'muse')), isFault('UNSUPPORTED_OPERATION'))
   const reason = 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'
-  const old = { ...visit({}), dialect: { ...plain, undeclaredCard: reason } as const }
+  const old = { ...visit({}), dialect: v03 }
   assert.throws(() => extendedCard(old), isFault(reason))
 })
 

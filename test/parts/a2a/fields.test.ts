@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
-  FieldFault, readBoolean, readChoice, readInteger, readList, readMembers, readName, readNames, readText,
-  readTexts, readTimestamp, needList, needName, needObject, needText, wrongField,
+  FieldFault, needList, needMembers, needName, needObject, needText, readBoolean, readChoice, readInteger,
+  readMembers, readName, readNames, readTimestamp, wrongField,
 } from '../../../lib/parts/a2a/model/fields.ts'
 
 type Read = (value: unknown) => unknown
@@ -12,14 +12,11 @@ const choices = new Map<unknown, string>([
 ])
 const reads = {
   members: (value: unknown) => readMembers(value, 'params', 'it'),
-  string: (value: unknown) => readText(value, 'params', 'it'),
   name: (value: unknown) => readName(value, 'params', 'it', 8),
-  strings: (value: unknown) => readTexts(value, 'params', 'it'),
   names: (value: unknown) => readNames(value, 'params', 'it', 8),
   boolean: (value: unknown) => readBoolean(value, 'params', 'it'),
   integer: (value: unknown) => readInteger(value, 'params', 'it', 0, 100),
   choice: (value: unknown) => readChoice(value, 'params', 'it', choices),
-  list: (value: unknown) => readList(value, 'params', 'it', needObject),
   timestamp: (value: unknown) => readTimestamp(value, 'params', 'it'),
   object: (value: unknown) => needObject(value, 'params.it'),
   text: (value: unknown) => needText(value, 'params', 'it'),
@@ -29,10 +26,9 @@ const reads = {
 
 test('what is set is read as it is', () => {
   const rows: readonly (readonly [kind: keyof typeof reads, value: unknown])[] = [
-    ['members', {}], ['members', { a: null }], ['string', 'a'], ['name', '12345678'], ['name', 'äöüß'],
-    ['strings', ['a', '']], ['names', ['a']], ['boolean', false], ['boolean', true], ['integer', 0],
-    ['integer', 100], ['list', []], ['list', [{}, { a: 1 }]], ['object', {}], ['text', ''], ['text', 'a'],
-    ['id', 'a'], ['items', [{}]],
+    ['members', {}], ['members', { a: null }], ['name', '12345678'], ['name', 'äöüß'], ['names', ['a']],
+    ['boolean', false], ['boolean', true], ['integer', 0], ['integer', 100], ['object', {}], ['text', ''],
+    ['text', 'a'], ['id', 'a'], ['items', [{}]], ['items', [{}, { a: 1 }]],
   ]
   for (const [kind, value] of rows) {
     assert.deepEqual(reads[kind](value), value, `${kind} ${JSON.stringify(value)}`)
@@ -41,14 +37,14 @@ test('what is set is read as it is', () => {
 
 test('null and an empty text are members that are not set', () => {
   const optional = [
-    'members', 'string', 'name', 'strings', 'names', 'boolean', 'integer', 'choice', 'list', 'timestamp',
+    'members', 'name', 'names', 'boolean', 'integer', 'choice', 'timestamp',
   ] as const
   for (const kind of optional) {
     assert.equal(reads[kind](undefined), undefined, kind)
     assert.equal(reads[kind](null), undefined, kind)
   }
-  for (const kind of ['string', 'name', 'timestamp'] as const) assert.equal(reads[kind](''), undefined, kind)
-  for (const kind of ['strings', 'names'] as const) assert.equal(reads[kind]([]), undefined, kind)
+  for (const kind of ['name', 'timestamp'] as const) assert.equal(reads[kind](''), undefined, kind)
+  assert.equal(reads.names([]), undefined)
 })
 
 test('integers may be decimal texts, and choices may be written in several ways', () => {
@@ -85,13 +81,12 @@ test('whatever is wrong is refused with the member and what it must be', () => {
     ['object', undefined, 'params.it is missing; it must be an object'],
     ['object', null, 'params.it is missing; it must be an object'],
     ['object', [], 'params.it must be an object'],
-    ['string', 7, 'params.it must be a string'],
     ['text', undefined, 'params.it must be a string'],
     ['text', null, 'params.it must be a string'],
     ['name', '123456789', name], ['name', 'äöüßa', name], ['name', {}, name],
     ['id', '', id], ['id', null, id], ['id', undefined, id], ['id', '123456789', id],
-    ['strings', 'a', 'params.it must be a list of strings'],
-    ['strings', ['a', 7], 'params.it[1] must be a string'],
+    ['names', 'a', 'params.it must be a list of strings'],
+    ['names', ['a', 7], 'params.it[1] must be a non-empty string of at most 8 bytes'],
     ['names', ['a', ''], 'params.it[1] must be a non-empty string of at most 8 bytes'],
     ['boolean', 'true', 'params.it must be true or false'],
     ['boolean', 0, 'params.it must be true or false'],
@@ -99,9 +94,8 @@ test('whatever is wrong is refused with the member and what it must be', () => {
     ['integer', '1.5', integer], ['integer', '', integer], ['integer', ' 1', integer],
     ['integer', true, integer], ['integer', [1], integer],
     ['choice', 'role_user', choice], ['choice', 3, choice], ['choice', '1', choice], ['choice', [], choice],
-    ['list', {}, 'params.it must be a list'],
-    ['list', [{}, 'a'], 'params.it[1] must be an object'],
     ['items', undefined, some], ['items', [], some], ['items', {}, some],
+    ['items', [{}, 'a'], 'params.it[1] must be an object'],
     ['items', [{}, null], 'params.it[1] is missing; it must be an object'],
     ['timestamp', '-1', moment], ['timestamp', '2026', moment], ['timestamp', '2026-07-28', moment],
     ['timestamp', '2026-07-28T12:00:00', moment], ['timestamp', '2026-07-28 12:00:00Z', moment],
@@ -115,6 +109,19 @@ test('whatever is wrong is refused with the member and what it must be', () => {
     const fault = { kind: 'invalid', message: said }
     assert.throws(() => reads[kind](value), fault, `${kind} ${JSON.stringify(value)}`)
   }
+})
+
+test('members may have the names of the definition, and those of JSON come first', () => {
+  const rows: readonly (readonly [given: object, read: object])[] = [
+    [{ taskId: 'a', metadata: { task_id: 'b' } }, { taskId: 'a', metadata: { task_id: 'b' } }],
+    [{ task_id: 'a', reference_task_ids: ['b'] }, { taskId: 'a', referenceTaskIds: ['b'] }],
+    [{ task_id: 'a', taskId: 'b' }, { taskId: 'b' }],
+    [{ task_id: 'a', taskId: null }, { taskId: 'a' }],
+    [{ taskId: null, task_id: 'a' }, { taskId: 'a' }],
+    [{ _: 1, __proto: 2, a_1: 3 }, { _: 1, _Proto: 2, a_1: 3 }],
+  ]
+  for (const [given, read] of rows) assert.deepEqual({ ...needMembers(given, 'params') }, read)
+  assert.throws(() => needMembers([], 'params'), { message: 'params must be an object' })
 })
 
 test('where nothing bounds an id, none is named', () => {

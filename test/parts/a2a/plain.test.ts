@@ -46,12 +46,3 @@ test('a card tells a plain client all that it looks for', () => {
   assert.deepEqual(plain.decodeCard(JSON.parse(JSON.stringify(members))), card)
 })
 
-test('there is nothing to tell a webhook', () => {
-  const status = { state: 'working', at: '2026-01-01T00:00:00.000Z' } as const
-  const task = {
-    id: 't', contextId: 'c', status, artifacts: undefined, history: undefined, metadata: undefined,
-  }
-  assert.throws(() => plain.formatPush({ what: 'task', task }, task), {
-    kind: 'unsupported', message: 'The plain dialect has no tasks, and so no events to post',
-  })
-})

@@ -168,7 +168,7 @@ test('params that are wrong are refused with the member and what it must be', ()
     ['send', { message, configuration: { historyLength: -1 } },
       'params.configuration.historyLength must be an integer from 0 to 2147483647'],
     ['send', { message, configuration: { acceptedOutputModes: [7] } },
-      'params.configuration.acceptedOutputModes[0] must be a string'],
+      'params.configuration.acceptedOutputModes[0] must be a non-empty string of at most 8192 bytes'],
     ['send', { message, configuration: { pushNotificationConfig: {} } },
       'params.configuration.pushNotificationConfig.url must be an absolute URL'],
     ['stream', { message: { ...message, role: 'agent' } }, 'params.message.role must be user'],

@@ -7,15 +7,12 @@ import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { unseen } from '../../../kernel/define/validate.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import { rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
-import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import {
   FieldFault, isUnset, needList, needObject, needText, readMembers, readName, wrongField,
 } from '../model/fields.ts'
 import { encoderOf } from './encoder.ts'
-import { encodeRpcFault } from './errors.ts'
 import { blockFor, inlineOf, nameOf, readBytes, strangeIn } from './parts.ts'
-import { v03Wire } from './v03.ts'
+import { v03, v03Wire } from './v03.ts'
 import type { Content } from '../../../kernel/define/content.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { JsonMembers, SendRequest, SendResult } from '../model/model.ts'
@@ -34,17 +31,12 @@ const encoder = encoderOf({
   writePart,
 })
 
+/** In all that is no message it is 0.3. */
 export const plain: Dialect = {
+  ...v03,
   name: 'plain',
-  version: '0.3',
   operations: { send: { method: 'message/send', decodeRequest, formatResult } },
   hasTasks: false,
-  streamsErrors: false,
-  encodeFault: encodeRpcFault,
-  encodeError: rpcError,
-  formatPush,
-  pushType: JSON_TYPE,
-  pushesTasks: false,
 }
 
 /** Whether neither the message nor any of its parts has the `kind` that marks A2A 0.2 and 0.3. */
@@ -53,10 +45,6 @@ export function isPlainParams(params: unknown): boolean {
   const { kind, parts } = params.message
   if (!isUnset(kind)) return false
   return !Array.isArray(parts) || !parts.some((part) => isRecord(part) && !isUnset(part.kind))
-}
-
-function formatPush(): never {
-  throw new Fault('unsupported', 'The plain dialect has no tasks, and so no events to post')
 }
 
 function formatResult(result: SendResult): string {

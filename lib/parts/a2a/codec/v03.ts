@@ -10,7 +10,7 @@ import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import {
   isUnset, needMembers, needName, needObject, needText, readBoolean, readMembers, readName, readNames,
-  readText, wrongField,
+  wrongField,
 } from '../model/fields.ts'
 import { encodeCard } from './cards.ts'
 import { AT, decoderOf, MAX_PAGE_SIZE, readConfig } from './decoder.ts'
@@ -108,7 +108,7 @@ function readFile(file: JsonMembers, at: string, metadata: JsonMembers | undefin
   }
   const { bytes } = file
   if (!isUnset(bytes)) return blockFor({ kind: 'bytes', value: readBytes(bytes, at, 'bytes') }, labels)
-  const uri = readText(file.uri, at, 'uri')
+  const uri = readName(file.uri, at, 'uri', Infinity)
   if (uri === undefined) throw wrongField(at, 'uri', 'is missing; a file has "uri" or "bytes"')
   return blockFor({ kind: 'uri', value: uri }, labels)
 }

@@ -55,13 +55,6 @@ export function readMembers(value: unknown, at: string, name: string): JsonMembe
   throw wrongField(at, name, 'must be an object')
 }
 
-/** A text of any length. */
-export function readText(value: unknown, at: string, name: string): string | undefined {
-  if (isUnset(value) || value === '') return undefined
-  if (typeof value === 'string') return value
-  throw wrongField(at, name, 'must be a string')
-}
-
 /** A text of any length; it may be empty. */
 export function needText(value: unknown, at: string, name: string): string {
   if (typeof value === 'string') return value
@@ -82,20 +75,13 @@ export function needName(value: unknown, at: string, name: string, maxBytes: num
   throw wrongField(at, name, `must be a non-empty string${within(maxBytes)}`)
 }
 
-export function readTexts(value: unknown, at: string, name: string): readonly string[] | undefined {
-  if (isUnset(value)) return undefined
-  if (!Array.isArray(value)) throw wrongField(at, name, 'must be a list of strings')
-  const wrong = value.findIndex((item) => typeof item !== 'string')
-  if (wrong !== -1) throw wrongField(at, `${name}[${wrong}]`, 'must be a string')
-  return value.length === 0 ? undefined : value
-}
-
 export function readNames(
   value: unknown, at: string, name: string, maxBytes: number = MAX_NAME_BYTES,
 ): readonly string[] | undefined {
-  const names = readTexts(value, at, name)
-  names?.forEach((item, index) => needName(item, at, `${name}[${index}]`, maxBytes))
-  return names
+  if (isUnset(value)) return undefined
+  if (!Array.isArray(value)) throw wrongField(at, name, 'must be a list of strings')
+  value.forEach((item, index) => needName(item, at, `${name}[${index}]`, maxBytes))
+  return value.length === 0 ? undefined : value
 }
 
 export function readBoolean(value: unknown, at: string, name: string): boolean | undefined {
@@ -131,18 +117,10 @@ export function readChoice<T>(
 export function needList<T>(
   value: unknown, at: string, name: string, read: (item: unknown, path: string) => T,
 ): readonly T[] {
-  const items = Array.isArray(value) ? readList(value, at, name, read) : undefined
-  if (items !== undefined && items.length > 0) return items
+  if (Array.isArray(value) && value.length > 0) {
+    return value.map((item, index) => read(item, `${at}.${name}[${index}]`))
+  }
   throw wrongField(at, name, 'must be a list with at least one item')
-}
-
-/** A list, even an empty one. `read` gets each item with its path. */
-export function readList<T>(
-  value: unknown, at: string, name: string, read: (item: unknown, path: string) => T,
-): readonly T[] | undefined {
-  if (isUnset(value)) return undefined
-  if (!Array.isArray(value)) throw wrongField(at, name, 'must be a list')
-  return value.map((item, index) => read(item, `${at}.${name}[${index}]`))
 }
 
 // RFC 3339 §5.6; `Date.parse` alone would take much more.

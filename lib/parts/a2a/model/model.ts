@@ -16,12 +16,9 @@ export type JsonMembers = Readonly<Record<string, unknown>>
 export type Whole<T, Names extends keyof T> = keyof T extends Names ? T : never
 
 /** One message between a client and an agent. */
-export interface Message extends TaskMessage {
+export interface Message extends Required<TaskMessage> {
   readonly contextId: string | undefined
   readonly taskId: string | undefined
-  readonly metadata: JsonMembers | undefined
-  readonly extensions: readonly string[] | undefined
-  readonly referenceTaskIds: readonly string[] | undefined
 }
 
 /** The members of a task that its client does not see. */
