@@ -9,7 +9,7 @@ import { oldest } from '../../../lib/parts/mcp/protocol/revisions.ts'
 import { callOf } from '../../fixtures/house.ts'
 import type { Fault } from '../../../lib/index.ts'
 import type { LiveCall } from '../../../lib/kernel/define/live-call.ts'
-import type { RpcMessage } from '../../../lib/floors/jsonrpc/jsonrpc.ts'
+import type { McpMessage } from '../../../lib/parts/mcp/session/messages.ts'
 
 const rows: readonly (readonly [what: string, message: object | null, kind: string, id?: unknown])[] = [
   ['a request', { id: 1, method: 'm' }, 'request', 1],
@@ -40,7 +40,7 @@ test('a message is what MCP lets be one, and an id is kept where it could be rea
 const budget = new ReplayBudget(defaults.maxReplayBytes)
 const terms = { limits: defaults, budget, watched: new Quota('addresses', 1_000_000), mark: '' }
 const session = (): Session => new Session('me', oldest, terms)
-const cancelled = (requestId: unknown): RpcMessage => (
+const cancelled = (requestId: unknown): McpMessage => (
   { kind: 'notification', method: 'notifications/cancelled', params: { requestId } }
 )
 
@@ -69,7 +69,7 @@ test('an answer goes to whoever asked, once; one to nothing is passed over', () 
   listen('ask-1')
   listen('ask-2')
   const answer = (id: string | number, more: object): boolean => (
-    takeMessage(here, { kind: 'response', id, result: undefined, error: undefined, ...more } as RpcMessage)
+    takeMessage(here, { kind: 'response', id, result: undefined, error: undefined, ...more } as McpMessage)
   )
   assert.deepEqual([
     answer('ask-3', { result: 'none' }), answer(1, { result: 'none' }), answer('ask-1', { result: 'one' }),

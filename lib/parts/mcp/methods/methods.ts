@@ -23,7 +23,7 @@ import { callToolMethod } from './tools-call.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Offering } from '../../../kernel/define/catalog.ts'
 import type { ResponseChannel, Peer, Handshake, Session } from '../session/session.ts'
-import type { RequestMessage } from '../session/messages.ts'
+import type { Params, RequestMessage } from '../session/messages.ts'
 import type { StateChange } from '../session/session-migration.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { OtherMethod } from './other-methods.ts'
@@ -37,7 +37,7 @@ function other(name: OtherMethod): McpMethod['run'] {
 }
 
 const empty = '{}'
-const noParams: Readonly<Record<string, unknown>> = Object.freeze({})
+const noParams: Params = Object.freeze({})
 
 /** What all MCP requests of one server share, and the methods that they call. */
 export class McpServer extends McpContext {
@@ -142,9 +142,9 @@ export function dispatch(
     channel.finish(formatError(id, error), 406)
     return undefined
   }
-  const params = isRecord(message.params) ? message.params : noParams
+  const { params = noParams } = message
   const given = params['_meta'] ?? noParams
-  const metadata = isRecord(given) ? given : noParams
+  const metadata = given !== noParams && isRecord(given) ? given : noParams
   const request = new McpRequest(mcp, peer, origin, channel, id, params, metadata)
   try {
     if (given !== noParams) checkMetadata(given, mcp.service.limits.maxNameBytes)
@@ -205,8 +205,8 @@ function setLevel(request: McpRequest): McpResult {
 }
 
 /** Reads the params of `initialize`; a sentence where they are wrong. An unknown revision is allowed. */
-export function decodeInitialize(params: unknown): Handshake | string {
-  if (!isRecord(params)) return 'params must be an object'
+export function decodeInitialize(params: Params | undefined): Handshake | string {
+  if (params === undefined) return 'params must be an object'
   const { protocolVersion, capabilities, clientInfo } = params
   if (protocolVersion === 1) {
     return 'params.protocolVersion must be a string; for an editor with ACP, start triport serve --acp'

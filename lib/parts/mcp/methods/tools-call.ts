@@ -20,11 +20,10 @@ import type { McpResult, ToolCallRunner } from './extension.ts'
 const protocolErrors: ReadonlySet<FaultKind> = new Set(['unauthenticated', 'forbidden', 'busy', 'cancelled'])
 
 export function callToolMethod(runners: readonly ToolCallRunner[], request: McpRequest): McpResult {
-  const { mcp, params: { arguments: args = {} } } = request
-  const name = nameParam(request, 'name')
-  if (!isRecord(args)) throw new Fault('invalid', 'params.arguments must be an object')
+  const { mcp, params: { name, arguments: args = {} } } = request
   const tool = mcp.tools.named(name)
-  if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${name}`)
+  if (tool === undefined) throw new Fault('invalid', `Unknown tool: ${nameParam(request, 'name')}`)
+  if (!isRecord(args)) throw new Fault('invalid', 'params.arguments must be an object')
   for (const runner of runners) if (runner.takes(request, tool)) return runner.run(request, tool, args)
   return run(request, tool, args, openCall(request, subjectOf(tool, args)), encodeToolResult)
 }
@@ -47,7 +46,7 @@ export function encodeToolResult(request: McpRequest, tool: Tool, result: ToolRe
   if (lone !== undefined) {
     const { mcp, peer: { revision } } = request
     const head = revision.stamps ? mcp.stampOf(revision).head : '{'
-    return request.encode(`${head}"content":[{"type":"text","text":${quote(lone)}}]}`)
+    return `${head}"content":[{"type":"text","text":${quote(lone)}}]}`
   }
   const { mcp: { service: { log } }, peer: { revision } } = request
   try {

@@ -12,7 +12,6 @@ import { BoundedMap } from '../../../kernel/util/bounded-map.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import type { Icon } from '../../../kernel/define/validate.ts'
 import type { Service } from '../../../kernel/run/service.ts'
-import type { Exchange } from '../../../kernel/http/message/exchange.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { McpLimits } from '../limits.ts'
 import type { Revision } from '../protocol/revisions.ts'
@@ -114,11 +113,6 @@ export class McpContext {
   close(): void {
     this.notifications.close()
     this.sessions.closeAll()
-  }
-
-  /** The session that a request names. Platforms send ids of their own to servers that have no sessions. */
-  sessionIdOf({ head: { mcpSessionId } }: Exchange): string | undefined {
-    return this.options.sessions === 'none' ? undefined : mcpSessionId
   }
 
   stampOf(revision: Revision): Stamp {

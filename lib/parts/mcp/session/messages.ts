@@ -13,7 +13,14 @@ import type { Session, Peer } from './session.ts'
 import type { Question } from '../../../kernel/define/question.ts'
 import type { ClientAbilities } from '../protocol/client.ts'
 
-export type RequestMessage = RpcMessage & { readonly kind: 'request' }
+export type Params = Readonly<Record<string, unknown>>
+
+type WithParams<M> = M & { readonly params: Params | undefined }
+type Narrowed<M> = M extends { readonly params: unknown } ? WithParams<M> : M
+
+export type McpMessage = Narrowed<RpcMessage>
+
+export type RequestMessage = McpMessage & { readonly kind: 'request' }
 
 /** Members of params whose own members are the protocol's, not an author's. */
 const ownMembers: ReadonlySet<string> = new Set([
@@ -21,7 +28,7 @@ const ownMembers: ReadonlySet<string> = new Set([
 ])
 
 /** A parsed value as a message: `null` is not an id, params are an object, and without what is null there. */
-export function readMessage(value: unknown, maxBytes: number): RpcMessage {
+export function readMessage(value: unknown, maxBytes: number): McpMessage {
   const message = decodeMessage(value, maxBytes)
   if (message.kind === 'malformed') return message.id === null ? { ...message, id: undefined } : message
   if (message.kind !== 'notification' && message.id === null) {
@@ -30,30 +37,27 @@ export function readMessage(value: unknown, maxBytes: number): RpcMessage {
   }
   if (message.kind === 'response') return message
   const { params } = message
-  if (params === undefined) return message
   if (params === null) return { ...message, params: undefined }
-  if (isRecord(params)) return withParams(message, params)
+  if (params === undefined || isRecord(params)) return withParams(message, params)
   const id = message.kind === 'request' ? message.id : undefined
   const isNoRequest = message.kind === 'notification'
   return { kind: 'malformed', id, why: '"params" must be an object', isNoRequest }
 }
 
 /** The message with the params that are given: many clients send null for what they leave out. */
-function withParams(
-  message: Extract<RpcMessage, { readonly params: unknown }>, params: Readonly<Record<string, unknown>>,
-): RpcMessage {
-  let given = givenMembers(params)
+function withParams<M extends object>(message: M, params: Params | undefined): WithParams<M> {
+  let given = params && givenMembers(params)
   for (const name in given) {
     const value = given[name]
     if (!ownMembers.has(name) || !isRecord(value)) continue
     const own = givenMembers(value)
     if (own !== value) given = { ...given, [name]: own }
   }
-  return given === params ? message : { ...message, params: given }
+  return given === params ? message as WithParams<M> : { ...message, params: given }
 }
 
 /** Takes a notification, or the answer to a question of ours. False where it concerns nothing here. */
-export function takeMessage(session: Session | undefined, message: RpcMessage): boolean {
+export function takeMessage(session: Session | undefined, message: McpMessage): boolean {
   if (session === undefined) return true
   if (message.kind === 'response') return takeAnswer(session, message.id, message.result, message.error)
   const requestId = cancelledBy(message)
@@ -61,9 +65,9 @@ export function takeMessage(session: Session | undefined, message: RpcMessage): 
 }
 
 /** The request that a message cancels; undefined where it cancels none. */
-export function cancelledBy(message: RpcMessage): Id | undefined {
+export function cancelledBy(message: McpMessage): Id | undefined {
   if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return undefined
-  const { requestId } = isRecord(message.params) ? message.params : {}
+  const requestId = message.params?.['requestId']
   return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : undefined
 }
 

@@ -24,11 +24,11 @@ import type { CatalogChange } from '../../../kernel/define/catalog.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { SharedProcesses } from '../../../floors/shared/shared.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
-import type { RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Severity } from '../../../kernel/define/log.ts'
 import type { Entry, StoreKey } from '../../../kernel/store/store.ts'
+import type { McpMessage } from './messages.ts'
 import type { Notifications } from './notifications.ts'
 import type { Handshake, Session, Sessions } from './session.ts'
 
@@ -197,7 +197,7 @@ export class SessionMigration {
    * Passes a message to the process that it is for, if that is another. Rejects with `Fault('busy')` where an
    * answer cannot be passed on.
    */
-  pass(session: Session, message: RpcMessage): Promise<void> | undefined {
+  pass(session: Session, message: McpMessage): Promise<void> | undefined {
     const shared = sharedOf(this.#service)
     if (shared === undefined) return undefined
     const { cluster } = shared

@@ -11,10 +11,9 @@ import { claimsModern } from './choose.ts'
 import { PostReply } from './post-reply.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
-import type { RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { McpServer } from '../methods/methods.ts'
 import type { McpRequest } from '../request/request.ts'
-import type { RequestMessage } from '../session/messages.ts'
+import type { McpMessage, RequestMessage } from '../session/messages.ts'
 import type { AnswerHead, Peer, ResponseChannel } from '../session/session.ts'
 import type { Forms } from './post-reply.ts'
 import type { Revision } from '../protocol/revisions.ts'
@@ -23,14 +22,14 @@ export const NO_BATCHES = 'This revision has no batches'
 
 export function readBatch(
   values: readonly unknown[], { limits: { maxBatch }, service: { limits: { maxNameBytes } } }: McpServer,
-): readonly RpcMessage[] | string {
+): readonly McpMessage[] | string {
   if (values.length === 0) return 'A batch must not be empty'
   if (values.length > maxBatch) return `A batch may hold ${maxBatch} messages`
   return values.map((value) => readMessage(value, maxNameBytes))
 }
 
 /** Why messages are no batch of a revision; undefined where they are. */
-export function batchObjection(messages: readonly RpcMessage[], revision: Revision): string | undefined {
+export function batchObjection(messages: readonly McpMessage[], revision: Revision): string | undefined {
   if (!revision.batches) return NO_BATCHES
   for (const message of messages) {
     if (message.kind === 'malformed') return message.why
@@ -41,13 +40,13 @@ export function batchObjection(messages: readonly RpcMessage[], revision: Revisi
   return ids.size < requests.length ? 'Two requests of the batch have one id' : undefined
 }
 
-export function requestsIn(messages: readonly RpcMessage[]): readonly RequestMessage[] {
+export function requestsIn(messages: readonly McpMessage[]): readonly RequestMessage[] {
   return messages.filter((message) => message.kind === 'request')
 }
 
 /** Counts the requests of a batch as calls, and takes it; one of them is counted already. */
 export function countBatch(
-  exchange: Exchange, messages: readonly RpcMessage[], take: () => Reply | Promise<Reply>,
+  exchange: Exchange, messages: readonly McpMessage[], take: () => Reply | Promise<Reply>,
 ): Reply | Promise<Reply> {
   const { length } = requestsIn(messages)
   return andThen(length > 1 ? exchange.take('call', length - 1) : undefined, (overuse) => (
@@ -57,11 +56,11 @@ export function countBatch(
 
 /** Takes the answer to a message of a batch; undefined: there is none. */
 export type TakeAnswer = (
-  message: RpcMessage, text: string | undefined, status?: number, more?: AnswerHead,
+  message: McpMessage, text: string | undefined, status?: number, more?: AnswerHead,
 ) => void
 
 /** Gives the answer to each message of one batch; where there is no room for it, an error instead. */
-function withinBytes(max: number): (message: RpcMessage, text: string) => string {
+function withinBytes(max: number): (message: McpMessage, text: string) => string {
   let taken = 0
   return (message, text) => {
     const bytes = Buffer.byteLength(text)
@@ -132,12 +131,12 @@ export function replyToBatch(
   return reply.known(runBatch(mcp, requests, peer, exchange.origin, reply, take))
 }
 
-export function owesAnswer(message: RpcMessage): boolean {
+export function owesAnswer(message: McpMessage): boolean {
   return message.kind === 'request' || (message.kind === 'malformed' && message.isNoRequest !== true)
 }
 
 /** Why a message cannot be part of a batch; undefined where it can. */
-export function partObjection(mcp: McpServer, message: RpcMessage): string | undefined {
+export function partObjection(mcp: McpServer, message: McpMessage): string | undefined {
   if (message.kind !== 'request') return undefined
   if (message.method === 'initialize') return 'initialize must not be in a batch'
   return claimsModern(mcp, message) ? NO_BATCHES : undefined
@@ -145,7 +144,7 @@ export function partObjection(mcp: McpServer, message: RpcMessage): string | und
 
 /** An error as an answer. An id that could not be read is left out. */
 export function refusal(
-  message: RpcMessage | undefined, why: string, code: number = INVALID_REQUEST,
+  message: McpMessage | undefined, why: string, code: number = INVALID_REQUEST,
 ): string {
   const id = message !== undefined && 'id' in message ? message.id : undefined
   return formatError(id ?? undefined, rpcError(code, why))

@@ -15,6 +15,7 @@ import { isSeverity } from '../protocol/severity.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'
 import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { McpServer } from '../methods/methods.ts'
+import type { Params } from '../session/messages.ts'
 import type { Peer } from '../session/session.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
@@ -25,18 +26,24 @@ const UNSUPPORTED_VERSION = -32022
 
 export interface Refused { readonly status: number; readonly error: RpcError }
 
-export interface Claim { readonly method: string | undefined; readonly params: unknown }
+export interface Claim { readonly method: string | undefined; readonly params: Params | undefined }
+
+/** The session that a request names. Platforms send ids of their own to servers that have no sessions. */
+export function sessionIdOf({ options }: McpServer, { head }: Exchange): string | undefined {
+  return options.sessions === 'none' ? undefined : head.mcpSessionId
+}
 
 /** Whether a message is of a modern revision, by its body or by its headers. */
 export function isModern(mcp: McpServer, { method, params }: Claim, exchange: Exchange): boolean {
   if (metaOf(params)?.[VERSION] !== undefined) return true
   if (method === 'initialize') return false
   if (revisionByName.get(exchange.head.mcpProtocolVersion)?.opening === 'each-request') return true
-  return mcp.sessionIdOf(exchange) === undefined && mcp.modernMethods.has(method)
+  return sessionIdOf(mcp, exchange) === undefined && mcp.modernMethods.has(method)
 }
 
-function metaOf(params: unknown): Readonly<Record<string, unknown>> | undefined {
-  return isRecord(params) && isRecord(params['_meta']) ? params['_meta'] : undefined
+function metaOf(params: Params | undefined): Params | undefined {
+  const meta = params?.['_meta']
+  return isRecord(meta) ? meta : undefined
 }
 
 export function claimsModern({ modernMethods }: McpServer, { method, params }: Claim): boolean {
@@ -98,8 +105,8 @@ export function modernHttpPeer(mcp: McpServer, claim: Claim, exchange: Exchange)
   const { namedBy } = mcp.methods.get(peer.revision)?.get(method) ?? {}
   const nameFault = nameMismatch(namedBy, claim, exchange, isLax)
   if (nameFault !== undefined) return nameFault
-  if (method !== 'tools/call' || !isRecord(params)) return peer
-  const header = paramFault(mcp.tools.named(params['name']), params['arguments'], exchange, isLax)
+  if (method !== 'tools/call') return peer
+  const header = paramFault(mcp.tools.named(params?.['name']), params?.['arguments'], exchange, isLax)
   return header === undefined ? peer : mismatch(header, exchange.header(header.toLowerCase()))
 }
 
@@ -113,7 +120,7 @@ function sayOlderHeader(mcp: McpServer, header: string | undefined, { name }: Re
 function nameMismatch(
   namedBy: string | undefined, { params }: Claim, exchange: Exchange, isLax: boolean,
 ): Refused | undefined {
-  const name = namedBy === undefined || !isRecord(params) ? undefined : params[namedBy]
+  const name = namedBy === undefined ? undefined : params?.[namedBy]
   // Where the body has no name, the method refuses it with a better message.
   if (typeof name !== 'string') return undefined
   const { mcpName } = exchange.head
@@ -149,7 +156,7 @@ export function anonymousPeer(revision: Revision): Peer {
 /** The peer of a legacy request: its session, or an anonymous client. */
 export function legacyPeer(mcp: McpServer, exchange: Exchange): Peer | Refused {
   const { mcpProtocolVersion } = exchange.head
-  const sessionId = mcp.sessionIdOf(exchange)
+  const sessionId = sessionIdOf(mcp, exchange)
   const named = mcpProtocolVersion === undefined ? assumed : revisionByName.get(mcpProtocolVersion)
   const session = sessionId === undefined ? undefined
     : mcp.sessions.find(sessionId, exchange.origin.principal.id)

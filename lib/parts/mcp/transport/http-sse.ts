@@ -22,9 +22,9 @@ import { duplicate, invalid, noLegacySse, overLimit, unavailable } from '../prot
 import { oldest } from '../protocol/revisions.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange, Overuse, Reply, Sink } from '../../../kernel/http/message/exchange.ts'
-import type { RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { McpServer } from '../methods/methods.ts'
 import type { StreamReader } from '../session/replay.ts'
+import type { McpMessage } from '../session/messages.ts'
 import type { Outlet, ResponseChannel, Session } from '../session/session.ts'
 
 /** `GET /sse`: a session that lives as long as its stream. */
@@ -117,7 +117,7 @@ export function serveLegacySse(mcp: McpServer): void {
 
 /** Takes what was posted for the session of a stream that is here, in whichever process. */
 function take(
-  mcp: McpServer, id: string, origin: Origin, posted: RpcMessage | readonly RpcMessage[],
+  mcp: McpServer, id: string, origin: Origin, posted: McpMessage | readonly McpMessage[],
 ): Reply {
   if (mcp.options.sessions === 'none') {
     return invalid(404, 'This server keeps no sessions; leave session_id out: the reply has the answer')
@@ -163,7 +163,7 @@ function sessionIdIn(query: string): string | undefined {
 }
 
 /** Without a session the answer is the body of the response; nothing is needed first. */
-function answerInBody(mcp: McpServer, exchange: Exchange, message: RpcMessage): Reply | Promise<Reply> {
+function answerInBody(mcp: McpServer, exchange: Exchange, message: McpMessage): Reply | Promise<Reply> {
   if (message.kind !== 'request') return { status: 202 }
   if (message.method === 'initialize') {
     return andThen(exchange.take('initialize', 1), (overuse): Reply => (

@@ -6,7 +6,6 @@ import { MAX_TIMER_MS } from '../../../kernel/util/clock.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { DeferredStream } from '../../../floors/kept-streams/deferred-stream.ts'
 import { formatError } from '../../../floors/jsonrpc/jsonrpc.ts'
-import { acceptance } from '../../../floors/reply/acceptance.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { EVENT_STREAM, formatEvent, HEARTBEAT } from '../../../kernel/wire/sse.ts'
 import { dispatch } from '../methods/methods.ts'
@@ -22,15 +21,8 @@ export interface Forms { readonly json: boolean; readonly events: boolean }
 
 /** For a client that reads no stream. */
 export const jsonAlone: Forms = Object.freeze({ json: true, events: false })
-const eventsAlone: Forms = Object.freeze({ json: false, events: true })
-const both: Forms = Object.freeze({ json: true, events: true })
-
-/** What an `Accept` header allows; undefined: neither. */
-export function formsOf(accept: string | undefined): Forms | undefined {
-  const json = acceptance(accept, JSON_TYPE) > 0
-  if (acceptance(accept, EVENT_STREAM) > 0) return json ? both : eventsAlone
-  return json ? jsonAlone : undefined
-}
+export const eventsAlone: Forms = Object.freeze({ json: false, events: true })
+export const both: Forms = Object.freeze({ json: true, events: true })
 
 const none: readonly never[] = []
 

@@ -15,10 +15,9 @@ import { oldest } from '../protocol/revisions.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { LineClient, LineProtocol } from '../../../floors/lines/line-server.ts'
 import type { LineServer } from '../../../kernel/server/part.ts'
-import type { RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { LineKind } from '../../../floors/lines/line-outlet.ts'
 import type { McpServer } from '../methods/methods.ts'
-import type { RequestMessage } from '../session/messages.ts'
+import type { McpMessage, RequestMessage } from '../session/messages.ts'
 import type { Peer, Session } from '../session/session.ts'
 import type { McpRequest } from '../request/request.ts'
 
@@ -102,7 +101,7 @@ class McpLines implements LineProtocol {
     }
   }
 
-  #accept(message: RpcMessage, length: number, answer: Respond): void {
+  #accept(message: McpMessage, length: number, answer: Respond): void {
     const { maxCalls } = this.#mcp.service.limits
     if (message.kind === 'malformed') {
       return message.isNoRequest === true ? undefined : answer(refusal(message, message.why))
@@ -146,7 +145,7 @@ class McpLines implements LineProtocol {
     })
   }
 
-  #takeNotice(message: RpcMessage): void {
+  #takeNotice(message: McpMessage): void {
     takeMessage(this.#session, message)
     const requestId = cancelledBy(message)
     if (requestId === undefined) return

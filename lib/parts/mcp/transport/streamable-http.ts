@@ -13,10 +13,10 @@ import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { EVENT_STREAM } from '../../../kernel/wire/sse.ts'
 import { batchObjection, countBatch, NO_BATCHES, readBatch, replyToBatch, requestsIn } from './batch.ts'
-import { isModern, legacyPeer, modernHttpPeer } from './choose.ts'
+import { isModern, legacyPeer, modernHttpPeer, sessionIdOf } from './choose.ts'
 import { decodeInitialize, initializeText } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
-import { formsOf, replyToMessage } from './post-reply.ts'
+import { both, eventsAlone, jsonAlone, replyToMessage } from './post-reply.ts'
 import { parseEventId } from '../session/replay.ts'
 import { duplicate, invalid, overLimit, unavailable } from '../protocol/replies.ts'
 import { noEvent, positionEvent, resumeFromPeer } from './resume.ts'
@@ -24,10 +24,16 @@ import { revisionByName } from '../protocol/revisions.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange, Overuse, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { McpServer } from '../methods/methods.ts'
-import type { RpcMessage } from '../../../floors/jsonrpc/jsonrpc.ts'
-import type { RequestMessage } from '../session/messages.ts'
+import type { McpMessage, RequestMessage } from '../session/messages.ts'
 import type { Forms } from './post-reply.ts'
 import type { Peer, Session } from '../session/session.ts'
+
+/** What an `Accept` header allows; undefined: neither. */
+export function formsOf(accept: string | undefined): Forms | undefined {
+  const json = acceptance(accept, JSON_TYPE) > 0
+  if (acceptance(accept, EVENT_STREAM) > 0) return json ? both : eventsAlone
+  return json ? jsonAlone : undefined
+}
 
 export function post(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply> {
   const forms = formsOf(exchange.head.accept)
@@ -36,7 +42,7 @@ export function post(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply>
   const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
   if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
   const { value } = parsed
-  const adopted = mcp.migration?.adopt(mcp.sessionIdOf(exchange), exchange)
+  const adopted = mcp.migration?.adopt(sessionIdOf(mcp, exchange), exchange)
   if (adopted === undefined) return answerBody(mcp, exchange, value, forms)
   return adopted.then(() => answerBody(mcp, exchange, value, forms), unavailable)
 }
@@ -68,7 +74,7 @@ function answerBody(
 
 /** Takes what owes no answer, here or in the process that it is for. */
 function take(
-  mcp: McpServer, session: Session | undefined, messages: readonly RpcMessage[],
+  mcp: McpServer, session: Session | undefined, messages: readonly McpMessage[],
 ): Reply | Promise<Reply> {
   let passed: Promise<void> | undefined
   for (const message of messages) {
@@ -89,7 +95,7 @@ function begin(
   mcp: McpServer, exchange: Exchange, { id, params }: RequestMessage, overuse: Overuse | undefined,
 ): Reply {
   if (overuse !== undefined) return overLimit(overuse, id)
-  const sessionId = mcp.sessionIdOf(exchange)
+  const sessionId = sessionIdOf(mcp, exchange)
   const owner = exchange.origin.principal.id
   if (sessionId !== undefined && mcp.sessions.find(sessionId, owner) !== undefined) {
     return invalid(400, 'This session has begun already; leave out Mcp-Session-Id to begin another', id)
@@ -126,7 +132,7 @@ function postBatch(
 }
 
 function answerBatch(
-  mcp: McpServer, exchange: Exchange, messages: readonly RpcMessage[], peer: Peer, forms: Forms,
+  mcp: McpServer, exchange: Exchange, messages: readonly McpMessage[], peer: Peer, forms: Forms,
 ): Reply | Promise<Reply> {
   const taken = take(mcp, peer.session, messages.filter((message) => message.kind !== 'request'))
   const requests = requestsIn(messages)
@@ -143,7 +149,7 @@ function sessionOf(mcp: McpServer, exchange: Exchange): Session | Reply {
   if (isModernOnly || mcp.options.sessions === 'none') {
     return invalid(405, 'Only POST is answered here', undefined, ['Allow', 'POST'])
   }
-  if (mcp.sessionIdOf(exchange) === undefined) {
+  if (sessionIdOf(mcp, exchange) === undefined) {
     return invalid(400, 'The Mcp-Session-Id header is missing; begin with initialize')
   }
   const peer = legacyPeer(mcp, exchange)
@@ -156,7 +162,7 @@ export function withSession(
   mcp: McpServer, handle: (mcp: McpServer, exchange: Exchange) => Reply | Promise<Reply>,
   exchange: Exchange,
 ): Reply | Promise<Reply> {
-  const adopted = mcp.migration?.adopt(mcp.sessionIdOf(exchange), exchange)
+  const adopted = mcp.migration?.adopt(sessionIdOf(mcp, exchange), exchange)
   return adopted === undefined ? handle(mcp, exchange)
     : adopted.then(() => handle(mcp, exchange), unavailable)
 }
