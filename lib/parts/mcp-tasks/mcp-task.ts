@@ -9,27 +9,28 @@ import { Fault } from '../../kernel/define/fault.ts'
 import { isTerminal, originOf, requestOf } from '../../floors/tasks/task.ts'
 import { LEAST_KEEP_MS } from '../../floors/tasks/task-table.ts'
 import { andThen, isPromised } from '../../kernel/util/thenable.ts'
+import { runCalledTool } from '../mcp/methods/tools-call.ts'
 import { toolResult } from '../mcp/protocol/shape.ts'
 import { RunMemory } from '../../floors/tasks/run-memory.ts'
 import { TaskRun } from '../../floors/tasks/task-run.ts'
 import { unable } from '../mcp/protocol/client.ts'
 import { encodeQuestion } from '../mcp/protocol/questions.ts'
 import { RequestChannel } from '../mcp/request/call-channel.ts'
-import { McpRequest, nameParam } from '../mcp/request/request.ts'
+import { McpFacts, nameParam } from '../mcp/request/request.ts'
 import { revisionByName } from '../mcp/protocol/revisions.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { KernelLimits } from '../../kernel/define/limits.ts'
-import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Question } from '../../kernel/define/question.ts'
-import type { Task, TaskState, TaskTurn, TurnRequest, Watcher } from '../../floors/tasks/task.ts'
+import type { Task, TaskState, TaskTurn, Watcher } from '../../floors/tasks/task.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { TaskClient } from '../../floors/tasks/task-run.ts'
 import type { ToolResult, Tool } from '../../kernel/define/tool.ts'
-import type { ClientInfo } from '../../kernel/define/call.ts'
-import type { ResponseChannel, Session } from '../mcp/session/session.ts'
+import type { ClientInfo, Origin } from '../../kernel/define/call.ts'
+import type { Session } from '../mcp/session/session.ts'
 import type { ClientAbilities } from '../mcp/protocol/client.ts'
 import type { McpContext } from '../mcp/request/context.ts'
-import type { EarlierRounds } from '../mcp/request/request.ts'
+import type { EarlierRounds } from '../mcp/request/call-channel.ts'
+import type { McpRequest } from '../mcp/request/request.ts'
 
 /** How often a client should poll, in milliseconds: a person waits no longer than that for what is done. */
 export const POLL_MS = 1_000
@@ -78,7 +79,7 @@ export function isOurs<T extends Pick<Task, 'protocol'>>(task: T | undefined): t
 }
 
 /** A finished task's result, as its call would have been answered. Throws the `Fault` that it ended with. */
-export function resultOf({ mcp, peer: { revision } }: McpRequest, task: Task): Record<string, unknown> {
+export function resultOf({ mcp, peer: { revision } }: McpFacts, task: Task): Record<string, unknown> {
   const { runnable, result, fault, status } = task
   if (fault !== undefined) throw new Fault(fault.kind, fault.message, fault.detail)
   if (status.state !== 'completed' || !isRecord(result)) {
@@ -105,24 +106,28 @@ export function observeTask(
   return () => watched?.stop()
 }
 
-export type ToolWork = (call: LiveCall) => MaybePromise<ToolResult>
+type Args = Readonly<Record<string, unknown>>
 
 /** The channel of a call that is a task or may become one, and the client of the task's run. */
 export class TaskChannel extends RequestChannel implements TaskClient {
   protected readonly tool: Tool
   protected readonly run: TaskRun
+  readonly #args: Args
   readonly #memory: RunMemory | undefined
   /** Where processes share the store, an answer begins the run again. */
   readonly isResumable: boolean
 
-  constructor(request: McpRequest, tool: Tool, subject?: readonly unknown[], before?: TaskTurn) {
-    super(request, subject)
-    const { service } = request.mcp
+  /** `by`: the request that calls the tool, or what is kept of one that is over. */
+  constructor(by: McpRequest | KeptFacts, tool: Tool, args: Args, subject?: readonly unknown[]) {
+    const [request, kept] = by instanceof KeptFacts ? [undefined, by] : [by, undefined]
+    super(by, request, subject, kept?.rounds)
+    const { service } = by.mcp
     this.tool = tool
+    this.#args = args
     this.#memory = sharedOf(service) && new RunMemory(() => ({
-      request: requestOf(request.origin, keptCall(request, this.rounds)),
+      request: requestOf(by.origin, keptCall(by, args, this.rounds)),
       isRerun: tool.recover === 'rerun' ? true : undefined,
-    }), service.limits.maxResultBytes, before)
+    }), service.limits.maxResultBytes, kept?.turn)
     this.isResumable = this.#memory !== undefined
     this.run = new TaskRun(service, this.live, this, this.#memory)
   }
@@ -130,34 +135,40 @@ export class TaskChannel extends RequestChannel implements TaskClient {
   /** Makes the call a task. Throws or rejects with `Fault('busy')` where there is no room for one. */
   protected begin(ttlMs?: number, message?: string): MaybePromise<Task> {
     if (this.tool.recover === 'rerun') this.#memory?.begin()
-    const { origin, peer } = this.request
+    const { origin, sessionId } = this.facts
     return this.run.begin({
-      owner: origin.principal.id, protocol: 'mcp', runnable: this.tool, contextId: '',
-      sessionId: peer.session?.id, ttlMs,
+      owner: origin.principal.id, protocol: 'mcp', runnable: this.tool, contextId: '', sessionId, ttlMs,
     }, message)
   }
 
-  /** From now on nothing that happens to the request matters to the run. */
-  protected leaveRequest(): void {
-    this.request.call = undefined
-    this.request.session?.running.delete(this.request.id)
+  /** From now on nothing that happens to the request matters to the run. Returns the request. */
+  protected leaveRequest(): McpRequest | undefined {
+    const { request } = this
+    this.request = undefined
+    if (request === undefined) return undefined
+    request.call = undefined
+    request.session?.running.delete(request.id)
+    return request
   }
 
   /** Runs the tool again for a task that is this process's by now. */
-  rerun({ id }: Task, work: ToolWork): void {
+  rerun({ id }: Task): void {
     this.run.resume(id)
-    this.request.call = undefined
-    this.runTask(work)
+    this.runTask()
   }
 
-  protected runTask(work: ToolWork): void {
-    settle(() => work(this.live), (result) => this.run.complete(result), (error) => {
-      this.run.fail(this.request.faultOf(error))
+  protected runTask(): void {
+    settle(() => this.work(), (result) => this.run.complete(result), (error) => {
+      this.run.fail(this.facts.faultOf(error))
     })
   }
 
+  protected work(): MaybePromise<ToolResult> {
+    return runCalledTool(this.facts, this.tool, this.#args, this.live)
+  }
+
   check(question: Question): void {
-    encodeQuestion(question, this.request.peer)
+    encodeQuestion(question, this.facts.peer)
   }
 
   /** The rounds before the task remember it, and from then on the task. */
@@ -185,8 +196,9 @@ export function settle<T>(
   return true
 }
 
+/** What is kept of a call, to make it again for its task. */
 interface KeptCall {
-  readonly args: Readonly<Record<string, unknown>>
+  readonly args: Args
   readonly revision: string
   readonly abilities: ClientAbilities
   readonly client: ClientInfo | undefined
@@ -196,13 +208,10 @@ interface KeptCall {
 }
 
 function keptCall(
-  { params, peer, sessionId, metadata }: McpRequest, rounds: EarlierRounds | undefined,
+  { peer, sessionId, metadata }: McpFacts, args: Args, rounds: EarlierRounds | undefined,
 ): KeptCall {
-  const { arguments: args } = params
   const { revision, abilities, client } = peer
-  return {
-    args: isRecord(args) ? args : {}, revision: revision.name, abilities, client, sessionId, metadata, rounds,
-  }
+  return { args, revision: revision.name, abilities, client, sessionId, metadata, rounds }
 }
 
 function isKeptCall(value: unknown): value is KeptCall {
@@ -210,39 +219,40 @@ function isKeptCall(value: unknown): value is KeptCall {
     && isRecord(value['metadata']) && revisionByName.has(value['revision'])
 }
 
-const silent: ResponseChannel = { sends: false, send() {}, finish() {}, abandon() {} }
-
-/** A call that is made again for its task; the client's own request is over, so nothing is sent. */
-export class KeptRequest extends McpRequest {
+/** Who made a call that is made again for its task. */
+export class KeptFacts extends McpFacts {
   readonly run: number
-  readonly args: KeptCall['args']
-  readonly #kept: KeptCall
+  readonly turn: TaskTurn
+  readonly args: Args
+  readonly rounds: EarlierRounds | undefined
+  readonly #sessionId: string | undefined
 
-  constructor(mcp: McpContext, request: TurnRequest, kept: KeptCall, run: number) {
-    const { abilities, client } = kept
-    const revision = revisionByName.get(kept.revision)!
-    const peer = {
-      revision, abilities: { ...unable, ...abilities }, client, logLevel: undefined, session: undefined,
-    }
-    super(mcp, peer, originOf(request), silent, '', { arguments: kept.args }, kept.metadata)
-    this.run = run
+  constructor(
+    mcp: McpContext, turn: TaskTurn, origin: Origin,
+    { revision, abilities, client, metadata, ...kept }: KeptCall,
+  ) {
+    super(mcp, {
+      revision: revisionByName.get(revision)!, abilities: { ...unable, ...abilities }, client,
+      logLevel: undefined, session: undefined,
+    }, origin, metadata)
+    this.run = turn.run ?? 1
+    this.turn = turn
     this.args = kept.args
-    this.#kept = kept
+    this.rounds = kept.rounds
+    this.#sessionId = kept.sessionId
   }
 
-  override get sessionId(): string | undefined { return this.#kept.sessionId }
+  override get sessionId(): string | undefined { return this.#sessionId }
 
   override get session(): Session | undefined {
-    const { sessionId } = this.#kept
-    return sessionId === undefined ? undefined : this.mcp.sessions.find(sessionId, this.origin.principal.id)
+    const { mcp, sessionId, origin: { principal } } = this
+    return sessionId === undefined ? undefined : mcp.sessions.find(sessionId, principal.id)
   }
-
-  override get earlierRounds(): EarlierRounds | undefined { return this.#kept.rounds }
 }
 
-/** The call that began a task; undefined where it is not kept, or in a form that is not known here. */
-export function keptRequestOf(mcp: McpContext, { turn }: Task): KeptRequest | undefined {
+/** Who made the call that began a task; undefined where it is not kept, or in a form that is unknown here. */
+export function keptFactsOf(mcp: McpContext, { turn }: Task): KeptFacts | undefined {
   const request = turn?.request
-  if (request === undefined || !isKeptCall(request.said)) return undefined
-  return new KeptRequest(mcp, request, request.said, turn?.run ?? 1)
+  if (turn === undefined || request === undefined || !isKeptCall(request.said)) return undefined
+  return new KeptFacts(mcp, turn, originOf(request), request.said)
 }

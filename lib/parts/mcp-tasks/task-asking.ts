@@ -16,7 +16,7 @@ import type { SharedProcesses } from '../../floors/shared/shared.ts'
 import type { Task, TaskQuestion } from '../../floors/tasks/task.ts'
 import type { Asking } from '../mcp/session/messages.ts'
 import type { Outlet } from '../mcp/session/session.ts'
-import type { McpRequest } from '../mcp/request/request.ts'
+import type { McpFacts } from '../mcp/request/request.ts'
 
 export interface QuestionStream {
   /**
@@ -40,11 +40,10 @@ export function related(taskId: string): Readonly<Record<string, unknown>> {
   return { [`${META}related-task`]: { taskId } }
 }
 
-/** A stream of the session of a request; undefined while there is none. */
+/** A stream of the session of a call; undefined while there is none. */
 export function streamOf(
-  request: McpRequest, taskId: string, outlet: Outlet | undefined,
+  { session, peer, mcp: { service: { limits } } }: McpFacts, taskId: string, outlet: Outlet | undefined,
 ): QuestionStream | undefined {
-  const { session, peer, mcp: { service: { limits } } } = request
   if (session === undefined || outlet === undefined) return undefined
   return {
     ask(_key, question) {
@@ -61,7 +60,7 @@ export function streamOf(
   }
 }
 
-export function logLost({ mcp: { service } }: McpRequest, task: string): (cause: unknown) => void {
+export function logLost({ mcp: { service } }: McpFacts, task: string): (cause: unknown) => void {
   return (cause) => service.log('warning', 'An answer could not be brought to its task', { task, cause })
 }
 
@@ -196,7 +195,7 @@ function askOver(channel: PeerChannel, asking: TaskAsking): ChannelListener {
 
 /** One stream that waits for a task, in whichever process that runs by now. */
 export class TaskStream implements AnswerHandler {
-  readonly #request: McpRequest
+  readonly #facts: McpFacts
   readonly #stream: QuestionStream
   /** Asks where no process runs the task. */
   readonly #alone: TaskAsking
@@ -208,9 +207,9 @@ export class TaskStream implements AnswerHandler {
   #task: Task
 
   constructor(
-    request: McpRequest, task: Task, stream: QuestionStream, find: (id: string) => TaskAsking | undefined,
+    facts: McpFacts, task: Task, stream: QuestionStream, find: (id: string) => TaskAsking | undefined,
   ) {
-    this.#request = request
+    this.#facts = facts
     this.#task = task
     this.#stream = stream
     this.#find = find
@@ -218,16 +217,16 @@ export class TaskStream implements AnswerHandler {
     this.#alone.attach(stream)
   }
 
-  get #remoteTasks(): RemoteTasks | undefined { return remoteTasksOf(this.#request.mcp.service) }
+  get #remoteTasks(): RemoteTasks | undefined { return remoteTasksOf(this.#facts.mcp.service) }
 
   answer(key: string, answer: unknown): void {
     const sent = this.#remoteTasks?.answer(this.#task, new Map([[key, answer]]))
-    sent?.catch(logLost(this.#request, this.#task.id))
+    sent?.catch(logLost(this.#facts, this.#task.id))
   }
 
   refuse(key: string, { message }: Fault): void {
     const sent = this.#remoteTasks?.refuse(this.#task, key, message)
-    sent?.catch(logLost(this.#request, this.#task.id))
+    sent?.catch(logLost(this.#facts, this.#task.id))
   }
 
   update(task: Task): void {
@@ -275,7 +274,7 @@ export class TaskStream implements AnswerHandler {
       if (this.#where === node) this.#askAlone()
     }
     const { id, owner } = this.#task
-    const channel = sharedOf(this.#request.mcp.service)!.channels.open(node, KIND, [owner, id], {
+    const channel = sharedOf(this.#facts.mcp.service)!.channels.open(node, KIND, [owner, id], {
       onMessage: (message) => {
         const [act, key, question] = message as readonly ['ask' | 'withdraw', string, Question]
         if (act === 'withdraw') {

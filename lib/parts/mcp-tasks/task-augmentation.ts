@@ -28,14 +28,16 @@ import type { RunningTask, Task } from '../../floors/tasks/task.ts'
 import type { Quota } from '../../kernel/util/quota.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
 import type { McpContext } from '../mcp/request/context.ts'
-import type { McpRequest } from '../mcp/request/request.ts'
-import type { KeptRequest, ToolWork } from './mcp-task.ts'
+import type { McpFacts, McpRequest } from '../mcp/request/request.ts'
+import type { KeptFacts } from './mcp-task.ts'
 import type { AnswerHandler, QuestionStream } from './task-asking.ts'
 
 const augmented = new WeakMap<RunningTask, AugmentedTask>()
 
 /** Makes a call a task, answers with it, and runs the tool. Throws where no task can be promised. */
-export function runAugmented(request: McpRequest, tool: Tool, work: ToolWork): MaybePromise<undefined> {
+export function runAugmented(
+  request: McpRequest, tool: Tool, args: Readonly<Record<string, unknown>>,
+): MaybePromise<undefined> {
   const { mcp: { service }, origin, params: { task: wanted }, peer: { session } } = request
   const ttl = isRecord(wanted) ? wanted['ttl'] : undefined
   if (!isRecord(wanted) || (ttl !== undefined && !(typeof ttl === 'number' && ttl > 0))) {
@@ -46,12 +48,12 @@ export function runAugmented(request: McpRequest, tool: Tool, work: ToolWork): M
   service.workload.check(origin)
   session?.workload.check()
   const ttlMs = ttl === undefined ? undefined : Math.min(ttl, service.limits.taskKeepMs)
-  return new AugmentedTask(request, tool).start(ttlMs, work)
+  return new AugmentedTask(request, tool, args).start(ttlMs)
 }
 
 /** Runs a tool again for a task that is this process's by now. */
-export function rerunAugmented(request: KeptRequest, tool: Tool, task: Task, work: ToolWork): void {
-  new AugmentedTask(request, tool, undefined, task.turn).rerun(task, work)
+export function rerunAugmented(facts: KeptFacts, tool: Tool, task: Task): void {
+  new AugmentedTask(facts, tool, facts.args).rerun(task)
 }
 
 /** Lets tasks that run here ask on the streams of other processes. */
@@ -71,36 +73,36 @@ class AugmentedTask extends TaskChannel implements AnswerHandler {
   readonly asking: TaskAsking = new TaskAsking(this)
   #id = ''
 
-  get owner(): string { return this.request.origin.principal.id }
+  get owner(): string { return this.facts.origin.principal.id }
 
-  start(ttlMs: number | undefined, work: ToolWork): MaybePromise<undefined> {
+  start(ttlMs: number | undefined): MaybePromise<undefined> {
     return andThen(this.begin(ttlMs), (task) => {
-      this.leaveRequest()
+      const request = this.leaveRequest()
       this.#watch(task)
-      this.request.succeed({ task: shapeOf(this.request, task) })
-      this.runTask(work)
+      request?.succeed({ task: shapeOf(request, task) })
+      this.runTask()
       return undefined
     })
   }
 
-  override rerun(task: Task, work: ToolWork): void {
+  override rerun(task: Task): void {
     this.#watch(task)
-    super.rerun(task, work)
+    super.rerun(task)
   }
 
   #watch({ id }: Task): void {
     this.#id = id
     augmented.set(this.run, this)
-    tasksOf(this.request.mcp.service).watch(this.owner, id, (event, { task }) => {
+    tasksOf(this.facts.mcp.service).watch(this.owner, id, (event, { task }) => {
       if (event.what === 'forgotten') this.asking.show([])
       else this.#changed(task)
     })
   }
 
   #changed(task: Task): void {
-    const { session, mcp: { migration } } = this.request
+    const { session, mcp: { migration } } = this.facts
     const { sessionId } = task
-    const params = formatJson(shapeOf(this.request, task))
+    const params = formatJson(shapeOf(this.facts, task))
     const text = formatNotification('notifications/tasks/status', params)
     if (sessionId !== undefined && migration !== undefined) migration.send(sessionId, this.owner, text)
     else session?.outlet?.send(text)
@@ -108,13 +110,13 @@ class AugmentedTask extends TaskChannel implements AnswerHandler {
   }
 
   override can(what: Ability): boolean {
-    return this.request.sessionId !== undefined && canAsk(this.request.peer, what)
+    return this.facts.sessionId !== undefined && canAsk(this.facts.peer, what)
   }
 
   /** The progress token of the request that began the task stays valid. */
   protected override notify(method: string, params: object): void {
     const text = formatJson({ ...params, _meta: related(this.#id) })
-    this.request.session?.outlet?.send(formatNotification(method, text))
+    this.facts.session?.outlet?.send(formatNotification(method, text))
   }
 
   answer(key: string, answer: unknown): void {
@@ -129,28 +131,28 @@ class AugmentedTask extends TaskChannel implements AnswerHandler {
   }
 
   fallback(): QuestionStream | undefined {
-    return streamOf(this.request, this.#id, this.request.session?.outlet)
+    return streamOf(this.facts, this.#id, this.facts.session?.outlet)
   }
 
   /** Whether its run goes on. Where it does not, an answer begins it again, and a refusal ends the task. */
   get #isHere(): boolean {
-    const { service } = this.request.mcp
+    const { service } = this.facts.mcp
     return sharedOf(service) === undefined || tasksOf(service).runOf(this.#id) === this.run
   }
 
   #pass(give: (remote: RemoteTasks, task: Task) => Promise<void>): void {
-    const { service } = this.request.mcp
+    const { service } = this.facts.mcp
     const tasks = tasksOf(service)
     const pass = async (): Promise<void> => {
       const task = await tasks.get(this.owner, this.#id)
       if (task !== undefined) await give(remoteTasksOf(service)!, task)
     }
-    pass().catch(logLost(this.request, this.#id))
+    pass().catch(logLost(this.facts, this.#id))
   }
 }
 
 /** A task as it stands. A result with `isError` is a failed task, and its text says why. */
-function shapeOf({ mcp }: McpRequest, task: Task): Readonly<Record<string, unknown>> {
+function shapeOf({ mcp }: McpFacts, task: Task): Readonly<Record<string, unknown>> {
   const { status: { state }, result } = task
   const hasFailed = state === 'completed' && isRecord(result) && result['isError'] === true
   const why = hasFailed && Array.isArray(result['content']) ? textOf(result['content']) : ''

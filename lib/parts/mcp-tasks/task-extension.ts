@@ -9,6 +9,7 @@ import { asFault, Fault } from '../../kernel/define/fault.ts'
 import { cancelTaskRun } from '../../floors/tasks/task-run.ts'
 import { isTerminal } from '../../floors/tasks/task.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
+import { encodeToolResult, subjectOf } from '../mcp/methods/tools-call.ts'
 import { decodeAnswer, encodeQuestion } from '../mcp/protocol/questions.ts'
 import {
   lifeOf, onTask, POLL_MS, resultOf, settle, statuses, TaskChannel, taskMembers,
@@ -19,23 +20,20 @@ import type { FaultKind } from '../../kernel/define/fault.ts'
 import type { Question } from '../../kernel/define/question.ts'
 import type { Task } from '../../floors/tasks/task.ts'
 import type { Tool, ToolResult } from '../../kernel/define/tool.ts'
-import type { KeptRequest, ToolWork } from './mcp-task.ts'
-import type { McpRequest } from '../mcp/request/request.ts'
+import type { KeptFacts } from './mcp-task.ts'
+import type { McpFacts, McpRequest } from '../mcp/request/request.ts'
 
 /** What refuses a call instead of running it: no task comes of it. */
 const refusals: ReadonlySet<FaultKind> = new Set([
   'unauthenticated', 'forbidden', 'unsupported', 'busy', 'cancelled',
 ])
 
-/** Writes a result where the call is answered with it. */
-type Encode = (request: McpRequest, tool: Tool, result: ToolResult) => string
-
 /**
  * Runs a tool that may become a task, and answers the request: with the result, with questions, or with a
  * task. Throws `Fault('busy')` where the tool needs a task and there is no room for one.
  */
 export function runTaskable(
-  request: McpRequest, tool: Tool, subject: readonly unknown[], work: ToolWork, encode: Encode,
+  request: McpRequest, tool: Tool, args: Readonly<Record<string, unknown>>,
 ): undefined {
   if (tool.task === 'required') {
     const { service } = request.mcp
@@ -45,14 +43,12 @@ export function runTaskable(
       throw new Fault('busy', 'No task can be kept now; try again later')
     }
   }
-  new TaskableChannel(request, tool, subject).start(work, encode)
+  new TaskableChannel(request, tool, args, subjectOf(tool, args)).start()
 }
 
 /** Runs a tool again for a task that is this process's by now. */
-export function rerunTaskable(
-  request: KeptRequest, tool: Tool, subject: readonly unknown[], task: Task, work: ToolWork,
-): void {
-  new TaskableChannel(request, tool, subject, task.turn).rerun(task, work)
+export function rerunTaskable(facts: KeptFacts, tool: Tool, task: Task): void {
+  new TaskableChannel(facts, tool, facts.args, subjectOf(tool, facts.args)).rerun(task)
 }
 
 /** The channel of a call that may become a task: without progress and logs, because tasks have none. */
@@ -62,12 +58,12 @@ class TaskableChannel extends TaskChannel {
   #beginning: Promise<void> | undefined
   #refusal: unknown
 
-  start(work: ToolWork, encode: Encode): void {
+  start(): void {
     const succeed = (result: ToolResult): void => this.#end(
       () => this.run.complete(result),
-      () => this.request.succeed(encode(this.request, this.tool, result)),
+      () => this.request?.succeed(encodeToolResult(this.facts, this.tool, result)),
     )
-    if (!settle(() => work(this.live), succeed, (error) => this.#fail(error))) return
+    if (!settle(() => this.work(), succeed, (error) => this.#fail(error))) return
     // A run that asks by now ends with its round, and comes back with the answers.
     setImmediate(() => {
       if (!this.live.over && !this.isAsking) this.detach()
@@ -87,7 +83,8 @@ class TaskableChannel extends TaskChannel {
   /** Makes it a task and answers with it. Nothing where it is one, or is answered, or there is no room. */
   override detach(): void {
     const { request } = this
-    if (this.#mayBeTask || request.isFinished || tasksOf(request.mcp.service).isFull) return
+    if (request === undefined || request.isFinished) return
+    if (this.#mayBeTask || tasksOf(request.mcp.service).isFull) return
     const task = this.begin(undefined, this.#message)
     if (!isThenable(task)) return this.#answerWith(task)
     // Questions of the meantime are asked by the task.
@@ -107,20 +104,19 @@ class TaskableChannel extends TaskChannel {
   get #mayBeTask(): boolean { return this.run.isTask || this.#beginning !== undefined }
 
   #answerWith(task: Task): void {
-    const { request } = this
-    this.leaveRequest()
+    const request = this.leaveRequest()
     const { clock } = this.live
     for (const { question, resolve, reject } of this.flow().release()) {
       // Only now does the run wait for its client.
       clock.stop()
       this.run.ask(question).finally(() => clock.resume()).then(resolve, reject)
     }
-    request.succeed({ resultType: 'task', ...shapeOf(request, task) })
+    request?.succeed({ resultType: 'task', ...shapeOf(request, task) })
   }
 
   #fail(thrown: unknown): void {
-    if (!this.#mayBeTask && refusals.has(asFault(thrown).kind)) return this.request.fail(thrown)
-    this.#end(() => this.run.fail(this.request.faultOf(thrown)), () => this.request.fail(thrown))
+    if (!this.#mayBeTask && refusals.has(asFault(thrown).kind)) return this.request?.fail(thrown)
+    this.#end(() => this.run.fail(this.facts.faultOf(thrown)), () => this.request?.fail(thrown))
   }
 
   /** The outcome belongs to a task where there is one, or where the tool always answers with one. */
@@ -129,35 +125,35 @@ class TaskableChannel extends TaskChannel {
     if (isRequired) this.detach()
     const settle = (): void => {
       if (this.run.isTask) toTask()
-      else if (isRequired && this.#refusal !== undefined) this.request.fail(this.#refusal)
+      else if (isRequired && this.#refusal !== undefined) this.request?.fail(this.#refusal)
       else toRequest()
     }
     if (this.#beginning === undefined) settle()
-    else this.#beginning.then(settle).catch((error: unknown) => this.request.fail(error))
+    else this.#beginning.then(settle).catch((error: unknown) => this.request?.fail(error))
   }
 }
 
-export function shapeOf(request: McpRequest, task: Task): Readonly<Record<string, unknown>> {
+export function shapeOf(facts: McpFacts, task: Task): Readonly<Record<string, unknown>> {
   const { status: { state }, questions } = task
   return {
     ...taskMembers(task),
     status: statuses[state],
-    ttlMs: lifeOf(task, request.mcp.service.limits),
+    ttlMs: lifeOf(task, facts.mcp.service.limits),
     pollIntervalMs: POLL_MS,
     ...state === 'input-required' && {
       inputRequests: Object.fromEntries(questions.map(({ key, question }) => (
-        [key, encodeQuestion(question, request.peer)]
+        [key, encodeQuestion(question, facts.peer)]
       ))),
     },
-    ...(state === 'completed' || state === 'failed') && outcomeOf(request, task),
+    ...(state === 'completed' || state === 'failed') && outcomeOf(facts, task),
   }
 }
 
-function outcomeOf(request: McpRequest, task: Task): object {
+function outcomeOf(facts: McpFacts, task: Task): object {
   try {
-    return { result: request.stamped(resultOf(request, task)) }
+    return { result: facts.stamped(resultOf(facts, task)) }
   } catch (error) {
-    return { error: request.errorOf(asFault(error)) }
+    return { error: facts.errorOf(asFault(error)) }
   }
 }
 

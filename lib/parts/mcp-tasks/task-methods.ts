@@ -6,9 +6,8 @@ import { recoveryOf, tasksOf } from '../../floors/tasks/tasks-floor.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { isInterrupted } from '../../floors/tasks/task.ts'
 import { isName, MAX_NAME_BYTES } from '../../kernel/wire/bounded.ts'
-import { encodeToolResult, runCalledTool, subjectOf } from '../mcp/methods/tools-call.ts'
 import { MAX_SUBSCRIPTIONS } from '../mcp/session/session.ts'
-import { isOurs, keptRequestOf, observeTask } from './mcp-task.ts'
+import { isOurs, keptFactsOf, observeTask } from './mcp-task.ts'
 import {
   cancelAugmented, getAugmented, listAugmented, rerunAugmented, resultOfAugmented, runAugmented,
   serveTaskQuestions,
@@ -24,7 +23,7 @@ import type { Tool } from '../../kernel/define/tool.ts'
 import type { Followed, McpResult } from '../mcp/methods/extension.ts'
 import type { McpContext } from '../mcp/request/context.ts'
 import type { McpRequest } from '../mcp/request/request.ts'
-import type { KeptRequest } from './mcp-task.ts'
+import type { KeptFacts } from './mcp-task.ts'
 
 type Run = (request: McpRequest) => McpResult
 
@@ -49,9 +48,8 @@ export const taskMethods: Readonly<Record<TaskMethod, (waiting: Quota, request: 
 export function runAsTask(
   request: McpRequest, tool: Tool, args: Readonly<Record<string, unknown>>,
 ): McpResult {
-  const work = runCalledTool.bind(undefined, request, tool, args)
-  if (request.peer.revision.tasks === 'augmentation') return runAugmented(request, tool, work)
-  return runTaskable(request, tool, subjectOf(tool, args), work, encodeToolResult)
+  const { tasks } = request.peer.revision
+  return tasks === 'augmentation' ? runAugmented(request, tool, args) : runTaskable(request, tool, args)
 }
 
 /** Answers for the tasks of processes that share the store. */
@@ -62,10 +60,10 @@ export function takeOverTasks(mcp: McpContext): void {
 
 /** Runs MCP tasks again. */
 function mcpRunner(mcp: McpContext): TaskRunner {
-  const keptOf = (task: Task): readonly [KeptRequest, Tool] | undefined => {
-    const request = keptRequestOf(mcp, task)
+  const keptOf = (task: Task): readonly [KeptFacts, Tool] | undefined => {
+    const facts = keptFactsOf(mcp, task)
     const tool = mcp.tools.named(task.runnable.name)
-    return request && tool && tool.task !== 'forbidden' ? [request, tool] : undefined
+    return facts && tool && tool.task !== 'forbidden' ? [facts, tool] : undefined
   }
   return {
     serves(task) {
@@ -75,11 +73,9 @@ function mcpRunner(mcp: McpContext): TaskRunner {
     run(task) {
       const kept = keptOf(task)
       if (kept === undefined) return
-      const [request, tool] = kept
-      const { args } = request
-      const work = runCalledTool.bind(undefined, request, tool, args)
-      if (request.peer.revision.tasks === 'augmentation') return rerunAugmented(request, tool, task, work)
-      rerunTaskable(request, tool, subjectOf(tool, args), task, work)
+      const [facts, tool] = kept
+      const rerun = facts.peer.revision.tasks === 'augmentation' ? rerunAugmented : rerunTaskable
+      rerun(facts, tool, task)
     },
   }
 }

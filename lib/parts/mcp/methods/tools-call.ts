@@ -13,7 +13,7 @@ import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { FaultKind } from '../../../kernel/define/fault.ts'
 import type { LiveCall } from '../../../kernel/define/live-call.ts'
 import type { Tool, ToolResult } from '../../../kernel/define/tool.ts'
-import type { McpRequest } from '../request/request.ts'
+import type { McpFacts, McpRequest } from '../request/request.ts'
 import type { McpResult, ToolCallRunner } from './extension.ts'
 
 /** Faults that no model can mend are errors of the protocol; all others a model must be able to read. */
@@ -35,28 +35,28 @@ export function subjectOf(tool: Tool, args: unknown): readonly unknown[] {
 
 /** Runs a tool; its failure is a result too, where it is no error of the protocol. */
 export function runCalledTool(
-  request: McpRequest, tool: Tool, args: unknown, call: LiveCall,
+  facts: McpFacts, tool: Tool, args: unknown, call: LiveCall,
 ): MaybePromise<ToolResult> {
-  return run(request, tool, args, call, asItIs)
+  return run(facts, tool, args, call, asItIs)
 }
 
 /** A result as JSON text. One that is no JSON is a failure of the tool. */
-export function encodeToolResult(request: McpRequest, tool: Tool, result: ToolResult): string {
+export function encodeToolResult(facts: McpFacts, tool: Tool, result: ToolResult): string {
   const lone = loneText(result)
   if (lone !== undefined) {
-    const { mcp, peer: { revision } } = request
+    const { mcp, peer: { revision } } = facts
     const head = revision.stamps ? mcp.stampOf(revision).head : '{'
     return `${head}"content":[{"type":"text","text":${quote(lone)}}]}`
   }
-  const { mcp: { service: { log } }, peer: { revision } } = request
+  const { mcp: { service: { log } }, peer: { revision } } = facts
   try {
     if (revision.structured === 'never') {
       const { content, structuredContent: data } = result
-      warnOfData(log, tool, { content, data }, 'MCP before 2025-06-18', request.origin.requestId)
+      warnOfData(log, tool, { content, data }, 'MCP before 2025-06-18', facts.origin.requestId)
     }
-    return request.encode(toolResult(result, request.peer.revision, tool))
+    return facts.encode(toolResult(result, facts.peer.revision, tool))
   } catch (error) {
-    return request.encode(toolResult(failureOf(request, tool, error, false), request.peer.revision, tool))
+    return facts.encode(toolResult(failureOf(facts, tool, error, false), facts.peer.revision, tool))
   }
 }
 
@@ -68,35 +68,35 @@ function loneText({ content, structuredContent, isError, _meta }: ToolResult): s
   return Object.keys(block).length === 2 ? block.text : undefined
 }
 
-type Making<T> = (request: McpRequest, tool: Tool, result: ToolResult) => T
+type Making<T> = (facts: McpFacts, tool: Tool, result: ToolResult) => T
 
-const asItIs: Making<ToolResult> = (_request, _tool, result) => result
+const asItIs: Making<ToolResult> = (_facts, _tool, result) => result
 
 /** Runs a tool, and makes `as` of its result, or of its failure as a result. */
 function run<T>(
-  request: McpRequest, tool: Tool, args: unknown, call: LiveCall, as: Making<T>,
+  facts: McpFacts, tool: Tool, args: unknown, call: LiveCall, as: Making<T>,
 ): MaybePromise<T> {
-  const { mcp, peer } = request
+  const { mcp, peer } = facts
   let result
   try {
     result = callTool(mcp.service, tool, args, call, peer.session?.workload)
   } catch (error) {
-    result = failureOf(request, tool, error, true)
+    result = failureOf(facts, tool, error, true)
   }
-  return isThenable(result) ? makeLater(request, tool, call, result, as)
-    : as(request, tool, withUsage(call, result))
+  return isThenable(result) ? makeLater(facts, tool, call, result, as)
+    : as(facts, tool, withUsage(call, result))
 }
 
 async function makeLater<T>(
-  request: McpRequest, tool: Tool, call: LiveCall, later: Promise<ToolResult>, as: Making<T>,
+  facts: McpFacts, tool: Tool, call: LiveCall, later: Promise<ToolResult>, as: Making<T>,
 ): Promise<T> {
   let result
   try {
     result = await later
   } catch (error) {
-    result = failureOf(request, tool, error, error !== call.reason)
+    result = failureOf(facts, tool, error, error !== call.reason)
   }
-  return as(request, tool, withUsage(call, result))
+  return as(facts, tool, withUsage(call, result))
 }
 
 function withUsage({ usage }: LiveCall, result: ToolResult): ToolResult {
@@ -104,12 +104,12 @@ function withUsage({ usage }: LiveCall, result: ToolResult): ToolResult {
 }
 
 /** A failure as a result. Throws what is an error of the protocol. `isOwn`: the tool threw it. */
-function failureOf(request: McpRequest, tool: Tool, error: unknown, isOwn: boolean): ToolResult {
+function failureOf(facts: McpFacts, tool: Tool, error: unknown, isOwn: boolean): ToolResult {
   const fault = asFault(error)
   const { kind } = fault
   if (kind === 'too-large' && !isOwn) throw fault
   const isClientLack = kind === 'unsupported' && isRecord(fault.detail) && 'ability' in fault.detail
-  if (protocolErrors.has(kind) || (isClientLack && request.peer.revision.ask === 'round')) throw fault
-  const message = publicMessage(fault, request.origin.requestId, request.mcp.service.exposeErrors)
+  if (protocolErrors.has(kind) || (isClientLack && facts.peer.revision.ask === 'round')) throw fault
+  const message = publicMessage(fault, facts.origin.requestId, facts.mcp.service.exposeErrors)
   return { content: [text(kind === 'timeout' ? `${tool.name}: ${message}` : message)], isError: true }
 }

@@ -18,13 +18,24 @@ import type { CallChannel } from '../../../kernel/define/call.ts'
 import type { Severity } from '../../../kernel/define/log.ts'
 import type { Ability, Question } from '../../../kernel/define/question.ts'
 import type { PendingQuestion, RoundState } from '../../../floors/questions/question-rounds.ts'
-import type { EarlierRounds, McpRequest } from './request.ts'
+import type { McpFacts, McpRequest } from './request.ts'
+
+/** What a client has answered in earlier rounds, and in this one. */
+export interface EarlierRounds {
+  readonly state: RoundState | undefined
+  readonly responses: Readonly<Record<string, unknown>>
+}
+
+const noRounds: EarlierRounds = Object.freeze({ state: undefined, responses: Object.freeze({}) })
 
 export class RequestChannel implements CallChannel {
   readonly live: LiveCall
   readonly asksByReturning: boolean
-  protected readonly request: McpRequest
+  protected readonly facts: McpFacts
+  /** Undefined where the client's own request is over, and nothing can be sent with it. */
+  protected request: McpRequest | undefined
   readonly #subject: readonly unknown[] | undefined
+  readonly #earlier: EarlierRounds
   #flow: InputRequiredFlow | undefined
   /** Questions without an answer, each as the function that withdraws it. */
   #questions: Set<(reason: Fault) => void> | undefined
@@ -32,15 +43,21 @@ export class RequestChannel implements CallChannel {
 
   /**
    * Makes the call, with this as its channel. `subject`: what the state of a call in rounds is bound to;
-   * without one there are no rounds. Throws `Fault('invalid')` for a state that is not this call's own, even
-   * where the handler would not ask again.
+   * without one there are no rounds. `earlier`: those that are known, instead of the request's own. Throws
+   * `Fault('invalid')` for a state that is not this call's own, even where the handler would not ask again.
    */
-  constructor(request: McpRequest, subject: readonly unknown[] | undefined) {
-    const { params: { inputResponses, requestState }, peer: { revision } } = request
+  constructor(
+    facts: McpFacts, request: McpRequest | undefined, subject: readonly unknown[] | undefined,
+    earlier: EarlierRounds = noRounds,
+  ) {
+    this.facts = facts
     this.request = request
-    this.live = new LiveCall(request.origin, request, this)
-    this.asksByReturning = revision.ask === 'round' && subject !== undefined
+    this.live = new LiveCall(facts.origin, facts, this)
+    this.asksByReturning = facts.peer.revision.ask === 'round' && subject !== undefined
     this.#subject = subject
+    this.#earlier = earlier
+    if (request === undefined) return
+    const { params: { inputResponses, requestState } } = request
     const isLaterRound = inputResponses !== undefined || requestState !== undefined
     if (isLaterRound && this.asksByReturning) this.flow()
     request.call = this.live
@@ -55,22 +72,26 @@ export class RequestChannel implements CallChannel {
 
   /** Made when it is needed: most calls never ask. */
   flow(): InputRequiredFlow {
-    return this.#flow ??= new InputRequiredFlow(this.request, this.live, this.#subject!)
+    return this.#flow ??= new InputRequiredFlow(
+      this.facts, this.request, this.live, this.#subject!, this.#earlier,
+    )
   }
 
   can(what: Ability): boolean {
-    const { peer, channel } = this.request
+    const { peer } = this.facts
     if (!canAsk(peer, what)) return false
     if (peer.revision.ask === 'round') return this.asksByReturning
-    return peer.session !== undefined && channel.sends
+    return peer.session !== undefined && this.request?.channel.sends === true
   }
 
   ask(question: Question): Promise<unknown> {
     if (this.asksByReturning) return this.flow().ask(question)
-    const { mcp: { service: { limits } }, peer, channel } = this.request
+    // `can` has said that there is one.
+    const request = this.request!
+    const { mcp: { service: { limits } }, peer, channel } = request
     const open = this.#questions ??= new Set()
     // The client's user should not see a question that the handler did not wait for.
-    this.request.onFinish ??= () => {
+    request.onFinish ??= () => {
       for (const withdraw of open) withdraw(new Fault('cancelled', 'The call has ended'))
     }
     const send = (message: string): void => channel.send(message)
@@ -94,7 +115,7 @@ export class RequestChannel implements CallChannel {
   }
 
   progress(done: number, total: number | undefined, text: string | undefined): void {
-    const { metadata: { progressToken }, peer } = this.request
+    const { metadata: { progressToken }, peer } = this.facts
     if (progressToken === undefined || !(done > (this.#lastProgress ?? -Infinity))) return
     this.#lastProgress = done
     const message = peer.revision.progressText ? text : undefined
@@ -102,7 +123,7 @@ export class RequestChannel implements CallChannel {
   }
 
   log(level: Severity, data: unknown, logger: string | undefined): void {
-    const { mcp, origin, peer: { logLevel } } = this.request
+    const { mcp, origin, peer: { logLevel } } = this.facts
     if (!isSeverity(level)) {
       const why = `call.log has the level ${show(level)}; write one from debug to emergency`
       return mcp.service.log('warning', why, { request: origin.requestId })
@@ -112,22 +133,22 @@ export class RequestChannel implements CallChannel {
   }
 
   detach(retryMs: number | undefined): void {
-    this.request.channel.detach?.(retryMs)
+    this.request?.channel.detach?.(retryMs)
   }
 
   /** Notifies the client that what it opened an address for is done, where the revision can. */
   completeElicitation(elicitationId: string): void {
-    const { channel, isFinished, session, peer: { revision } } = this.request
+    const { request, facts: { session, peer: { revision } } } = this
     if (revision.ask !== 'request' || !revision.asks.has('elicit-url')) return
     const params = formatJson({ elicitationId })
     const message = formatNotification('notifications/elicitation/complete', params)
-    if (!isFinished && channel.sends) channel.send(message)
+    if (request?.isFinished === false && request.channel.sends) request.channel.send(message)
     else session?.outlet?.send(message)
   }
 
   protected notify(method: string, params: object): void {
     const { request } = this
-    if (request.isFinished || !request.channel.sends) return
+    if (request === undefined || request.isFinished || !request.channel.sends) return
     let text: string
     try {
       text = formatJson(params)
@@ -142,29 +163,35 @@ export class RequestChannel implements CallChannel {
 }
 
 export function openCall(request: McpRequest, subject?: readonly unknown[]): LiveCall {
-  return new RequestChannel(request, subject).live
+  return new RequestChannel(request, request, subject).live
 }
 
 const PURPOSE = 'mcp state'
 
 class InputRequiredFlow extends QuestionRounds {
   readonly earlier: EarlierRounds
-  readonly #request: McpRequest
+  readonly #facts: McpFacts
+  readonly #request: McpRequest | undefined
 
   /**
-   * `subject`: the method, name and arguments that the state is bound to. Throws `Fault('invalid')` for a
-   * state that is not this call's own, or malformed responses.
+   * `subject`: the method, name and arguments that the state is bound to. `known`: the earlier rounds where
+   * there is no request. Throws `Fault('invalid')` for a state that is not this call's own, or malformed
+   * responses.
    */
-  constructor(request: McpRequest, call: LiveCall, subject: readonly unknown[]) {
-    const digest = digestOf([request.origin.principal.id, ...subject])
-    const earlier = request.earlierRounds ?? earlierRoundsOf(request, digest)
-    super(call, request.mcp.service, digest, earlier.state)
+  constructor(
+    facts: McpFacts, request: McpRequest | undefined, call: LiveCall, subject: readonly unknown[],
+    known: EarlierRounds,
+  ) {
+    const digest = digestOf([facts.origin.principal.id, ...subject])
+    const earlier = request === undefined ? known : earlierRoundsOf(request, digest)
+    super(call, facts.mcp.service, digest, earlier.state)
+    this.#facts = facts
     this.#request = request
     this.earlier = earlier
   }
 
   protected override encode(question: Question): unknown {
-    return encodeQuestion(question, this.#request.peer)
+    return encodeQuestion(question, this.#facts.peer)
   }
 
   protected override response(key: string): unknown {
@@ -173,19 +200,19 @@ class InputRequiredFlow extends QuestionRounds {
   }
 
   protected override decode(question: Question, response: unknown): unknown {
-    const { peer, mcp: { service } } = this.#request
+    const { peer, mcp: { service } } = this.#facts
     return decodeAnswer(question, response, peer, service.limits.maxCheckSteps)
   }
 
   protected override send(pending: readonly PendingQuestion[], state: RoundState): Fault | undefined {
-    const { mcp: { seal, limits } } = this.#request
+    const { mcp: { seal, limits } } = this.#facts
     const requestState = seal.seal(PURPOSE, state, Date.now() + this.stateMs)
     if (requestState.length > limits.maxStateBytes) {
       const why = `The state between two rounds is larger than ${limits.maxStateBytes} bytes`
       return new Fault('too-large', why)
     }
     const inputRequests = Object.fromEntries(pending.map(({ key, question }) => [key, this.encode(question)]))
-    this.#request.succeed({ resultType: 'input_required', inputRequests, requestState })
+    this.#request?.succeed({ resultType: 'input_required', inputRequests, requestState })
     return undefined
   }
 }

@@ -1,5 +1,6 @@
 /**
- * One request on its way through a method, and the one place where results and faults become answers.
+ * Who calls, and one request of theirs on its way through a method: the one place where results and faults
+ * become answers.
  * Spec: MCP 2026-07-28, Error Codes; 2025-11-25, Resources, Error Handling.
  */
 import { asFault, Fault, publicMessage, retryAfter } from '../../../kernel/define/fault.ts'
@@ -19,7 +20,6 @@ import type { ResponseChannel, Peer, Session } from '../session/session.ts'
 import type { McpContext } from './context.ts'
 import type { FaultKind } from '../../../kernel/define/fault.ts'
 import type { Ability } from '../../../kernel/define/question.ts'
-import type { RoundState } from '../../../floors/questions/question-rounds.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
 const MISSING_CAPABILITY = -32021
@@ -57,20 +57,85 @@ export function nameParam({ params }: McpRequest, name: string): string {
   throw new Fault('invalid', `params.${name} must be a string${demand}`)
 }
 
-export interface EarlierRounds {
-  readonly state: RoundState | undefined
-  readonly responses: Readonly<Record<string, unknown>>
-}
-
-export class McpRequest implements CallFacts {
+/** Who makes a call, from where, and how results and faults are written for them. */
+export class McpFacts implements CallFacts {
   readonly protocol = 'mcp'
   readonly mcp: McpContext
   readonly peer: Peer
   readonly origin: Origin
+  readonly metadata: Readonly<Record<string, unknown>>
+
+  constructor(
+    mcp: McpContext, peer: Peer, origin: Origin, metadata: Readonly<Record<string, unknown>>,
+  ) {
+    this.mcp = mcp
+    this.peer = peer
+    this.origin = origin
+    this.metadata = metadata
+  }
+
+  get session(): Session | undefined { return this.peer.session }
+  get sessionId(): string | undefined { return this.peer.session?.id }
+  get client(): ClientInfo | undefined { return this.peer.client }
+
+  /** The trace context that newer clients send in `_meta`; undefined where it can only be in the headers. */
+  get trace(): Trace | undefined {
+    const { traceparent, tracestate, baggage } = this.metadata
+    if (typeof traceparent !== 'string') return undefined
+    return {
+      traceparent,
+      ...typeof tracestate === 'string' && { tracestate },
+      ...typeof baggage === 'string' && { baggage },
+    }
+  }
+
+  /** A result's JSON text. Throws a `Fault` for what is no JSON, and for what is too large. */
+  encode(result: object | string): string {
+    let text: string
+    try {
+      text = typeof result === 'string' ? result : formatJson(this.stamped(result))
+    } catch (error) {
+      // A defect of the handler.
+      this.#log('A result is not JSON', error)
+      throw new Fault('internal', 'Internal error', undefined, { cause: error })
+    }
+    const { maxResultBytes } = this.mcp.service.limits
+    if (isWithin(text, maxResultBytes)) return text
+    throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
+  }
+
+  stamped(result: object): object {
+    if (!this.peer.revision.stamps) return result
+    const meta = '_meta' in result && typeof result._meta === 'object' ? result._meta : undefined
+    if (meta === undefined) return { resultType: 'complete', _meta: this.stamp, ...result }
+    return { resultType: 'complete', ...result, _meta: { ...meta, ...this.stamp } }
+  }
+
+  get stamp(): Readonly<Record<string, unknown>> { return this.mcp.stampOf(this.peer.revision).meta }
+
+  /** What was thrown, as a `Fault`; a defect is logged. */
+  faultOf(thrown: unknown): Fault {
+    const fault = asFault(thrown)
+    if (fault !== thrown) this.#log('An MCP request failed', thrown)
+    return fault
+  }
+
+  errorOf(fault: Fault): RpcError {
+    const { service } = this.mcp
+    const { requestId } = this.origin
+    const message = publicMessage(fault, requestId, service.exposeErrors)
+    return mcpError(shownFault(service, fault, requestId), message, this.peer.revision)
+  }
+
+  #log(what: string, cause: unknown): void {
+    this.mcp.service.log('error', what, { request: this.origin.requestId, cause })
+  }
+}
+
+export class McpRequest extends McpFacts {
   readonly channel: ResponseChannel
   readonly id: Id
   readonly params: Readonly<Record<string, unknown>>
-  readonly metadata: Readonly<Record<string, unknown>>
   /** The run of an author's code behind it; undefined again where that becomes a task. */
   call: LiveCall | undefined
   isGone = false
@@ -85,30 +150,10 @@ export class McpRequest implements CallFacts {
     mcp: McpContext, peer: Peer, origin: Origin, channel: ResponseChannel, id: Id,
     params: Readonly<Record<string, unknown>>, metadata: Readonly<Record<string, unknown>>,
   ) {
-    this.mcp = mcp
-    this.peer = peer
-    this.origin = origin
+    super(mcp, peer, origin, metadata)
     this.channel = channel
     this.id = id
     this.params = params
-    this.metadata = metadata
-  }
-
-  get session(): Session | undefined { return this.peer.session }
-  get sessionId(): string | undefined { return this.peer.session?.id }
-  /** Set where a task is run again: its client's own request is over. */
-  get earlierRounds(): EarlierRounds | undefined { return undefined }
-  get client(): ClientInfo | undefined { return this.peer.client }
-
-  /** The trace context that newer clients send in `_meta`; undefined where it can only be in the headers. */
-  get trace(): Trace | undefined {
-    const { traceparent, tracestate, baggage } = this.metadata
-    if (typeof traceparent !== 'string') return undefined
-    return {
-      traceparent,
-      ...typeof tracestate === 'string' && { tracestate },
-      ...typeof baggage === 'string' && { baggage },
-    }
   }
 
   get isFinished(): boolean { return this.#isFinished }
@@ -142,30 +187,6 @@ export class McpRequest implements CallFacts {
     }
   }
 
-  /** A result's JSON text. Throws a `Fault` for what is no JSON, and for what is too large. */
-  encode(result: object | string): string {
-    let text: string
-    try {
-      text = typeof result === 'string' ? result : formatJson(this.stamped(result))
-    } catch (error) {
-      // A defect of the handler.
-      this.#log('A result is not JSON', error)
-      throw new Fault('internal', 'Internal error', undefined, { cause: error })
-    }
-    const { maxResultBytes } = this.mcp.service.limits
-    if (isWithin(text, maxResultBytes)) return text
-    throw new Fault('too-large', `The result is larger than ${maxResultBytes} bytes`)
-  }
-
-  stamped(result: object): object {
-    if (!this.peer.revision.stamps) return result
-    const meta = '_meta' in result && typeof result._meta === 'object' ? result._meta : undefined
-    if (meta === undefined) return { resultType: 'complete', _meta: this.stamp, ...result }
-    return { resultType: 'complete', ...result, _meta: { ...meta, ...this.stamp } }
-  }
-
-  get stamp(): Readonly<Record<string, unknown>> { return this.mcp.stampOf(this.peer.revision).meta }
-
   /** Answers with an error, or with nothing where the client has cancelled or left. */
   fail(thrown: unknown): void {
     if (this.#isFinished) return
@@ -182,24 +203,6 @@ export class McpRequest implements CallFacts {
       ...isBusy && { headers: ['Retry-After', retryAfter(fault)] },
       ...kind === 'forbidden' && { neededScopes: scopesIn(fault) ?? [] },
     })
-  }
-
-  /** What was thrown, as a `Fault`; a defect is logged. */
-  faultOf(thrown: unknown): Fault {
-    const fault = asFault(thrown)
-    if (fault !== thrown) this.#log('An MCP request failed', thrown)
-    return fault
-  }
-
-  errorOf(fault: Fault): RpcError {
-    const { service } = this.mcp
-    const { requestId } = this.origin
-    const message = publicMessage(fault, requestId, service.exposeErrors)
-    return mcpError(shownFault(service, fault, requestId), message, this.peer.revision)
-  }
-
-  #log(what: string, cause: unknown): void {
-    this.mcp.service.log('error', what, { request: this.origin.requestId, cause })
   }
 
   #finish(): void {
