@@ -36,19 +36,9 @@ export class ChatStreams {
 
   find(chat: string): ChatStream | undefined { return this.#byChat.get(chat) }
 
-  /** Takes over the sink of a run that has to be waited for, with the text that it has got so far. */
-  begin(chat: string, call: LiveCall, sink: Sink, text: string): ChatStream {
+  add(chat: string, stream: ChatStream): void {
     this.replace(chat)
-    const stream = new ChatStream(this, chat, call, sink)
     this.#byChat.set(chat, stream)
-    try {
-      call.hold(this.packLength)
-      stream.keep(text)
-    } catch {
-      // Calls have no room for it: it is sent all the same.
-      stream.forget()
-    }
-    return stream
   }
 
   /** The chat has a new run: an earlier one goes on for those alone who read it. */
@@ -94,6 +84,8 @@ export class ChatStream implements Sink {
   #packs: Packs | undefined
   /** What was sent since the last pack: the call holds room for it. */
   #text = ''
+  /** Whether others may read it. */
+  #hasBegun = false
   /** False: it cannot be read from its begin any more. */
   #isKept = true
   #isEnded = false
@@ -108,8 +100,22 @@ export class ChatStream implements Sink {
 
   get closed(): boolean { return this.#isEnded }
 
+  /** The run has to be waited for: from now on the stream can be read again. */
+  begin(): void {
+    if (this.#isEnded) return
+    this.#streams.add(this.#chat, this)
+    this.#hasBegun = true
+    try {
+      this.#call?.hold(this.#streams.packLength)
+      this.#keep('')
+    } catch {
+      // Calls have no room for it: it is sent all the same.
+      this.forget()
+    }
+  }
+
   write(text: string): boolean {
-    this.keep(text)
+    this.#keep(text)
     let isReady = true
     for (const reader of this.#readers) if (!reader.write(text)) isReady = false
     return isReady
@@ -123,10 +129,10 @@ export class ChatStream implements Sink {
   }
 
   end(text = ''): void {
-    this.keep(text)
+    this.#keep(text)
     this.#isEnded = true
     const { budget, limits: { resumeMs } } = this.#streams
-    if (resumeMs === 0 || this.#call?.isDisconnected === true) this.forget()
+    if (!this.#hasBegun || resumeMs === 0 || this.#call?.isDisconnected === true) this.forget()
     if (this.#isKept) this.#pack()
     if (this.#packs !== undefined) {
       // A client may have left unseen, and be on its way back.
@@ -184,10 +190,10 @@ export class ChatStream implements Sink {
     if (this.#readers.length === 0) this.#call?.disconnect()
   }
 
-  keep(text: string): void {
+  #keep(text: string): void {
     if (!this.#isKept) return
     this.#text += text
-    if (this.#text.length >= this.#streams.packLength) this.#pack()
+    if (this.#hasBegun && this.#text.length >= this.#streams.packLength) this.#pack()
   }
 
   #wait(ms: number): void {

@@ -6,11 +6,12 @@ import { problemReply } from '../../kernel/wire/problem.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
 import { replyOnce } from '../../floors/reply/idempotent-reply.ts'
 import { countedCall, valueIn } from '../../floors/reply/reply.ts'
+import { factsFor, runAgent, RunWriter } from '../../floors/reply/run.ts'
 import { PassedOver } from '../../floors/chat/passed-over.ts'
 import { decodeChatInput } from './chat-input.ts'
-import { chatKey, ChatStreams } from './chat-streams.ts'
+import { chatKey, ChatStream, ChatStreams } from './chat-streams.ts'
 import { PeerChats } from './peer-chats.ts'
-import { dismissalOf, UiRun } from './ui-run.ts'
+import { errorEvents, UiFace } from './ui-run.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { Origin } from '../../kernel/define/call.ts'
 import type { Exchange, Reply, Source } from '../../kernel/http/message/exchange.ts'
@@ -47,9 +48,7 @@ export class Chats {
     const passed = new PassedOver()
     const input = decodeChatInput(valueIn(body, this.#service), passed)
     passed.report(this.#service.log, origin)
-    const { idempotencyKey: key } = head
-    if (key === undefined) return this.#begin(agent, input, origin)
-    return replyOnce(this.#service, key, origin, problemReply, {
+    return replyOnce(this.#service, head.idempotencyKey, origin, problemReply, {
       identity: { ui: agent.id, body },
       timeoutMs: timeoutOf(this.#service, agent),
       isStream: true,
@@ -80,21 +79,42 @@ export class Chats {
   close(): void { this.#streams.close() }
 
   #begin(agent: Agent | Group, input: ChatInput, origin: Origin, hold?: KeyHold): Reply {
-    const run = new UiRun(this.#service, agent, input, origin, this.#streams, hold)
-    this.#service.workload.check(origin)
-    const { conversationId: chatId } = input
-    if (chatId !== undefined && (this.#streams.size > 0 || this.#peers !== undefined)) {
-      const chat = chatKey(agent, chatId, origin.principal)
+    const { conversationId: id, isContinued } = input
+    const face = new UiFace(this.#streams.limits.resumeMs > 0 && !isContinued)
+    const run = new RunWriter(this.#service, origin, factsFor(agent, input), face, (call, emit) => (
+      runAgent(this.#service, agent, input, call, emit)
+    ), hold)
+    const { call } = run
+    call.channel = {
+      artifact: (artifact) => void run.emit({ type: 'artifact', artifact }),
+      event: run.event.bind(run),
+      log: run.log.bind(run),
+    }
+    const reply = run.events()
+    if (id === undefined) return { ...reply, headers: HEADERS }
+    const chat = chatKey(agent, id, origin.principal)
+    if (this.#streams.size > 0 || this.#peers !== undefined) {
       this.#streams.replace(chat)
       this.#peers?.begin(origin.principal.id, chat, agent)
     }
-    return streamed(run)
+    return streamed({
+      open: (sink) => {
+        if (sink.closed) return run.open(sink)
+        const stream = new ChatStream(this.#streams, chat, call, sink)
+        const left = run.open(stream)
+        // One that has to be waited for can be read again.
+        if (!call.over) stream.begin()
+        // With a key the run goes on without a reader.
+        return left && stream.leaving(sink)
+      },
+      dismissal: run.dismissal.bind(run),
+    })
   }
 }
 
 /** A stream that is read again. */
 function reading(source: Source): Source {
-  return { open: (sink) => source.open(sink), dismissal: dismissalOf }
+  return { open: (sink) => source.open(sink), dismissal: errorEvents }
 }
 
 function streamed(body: Source): Reply {

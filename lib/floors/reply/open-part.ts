@@ -1,0 +1,34 @@
+/** The text or the reasoning of a stream that is open: it ends before anything else begins. */
+import { randomUuid } from '../../kernel/wire/random.ts'
+
+export type PartKind = 'text' | 'reasoning'
+
+/** Makes the text of a begin or of an end. */
+export type PartText = (kind: PartKind, id: string) => string
+
+export class OpenPart {
+  readonly #begin: PartText
+  readonly #end: PartText
+  #kind: PartKind | undefined
+  #id = ''
+
+  constructor(begin: PartText, end: PartText) {
+    this.#begin = begin
+    this.#end = end
+  }
+
+  /** A piece of a kind, which is begun where it is not open. */
+  with(kind: PartKind, piece: (id: string) => string): string {
+    if (this.#kind === kind) return piece(this.#id)
+    const ended = this.close()
+    this.#kind = kind
+    this.#id = randomUuid()
+    return ended + this.#begin(kind, this.#id) + piece(this.#id)
+  }
+
+  close(): string {
+    const kind = this.#kind
+    this.#kind = undefined
+    return kind === undefined ? '' : this.#end(kind, this.#id)
+  }
+}
