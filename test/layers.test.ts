@@ -17,8 +17,8 @@ const levels = [
 /** What each floor may stand on is before it. */
 const floorOrder = [
   'bounds', 'memory', 'jsonrpc', 'hosts', 'files', 'skills', 'openapi', 'outbound', 'kept-streams',
-  'questions', 'shared', 'answers', 'groups', 'conversations', 'idempotency', 'tasks', 'lines', 'chat',
-  'reply',
+  'questions', 'shared', 'answers', 'groups', 'conversations', 'idempotency', 'tasks', 'sharing', 'lines',
+  'chat', 'reply',
 ]
 
 /** The parts that a part needs: it takes from no others. */

@@ -2,7 +2,7 @@
 import { frameworks } from '../adapters/frameworks.ts'
 import { stateLimits } from '../floors/questions/limits.ts'
 import { conversationsOf } from '../floors/conversations/conversation.ts'
-import { shareStore } from '../floors/shared/shared.ts'
+import { shareStore } from '../floors/sharing/share-store.ts'
 import { tasksOf } from '../floors/tasks/tasks-floor.ts'
 import { kernelLimits } from '../kernel/define/limits.ts'
 import { knownMembers } from '../kernel/define/validate.ts'

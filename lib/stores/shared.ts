@@ -3,4 +3,4 @@
  *
  *     createServer({ agents: [bot], parts: [a2a()], store: redisStore(client), share: shareStore, secret })
  */
-export { shareStore } from '../floors/shared/shared.ts'
+export { shareStore } from '../floors/sharing/share-store.ts'

@@ -5,22 +5,21 @@
  * When memory is short, the principal that holds most makes room: first with conversations that were never
  * named again after their first message (most clients never come back), then with those idle for longest.
  */
-import { storeOf } from '../memory/store-of.ts'
+import { sharedOf } from '../shared/shared-of.ts'
 import { monotonic } from '../../kernel/util/clock.ts'
 import { Bounded, BoundedEntry, FLEETING, KEPT } from '../bounds/bounded.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { append, sizeOf } from './chat.ts'
 import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
-import { StoredConversations } from './stored-conversations.ts'
 import type { ChatMessage } from '../../kernel/define/call.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { KernelLimits } from '../../kernel/define/limits.ts'
-import type { Log } from '../../kernel/define/log.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Gauge } from '../../kernel/util/gauge.ts'
-import type { Store } from '../../kernel/store/store.ts'
 import type { Hold } from '../bounds/bounded.ts'
+import type { SharedForm } from '../shared/shared.ts'
 import type { ConversationPage } from './conversation-page.ts'
+import type { StoredConversations } from './stored-conversations.ts'
 
 const ROLES_BYTES = 'user'.length + 'assistant'.length
 
@@ -54,8 +53,14 @@ function trim({ messages }: Conversation): number {
   return sizeOf(messages.shift()!)
 }
 
+/** Where they are kept where processes share the store. */
+export const conversationForm: SharedForm<typeof StoredConversations> = { name: 'conversations' }
+
 function makeConversations(service: Service): Conversations {
-  return new Conversations(service.limits, storeOf(service), service.log)
+  const { limits, log } = service
+  const shared = sharedOf(service)
+  const Stored = shared?.form(conversationForm)
+  return new Conversations(limits, shared && Stored && new Stored(limits, shared.store, log))
 }
 
 /** Those of a server. */
@@ -70,13 +75,12 @@ export class Conversations {
   /** It is there to the last millisecond. */
   readonly #keepMs: number
 
-  /** `store` keeps them where processes share it; `log` gets what could not be written there. */
-  constructor(limits: KernelLimits, store?: Store, log?: Log) {
+  constructor(limits: KernelLimits, stored?: StoredConversations) {
     this.#limits = limits
     this.#keepMs = limits.conversationIdleMs + 1
     const { maxConversations: maxCount, maxConversationsBytes: maxBytes } = limits
     this.#all = new Bounded({ maxCount, maxBytes }, { trim })
-    if (store?.isShared === true) this.#stored = new StoredConversations(limits, store, log)
+    this.#stored = stored
   }
 
   get count(): number { return this.#all.count }

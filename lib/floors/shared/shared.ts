@@ -4,10 +4,16 @@ import { deploymentStore } from './deployment.ts'
 import { guardedStore } from './guarded-store.ts'
 import { PeerChannels } from './peer-channels.ts'
 import { SharedBuckets } from './shared-buckets.ts'
-import type { Service } from '../../kernel/run/service.ts'
 import type { Sharing, SharingSetup } from '../../kernel/store/sharing.ts'
 import type { MakeCounter } from '../../kernel/util/buckets.ts'
 import type { GuardedStore } from './guarded-store.ts'
+
+/** What a floor does where processes share the store, as `shareStore` brings it along. */
+export interface SharedForm<T> {
+  readonly name: string
+  /** Never there: it says of which type the form is. */
+  readonly form?: T
+}
 
 export class SharedProcesses implements Sharing {
   readonly store: GuardedStore
@@ -17,12 +23,22 @@ export class SharedProcesses implements Sharing {
   isSettled = true
   readonly makeCounter: MakeCounter = (name, size) => new SharedBuckets(name, size, this.store)
 
-  constructor({ store, secret, deployment, limits, log, seal }: SharingSetup) {
+  readonly #forms: ReadonlyMap<string, unknown>
+
+  /** `forms`: what floors do then, by the names of their `SharedForm`. */
+  constructor(
+    { store, secret, deployment, limits, log, seal }: SharingSetup, forms: ReadonlyMap<string, unknown>,
+  ) {
+    this.#forms = forms
     const own = deploymentStore(store, secret, deployment, limits.storeTimeoutMs)
     this.store = guardedStore(own, limits, log)
     this.cluster = new ClusterMembership(this.store, seal, limits, log)
     this.cluster.onForgotten(() => own.confirm().catch(() => {}))
     this.channels = new PeerChannels(this.cluster)
+  }
+
+  form<T>({ name }: SharedForm<T>): T {
+    return this.#forms.get(name) as T
   }
 
   ready(): Promise<void> | undefined {
@@ -32,14 +48,4 @@ export class SharedProcesses implements Sharing {
   release(): Promise<void> {
     return this.cluster.close(this.isSettled)
   }
-}
-
-/** Takes a store that processes share. */
-export function shareStore(setup: SharingSetup): SharedProcesses {
-  return new SharedProcesses(setup)
-}
-
-/** The process of a server among those that share its store; undefined where none do. */
-export function sharedOf({ sharing }: Service): SharedProcesses | undefined {
-  return sharing instanceof SharedProcesses ? sharing : undefined
 }

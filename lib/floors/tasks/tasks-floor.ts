@@ -1,13 +1,27 @@
 /** The tasks of a server: made when a part first asks for them. Where processes share a store, theirs too. */
-import { storeOf } from '../memory/store-of.ts'
-import { sharedOf } from '../shared/shared.ts'
-import { reapOrphans } from './orphan-reaper.ts'
-import { RemoteTasks } from './remote-tasks.ts'
-import { TaskRecovery } from './task-recovery.ts'
+import { sharedOf } from '../shared/shared-of.ts'
 import { Tasks } from './tasks.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Gauge } from '../../kernel/util/gauge.ts'
 import type { Lifetime } from '../../kernel/util/lifetime.ts'
+import type { SharedForm, SharedProcesses } from '../shared/shared.ts'
+import type { RemoteTasks } from './remote-tasks.ts'
+import type { StoredTasks } from './stored-tasks.ts'
+import type { TaskRecovery, TaskSurroundings } from './task-recovery.ts'
+import type { TaskTable } from './task-table.ts'
+
+/** What becomes of tasks where processes share the store. */
+export interface TaskForm {
+  /** Where those of a table are kept. */
+  store(shared: SharedProcesses, table: TaskTable, service: Service): StoredTasks
+  /** Begins to look after those of other processes. */
+  begin(at: TaskSurroundings, shared: SharedProcesses): {
+    readonly recovery: TaskRecovery
+    readonly remoteTasks: RemoteTasks
+  }
+}
+
+export const taskForm: SharedForm<TaskForm> = { name: 'tasks' }
 
 class TaskFloor implements Lifetime {
   readonly tasks: Tasks
@@ -18,14 +32,15 @@ class TaskFloor implements Lifetime {
   constructor(service: Service) {
     const { limits, log, workload } = service
     const shared = sharedOf(service)
+    const form = shared?.form(taskForm)
     this.#service = service
-    this.tasks = new Tasks(limits, storeOf(service), log, shared?.cluster)
+    this.tasks = new Tasks(limits, shared && form && ((table) => form.store(shared, table, service)))
     const { stored } = this.tasks
-    if (shared === undefined || stored === undefined) return
+    if (shared === undefined || form === undefined || stored === undefined) return
     const at = { tasks: this.tasks, stored, cluster: shared.cluster, workload, limits, log }
-    this.recovery = new TaskRecovery(at)
-    reapOrphans(at, this.recovery, shared.store)
-    this.remoteTasks = new RemoteTasks(at, shared.channels, this.recovery)
+    const { recovery, remoteTasks } = form.begin(at, shared)
+    this.recovery = recovery
+    this.remoteTasks = remoteTasks
   }
 
   status(): object {

@@ -11,17 +11,14 @@ import { addArtifact } from '../../kernel/define/artifact.ts'
 import { isPlainText } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
-import { StoredTasks } from './stored-tasks.ts'
 import { isInterrupted, isTerminal, mayFollow, taskOf, turnMessage } from './task.ts'
 import { bytesOfMessage, bytesOfParts, TASK_BYTES } from './task-record.ts'
 import { TaskTable } from './task-table.ts'
 import { Timeline } from './timeline.ts'
 import type { Artifact, ArtifactChange } from '../../kernel/define/artifact.ts'
 import type { KernelLimits } from '../../kernel/define/limits.ts'
-import type { Log } from '../../kernel/define/log.ts'
-import type { ClusterMembership } from '../shared/cluster.ts'
-import type { Store } from '../../kernel/store/store.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { StoredTasks } from './stored-tasks.ts'
 import type { TaskRecord } from './task-record.ts'
 import type {
   RunningTask, Task, TaskChange, TaskEnd, TaskMessage, TaskSeed, TaskState, TaskStatus, TaskTurn,
@@ -50,13 +47,14 @@ export class Tasks {
   readonly #unseen = new Map<string, UnseenTask>()
   #unseenBytes = 0
 
-  constructor(limits: KernelLimits, store: Store, log: Log, cluster?: ClusterMembership) {
+  /** `store`: where those of a table are kept, where processes share that. */
+  constructor(limits: KernelLimits, store?: (table: TaskTable) => StoredTasks) {
     this.#limits = limits
     this.#table = new TaskTable(limits, (record) => {
       this.stored?.retract(record)
       record.notifyLast({ what: 'forgotten' })
     })
-    if (cluster !== undefined) this.stored = new StoredTasks(store, cluster, this.#table, limits, log)
+    this.stored = store?.(this.#table)
   }
 
   get running(): number { return this.#table.running + this.#unseen.size }

@@ -3,7 +3,7 @@
  * all callers are one, so then there is nothing to see.
  */
 import { conversationsOf } from '../../floors/conversations/conversation.ts'
-import { sharedOf } from '../../floors/shared/shared.ts'
+import { sharedOf } from '../../floors/shared/shared-of.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { LiveCall } from '../../kernel/define/live-call.ts'
 import { anonymous } from '../../kernel/define/principal.ts'

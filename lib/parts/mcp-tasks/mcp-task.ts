@@ -2,7 +2,7 @@
  * What both generations of MCP's tasks have in common: the call behind a task, how it is run again in another
  * process, and what a task looks like. A task belongs to a principal; for every other it does not exist.
  */
-import { sharedOf } from '../../floors/shared/shared.ts'
+import { sharedOf } from '../../floors/shared/shared-of.ts'
 import { remoteTasksOf, tasksOf } from '../../floors/tasks/tasks-floor.ts'
 import { isRecord, textOf } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'

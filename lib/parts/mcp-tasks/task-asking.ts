@@ -4,7 +4,7 @@
  * stream that is here; where it runs nowhere any more, its answers begin it again.
  */
 import { remoteTasksOf } from '../../floors/tasks/tasks-floor.ts'
-import { sharedOf } from '../../floors/shared/shared.ts'
+import { sharedOf } from '../../floors/shared/shared-of.ts'
 import { asFault, Fault } from '../../kernel/define/fault.ts'
 import { sendQuestion } from '../mcp/session/messages.ts'
 import { canAsk } from '../mcp/protocol/questions.ts'

@@ -3,7 +3,7 @@
  * polls or waits for it, and is asked on a stream of its session. Without a key, `tasks/list` gives those of
  * the session alone: anonymous clients cannot be distinguished otherwise. Spec: MCP 2025-11-25, Tasks.
  */
-import { sharedOf } from '../../floors/shared/shared.ts'
+import { sharedOf } from '../../floors/shared/shared-of.ts'
 import { remoteTasksOf, tasksOf } from '../../floors/tasks/tasks-floor.ts'
 import { isRecord, textOf } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'

@@ -1,5 +1,5 @@
 /** The chats of one server: a message is answered, its stream read again, its run stopped. */
-import { sharedOf } from '../../floors/shared/shared.ts'
+import { sharedOf } from '../../floors/shared/shared-of.ts'
 import { timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
 import { problemReply } from '../../kernel/wire/problem.ts'

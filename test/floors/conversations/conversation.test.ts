@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Conversations } from '../../../lib/floors/conversations/conversation.ts'
+import { StoredConversations } from '../../../lib/floors/conversations/stored-conversations.ts'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
 import { memoryStore } from '../../../lib/floors/memory/memory-store.ts'
 import { standingTime } from '../../fixtures/time.ts'
@@ -8,12 +9,17 @@ import type { ChatMessage, Limits, Log, MemoryStore, Store } from '../../../lib/
 import type { LogLevel } from '../../../lib/kernel/define/log.ts'
 import type { ConversationPage } from '../../../lib/floors/conversations/conversation-page.ts'
 
+/** Conversations in a store that is shared. */
+function conversationsOn(store: Store, limits = limitsOf({}), log: Log = () => {}): Conversations {
+  return new Conversations(limits, new StoredConversations(limits, store, log))
+}
+
 /** Conversations in memory, where nothing is waited for: a promise is a failure. */
 class Here {
   readonly all: Conversations
 
   constructor(limits: Partial<Limits> = {}) {
-    this.all = new Conversations(limitsOf(limits), memoryStore())
+    this.all = new Conversations(limitsOf(limits))
   }
 
   get count(): number { return this.all.count }
@@ -479,7 +485,7 @@ function pair(limits: Partial<Limits> = {}): readonly Process[] {
   const memory = memoryStore({ isShared: true })
   return [1, 2].map(() => {
     const store = connect(memory)
-    return { store, all: new Conversations(limitsOf(limits), store) }
+    return { store, all: conversationsOn(store, limitsOf(limits)) }
   })
 }
 
@@ -537,7 +543,7 @@ test('the limits of a conversation hold, and its time begins anew with each turn
       return memory.write(place, value, keepMs, expected)
     },
   }
-  await new Conversations(limitsOf({ conversationIdleMs: 1_234 }), store).record('ann', 'a', [asked('1')])
+  await conversationsOn(store, limitsOf({ conversationIdleMs: 1_234 })).record('ann', 'a', [asked('1')])
   assert.deepEqual(times, [1_234])
 })
 
@@ -563,7 +569,7 @@ test('a history that the store does not answer for is never taken for none', asy
     () => Promise.reject(new Error('away')),
   ]
   for (const read of reads) {
-    const all = new Conversations(limitsOf({}), { ...memory, read })
+    const all = conversationsOn({ ...memory, read })
     await assert.rejects(async () => all.history('ann', 'a'), { kind: 'busy' })
   }
 })
@@ -571,7 +577,7 @@ test('a history that the store does not answer for is never taken for none', asy
 test('a kept conversation that cannot be read is none, and the next turn takes its place', async () => {
   for (const value of wrong) {
     const memory = memoryStore({ isShared: true })
-    const all = new Conversations(limitsOf({}), memory)
+    const all = conversationsOn(memory)
     const id = 'conversation-1'
     memory.write({ collection: 'conversations', owner: 'ann', key: id }, value, 60_000, 'any')
     assert.deepEqual(await all.history('ann', id), [], value)
@@ -586,7 +592,7 @@ test('a kept conversation that cannot be read is none, and the next turn takes i
 
 test('a page is filled past what cannot be read, as far as 256 of that', async () => {
   const memory = memoryStore({ isShared: true })
-  const all = new Conversations(limitsOf({}), memory)
+  const all = conversationsOn(memory)
   const keep = (key: string, value: string): void => {
     memory.write({ collection: 'conversations', owner: 'ann', key }, value, 60_000, 'any')
   }
@@ -625,7 +631,7 @@ test('what cannot be kept is logged once until it can be again, and nobody is re
       return memory.write(...kept)
     },
   }
-  const all = new Conversations(limitsOf({}), store, (level, message, fields) => {
+  const all = conversationsOn(store, limitsOf({}), (level, message, fields) => {
     lines.push([level, message, fields?.['cause']])
   })
   const first = cause = new Error('away')
@@ -644,7 +650,7 @@ test('one that is never first gives up, after a number of attempts that is bound
   let attempts = 0
   const store: Store = { ...memoryStore({ isShared: true }), write: () => void attempts++ }
   const log: Log = (_level, _message, fields) => { causes.push(fields?.['cause']) }
-  const all = new Conversations(limitsOf({}), store, log)
+  const all = conversationsOn(store, limitsOf({}), log)
   await all.record('ann', 'a', [asked('1')])
   assert.equal(attempts, 64)
   assert.match(String(causes), /Another process was first 64 times/)
@@ -667,7 +673,7 @@ async function pagesOf(
 
 /** Both ways of keeping them. */
 const kinds: readonly (readonly [what: string, make: (limits?: Partial<Limits>) => Conversations])[] = [
-  ['memory', (limits) => new Conversations(limitsOf(limits ?? {}), memoryStore())],
+  ['memory', (limits) => new Conversations(limitsOf(limits ?? {}))],
   ['a shared store', (limits) => pair(limits)[0]!.all],
 ]
 

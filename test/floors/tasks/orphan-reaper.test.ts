@@ -7,13 +7,14 @@ import { ClusterMembership } from '../../../lib/floors/shared/cluster.ts'
 import { reapOrphans } from '../../../lib/floors/tasks/orphan-reaper.ts'
 import { TaskRecovery } from '../../../lib/floors/tasks/task-recovery.ts'
 import { taskOf } from '../../../lib/floors/tasks/task.ts'
-import { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import { Workload } from '../../../lib/kernel/run/workload.ts'
 import { createSeal } from '../../../lib/kernel/wire/seal.ts'
 import { test } from '../../fixtures/at-once.ts'
 import { eventually } from '../../fixtures/wire.ts'
 import { damages } from '../../fixtures/damaged-store.ts'
 import { sharedMemory } from '../../fixtures/shared-memory.ts'
+import { tasksOn } from '../../fixtures/shared-store.ts'
+import type { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import type { TestContext } from 'node:test'
 import type { Fault } from '../../../lib/kernel/define/fault.ts'
 import type { RunningTask, Task } from '../../../lib/floors/tasks/task.ts'
@@ -36,7 +37,7 @@ async function processOn(t: TestContext, shared: SharedMemory, leaseMs = LEASE_M
   const limits = limitsOf({ leaseMs, storeTimeoutMs: 200 })
   const guard = guardedStore(store, limits, () => {})
   const nodes = new ClusterMembership(guard, createSeal('the secret of all'), limits, () => {})
-  const tasks = new Tasks(limits, guard, () => {}, nodes)
+  const tasks = tasksOn(guard, nodes, limits)
   const workload = new Workload(10, 'here')
   const at = { tasks, stored: tasks.stored!, cluster: nodes, workload, limits, log() {} }
   const recovery = new TaskRecovery(at)

@@ -7,9 +7,9 @@ import { reapOrphans } from '../../../lib/floors/tasks/orphan-reaper.ts'
 import { formatRun, runKeyOf, taskKeyOf } from '../../../lib/floors/tasks/stored-tasks.ts'
 import { TaskRecovery } from '../../../lib/floors/tasks/task-recovery.ts'
 import { taskOf } from '../../../lib/floors/tasks/task.ts'
-import { Tasks } from '../../../lib/floors/tasks/tasks.ts'
-import { processNamed } from '../../fixtures/shared-store.ts'
+import { processNamed, tasksOn } from '../../fixtures/shared-store.ts'
 import { standingTime } from '../../fixtures/time.ts'
+import type { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import type { MemoryStore } from '../../../lib/index.ts'
 import type { ClusterMembership } from '../../../lib/floors/shared/cluster.ts'
 import type { GuardedStore } from '../../../lib/floors/shared/guarded-store.ts'
@@ -69,7 +69,7 @@ function house(): House {
     heirs: { get: () => known.heirs },
   }) as unknown as ClusterMembership
   const limits = limitsOf({})
-  const tasks = new Tasks(limits, store, () => {}, cluster)
+  const tasks = tasksOn(store, cluster, limits)
   const logged: string[] = []
   const log = (_level: string, text: string): void => { logged.push(text) }
   const at = { tasks, stored: tasks.stored!, cluster, workload: { isFull: false }, limits, log }

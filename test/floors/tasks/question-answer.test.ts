@@ -5,7 +5,6 @@ import {
   answersFrom, deliverMessage, keptAnswer, questionParts, withAnswers,
 } from '../../../lib/floors/tasks/question-answer.ts'
 import { Tasks } from '../../../lib/floors/tasks/tasks.ts'
-import { memoryStore } from '../../../lib/floors/memory/memory-store.ts'
 import type { Content } from '../../../lib/index.ts'
 import type { Form, Question } from '../../../lib/kernel/define/question.ts'
 import type { Task, TaskQuestion } from '../../../lib/floors/tasks/task.ts'
@@ -170,7 +169,7 @@ const say: TaskQuestion = { key: 'say', question: { what: 'roots' } }
 async function delivered(
   questions: readonly TaskQuestion[], parts: readonly Content[], hasRun = true,
 ): Promise<{ given: unknown; returned: unknown; task: Task }> {
-  const tasks = new Tasks(limitsOf({}), memoryStore(), () => {})
+  const tasks = new Tasks(limitsOf({}))
   let given: unknown
   const run = {
     onSettled() {}, refuse() {}, cancel() {}, lose() {},

@@ -4,10 +4,10 @@ import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
 import { RemoteTasks } from '../../../lib/floors/tasks/remote-tasks.ts'
 import { TaskRecovery } from '../../../lib/floors/tasks/task-recovery.ts'
-import { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import { eventually } from '../../fixtures/wire.ts'
-import { processNamed, sharedStore } from '../../fixtures/shared-store.ts'
+import { processNamed, sharedStore, tasksOn } from '../../fixtures/shared-store.ts'
 import { keepingTimers } from '../../fixtures/time.ts'
+import type { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import type { Content, Store } from '../../../lib/index.ts'
 import type { SharedStore } from '../../fixtures/shared-store.ts'
 import type {
@@ -135,7 +135,7 @@ interface Process {
 function processOn(network: Network, store: Store, name: string): Process {
   const cluster = processNamed(name)
   const limits = limitsOf({})
-  const tasks = new Tasks(limits, store, () => {}, cluster)
+  const tasks = tasksOn(store, cluster, limits)
   const at = { tasks, stored: tasks.stored!, cluster, workload: { isFull: false }, limits, log() {} }
   const recovery = new TaskRecovery(at)
   return { tasks, recovery, cluster, remote: new RemoteTasks(at, network.channelsOf(name), recovery) }

@@ -4,12 +4,12 @@ import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
 import { memoryStore } from '../../../lib/floors/memory/memory-store.ts'
 import { runKeyOf, taskKeyOf } from '../../../lib/floors/tasks/stored-tasks.ts'
-import { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import { eventually } from '../../fixtures/wire.ts'
 import { damagedStore, damages } from '../../fixtures/damaged-store.ts'
 import { keptBytes } from '../../fixtures/heap.ts'
-import { processNamed, sharedStore } from '../../fixtures/shared-store.ts'
+import { processNamed, sharedStore, tasksOn } from '../../fixtures/shared-store.ts'
 import { standingTime } from '../../fixtures/time.ts'
+import type { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import type { Log } from '../../../lib/kernel/define/log.ts'
 import type { RunningTask, Task, TaskSeed, TaskState } from '../../../lib/floors/tasks/task.ts'
 import type { Limits, MemoryStore, Store } from '../../../lib/index.ts'
@@ -18,7 +18,7 @@ let processes = 0
 
 /** The tasks of one process. */
 function processOn(store: Store, limits: Partial<Limits> = {}): Tasks {
-  return new Tasks(limitsOf(limits), store, () => {}, processNamed(`process${++processes}`))
+  return tasksOn(store, processNamed(`process${++processes}`), limitsOf(limits))
 }
 
 const seed: TaskSeed = {
@@ -362,7 +362,7 @@ function processWith(
     send: async (...said: readonly unknown[]) => { sent.push(said) },
   })
   const log: Log = (level, text, fields) => { logged.push([level, text, fields]) }
-  const tasks = new Tasks(limitsOf(limits), store, log, cluster)
+  const tasks = tasksOn(store, cluster, limitsOf(limits), log)
   return {
     tasks, memory, store, cluster: cluster as { isLeased: boolean; isOpen: boolean }, logged, sent,
     beat: () => { for (const listener of beats) listener() },

@@ -6,9 +6,9 @@ import { limitsOf } from '../../../lib/kernel/define/limits.ts'
 import { RemoteTasks } from '../../../lib/floors/tasks/remote-tasks.ts'
 import { TaskRecovery } from '../../../lib/floors/tasks/task-recovery.ts'
 import { taskOf } from '../../../lib/floors/tasks/task.ts'
-import { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import { eventually } from '../../fixtures/wire.ts'
-import { processNamed, sharedStore } from '../../fixtures/shared-store.ts'
+import { processNamed, sharedStore, tasksOn } from '../../fixtures/shared-store.ts'
+import type { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import type { Limits, Store } from '../../../lib/index.ts'
 import type { PeerChannels } from '../../../lib/floors/shared/peer-channels.ts'
 import type { Task, TaskSeed, TaskTurn } from '../../../lib/floors/tasks/task.ts'
@@ -41,7 +41,7 @@ function processOn(
   const ran: Task[] = []
   const logged: (readonly [string, unknown])[] = []
   const log = (_level: string, text: string, fields?: unknown): void => { logged.push([text, fields]) }
-  const tasks = new Tasks(known, store, () => {}, cluster)
+  const tasks = tasksOn(store, cluster, known)
   const workload = { isFull: false }
   const at = { tasks, stored: tasks.stored!, cluster, workload, limits: known, log }
   const recovery = new TaskRecovery(at)

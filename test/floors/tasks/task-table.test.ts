@@ -6,7 +6,6 @@ import { taskOf } from '../../../lib/floors/tasks/task.ts'
 import { randomUuid } from '../../../lib/kernel/wire/random.ts'
 import { standingTime } from '../../fixtures/time.ts'
 import { Tasks } from '../../../lib/floors/tasks/tasks.ts'
-import { memoryStore } from '../../../lib/floors/memory/memory-store.ts'
 import type { Task, TaskMessage, TaskState } from '../../../lib/floors/tasks/task.ts'
 import type { Limits } from '../../../lib/index.ts'
 import type { Content } from '../../../lib/kernel/define/content.ts'
@@ -200,7 +199,7 @@ const basic: Task = {
 
 
 test('a task that was over at once is read as it was told, as often as somebody does', async () => {
-  const tasks = new Tasks(limitsOf({}), memoryStore(), () => {})
+  const tasks = new Tasks(limitsOf({}))
   const seeds = [
     { ...basic, id: randomUuid() }, { ...basic, id: randomUuid(), tenant: 'x' }, { ...basic, id: 'short' },
     { ...basic, id: randomUuid(), history: [{ ...said, parts: [words('€'.repeat(1_000))] }] },
@@ -222,7 +221,7 @@ test('a task that was over at once is read as it was told, as often as somebody 
 })
 
 test('a task that took its time is read as it was told, too', async () => {
-  const tasks = new Tasks(limitsOf({}), memoryStore(), () => {})
+  const tasks = new Tasks(limitsOf({}))
   const seeds = [{}, { tenant: 'x' }, { id: 'short' }, { history: [] }]
   const told: Task[] = []
   for (const more of seeds) {

@@ -4,7 +4,7 @@ import { limitsOf } from '../../../lib/kernel/define/limits.ts'
 import { Tasks, historyOf, historyWith } from '../../../lib/floors/tasks/tasks.ts'
 import { Timeline } from '../../../lib/floors/tasks/timeline.ts'
 import { memoryStore } from '../../../lib/floors/memory/memory-store.ts'
-import { processNamed, sharedStore } from '../../fixtures/shared-store.ts'
+import { processNamed, sharedStore, tasksOn } from '../../fixtures/shared-store.ts'
 import { standingTime } from '../../fixtures/time.ts'
 import { bytesOfMessage } from '../../../lib/floors/tasks/task-record.ts'
 import { taskOf } from '../../../lib/floors/tasks/task.ts'
@@ -17,7 +17,8 @@ import type { Content, Limits, Store } from '../../../lib/index.ts'
 function tasksWith(
   limits: Partial<Limits> = {}, store: Store = memoryStore({ maxEntries: 100, maxBytes: 1e6 }),
 ): Tasks {
-  return new Tasks(limitsOf(limits), store, () => {}, store.isShared ? processNamed('here') : undefined)
+  if (!store.isShared) return new Tasks(limitsOf(limits))
+  return tasksOn(store, processNamed('here'), limitsOf(limits))
 }
 
 function seed(owner: string): TaskSeed {

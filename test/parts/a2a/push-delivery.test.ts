@@ -1,5 +1,5 @@
 import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
-import { sharedOf } from '../../../lib/floors/shared/shared.ts'
+import { sharedOf } from '../../../lib/floors/shared/shared-of.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { memoryStore } from '../../../lib/index.ts'

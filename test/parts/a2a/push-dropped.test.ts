@@ -1,6 +1,6 @@
 /** What is held for a webhook is given back when it is dropped, whatever its delivery waits for. */
 import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
-import { sharedOf } from '../../../lib/floors/shared/shared.ts'
+import { sharedOf } from '../../../lib/floors/shared/shared-of.ts'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'

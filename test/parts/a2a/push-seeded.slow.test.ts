@@ -3,7 +3,7 @@
  * name servers and the store fail, all at random. Afterwards nothing is held. `SEED` repeats a run.
  */
 import { tasksOf } from '../../../lib/floors/tasks/tasks-floor.ts'
-import { sharedOf } from '../../../lib/floors/shared/shared.ts'
+import { sharedOf } from '../../../lib/floors/shared/shared-of.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { memoryStore } from '../../../lib/index.ts'

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { serveQuestions, TaskAsking, TaskStream } from '../../../lib/parts/mcp-tasks/task-asking.ts'
 import type { PeerChannel, AcceptChannel } from '../../../lib/floors/shared/peer-channels.ts'
 import type { McpRequest } from '../../../lib/parts/mcp/request/request.ts'
-import { SharedProcesses } from '../../../lib/floors/shared/shared.ts'
+import type { SharedProcesses } from '../../../lib/floors/shared/shared.ts'
 import type { Task } from '../../../lib/floors/tasks/task.ts'
 
 interface Lent {
@@ -64,7 +64,7 @@ test('a question that another process withdraws owes it nothing, and can be aske
     ends = listener
     return { node: 'other', send: (word: unknown) => said.push(word), end() {} }
   } }
-  const sharing = Object.assign(Object.create(SharedProcesses.prototype) as object, { channels })
+  const sharing = { channels }
   const use = (): object => ({ remoteTasks: { nodeOf: () => 'other' } })
   const request = { mcp: { service: { sharing, use, log() {} } } } as unknown as McpRequest
   const asked: { answer: (answer: unknown) => void; withdrawn: boolean }[] = []

@@ -5,7 +5,7 @@
  * events, and what a dead one has left is posted by another. Spec: A2A 1.0 §4.3.
  */
 import { storeOf } from '../../../floors/memory/store-of.ts'
-import { sharedOf } from '../../../floors/shared/shared.ts'
+import { sharedOf } from '../../../floors/shared/shared-of.ts'
 import { recoveryOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
 import { HostLookups, hostLookups } from '../../../floors/outbound/host-lookups.ts'

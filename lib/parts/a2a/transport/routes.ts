@@ -2,7 +2,7 @@
  * The paths of A2A: for the root, and for every agent and group, both bindings, the card and the status.
  * What answers them is loaded when a first request needs it.
  */
-import { sharedOf } from '../../../floors/shared/shared.ts'
+import { sharedOf } from '../../../floors/shared/shared-of.ts'
 import { allowed } from '../../../kernel/define/principal.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { errorReply, refusalError, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'

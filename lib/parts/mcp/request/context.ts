@@ -1,5 +1,5 @@
 /** What all MCP requests of one server share: its service, its sessions, its tools, and texts of lists. */
-import { sharedOf } from '../../../floors/shared/shared.ts'
+import { sharedOf } from '../../../floors/shared/shared-of.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { SessionMigration } from '../session/session-migration.ts'
 import { Notifications } from '../session/notifications.ts'

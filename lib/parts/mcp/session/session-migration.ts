@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { storeOf } from '../../../floors/memory/store-of.ts'
-import { sharedOf } from '../../../floors/shared/shared.ts'
+import { sharedOf } from '../../../floors/shared/shared-of.ts'
 import { originOf, requestOf } from '../../../floors/tasks/task.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { noLegacySse, unavailable } from '../protocol/replies.ts'

@@ -3,7 +3,7 @@
  * passed on, with their ids. Where the first process has died, each request that was to be answered on the
  * stream gets an error. Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
-import { sharedOf } from '../../../floors/shared/shared.ts'
+import { sharedOf } from '../../../floors/shared/shared-of.ts'
 import { startDeadline } from '../../../kernel/util/clock.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { ChannelSink } from '../../../floors/shared/peer-channels.ts'

@@ -1,4 +1,4 @@
-import { sharedOf } from '../../../floors/shared/shared.ts'
+import { sharedOf } from '../../../floors/shared/shared-of.ts'
 import { Later } from '../../../kernel/util/later.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { problemReply } from '../../../kernel/wire/problem.ts'

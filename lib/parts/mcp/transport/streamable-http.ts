@@ -3,7 +3,7 @@
  * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
  */
 import { parseJson } from '../../../floors/bounds/parse-json.ts'
-import { sharedOf } from '../../../floors/shared/shared.ts'
+import { sharedOf } from '../../../floors/shared/shared-of.ts'
 import { isThenable } from '../../../kernel/util/thenable.ts'
 import {
   errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError,
