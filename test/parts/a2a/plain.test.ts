@@ -38,7 +38,7 @@ test('a card tells a plain client all that it looks for', () => {
     schemes: new Map(),
     security: [],
   }
-  const members = encodeCard(card, 'plain')
+  const members = encodeCard(card, '0.3')
   assert.deepEqual(members['capabilities'], {
     streaming: true, pushNotifications: false, stateTransitionHistory: false,
   })

@@ -5,7 +5,7 @@ import { decodeV03Card } from '../../fixtures/a2a-client/v03-card.ts'
 import { sent } from './sent.ts'
 import type { Card, JsonMembers, SecurityScheme } from '../../../lib/parts/a2a/model/model.ts'
 
-const encodeV03Card = (card: Card): JsonMembers => encodeCard(card, 'plain', '0.3')
+const encodeV03Card = (card: Card): JsonMembers => encodeCard(card, '0.3')
 
 const url = 'https://a.example/a2a'
 const least: Card = {

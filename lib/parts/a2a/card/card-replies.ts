@@ -51,7 +51,7 @@ const MAX_TAGS = 64
 const NEWEST = '1.0'
 
 /** Whose members a card has. */
-const versions = { 'hybrid': ['plain', '0.3', '1.0'], '0.3': ['plain', '0.3'], '1.0': ['1.0'] } as const
+const versions = { 'hybrid': ['0.3', '1.0'], '0.3': ['0.3'], '1.0': ['1.0'] } as const
 
 export function createCards(service: Service, options: A2aOptions, signer?: Signer): Cards {
   const cards = new BoundedMap<MadeCard>(MAX_CARDS)

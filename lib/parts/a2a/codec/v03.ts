@@ -29,9 +29,9 @@ const CONFIG = 'pushNotificationConfig'
 const METHODS = 'tasks/pushNotificationConfig'
 
 const states: Readonly<Record<TaskState, TaskState>> = {
-  'submitted': 'submitted', 'working': 'working', 'input-required': 'input-required',
-  'auth-required': 'auth-required', 'completed': 'completed', 'failed': 'failed', 'canceled': 'canceled',
-  'rejected': 'rejected',
+  'submitted': 'submitted', 'working': 'working', 'completed': 'completed', 'failed': 'failed',
+  'canceled': 'canceled', 'rejected': 'rejected', 'input-required': 'input-required',
+  'auth-required': 'auth-required',
 }
 
 /** Official libraries mark a value with it that is wrapped as `{ value }`. */
@@ -195,7 +195,7 @@ export const v03: Dialect = {
     'extended-card': {
       method: 'agent/getAuthenticatedExtendedCard',
       decodeRequest: () => ({ tenant: undefined }),
-      formatResult: (card) => formatJson(encodeCard(card, 'plain', '0.3')),
+      formatResult: (card) => formatJson(encodeCard(card, '0.3')),
     },
   },
   hasTasks: true,

@@ -8,8 +8,8 @@ import { MAX_NAME_BYTES } from '../../../kernel/wire/bounded.ts'
 import { formatJson, quote } from '../../../kernel/wire/json.ts'
 import { A2A_JSON_TYPE } from '../model/dialect.ts'
 import {
-  FieldFault, isUnset, needMembers, needName, needText, readBoolean, readChoice, readInteger, readMembers,
-  readName, wrongField,
+  FieldFault, isUnset, needMembers, needName, needText, readBoolean, readInteger, readMembers, readName,
+  wrongField,
 } from '../model/fields.ts'
 import { encodeCard } from './cards.ts'
 import { AT, decoderOf, MAX_INTEGER, readConfig } from './decoder.ts'
@@ -24,19 +24,12 @@ import type { WireForm } from './encoder.ts'
 
 /** In the order of their numbers, from 1. */
 const states: Readonly<Record<TaskState, string>> = {
-  'submitted': 'TASK_STATE_SUBMITTED',
-  'working': 'TASK_STATE_WORKING',
-  'completed': 'TASK_STATE_COMPLETED',
-  'failed': 'TASK_STATE_FAILED',
-  'canceled': 'TASK_STATE_CANCELED',
-  'input-required': 'TASK_STATE_INPUT_REQUIRED',
-  'rejected': 'TASK_STATE_REJECTED',
+  'submitted': 'TASK_STATE_SUBMITTED', 'working': 'TASK_STATE_WORKING',
+  'completed': 'TASK_STATE_COMPLETED', 'failed': 'TASK_STATE_FAILED', 'canceled': 'TASK_STATE_CANCELED',
+  'input-required': 'TASK_STATE_INPUT_REQUIRED', 'rejected': 'TASK_STATE_REJECTED',
   'auth-required': 'TASK_STATE_AUTH_REQUIRED',
 }
 const inOrder = Object.entries(states) as readonly (readonly [state: TaskState, name: string])[]
-
-/** By name and by number; a message of a client is a user's. */
-const userRole: ReadonlyMap<unknown, 'user'> = new Map<unknown, 'user'>([['ROLE_USER', 'user'], [1, 'user']])
 
 /** The member of a part that has what it holds. */
 const members = { text: 'text', document: 'text', bytes: 'raw', uri: 'url', data: 'data' } as const
@@ -71,9 +64,9 @@ const form: ParamsForm = {
   push: 'taskPushNotificationConfig',
   pushIds: { task: 'taskId', config: 'id' },
   readRole({ role }, at) {
-    const known = readChoice(role, at, 'role', userRole)
-    if (known === undefined) throw wrongField(at, 'role', 'is missing; a client writes ROLE_USER')
-    return known
+    if (role === 'ROLE_USER' || role === 1) return 'user'
+    const demand = isUnset(role) ? 'is missing; a client writes ROLE_USER' : 'must be ROLE_USER'
+    throw wrongField(at, 'role', demand)
   },
   readPart(part, at) {
     const { text, raw, url, data } = part
@@ -94,14 +87,13 @@ const form: ParamsForm = {
     return blockFor({ kind: 'uri', value: needName(url, at, 'url', Infinity) }, labels)
   },
   /** In a `SendMessage` the task of a configuration is not known. */
-  readPush({ id: given, taskId, url, token, authentication }, at, maxNameBytes) {
-    const id = readName(given, at, 'id', maxNameBytes)
+  readPush({ id, taskId, url, token, authentication }, at, maxNameBytes) {
     // It becomes a segment of a path.
-    if (id !== undefined && /[/\\\0]/.test(id)) {
+    if (typeof id === 'string' && /[/\\\0]/.test(id)) {
       throw wrongField(at, 'id', 'must have no /, no \\ and no NUL in it')
     }
     return {
-      id,
+      id: readName(id, at, 'id', maxNameBytes),
       taskId: readName(taskId, at, 'taskId', maxNameBytes),
       url: needName(url, at, 'url', MAX_NAME_BYTES),
       token: readName(token, at, 'token'),

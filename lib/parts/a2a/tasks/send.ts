@@ -32,7 +32,8 @@ import type { A2aRequest, EventSink, EventStream } from './request.ts'
 interface Incoming {
   readonly request: A2aRequest
   readonly sent: SendRequest
-  readonly message: TaskMessage
+  /** As the task keeps it: each member that a message may have is copied, or it does not compile. */
+  readonly message: Required<TaskMessage>
   readonly tool: ToolCall | undefined
 }
 

@@ -23,7 +23,7 @@ import type { Tasks } from '../../../floors/tasks/tasks.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect, OperationCodec } from '../model/dialect.ts'
-import type { OperationName, StreamEvent, TenantRequest } from '../model/model.ts'
+import type { OperationName, StreamEvent, TenantRequest, Whole } from '../model/model.ts'
 import type { A2aLimits } from '../model/limits.ts'
 import type { A2aOptions } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
@@ -218,7 +218,11 @@ export class EventWriter implements EventSink {
 }
 
 /** The text of a piece that is nothing else. */
-function textIn({ parts, name, description, metadata, extensions }: Artifact): string | undefined {
+function textIn(
+  { parts, name, description, metadata, extensions }: Whole<
+    Artifact, 'id' | 'parts' | 'name' | 'description' | 'metadata' | 'extensions'
+  >,
+): string | undefined {
   const part = parts[0]
   if (part === undefined || parts.length > 1 || !isPlainText(part)) return undefined
   const isBare = name === undefined && description === undefined && metadata === undefined
