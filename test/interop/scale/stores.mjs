@@ -9,6 +9,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { checkStore } from '../../../dist/index.js'
+import { keepsTasks } from '../../../.test/test/fixtures/task-members.js'
 import {
   noPostgres, noRedis, postgresClients, redisClients, startPostgres, startRedis, until,
 } from './servers.mjs'
@@ -66,6 +67,7 @@ for (const [engine, skip, { clients, start, cut }] of [
           assert.deepEqual(failed, [])
           assert.ok(passed.length > 30)
         })
+        await t.test('gives tasks back with all their members', async () => keepsTasks(await open()))
         await closed()
         await t.test('hears all that is kept in order though connections are cut', async () => {
           await heardThroughCuts(await open(), await open(), () => cut(server))
