@@ -7,7 +7,7 @@
  * message instead. Spec: A2A 1.0 §3.1.1, §3.4.
  */
 import { warnOfReply } from '../../../floors/answers/warnings.ts'
-import { PlainChannel } from '../../../floors/conversations/answer-message.ts'
+import { plainChannel } from '../../../floors/conversations/answer-message.ts'
 import { questionParts } from '../../../floors/tasks/question-answer.ts'
 import { RunMemory } from '../../../floors/tasks/run-memory.ts'
 import { isInterrupted, isTerminal, originOf, requestOf, turnMessage } from '../../../floors/tasks/task.ts'
@@ -32,7 +32,8 @@ import type { TaskClient } from '../../../floors/tasks/task-run.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { AnswerState } from '../../../kernel/define/answer.ts'
 import type { ArtifactInput } from '../../../kernel/define/artifact.ts'
-import type { Origin } from '../../../kernel/define/call.ts'
+import type { CallChannel, CallFacts, Origin } from '../../../kernel/define/call.ts'
+import type { Severity } from '../../../kernel/define/log.ts'
 import type { Content } from '../../../kernel/define/content.ts'
 import type { Ability, Question } from '../../../kernel/define/question.ts'
 import type { Service } from '../../../kernel/run/service.ts'
@@ -66,7 +67,9 @@ export interface TurnSetup {
  */
 export type TurnOutcome = { readonly task: Task | undefined } | { readonly message: Message }
 
-export class AgentTurn extends PlainChannel implements TaskClient {
+export class AgentTurn implements TaskClient, CallFacts, CallChannel {
+  readonly protocol = 'a2a'
+  readonly metadata: CallFacts['metadata']
   readonly isResumable = true
   readonly run: number | undefined
   readonly call: LiveCall
@@ -85,19 +88,23 @@ export class AgentTurn extends PlainChannel implements TaskClient {
   #artifactId: string | undefined
 
   constructor(setup: TurnSetup) {
-    const { service, origin, message, metadata, task } = setup
-    super(service, origin, 'a2a', task.contextId, message.parts, attachedTo(message, metadata))
+    const { origin, message, metadata, task } = setup
     this.#setup = setup
+    this.metadata = attachedTo(message, metadata)
     this.#isReserved = setup.isReserved
     this.call = new LiveCall(origin, this, this)
     this.#artifactId = task.turn?.artifactId
     this.run = task.turn?.run
   }
 
+  get sessionId(): string { return this.#setup.task.contextId }
+  get message(): readonly Content[] { return this.#setup.message.parts }
   get messageId(): string { return this.#setup.message.id }
   get taskId(): string { return this.#setup.task.id }
   get contextId(): string { return this.#setup.task.contextId }
-  get extensions(): readonly string[] { return this.#setup.extensions ?? requestedExtensions(this.origin) }
+  get extensions(): readonly string[] {
+    return this.#setup.extensions ?? requestedExtensions(this.call.origin)
+  }
 
   /** Whether there is a task that its client may see. */
   get isShown(): boolean { return this.#isUnseen || this.#isTask }
@@ -109,10 +116,10 @@ export class AgentTurn extends PlainChannel implements TaskClient {
     if (this.#madeRun !== undefined) return this.#madeRun
     const { isRerun, task } = this.#setup
     const begun = (): Begun => ({ ...begunBy(this.#setup), artifactId: this.#answerId() })
-    const memory = new RunMemory(begun, this.service.limits.maxResultBytes, task.turn)
+    const memory = new RunMemory(begun, this.#setup.service.limits.maxResultBytes, task.turn)
     // Of what is run again all is kept from the beginning.
     if (isRerun) memory.begin()
-    return this.#madeRun = new TaskRun(this.service, this.call, this, memory)
+    return this.#madeRun = new TaskRun(this.#setup.service, this.call, this, memory)
   }
 
   /** Creates its task before anything runs. */
@@ -179,13 +186,17 @@ export class AgentTurn extends PlainChannel implements TaskClient {
         this.call.cancel(asFault(error))
       }
     }
-    this.#isUnseen = tasksOf(this.service).runUnseen(this.#setup.task, show)
+    this.#isUnseen = tasksOf(this.#setup.service).runUnseen(this.#setup.task, show)
     if (this.#isUnseen) this.#notifyShown()
     else this.#show()
   }
 
   settled(task: Task | undefined): void {
     this.#settle?.({ task })
+  }
+
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    plainChannel(this.#setup.service, this.call).log(level, data, logger)
   }
 
   can(what: Ability): boolean {
@@ -227,7 +238,7 @@ export class AgentTurn extends PlainChannel implements TaskClient {
     // In a shared store it is there from the beginning.
     if (this.#run.isTask) {
       this.call.channel = this.#run
-      tasksOf(this.service).update(this.taskId, { isReserved: false })
+      tasksOf(this.#setup.service).update(this.taskId, { isReserved: false })
       this.#run.keepMemory()
     } else {
       void this.#run.begin(this.#setup.task)
@@ -244,7 +255,7 @@ export class AgentTurn extends PlainChannel implements TaskClient {
 
   /** There is no task. */
   #withdraw(): Promise<void> | undefined {
-    return this.#madeRun?.isTask === true ? tasksOf(this.service).drop(this.taskId) : undefined
+    return this.#madeRun?.isTask === true ? tasksOf(this.#setup.service).drop(this.taskId) : undefined
   }
 
   #piece(piece: Content, state: AnswerState, reply: Answer['reply'] | undefined): void | Promise<void> {
@@ -272,7 +283,7 @@ export class AgentTurn extends PlainChannel implements TaskClient {
         const message = messageOf(answer, this.call, this.contextId, false)
         return andThen(this.#withdraw(), () => ({ message }))
       }
-      warnOfReply(this.service.log, this.#setup.agent, reply, this.call.requestId)
+      warnOfReply(this.#setup.service.log, this.#setup.agent, reply, this.call.requestId)
     }
     const isMessage = state !== 'completed' || (reply === 'message' && this.#pieces === 0)
     const parts = state === 'completed' || this.#waiting.length === 0 ? answerParts(answer)
@@ -300,7 +311,7 @@ export class AgentTurn extends PlainChannel implements TaskClient {
     const fault = asFault(thrown)
     if (this.#isTask) return { task: this.#run.fail(fault) }
     if (this.#isReserved) return andThen(this.#withdraw(), () => { throw fault })
-    const text = publicMessage(fault, this.call.requestId, this.service.exposeErrors)
+    const text = publicMessage(fault, this.call.requestId, this.#setup.service.exposeErrors)
     return this.#record({
       state: fault.kind === 'cancelled' ? 'canceled' : 'failed', message: [{ type: 'text', text }],
       artifacts: [], fault: { kind: fault.kind, message: text },
@@ -310,7 +321,7 @@ export class AgentTurn extends PlainChannel implements TaskClient {
   /** A task that was over before anybody could see it. */
   #record(end: Omit<TaskEnd, 'metadata'>): TurnOutcome {
     const metadata = usageMeta(this.call.usage)
-    const task = tasksOf(this.service).record(this.#setup.task as TaskSeed, { ...end, metadata })
+    const task = tasksOf(this.#setup.service).record(this.#setup.task as TaskSeed, { ...end, metadata })
     this.#notifyShown()
     return { task }
   }
