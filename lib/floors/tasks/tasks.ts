@@ -76,9 +76,7 @@ export class Tasks {
     const { id, owner, history = [] } = seed
     let bytes = TASK_BYTES
     for (const message of history) bytes += bytesOfMessage(message)
-    const { maxTasksBytes } = this.#limits
-    const isMuch = this.#unseenBytes + bytes > maxTasksBytes * UNSEEN_PART
-    if (isMuch || this.bytes + bytes > maxTasksBytes) return false
+    if (this.#unseenBytes + bytes > this.#limits.maxTasksBytes * UNSEEN_PART) return false
     this.#unseen.set(id, { owner, createdAt: this.#times.next(), bytes, show })
     this.#unseenBytes += bytes
     return true

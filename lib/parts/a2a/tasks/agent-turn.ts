@@ -7,15 +7,14 @@
  * message instead. Spec: A2A 1.0 §3.1.1, §3.4.
  */
 import { warnOfReply } from '../../../floors/answers/warnings.ts'
-import { plainChannel } from '../../../floors/conversations/answer-message.ts'
 import { questionParts } from '../../../floors/tasks/question-answer.ts'
 import { RunMemory } from '../../../floors/tasks/run-memory.ts'
 import { isInterrupted, isTerminal, originOf, requestOf, turnMessage } from '../../../floors/tasks/task.ts'
 import { TaskRun } from '../../../floors/tasks/task-run.ts'
-import { tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { usageMeta } from '../../../kernel/define/event.ts'
 import { asFault, publicMessage } from '../../../kernel/define/fault.ts'
 import { LiveCall } from '../../../kernel/define/live-call.ts'
+import { describe, logLevelOf } from '../../../kernel/define/log.ts'
 import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
 import { answerParts, dataPart } from '../codec/parts.ts'
@@ -29,12 +28,13 @@ import type {
 } from '../../../floors/tasks/task.ts'
 import type { TaskRunner } from '../../../floors/tasks/task-recovery.ts'
 import type { TaskClient } from '../../../floors/tasks/task-run.ts'
+import type { Tasks } from '../../../floors/tasks/tasks.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { AnswerState } from '../../../kernel/define/answer.ts'
 import type { ArtifactInput } from '../../../kernel/define/artifact.ts'
-import type { CallChannel, CallFacts, Origin } from '../../../kernel/define/call.ts'
-import type { Severity } from '../../../kernel/define/log.ts'
+import type { CallChannel, CallFacts, Origin, Protocol } from '../../../kernel/define/call.ts'
 import type { Content } from '../../../kernel/define/content.ts'
+import type { Severity } from '../../../kernel/define/log.ts'
 import type { Ability, Question } from '../../../kernel/define/question.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
@@ -43,6 +43,7 @@ import type { ToolCall } from '../model/tool-agent.ts'
 
 export interface TurnSetup {
   readonly service: Service
+  readonly tasks: Tasks
   readonly agent: Agent | Group
   /** The tool that the message names: it runs in the place of the agent. */
   readonly tool: ToolCall | undefined
@@ -67,9 +68,8 @@ export interface TurnSetup {
  */
 export type TurnOutcome = { readonly task: Task | undefined } | { readonly message: Message }
 
-export class AgentTurn implements TaskClient, CallFacts, CallChannel {
-  readonly protocol = 'a2a'
-  readonly metadata: CallFacts['metadata']
+export class AgentTurn implements TaskClient, CallChannel, CallFacts {
+  readonly protocol: Protocol = 'a2a'
   readonly isResumable = true
   readonly run: number | undefined
   readonly call: LiveCall
@@ -88,23 +88,23 @@ export class AgentTurn implements TaskClient, CallFacts, CallChannel {
   #artifactId: string | undefined
 
   constructor(setup: TurnSetup) {
-    const { origin, message, metadata, task } = setup
     this.#setup = setup
-    this.metadata = attachedTo(message, metadata)
     this.#isReserved = setup.isReserved
-    this.call = new LiveCall(origin, this, this)
-    this.#artifactId = task.turn?.artifactId
-    this.run = task.turn?.run
+    this.call = new LiveCall(setup.origin, this, this)
+    const before = setup.task.turn
+    this.#artifactId = before?.artifactId
+    this.run = before?.run
   }
 
-  get sessionId(): string { return this.#setup.task.contextId }
   get message(): readonly Content[] { return this.#setup.message.parts }
   get messageId(): string { return this.#setup.message.id }
   get taskId(): string { return this.#setup.task.id }
   get contextId(): string { return this.#setup.task.contextId }
-  get extensions(): readonly string[] {
-    return this.#setup.extensions ?? requestedExtensions(this.call.origin)
-  }
+  get sessionId(): string { return this.contextId }
+  get metadata(): JsonMembers | undefined { return attachedTo(this.#setup.message, this.#setup.metadata) }
+  get extensions(): readonly string[] { return extensionsOf(this.#setup) }
+
+  get #service(): Service { return this.#setup.service }
 
   /** Whether there is a task that its client may see. */
   get isShown(): boolean { return this.#isUnseen || this.#isTask }
@@ -116,10 +116,10 @@ export class AgentTurn implements TaskClient, CallFacts, CallChannel {
     if (this.#madeRun !== undefined) return this.#madeRun
     const { isRerun, task } = this.#setup
     const begun = (): Begun => ({ ...begunBy(this.#setup), artifactId: this.#answerId() })
-    const memory = new RunMemory(begun, this.#setup.service.limits.maxResultBytes, task.turn)
+    const memory = new RunMemory(begun, this.#service.limits.maxResultBytes, task.turn)
     // Of what is run again all is kept from the beginning.
     if (isRerun) memory.begin()
-    return this.#madeRun = new TaskRun(this.#setup.service, this.call, this, memory)
+    return this.#madeRun = new TaskRun(this.#service, this.call, this, memory)
   }
 
   /** Creates its task before anything runs. */
@@ -186,17 +186,13 @@ export class AgentTurn implements TaskClient, CallFacts, CallChannel {
         this.call.cancel(asFault(error))
       }
     }
-    this.#isUnseen = tasksOf(this.#setup.service).runUnseen(this.#setup.task, show)
+    this.#isUnseen = this.#setup.tasks.runUnseen(this.#setup.task, show)
     if (this.#isUnseen) this.#notifyShown()
     else this.#show()
   }
 
   settled(task: Task | undefined): void {
     this.#settle?.({ task })
-  }
-
-  log(level: Severity, data: unknown, logger: string | undefined): void {
-    plainChannel(this.#setup.service, this.call).log(level, data, logger)
   }
 
   can(what: Ability): boolean {
@@ -222,6 +218,10 @@ export class AgentTurn implements TaskClient, CallFacts, CallChannel {
     this.#run.progress(done, total, text)
   }
 
+  log(level: Severity, data: unknown, logger: string | undefined): void {
+    this.#service.log(logLevelOf(level), describe(data), { request: this.call.requestId, logger })
+  }
+
   show(open: readonly TaskQuestion[]): { readonly state: TaskState; readonly message: TaskMessage['parts'] } {
     const isAddress = open.every(({ question }) => question.what === 'elicit-url')
     const message = open.flatMap(({ question }) => questionParts(question))
@@ -238,7 +238,7 @@ export class AgentTurn implements TaskClient, CallFacts, CallChannel {
     // In a shared store it is there from the beginning.
     if (this.#run.isTask) {
       this.call.channel = this.#run
-      tasksOf(this.#setup.service).update(this.taskId, { isReserved: false })
+      this.#setup.tasks.update(this.taskId, { isReserved: false })
       this.#run.keepMemory()
     } else {
       void this.#run.begin(this.#setup.task)
@@ -255,7 +255,7 @@ export class AgentTurn implements TaskClient, CallFacts, CallChannel {
 
   /** There is no task. */
   #withdraw(): Promise<void> | undefined {
-    return this.#madeRun?.isTask === true ? tasksOf(this.#setup.service).drop(this.taskId) : undefined
+    return this.#madeRun?.isTask === true ? this.#setup.tasks.drop(this.taskId) : undefined
   }
 
   #piece(piece: Content, state: AnswerState, reply: Answer['reply'] | undefined): void | Promise<void> {
@@ -283,7 +283,7 @@ export class AgentTurn implements TaskClient, CallFacts, CallChannel {
         const message = messageOf(answer, this.call, this.contextId, false)
         return andThen(this.#withdraw(), () => ({ message }))
       }
-      warnOfReply(this.#setup.service.log, this.#setup.agent, reply, this.call.requestId)
+      warnOfReply(this.#service.log, this.#setup.agent, reply, this.call.requestId)
     }
     const isMessage = state !== 'completed' || (reply === 'message' && this.#pieces === 0)
     const parts = state === 'completed' || this.#waiting.length === 0 ? answerParts(answer)
@@ -311,7 +311,7 @@ export class AgentTurn implements TaskClient, CallFacts, CallChannel {
     const fault = asFault(thrown)
     if (this.#isTask) return { task: this.#run.fail(fault) }
     if (this.#isReserved) return andThen(this.#withdraw(), () => { throw fault })
-    const text = publicMessage(fault, this.call.requestId, this.#setup.service.exposeErrors)
+    const text = publicMessage(fault, this.call.requestId, this.#service.exposeErrors)
     return this.#record({
       state: fault.kind === 'cancelled' ? 'canceled' : 'failed', message: [{ type: 'text', text }],
       artifacts: [], fault: { kind: fault.kind, message: text },
@@ -320,8 +320,9 @@ export class AgentTurn implements TaskClient, CallFacts, CallChannel {
 
   /** A task that was over before anybody could see it. */
   #record(end: Omit<TaskEnd, 'metadata'>): TurnOutcome {
-    const metadata = usageMeta(this.call.usage)
-    const task = tasksOf(this.#setup.service).record(this.#setup.task as TaskSeed, { ...end, metadata })
+    const { usage } = this.call
+    const metadata = usage && usageMeta(usage)
+    const task = this.#setup.tasks.record(this.#setup.task, { ...end, metadata })
     this.#notifyShown()
     return { task }
   }
@@ -329,14 +330,19 @@ export class AgentTurn implements TaskClient, CallFacts, CallChannel {
 
 /** What is kept of a turn, for the process that runs it again. */
 function begunBy(setup: TurnSetup): Begun {
-  const { message, metadata, isRerun, origin, task, extensions = requestedExtensions(origin) } = setup
+  const { message, metadata, isRerun, origin, task } = setup
   if (!isRerun) return { messageId: message.id, metadata }
   const earlier = 'artifacts' in task ? task.artifacts.map(({ id }) => id) : []
-  return { messageId: message.id, metadata, isRerun, request: requestOf(origin, [...extensions]), earlier }
+  const request = requestOf(origin, [...extensionsOf(setup)])
+  return { messageId: message.id, metadata, isRerun, request, earlier }
+}
+
+function extensionsOf({ origin, extensions }: TurnSetup): readonly string[] {
+  return extensions ?? requestedExtensions(origin)
 }
 
 /** Runs tasks again whose process has died, from the message that began their turn. */
-export function a2aRunner(service: Service): TaskRunner {
+export function a2aRunner(service: Service, tasks: Tasks): TaskRunner {
   const setupOf = (task: Task): TurnSetup | undefined => {
     const { runnable, turn } = task
     const agent = agentNamed(service, runnable.name)
@@ -346,8 +352,8 @@ export function a2aRunner(service: Service): TaskRunner {
     const { said } = request
     const extensions = Array.isArray(said) ? said.filter((uri) => typeof uri === 'string') : []
     return {
-      service, agent, tool: toolCallFor(service, agent, message.parts), origin: originOf(request), message,
-      metadata: turn?.metadata, extensions, task, isReserved: false, isNamed: true,
+      service, tasks, agent, tool: toolCallFor(service, agent, message.parts), origin: originOf(request),
+      message, metadata: turn?.metadata, extensions, task, isReserved: false, isNamed: true,
       isRerun: turn?.isRerun === true,
     }
   }
@@ -355,7 +361,7 @@ export function a2aRunner(service: Service): TaskRunner {
     serves(task) {
       const setup = setupOf(task)
       if (setup === undefined) return false
-      return isInterrupted(task.status.state) || isRerunFor(service, setup.agent, setup.tool)
+      return isInterrupted(task.status.state) || isRerunFor(setup.agent, setup.tool)
     },
     run(task) {
       const setup = setupOf(task)

@@ -8,7 +8,7 @@ import { usageMeta } from '../../../kernel/define/event.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { LiveCall } from '../../../kernel/define/live-call.ts'
 import {
-  answerMessage, plainChannel, runConversationTurn, timeoutOf,
+  answerMessage, PlainChannel, runConversationTurn, timeoutOf,
 } from '../../../floors/conversations/answer-message.ts'
 import { linesOf } from '../../../floors/conversations/message.ts'
 import { callTool } from '../../../kernel/run/call-tool.ts'
@@ -61,10 +61,14 @@ function runAgent(asked: AskedForTask): MaybePromise<Answer> {
   return runConversationTurn(service, agent, message, call, emit)
 }
 
-/** Whether a message is run again where its process has died: `tool` is the one that it names. */
-export function isRerunFor(service: Service, agent: Agent | Group, tool: ToolCall | undefined): boolean {
-  if (service.sharing === undefined) return false
+/** Whether a message is run again where its process has died, and others share its store. */
+export function isRerunFor(agent: Agent | Group, tool: ToolCall | undefined): boolean {
   return tool === undefined ? mayRerun(agent) : tool.tool.recover === 'rerun'
+}
+
+/** What a handler can read of a request that has no task. */
+class MessageChannel extends PlainChannel {
+  get extensions(): readonly string[] { return requestedExtensions(this.origin) }
 }
 
 /**
@@ -78,10 +82,8 @@ export function replyWithMessage(
   const { contextId, parts } = message
   const conversationId = contextId ?? randomUuid()
   const attached = attachedTo(message, metadata)
-  const call = new LiveCall(origin, {
-    protocol: 'a2a', sessionId: conversationId, message: parts, metadata: attached,
-    get extensions() { return requestedExtensions(origin) },
-  }, plainChannel(service, origin))
+  const channel = new MessageChannel(service, origin, 'a2a', conversationId, parts, attached)
+  const call = new LiveCall(origin, channel, channel)
   const asked = userMessage(parts, conversationId, contextId !== undefined, ownerOf(call, tenant))
   const answer = tool === undefined ? answerMessage(service, agent, asked, call)
     : andThen(callTool(service, tool.tool, tool.args, call), toolAnswer)
@@ -130,7 +132,7 @@ function partsOf({ name, parts }: Artifact): readonly Content[] {
 }
 
 /** With each tenant, whose name has no `/`, a caller has conversations of its own. */
-function ownerOf({ principal }: LiveCall, tenant: string | undefined): string | undefined {
+function ownerOf({ origin: { principal } }: LiveCall, tenant: string | undefined): string | undefined {
   return tenant === undefined ? undefined : `tenant:${tenant}/${principal.id}`
 }
 

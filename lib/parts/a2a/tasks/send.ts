@@ -75,7 +75,8 @@ function check(request: A2aRequest, { message }: SendRequest): ToolCall | undefi
   service.workload.check(origin)
   checkExtensions(request)
   const tool = toolCallFor(service, agent, message.parts)
-  requireScopes(origin, tool === undefined ? agent.scopes : tool.tool.scopes)
+  const { scopes } = tool?.tool ?? agent
+  if (scopes.length > 0) requireScopes(origin, scopes)
   return tool
 }
 
@@ -159,8 +160,8 @@ function begin({ request, sent, message, tool }: Incoming, isSeen: boolean): May
   const isReserved = agent.kind === 'agent' && agent.replies === 'either'
   const id = randomUuid()
   const turn = new AgentTurn({
-    service, agent, tool, origin, message, metadata, isReserved, isNamed: named !== undefined,
-    isRerun: isRerunFor(service, agent, tool),
+    service, tasks, agent, tool, origin, message, metadata, isReserved, isNamed: named !== undefined,
+    isRerun: service.sharing !== undefined && isRerunFor(agent, tool),
     task: {
       id, owner: origin.principal.id, protocol: 'a2a', runnable: { kind: agent.kind, name: agent.id }, tenant,
       contextId: named ?? randomUuid(), sessionId: undefined, ttlMs: undefined, history: [message],
@@ -221,9 +222,9 @@ function turnOf({ request, sent, message, tool }: Incoming, task: Task): TakenMe
   const first = questions.length === 0 ? undefined : turnMessage(task)
   const named = first === undefined ? tool : toolCallFor(service, agent, first.parts)
   const turn = new AgentTurn({
-    service, agent, tool: named, origin, message: first ?? message,
+    service, tasks, agent, tool: named, origin, message: first ?? message,
     metadata: first === undefined ? sent.metadata : before?.metadata, isReserved: false, isNamed: true,
-    isRerun: isRerunFor(service, agent, named),
+    isRerun: service.sharing !== undefined && isRerunFor(agent, named),
     task: {
       ...task,
       turn: first && before && { ...before, ...withAnswers(before, answers, questions) },
@@ -239,7 +240,8 @@ function turnOf({ request, sent, message, tool }: Incoming, task: Task): TakenMe
 function answer(incoming: Incoming, { id, turn }: TakenMessage): MaybePromise<SendResult> {
   if (turn === undefined) return watchedResult(incoming, id)
   const outcome = turn.execute()
-  return isThenable(outcome) ? awaitedResult(incoming, turn, outcome) : outcomeResult(incoming, id, outcome)
+  return isThenable(outcome) ? awaitedResult(incoming, id, turn, outcome)
+    : outcomeResult(incoming, id, outcome)
 }
 
 function outcomeResult(incoming: Incoming, id: string, outcome: TurnOutcome): MaybePromise<SendResult> {
@@ -262,7 +264,7 @@ async function keptResult(incoming: Incoming, id: string, task: Task | undefined
  * to wait, or no longer; where it leaves before there is a task, the run ends, as that of any plain answer.
  */
 function awaitedResult(
-  incoming: Incoming, turn: AgentTurn, outcome: Promise<TurnOutcome>,
+  incoming: Incoming, id: string, turn: AgentTurn, outcome: Promise<TurnOutcome>,
 ): Promise<SendResult> {
   const { request: { limits: { blockingWaitMs }, exchange: { origin } }, sent: { isBlocking } } = incoming
   return new Promise((resolve, reject) => {
@@ -273,7 +275,7 @@ function awaitedResult(
       clearTimeout(running)
       resolve(result)
     }
-    const leave = (): void => { if (!isOver) done(standingResult(incoming, turn.taskId)) }
+    const leave = (): void => { if (!isOver) done(standingResult(incoming, id)) }
     turn.onShown(() => {
       if (isBlocking) running = timer(blockingWaitMs, leave)
       else leave()
@@ -282,7 +284,7 @@ function awaitedResult(
       if (turn.isShown) leave()
       else turn.call.disconnect()
     })
-    outcome.then((one) => outcomeResult(incoming, turn.taskId, one)).then(done, reject)
+    outcome.then((one) => outcomeResult(incoming, id, one)).then(done, reject)
   })
 }
 
@@ -295,7 +297,7 @@ function taskResult({ request, sent }: Incoming, task: Task | undefined): MaybeP
   if (task === undefined) throw new Fault('busy', 'The task had to make room for others; try again later')
   const result: SendResult = { what: 'task', task: viewOf(task, sent.historyLength) }
   // The client's next request may go to another process.
-  const kept = request.tasks.whenPersisted(task.id)
+  const kept = request.tasks.stored && request.tasks.whenPersisted(task.id)
   return kept === undefined ? result : kept.then(() => result)
 }
 

@@ -4,7 +4,7 @@
  */
 import { recoveryOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { createCards, oldExtendedCard } from '../card/card-replies.ts'
-import { HttpJsonCall } from './http-json.ts'
+import { answerHttpJson } from './http-json.ts'
 import { answerJsonRpc } from './jsonrpc.ts'
 import { pushSettingsOf } from '../model/push-settings.ts'
 import { Push } from '../push/push.ts'
@@ -12,34 +12,34 @@ import { a2aRunner } from '../tasks/agent-turn.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
-import type { Cards } from '../card/card-replies.ts'
 import type { Route } from './http-json-routes.ts'
 import type { A2aContext, A2aSetup } from '../tasks/request.ts'
 
-export class A2aAnswers {
-  readonly #context: A2aContext
-  readonly card: Cards
+type Answer<More extends readonly unknown[] = []> = (
+  exchange: Exchange, agent: Agent | Group, ...more: More
+) => MaybePromise<Reply>
+
+export interface A2aAnswers {
   /** Posts the events of tasks. Undefined: nothing does. */
   readonly push: Push | undefined
+  readonly card: Answer
+  readonly message: Answer
+  readonly route: Answer<[Route]>
+  readonly oldCard: Answer
+}
 
-  constructor(setup: A2aSetup) {
-    const { service, options, signer } = setup
-    const settings = pushSettingsOf(options.pushNotifications)
-    this.push = settings && new Push(service, settings)
-    this.#context = { ...setup, tasks: tasksOf(service), push: this.push }
-    this.card = createCards(service, options, signer)
-    recoveryOf(service)?.register('a2a', a2aRunner(service))
-  }
-
-  message(exchange: Exchange, agent: Agent | Group): MaybePromise<Reply> {
-    return answerJsonRpc(this.#context, agent, exchange)
-  }
-
-  route(exchange: Exchange, agent: Agent | Group, route: Route): MaybePromise<Reply> {
-    return new HttpJsonCall(this.#context, agent, route, exchange).reply()
-  }
-
-  oldCard(exchange: Exchange, agent: Agent | Group): MaybePromise<Reply> {
-    return oldExtendedCard({ ...this.#context, agent, exchange })
+export function createAnswers(setup: A2aSetup): A2aAnswers {
+  const { service, options, signer } = setup
+  const settings = pushSettingsOf(options.pushNotifications)
+  const tasks = tasksOf(service)
+  const push = settings && new Push(service, settings)
+  const context: A2aContext = { ...setup, tasks, push }
+  recoveryOf(service)?.register('a2a', a2aRunner(service, tasks))
+  return {
+    push,
+    card: createCards(service, options, signer),
+    message: answerJsonRpc.bind(undefined, context),
+    route: answerHttpJson.bind(undefined, context),
+    oldCard: (exchange, agent) => oldExtendedCard({ ...context, agent, exchange }),
   }
 }

@@ -15,6 +15,7 @@ import { OperationCall } from './operation-call.ts'
 import { v1 } from '../codec/v1.ts'
 import { encodeHttpFault } from '../codec/errors.ts'
 import { A2A_JSON_TYPE, versionOf } from '../model/dialect.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Exchange, KnownHeaders, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { Route } from './http-json-routes.ts'
@@ -24,8 +25,14 @@ import type { A2aContext } from '../tasks/request.ts'
 // An answer is for its caller alone.
 const unkept: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
 
+export function answerHttpJson(
+  context: A2aContext, exchange: Exchange, agent: Agent | Group, route: Route,
+): MaybePromise<Reply> {
+  return new HttpJsonCall(context, agent, route, exchange).reply()
+}
+
 /** A request whose params stand in its path, query and body. */
-export class HttpJsonCall extends OperationCall {
+class HttpJsonCall extends OperationCall {
   readonly #route: Route
 
   constructor(context: A2aContext, agent: Agent | Group, route: Route, exchange: Exchange) {

@@ -28,7 +28,7 @@ const statuses: ReadonlyMap<FaultKind, number> = new Map([
 ])
 
 export function answerJsonRpc(
-  context: A2aContext, agent: Agent | Group, exchange: Exchange,
+  context: A2aContext, exchange: Exchange, agent: Agent | Group,
 ): MaybePromise<Reply> {
   const { maxDepth, maxObjects, maxNameBytes } = context.service.limits
   const parsed = parseJson(exchange.body, maxDepth, maxObjects)

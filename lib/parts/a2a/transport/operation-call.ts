@@ -32,6 +32,8 @@ import type { A2aContext, A2aRequest, EventSink, EventStream } from '../tasks/re
 
 export interface WholeReply extends Reply { readonly body: string }
 
+const none: readonly string[] = Object.freeze([])
+
 type Codec = OperationCodec<TenantRequest, unknown>
 
 export abstract class OperationCall implements A2aRequest, Source {
@@ -101,7 +103,7 @@ export abstract class OperationCall implements A2aRequest, Source {
   }
 
   #succeed(result: unknown): Reply {
-    const headers = extensionHeaders(this)
+    const headers = this.options.extensions === undefined ? none : extensionHeaders(this)
     if (this.#isStreamed) {
       this.#events = result as EventStream
       return { status: 200, type: EVENT_STREAM, headers, body: this }

@@ -20,6 +20,7 @@ import type {
   Endpoint, Exchange, MethodOperations, Refusal, Reply,
 } from '../../../kernel/http/message/exchange.ts'
 import type { Service } from '../../../kernel/run/service.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect } from '../model/dialect.ts'
@@ -40,7 +41,7 @@ const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
 interface AgentEndpoint extends Omit<Endpoint, 'path' | 'handle' | 'load' | 'describe'> {
   /** Its entry in OpenAPI, of those in that file. */
   readonly operations: (all: typeof import('./openapi-operations.ts')) => MethodOperations
-  readonly answer: (answers: A2aAnswers, exchange: Exchange, agent: Agent | Group) => Reply | Promise<Reply>
+  readonly answer: (answers: A2aAnswers, exchange: Exchange, agent: Agent | Group) => MaybePromise<Reply>
 }
 
 export interface A2aRoutes {
@@ -98,8 +99,8 @@ class Paths {
   }
 
   async load(): Promise<void> {
-    const { A2aAnswers } = await import('./answers.ts')
-    this.answers ??= new A2aAnswers(this.#context)
+    const { createAnswers } = await import('./answers.ts')
+    this.answers ??= createAnswers(this.#context)
   }
 
   /** `base` is '' or has an `{agent}`. */
