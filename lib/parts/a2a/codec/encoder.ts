@@ -4,11 +4,15 @@
  * Spec: A2A 1.0 §4.1 and §4.2, A2A 0.3 §6 and §7.
  */
 import { formatJson, quote } from '../../../kernel/wire/json.ts'
+import { encodeCard } from './cards.ts'
 import { partFor } from './parts.ts'
 import type { Artifact } from '../../../kernel/define/artifact.ts'
 import type { Content } from '../../../kernel/define/content.ts'
 import type { TaskMessage, TaskState, TaskStatus } from '../../../floors/tasks/task.ts'
-import type { JsonMembers, Message, StreamEvent, TaskView, Whole } from '../model/model.ts'
+import type { Dialect, Formatters } from '../model/dialect.ts'
+import type {
+  JsonMembers, Message, PushConfig, StreamEvent, TaskPage, TaskView, Whole,
+} from '../model/model.ts'
 import type { WirePart } from './parts.ts'
 
 type What = StreamEvent['what']
@@ -31,18 +35,19 @@ export interface WireForm {
   readonly text: string
   /** Any other part. */
   writePart(part: WirePart): JsonMembers
+  /** A page of tasks, which are JSON text. */
+  page(tasks: string, page: TaskPage): string
+  /** Where the events of a task are posted to. */
+  writePush(config: PushConfig): JsonMembers
+  /** A page of such configurations. */
+  pushPage(configs: readonly JsonMembers[], nextPageToken: string): object
+  readonly version: Dialect['version']
 }
 
-/** Writes results and events of one dialect, as JSON text. */
-export interface Encoder {
-  /** A task; each of its messages has its id. */
-  task(task: TaskView): string
-  tasks(tasks: readonly TaskView[]): string
-  /** One event of a stream, or of a webhook; a task or a message is what came of a message, too. */
-  event(event: StreamEvent): string
-}
-
-export function encoderOf({ opens, wrap, roles, states, writesEmpty, flag, ...form }: WireForm): Encoder {
+/** Writes results and events of one dialect. */
+export function formattersOf(
+  { opens, wrap, roles, states, writesEmpty, flag, ...form }: WireForm,
+): Formatters {
   const text = (name: string, value: string | undefined): string => (
     value === undefined || (value === '' && !writesEmpty) ? '' : `,"${name}":${quote(value)}`
   )
@@ -89,6 +94,7 @@ export function encoderOf({ opens, wrap, roles, states, writesEmpty, flag, ...fo
     `{"artifactId":${quote(id)}${text('name', name)}${text('description', description)},`
       + `"parts":${parts(blocks)}${members('metadata', metadata)}${list('extensions', extensions)}}`
   )
+  /** Each of its messages has its id. */
   const task = (
     { id, contextId, status: now, artifacts, history, metadata }: Whole<
       TaskView, 'id' | 'contextId' | 'status' | 'artifacts' | 'history' | 'metadata'
@@ -102,6 +108,7 @@ export function encoderOf({ opens, wrap, roles, states, writesEmpty, flag, ...fo
     return `${opens.task}"id":${taskId}${context},"status":${status(now, ids)}${made}${past}`
       + `${members('metadata', metadata)}}`
   }
+  /** Of a stream, or of a webhook; a task or a message is what came of a message, too. */
   const event = (one: StreamEvent): string => {
     switch (one.what) {
       case 'task': return wrap('task', task(one.task))
@@ -117,7 +124,17 @@ export function encoderOf({ opens, wrap, roles, states, writesEmpty, flag, ...fo
         + `${flag('append', one.append)}${flag('lastChunk', one.last)}}`)
     }
   }
-  return { task, tasks: (tasks) => all(tasks, task), event }
+  const push = (config: PushConfig): string => formatJson(form.writePush(config))
+  return {
+    'send': event, 'stream': event, 'get': task, 'cancel': task, 'subscribe': event,
+    'list': (page) => form.page(all(page.tasks, task), page),
+    'push-create': push, 'push-get': push,
+    'push-list': ({ configs, nextPageToken }) => (
+      formatJson(form.pushPage(configs.map(form.writePush), nextPageToken))
+    ),
+    'push-delete': () => 'null',
+    'extended-card': (card) => formatJson(encodeCard(card, form.version)),
+  }
 }
 
 function all<T>(items: readonly T[], write: (item: T) => string): string {

@@ -10,7 +10,7 @@ import { formatJson } from '../../../kernel/wire/json.ts'
 import {
   FieldFault, isUnset, needList, needObject, needText, readMembers, readName, wrongField,
 } from '../model/fields.ts'
-import { encoderOf } from './encoder.ts'
+import { formattersOf } from './encoder.ts'
 import { blockFor, inlineOf, nameOf, readBytes, strangeIn } from './parts.ts'
 import { v03, v03Wire } from './v03.ts'
 import type { Content } from '../../../kernel/define/content.ts'
@@ -23,7 +23,7 @@ const ANY_BYTES = 'application/octet-stream'
 
 const contents: ReadonlySet<unknown> = new Set(['text', 'uri'])
 
-const encoder = encoderOf({
+const formatters = formattersOf({
   ...v03Wire,
   opens: { task: '{', message: '{', status: '{', artifact: '{' },
   wrap: (what, object) => `{"${what}":${object}}`,
@@ -48,7 +48,7 @@ export function isPlainParams(params: unknown): boolean {
 }
 
 function formatResult(result: SendResult): string {
-  if (result.what === 'message') return encoder.event(result)
+  if (result.what === 'message') return formatters.send(result)
   throw new Fault('unsupported', 'The plain dialect has no tasks; answer with a message')
 }
 

@@ -5,22 +5,21 @@
  */
 import { isRecord } from '../../../kernel/define/content.ts'
 import { unseen } from '../../../kernel/define/validate.ts'
-import { formatJson } from '../../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
+import { operationsOf } from '../model/dialect.ts'
 import { rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import {
-  isUnset, needMembers, needName, needObject, needText, readBoolean, readMembers, readName, readNames,
+  isUnset, needMembers, needObject, needText, readBoolean, readMembers, readName, readNames,
   wrongField,
 } from '../model/fields.ts'
-import { encodeCard } from './cards.ts'
-import { AT, decoderOf, MAX_PAGE_SIZE, readConfig } from './decoder.ts'
-import { encoderOf } from './encoder.ts'
+import { decodersOf, MAX_PAGE_SIZE } from './decoder.ts'
+import { formattersOf } from './encoder.ts'
 import { encodeRpcFault } from './errors.ts'
 import { blockFor, metadataWith, readBytes, strangeIn } from './parts.ts'
 import type { Content } from '../../../kernel/define/content.ts'
 import type { TaskState } from '../../../floors/tasks/task.ts'
 import type { Dialect } from '../model/dialect.ts'
-import type { JsonMembers, PushConfig } from '../model/model.ts'
+import type { JsonMembers } from '../model/model.ts'
 import type { ParamsForm } from './decoder.ts'
 import type { WireForm } from './encoder.ts'
 import type { PartLabels, WirePart } from './parts.ts'
@@ -53,7 +52,15 @@ export const v03Wire: WireForm = {
   flag: (name, isSet) => `,"${name}":${isSet}`,
   text: '{"kind":"text","text":',
   writePart,
+  page: (tasks) => tasks,
+  writePush: ({ id, taskId, url, token, authentication }) => (
+    { taskId, [CONFIG]: { id, url, token, authentication } }
+  ),
+  pushPage: (configs) => configs,
+  version: '0.3',
 }
+
+const all = ['historyLength', 'metadata'] as const
 
 const form: ParamsForm = {
   hasTenants: false,
@@ -61,7 +68,11 @@ const form: ParamsForm = {
   states: new Map<string, TaskState>([...Object.entries(states), ['unknown', 'working']]),
   // A page is a bare list: it has all tasks that fit on one.
   listDefaults: { pageSize: MAX_PAGE_SIZE, withArtifacts: true },
+  taskMembers: { get: all, cancel: all, subscribe: all },
   push: CONFIG,
+  isPushNested: true,
+  // In the form of 0.2 only the task is named.
+  isPushNamed: false,
   pushIds: { task: 'id', config: 'pushNotificationConfigId' },
   readRole({ kind, role }, at) {
     if (!isUnset(kind) && kind !== 'message') throw wrongField(at, 'kind', 'must be message')
@@ -79,13 +90,14 @@ const form: ParamsForm = {
     const labels = { name: undefined, mediaType: undefined, metadata }
     return blockFor({ kind, value: needText(part.text, at, 'text') }, labels)
   },
-  readPush(config, at, maxNameBytes) {
+  readPush(config, at, maxNameBytes, taskId) {
     const { id, url, token } = config
     if (typeof url !== 'string' || url === '') throw wrongField(at, 'url', 'must be an absolute URL')
     const authentication = readMembers(config.authentication, at, 'authentication')
     return {
-      id: readName(id, at, 'id', maxNameBytes),
-      taskId: undefined,
+      // One without an id has that of its task: before 0.2.5 a task had one only.
+      id: readName(id, at, 'id', maxNameBytes) ?? taskId,
+      taskId,
       url,
       token: readName(token, at, 'token'),
       authentication: authentication && {
@@ -149,65 +161,24 @@ function writePart(part: WirePart): JsonMembers {
   }
 }
 
-const encoder = encoderOf(v03Wire)
-const decoder = decoderOf(form)
-const send = { decodeRequest: decoder.send, formatResult: encoder.event }
-const task = { decodeRequest: decoder.task('historyLength', 'metadata'), formatResult: encoder.task }
-const push = {
-  decodeRequest: decoder.push(true), formatResult: (config: PushConfig) => formatJson(encodePush(config)),
-}
+const formatters = formattersOf(v03Wire)
 
 export const v03: Dialect = {
   name: '0.3',
   version: '0.3',
-  operations: {
-    'send': { method: 'message/send', ...send },
-    'stream': { method: 'message/stream', ...send },
-    'get': { method: 'tasks/get', ...task },
+  operations: operationsOf({
+    'send': 'message/send', 'stream': 'message/stream',
     // It was never a method of this binding. Its params are those of 1.0, with the states of 0.3.
-    'list': {
-      method: 'tasks/list', decodeRequest: decoder.list, formatResult: ({ tasks }) => encoder.tasks(tasks),
-    },
-    'cancel': { method: 'tasks/cancel', ...task },
-    'subscribe': { method: 'tasks/resubscribe', ...task, formatResult: encoder.event },
-    'push-create': {
-      method: `${METHODS}/set`,
-      ...push,
-      // One without an id has that of its task: before 0.2.5 a task had one only.
-      decodeRequest(value, maxNameBytes) {
-        const params = needMembers(value, AT)
-        const taskId = needName(params.taskId, AT, 'taskId', maxNameBytes)
-        const config = readConfig(form, params[CONFIG], `${AT}.${CONFIG}`, maxNameBytes)
-        return { tenant: undefined, config: { ...config, taskId, id: config.id ?? taskId } }
-      },
-    },
-    // In the form of 0.2 only the task is named: its first configuration is meant.
-    'push-get': { method: `${METHODS}/get`, ...push, decodeRequest: decoder.push(false) },
-    'push-list': {
-      method: `${METHODS}/list`,
-      decodeRequest: (value, maxNameBytes) => ({
-        tenant: undefined, taskId: needName(needMembers(value, AT).id, AT, 'id', maxNameBytes),
-        pageSize: undefined, pageToken: '',
-      }),
-      formatResult: ({ configs }) => formatJson(configs.map(encodePush)),
-    },
-    'push-delete': { method: `${METHODS}/delete`, ...push, formatResult: () => 'null' },
-    'extended-card': {
-      method: 'agent/getAuthenticatedExtendedCard',
-      decodeRequest: () => ({ tenant: undefined }),
-      formatResult: (card) => formatJson(encodeCard(card, '0.3')),
-    },
-  },
+    'get': 'tasks/get', 'list': 'tasks/list', 'cancel': 'tasks/cancel', 'subscribe': 'tasks/resubscribe',
+    'push-create': `${METHODS}/set`, 'push-get': `${METHODS}/get`, 'push-list': `${METHODS}/list`,
+    'push-delete': `${METHODS}/delete`, 'extended-card': 'agent/getAuthenticatedExtendedCard',
+  }, decodersOf(form), formatters),
   hasTasks: true,
   streamsErrors: true,
   undeclaredCard: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
   encodeFault: encodeRpcFault,
   encodeError: rpcError,
-  formatPush: (_event, task) => encoder.task(task),
+  formatPush: (_event, task) => formatters.get(task),
   pushType: JSON_TYPE,
   pushesTasks: true,
-}
-
-function encodePush({ id, taskId, url, token, authentication }: PushConfig): JsonMembers {
-  return { taskId, [CONFIG]: { id, url, token, authentication } }
 }

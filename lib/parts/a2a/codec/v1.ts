@@ -5,15 +5,13 @@
  */
 import { unseen } from '../../../kernel/define/validate.ts'
 import { MAX_NAME_BYTES } from '../../../kernel/wire/bounded.ts'
-import { formatJson, quote } from '../../../kernel/wire/json.ts'
-import { A2A_JSON_TYPE } from '../model/dialect.ts'
+import { quote } from '../../../kernel/wire/json.ts'
+import { A2A_JSON_TYPE, operationsOf } from '../model/dialect.ts'
 import {
-  FieldFault, isUnset, needMembers, needName, needText, readBoolean, readInteger, readMembers, readName,
-  wrongField,
+  FieldFault, isUnset, needMembers, needName, needText, readBoolean, readMembers, readName, wrongField,
 } from '../model/fields.ts'
-import { encodeCard } from './cards.ts'
-import { AT, decoderOf, MAX_INTEGER, readConfig } from './decoder.ts'
-import { encoderOf } from './encoder.ts'
+import { decodersOf } from './decoder.ts'
+import { formattersOf } from './encoder.ts'
 import { encodeV1Error, encodeV1Fault } from './errors.ts'
 import { blockFor, readBytes, strangeIn } from './parts.ts'
 import type { TaskState } from '../../../floors/tasks/task.ts'
@@ -49,6 +47,19 @@ const wire: WireForm = {
   writePart: ({ kind, value, metadata, name, mediaType }) => (
     { [members[kind]]: value, metadata, filename: name, mediaType }
   ),
+  // The four members are always there.
+  page: (tasks, { nextPageToken, pageSize, totalSize }) => (
+    `{"tasks":${tasks},"nextPageToken":${quote(nextPageToken)},"pageSize":${pageSize},`
+      + `"totalSize":${totalSize}}`
+  ),
+  writePush({ id, taskId, url, token, authentication }) {
+    const scheme = authentication?.schemes[0]
+    const shown = scheme === undefined ? undefined : { scheme, credentials: authentication?.credentials }
+    return { id, taskId, url, token, authentication: shown }
+  },
+  // The list is there even if it is empty: clients go through it without looking.
+  pushPage: (configs, nextPageToken) => ({ configs, nextPageToken: nextPageToken || undefined }),
+  version: '1.0',
 }
 
 const form: ParamsForm = {
@@ -61,7 +72,10 @@ const form: ParamsForm = {
   ]),
   // §3.1.4.
   listDefaults: { pageSize: 50, withArtifacts: false },
+  taskMembers: { get: ['historyLength'], cancel: ['metadata'], subscribe: [] },
   push: 'taskPushNotificationConfig',
+  isPushNested: false,
+  isPushNamed: true,
   pushIds: { task: 'taskId', config: 'id' },
   readRole({ role }, at) {
     if (role === 'ROLE_USER' || role === 1) return 'user'
@@ -111,84 +125,23 @@ function readAuthentication({ scheme, credentials }: JsonMembers, at: string): P
   }
 }
 
-const encoder = encoderOf(wire)
-const decoder = decoderOf(form)
-const send = { decodeRequest: decoder.send, formatResult: encoder.event }
-const push = { decodeRequest: decoder.push(true), formatResult: formatPush }
+const formatters = formattersOf(wire)
 
 export const v1: Dialect = {
   name: '1.0',
   version: '1.0',
-  operations: {
-    'send': { method: 'SendMessage', ...send },
-    'stream': { method: 'SendStreamingMessage', ...send },
-    'get': { method: 'GetTask', decodeRequest: decoder.task('historyLength'), formatResult: encoder.task },
-    'list': {
-      method: 'ListTasks',
-      decodeRequest: decoder.list,
-      // The four members are always there.
-      formatResult: ({ tasks, nextPageToken, pageSize, totalSize }) => (
-        `{"tasks":${encoder.tasks(tasks)},"nextPageToken":${quote(nextPageToken)},"pageSize":${pageSize},`
-          + `"totalSize":${totalSize}}`
-      ),
-    },
-    'cancel': { method: 'CancelTask', decodeRequest: decoder.task('metadata'), formatResult: encoder.task },
-    'subscribe': { method: 'SubscribeToTask', decodeRequest: decoder.task(), formatResult: encoder.event },
-    'push-create': {
-      method: 'CreateTaskPushNotificationConfig',
-      decodeRequest(value, maxNameBytes) {
-        const params = needMembers(value, AT)
-        const config = readConfig(form, params, AT, maxNameBytes)
-        const taskId = needName(config.taskId, AT, 'taskId', maxNameBytes)
-        return { tenant: decoder.tenant(params, maxNameBytes), config: { ...config, taskId } }
-      },
-      formatResult: formatPush,
-    },
-    'push-get': { method: 'GetTaskPushNotificationConfig', ...push },
-    'push-list': {
-      method: 'ListTaskPushNotificationConfigs',
-      decodeRequest(value, maxNameBytes) {
-        const params = needMembers(value, AT)
-        const pageSize = readInteger(params.pageSize, AT, 'pageSize', 0, MAX_INTEGER)
-        return {
-          tenant: decoder.tenant(params, maxNameBytes),
-          taskId: needName(params.taskId, AT, 'taskId', maxNameBytes),
-          // The member has no presence of its own: 0 is what a client that sets nothing sends.
-          pageSize: pageSize === 0 ? undefined : pageSize,
-          pageToken: readName(params.pageToken, AT, 'pageToken') ?? '',
-        }
-      },
-      // The list is there even if it is empty: clients go through it without looking.
-      formatResult: ({ configs, nextPageToken }) => (
-        formatJson({ configs: configs.map(encodePush), nextPageToken: nextPageToken || undefined })
-      ),
-    },
-    'push-delete': { method: 'DeleteTaskPushNotificationConfig', ...push, formatResult: () => 'null' },
-    'extended-card': {
-      method: 'GetExtendedAgentCard',
-      decodeRequest: (value, maxNameBytes) => ({
-        tenant: isUnset(value) ? undefined : decoder.tenant(needMembers(value, AT), maxNameBytes),
-      }),
-      formatResult: (card) => formatJson(encodeCard(card, '1.0')),
-    },
-  },
+  operations: operationsOf({
+    'send': 'SendMessage', 'stream': 'SendStreamingMessage',
+    'get': 'GetTask', 'list': 'ListTasks', 'cancel': 'CancelTask', 'subscribe': 'SubscribeToTask',
+    'push-create': 'CreateTaskPushNotificationConfig', 'push-get': 'GetTaskPushNotificationConfig',
+    'push-list': 'ListTaskPushNotificationConfigs', 'push-delete': 'DeleteTaskPushNotificationConfig',
+    'extended-card': 'GetExtendedAgentCard',
+  }, decodersOf(form), formatters),
   hasTasks: true,
   streamsErrors: false,
   encodeFault: encodeV1Fault,
   encodeError: encodeV1Error,
-  formatPush: encoder.event,
+  formatPush: formatters.stream,
   pushType: A2A_JSON_TYPE,
   pushesTasks: false,
-}
-
-function formatPush(config: PushConfig): string {
-  return formatJson(encodePush(config))
-}
-
-function encodePush({ id, taskId, url, token, authentication }: PushConfig): JsonMembers {
-  const scheme = authentication?.schemes[0]
-  return {
-    id, taskId, url, token,
-    authentication: scheme === undefined ? undefined : { scheme, credentials: authentication?.credentials },
-  }
 }

@@ -33,6 +33,26 @@ export type OperationCodecs = {
   readonly [name in OperationName]?: OperationCodec<Requests[name], Results[name]>
 }
 
+/** Reads the params of each operation. */
+export type Decoders = {
+  readonly [name in OperationName]: OperationCodec<Requests[name], never>['decodeRequest']
+}
+
+/** Writes what comes of each operation. */
+export type Formatters = {
+  readonly [name in OperationName]: OperationCodec<never, Results[name]>['formatResult']
+}
+
+/** The operations under the names of their methods. */
+export function operationsOf(
+  methods: Readonly<Record<OperationName, string>>, decoders: Decoders, formatters: Formatters,
+): OperationCodecs {
+  const names = Object.keys(methods) as OperationName[]
+  return Object.fromEntries(names.map((name) => [
+    name, { method: methods[name], decodeRequest: decoders[name], formatResult: formatters[name] },
+  ]))
+}
+
 /** One way of writing A2A. */
 export interface Dialect {
   readonly name: DialectName
