@@ -4,11 +4,11 @@ import { memoryStore } from '../../../lib/index.ts'
 import { eventually } from '../../fixtures/client.ts'
 import { damages } from '../../fixtures/damaged-store.ts'
 import { sender } from '../../fixtures/webhook.ts'
-import type { TakenOver } from '../../../lib/parts/a2a/push/push-outbox.ts'
+import type { TakenOver, Undelivered } from '../../../lib/parts/a2a/push/push-outbox.ts'
 import type { Store } from '../../../lib/index.ts'
 import type { Sender } from '../../fixtures/webhook.ts'
 
-const event = (taskId: string, body: string | undefined = undefined): Omit<TakenOver, 'kept'> => (
+const event = (taskId: string, body: string | undefined = undefined): Undelivered => (
   { owner: 'ann', taskId, configId: 'a', body }
 )
 
@@ -16,6 +16,15 @@ const event = (taskId: string, body: string | undefined = undefined): Omit<Taken
 async function keptOf(store: Store, { nodes }: Sender): Promise<readonly [events: number, name: string]> {
   const name = await store.read({ collection: 'members', owner: '~', key: nodes.id })
   return [(await store.list('push-events', `~${nodes.id}`, 100)).length, name?.value ?? 'none']
+}
+
+/** What a process takes over of another, and whether there may be more. */
+async function takenBy(
+  { outbox }: Sender, node: string, maxBytes = Infinity,
+): Promise<readonly [isMore: boolean, events: readonly TakenOver[]]> {
+  let taken: readonly TakenOver[] = []
+  const isMore = await outbox.takeOver(node, maxBytes, async (events) => { taken = events })
+  return [isMore, taken]
 }
 
 const bodies = (events: readonly TakenOver[]): unknown => events.map(({ body }) => body)
@@ -57,12 +66,12 @@ test('those of a process that closed are taken over in order, once', async (t) =
   }
   await gone!.close()
   assert.deepEqual(await keptOf(store, gone!), [4, 'closed'])
-  const { isEmpty, events } = await here!.outbox.takeOver(id, Infinity)
-  assert.deepEqual([isEmpty, bodies(events)], [false, ['1', '2', undefined, '4']])
-  assert.deepEqual(await other!.outbox.takeOver(id, Infinity), { isEmpty: false, events: [] })
+  const [isMore, events] = await takenBy(here!, id)
+  assert.deepEqual([isMore, bodies(events)], [true, ['1', '2', undefined, '4']])
+  assert.deepEqual(await takenBy(other!, id), [true, []])
   for (const { kept } of events) kept.forget()
   await eventually(async () => (await keptOf(store, gone!))[0] === 0)
-  assert.deepEqual(await other!.outbox.takeOver(id, Infinity), { isEmpty: true, events: [] })
+  assert.deepEqual(await takenBy(other!, id), [false, []])
 })
 
 test('what cannot be read is not taken over, and what lies behind it is', async (t) => {
@@ -88,8 +97,8 @@ test('what cannot be read is not taken over, and what lies behind it is', async 
     const key = { collection: 'push-events', owner: `~${id}`, key: `damaged-${count}` }
     store.write(key, wrong[count % wrong.length]!, 60_000, 0)
   }
-  const { isEmpty, events: taken } = await here.outbox.takeOver(id, Infinity)
-  assert.deepEqual([isEmpty, bodies(taken), limits], [false, ['1'], [100, 100]])
+  const [isMore, taken] = await takenBy(here, id)
+  assert.deepEqual([isMore, bodies(taken), limits], [true, ['1'], [100, 100]])
   assert.equal(lines.length, 1)
 })
 
@@ -99,9 +108,9 @@ test('what one took over and had no time to post is taken over from it', async (
   void gone!.outbox.keep(event('t', '1'))
   await gone!.close()
   const { id } = gone!.nodes
-  assert.deepEqual(bodies((await next!.outbox.takeOver(id, Infinity)).events), ['1'])
+  assert.deepEqual(bodies((await takenBy(next!, id))[1]), ['1'])
   await next!.close()
-  assert.deepEqual(bodies((await last!.outbox.takeOver(id, Infinity)).events), ['1'])
+  assert.deepEqual(bodies((await takenBy(last!, id))[1]), ['1'])
 })
 
 test('of two that take over at one time each event has one', async (t) => {
@@ -110,8 +119,8 @@ test('of two that take over at one time each event has one', async (t) => {
   for (let count = 0; count < 20; count++) void gone!.outbox.keep(event('t', `${count}`))
   await gone!.close()
   const { id } = gone!.nodes
-  const both = await Promise.all([one!, other!].map(({ outbox }) => outbox.takeOver(id, Infinity)))
-  const taken = both.flatMap(({ events }) => events).map(({ body }) => body)
+  const both = await Promise.all([one!, other!].map((each) => takenBy(each, id)))
+  const taken = both.flatMap(([, events]) => events).map(({ body }) => body)
   assert.equal(taken.length, 20)
   assert.equal(new Set(taken).size, 20)
 })
@@ -123,8 +132,8 @@ test('no more is taken over than there is room for, and the rest is for the next
   await gone!.close()
   const { id } = gone!.nodes
   for (const [maxBytes, count] of [[0, 0], [1, 1], [Infinity, 2]] as const) {
-    const { isEmpty, events } = await next!.outbox.takeOver(id, maxBytes)
-    assert.deepEqual([isEmpty, events.length], [false, count])
+    const [isMore, events] = await takenBy(next!, id, maxBytes)
+    assert.deepEqual([isMore, events.length], [true, count])
   }
 })
 
@@ -137,4 +146,17 @@ test('a store that fails is told of once, and keeping does not reject', async (t
   for (const each of kept) assert.equal(await each!.written, false)
   for (const each of kept) each!.forget()
   assert.equal(lines.length, 1)
+})
+
+test('what could not be adopted is taken over again by the next look', async (t) => {
+  const store = memoryStore({ isShared: true })
+  const lines: string[] = []
+  const [gone, next] = [sender(t, store), sender(t, store, lines)]
+  for (const body of ['1', '2']) void gone.outbox.keep(event('t', body))
+  await gone.close()
+  const { id } = gone.nodes
+  assert.equal(await next.outbox.takeOver(id, Infinity, async () => { throw new Error('away') }), true)
+  assert.match(lines.join(), /could not be taken over/)
+  assert.deepEqual(bodies((await takenBy(next, id))[1]), ['1', '2'])
+  assert.deepEqual((await takenBy(next, id))[1], [])
 })

@@ -52,7 +52,7 @@ function desk(
     ...more,
   })
   const left = (body: string): KeptEvent => (
-    { written: Promise.resolve(true), forget: () => { forgotten.push(body) }, putBack() {} }
+    { written: Promise.resolve(true), forget: () => { forgotten.push(body) } }
   )
   return { queue, posted, logged, given, forgotten, left }
 }

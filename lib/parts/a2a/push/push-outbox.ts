@@ -26,21 +26,16 @@ export interface KeptEvent {
   readonly written: Promise<boolean>
   /** It was delivered, or is not wanted any more. */
   forget(): void
-  /** It was taken over, and cannot be posted now: the next look takes it over again. */
-  putBack(): void
 }
-
-/** One that a dead process was to post. */
-export interface TakenOver extends Undelivered { readonly kept: KeptEvent }
-
-/** What a dead process had left, and what of it is this one's now, in order. */
-export interface Inheritance { readonly isEmpty: boolean; readonly events: readonly TakenOver[] }
 
 interface StoredEvent extends Undelivered {
   readonly by: string
   /** Its position among those of its process. */
   readonly number: number
 }
+
+/** One that a dead process was to post; `name` is that of its key. */
+export interface TakenOver extends StoredEvent { readonly kept: KeptEvent; readonly name: string }
 
 const EVENTS = 'push-events'
 /** A receiver that does not answer for longer has lost it. */
@@ -103,29 +98,39 @@ export class PushOutbox {
   }
 
   /**
-   * Makes what a dead process has left this one's. No more is taken when it has `maxBytes`; what is left
-   * then is for the next look. Rejects where the store fails.
+   * Makes what a dead process has left this one's, and gives it to `adopt`, in order. No more is taken when
+   * it has `maxBytes`. Resolves to whether there may be more of it for the next look, which gets again what
+   * `adopt` rejects.
    */
-  async takeOver(node: string, maxBytes: number): Promise<Inheritance> {
+  async takeOver(
+    node: string, maxBytes: number, adopt: (events: readonly TakenOver[]) => Promise<void>,
+  ): Promise<boolean> {
     const owner = SYSTEM_OWNER + node
-    const taken: (StoredEvent & TakenOver)[] = []
+    const taken: TakenOver[] = []
     const alive = new Map([[node, false]])
     let leftBytes = maxBytes
     let isEmpty = true
     const isDone = (): boolean => this.#isClosed || leftBytes <= 0 || taken.length >= MAX_TAKEN
-    for (let before: number | undefined, isLast = false; !isLast;) {
-      const entries: readonly Entry[] = await this.#store.list(EVENTS, owner, PAGE, before)
-      isEmpty &&= entries.length === 0
-      for (const entry of entries) {
-        const event = isDone() ? undefined : await this.#take(owner, entry, alive)
-        if (event === undefined) continue
-        leftBytes -= entry.value.length * 2
-        taken.push(event)
+    try {
+      for (let before: number | undefined, isLast = false; !isLast;) {
+        const entries: readonly Entry[] = await this.#store.list(EVENTS, owner, PAGE, before)
+        isEmpty &&= entries.length === 0
+        for (const entry of entries) {
+          const event = isDone() ? undefined : await this.#take(owner, entry, alive)
+          if (event === undefined) continue
+          leftBytes -= entry.value.length * 2
+          taken.push(event)
+        }
+        before = entries.at(-1)?.version
+        isLast = entries.length < PAGE || isDone()
       }
-      before = entries.at(-1)?.version
-      isLast = entries.length < PAGE || isDone()
+      await adopt(taken.toSorted((one, other) => one.number - other.number))
+    } catch (cause) {
+      for (const { name } of taken) this.#kept.delete(name)
+      this.#log('warning', 'Events of webhooks could not be taken over', { cause })
+      return true
     }
-    return { isEmpty: isEmpty && !this.#isClosed, events: taken.toSorted((a, b) => a.number - b.number) }
+    return !isEmpty || this.#isClosed
   }
 
   /** Leaves what is still here to other processes. */
@@ -136,11 +141,7 @@ export class PushOutbox {
   }
 
   #keptAs(key: StoreKey, written: Promise<boolean>): KeptEvent {
-    return {
-      written,
-      forget: () => void written.then((isWritten) => isWritten ? this.#remove(key) : undefined),
-      putBack: () => { this.#kept.delete(nameOf(key)) },
-    }
+    return { written, forget: () => void written.then((isKept) => isKept ? this.#remove(key) : undefined) }
   }
 
   /** Never rejects: what could not be removed is removed after the next beat. */
@@ -157,10 +158,11 @@ export class PushOutbox {
   /** Undefined where another process posts the event, or this one does already. */
   async #take(
     owner: string, entry: Entry, alive: Map<string, boolean>,
-  ): Promise<(StoredEvent & TakenOver) | undefined> {
+  ): Promise<TakenOver | undefined> {
     const key = { collection: EVENTS, owner, key: entry.key }
     const event = readStored(EVENTS, entry, decoded(isStoredEvent), this.#log)
-    if (event === undefined || this.#kept.has(nameOf(key))) return undefined
+    const name = nameOf(key)
+    if (event === undefined || this.#kept.has(name)) return undefined
     const { by } = event
     const { id } = this.#cluster
     if (by !== id && !alive.has(by)) alive.set(by, await this.#cluster.isAlive(by))
@@ -169,8 +171,8 @@ export class PushOutbox {
     // Undefined: another process was first.
     const taken = await this.#store.write(key, mine, UNDELIVERED_KEEP_MS, entry.version)
     if (taken === undefined) return undefined
-    this.#kept.add(nameOf(key))
-    return { ...event, kept: this.#keptAs(key, Promise.resolve(true)) }
+    this.#kept.add(name)
+    return { ...event, name, kept: this.#keptAs(key, Promise.resolve(true)) }
   }
 
   async #write(key: StoreKey, value: string): Promise<boolean> {

@@ -49,23 +49,22 @@ const MAX_FAILURES = 3
 /** One queue. When it is over it holds nothing, aborts what is on its way, and takes nothing any more. */
 export class PushQueue {
   readonly task: OwnedTask
+  config: KeptPushConfig
   readonly #context: QueueContext
   readonly #lease: PlainLease
   readonly #ending = new AbortController()
   readonly #items: Item[] = []
   /** On its way. */
   #item: Item | undefined
-  #config: KeptPushConfig
   #failures = 0
 
   constructor(task: OwnedTask, config: KeptPushConfig, context: QueueContext) {
     this.task = task
-    this.#config = config
+    this.config = config
     this.#context = context
     this.#lease = new PlainLease(task.owner)
   }
 
-  get config(): KeptPushConfig { return this.#config }
   /** Of the bodies. */
   get bytes(): number { return this.#lease.amount }
   get isOver(): boolean { return this.#ending.signal.aborted }
@@ -73,13 +72,13 @@ export class PushQueue {
 
   /** For a log. Of an address the host alone: the rest may be secret. */
   get fields(): Readonly<Record<string, unknown>> {
-    return { task: this.task.id, config: this.#config.id, host: new URL(this.#config.url).host }
+    return { task: this.task.id, config: this.config.id, host: new URL(this.config.url).host }
   }
 
   /** What waits is posted to this one from now on, which may be the same. */
   replacedBy(config: KeptPushConfig): void {
-    if (this.#config.stamp !== config.stamp) this.#failures = 0
-    this.#config = config
+    if (this.config.stamp !== config.stamp) this.#failures = 0
+    this.config = config
   }
 
   /** Adds a body, or without one the task as it stands. `left`: another process has kept it. */
@@ -176,7 +175,7 @@ export class PushQueue {
       const body = item.body ?? (whole = await this.#wholeTask(inquirer))
       if (body === undefined || this.isOver) return undefined
       this.#count(whole?.length ?? 0)
-      return lostBy(await post(this.#config, body, inquirer))
+      return lostBy(await post(this.config, body, inquirer))
     } catch (error) {
       const why = error instanceof Error ? error.message : 'unknown'
       // An address that may not be posted to is refused the next time too.
@@ -190,7 +189,7 @@ export class PushQueue {
   /** The task as it stands covers all that waits behind it. */
   #wholeTask({ signal }: Inquirer): Promise<string | undefined> {
     this.#clear()
-    return unlessAborted(this.#context.taskBody(this.task, this.#config), signal)
+    return unlessAborted(this.#context.taskBody(this.task, this.config), signal)
   }
 }
 

@@ -26,8 +26,6 @@ import type { Lookup } from '../../../floors/outbound/host-lookups.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { SharedProcesses } from '../../../floors/shared/shared.ts'
 import type { Task } from '../../../floors/tasks/task.ts'
-import type { Bounds } from '../../../floors/bounds/bounded.ts'
-import type { SlotLimits } from '../../../floors/outbound/fair-slots.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Dialect, DialectName } from '../model/dialect.ts'
 import type { PushConfig } from '../model/model.ts'
@@ -59,11 +57,11 @@ export interface PushStatus {
 /** The message between processes: the configurations of a task have changed. */
 const CHANGED = 'push-configs'
 /** Posts on their way: in all, for one owner. */
-const POSTS: SlotLimits = { max: 32, maxPerOwner: 8 }
+const POSTS = { max: 32, maxPerOwner: 8 }
 /** What waits, in all. Instead of a body that is more, the task as it stands is posted later. */
 const MAX_BYTES = total(67_108_864)
 /** Tasks, and their configurations; of more, the owner of most of them loses those of the oldest task. */
-const HOOKED: Bounds = { maxCount: 10_000, maxBytes: total(33_554_432) }
+const HOOKED = { maxCount: 10_000, maxBytes: total(33_554_432) }
 const HOOKED_BYTES = 512
 
 /** A task of which something is posted: it runs here, or something waits for one of its configurations. */
@@ -171,7 +169,7 @@ export class Push {
     const gone = await this.configs.remove(task, id, this.#keepMs(task))
     if (gone === undefined) return
     this.#forget(task, gone.id)
-    if (this.#runnerOf(task) !== undefined) return this.#notifyRunner(task)
+    if (this.#notifyRunner(task)) return
     // Another process has registered it, perhaps: it may be on its way into this one from an earlier read.
     this.follow(task)
   }
@@ -249,7 +247,7 @@ export class Push {
       const last = await tasksOf(this.#service).get(owner, id)
       // It was forgotten while its configuration was being kept.
       if (last === undefined) return this.configs.removeAll(task)
-      if (!isTerminal(last.status.state)) return this.#notifyRunner(last)
+      if (!isTerminal(last.status.state)) return void this.#notifyRunner(last)
       const configs = await this.configs.keepFor(last, this.#keepMs(last))
       // It may have been removed or replaced meanwhile.
       if (configs.some(({ stamp }) => stamp === config.stamp)) this.#start(last, config)
@@ -341,7 +339,7 @@ export class Push {
     this.#try('Push configurations could not be removed', async () => {
       const last = await tasksOf(this.#service).get(task.owner, task.id)
       // The process that has it posts it as it stands first, and what waits here must not come behind that.
-      if (last !== undefined && this.#runnerOf(last) === undefined) return
+      if (last !== undefined && !this.#isRemote(last.node)) return
       for (const id of ids) this.#forget(task, id)
       if (last === undefined) await this.configs.removeAll(task)
     })
@@ -366,6 +364,10 @@ export class Push {
     })
   }
 
+  #isRemote(node: string = ''): boolean {
+    return node !== '' && node !== sharedOf(this.#service)?.cluster.id
+  }
+
   #keepMs({ status }: Task): number {
     if (!isTerminal(status.state)) return Infinity
     return Math.max(this.#service.limits.taskKeepMs, UNDELIVERED_KEEP_MS)
@@ -378,7 +380,9 @@ export class Push {
       const { owner, id } = task
       if (typeof owner === 'string' && typeof id === 'string') this.follow({ owner, id })
     })
-    cluster.onDead((node) => this.#takeOver(node))
+    cluster.onDead((node) => (
+      this.#outbox!.takeOver(node, MAX_BYTES - this.#bytes.used, (events) => this.#adopt(events))
+    ))
     recoveryOf(this.#service)?.onTaken((task) => this.#attach(task))
     tasksOf(this.#service).stored?.onBeforeEnd((task) => this.#mark(task))
   }
@@ -395,43 +399,27 @@ export class Push {
     return Promise.all(hooked.marks.map((mark) => mark?.written)).then(() => {})
   }
 
-  /** The other process that runs a task. */
-  #runnerOf({ node }: Task): string | undefined {
-    return node === sharedOf(this.#service)?.cluster.id ? undefined : node
-  }
-
-  /** The process that runs a task reads its configurations again. */
-  #notifyRunner(task: Task): void {
-    const node = this.#runnerOf(task)
-    if (node === undefined) return
-    const { owner, id } = task
+  /** Whether another process runs a task; that one reads its configurations again. */
+  #notifyRunner({ owner, id, node = '' }: Task): boolean {
+    if (!this.#isRemote(node)) return false
     this.#try('Another process could not be notified of a push configuration', async () => (
       sharedOf(this.#service)?.cluster.send(node, CHANGED, { owner, id })
     ))
+    return true
   }
 
-  /** Posts what a dead process has left. Resolves to whether there may be more of it. */
-  async #takeOver(node: string): Promise<boolean> {
-    let taken: readonly TakenOver[] = []
-    try {
-      const { isEmpty, events } = await this.#outbox!.takeOver(node, MAX_BYTES - this.#bytes.used)
-      taken = events
-      const tasks = new Map(events.map(({ owner, taskId: id }) => [id, { owner, id }]))
-      const found = await Promise.all(Array.from(tasks.values(), (task) => this.configs.of(task)))
-      const configs = new Map(found.flat().map((one) => [`${one.taskId}/${one.id}`, one]))
-      // What is kept stays kept.
-      if (this.#isClosed) return true
-      for (const { owner, taskId: id, configId, body, kept } of events) {
-        const config = configs.get(`${id}/${configId}`)
-        const queue = config && this.#queueOf({ owner, id }, config)
-        if (queue === undefined) kept.forget()
-        else queue.add(body, kept)
-      }
-      return !isEmpty
-    } catch (cause) {
-      for (const { kept } of taken) kept.putBack()
-      this.#service.log('warning', 'Events of webhooks could not be taken over', { cause })
-      return true
+  /** Posts what a dead process has left. Rejects where the store fails. */
+  async #adopt(events: readonly TakenOver[]): Promise<void> {
+    const tasks = new Map(events.map(({ owner, taskId: id }) => [id, { owner, id }]))
+    const found = await Promise.all(Array.from(tasks.values(), (task) => this.configs.of(task)))
+    const configs = new Map(found.flat().map((one) => [`${one.taskId}/${one.id}`, one]))
+    // What is kept stays kept.
+    if (this.#isClosed) return
+    for (const { owner, taskId: id, configId, body, kept } of events) {
+      const config = configs.get(`${id}/${configId}`)
+      const queue = config && this.#queueOf({ owner, id }, config)
+      if (queue === undefined) kept.forget()
+      else queue.add(body, kept)
     }
   }
 
