@@ -17,7 +17,7 @@ import { factsFor, MAX_REASONING, runAgent, RunWriter } from '../../floors/reply
 import { decodeChat } from './chat-request.ts'
 import { StoppingText } from './chat-stop.ts'
 import { failureText, openaiRefusal, requireModel } from './openai-errors.ts'
-import { callsOf } from './tool-choice.ts'
+import { callsOf } from './client-functions.ts'
 import type { Answer } from '../../floors/answers/answer.ts'
 import type { MadeToolCall } from '../../floors/answers/tool-calls.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'

@@ -21,11 +21,13 @@ import { json, limitIn, publicFailure, valueIn } from '../../../floors/reply/rep
 import { factsFor, runAgent, RunWriter } from '../../../floors/reply/run.ts'
 import { CompactionReader, sealItems } from './compaction.ts'
 import { inputItemId, resolveReferences } from './item-references.ts'
-import { keepResponse, readResponse, removeResponse } from './kept-responses.ts'
+import {
+  absence, keepResponse, readResponse, removeResponse, requireResponse, responseNow, responseTask,
+  unknownResponse,
+} from './kept-responses.ts'
 import { conversationOf, decodeCompaction, decodeRequest, readableItems } from './response-input.ts'
 import { idFor, secondsNow, usageOf } from './response-object.ts'
 import { ResponseFace } from './response-run.ts'
-import { absence, requireResponse, responseNow, responseTask, unknownResponse } from './response-state.ts'
 import { pieceLine, PIECES, streamResponse } from './response-stream.ts'
 import type { Answer } from '../../../floors/answers/answer.ts'
 import type { AgentInput, Conversation } from '../../../floors/chat/messages.ts'
@@ -44,7 +46,7 @@ import type { AskedItems } from './response-run.ts'
 
 /** Answers a request for a response. Throws, or rejects with, a `Fault`. */
 export function createResponse(
-  service: Service, seal: Seal, { body, head, origin }: Exchange,
+  service: Service, { body, head, origin }: Exchange, seal: Seal,
 ): MaybePromise<Reply> {
   const request = decodeRequest(valueIn(body, service))
   const agent = requireModel(service, request.model, origin)
@@ -119,7 +121,7 @@ function askedItems(
 
 /** Answers with a conversation as one item. No model is asked. Rejects with a `Fault`. */
 export async function compactResponse(
-  service: Service, seal: Seal, { body, origin }: Exchange,
+  service: Service, { body, origin }: Exchange, seal: Seal,
 ): Promise<Reply> {
   const request = decodeCompaction(valueIn(body, service))
   requireModel(service, request.model, origin)
@@ -256,7 +258,7 @@ export async function deleteResponse(service: Service, exchange: Exchange): Prom
 }
 
 /** The input of a response, the last item first. */
-export async function listInputItems(service: Service, exchange: Exchange): Promise<Reply> {
+export async function inputItems(service: Service, exchange: Exchange): Promise<Reply> {
   const asked = new URLSearchParams(exchange.query)
   const limit = limitIn(asked, (demand) => wrongMember('limit', demand))
   const order = asked.get('order') ?? 'desc'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { chosenTools, mostCalls } from '../../../lib/parts/openai/tool-choice.ts'
+import { chosenTools, mostCalls } from '../../../lib/parts/openai/client-functions.ts'
 
 const [find, paint] = ['find', 'paint'].map((name) => ({ name, inputSchema: { type: 'object' } }))
 const all = [find!, paint!]
