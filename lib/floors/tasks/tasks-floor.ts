@@ -1,6 +1,7 @@
 /** The tasks of a server: made when a part first asks for them. Where processes share a store, theirs too. */
 import { sharedOf } from '../shared/shared-of.ts'
 import { Tasks } from './tasks.ts'
+import type { Task, Watcher } from './task.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Gauge } from '../../kernel/util/gauge.ts'
 import type { Lifetime } from '../../kernel/util/lifetime.ts'
@@ -78,6 +79,36 @@ function makeFloor(service: Service): TaskFloor {
 
 function floorOf(service: Service): TaskFloor {
   return service.use(makeFloor)
+}
+
+/**
+ * Follows a task wherever it runs: `begin` gets it as it stands, and again where events were missed;
+ * `watcher` gets each event after it. The returned function ends it.
+ */
+export function followTask(
+  service: Service, task: Task, begin: (task: Task) => void, watcher: Watcher,
+): () => void {
+  const { tasks, remoteTasks } = floorOf(service)
+  const { owner, id } = task
+  let leave = (): void => {}
+  const followRemote = (remote: RemoteTasks): void => { leave = remote.follow(task, begin, watcher) }
+  const watched = tasks.watch(owner, id, (event, after) => {
+    // It has gone to another process, or nothing more comes from here.
+    if (event.what === 'forgotten' && remoteTasks !== undefined) return followRemote(remoteTasks)
+    return watcher(event, after)
+  })
+  if (watched !== undefined) {
+    leave = watched.stop
+    begin(watched.task)
+  } else if (remoteTasks !== undefined) {
+    followRemote(remoteTasks)
+  } else {
+    // Without a store nothing has to be waited for.
+    const now = tasks.get(owner, id) as Task | undefined
+    if (now === undefined) void watcher({ what: 'forgotten' }, { task })
+    else begin(now)
+  }
+  return () => leave()
 }
 
 export function tasksOf(service: Service): Tasks {

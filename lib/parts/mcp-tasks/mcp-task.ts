@@ -3,7 +3,7 @@
  * process, and what a task looks like. A task belongs to a principal; for every other it does not exist.
  */
 import { sharedOf } from '../../floors/shared/shared-of.ts'
-import { remoteTasksOf, tasksOf } from '../../floors/tasks/tasks-floor.ts'
+import { followTask, tasksOf } from '../../floors/tasks/tasks-floor.ts'
 import { isRecord, textOf } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { isTerminal, originOf, requestOf } from '../../floors/tasks/task.ts'
@@ -21,7 +21,7 @@ import { revisionByName } from '../mcp/protocol/revisions.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Question } from '../../kernel/define/question.ts'
-import type { Task, TaskState, TaskTurn, Watcher } from '../../floors/tasks/task.ts'
+import type { Task, TaskState, TaskTurn } from '../../floors/tasks/task.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { TaskClient } from '../../floors/tasks/task-run.ts'
 import type { ToolResult, Tool } from '../../kernel/define/tool.ts'
@@ -94,16 +94,9 @@ export function resultOf({ mcp, peer: { revision } }: McpFacts, task: Task): Rec
 export function observeTask(
   service: Service, task: Task, update: (now: Task, isGone: boolean) => void,
 ): () => void {
-  const watcher: Watcher = (event, after) => { update(after.task, event.what === 'forgotten') }
-  const remoteTasks = remoteTasksOf(service)
-  if (remoteTasks !== undefined) return remoteTasks.follow(task, (now) => update(now, false), watcher)
-  const { owner, id } = task
-  const tasks = tasksOf(service)
-  const watched = tasks.watch(owner, id, watcher)
-  // Without a store nothing has to be waited for.
-  const now = watched?.task ?? tasks.get(owner, id) as Task | undefined
-  if (now !== undefined) update(now, false)
-  return () => watched?.stop()
+  return followTask(service, task, (now) => update(now, false), (event, after) => {
+    update(after.task, event.what === 'forgotten')
+  })
 }
 
 type Args = Readonly<Record<string, unknown>>

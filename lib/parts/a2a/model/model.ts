@@ -15,11 +15,8 @@ export type JsonMembers = Readonly<Record<string, unknown>>
  */
 export type Whole<T, Names extends keyof T> = keyof T extends Names ? T : never
 
-/** The same members, each of which has to be written, as undefined where it is none. */
-export type Written<T> = { readonly [Name in keyof Required<T>]: T[Name] }
-
 /** One message between a client and an agent. */
-export interface Message extends Written<TaskMessage> {
+export interface Message extends Required<TaskMessage> {
   readonly contextId: string | undefined
   readonly taskId: string | undefined
 }

@@ -3,7 +3,7 @@
  * answer to its questions. A task is answered at once, when it has settled, or as a stream.
  * Spec: A2A 1.0 §3.1.1, §3.1.2, §3.4.
  */
-import { remoteTasksOf } from '../../../floors/tasks/tasks-floor.ts'
+import { followTask, remoteTasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { callerOf } from '../../../kernel/define/call.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { requireScopes } from '../../../kernel/define/principal.ts'
@@ -20,10 +20,10 @@ import { checkPushConfig } from '../push/push-config.ts'
 import { AgentTurn } from './agent-turn.ts'
 import { checkExtensions, findTask, requirePush } from './request.ts'
 import { isRerunFor, replyWithMessage } from './run-message.ts'
-import { followRemoteTask, followTask } from './stream.ts'
-import type { Task, TaskMessage, Watcher } from '../../../floors/tasks/task.ts'
+import { streamTask } from './stream.ts'
+import type { Task, TaskMessage } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
-import type { Message, PushConfig, SendRequest, SendResult, Written } from '../model/model.ts'
+import type { Message, PushConfig, SendRequest, SendResult } from '../model/model.ts'
 import type { ToolCall } from '../model/tool-agent.ts'
 import type { TurnOutcome } from './agent-turn.ts'
 import type { A2aRequest, EventSink, EventStream } from './request.ts'
@@ -33,7 +33,7 @@ interface Incoming {
   readonly request: A2aRequest
   readonly sent: SendRequest
   /** As the task keeps it: each member that a message may have is copied, or it does not compile. */
-  readonly message: Written<TaskMessage>
+  readonly message: Required<TaskMessage>
   readonly tool: ToolCall | undefined
 }
 
@@ -41,8 +41,8 @@ interface Incoming {
 interface TakenMessage {
   readonly id: string
   readonly turn: AgentTurn | undefined
-  /** The task, where it runs in another process, which has the message. */
-  readonly remote?: Task
+  /** The task as it was read, where it goes on. */
+  readonly task?: Task
 }
 
 export function sendMessage(request: A2aRequest, sent: SendRequest): MaybePromise<SendResult> {
@@ -196,7 +196,7 @@ function goOn(incoming: Incoming, task: Task): MaybePromise<TakenMessage> {
 /** Delivers a message to the process whose run waits for it; where that run is gone, it begins again here. */
 async function deliver(incoming: Incoming, task: Task): Promise<TakenMessage> {
   const outcome = await remoteTasksOf(incoming.request.service)!.deliver(task, incoming.message)
-  if (outcome === 'done') return { id: task.id, turn: undefined, remote: task }
+  if (outcome === 'done') return { id: task.id, turn: undefined, task }
   if (outcome === 'late') throw quicker()
   return takeUp(incoming, task)
 }
@@ -217,7 +217,7 @@ function turnOf({ request, sent, message, tool }: Incoming, task: Task): TakenMe
   if (!tasks.isCurrent(task)) throw quicker()
   const run = tasks.runOf(id)
   const answers = deliverMessage(tasks, task, message, service.limits.maxCheckSteps)
-  if (answers === undefined || run !== undefined) return { id, turn: undefined }
+  if (answers === undefined || run !== undefined) return { id, turn: undefined, task }
   // An answer to a question begins the turn again that has asked it, with what was answered before.
   const first = questions.length === 0 ? undefined : turnMessage(task)
   const named = first === undefined ? tool : toolCallFor(service, agent, first.parts)
@@ -306,38 +306,33 @@ async function watchedResult(incoming: Incoming, id: string): Promise<SendResult
   const { request, sent: { isBlocking } } = incoming
   const task = await request.tasks.get(request.exchange.origin.principal.id, id)
   const isWanted = task === undefined || !isBlocking || isSettled(task.status.state)
-  return taskResult(incoming, isWanted ? task : await untilSettled(request, task))
+  return taskResult(incoming, isWanted ? task : await whenSettled(request, task))
 }
 
 /** Resolves when the task has settled or takes too long, and when the client has left. */
-function untilSettled(
-  { service, tasks, limits: { blockingWaitMs }, exchange: { origin } }: A2aRequest, task: Task,
+function whenSettled(
+  { service, limits: { blockingWaitMs }, exchange: { origin } }: A2aRequest, task: Task,
 ): Promise<Task> {
-  const remoteTasks = remoteTasksOf(service)
   return new Promise((resolve) => {
     let standing: { readonly task: Task } = { task }
-    let stop = (): void => {}
+    let isOver = false
+    let leave = (): void => {}
     const done = (): void => {
+      isOver = true
       clearTimeout(running)
-      stop()
+      leave()
       resolve(standing.task)
     }
     const running = timer(blockingWaitMs, done)
-    const watcher: Watcher = (event, after) => {
+    leave = followTask(service, task, (now) => {
+      standing = { task: now }
+      if (isSettled(now.status.state)) done()
+    }, (event, after) => {
       standing = after
       if (event.what === 'forgotten' || (event.what === 'status' && isSettled(event.status.state))) done()
-    }
-    if (remoteTasks?.nodeOf(task) === undefined) {
-      const watched = tasks.watch(task.owner, task.id, watcher)
-      if (watched === undefined) return done()
-      stop = watched.stop
-    } else {
-      stop = remoteTasks.follow(task, (now) => {
-        standing = { task: now }
-        if (isSettled(now.status.state)) done()
-      }, watcher)
-    }
-    origin.onDisconnect(done)
+    })
+    if (isOver) leave()
+    else origin.onDisconnect(done)
   })
 }
 
@@ -369,14 +364,21 @@ function passOn(act: () => MaybePromise<TurnOutcome>, sink: EventSink): void {
 
 /** A task from its beginning, or from its next turn on. */
 function taskStream(
-  { request, sent: { historyLength } }: Incoming, { id, turn, remote }: TakenMessage,
+  { request, sent: { historyLength } }: Incoming, { id, turn, task }: TakenMessage,
 ): EventStream {
+  const { tasks, exchange: { origin: { principal } } } = request
   return {
     open(sink) {
-      if (remote !== undefined) return followRemoteTask(request, remote, historyLength, sink, true)
-      if (turn === undefined) return followTask(request, id, historyLength, sink, true)
       let stop: (() => void) | undefined
-      turn.onShown(() => { stop = followTask(request, id, historyLength, sink) })
+      const follow = (shown: Task | undefined): void => {
+        if (shown === undefined) sink.end()
+        else stop = streamTask(request, shown, historyLength, sink, turn === undefined)
+      }
+      if (turn === undefined) {
+        follow(task)
+        return stop
+      }
+      turn.onShown(() => void andThen(tasks.get(principal.id, id), follow))
       passOn(() => turn.execute(), sink)
       return () => {
         if (!turn.isShown) turn.call.disconnect()

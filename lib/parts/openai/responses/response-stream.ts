@@ -4,7 +4,7 @@
  * are the same, with the same numbers, whoever reads them, when, and at which process.
  * Spec: https://platform.openai.com/docs/guides/background
  */
-import { remoteTasksOf, tasksOf } from '../../../floors/tasks/tasks-floor.ts'
+import { followTask } from '../../../floors/tasks/tasks-floor.ts'
 import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { DeferredStream } from '../../../floors/kept-streams/deferred-stream.ts'
@@ -82,8 +82,6 @@ class ResponseReading {
   }
 
   #follow(task: Task): void {
-    const tasks = tasksOf(this.#service)
-    const remoteTasks = remoteTasksOf(this.#service)
     const begin = (now: Task): void => {
       this.#readAll(now)
       if (isTerminal(now.status.state)) void this.#end()
@@ -98,14 +96,7 @@ class ResponseReading {
       if (event.what === 'forgotten') this.#close('')
       return undefined
     }
-    if (remoteTasks !== undefined) {
-      this.#leave = remoteTasks.follow(task, begin, watcher)
-      return
-    }
-    const watched = tasks.watch(this.#owner, this.#id, watcher)
-    if (watched === undefined) return void this.#end()
-    this.#leave = watched.stop
-    begin(watched.task)
+    this.#leave = followTask(this.#service, task, begin, watcher)
   }
 
   /** What has not been read yet of the pieces of a task. */

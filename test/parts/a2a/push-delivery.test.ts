@@ -258,7 +258,7 @@ test('a task that has ended is posted once, as it stands', async (t) => {
   await eventually(() => push.status.waiting === 0, 'nothing waits')
 })
 
-test('a name that has turned inward since it was registered is not posted to', async (t) => {
+test('a name is looked up for each post, and one that has turned inward is not posted to', async (t) => {
   let lookups = 0
   const { service, push, lines } = house(t, { allowPrivate: false }, undefined, {
     async lookup() { return [{ address: lookups++ === 0 ? '8.8.8.8' : '127.0.0.1', family: 4 }] },
