@@ -56,29 +56,29 @@ const isFault = (reason: string) => (error: unknown): boolean => {
   return error instanceof A2aFault && error.reason === reason
 }
 
-test('where no extended card is declared the error is that of the dialect', () => {
-  assert.throws(() => extendedCard(visit({})), isFault('UNSUPPORTED_OPERATION'))
-  assert.throws(() => extendedCard(visit({ extendedCard: {} }, 'muse')), isFault('UNSUPPORTED_OPERATION'))
+test('where no extended card is declared the error is that of the dialect', async () => {
+  await assert.rejects(extendedCard(visit({})), isFault('UNSUPPORTED_OPERATION'))
+  await assert.rejects(extendedCard(visit({ extendedCard: {} }, 'muse')), isFault('UNSUPPORTED_OPERATION'))
   const reason = 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'
   const old = { ...visit({}), dialect: v03 }
-  assert.throws(() => extendedCard(old), isFault(reason))
+  await assert.rejects(extendedCard(old), isFault(reason))
 })
 
 test('a caller for whom there is nothing is told so', async () => {
   for (const nothing of [undefined, null]) {
     const reason = 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'
-    assert.throws(() => extendedCard(visit({ extendedCard: () => nothing })), isFault(reason))
+    await assert.rejects(extendedCard(visit({ extendedCard: () => nothing })), isFault(reason))
     const later = visit({ extendedCard: async () => nothing })
-    await assert.rejects(async () => extendedCard(later), isFault(reason))
+    await assert.rejects(extendedCard(later), isFault(reason))
   }
 })
 
 test('what is no extended card, and what never comes, is an error of its own', async () => {
   const wrong = { extendedCard: () => ({ skill: [] }) as object }
-  assert.throws(() => extendedCard(visit(wrong)),
+  await assert.rejects(extendedCard(visit(wrong)),
     /^TypeError: The result of a2a\.extendedCard has no option 'skill'/)
   const never = { extendedCard: () => new Promise<undefined>(() => {}) }
-  await assert.rejects(async () => extendedCard(visit(never)), (error: unknown) => {
+  await assert.rejects(extendedCard(visit(never)), (error: unknown) => {
     return error instanceof Fault && error.kind === 'timeout'
   })
 })

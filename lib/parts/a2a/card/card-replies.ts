@@ -11,7 +11,6 @@ import { Fault, publicMessage } from '../../../kernel/define/fault.ts'
 import { shownFault } from '../../../kernel/run/shown-fault.ts'
 import { BoundedMap } from '../../../kernel/util/bounded-map.ts'
 import { withDeadline } from '../../../kernel/util/clock.ts'
-import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { problemReply } from '../../../kernel/wire/problem.ts'
@@ -26,7 +25,6 @@ import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Principal } from '../../../kernel/define/principal.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { Service } from '../../../kernel/run/service.ts'
-import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { Card, JsonMembers } from '../model/model.ts'
 import type { A2aOptions, A2aServerOptions } from '../model/options.ts'
@@ -134,37 +132,30 @@ export interface CardAsked {
 // What one caller may know is no other's.
 const headers: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
 
-/** The extended card of an agent, for the caller. Throws, or rejects with, a `Fault`. */
-export function extendedCard(asked: CardAsked): MaybePromise<Card> {
-  const { service, options, agent, dialect, exchange: { origin } } = asked
+/** The extended card of an agent, for the caller. Rejects with a `Fault`. */
+export async function extendedCard(asked: CardAsked): Promise<Card> {
+  const { service, options, agent, dialect, exchange } = asked
+  const { principal } = exchange.origin
   const given = options.extendedCard
   if (!hasExtendedCard(service, options, agent)) {
     throw new A2aFault(dialect.undeclaredCard ?? 'UNSUPPORTED_OPERATION', 'There is no extended card here')
   }
-  const more = typeof given === 'function' ? given(origin.principal, agent)
-    : agent === rootOf(service) ? given ?? {} : {}
-  if (!isThenable(more)) return cardOf(asked, more)
-  const found = withDeadline(Promise.resolve(more), service.limits.authTimeoutMs, () => (
-    new Fault('timeout', 'What this caller may see could not be found out in time')
-  ))
-  return found.then((more) => cardOf(asked, more))
-}
-
-/** The same, signed where there is a key. */
-export function signedExtendedCard(asked: CardAsked): MaybePromise<Card> {
-  const { signer } = asked
-  const card = extendedCard(asked)
-  if (signer === undefined) return card
-  return andThen(card, (one): Card => ({ ...one, signatures: [signer(encodeCard(one, NEWEST))] }))
-}
-
-function cardOf({ service, options, agent, exchange }: CardAsked, more: unknown): Card {
+  const late = (): Fault => new Fault('timeout', 'What this caller may see could not be found out in time')
+  const more: unknown = typeof given !== 'function' ? agent === rootOf(service) ? given ?? {} : {}
+    : await withDeadline(Promise.resolve(given(principal, agent)), service.limits.authTimeoutMs, late)
   if (more === undefined || more === null) {
     const sentence = 'There is no extended card for this caller'
     throw new A2aFault('EXTENDED_AGENT_CARD_NOT_CONFIGURED', sentence)
   }
   checkExtendedCard('The result of a2a.extendedCard', more)
-  return extendCard(cardFor(service, options, agent, exchange, exchange.origin.principal), more)
+  return extendCard(cardFor(service, options, agent, exchange, principal), more)
+}
+
+/** The same, signed where there is a key. */
+export async function signedExtendedCard(asked: CardAsked): Promise<Card> {
+  const { signer } = asked
+  const card = await extendedCard(asked)
+  return signer === undefined ? card : { ...card, signatures: [signer(encodeCard(card, NEWEST))] }
 }
 
 function cardFor(
