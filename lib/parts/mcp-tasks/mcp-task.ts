@@ -8,7 +8,7 @@ import { isRecord, textOf } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { isTerminal, originOf, requestOf } from '../../floors/tasks/task.ts'
 import { LEAST_KEEP_MS } from '../../floors/tasks/task-table.ts'
-import { andThen, isPromised } from '../../kernel/util/thenable.ts'
+import { andThen } from '../../kernel/util/thenable.ts'
 import { runCalledTool } from '../mcp/methods/tools-call.ts'
 import { toolResult } from '../mcp/protocol/shape.ts'
 import { RunMemory } from '../../floors/tasks/run-memory.ts'
@@ -147,13 +147,15 @@ export class TaskChannel extends RequestChannel implements TaskClient {
   /** Runs the tool again for a task that is this process's by now. */
   rerun({ id }: Task): void {
     this.run.resume(id)
-    this.runTask()
+    void this.runTask()
   }
 
-  protected runTask(): void {
-    settle(() => this.work(), (result) => this.run.complete(result), (error) => {
+  protected async runTask(): Promise<void> {
+    try {
+      this.run.complete(await this.work())
+    } catch (error) {
       this.run.fail(this.facts.faultOf(error))
-    })
+    }
   }
 
   protected work(): MaybePromise<ToolResult> {
@@ -168,25 +170,6 @@ export class TaskChannel extends RequestChannel implements TaskClient {
   override once(key: string, fn: () => unknown): Promise<unknown> {
     return super.once(key, () => this.run.remember(key, fn))
   }
-}
-
-/** Passes on what comes of a run. True: it comes later. */
-export function settle<T>(
-  work: () => MaybePromise<T>, done: (result: T) => void, failed: (thrown: unknown) => void,
-): boolean {
-  let output
-  try {
-    output = work()
-    if (!isPromised(output)) {
-      done(output)
-      return false
-    }
-  } catch (error) {
-    failed(error)
-    return false
-  }
-  output.then(done).catch(failed)
-  return true
 }
 
 /** What is kept of a call, to make it again for its task. */

@@ -80,7 +80,7 @@ class AugmentedTask extends TaskChannel implements AnswerHandler {
       const request = this.leaveRequest()
       this.#watch(task)
       request?.succeed({ task: shapeOf(request, task) })
-      this.runTask()
+      void this.runTask()
       return undefined
     })
   }

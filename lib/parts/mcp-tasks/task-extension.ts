@@ -12,14 +12,14 @@ import { andThen, isThenable } from '../../kernel/util/thenable.ts'
 import { encodeToolResult, subjectOf } from '../mcp/methods/tools-call.ts'
 import { decodeAnswer, encodeQuestion } from '../mcp/protocol/questions.ts'
 import {
-  lifeOf, onTask, POLL_MS, resultOf, settle, statuses, TaskChannel, taskMembers,
+  lifeOf, onTask, POLL_MS, resultOf, statuses, TaskChannel, taskMembers,
 } from './mcp-task.ts'
 import { requireTasks } from './wanted-task.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { FaultKind } from '../../kernel/define/fault.ts'
 import type { Question } from '../../kernel/define/question.ts'
 import type { Task } from '../../floors/tasks/task.ts'
-import type { Tool, ToolResult } from '../../kernel/define/tool.ts'
+import type { Tool } from '../../kernel/define/tool.ts'
 import type { KeptFacts } from './mcp-task.ts'
 import type { McpFacts, McpRequest } from '../mcp/request/request.ts'
 
@@ -43,7 +43,7 @@ export function runTaskable(
       throw new Fault('busy', 'No task can be kept now; try again later')
     }
   }
-  new TaskableChannel(request, tool, args, subjectOf(tool, args)).start()
+  void new TaskableChannel(request, tool, args, subjectOf(tool, args)).start()
 }
 
 /** Runs a tool again for a task that is this process's by now. */
@@ -58,16 +58,20 @@ class TaskableChannel extends TaskChannel {
   #beginning: Promise<void> | undefined
   #refusal: unknown
 
-  start(): void {
-    const succeed = (result: ToolResult): void => this.#end(
-      () => this.run.complete(result),
-      () => this.request?.succeed(encodeToolResult(this.facts, this.tool, result)),
-    )
-    if (!settle(() => this.work(), succeed, (error) => this.#fail(error))) return
+  async start(): Promise<void> {
     // A run that asks by now ends with its round, and comes back with the answers.
     setImmediate(() => {
       if (!this.live.over && !this.isAsking) this.detach()
     })
+    try {
+      const result = await this.work()
+      this.#end(
+        () => this.run.complete(result),
+        () => this.request?.succeed(encodeToolResult(this.facts, this.tool, result)),
+      )
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   override progress(_done: number, _total: number | undefined, text: string | undefined): void {
