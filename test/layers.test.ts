@@ -67,7 +67,7 @@ const rooms: ReadonlyMap<string, Reach> = new Map([
 /** The storeys of one unit. Each takes only of those before it. */
 const storeys: ReadonlyMap<string, readonly string[]> = new Map([
   ['kernel/http', ['message', 'stream', 'access', 'server']],
-  ['parts/mcp', ['limits.ts', 'protocol', 'session', 'request', 'methods', 'transport', 'part.ts']],
+  ['parts/mcp', ['options.ts', 'protocol', 'session', 'request', 'methods', 'transport', 'part.ts']],
   ['parts/a2a', ['model', 'codec', 'card', 'push', 'tasks', 'transport', 'part.ts']],
 ])
 

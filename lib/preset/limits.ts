@@ -2,12 +2,12 @@
 import { stateLimits } from '../floors/questions/limits.ts'
 import { kernelLimits, limitsIn } from '../kernel/define/limits.ts'
 import { a2aLimits } from '../parts/a2a/model/limits.ts'
-import { mcpLimits, sessionWithinServer } from '../parts/mcp/limits.ts'
+import { mcpLimits, sessionWithinServer } from '../parts/mcp/options.ts'
 import { uiStreamLimits } from '../parts/ui-stream/limits.ts'
 import type { StateLimits } from '../floors/questions/limits.ts'
 import type { KernelLimits, LimitTable } from '../kernel/define/limits.ts'
 import type { A2aLimits } from '../parts/a2a/model/limits.ts'
-import type { McpLimits } from '../parts/mcp/limits.ts'
+import type { McpLimits } from '../parts/mcp/options.ts'
 import type { UiStreamLimits } from '../parts/ui-stream/limits.ts'
 
 /** The limits of a server, all options of `createServer`. Bytes are bytes, `Ms` are milliseconds. */

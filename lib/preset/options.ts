@@ -14,7 +14,7 @@ import {
 } from '../kernel/define/validate.ts'
 import { checkSettings, kernelChecks } from '../kernel/server/options.ts'
 import { isThing, listenRemedies } from '../kernel/server/requirements.ts'
-import { mcpChecks } from '../parts/mcp/request/options.ts'
+import { mcpChecks } from '../parts/mcp/options.ts'
 import { checkSkills } from '../parts/skills/skill.ts'
 import { checkTelemetry } from '../parts/telemetry/part.ts'
 import { defaults } from './limits.ts'
@@ -24,7 +24,7 @@ import type { Checks, MemberCheck } from '../kernel/define/validate.ts'
 import type { KernelSettings } from '../kernel/server/options.ts'
 import type { KnownOptions } from '../kernel/server/requirements.ts'
 import type { SkillsInput } from '../parts/skills/skill.ts'
-import type { McpOptions } from '../parts/mcp/request/context.ts'
+import type { McpOptions } from '../parts/mcp/options.ts'
 import type { Limits } from './limits.ts'
 
 /** What `createServer` takes, besides every limit of `Limits`. `T`: the types of the tools' schemas. */

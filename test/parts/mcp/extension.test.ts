@@ -6,12 +6,13 @@ import { ownTool, toolFrom } from '../../../lib/kernel/define/tool.ts'
 import { createService } from '../../../lib/kernel/server/service.ts'
 import { kernelServer } from '../../../lib/kernel/server/server.ts'
 import { createSeal } from '../../../lib/kernel/wire/seal.ts'
-import { mcpLimits } from '../../../lib/parts/mcp/limits.ts'
+import { mcpLimits } from '../../../lib/parts/mcp/options.ts'
 import { mcpExtensionsOf } from '../../../lib/parts/mcp/methods/extension.ts'
 import { McpServer } from '../../../lib/parts/mcp/methods/methods.ts'
 import { mcp } from '../../../lib/parts/mcp/part.ts'
 import type { Part } from '../../../lib/kernel/server/part.ts'
 import type { McpExtension } from '../../../lib/parts/mcp/methods/extension.ts'
+import type { Seal } from '../../../lib/kernel/wire/seal.ts'
 
 const META = 'io.modelcontextprotocol/'
 const tools = [
@@ -147,9 +148,13 @@ test('a method that newer clients alone call shows which revision a request with
   }
 })
 
+function sealing<T extends object>(service: T): T & { readonly seal: Seal } {
+  return Object.assign(service, { seal: createSeal(undefined) })
+}
+
 test('MCP alone has a method of its own behind each name that a revision has, and no other', () => {
   const { service } = createService({ tools, parts: [] })
-  const server = new McpServer(service, { limits: mcpLimits.defaults }, createSeal(undefined))
+  const server = new McpServer(sealing(service), { limits: mcpLimits.defaults })
   server.extend()
   for (const [revision, methods] of server.methods) {
     const named = [...revision.methods].filter((name) => name !== 'initialize')
@@ -159,7 +164,7 @@ test('MCP alone has a method of its own behind each name that a revision has, an
 
 test('a session runs no more calls than the server', () => {
   const { service } = createService({ tools, parts: [], maxCalls: 5 })
-  const { limits } = new McpServer(service, { limits: mcpLimits.defaults }, createSeal(undefined))
+  const { limits } = new McpServer(sealing(service), { limits: mcpLimits.defaults })
   assert.deepEqual(limits, { ...mcpLimits.defaults, maxCallsPerSession: 5 })
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Timers } from '../../../lib/kernel/util/timers.ts'
-import { listen } from '../../../lib/parts/mcp/methods/listen.ts'
+import { listen } from '../../../lib/parts/mcp/methods/other-methods.ts'
 import { anonymousPeer } from '../../../lib/parts/mcp/transport/choose.ts'
 import { replyToBatch } from '../../../lib/parts/mcp/transport/batch.ts'
 import { replyToMessage } from '../../../lib/parts/mcp/transport/post-reply.ts'

@@ -1,10 +1,12 @@
 /**
- * What is known of a client: its name and its capabilities, in one fixed shape and within bounds. Spec: MCP
- * 2025-11-25, Lifecycle, Capability Negotiation; 2026-07-28, Client Capabilities.
+ * What is known of a client: its name, its capabilities and the logs that it wants, in one fixed shape and
+ * within bounds. Spec: MCP 2025-11-25, Lifecycle, Capability Negotiation; Logging; 2026-07-28, Client
+ * Capabilities.
  */
 import { givenMembers, isGiven, isRecord } from '../../../kernel/define/content.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import type { ClientInfo } from '../../../kernel/define/call.ts'
+import type { Severity } from '../../../kernel/define/log.ts'
 import type { Revision } from './revisions.ts'
 
 export interface ClientAbilities {
@@ -125,4 +127,16 @@ function clientOf(info: Readonly<Record<string, unknown>>): ClientInfo {
 function cut(value: unknown): string {
   if (typeof value !== 'string') return ''
   return value.length <= MAX_NAME ? value : Buffer.from(value.slice(0, MAX_NAME)).toString()
+}
+
+const severities: readonly Severity[] = [
+  'debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency',
+]
+
+export function isSeverity(value: unknown): value is Severity {
+  return severities.some((known) => known === value)
+}
+
+export function reaches(severity: Severity, threshold: Severity): boolean {
+  return severities.indexOf(severity) >= severities.indexOf(threshold)
 }

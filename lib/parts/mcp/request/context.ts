@@ -10,44 +10,12 @@ import { pick } from '../protocol/shape.ts'
 import { toolTable } from '../protocol/tools.ts'
 import { BoundedMap } from '../../../kernel/util/bounded-map.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import type { Icon } from '../../../kernel/define/validate.ts'
 import type { Service } from '../../../kernel/run/service.ts'
+import type { Kernel } from '../../../kernel/server/part.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
-import type { McpLimits } from '../limits.ts'
+import type { McpLimits, McpSetup } from '../options.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { ToolTable } from '../protocol/tools.ts'
-
-/** Options of MCP. */
-export interface McpOptions {
-  /** `optional` (default): calls are served without one too. `required`: 400 without. `none`: never made. */
-  readonly sessions?: 'optional' | 'required' | 'none' | undefined
-  /** How a model should use this server. */
-  readonly instructions?: string | undefined
-  /** The server's name, for people. Left out: clients show `name`. */
-  readonly title?: string | undefined
-  readonly icons?: readonly Icon[] | undefined
-  readonly websiteUrl?: string | undefined
-  /**
-   * The name of this server in reverse-DNS form, `com.example/shop`: with it a server card is served, which
-   * is a draft (SEP-2127), and an AI catalog that leads to it. Over HTTP only.
-   */
-  readonly serverCard?: string | undefined
-  /** Extensions of MCP that this server has, by name, with their settings. */
-  readonly extensions?: Readonly<Record<string, object>> | undefined
-  /** Items on one page of a list. Left out: 1000. */
-  readonly pageSize?: number | undefined
-  /**
-   * How long clients may keep lists and resources, in milliseconds, and whether for everybody (2026-07-28).
-   * Left out: 0 and `private`.
-   */
-  readonly cache?: { readonly ttlMs: number; readonly scope?: 'public' | 'private' | undefined } | undefined
-}
-
-export interface McpSetup extends McpOptions {
-  readonly limits: McpLimits
-  /** Whether callers may show a key: it may be made when the server listens. */
-  readonly takesKeys?: () => boolean
-}
 
 /** In every result of newer revisions: the server's `_meta`, and how the JSON text begins. */
 interface Stamp { readonly meta: Readonly<Record<string, unknown>>; readonly head: string }
@@ -73,13 +41,13 @@ export class McpContext {
   /** Whether the log has it that a client names an older revision in the header than in the body. */
   saysOlderHeader = false
 
-  constructor(service: Service, options: McpSetup, seal: Seal) {
+  constructor(service: Service & Pick<Kernel, 'seal'>, options: McpSetup) {
     this.service = service
     this.options = options
     const { limits } = options
     const maxCallsPerSession = Math.min(limits.maxCallsPerSession, service.limits.maxCalls)
     this.limits = { ...limits, maxCallsPerSession }
-    this.seal = seal
+    this.seal = service.seal
     this.replay = new ReplayBudget(limits.maxReplayBytes)
     this.sessions = new Sessions(this.limits, this.replay, sharedOf(service)?.cluster.id)
     this.tools = toolTable(service)
@@ -89,9 +57,9 @@ export class McpContext {
       this.texts.clear()
     })
     this.notifications = new Notifications(service.catalog, this.sessions)
-    const isKnown = sharedOf(service) !== undefined || !seal.isOwn
+    const isKnown = sharedOf(service) !== undefined || !service.seal.isOwn
     this.migration = isKnown
-      ? new SessionMigration(service, seal, this.sessions, this.notifications) : undefined
+      ? new SessionMigration(service, service.seal, this.sessions, this.notifications) : undefined
   }
 
   /** Ends what only waits, and lets calls go on to their end. May be called again. */

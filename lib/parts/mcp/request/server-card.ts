@@ -8,7 +8,7 @@ import { MAX_REGISTRY_TEXT, remoteOf } from '../../../floors/hosts/mcp-registry.
 import { revisions } from '../protocol/revisions.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { Service } from '../../../kernel/run/service.ts'
-import type { McpSetup } from './context.ts'
+import type { McpSetup } from '../options.ts'
 
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json'
 const CARD_TYPE = 'application/mcp-server-card+json'

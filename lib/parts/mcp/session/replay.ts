@@ -11,7 +11,7 @@ import type { Origin } from '../../../kernel/define/call.ts'
 import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
 import type { Sink, Source } from '../../../kernel/http/message/exchange.ts'
-import type { McpLimits } from '../limits.ts'
+import type { McpLimits } from '../options.ts'
 
 /** Who reads a stream: what it may read now, and the scopes without which it may read no more of it. */
 export type StreamReader = Pick<Origin, 'principal' | 'needed'>

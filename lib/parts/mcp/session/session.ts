@@ -23,7 +23,7 @@ import type { ClientAbilities, PeerInfo } from '../protocol/client.ts'
 import type { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
 import type { StreamReader, ReplayStream } from './replay.ts'
 import type { Revision } from '../protocol/revisions.ts'
-import type { McpLimits } from '../limits.ts'
+import type { McpLimits } from '../options.ts'
 
 /** Takes messages of a session that belong to no request. */
 export interface Outlet {
