@@ -15,11 +15,9 @@ import { warnOfAnswer, warnOfFailure } from '../answers/warnings.ts'
 import { conversationsOf } from './conversation.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
-import type { CallChannel, CallFacts, ChatMessage, Origin, Protocol } from '../../kernel/define/call.ts'
-import type { Content } from '../../kernel/define/content.ts'
+import type { CallChannel, ChatMessage, Origin } from '../../kernel/define/call.ts'
 import type { GroupListener } from '../groups/group.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
-import type { Severity } from '../../kernel/define/log.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Answer, Emit } from '../answers/answer.ts'
 
@@ -160,31 +158,11 @@ function accepted(answer: Answer, { agent, service: { log }, call: { requestId }
   return answer
 }
 
-/**
- * The channel of a protocol that carries only the answer: log lines go to the server's own log. Its fields
- * are declared, not defined: in a class that many extend, each that is defined costs 80 ns.
- */
-export class PlainChannel implements CallFacts, CallChannel {
-  declare readonly protocol: Protocol
-  declare readonly sessionId: string | undefined
-  declare message: readonly Content[]
-  declare readonly metadata: Readonly<Record<string, unknown>> | undefined
-  declare readonly origin: Origin
-  declare protected readonly service: Service
-
-  constructor(
-    service: Service, origin: Origin, protocol: Protocol, sessionId?: string,
-    message: readonly Content[] = [], metadata?: Readonly<Record<string, unknown>>,
-  ) {
-    this.service = service
-    this.origin = origin
-    this.protocol = protocol
-    this.sessionId = sessionId
-    this.message = message
-    this.metadata = metadata
-  }
-
-  log(level: Severity, data: unknown, logger: string | undefined): void {
-    this.service.log(logLevelOf(level), describe(data), { request: this.origin.requestId, logger })
+/** The channel of a protocol that carries only the answer: log lines go to the server's own log. */
+export function plainChannel(
+  service: Service, { requestId: request }: Pick<Origin, 'requestId'>,
+): Pick<Required<CallChannel>, 'log'> {
+  return {
+    log: (level, data, logger) => service.log(logLevelOf(level), describe(data), { request, logger }),
   }
 }

@@ -4,11 +4,10 @@
  */
 import { LiveCall } from '../../kernel/define/live-call.ts'
 import { Fault } from '../../kernel/define/fault.ts'
-import { describe, logLevelOf } from '../../kernel/define/log.ts'
 import { andThen, isPromised } from '../../kernel/util/thenable.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
-import { answerMessage } from '../conversations/answer-message.ts'
+import { answerMessage, plainChannel } from '../conversations/answer-message.ts'
 import { publicFailure } from './reply.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { ArtifactInput } from '../../kernel/define/artifact.ts'
@@ -163,7 +162,7 @@ export class RunWriter<R> implements Source, CallChannel {
 
   /** Into the server's own log. */
   log(level: Severity, data: unknown, logger: string | undefined): void {
-    this.#service.log(logLevelOf(level), describe(data), { request: this.call.requestId, logger })
+    plainChannel(this.#service, this.call).log(level, data, logger)
   }
 
   #begin(): void {

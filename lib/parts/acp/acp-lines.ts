@@ -21,7 +21,7 @@ import { AskedQuestions } from './asked-questions.ts'
 import { commandsOf } from './commands.ts'
 import { decodePrompt, wrong } from './content.ts'
 import { forgetSession, keepSession, listSessions, readSession } from './kept-sessions.ts'
-import { PromptRun } from './prompt-run.ts'
+import { PromptTurn } from './prompt-turn.ts'
 import { abilitiesIn, noAbilities } from './questions.ts'
 import { AcpSession, agentOf, choiceOf, chooseAgent, setOption, setupIn } from './session.ts'
 import type { Readable, Writable } from 'node:stream'
@@ -32,7 +32,7 @@ import type { LineClient, LineProtocol } from '../../floors/lines/line-server.ts
 import type { Service } from '../../kernel/run/service.ts'
 import type { LineServer } from '../../kernel/server/part.ts'
 import type { Id, RpcError, RpcMessage } from '../../floors/jsonrpc/jsonrpc.ts'
-import type { AcpClient } from './prompt-run.ts'
+import type { AcpClient } from './prompt-turn.ts'
 import type { AcpAbilities } from './questions.ts'
 import type { SessionSetup } from './session.ts'
 
@@ -56,7 +56,7 @@ class AcpLines implements LineProtocol, AcpClient {
   readonly #client: LineClient
   readonly #sessions = new BoundedMap<AcpSession>(MAX_SESSIONS_BYTES, ({ bytes }) => bytes)
   /** Requests without an answer so far, by id; those that can be cancelled with their run. */
-  readonly #running = new Map<Id, PromptRun | undefined>()
+  readonly #running = new Map<Id, PromptTurn | undefined>()
   readonly #questions: AskedQuestions
   #lastOpened: Promise<unknown> = Promise.resolve()
   #isInitialized = false
@@ -99,7 +99,7 @@ class AcpLines implements LineProtocol, AcpClient {
 
   ready(): Promise<void> | undefined { return this.#client.ready() }
 
-  ask(run: PromptRun, question: Question): Promise<unknown> {
+  ask(run: PromptTurn, question: Question): Promise<unknown> {
     return this.#questions.ask(run, question, this.abilities)
   }
 
@@ -275,7 +275,7 @@ class AcpLines implements LineProtocol, AcpClient {
     const metadata = {
       ...isRecord(meta) && meta, ...mcpServers.length > 0 && { 'triport/mcpServers': mcpServers },
     }
-    const run = new PromptRun(this.#service, agent, session, this, decoded, metadata, length)
+    const run = new PromptTurn(this.#service, agent, session, this, decoded, metadata, length)
     // It is the one that was used last.
     this.#sessions.set(session.id, session)
     this.#running.set(id, run)
@@ -286,7 +286,7 @@ class AcpLines implements LineProtocol, AcpClient {
   }
 
   /** The prompt that a session answers. */
-  #runOf(sessionId: string): PromptRun | undefined {
+  #runOf(sessionId: string): PromptTurn | undefined {
     for (const run of this.#running.values()) if (run?.session.id === sessionId) return run
     return undefined
   }

@@ -1,4 +1,4 @@
-/** Questions on their way to the client: sent, answered, or withdrawn with the run that asked. */
+/** Questions on their way to the client: sent, answered, or withdrawn with the turn that asked. */
 import { isRecord } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { startDeadline } from '../../kernel/util/clock.ts'
@@ -8,7 +8,7 @@ import { encodeAcpQuestion } from './questions.ts'
 import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Question } from '../../kernel/define/question.ts'
 import type { Id } from '../../floors/jsonrpc/jsonrpc.ts'
-import type { PromptRun } from './prompt-run.ts'
+import type { PromptTurn } from './prompt-turn.ts'
 import type { AcpAbilities } from './questions.ts'
 
 interface Waiting {
@@ -31,13 +31,13 @@ export class AskedQuestions {
   }
 
   /** Rejects with a `Fault` where the client cannot be asked this, or gives no answer in time. */
-  async ask(run: PromptRun, question: Question, abilities: AcpAbilities): Promise<unknown> {
+  async ask(turn: PromptTurn, question: Question, abilities: AcpAbilities): Promise<unknown> {
     const { askTimeoutMs, maxCheckSteps } = this.#limits
-    const { call } = run
+    const { call } = turn
     if (this.#isClosed) throw clientIsGone()
     const asking = encodeAcpQuestion(question, abilities, maxCheckSteps)
     const id = ++this.#count
-    const { toolCall, finish } = show(run, asking.title, id)
+    const { toolCall, finish } = show(turn, asking.title, id)
     const answer = new Promise<unknown>((resolve, reject) => { this.#waiting.set(id, { resolve, reject }) })
     const withdraw = (reason: Fault): void => {
       if (!this.#waiting.has(id)) return
@@ -50,8 +50,8 @@ export class AskedQuestions {
     let stop = (): void => {}
     const giveUp = (): void => withdraw(call.reason ?? new Fault('cancelled', 'The call has ended'))
     call.signal.addEventListener('abort', giveUp)
-    run.questions.add(withdraw)
-    const params = { sessionId: run.session.id, ...toolCall !== undefined && { toolCall }, ...asking.params }
+    turn.questions.add(withdraw)
+    const params = { sessionId: turn.session.id, ...toolCall !== undefined && { toolCall }, ...asking.params }
     try {
       stop = startDeadline(askTimeoutMs, () => withdraw(late))
       this.#send(formatRequest(id, asking.method, formatJson(params)))
@@ -64,7 +64,7 @@ export class AskedQuestions {
     } finally {
       this.#settle(id)
       stop()
-      run.questions.delete(withdraw)
+      turn.questions.delete(withdraw)
       call.signal.removeEventListener('abort', giveUp)
     }
   }
@@ -97,18 +97,18 @@ function clientIsGone(): Fault {
 }
 
 /** Shows what a permission is asked for, as the call of a tool. `finish` says once how that ended. */
-function show(run: PromptRun, title: string | undefined, id: number): {
+function show(turn: PromptTurn, title: string | undefined, id: number): {
   readonly toolCall: object | undefined
   finish(status: Status): void
 } {
   if (title === undefined) return { toolCall: undefined, finish() {} }
-  const toolCallId = run.toolCallId(`question-${id}`)
-  run.update({ sessionUpdate: 'tool_call', toolCallId, title, kind: 'other', status: 'pending' })
+  const toolCallId = turn.toolCallId(`question-${id}`)
+  turn.update({ sessionUpdate: 'tool_call', toolCallId, title, kind: 'other', status: 'pending' })
   let isFinished = false
   return {
     toolCall: { toolCallId, title },
     finish(status) {
-      if (!isFinished) run.update({ sessionUpdate: 'tool_call_update', toolCallId, status })
+      if (!isFinished) turn.update({ sessionUpdate: 'tool_call_update', toolCallId, status })
       isFinished = true
     },
   }

@@ -7,7 +7,6 @@ import { sharedOf } from '../../floors/shared/shared-of.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { LiveCall } from '../../kernel/define/live-call.ts'
 import { anonymous } from '../../kernel/define/principal.ts'
-import { PlainChannel } from '../../floors/conversations/answer-message.ts'
 import { CONVERSATION_ID } from '../../floors/conversations/conversation-page.ts'
 import { READ_AT_ONCE } from '../../floors/conversations/stored-conversations.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
@@ -86,8 +85,7 @@ function counted(
     const { origin } = exchange
     if (shared === undefined) return work()
     workload.check(origin)
-    const channel = new PlainChannel(service, origin, 'http')
-    const call = new LiveCall(origin, channel, channel)
+    const call = new LiveCall(origin, { protocol: 'http' }, {})
     const lease = workload.enter(call)
     const leave = (): void => {
       call.close()

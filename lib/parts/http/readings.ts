@@ -1,6 +1,6 @@
 /** Resources and prompts over plain HTTP, and what an author's reading of one becomes as a reply. */
 import { LiveCall } from '../../kernel/define/live-call.ts'
-import { PlainChannel } from '../../floors/conversations/answer-message.ts'
+import { plainChannel } from '../../floors/conversations/answer-message.ts'
 import { getPrompt, readResource } from '../../kernel/run/reading.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
@@ -37,8 +37,7 @@ export function answerResource(service: Service, exchange: Exchange, uri: string
 function replyWith<R>(
   service: Service, origin: Origin, run: (call: LiveCall) => MaybePromise<R>, replyOf: (result: R) => Reply,
 ): MaybePromise<Reply> {
-  const channel = new PlainChannel(service, origin, 'http')
-  const call = new LiveCall(origin, channel, channel)
+  const call = new LiveCall(origin, { protocol: 'http' }, plainChannel(service, origin))
   const result = run(call)
   if (isThenable(result)) call.cancelOnDisconnect()
   return andThen(result, replyOf)

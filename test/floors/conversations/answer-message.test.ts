@@ -2,7 +2,7 @@ import { conversationsOf } from '../../../lib/floors/conversations/conversation.
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { defineAgent, defineGroup } from '../../../lib/kernel.ts'
-import { answerMessage, PlainChannel, timeoutOf } from '../../../lib/floors/conversations/answer-message.ts'
+import { answerMessage, plainChannel, timeoutOf } from '../../../lib/floors/conversations/answer-message.ts'
 import { Fault } from '../../../lib/kernel.ts'
 import { callOf, serviceOf } from '../../fixtures/house.ts'
 import { heldBytes } from '../../fixtures/heap.ts'
@@ -127,7 +127,7 @@ test('a group has the time that its agents may take, one after the other or at o
 test('a line of log goes to the server where the protocol has no place for it', () => {
   const { service, logged } = serviceOf()
   const { origin } = callOf()
-  const channel = new PlainChannel(service, origin, 'http', ID, [], undefined)
+  const channel = plainChannel(service, origin)
   channel.log('notice', { disk: 'full' }, 'disk')
   channel.log('emergency', 'gone', undefined)
   assert.deepEqual(logged, [

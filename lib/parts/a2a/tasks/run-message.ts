@@ -8,7 +8,7 @@ import { usageMeta } from '../../../kernel/define/event.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { LiveCall } from '../../../kernel/define/live-call.ts'
 import {
-  answerMessage, PlainChannel, runConversationTurn, timeoutOf,
+  answerMessage, plainChannel, runConversationTurn, timeoutOf,
 } from '../../../floors/conversations/answer-message.ts'
 import { linesOf } from '../../../floors/conversations/message.ts'
 import { callTool } from '../../../kernel/run/call-tool.ts'
@@ -66,11 +66,6 @@ export function isRerunFor(agent: Agent | Group, tool: ToolCall | undefined): bo
   return tool === undefined ? mayRerun(agent) : tool.tool.recover === 'rerun'
 }
 
-/** What a handler can read of a request that has no task. */
-class MessageChannel extends PlainChannel {
-  get extensions(): readonly string[] { return requestedExtensions(this.origin) }
-}
-
 /**
  * Answers a message with a message. Synchronous where the agent is. Throws, or rejects with, a `Fault`.
  * `tool`: what the message names; `isPlain`: the dialect has texts and files alone.
@@ -82,8 +77,10 @@ export function replyWithMessage(
   const { contextId, parts } = message
   const conversationId = contextId ?? randomUuid()
   const attached = attachedTo(message, metadata)
-  const channel = new MessageChannel(service, origin, 'a2a', conversationId, parts, attached)
-  const call = new LiveCall(origin, channel, channel)
+  const call = new LiveCall(origin, {
+    protocol: 'a2a', sessionId: conversationId, message: parts, metadata: attached,
+    get extensions() { return requestedExtensions(origin) },
+  }, plainChannel(service, origin))
   const asked = userMessage(parts, conversationId, contextId !== undefined, ownerOf(call, tenant))
   const answer = tool === undefined ? answerMessage(service, agent, asked, call)
     : andThen(callTool(service, tool.tool, tool.args, call), toolAnswer)

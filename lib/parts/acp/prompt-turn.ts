@@ -3,7 +3,7 @@ import { isRecord, text } from '../../kernel/define/content.ts'
 import { usageMeta } from '../../kernel/define/event.ts'
 import { asFault, Fault } from '../../kernel/define/fault.ts'
 import { LiveCall } from '../../kernel/define/live-call.ts'
-import { answerMessage, PlainChannel } from '../../floors/conversations/answer-message.ts'
+import { answerMessage, plainChannel } from '../../floors/conversations/answer-message.ts'
 import { lineOrigin } from '../../floors/lines/line-server.ts'
 import { getPrompt } from '../../kernel/run/reading.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
@@ -12,7 +12,7 @@ import { encodeBlock, promptTextOf } from './content.ts'
 import { canAskOverAcp } from './questions.ts'
 import type { Answer } from '../../floors/answers/answer.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
-import type { ClientInfo, Trace } from '../../kernel/define/call.ts'
+import type { CallChannel, CallFacts, ClientInfo, Trace } from '../../kernel/define/call.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { CallEvent } from '../../kernel/define/event.ts'
 import type { Ability, Question } from '../../kernel/define/question.ts'
@@ -30,7 +30,7 @@ export interface AcpClient {
   update(sessionId: string, update: object): void
   notify(method: string, params: object): void
   /** Asks on behalf of a run; withdraws the question when that ends. */
-  ask(run: PromptRun, question: Question): Promise<unknown>
+  ask(turn: PromptTurn, question: Question): Promise<unknown>
   /** Resolves when the client has taken enough for more to be sent; undefined: it has already. */
   ready(): Promise<void> | undefined
 }
@@ -38,19 +38,19 @@ export interface AcpClient {
 /** The result of `session/prompt`. */
 export interface PromptAnswer { readonly stopReason: 'end_turn' | 'refusal' | 'cancelled' }
 
-export class PromptRun extends PlainChannel implements UserMessage {
-  prompt: string
-  readonly conversationId: string
-  readonly isNamed = true
-  readonly readLength: number
-  readonly client: ClientInfo | undefined
-  readonly trace: Trace | undefined
+/** What the agent gets; a command puts something else in the place of what was written. */
+type PromptInput = CallFacts & UserMessage & { prompt: string; message: readonly Content[] }
+
+export class PromptTurn implements CallChannel {
   readonly session: AcpSession
   readonly call: LiveCall
+  readonly log: NonNullable<CallChannel['log']>
   /** Questions without an answer, each as the function that withdraws it. */
   readonly questions: Set<(reason: Fault) => void> = new Set()
+  readonly #service: Service
   readonly #agent: Agent | Group
   readonly #client: AcpClient
+  readonly #input: PromptInput
   #commandCall: LiveCall | undefined
   #hasPiece = false
 
@@ -58,25 +58,26 @@ export class PromptRun extends PlainChannel implements UserMessage {
     service: Service, agent: Agent | Group, session: AcpSession, client: AcpClient,
     { prompt, message }: PromptContent, metadata: Readonly<Record<string, unknown>>, readLength: number,
   ) {
-    super(service, lineOrigin(), 'acp', session.id, message, metadata)
-    this.prompt = prompt
-    this.readLength = readLength
-    this.conversationId = session.id
-    this.client = client.info
-    this.trace = traceIn(metadata)
+    const origin = lineOrigin()
     this.session = session
-    this.call = new LiveCall(this.origin, this, this)
+    this.#service = service
     this.#agent = agent
     this.#client = client
+    this.#input = {
+      protocol: 'acp', sessionId: session.id, client: client.info, trace: traceIn(metadata), metadata,
+      prompt, message, readLength, conversationId: session.id, isNamed: true,
+    }
+    this.call = new LiveCall(origin, this.#input, this)
+    this.log = plainChannel(service, origin).log
   }
 
   /** Runs once. Rejects with a `Fault`; a cancelled run and a rejected prompt are answers. */
   async answer(): Promise<PromptAnswer> {
     try {
-      const command = commandIn(this.service.catalog, this.prompt)
+      const command = commandIn(this.#service.catalog, this.#input.prompt)
       if (command !== undefined) await this.#expand(command)
       return this.#finish(await answerMessage(
-        this.service, this.#agent, this, this.call, this.#emit.bind(this),
+        this.#service, this.#agent, this.#input, this.call, this.#emit.bind(this),
       ))
     } catch (error) {
       const { kind, message, detail } = asFault(error)
@@ -96,11 +97,12 @@ export class PromptRun extends PlainChannel implements UserMessage {
 
   /** Puts what a prompt of the server says in place of the command. */
   async #expand({ name, args }: Command): Promise<void> {
-    this.#commandCall = new LiveCall(this.origin, this, this)
-    const { messages } = await getPrompt(this.service, name, args, this.#commandCall)
+    const input = this.#input
+    this.#commandCall = new LiveCall(this.call.origin, input, this)
+    const { messages } = await getPrompt(this.#service, name, args, this.#commandCall)
     const written = messages.map(({ content }) => content)
-    this.prompt = promptTextOf(written)
-    this.message = [...written, ...this.message.filter(({ type }) => type !== 'text')]
+    input.prompt = promptTextOf(written)
+    input.message = [...written, ...input.message.filter(({ type }) => type !== 'text')]
   }
 
   can(what: Ability): boolean { return canAskOverAcp(this.#client.abilities, what) }
