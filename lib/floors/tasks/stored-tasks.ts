@@ -338,18 +338,18 @@ export class StoredTasks {
     void ended.finally(() => this.#ending.delete(ended))
   }
 
-  /** A task whose end is being written, when it is, or as another process has ended it. */
-  async ended({ owner, id, task, waitingWrite, writing }: TaskRecord): Promise<Task | undefined> {
+  /** A task as it is now, when that is written, or as another process has it. */
+  async kept({ owner, id, task, waitingWrite, writing }: TaskRecord): Promise<Task | undefined> {
     const isWritten = await (waitingWrite ?? writing ?? Promise.resolve()).then(() => true, () => false)
     return isWritten ? task : this.get(owner, id)
   }
 
-  /** The same. Rejects with `Fault('busy')` where that takes long. */
+  /** The same of one that has ended. Rejects with `Fault('busy')` where that takes long. */
   readEnd(record: TaskRecord): Promise<Task | undefined> {
     const late = (): Fault => (
       new Fault('busy', 'How this task has ended is not kept yet; try again later')
     )
-    return withDeadline(this.ended(record), this.#limits.storeTimeoutMs, late)
+    return withDeadline(this.kept(record), this.#limits.storeTimeoutMs, late)
   }
 
   /** Leaves to other processes what they can go on with: it stays announced, and runs no more here. */

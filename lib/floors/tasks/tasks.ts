@@ -173,10 +173,13 @@ export class Tasks {
     return record && this.stored?.whenPersisted(record)
   }
 
-  /** A task that has ended here, when that is written. Undefined where it need not be, or is not here. */
-  whenEnded(id: string): Promise<Task | undefined> | undefined {
+  /**
+   * A task as it is here now, when that is written, or as another process has it. Undefined where it is not
+   * here, or need not be written.
+   */
+  whenKept(id: string): Promise<Task | undefined> | undefined {
     const record = this.stored && this.#find(id)
-    return record && this.stored?.ended(record)
+    return record && this.stored?.kept(record)
   }
 
   /** The owner's task of that id. At once where it runs here. */

@@ -246,17 +246,16 @@ function answer(incoming: Incoming, { id, turn }: TakenMessage): MaybePromise<Se
 
 function outcomeResult(incoming: Incoming, id: string, outcome: TurnOutcome): MaybePromise<SendResult> {
   if ('message' in outcome) return messageResult(outcome.message)
-  const { tasks } = incoming.request
   const { task } = outcome
-  if (task !== undefined && tasks.stored === undefined) return taskResult(incoming, task)
-  return keptResult(incoming, id, task)
+  // Where processes share the store another one may have ended the task otherwise.
+  const isSure = task !== undefined && incoming.request.tasks.stored === undefined
+  return isSure ? taskResult(incoming, task) : standingResult(incoming, id)
 }
 
-/** Where processes share the store another one may have ended the task otherwise. */
-async function keptResult(incoming: Incoming, id: string, task: Task | undefined): Promise<SendResult> {
+/** The task as it stands. */
+async function standingResult(incoming: Incoming, id: string): Promise<SendResult> {
   const { tasks, exchange: { origin: { principal } } } = incoming.request
-  const isOpen = task !== undefined && !isTerminal(task.status.state)
-  return taskResult(incoming, isOpen ? task : await (tasks.whenEnded(id) ?? tasks.get(principal.id, id)))
+  return taskResult(incoming, await (tasks.whenKept(id) ?? tasks.get(principal.id, id)))
 }
 
 /**
@@ -270,12 +269,15 @@ function awaitedResult(
   return new Promise((resolve, reject) => {
     let running: NodeJS.Timeout | undefined
     let isOver = false
-    const done = (result: SendResult | Promise<SendResult>): void => {
+    const end = (): void => {
       isOver = true
       clearTimeout(running)
-      resolve(result)
     }
-    const leave = (): void => { if (!isOver) done(standingResult(incoming, id)) }
+    const leave = (): void => {
+      if (isOver) return
+      end()
+      resolve(standingResult(incoming, id))
+    }
     turn.onShown(() => {
       if (isBlocking) running = timer(blockingWaitMs, leave)
       else leave()
@@ -284,13 +286,8 @@ function awaitedResult(
       if (turn.isShown) leave()
       else turn.call.disconnect()
     })
-    outcome.then((one) => outcomeResult(incoming, id, one)).then(done, reject)
+    outcome.then((one) => outcomeResult(incoming, id, one)).finally(end).then(resolve, reject)
   })
-}
-
-async function standingResult(incoming: Incoming, id: string): Promise<SendResult> {
-  const { tasks, exchange: { origin: { principal } } } = incoming.request
-  return taskResult(incoming, await tasks.get(principal.id, id))
 }
 
 function taskResult({ request, sent }: Incoming, task: Task | undefined): MaybePromise<SendResult> {
