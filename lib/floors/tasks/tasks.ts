@@ -84,8 +84,9 @@ export class Tasks {
 
   /** Ends the counting. Returns when it was begun; undefined for any other task. */
   #seen(id: string | undefined): string | undefined {
-    const unseen = id === undefined ? undefined : this.#unseen.get(id)
-    if (id === undefined || unseen === undefined) return undefined
+    if (this.#unseen.size === 0 || id === undefined) return undefined
+    const unseen = this.#unseen.get(id)
+    if (unseen === undefined) return undefined
     this.#unseen.delete(id)
     this.#unseenBytes -= unseen.bytes
     return unseen.createdAt

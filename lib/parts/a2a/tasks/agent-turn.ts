@@ -293,7 +293,7 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
     const artifact = isWhole ? { id: this.#answerId(), parts } : undefined
     if (this.#madeRun?.isTask !== true && isTerminal(state)) {
       const artifacts = artifact === undefined ? [] : [artifact]
-      return this.#record({ state, message, artifacts, fault: undefined })
+      return this.#record(state, message, artifacts, undefined)
     }
     this.#show()
     if (this.#pieces > 0) {
@@ -312,17 +312,18 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
     if (this.#isTask) return { task: this.#run.fail(fault) }
     if (this.#isReserved) return andThen(this.#withdraw(), () => { throw fault })
     const text = publicMessage(fault, this.call.requestId, this.#service.exposeErrors)
-    return this.#record({
-      state: fault.kind === 'cancelled' ? 'canceled' : 'failed', message: [{ type: 'text', text }],
-      artifacts: [], fault: { kind: fault.kind, message: text },
-    })
+    const state = fault.kind === 'cancelled' ? 'canceled' : 'failed'
+    return this.#record(state, [{ type: 'text', text }], [], { kind: fault.kind, message: text })
   }
 
   /** A task that was over before anybody could see it. */
-  #record(end: Omit<TaskEnd, 'metadata'>): TurnOutcome {
+  #record(
+    state: TaskState, message: TaskMessage['parts'] | undefined, artifacts: TaskEnd['artifacts'],
+    fault: TaskEnd['fault'],
+  ): TurnOutcome {
     const { usage } = this.call
     const metadata = usage && usageMeta(usage)
-    const task = this.#setup.tasks.record(this.#setup.task, { ...end, metadata })
+    const task = this.#setup.tasks.record(this.#setup.task, { state, message, metadata, artifacts, fault })
     this.#notifyShown()
     return { task }
   }
