@@ -15,8 +15,11 @@ export type JsonMembers = Readonly<Record<string, unknown>>
  */
 export type Whole<T, Names extends keyof T> = keyof T extends Names ? T : never
 
+/** With each member there, some of them as undefined: what copies a value cannot leave one out. */
+export type Each<T> = { readonly [name in keyof Required<T>]: T[name] }
+
 /** One message between a client and an agent. */
-export interface Message extends Required<TaskMessage> {
+export interface Message extends Each<TaskMessage> {
   readonly contextId: string | undefined
   readonly taskId: string | undefined
 }

@@ -23,7 +23,7 @@ import { isRerunFor, replyWithMessage } from './run-message.ts'
 import { streamTask } from './stream.ts'
 import type { Task, TaskMessage } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
-import type { Message, PushConfig, SendRequest, SendResult } from '../model/model.ts'
+import type { Each, Message, PushConfig, SendRequest, SendResult } from '../model/model.ts'
 import type { ToolCall } from '../model/tool-agent.ts'
 import type { TurnOutcome } from './agent-turn.ts'
 import type { A2aRequest, EventSink, EventStream } from './request.ts'
@@ -33,7 +33,7 @@ interface Incoming {
   readonly request: A2aRequest
   readonly sent: SendRequest
   /** As the task keeps it: each member that a message may have is copied, or it does not compile. */
-  readonly message: Required<TaskMessage>
+  readonly message: Each<TaskMessage>
   readonly tool: ToolCall | undefined
 }
 
