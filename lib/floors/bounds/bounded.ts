@@ -10,7 +10,9 @@
 import { monotonic } from '../../kernel/util/clock.ts'
 import { LinkedList } from '../../kernel/util/linked-list.ts'
 import { BEYOND } from '../../kernel/util/quota.ts'
+import { StringIndex } from './string-index.ts'
 import type { LinkedMember } from '../../kernel/util/linked-list.ts'
+import type { Indexed } from './string-index.ts'
 
 /**
  * How firmly an entry is kept: of an owner's entries those that are `fleeting` make room first, then those
@@ -25,12 +27,17 @@ const ALL: readonly Hold[] = [LEASED, KEPT, FLEETING]
 /** What expires: its neighbours among those that are kept for about as long. */
 interface Aging { until: number; earlier: Aging; later: Aging }
 
+/** Those that are kept for about as long, as they expire; `end` is behind them, and before them. */
+interface Generation { readonly step: number; readonly end: Aging }
+
 /** What is in a bounded map, which alone writes the members. `T` is the class that extends this one. */
-export class BoundedEntry<T extends LinkedMember<T>> implements LinkedMember<T>, Aging {
+export class BoundedEntry<T extends LinkedMember<T>> implements Indexed<T>, LinkedMember<T>, Aging {
   readonly id: string
   bytes = 0
   hold: Hold = FLEETING
-  /** Whole monotonic milliseconds from which on it is not there any more; 0: it does not expire. */
+  /** In whole monotonic milliseconds. */
+  usedAt = 0
+  /** The time from which on it is not there any more; 0: it does not expire. */
   until = 0
   /** Undefined while it is in no map. */
   holder: Holder<T> | undefined = undefined
@@ -38,6 +45,8 @@ export class BoundedEntry<T extends LinkedMember<T>> implements LinkedMember<T>,
   next: T | undefined = undefined
   earlier: Aging = this
   later: Aging = this
+  hash = 0
+  chained: T | undefined = undefined
 
   /** `id`: what it is found by; '' for one that is not looked up. */
   constructor(id: string) {
@@ -53,6 +62,7 @@ class Place<T extends LinkedMember<T>> implements LinkedMember<Place<T>> {
   readonly holder: Holder<T>
   /** Undefined: in none, for want of what could make room. */
   list: LinkedList<Place<T>> | undefined = undefined
+  step = 0
   previous: Place<T> | undefined = undefined
   next: Place<T> | undefined = undefined
 
@@ -62,16 +72,21 @@ class Place<T extends LinkedMember<T>> implements LinkedMember<Place<T>> {
 }
 
 /** What one owner holds; of each list the entry that was used longest ago is the first. */
-export class Holder<T extends LinkedMember<T>> {
-  readonly owner: string
+export class Holder<T extends LinkedMember<T>> implements Indexed<Holder<T>> {
+  /** The owner. */
+  readonly id: string
+  hash = 0
+  chained: Holder<T> | undefined = undefined
   count = 0
   bytes = 0
+  /** Rises with every change of any owner's. */
+  changedAt = 0
   readonly byCount: Place<T> = new Place<T>(this)
   readonly byBytes: Place<T> = new Place<T>(this)
   readonly lists: readonly [fleeting: LinkedList<T>, kept: LinkedList<T>, leased: LinkedList<T>]
 
   constructor(owner: string, lists: Holder<T>['lists']) {
-    this.owner = owner
+    this.id = owner
     this.lists = lists
   }
 
@@ -94,11 +109,16 @@ class Ranking<T extends LinkedMember<T>> {
   }
 
   put(place: Place<T>, size: number): void {
-    place.list?.remove(place)
     const step = stepOf(size)
+    const { list } = place
+    if (list !== undefined) {
+      if (place.step === step && list.last === place) return
+      list.remove(place)
+    }
     while (this.#steps.length <= step) this.#steps.push(new LinkedList())
-    const list = place.list = this.#steps[step]!
-    list.add(place)
+    place.step = step
+    place.list = this.#steps[step]!
+    place.list.add(place)
     if (step > this.#top) this.#top = step
   }
 
@@ -108,9 +128,12 @@ class Ranking<T extends LinkedMember<T>> {
   }
 }
 
-/** Small sizes have a step each; above, there are eight from one size to twice of it. */
+/** Small sizes have a step each; above, there are sixteen from one power of two to the next. */
 export function stepOf(size: number): number {
-  return size < 16 ? Math.floor(size) : 16 + Math.floor((Math.log2(size) - 4) * 8)
+  if (size < 16) return Math.floor(size)
+  if (size >= 0x80000000) return 432 + stepOf(size / 0x8000000)
+  const power = 31 - Math.clz32(size)
+  return (power - 3) * 16 + (size >>> power - 4 & 15)
 }
 
 export interface Bounds { readonly maxCount: number; readonly maxBytes: number }
@@ -132,12 +155,14 @@ export interface BoundedEvents<T> {
 export class Bounded<T extends BoundedEntry<T>> {
   readonly #bounds: Bounds
   readonly #events: BoundedEvents<T>
-  readonly #byId = new Map<string, T>()
-  readonly #holders = new Map<string, Holder<T>>()
+  readonly #byId = new StringIndex<T>()
+  readonly #holders = new StringIndex<Holder<T>>()
   readonly #byCount = new Ranking<T>()
   readonly #byBytes = new Ranking<T>()
-  /** By the step of the time that they are kept, the one that expires first being behind the first. */
-  readonly #aging = new Map<number, Aging>()
+  readonly #generations: Generation[] = []
+  /** From the first time that there is too much. */
+  #isRanked = false
+  #changes = 0
   #count = 0
   #bytes = 0
   #leased = 0
@@ -152,16 +177,21 @@ export class Bounded<T extends BoundedEntry<T>> {
   /** How many are leased. */
   get leased(): number { return this.#leased }
 
-  /** The entry of an id. Nothing counts as use of it but `use` and `resize`. */
-  get(id: string): T | undefined {
-    const found = this.#byId.get(id)
+  /**
+   * The entry of an id, or that of an owner, where each has ids of its own. Nothing counts as use of it but
+   * `use` and `resize`.
+   */
+  get(id: string, owner?: string): T | undefined {
+    const found = this.#byId.get(id, owner === undefined ? undefined : ({ holder }) => holder?.id === owner)
     if (found === undefined || !found.hasExpired(monotonic())) return found
     this.#evict(found)
     return undefined
   }
 
-  /** All that have an id, the one that was added first first. */
-  values(): IterableIterator<T> { return this.#byId.values() }
+  /** All, owner by owner, the first used first. The one that was given last may leave meanwhile. */
+  * values(): Generator<T> {
+    for (const { lists } of this.#holders) for (const hold of ALL) yield* lists[hold]
+  }
 
   /**
    * An owner's entries that are held like that, or all of them: the leased ones, the kept ones, the fleeting
@@ -184,21 +214,24 @@ export class Bounded<T extends BoundedEntry<T>> {
    * room. False, and it is not added, where there is none.
    */
   add(owner: string, entry: T, bytes: number, hold: Hold = KEPT, keepMs: number = Infinity): boolean {
-    this.expire()
+    const now = monotonic()
+    this.#expire(now)
     entry.bytes = bytes
     if (bytes > this.#bounds.maxBytes && this.#events.trim === undefined) return false
     let holder = this.#holders.get(owner)
     if (holder === undefined) {
       holder = new Holder<T>(owner, [new LinkedList(), new LinkedList(), new LinkedList()])
-      this.#holders.set(owner, holder)
+      this.#holders.add(holder)
     }
     entry.holder = holder
     entry.hold = hold
-    if (entry.id !== '') this.#byId.set(entry.id, entry)
+    if (entry.id !== '') this.#byId.add(entry)
     this.#enter(holder, entry)
-    this.#age(entry, keepMs)
+    this.#age(entry, keepMs, now)
     this.#account(holder, 1, bytes)
-    return this.#fits(entry) || this.#refuse(entry)
+    if (!this.#isOver || this.#fits(entry, holder)) return true
+    this.remove(entry)
+    return false
   }
 
   /**
@@ -208,8 +241,8 @@ export class Bounded<T extends BoundedEntry<T>> {
   use(entry: T, hold: Hold, keepMs: number = Infinity): void {
     const { holder } = entry
     if (holder === undefined) return
-    this.#move(entry, hold)
-    this.#age(entry, keepMs)
+    this.#move(holder, entry, hold)
+    this.#age(entry, keepMs, monotonic())
     this.#rank(holder)
   }
 
@@ -222,7 +255,7 @@ export class Bounded<T extends BoundedEntry<T>> {
     if (holder === undefined) return true
     entry.bytes = bytes
     this.#account(holder, 0, bytes - before)
-    return bytes <= before || this.#fits(entry)
+    return bytes <= before || !this.#isOver || this.#fits(entry, holder)
   }
 
   /** Whether no one can make room for what the owner of an entry holds, or it found none at all. */
@@ -238,19 +271,21 @@ export class Bounded<T extends BoundedEntry<T>> {
   remove(entry: T): void {
     const { holder } = entry
     if (holder === undefined) return
-    if (entry.id !== '') this.#byId.delete(entry.id)
+    if (entry.id !== '') this.#byId.remove(entry)
     this.#leave(holder, entry)
-    this.#age(entry, Infinity)
+    if (entry.until !== 0) leaveGeneration(entry)
     entry.holder = undefined
     this.#account(holder, -1, -entry.bytes)
-    if (holder.count === 0) this.#holders.delete(holder.owner)
+    if (holder.count === 0) this.#holders.remove(holder)
   }
 
   /** Removes what has expired, as far as it is before all that was kept for about as long and has not. */
   expire(): void {
-    if (this.#aging.size === 0) return
-    const now = monotonic()
-    for (const end of this.#aging.values()) {
+    this.#expire(monotonic())
+  }
+
+  #expire(now: number): void {
+    for (const { end } of this.#generations) {
       while (end.later !== end && end.later.until <= now) this.#evict(end.later as T)
     }
   }
@@ -270,22 +305,16 @@ export class Bounded<T extends BoundedEntry<T>> {
   get #isOver(): boolean { return this.#count > this.#bounds.maxCount || this.#isHeavy }
 
   /** Makes room for an entry that has come or grown. */
-  #fits(entry: T): boolean {
-    if (!this.#isOver) return true
-    const { hold, holder } = entry
+  #fits(entry: T, holder: Holder<T>): boolean {
+    const { hold } = entry
     // It is in use meanwhile, and afterwards it is the one that was used last.
-    this.#move(entry, LEASED)
-    this.#rank(holder!)
+    this.#move(holder, entry, LEASED)
+    this.#rank(holder)
     this.#makeRoom(entry)
     if (entry.holder === undefined) return false
-    this.#move(entry, hold)
-    this.#rank(holder!)
-    return !this.#isTooMuchFor(holder!)
-  }
-
-  #refuse(entry: T): false {
-    this.remove(entry)
-    return false
+    this.#move(holder, entry, hold)
+    this.#rank(holder)
+    return !this.#isTooMuchFor(holder)
   }
 
   /**
@@ -300,6 +329,7 @@ export class Bounded<T extends BoundedEntry<T>> {
   }
 
   #makeRoom(entry: T | undefined): void {
+    if (!this.#isRanked && this.#isOver) this.#rankAll()
     while (this.#isOver) {
       const isHeavy = this.#isHeavy
       const next = this.#next(isHeavy)
@@ -323,8 +353,7 @@ export class Bounded<T extends BoundedEntry<T>> {
     this.#events.onEvict?.(entry)
   }
 
-  #move(entry: T, hold: Hold): void {
-    const holder = entry.holder!
+  #move(holder: Holder<T>, entry: T, hold: Hold): void {
     this.#leave(holder, entry)
     entry.hold = hold
     this.#enter(holder, entry)
@@ -350,9 +379,11 @@ export class Bounded<T extends BoundedEntry<T>> {
 
   /** Only who can make room is ranked. */
   #rank(holder: Holder<T>): void {
+    holder.changedAt = ++this.#changes
+    if (!this.#isRanked) return
     const { maxCount, maxBytes } = this.#bounds
-    const { byCount, byBytes, oldest } = holder
-    if (oldest === undefined) {
+    const { byCount, byBytes } = holder
+    if (holder.oldest === undefined) {
       this.#byCount.leave(byCount)
       this.#byBytes.leave(byBytes)
       return
@@ -361,23 +392,33 @@ export class Bounded<T extends BoundedEntry<T>> {
     if (maxBytes !== Infinity) this.#byBytes.put(byBytes, holder.bytes)
   }
 
+  #rankAll(): void {
+    this.#isRanked = true
+    const holders = [...this.#holders].sort((one, other) => one.changedAt - other.changedAt)
+    for (const holder of holders) this.#rank(holder)
+  }
+
   /** Its time begins now. */
-  #age(entry: T, keepMs: number): void {
-    if (entry.until !== 0) {
-      entry.earlier.later = entry.later
-      entry.later.earlier = entry.earlier
-      entry.earlier = entry.later = entry
-      entry.until = 0
-    }
+  #age(entry: T, keepMs: number, now: number): void {
+    entry.usedAt = now
+    if (entry.until !== 0) leaveGeneration(entry)
     if (keepMs === Infinity) return
-    entry.until = monotonic() + Math.floor(keepMs)
+    entry.until = now + Math.floor(keepMs)
     const step = stepOf(keepMs)
-    let end = this.#aging.get(step)
-    if (end === undefined) this.#aging.set(step, end = endOfList())
+    let end: Aging | undefined
+    for (const one of this.#generations) if (one.step === step) end = one.end
+    if (end === undefined) this.#generations.push({ step, end: end = endOfList() })
     entry.earlier = end.earlier
     entry.later = end
     end.earlier = end.earlier.later = entry
   }
+}
+
+function leaveGeneration(entry: Aging): void {
+  entry.earlier.later = entry.later
+  entry.later.earlier = entry.earlier
+  entry.earlier = entry.later = entry
+  entry.until = 0
 }
 
 /** The end of a list, which is also before its beginning. */

@@ -6,7 +6,6 @@
  * named again after their first message (most clients never come back), then with those idle for longest.
  */
 import { sharedOf } from '../shared/shared-of.ts'
-import { monotonic } from '../../kernel/util/clock.ts'
 import { Bounded, BoundedEntry, FLEETING, KEPT } from '../bounds/bounded.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { append, sizeOf } from './chat.ts'
@@ -16,7 +15,6 @@ import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Gauge } from '../../kernel/util/gauge.ts'
-import type { Hold } from '../bounds/bounded.ts'
 import type { SharedForm } from '../shared/shared.ts'
 import type { ConversationPage } from './conversation-page.ts'
 import type { StoredConversations } from './stored-conversations.ts'
@@ -25,15 +23,13 @@ const ROLES_BYTES = 'user'.length + 'assistant'.length
 
 /** One that was never named again is fleeting; its bytes are those of its messages. */
 class Conversation extends BoundedEntry<Conversation> {
-  /** Whole monotonic milliseconds. */
-  usedAt: number = monotonic()
   /** What began it, until its messages are read, which those of most never are. */
   #asked: string
   #answered: string
   #messages: ChatMessage[] | undefined
 
-  constructor(key: string, asked: string, answered: string, messages?: ChatMessage[]) {
-    super(key)
+  constructor(id: string, asked: string, answered: string, messages?: ChatMessage[]) {
+    super(id)
     this.#asked = asked
     this.#answered = answered
     this.#messages = messages
@@ -106,9 +102,9 @@ export class Conversations {
    */
   history(owner: string, id: string): MaybePromise<readonly ChatMessage[]> {
     if (this.#stored !== undefined) return this.#stored.history(owner, id)
-    const found = this.#all.get(keyIn(owner, id))
+    const found = this.#all.get(id, owner)
     if (found === undefined) return []
-    this.#use(found, KEPT)
+    this.#all.use(found, KEPT, this.#keepMs)
     // A copy: the author's code may change it.
     return found.messages.slice()
   }
@@ -123,14 +119,13 @@ export class Conversations {
   ): MaybePromise<void> {
     if (this.#stored !== undefined) return this.#stored.record(owner, id, added, known)
     this.#all.expire()
-    const key = keyIn(owner, id)
-    const found = this.#all.get(key)
+    const found = this.#all.get(id, owner)
     const chat = { messages: found?.messages ?? [], bytes: found?.bytes ?? 0 }
     append(chat, added, this.#limits)
     if (found === undefined) {
-      this.#all.add(owner, new Conversation(key, '', '', chat.messages), chat.bytes, FLEETING, this.#keepMs)
+      this.#all.add(owner, new Conversation(id, '', '', chat.messages), chat.bytes, FLEETING, this.#keepMs)
     } else {
-      this.#use(found, found.hold)
+      this.#all.use(found, found.hold, this.#keepMs)
       this.#all.resize(found, chat.bytes)
     }
   }
@@ -143,7 +138,7 @@ export class Conversations {
     if (conversationMessages < 2 || bytes > conversationBytes) {
       return this.record(owner, id, messagesOf(asked, answered))
     }
-    this.#all.add(owner, new Conversation(keyIn(owner, id), asked, answered), bytes, FLEETING, this.#keepMs)
+    this.#all.add(owner, new Conversation(id, asked, answered), bytes, FLEETING, this.#keepMs)
   }
 
   /**
@@ -155,17 +150,13 @@ export class Conversations {
     if (this.#stored !== undefined) return this.#stored.list(owner, limit, after)
     const cursor = after === undefined ? undefined : placeIn(after)
     this.#all.expire()
-    const begin = keyIn(owner, '').length
-    const places = Array.from(this.#all.of(owner), (chat): Place => (
-      { id: chat.id.slice(begin), usedAt: chat.usedAt, chat }
-    ))
-    const all = places.filter((place) => (
-      CONVERSATION_ID.test(place.id) && (cursor === undefined || byUse(cursor, place) < 0)
+    const all = Array.from(this.#all.of(owner)).filter((one) => (
+      CONVERSATION_ID.test(one.id) && (cursor === undefined || byUse(cursor, one) < 0)
     )).sort(byUse)
     const shown = all.slice(0, limit)
     const last = shown.at(-1)
     return {
-      conversations: shown.map(({ id, chat }) => summaryOf(id, chat.messages)),
+      conversations: shown.map(({ id, messages }) => summaryOf(id, messages)),
       next: all.length > limit && last !== undefined ? `${last.usedAt}.${last.id}` : undefined,
     }
   }
@@ -173,20 +164,10 @@ export class Conversations {
   /** Forgets a conversation; false where there is none of that id. The rest is as in `list`. */
   remove(owner: string, id: string): MaybePromise<boolean> {
     if (this.#stored !== undefined) return this.#stored.remove(owner, id)
-    const found = this.#all.get(keyIn(owner, id))
+    const found = this.#all.get(id, owner)
     if (found !== undefined) this.#all.remove(found)
     return found !== undefined
   }
-
-  #use(conversation: Conversation, hold: Hold): void {
-    conversation.usedAt = monotonic()
-    this.#all.use(conversation, hold, this.#keepMs)
-  }
-}
-
-/** Owners and ids may be any texts. */
-function keyIn(owner: string, id: string): string {
-  return `${owner.length}:${owner}${id}`
 }
 
 function messagesOf(asked: string, answered: string): ChatMessage[] {
@@ -194,19 +175,15 @@ function messagesOf(asked: string, answered: string): ChatMessage[] {
 }
 
 /** Where a conversation stands in a list. */
-interface Place {
-  readonly id: string
-  readonly usedAt: number
-  readonly chat: Conversation
-}
+type Place = Pick<Conversation, 'id' | 'usedAt'>
 
 /** The one that was used last first, and of equals the greater id. */
-function byUse(one: Pick<Place, 'id' | 'usedAt'>, other: Pick<Place, 'id' | 'usedAt'>): number {
+function byUse(one: Place, other: Place): number {
   return other.usedAt - one.usedAt || (one.id > other.id ? -1 : 1)
 }
 
 /** The last conversation of a page. */
-function placeIn(after: string): Pick<Place, 'id' | 'usedAt'> {
+function placeIn(after: string): Place {
   const [, usedAt, id] = /^(\d{1,15})\.([\w.-]+)$/.exec(after) ?? []
   return id === undefined ? rejectCursor() : { id, usedAt: Number(usedAt) }
 }

@@ -47,13 +47,21 @@ test('an entry is found by its id until it leaves, and listed with its owner, th
   assert.deepEqual([names('ann'), names('bob'), names('eve')], [['1', '2'], ['3'], []])
   map.use(two, LEASED)
   assert.deepEqual([[...map.of('ann', KEPT)], [...map.of('ann', LEASED)]], [[one], [two]])
-  assert.deepEqual([...map.values()].map(({ id }) => id), ['1', '2', '3'])
+  assert.deepEqual([...map.values()].map(({ id }) => id).toSorted(), ['1', '2', '3'])
   map.remove(two)
   map.remove(two)
   assert.deepEqual([map.get('2'), map.count, map.bytes, names('ann')], [undefined, 2, 6, ['1']])
   assert.equal(map.resize(two, 100), true)
   map.use(two, KEPT)
   assert.deepEqual([map.count, map.bytes, names('ann')], [2, 6, ['1']])
+})
+
+test('of several owners each may have an entry of one id', () => {
+  const { map, add, names } = trialOf(10)
+  const [ann, bob] = [add('ann', 'a')!, add('bob', 'a')!]
+  assert.deepEqual([map.get('a', 'ann'), map.get('a', 'bob'), map.get('a', 'eve')], [ann, bob, undefined])
+  map.remove(bob)
+  assert.deepEqual([map.get('a', 'bob'), map.get('a'), names('ann')], [undefined, ann, ['a']])
 })
 
 test('entries without an id are kept and listed, and found by none', () => {

@@ -68,9 +68,10 @@ test('what was said is there for its owner, and for nobody else', () => {
 test('owners and ids of any form are told apart', async () => {
   const all = conversations()
   const names = ['', '1', '11', '1:', ':1', 'a', 'a:', '2:a', 'a\0', '\0a']
-  for (const owner of names) for (const id of names) all.record(owner, id, [user(`${owner} and ${id}`)])
+  const ids = names.slice(1)
+  for (const owner of names) for (const id of ids) all.record(owner, id, [user(`${owner} and ${id}`)])
   for (const owner of names) {
-    for (const id of names) assert.deepEqual(all.history(owner, id), [user(`${owner} and ${id}`)])
+    for (const id of ids) assert.deepEqual(all.history(owner, id), [user(`${owner} and ${id}`)])
   }
   const id = 'a-long-id'
   all.record('2:a', id, [user('x')])

@@ -148,7 +148,6 @@ export class Session extends BoundedEntry<Session> implements Peer {
   outlet: Outlet | undefined
   /** The stream of GET. */
   standalone: ReplayStream | undefined
-  usedAt: number = monotonic()
   isOver = false
   #questions = 0
   readonly #terms: SessionTerms
@@ -309,8 +308,7 @@ export class Sessions {
   find(id: string, owner: string): Session | undefined {
     const session = this.#all.get(id)
     if (session === undefined || session.owner !== owner) return undefined
-    session.usedAt = monotonic()
-    if (session.next !== undefined) this.#all.use(session, KEPT)
+    this.#all.use(session, KEPT)
     return session
   }
 
