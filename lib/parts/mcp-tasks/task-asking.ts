@@ -31,6 +31,8 @@ export interface QuestionStream {
 export interface AnswerHandler {
   answer(key: string, answer: unknown): void
   refuse(key: string, reason: Fault): void
+  /** There is no stream whose client can be asked that. */
+  pass?(key: string): void
   /** The stream for what no other takes, if there is one. */
   fallback?(): QuestionStream | undefined
 }
@@ -97,11 +99,19 @@ export class TaskAsking {
     this.#ask()
   }
 
-  /** These questions are pending, and no others. */
-  show(questions: readonly TaskQuestion[]): void {
+  get questions(): readonly TaskQuestion[] { return this.#questions }
+
+  /** These questions are pending, and no others: those are withdrawn. */
+  show(questions: readonly TaskQuestion[], why = 'The question stands no longer'): void {
     this.#questions = questions
-    this.#withdraw('The question stands no longer', (key) => !questions.some((one) => one.key === key))
+    this.#withdraw(why, (key) => !questions.some((one) => one.key === key))
     this.#ask()
+  }
+
+  /** A question is not pending any more, and need not be withdrawn. */
+  drop(key: string): void {
+    this.#questions = this.#questions.filter((one) => one.key !== key)
+    this.#asking.delete(key)
   }
 
   #withdraw(why: string, isUnwanted: (key: string, stream: QuestionStream) => boolean): void {
@@ -118,7 +128,8 @@ export class TaskAsking {
     const all = [...this.#streams.keys(), ...fallback === undefined ? [] : [fallback]]
     const streams = [...all.filter(isConnected), ...all.filter((one) => !isConnected(one))]
     for (const { key, question } of this.#questions) {
-      if (!this.#asking.has(key)) streams.find((stream) => this.#askOn(stream, key, question))
+      if (this.#asking.has(key)) continue
+      if (!streams.some((stream) => this.#askOn(stream, key, question))) this.#handler.pass?.(key)
     }
   }
 
@@ -196,12 +207,13 @@ function askOver(channel: PeerChannel, asking: TaskAsking): ChannelListener {
 /** One stream that waits for a task, in whichever process that runs by now. */
 export class TaskStream implements AnswerHandler {
   readonly #facts: McpFacts
+  readonly #asking: TaskAsking = new TaskAsking(this)
   readonly #stream: QuestionStream
-  /** Asks where no process runs the task. */
-  readonly #alone: TaskAsking
   readonly #find: (id: string) => TaskAsking | undefined
   /** Where the task was last: the process, or its questions here. */
   #where: unknown
+  /** To the process that runs it, and has its questions asked here. */
+  #line: PeerChannel | undefined
   #leave: (() => void) | undefined
   #isAlone = false
   #task: Task
@@ -213,20 +225,30 @@ export class TaskStream implements AnswerHandler {
     this.#task = task
     this.#stream = stream
     this.#find = find
-    this.#alone = new TaskAsking(this)
-    this.#alone.attach(stream)
+    this.#asking.attach(stream)
   }
 
   get #remoteTasks(): RemoteTasks | undefined { return remoteTasksOf(this.#facts.mcp.service) }
 
   answer(key: string, answer: unknown): void {
+    if (this.#line !== undefined) return this.#reply('answer', key, answer)
     const sent = this.#remoteTasks?.answer(this.#task, new Map([[key, answer]]))
     sent?.catch(logLost(this.#facts, this.#task.id))
   }
 
   refuse(key: string, { message }: Fault): void {
+    if (this.#line !== undefined) return this.#reply('refuse', key, message)
     const sent = this.#remoteTasks?.refuse(this.#task, key, message)
     sent?.catch(logLost(this.#facts, this.#task.id))
+  }
+
+  pass(key: string): void {
+    if (this.#line !== undefined) this.#reply('pass', key)
+  }
+
+  #reply(act: string, key: string, ...said: readonly unknown[]): void {
+    this.#asking.drop(key)
+    this.#line?.send([act, key, ...said])
   }
 
   update(task: Task): void {
@@ -240,7 +262,7 @@ export class TaskStream implements AnswerHandler {
 
   leave(): void {
     this.#leave?.()
-    this.#alone.show([])
+    this.#asking.show([])
   }
 
   #moveTo(where: unknown, join: () => () => void): void {
@@ -254,58 +276,36 @@ export class TaskStream implements AnswerHandler {
     this.#leave = join()
   }
 
+  /** Asks where no process runs the task. */
   #askAlone(): void {
     this.#isAlone = true
-    this.#alone.show(this.#task.questions)
+    this.#asking.show(this.#task.questions)
   }
 
   /** Lets the process that runs the task ask on the stream. */
   #join(node: string): () => void {
-    const asked = new Map<string, Asking>()
     // Their answers would reach no task; it asks on another stream.
-    const withdraw = (): void => {
-      const left = [...asked.values()]
-      asked.clear()
-      const why = new Fault('cancelled', 'The question is asked on another stream')
-      for (const asking of left) asking.withdraw(why)
+    const leave = (): void => {
+      this.#line = undefined
+      this.#asking.show([], 'The question is asked on another stream')
     }
     const lost = (): void => {
-      withdraw()
+      leave()
       if (this.#where === node) this.#askAlone()
     }
     const { id, owner } = this.#task
-    const channel = sharedOf(this.#facts.mcp.service)!.channels.open(node, KIND, [owner, id], {
+    const line = sharedOf(this.#facts.mcp.service)!.channels.open(node, KIND, [owner, id], {
       onMessage: (message) => {
         const [act, key, question] = message as readonly ['ask' | 'withdraw', string, Question]
-        if (act === 'withdraw') {
-          const asking = asked.get(key)
-          asked.delete(key)
-          return asking?.withdraw(new Fault('cancelled', 'It stands no longer'))
-        }
-        let asking: Asking
-        try {
-          asking = this.#stream.ask(key, question)
-        } catch {
-          return channel.send(['pass', key])
-        }
-        asked.set(key, asking)
-        // What was withdrawn owes nothing, and its key may be asked again by now.
-        const reply = (...word: readonly unknown[]): void => {
-          if (asked.get(key) !== asking) return
-          asked.delete(key)
-          channel.send(word)
-        }
-        asking.answer.then((answer) => reply('answer', key, answer), (reason: unknown) => {
-          const { kind, message: why } = asFault(reason)
-          if (kind === 'unsupported') reply('pass', key)
-          else reply('refuse', key, why)
-        })
+        const others = this.#asking.questions.filter((one) => one.key !== key)
+        this.#asking.show(act === 'ask' ? [...others, { key, question }] : others)
       },
       onEnd: lost, onLost: lost,
     })
+    this.#line = line
     return () => {
-      withdraw()
-      channel.end()
+      leave()
+      line.end()
     }
   }
 }
