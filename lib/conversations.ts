@@ -5,6 +5,6 @@
  */
 export { answerMessage } from './floors/conversations/answer-message.ts'
 
-export type { Answer, Emit } from './floors/answers/answer.ts'
+export type { Answer } from './floors/answers/answer.ts'
+export type { AnswerEvent, AnswerPiece, Emit } from './floors/answers/run-event.ts'
 export type { UserMessage } from './floors/conversations/answer-message.ts'
-export type { GroupListener } from './floors/groups/group.ts'

@@ -24,6 +24,7 @@ import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { PieceTaker } from '../../kernel/define/output.ts'
 import type { Later } from '../../kernel/util/later.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { Emit } from './run-event.ts'
 import type { MadeToolCall } from './tool-calls.ts'
 
 /** One agent's part in the answer of a group: its answer, or why it failed. */
@@ -47,15 +48,6 @@ export interface Answer {
   /** What was given as artifacts where the channel has none; no part of `content`. */
   readonly artifacts?: readonly Artifact[]
 }
-
-/**
- * Takes each piece of an answer that comes piece by piece; one that comes whole is not emitted. `state` is
- * that of the piece, mostly `completed`, and `reply` what the answer is to be, where the agent has said so. A
- * promise makes the agent wait until the reader has caught up.
- */
-export type Emit = (
-  piece: Content, state: AnswerState, reply: Answer['reply'] | undefined,
-) => void | Promise<void>
 
 /** What an answer of an author's own may have. */
 export const answerMembers: ReadonlySet<string> = new Set([
@@ -130,7 +122,7 @@ function emitAll(
 ): void | Promise<void> {
   if (emit === undefined) return undefined
   for (let at = from; at < fresh.length; at++) {
-    const wait = emit(fresh[at]!, state, reply)
+    const wait = emit({ type: 'piece', content: fresh[at]!, state, reply })
     if (wait !== undefined) return wait.then(() => emitAll(fresh, state, reply, emit, at + 1))
   }
 }
@@ -171,7 +163,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
 
   #emitRest(): void | Promise<void> {
     const rest = this.end()
-    return rest && this.#emit?.(rest, this.#state, this.#reply)
+    return rest && this.#emit?.({ type: 'piece', content: rest, state: this.#state, reply: this.#reply })
   }
 
   #take(piece: unknown): void | Promise<void> {
@@ -186,7 +178,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     this.#call.hold(this.size - before)
     if (block === undefined || this.#emit === undefined) return undefined
     this.#call.endReasoning()
-    return this.#emit(block, this.#state, this.#reply)
+    return this.#emit({ type: 'piece', content: block, state: this.#state, reply: this.#reply })
   }
 
   #takeOwn(piece: unknown): void | Promise<void> {

@@ -16,10 +16,10 @@ import { conversationsOf } from './conversation.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { CallChannel, ChatMessage, Origin } from '../../kernel/define/call.ts'
-import type { GroupListener } from '../groups/group.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Service } from '../../kernel/run/service.ts'
-import type { Answer, Emit } from '../answers/answer.ts'
+import type { Answer } from '../answers/answer.ts'
+import type { Emit } from '../answers/run-event.ts'
 
 export interface UserMessage {
   readonly prompt: string
@@ -39,15 +39,15 @@ export interface UserMessage {
 
 /**
  * Answers a message, with the checks and limits of `runHandler`. Synchronous where the agent is. `emit` gets
- * each piece of the answer as it comes; of a group `listener`, if given, gets those of every agent instead.
+ * each piece of the answer as it comes; `hasSteps`: of a group it gets those of every agent.
  * An answer with the state `failed` is `Fault('failed')`, one with `rejected` `Fault('invalid')`, both with
  * the agent's own text; neither is remembered.
  */
 export function answerMessage(
   service: Service, agent: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
-  listener?: GroupListener,
+  hasSteps = false,
 ): MaybePromise<Answer> {
-  const turn = { service, agent, message, call, emit, listener, isStrict: true }
+  const turn = { service, agent, message, call, emit, hasSteps, isStrict: true }
   return runHandler(service, call, agent, timeoutOf(service, agent), begin, turn)
 }
 
@@ -55,7 +55,7 @@ export function answerMessage(
 export function runConversationTurn(
   service: Service, agent: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
 ): MaybePromise<Answer> {
-  return begin({ service, agent, message, call, emit, listener: undefined, isStrict: false })
+  return begin({ service, agent, message, call, emit, hasSteps: false, isStrict: false })
 }
 
 interface Turn {
@@ -64,7 +64,7 @@ interface Turn {
   readonly message: UserMessage
   readonly call: LiveCall
   readonly emit: Emit | undefined
-  readonly listener: GroupListener | undefined
+  readonly hasSteps: boolean
   /** An answer with the state `failed` or `rejected` is thrown. */
   readonly isStrict: boolean
 }
@@ -102,9 +102,9 @@ export function timeoutOf(service: Service, agent: Agent | Group): number {
 }
 
 function run(turn: Turn): MaybePromise<Answer> {
-  const { service, agent, message: { prompt }, call, emit, listener } = turn
+  const { service, agent, message: { prompt }, call, emit, hasSteps } = turn
   if (agent.kind === 'group' || call.host.around !== undefined) {
-    return finish(turn, runMember(service, agent, prompt, call, emit, listener))
+    return finish(turn, runMember(service, agent, prompt, call, emit, hasSteps))
   }
   const output = agent.run(prompt, call)
   return isThenable(output) ? Promise.resolve(output).then(takeOutput.bind(undefined, turn))

@@ -11,33 +11,27 @@ import { answerOf, inputOf, textAnswer } from '../answers/answer.ts'
 import { warnOfAnswer, warnOfData, warnOfFiles } from '../answers/warnings.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
-import type { Content } from '../../kernel/define/content.ts'
 import type { CallEvent } from '../../kernel/define/event.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Service } from '../../kernel/run/service.ts'
-import type { AgentResult, Answer, Emit } from '../answers/answer.ts'
+import type { AgentResult, Answer } from '../answers/answer.ts'
+import type { Emit } from '../answers/run-event.ts'
 
 type Member = Agent | Group
 
-/** Gets what the agents of a group, and of groups in it, answer. In a `parallel` group it is mixed. */
-export interface GroupListener {
-  begin(agent: Agent): void
-  /** A piece of its answer, or at its end the whole of one without pieces. A promise: it waits for that. */
-  say(agent: Agent, piece: Content): void | Promise<void>
-}
-
 /**
- * Runs a group. `emit` gets the pieces of its reply; `listener`, if given, gets those of every agent instead.
+ * Runs a group. `emit` gets the pieces of its reply. `hasSteps`: it gets those of every agent instead, of
+ * groups in it too, each at the end of its agent where there were none; in a `parallel` group they are mixed.
  * Throws `Fault('failed')` with `{ results }` where an agent fails and the group stops.
  */
 export async function runGroup(
-  service: Service, group: Group, query: string, call: LiveCall, emit?: Emit, listener?: GroupListener,
+  service: Service, group: Group, query: string, call: LiveCall, emit?: Emit, hasSteps = false,
 ): Promise<Answer> {
   const { agents, mode } = group
-  if (mode === 'parallel') return parallel(service, group, query, call, listener)
+  if (mode === 'parallel') return parallel(service, group, query, call, emit, hasSteps)
   const chosen = mode === 'sequence' ? agents : pick(group, await mode(query, call))
   for (const { scopes } of chosen) requireScopes(call.origin, scopes)
-  return sequence(service, group, chosen, query, call, emit, listener)
+  return sequence(service, group, chosen, query, call, emit, hasSteps)
 }
 
 function pick(group: Group, choice: unknown): readonly Member[] {
@@ -54,7 +48,7 @@ function pick(group: Group, choice: unknown): readonly Member[] {
 
 async function sequence(
   service: Service, group: Group, agents: readonly Member[], query: string, call: LiveCall,
-  emit: Emit | undefined, listener: GroupListener | undefined,
+  emit: Emit | undefined, hasSteps: boolean,
 ): Promise<Answer> {
   const results: AgentResult[] = []
   let answer: Answer = textAnswer('')
@@ -63,8 +57,8 @@ async function sequence(
   let before: Member | undefined
   for (const [index, agent] of agents.entries()) {
     // The reply is what the last agent answers.
-    const lastEmit = index === agents.length - 1 ? emit : undefined
-    const one = await attempt(service, group, agent, input, call, lastEmit, listener)
+    const memberEmit = hasSteps || index === agents.length - 1 ? emit : undefined
+    const one = await attempt(service, group, agent, input, call, memberEmit, hasSteps)
     results.push(one.result)
     last = one
     if (one.answer === undefined) {
@@ -74,7 +68,7 @@ async function sequence(
     // What the one before gave besides its text ends here; its files were shown where each agent is.
     if (before !== undefined) {
       warnOfData(service.log, before, answer, `the group '${group.name}'`, call.requestId)
-      if (listener === undefined) warnOfFiles(service.log, before, answer, group, call.requestId)
+      if (!hasSteps) warnOfFiles(service.log, before, answer, group, call.requestId)
     }
     before = agent
     answer = one.answer
@@ -88,10 +82,12 @@ async function sequence(
 }
 
 async function parallel(
-  service: Service, group: Group, query: string, call: LiveCall, listener: GroupListener | undefined,
+  service: Service, group: Group, query: string, call: LiveCall, emit: Emit | undefined,
+  hasSteps: boolean,
 ): Promise<Answer> {
+  const memberEmit = hasSteps ? emit : undefined
   const attempts = await Promise.all(
-    group.agents.map((agent) => attempt(service, group, agent, query, call, undefined, listener)),
+    group.agents.map((agent) => attempt(service, group, agent, query, call, memberEmit, hasSteps)),
   )
   const results = attempts.map(({ result }) => result)
   const failed = attempts.filter(({ result }) => result.error !== undefined)
@@ -114,14 +110,14 @@ interface Attempt { readonly result: AgentResult; readonly answer?: Answer; read
 
 async function attempt(
   service: Service, group: Group, agent: Member, input: string, call: LiveCall, emit: Emit | undefined,
-  listener: GroupListener | undefined,
+  hasSteps: boolean,
 ): Promise<Attempt> {
   try {
-    const hasOwnCall = agent.kind === 'agent' && (listener ?? call.host.around) !== undefined
+    const hasOwnCall = agent.kind === 'agent' && (hasSteps || call.host.around !== undefined)
     const own = hasOwnCall ? callOf(agent, call) : call
-    const answer = agent.kind === 'group' || listener === undefined
-      ? await runMember(service, agent, input, own, emit, listener)
-      : await runWithListener(service, agent, input, own, listener)
+    const answer = agent.kind === 'group' || !hasSteps || emit === undefined
+      ? await runMember(service, agent, input, own, emit, hasSteps)
+      : await runStep(service, agent, input, own, emit)
     if (agent.kind === 'agent') warnOfAnswer(service.log, agent, answer, call.requestId)
     if (answer.state === 'failed' || answer.state === 'rejected') {
       return { result: { agent: agent.name, error: answer.text || `The agent ${answer.state}` } }
@@ -148,21 +144,21 @@ async function attempt(
 /** Runs an agent or a group, within the author's `around`. */
 export function runMember(
   service: Service, member: Member, input: string, call: LiveCall, emit: Emit | undefined,
-  listener: GroupListener | undefined,
+  hasSteps: boolean,
 ): MaybePromise<Answer> {
   const { kind, name } = member
   const around = aroundOf(call.host.around, member)
-  if (around === undefined) return runCode(service, member, input, call, emit, listener)
+  if (around === undefined) return runCode(service, member, input, call, emit, hasSteps)
   return runAround(around, { kind, name, input, call },
-    () => runCode(service, member, input, call, emit, listener),
+    () => runCode(service, member, input, call, emit, hasSteps),
     (output) => answerOf(output, call, service.limits.maxResultBytes, service.adapters, emit), inputOf)
 }
 
 function runCode(
   service: Service, member: Member, input: string, call: LiveCall, emit: Emit | undefined,
-  listener: GroupListener | undefined,
+  hasSteps: boolean,
 ): MaybePromise<Answer> {
-  if (member.kind === 'group') return runGroup(service, member, input, call, emit, listener)
+  if (member.kind === 'group') return runGroup(service, member, input, call, emit, hasSteps)
   return answerOf(member.run(input, call), call, service.limits.maxResultBytes, service.adapters, emit)
 }
 
@@ -179,17 +175,18 @@ function callOf(agent: Agent, call: LiveCall): LiveCall {
   })
 }
 
-async function runWithListener(
-  service: Service, agent: Agent, input: string, call: LiveCall, listener: GroupListener,
+async function runStep(
+  service: Service, agent: Agent, input: string, call: LiveCall, emit: Emit,
 ): Promise<Answer> {
-  listener.begin(agent)
+  void emit({ type: 'step', agent })
   let hasPieces = false
-  const answer = await runMember(service, agent, input, call, (piece) => {
+  const answer = await runMember(service, agent, input, call, (event) => {
     hasPieces = true
-    return listener.say(agent, piece)
-  }, undefined)
-  if (hasPieces || call.over || answer.state === 'failed' || answer.state === 'rejected') return answer
-  for (const block of answer.content) await listener.say(agent, block)
+    return emit({ ...event, agent })
+  }, false)
+  const { content, state } = answer
+  if (hasPieces || call.over || state === 'failed' || state === 'rejected') return answer
+  for (const block of content) await emit({ type: 'piece', content: block, state, agent })
   return answer
 }
 

@@ -7,47 +7,24 @@ import { Fault } from '../../kernel/define/fault.ts'
 import { andThen, isPromised } from '../../kernel/util/thenable.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
-import { answerMessage, plainChannel } from '../conversations/answer-message.ts'
+import { plainChannel } from '../conversations/answer-message.ts'
 import { publicFailure } from './reply.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
-import type { ArtifactInput } from '../../kernel/define/artifact.ts'
 import type { CallChannel, CallFacts, Origin } from '../../kernel/define/call.ts'
-import type { Content } from '../../kernel/define/content.ts'
 import type { CallEvent } from '../../kernel/define/event.ts'
 import type { Severity } from '../../kernel/define/log.ts'
 import type { Dismissal, Reply, Sink, Source } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
-import type { Answer } from '../answers/answer.ts'
-import type { UserMessage } from '../conversations/answer-message.ts'
+import type { Emit, RunEvent } from '../answers/run-event.ts'
 import type { KeyHold } from '../idempotency/idempotency.ts'
 import type { PublicFailure } from './reply.ts'
 
 /** Characters of reasoning that a whole reply has. */
 export const MAX_REASONING = 262_144
 
-/** What is said before a run ends. */
-export type RunEvent =
-  /** An agent of a group begins. */
-  | { readonly type: 'step'; readonly agent: Agent }
-  /** A piece of the answer; `agent`: where each of a group answers for itself. */
-  | { readonly type: 'piece'; readonly content: Content; readonly agent?: Agent }
-  /** `agent`: the name of the member of a group that it comes from. */
-  | CallEvent & { readonly agent?: string | undefined }
-  | { readonly type: 'artifact'; readonly artifact: ArtifactInput }
-  /** What the client is asked: the run ends, and its next request brings the answers. */
-  | { readonly type: 'questions'; readonly questions: readonly object[] }
-  /** Of a tool. */
-  | { readonly type: 'progress'; readonly done: number; readonly total?: number | undefined
-    readonly text?: string | undefined }
-  | { readonly type: 'log'; readonly level: Severity; readonly data: unknown
-    readonly logger: string | undefined }
-
-/** A promise: it waits for its reader. */
-export type EmitEvent = (event: RunEvent) => void | Promise<void>
-
 /** Runs, and says so on the way; without `emit` its reply is whole. Throws, or rejects with, a `Fault`. */
-export type Execute<R> = (call: LiveCall, emit: EmitEvent | undefined) => MaybePromise<R>
+export type Execute<R> = (call: LiveCall, emit: Emit | undefined) => MaybePromise<R>
 
 /** How a protocol writes one run, whose result is `R`. What it returns is the text that is sent; '': none. */
 export interface Face<R> {
@@ -68,19 +45,6 @@ export interface Face<R> {
   whole?(result: R, call: LiveCall): MaybePromise<string>
   /** A key keeps the whole reply of a stream too, and not its events. */
   readonly keepsWhole?: true
-}
-
-/** Runs an agent. `hasSteps`: each agent of a group answers for itself. */
-export function runAgent(
-  service: Service, agent: Agent | Group, message: UserMessage, call: LiveCall, emit: EmitEvent | undefined,
-  hasSteps = false,
-): MaybePromise<Answer> {
-  if (emit === undefined) return answerMessage(service, agent, message, call)
-  return answerMessage(service, agent, message, call, (content) => emit({ type: 'piece', content }),
-    !hasSteps ? undefined : {
-      begin: (member) => void emit({ type: 'step', agent: member }),
-      say: (member, content) => emit({ type: 'piece', content, agent: member }),
-    })
 }
 
 /** What the call of an agent shows of its request. */

@@ -11,6 +11,7 @@ import { commandIn } from './commands.ts'
 import { encodeBlock, promptTextOf } from './content.ts'
 import { canAskOverAcp } from './questions.ts'
 import type { Answer } from '../../floors/answers/answer.ts'
+import type { AnswerEvent } from '../../floors/answers/run-event.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { CallChannel, CallFacts, ClientInfo, Trace } from '../../kernel/define/call.ts'
 import type { Content } from '../../kernel/define/content.ts'
@@ -147,9 +148,10 @@ export class PromptTurn implements CallChannel {
 
   update(update: object): void { this.#client.update(this.session.id, update) }
 
-  #emit(piece: Content): Promise<void> | undefined {
+  #emit(event: AnswerEvent): Promise<void> | undefined {
+    if (event.type !== 'piece') return undefined
     this.#hasPiece = true
-    this.#show(piece)
+    this.#show(event.content)
     return this.#client.ready()
   }
 

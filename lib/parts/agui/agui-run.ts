@@ -3,7 +3,7 @@
  * Spec: AG-UI 1.0, Events.
  */
 import { artifactOf } from '../../kernel/define/artifact.ts'
-import { timeoutOf } from '../../floors/conversations/answer-message.ts'
+import { answerMessage, timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { formatJson, quote } from '../../kernel/wire/json.ts'
 import { problemReply } from '../../kernel/wire/problem.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
@@ -13,7 +13,7 @@ import { textOfBlock, textOfBlocks } from '../../floors/reply/markdown.ts'
 import { OpenPart } from '../../floors/reply/open-part.ts'
 import { PassedOver } from '../../floors/chat/passed-over.ts'
 import { valueIn } from '../../floors/reply/reply.ts'
-import { factsFor, runAgent, RunWriter } from '../../floors/reply/run.ts'
+import { factsFor, RunWriter } from '../../floors/reply/run.ts'
 import { patchFault } from './json-patch.ts'
 import { InterruptRounds } from './questions.ts'
 import { decodeRunInput } from './run-input.ts'
@@ -29,7 +29,8 @@ import type { PartKind } from '../../floors/reply/open-part.ts'
 import type { KeyHold } from '../../floors/idempotency/idempotency.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { PublicFailure } from '../../floors/reply/reply.ts'
-import type { Face, RunEvent } from '../../floors/reply/run.ts'
+import type { RunEvent } from '../../floors/answers/run-event.ts'
+import type { Face } from '../../floors/reply/run.ts'
 import type { StateSeal } from './questions.ts'
 import type { RunInput } from './run-input.ts'
 
@@ -56,7 +57,7 @@ function begin(
   service: Service, sealing: StateSeal, agent: Agent | Group, input: RunInput, origin: Origin, hold?: KeyHold,
 ): Reply {
   const run = new RunWriter(service, origin, factsFor(agent, input), new AguiFace(input), (call, emit) => (
-    runAgent(service, agent, input, call, emit, true)
+    answerMessage(service, agent, input, call, emit, true)
   ), hold)
   const { call } = run
   const makeRounds = (): InterruptRounds => {

@@ -4,14 +4,14 @@
  */
 import { conversationsOf } from '../../floors/conversations/conversation.ts'
 import { isRecord } from '../../kernel/define/content.ts'
-import { timeoutOf } from '../../floors/conversations/answer-message.ts'
+import { answerMessage, timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
 import { formatJson, quote } from '../../kernel/wire/json.ts'
 import { formatEvent } from '../../kernel/wire/sse.ts'
 import { problem, PROBLEM_JSON, problemReply } from '../../kernel/wire/problem.ts'
 import { replyOnce } from '../../floors/reply/idempotent-reply.ts'
 import { bounded, problemText, tokenCounts, valueIn, wantsEvents } from '../../floors/reply/reply.ts'
-import { runAgent, RunWriter } from '../../floors/reply/run.ts'
+import { RunWriter } from '../../floors/reply/run.ts'
 import { decodeQuery } from './query.ts'
 import type { Answer } from '../../floors/answers/answer.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
@@ -24,7 +24,8 @@ import type { Service } from '../../kernel/run/service.ts'
 import type { KeyHold } from '../../floors/idempotency/idempotency.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { PublicFailure } from '../../floors/reply/reply.ts'
-import type { Face, RunEvent } from '../../floors/reply/run.ts'
+import type { RunEvent } from '../../floors/answers/run-event.ts'
+import type { Face } from '../../floors/reply/run.ts'
 import type { Query } from './query.ts'
 
 interface QueryInput extends CallFacts, UserMessage {
@@ -69,7 +70,7 @@ function begin(
   }
   const face = new QueryFace(agent, input, service.limits)
   const run = new RunWriter(service, exchange.origin, input, face, (call, emit) => (
-    runAgent(service, agent, input, call, emit, true)
+    answerMessage(service, agent, input, call, emit, true)
   ), hold)
   if (!isStream) return run.reply()
   const reply = run.events()

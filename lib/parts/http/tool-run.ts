@@ -23,7 +23,8 @@ import type { Service } from '../../kernel/run/service.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { KeyHold } from '../../floors/idempotency/idempotency.ts'
 import type { PublicFailure } from '../../floors/reply/reply.ts'
-import type { Face, RunEvent } from '../../floors/reply/run.ts'
+import type { RunEvent } from '../../floors/answers/run-event.ts'
+import type { Face } from '../../floors/reply/run.ts'
 
 /** Answers a call of a tool. Throws, or rejects with, a `Fault`. */
 export function answerTool(service: Service, tool: Tool, exchange: Exchange): MaybePromise<Reply> {

@@ -4,7 +4,7 @@
  * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
  */
 import { warnOfData } from '../../floors/answers/warnings.ts'
-import { timeoutOf } from '../../floors/conversations/answer-message.ts'
+import { answerMessage, timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
 import { formatJson, quote } from '../../kernel/wire/json.ts'
 import { formatEvent } from '../../kernel/wire/sse.ts'
@@ -13,7 +13,7 @@ import { bounded, valueIn } from '../../floors/reply/reply.ts'
 import { textOfBlock, textOfBlocks } from '../../floors/reply/markdown.ts'
 import { tokensIn, tokensRead } from '../../floors/chat/messages.ts'
 import { PassedOver } from '../../floors/chat/passed-over.ts'
-import { factsFor, MAX_REASONING, runAgent, RunWriter } from '../../floors/reply/run.ts'
+import { factsFor, MAX_REASONING, RunWriter } from '../../floors/reply/run.ts'
 import { decodeChat } from './chat-request.ts'
 import { StoppingText } from './chat-stop.ts'
 import { failureText, openaiRefusal, requireModel } from './openai-errors.ts'
@@ -28,7 +28,8 @@ import type { Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { PublicFailure } from '../../floors/reply/reply.ts'
-import type { Face, RunEvent } from '../../floors/reply/run.ts'
+import type { RunEvent } from '../../floors/answers/run-event.ts'
+import type { Face } from '../../floors/reply/run.ts'
 import type { Formatted } from './output-format.ts'
 import type { ChatRequest } from './chat-request.ts'
 
@@ -48,7 +49,9 @@ export function answerCompletion(
     begin: (hold) => new RunWriter(
       service, origin, factsFor(model, request), new ChatFace(service, model, request),
       // An answer in a format is checked before any of it is sent.
-      (call, emit) => runAgent(service, model, request, call, format === undefined ? emit : undefined), hold,
+      (call, emit) => (
+        answerMessage(service, model, request, call, format === undefined ? emit : undefined)
+      ), hold,
     ).replyAs(isStream),
   })
 }

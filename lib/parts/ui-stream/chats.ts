@@ -1,12 +1,12 @@
 /** The chats of one server: a message is answered, its stream read again, its run stopped. */
 import { sharedOf } from '../../floors/shared/shared-of.ts'
-import { timeoutOf } from '../../floors/conversations/answer-message.ts'
+import { answerMessage, timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
 import { problemReply } from '../../kernel/wire/problem.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
 import { replyOnce } from '../../floors/reply/idempotent-reply.ts'
 import { countedCall, valueIn } from '../../floors/reply/reply.ts'
-import { factsFor, runAgent, RunWriter } from '../../floors/reply/run.ts'
+import { factsFor, RunWriter } from '../../floors/reply/run.ts'
 import { PassedOver } from '../../floors/chat/passed-over.ts'
 import { decodeChatInput } from './chat-input.ts'
 import { chatKey, ChatStream, ChatStreams } from './chat-streams.ts'
@@ -82,7 +82,7 @@ export class Chats {
     const { conversationId: id, isContinued } = input
     const face = new UiFace(this.#streams.limits.resumeMs > 0 && !isContinued)
     const run = new RunWriter(this.#service, origin, factsFor(agent, input), face, (call, emit) => (
-      runAgent(this.#service, agent, input, call, emit)
+      answerMessage(this.#service, agent, input, call, emit)
     ), hold)
     const { call } = run
     call.channel = {

@@ -13,7 +13,8 @@ import type { Content } from '../../kernel/define/content.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { PartKind } from '../../floors/reply/open-part.ts'
 import type { PublicFailure } from '../../floors/reply/reply.ts'
-import type { Face, RunEvent } from '../../floors/reply/run.ts'
+import type { RunEvent } from '../../floors/answers/run-event.ts'
+import type { Face } from '../../floors/reply/run.ts'
 
 const START_STEP = formatEvent('{"type":"start-step"}')
 

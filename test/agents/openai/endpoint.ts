@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { openaiAgent } from '../../../lib/agents/openai/openai.ts'
 import { answerOf } from '../../../lib/floors/answers/answer.ts'
-import { callOf } from '../../fixtures/house.ts'
+import { callOf, wordOf } from '../../fixtures/house.ts'
 import { portOf } from '../../fixtures/listening.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -62,9 +62,7 @@ export interface Said { readonly answer: Answer; readonly pieces: readonly strin
 export async function ask(options: OpenaiOptions, prompt = 'hi', call: LiveCall = callOf()): Promise<Said> {
   const pieces: string[] = []
   const output = openaiAgent({ log: false, ...options }).run(prompt, call)
-  const answer = await answerOf(output, call, 1e7, frameworks, (piece) => {
-    pieces.push(piece.type === 'text' ? piece.text : piece.type)
-  })
+  const answer = await answerOf(output, call, 1e7, frameworks, (piece) => { pieces.push(wordOf(piece)) })
   return { answer, pieces }
 }
 

@@ -5,7 +5,7 @@ import { frameworks } from '../../../lib/adapters/frameworks.ts'
 import { defineTool } from '../../../lib/preset/define.ts'
 import { openaiAgent } from '../../../lib/agents/openai/openai.ts'
 import { answerOf } from '../../../lib/floors/answers/answer.ts'
-import { callOf } from '../../fixtures/house.ts'
+import { callOf, wordOf } from '../../fixtures/house.ts'
 import {
   ask, calls, data, delta, DONE, endpoint, faultOf, inTurn, reply, stream,
 } from './endpoint.ts'
@@ -32,9 +32,7 @@ async function eventsOf(options: OpenaiOptions): Promise<readonly (CallEvent | s
   const all: (CallEvent | string)[] = []
   const call = callOf({ event: (event) => { all.push(event) } })
   const output = openaiAgent({ log: false, ...options }).run('hi', call)
-  await answerOf(output, call, 1e7, frameworks, (piece) => {
-    all.push(piece.type === 'text' ? piece.text : piece.type)
-  })
+  await answerOf(output, call, 1e7, frameworks, (piece) => { all.push(wordOf(piece)) })
   return all
 }
 

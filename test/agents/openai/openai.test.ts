@@ -9,7 +9,7 @@ import { openaiAgent } from '../../../lib/agents/openai/openai.ts'
 import { answerOf } from '../../../lib/floors/answers/answer.ts'
 import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { serve } from '../../fixtures/client.ts'
-import { callOf } from '../../fixtures/house.ts'
+import { callOf, wordOf } from '../../fixtures/house.ts'
 import { freePort } from '../../fixtures/listening.ts'
 import { ask as rpc, begin, modern, said, serveMcp } from '../../parts/mcp/client.ts'
 import { messagesOf } from '../../fixtures/events.ts'
@@ -35,7 +35,7 @@ test('each piece is told when it arrives, before the next is sent', async (t) =>
   const pieces: string[] = []
   const output = openaiAgent({ baseUrl }).run('count', call)
   const answer = await answerOf(output, call, 1e7, frameworks, (piece) => {
-    pieces.push(piece.type === 'text' ? piece.text : piece.type)
+    pieces.push(wordOf(piece))
     proceed()
   })
   assert.deepEqual(pieces, ['one ', 'two ', 'three'])
@@ -455,9 +455,7 @@ test('the text before a call is told before the call is made', async (t) => {
   const note = defineTool({ name: 'note', run: () => { order.push('run') } })
   const call = callOf({ progress: (_done, _total, text) => order.push(String(text)) })
   const output = openaiAgent({ baseUrl, tools: [note] }).run('hi', call)
-  await answerOf(output, call, 1e7, frameworks, (piece) => {
-    order.push(piece.type === 'text' ? piece.text : '')
-  })
+  await answerOf(output, call, 1e7, frameworks, (piece) => { order.push(wordOf(piece)) })
   assert.deepEqual(order, ['Looking.', 'Calls note…', 'run', 'note is done', '\n\nDone.'])
 })
 

@@ -3,8 +3,9 @@ import test from 'node:test'
 import { answerOf } from '../../../lib/floors/answers/answer.ts'
 import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
 import { Fault } from '../../../lib/kernel.ts'
-import { callOf } from '../../fixtures/house.ts'
-import type { Answer, Emit } from '../../../lib/floors/answers/answer.ts'
+import { callOf, wordOf } from '../../fixtures/house.ts'
+import type { Answer } from '../../../lib/floors/answers/answer.ts'
+import type { Emit } from '../../../lib/floors/answers/run-event.ts'
 import type { Content } from '../../../lib/index.ts'
 
 const png = { type: 'image', data: 'AAAA', mimeType: 'image/png' } as const
@@ -77,10 +78,12 @@ test('whatever an agent says has one normal form; only what comes piece by piece
     const whole = { state: 'completed', data: undefined, ...expected }
     const answer = await answerOf(output(), callOf(), 1_000, noAdapters)
     assert.deepEqual({ ...answer, ...'data' in expected ? {} : { data: undefined } }, whole, what)
-    const pieces: Content[] = []
-    const streamed = await answerOf(output(), callOf(), 1_000, noAdapters, (piece) => { pieces.push(piece) })
+    const pieces: string[] = []
+    const streamed = await answerOf(output(), callOf(), 1_000, noAdapters, (event) => {
+      pieces.push(wordOf(event))
+    })
     assert.equal(streamed.text, whole.text, what)
-    const said = pieces.map((piece) => piece.type === 'text' ? piece.text : '').join('')
+    const said = pieces.filter((word) => word !== 'image').join('')
     assert.equal(said, /^(?:no |a promise of |promises of )?pieces|marks/.test(what) ? whole.text : '', what)
   }
 })
@@ -99,9 +102,9 @@ test('each piece is emitted before the next is asked for', async () => {
       yield piece
     }
   }
-  const emit: Emit = async (piece) => {
+  const emit: Emit = async (event) => {
     await new Promise((resolve) => setImmediate(resolve))
-    told.push(`told ${piece.type === 'text' ? piece.text : ''}`)
+    told.push(`told ${wordOf(event)}`)
   }
   await answerOf(pieces(), callOf(), 1_000, noAdapters, emit)
   assert.deepEqual(told, ['make a', 'told a', 'make b', 'told b', 'make c', 'told c'])
@@ -178,7 +181,7 @@ test('what an answer would lose is the mistake of its agent, with what to write 
 test('a run that is over is asked for no further piece, and may clean up', async () => {
   const call = callOf()
   const { isTidy, output } = tidy(['a', 'b', 'c'])
-  const pieces: Content[] = []
+  const pieces: unknown[] = []
   const reason = new Fault('cancelled', 'The client has left')
   const ended = answerOf(output, call, 1_000, noAdapters, (piece) => {
     pieces.push(piece)

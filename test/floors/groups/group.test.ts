@@ -5,7 +5,7 @@ import { defineGroup } from '../../../lib/kernel.ts'
 import { timeoutOf } from '../../../lib/floors/conversations/answer-message.ts'
 import { runGroup } from '../../../lib/floors/groups/group.ts'
 import { Fault } from '../../../lib/kernel.ts'
-import { ask as answer, callOf, serviceOf } from '../../fixtures/house.ts'
+import { ask as answer, callOf, serviceOf, wordOf } from '../../fixtures/house.ts'
 import { standingTime } from '../../fixtures/time.ts'
 import type { Answer } from '../../../lib/floors/answers/answer.ts'
 import type { AgentOutput, GroupDefinition } from '../../../lib/index.ts'
@@ -29,7 +29,7 @@ async function ask(definition: Omit<GroupDefinition, 'name'>, said?: string[]): 
   const group = defineGroup({ name: 'Group', ...definition })
   return answer(
     service, group, 'q', callOf(),
-    said && ((piece) => { said.push(piece.type === 'text' ? piece.text : '') }),
+    said && ((piece) => { said.push(wordOf(piece)) }),
   )
 }
 
@@ -196,10 +196,10 @@ test('who listens hears each agent begin, and all that it says, in groups within
     const { service } = serviceOf()
     const heard: string[] = []
     const group = defineGroup({ name: 'Group', ...definition })
-    await runGroup(service, group, 'q', callOf(), () => assert.fail('heard twice'), {
-      begin: ({ name }) => { heard.push(name) },
-      say: ({ name }, piece) => { heard.push(`${name}: ${piece.type === 'text' ? piece.text : piece.type}`) },
-    })
+    await runGroup(service, group, 'q', callOf(), (event) => {
+      const { name } = event.agent!
+      heard.push(event.type === 'step' ? name : `${name}: ${wordOf(event)}`)
+    }, true)
     assert.deepEqual(heard, expected)
   }
 })
@@ -212,13 +212,11 @@ test('an agent of a group waits for who listens', async () => {
     order.push('went on')
     yield 'two'
   })
-  await runGroup(service, defineGroup({ name: 'Group', agents: [two] }), 'q', callOf(), undefined, {
-    begin: () => {},
-    async say(_agent, piece) {
-      await sleep(5)
-      order.push(piece.type === 'text' ? piece.text : piece.type)
-    },
-  })
+  await runGroup(service, defineGroup({ name: 'Group', agents: [two] }), 'q', callOf(), async (event) => {
+    if (event.type !== 'piece') return
+    await sleep(5)
+    order.push(wordOf(event))
+  }, true)
   assert.deepEqual(order, ['one', 'went on', 'two'])
 })
 

@@ -5,7 +5,8 @@ import { toolCallFor } from '../../../lib/parts/a2a/model/tool-agent.ts'
 import { runForTask } from '../../../lib/parts/a2a/tasks/run-message.ts'
 import { Fault } from '../../../lib/index.ts'
 import { eventually, gate } from '../../fixtures/client.ts'
-import { callOf, serviceOf } from '../../fixtures/house.ts'
+import { callOf, serviceOf, wordOf } from '../../fixtures/house.ts'
+import type { Emit } from '../../../lib/floors/answers/run-event.ts'
 import type { Answer } from '../../../lib/floors/answers/answer.ts'
 import type { A2aRequest } from '../../../lib/parts/a2a/tasks/request.ts'
 import type { LiveCall } from '../../../lib/kernel/define/live-call.ts'
@@ -58,7 +59,7 @@ function working(run: Run, options: Partial<ServerOptions> = {}): {
     work(parts, { id = 'c', isNamed = false, who = 'bot', call = callOf() } = {}) {
       const pieces: string[] = []
       const agent = service.catalog.runnable(who)!
-      const emit = (piece: Content): void => { pieces.push(piece.type === 'text' ? piece.text : piece.type) }
+      const emit: Emit = (piece) => { pieces.push(wordOf(piece)) }
       const tool = toolCallFor(service, agent, parts)
       const conversation = { tenant: undefined, conversationId: id, isNamed }
       const answer = runForTask({ service, agent, tool, parts, ...conversation, call, emit })

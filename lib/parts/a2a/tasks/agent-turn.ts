@@ -22,6 +22,7 @@ import { agentNamed, toolCallFor } from '../model/tool-agent.ts'
 import { requestedExtensions } from './request.ts'
 import { attachedTo, isRerunFor, messageOf, runForTask } from './run-message.ts'
 import type { Answer } from '../../../floors/answers/answer.ts'
+import type { AnswerEvent } from '../../../floors/answers/run-event.ts'
 import type { Begun } from '../../../floors/tasks/run-memory.ts'
 import type {
   Task, TaskEnd, TaskMessage, TaskQuestion, TaskSeed, TaskState,
@@ -30,7 +31,6 @@ import type { TaskRunner } from '../../../floors/tasks/task-recovery.ts'
 import type { TaskClient } from '../../../floors/tasks/task-run.ts'
 import type { Tasks } from '../../../floors/tasks/tasks.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
-import type { AnswerState } from '../../../kernel/define/answer.ts'
 import type { ArtifactInput } from '../../../kernel/define/artifact.ts'
 import type { CallChannel, CallFacts, Origin, Protocol } from '../../../kernel/define/call.ts'
 import type { Content } from '../../../kernel/define/content.ts'
@@ -258,8 +258,9 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
     return this.#madeRun?.isTask === true ? this.#setup.tasks.drop(this.taskId) : undefined
   }
 
-  #piece(piece: Content, state: AnswerState, reply: Answer['reply'] | undefined): void | Promise<void> {
-    if (this.call.over) return undefined
+  #piece(event: AnswerEvent): void | Promise<void> {
+    if (this.call.over || event.type !== 'piece') return undefined
+    const { content: piece, state, reply } = event
     const isWhole = state !== 'completed' || (reply === 'message' && !this.isShown)
     if (isWhole) return void this.#waiting.push(piece)
     this.#show()

@@ -14,10 +14,10 @@ import { andThen } from '../../../kernel/util/thenable.ts'
 import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { decodeHeaderValue } from './header-value.ts'
 import type { Answer } from '../../../floors/answers/answer.ts'
+import type { AnswerEvent } from '../../../floors/answers/run-event.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Call } from '../../../kernel/define/call.ts'
-import type { Content } from '../../../kernel/define/content.ts'
 import type { LiveCall } from '../../../kernel/define/live-call.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { Tool, ToolResultInput } from '../../../kernel/define/tool.ts'
@@ -129,8 +129,9 @@ function runAgent(
   service: Service, agent: Agent | Group, prompt: string, conversationId: string | undefined, call: Call,
 ): MaybePromise<ToolResultInput> {
   let pieces = 0
-  const emit = call.metadata['progressToken'] === undefined ? undefined : (piece: Content): void => {
-    if (piece.type === 'text') call.progress(++pieces, undefined, piece.text)
+  const emit = call.metadata['progressToken'] === undefined ? undefined : (event: AnswerEvent): void => {
+    if (event.type !== 'piece' || event.content.type !== 'text') return
+    call.progress(++pieces, undefined, event.content.text)
   }
   const message = { prompt, conversationId, isNamed: conversationId !== undefined }
   return andThen(runConversationTurn(service, agent, message, call as LiveCall, emit), resultOf)

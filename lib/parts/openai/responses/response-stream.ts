@@ -19,7 +19,7 @@ import { begunOf } from './response-object.ts'
 import type { Dismissal, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { Task, Watcher } from '../../../floors/tasks/task.ts'
-import type { RunEvent } from '../../../floors/reply/run.ts'
+import type { RunEvent } from '../../../floors/answers/run-event.ts'
 import type { ResponseItem } from './response-input.ts'
 
 /** The artifact of a task that has what came in pieces. */

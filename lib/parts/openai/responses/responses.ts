@@ -6,7 +6,7 @@ import { noAnswer } from '../../../floors/answers/answer.ts'
 import { tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { text } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
-import { timeoutOf } from '../../../floors/conversations/answer-message.ts'
+import { answerMessage, timeoutOf } from '../../../floors/conversations/answer-message.ts'
 import { cancelTaskRun, TaskRun } from '../../../floors/tasks/task-run.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
 import { MAX_TIMER_MS } from '../../../kernel/util/clock.ts'
@@ -18,7 +18,7 @@ import { wrongMember } from '../../../floors/chat/members.ts'
 import { openaiRefusal, requireModel } from '../openai-errors.ts'
 import { replyOnce } from '../../../floors/reply/idempotent-reply.ts'
 import { json, limitIn, publicFailure, valueIn } from '../../../floors/reply/reply.ts'
-import { factsFor, runAgent, RunWriter } from '../../../floors/reply/run.ts'
+import { factsFor, RunWriter } from '../../../floors/reply/run.ts'
 import { CompactionReader, sealItems } from './compaction.ts'
 import { inputItemId, resolveReferences } from './item-references.ts'
 import {
@@ -31,7 +31,8 @@ import { ResponseFace } from './response-run.ts'
 import { pieceLine, PIECES, streamResponse } from './response-stream.ts'
 import type { Answer } from '../../../floors/answers/answer.ts'
 import type { AgentInput, Conversation } from '../../../floors/chat/messages.ts'
-import type { Execute, RunEvent } from '../../../floors/reply/run.ts'
+import type { RunEvent } from '../../../floors/answers/run-event.ts'
+import type { Execute } from '../../../floors/reply/run.ts'
 import type { LiveCall } from '../../../kernel/define/live-call.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
@@ -77,7 +78,7 @@ function begin(
     const face = new ResponseFace(service, agent, request, asked, input, isAsked, origin)
     // An answer in a format is checked before any of it is sent.
     const execute: Execute<Answer> = (call, emit) => isAsked
-      ? runAgent(service, agent, input, call, request.format === undefined ? emit : undefined) : noAnswer
+      ? answerMessage(service, agent, input, call, request.format === undefined ? emit : undefined) : noAnswer
     const run = new RunWriter(service, origin, factsFor(agent, input), face, execute, hold)
     if (!request.isBackground) return run.replyAs(request.isStream)
     return beginTask(service, agent, request, face, run.call, execute)
