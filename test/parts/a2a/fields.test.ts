@@ -112,16 +112,26 @@ test('whatever is wrong is refused with the member and what it must be', () => {
 })
 
 test('members may have the names of the definition, and those of JSON come first', () => {
-  const rows: readonly (readonly [given: object, read: object])[] = [
-    [{ taskId: 'a', metadata: { task_id: 'b' } }, { taskId: 'a', metadata: { task_id: 'b' } }],
-    [{ task_id: 'a', reference_task_ids: ['b'] }, { taskId: 'a', referenceTaskIds: ['b'] }],
-    [{ task_id: 'a', taskId: 'b' }, { taskId: 'b' }],
-    [{ task_id: 'a', taskId: null }, { taskId: 'a' }],
-    [{ taskId: null, task_id: 'a' }, { taskId: 'a' }],
-    [{ _: 1, __proto: 2, a_1: 3 }, { _: 1, _Proto: 2, a_1: 3 }],
+  const rows: readonly (readonly [given: object, name: string, value: unknown])[] = [
+    [{ taskId: 'a', metadata: { task_id: 'b' } }, 'metadata', { task_id: 'b' }],
+    [{ task_id: 'a', reference_task_ids: ['b'] }, 'referenceTaskIds', ['b']],
+    [{ task_id: 'a', taskId: 'b' }, 'taskId', 'b'],
+    [{ task_id: 'a', taskId: null }, 'taskId', 'a'],
+    [{ taskId: null, task_id: 'a' }, 'taskId', 'a'],
+    [{ id: 'a', task_id: 'b' }, 'id', 'a'],
+    [{ to_string: 'a' }, 'toString', Object.prototype.toString],
+    [JSON.parse('{ "__proto__": { "taskId": "a" }, "task_id": "b" }') as object, 'taskId', 'b'],
   ]
-  for (const [given, read] of rows) assert.deepEqual({ ...needMembers(given, 'params') }, read)
+  for (const [given, name, value] of rows) assert.deepEqual(needMembers(given, 'params')[name], value)
   assert.throws(() => needMembers([], 'params'), { message: 'params must be an object' })
+})
+
+test('of very many members a few are looked at for the names of the definition', () => {
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`a_${index}`, index]))
+  const read = (members: object): unknown => needMembers(members, 'params').taskId
+  assert.equal(read({ ...many, task_id: 'a' }), undefined)
+  assert.equal(read({ task_id: 'a', ...many }), 'a')
+  assert.deepEqual(Object.keys(needMembers({ task_id: 'a', ...many }, 'params')), [])
 })
 
 test('where nothing bounds an id, none is named', () => {

@@ -185,16 +185,21 @@ export function readBytes(value: unknown, at: string, name: string): string {
   throw wrongField(at, name, 'must be a string of Base64')
 }
 
+const noContent: ReadonlySet<unknown> = new Set(['kind', 'type', 'metadata'])
+
 /**
  * What a part has that its dialect does not know, for an error: its kind, else the names of its members.
  * `known`: those that have content.
  */
 export function strangeIn(part: JsonMembers, known: ReadonlySet<unknown>): unknown {
-  const { kind, type, metadata: _metadata, ...members } = part
-  const named = kind ?? type
+  const named = part.kind ?? part.type
   if (!isUnset(named) && !known.has(named)) return named
-  const names = Object.keys(members).filter((name) => !known.has(name) && !isUnset(members[name]))
-  return names.slice(0, 3).join(', ')
+  const names: string[] = []
+  for (const name in part) {
+    if (noContent.has(name) || known.has(name) || isUnset(part[name])) continue
+    if (names.push(name) === 3) break
+  }
+  return names.join(', ')
 }
 
 /** Throws `CONTENT_TYPE_NOT_SUPPORTED` for a part whose media type is none of the agent's `inputModes`. */

@@ -31,22 +31,26 @@ export function needObject(value: unknown, path: string): JsonMembers {
   throw new FieldFault(path, isUnset(value) ? 'is missing; it must be an object' : 'must be an object')
 }
 
-/** The same by names of JSON: `task_id` of the protocol's definition is `taskId`, where that is unset. */
+/** So many members are looked at for names of the definition: no object has more, but a stranger may. */
+const MAX_MEMBERS = 64
+
+/**
+ * The same by names of JSON: `task_id` of the protocol's definition is `taskId`, where that is unset. It may
+ * be a view of the object, and no copy: listed, its members have the names that the client wrote.
+ */
 export function needMembers(value: unknown, path: string): JsonMembers {
   const members = needObject(value, path)
-  for (const name in members) if (name.includes('_')) return renamed(members)
-  return members
-}
-
-function renamed(members: JsonMembers): JsonMembers {
-  const all: Record<string, unknown> = { ...members }
-  for (const name of Object.keys(members)) {
+  let view: JsonMembers | undefined
+  let left = MAX_MEMBERS
+  for (const name in members) {
+    if (left-- === 0) break
+    if (!name.includes('_')) continue
     const other = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-    if (other === name) continue
-    delete all[name]
-    if (isUnset(members[other])) all[other] = members[name]
+    if (other === name || !isUnset(members[other])) continue
+    view ??= Object.create(members) as JsonMembers
+    Object.defineProperty(view, other, { value: members[name] })
   }
-  return all
+  return view ?? members
 }
 
 export function readMembers(value: unknown, at: string, name: string): JsonMembers | undefined {
