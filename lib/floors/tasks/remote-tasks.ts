@@ -123,7 +123,7 @@ export class RemoteTasks {
    */
   follow(task: Task, begin: (task: Task) => void, watcher: Watcher): () => void {
     const { tasks, cluster } = this.#at
-    const followed = followTask(
+    const followed = followRemote(
       { tasks, cluster, channels: this.#channels, nodeOf: this.nodeOf.bind(this) },
       task, begin, watcher, () => this.#followed.delete(followed),
     )
@@ -211,7 +211,7 @@ interface FollowedTask {
 }
 
 /** Watches a task here or at another process, or looks for it until that is possible. */
-function followTask(
+function followRemote(
   { tasks, cluster, channels, nodeOf }: Surroundings,
   task: Task, begin: (task: Task) => void, watcher: Watcher, onClose: () => void,
 ): FollowedTask {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { streamTask } from '../../../lib/parts/a2a/tasks/stream.ts'
+import { taskStream } from '../../../lib/parts/a2a/tasks/stream.ts'
 import { eventually, gate, jsonOf } from '../../fixtures/client.ts'
 import { Caller, callerOf, replayed, serveA2a, serveBot, sumOf, tellOf, wordsOf } from './caller.ts'
 import type { StreamEvent } from '../../../lib/parts/a2a/model/model.ts'
@@ -262,7 +262,7 @@ test('what was missed of a task elsewhere is told as changes, and the task is no
     } }
     const tasks = { watch: () => undefined, whenPersisted: () => undefined }
     const service = { use: () => ({ tasks, remoteTasks }) }
-    streamTask({ service, tasks } as unknown as A2aRequest, waits, undefined, {
+    taskStream({ service, tasks } as unknown as A2aRequest, waits, undefined).open({
       closed: false, ready: async () => {}, end: () => { heard.push('end') },
       send: (event) => heard.push(tellOf(event)) > 0,
     })

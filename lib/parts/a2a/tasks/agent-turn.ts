@@ -9,7 +9,7 @@
 import { warnOfReply } from '../../../floors/answers/warnings.ts'
 import { questionParts } from '../../../floors/tasks/question-answer.ts'
 import { RunMemory } from '../../../floors/tasks/run-memory.ts'
-import { isInterrupted, isTerminal, originOf, requestOf, turnMessage } from '../../../floors/tasks/task.ts'
+import { isTerminal, requestOf } from '../../../floors/tasks/task.ts'
 import { TaskRun } from '../../../floors/tasks/task-run.ts'
 import { usageMeta } from '../../../kernel/define/event.ts'
 import { asFault, publicMessage } from '../../../kernel/define/fault.ts'
@@ -18,16 +18,14 @@ import { describe, logLevelOf } from '../../../kernel/define/log.ts'
 import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
 import { answerParts, dataPart } from '../codec/parts.ts'
-import { agentNamed, toolCallFor } from '../model/tool-agent.ts'
 import { requestedExtensions } from './request.ts'
-import { attachedTo, isRerunFor, messageOf, runForTask } from './run-message.ts'
+import { attachedTo, messageOf, runForTask } from './run-message.ts'
 import type { Answer } from '../../../floors/answers/answer.ts'
 import type { AnswerEvent } from '../../../floors/answers/run-event.ts'
 import type { Begun } from '../../../floors/tasks/run-memory.ts'
 import type {
   Task, TaskEnd, TaskMessage, TaskQuestion, TaskSeed, TaskState,
 } from '../../../floors/tasks/task.ts'
-import type { TaskRunner } from '../../../floors/tasks/task-recovery.ts'
 import type { TaskClient } from '../../../floors/tasks/task-run.ts'
 import type { Tasks } from '../../../floors/tasks/tasks.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
@@ -341,39 +339,4 @@ function begunBy(setup: TurnSetup): Begun {
 
 function extensionsOf({ origin, extensions }: TurnSetup): readonly string[] {
   return extensions ?? requestedExtensions(origin)
-}
-
-/** Runs tasks again whose process has died, from the message that began their turn. */
-export function a2aRunner(service: Service, tasks: Tasks): TaskRunner {
-  const setupOf = (task: Task): TurnSetup | undefined => {
-    const { runnable, turn } = task
-    const agent = agentNamed(service, runnable.name)
-    const message = turnMessage(task)
-    const request = turn?.request
-    if (agent === undefined || message === undefined || request === undefined) return undefined
-    const { said } = request
-    const extensions = Array.isArray(said) ? said.filter((uri) => typeof uri === 'string') : []
-    return {
-      service, tasks, agent, tool: toolCallFor(service, agent, message.parts), origin: originOf(request),
-      message, metadata: turn?.metadata, extensions, task, isReserved: false, isNamed: true,
-      isRerun: turn?.isRerun === true,
-    }
-  }
-  return {
-    serves(task) {
-      const setup = setupOf(task)
-      if (setup === undefined) return false
-      return isInterrupted(task.status.state) || isRerunFor(setup.agent, setup.tool)
-    },
-    run(task) {
-      const setup = setupOf(task)
-      if (setup === undefined) return
-      const turn = new AgentTurn(setup)
-      turn.resume()
-      const outcome = turn.execute()
-      if (isThenable(outcome)) outcome.then(undefined, (cause: unknown) => {
-        service.log('error', 'A run could not be begun again', { task: task.id, cause: asFault(cause) })
-      })
-    },
-  }
 }

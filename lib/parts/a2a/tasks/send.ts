@@ -20,13 +20,13 @@ import { checkPushConfig } from '../push/push-config.ts'
 import { AgentTurn } from './agent-turn.ts'
 import { checkExtensions, findTask, requirePush } from './request.ts'
 import { isRerunFor, replyWithMessage } from './run-message.ts'
-import { streamTask } from './stream.ts'
+import { replyStream, taskStream, turnStream } from './stream.ts'
 import type { Task, TaskMessage } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Each, Message, PushConfig, SendRequest, SendResult } from '../model/model.ts'
 import type { ToolCall } from '../model/tool-agent.ts'
 import type { TurnOutcome } from './agent-turn.ts'
-import type { A2aRequest, EventSink, EventStream } from './request.ts'
+import type { A2aRequest, EventStream } from './request.ts'
 
 /** A message as it came in, and the tool that it names. */
 interface Incoming {
@@ -37,13 +37,8 @@ interface Incoming {
   readonly tool: ToolCall | undefined
 }
 
-/** A message that was taken: its task, and the turn that it begins; an answer to a question begins none. */
-interface TakenMessage {
-  readonly id: string
-  readonly turn: AgentTurn | undefined
-  /** The task as it was read, where it goes on. */
-  readonly task?: Task
-}
+/** What a message has come to: the turn that it begins, or the task whose questions it answers. */
+type Taken = AgentTurn | Task
 
 export function sendMessage(request: A2aRequest, sent: SendRequest): MaybePromise<SendResult> {
   const tool = check(request, sent)
@@ -62,11 +57,14 @@ export function streamMessage(request: A2aRequest, sent: SendRequest): MaybeProm
   const tool = check(request, sent)
   if (isMessenger(request)) {
     checkNoTask(request, sent)
-    return messageStream(() => replyWithMessage(request, sent, tool, false))
+    return replyStream(() => replyWithMessage(request, sent, tool, false))
   }
   const incoming = incomingOf(request, sent, tool)
   const taken = sent.push === undefined ? take(incoming, true) : takeWatched(incoming, sent.push)
-  return andThen(taken, (one) => taskStream(incoming, one))
+  return andThen(taken, (one) => (
+    one instanceof AgentTurn ? turnStream(request, one, sent.historyLength)
+      : taskStream(request, one, sent.historyLength, true)
+  ))
 }
 
 /** What is refused before it is known which task the message is for. Returns the tool that it names. */
@@ -104,19 +102,19 @@ function messageResult(message: Message): SendResult {
 }
 
 /** `isSeen`: its task is there before anything runs. */
-function take(incoming: Incoming, isSeen: boolean): MaybePromise<TakenMessage> {
+function take(incoming: Incoming, isSeen: boolean): MaybePromise<Taken> {
   const { request, sent: { message: { taskId }, tenant } } = incoming
   if (taskId === undefined) return begin(incoming, isSeen)
   return andThen(findTask(request, tenant, taskId), (task) => goOn(incoming, task))
 }
 
 /** Takes a message, and registers its webhook, which gets the task from its beginning. */
-async function takeWatched(incoming: Incoming, config: PushConfig): Promise<TakenMessage> {
+async function takeWatched(incoming: Incoming, config: PushConfig): Promise<Taken> {
   const { request, sent } = incoming
   const { service: { log }, tasks, exchange: { origin: { principal } } } = request
   const register = await preparePush(request, config, sent.message.taskId)
   const taken = await take(incoming, true)
-  const { id, turn } = taken
+  const id = idOf(taken)
   const watch = async (): Promise<void> => {
     const found = tasks.get(principal.id, id)
     // Where the store is in this process the task has not run yet.
@@ -127,10 +125,14 @@ async function takeWatched(incoming: Incoming, config: PushConfig): Promise<Take
   const unkept = (cause: unknown): void => (
     log('warning', 'A push configuration could not be kept', { task: id, cause })
   )
-  if (turn === undefined) await watch()
-  else if (turn.isShown) await watch().catch(unkept)
-  else turn.onShown(() => watch().catch(unkept))
+  if (!(taken instanceof AgentTurn)) await watch()
+  else if (taken.isShown) await watch().catch(unkept)
+  else taken.onShown(() => watch().catch(unkept))
   return taken
+}
+
+function idOf(taken: Taken): string {
+  return taken instanceof AgentTurn ? taken.taskId : taken.id
 }
 
 /**
@@ -152,28 +154,28 @@ export async function preparePush(
   return (task) => push.register(task, { ...config, id: config.id ?? task.id }, dialect.name, traceparent)
 }
 
-function begin({ request, sent, message, tool }: Incoming, isSeen: boolean): MaybePromise<TakenMessage> {
+function begin({ request, sent, message, tool }: Incoming, isSeen: boolean): MaybePromise<Taken> {
   const { service, tasks, agent, exchange: { origin } } = request
   const { message: { contextId: named }, tenant, metadata } = sent
   checkMediaTypes(agent, message.parts)
   tasks.check()
   const isReserved = agent.kind === 'agent' && agent.replies === 'either'
-  const id = randomUuid()
   const turn = new AgentTurn({
     service, tasks, agent, tool, origin, message, metadata, isReserved, isNamed: named !== undefined,
     isRerun: service.sharing !== undefined && isRerunFor(agent, tool),
     task: {
-      id, owner: origin.principal.id, protocol: 'a2a', runnable: { kind: agent.kind, name: agent.id }, tenant,
-      contextId: named ?? randomUuid(), sessionId: undefined, ttlMs: undefined, history: [message],
-      turn: undefined, isReserved: isReserved && service.sharing !== undefined,
+      id: randomUuid(), owner: origin.principal.id, protocol: 'a2a',
+      runnable: { kind: agent.kind, name: agent.id }, tenant, contextId: named ?? randomUuid(),
+      sessionId: undefined, ttlMs: undefined, history: [message], turn: undefined,
+      isReserved: isReserved && service.sharing !== undefined,
     },
   })
-  if (service.sharing === undefined && (!isSeen || isReserved)) return { id, turn }
-  return andThen(turn.begin(), () => ({ id, turn }))
+  if (service.sharing === undefined && (!isSeen || isReserved)) return turn
+  return andThen(turn.begin(), () => turn)
 }
 
 /** The next turn of a task, or the answer to its questions. */
-function goOn(incoming: Incoming, task: Task): MaybePromise<TakenMessage> {
+function goOn(incoming: Incoming, task: Task): MaybePromise<Taken> {
   const { request: { service, agent }, sent: { message: { contextId } }, message } = incoming
   const { status: { state } } = task
   if (isTerminal(state)) {
@@ -194,15 +196,15 @@ function goOn(incoming: Incoming, task: Task): MaybePromise<TakenMessage> {
 }
 
 /** Delivers a message to the process whose run waits for it; where that run is gone, it begins again here. */
-async function deliver(incoming: Incoming, task: Task): Promise<TakenMessage> {
+async function deliver(incoming: Incoming, task: Task): Promise<Taken> {
   const outcome = await remoteTasksOf(incoming.request.service)!.deliver(task, incoming.message)
-  if (outcome === 'done') return { id: task.id, turn: undefined, task }
+  if (outcome === 'done') return task
   if (outcome === 'late') throw quicker()
   return takeUp(incoming, task)
 }
 
 /** Makes this process the owner of the task, and goes on with it. */
-function takeUp(incoming: Incoming, task: Task): MaybePromise<TakenMessage> {
+function takeUp(incoming: Incoming, task: Task): MaybePromise<Taken> {
   return andThen(incoming.request.tasks.take(task), () => turnOf(incoming, task))
 }
 
@@ -211,13 +213,13 @@ function quicker(): A2aFault {
 }
 
 /** What a message begins in a task that waits, and is this process's. */
-function turnOf({ request, sent, message, tool }: Incoming, task: Task): TakenMessage {
+function turnOf({ request, sent, message, tool }: Incoming, task: Task): Taken {
   const { service, tasks, agent, exchange: { origin } } = request
   const { id, questions, turn: before } = task
   if (!tasks.isCurrent(task)) throw quicker()
   const run = tasks.runOf(id)
   const answers = deliverMessage(tasks, task, message, service.limits.maxCheckSteps)
-  if (answers === undefined || run !== undefined) return { id, turn: undefined, task }
+  if (answers === undefined || run !== undefined) return task
   // An answer to a question begins the turn again that has asked it, with what was answered before.
   const first = questions.length === 0 ? undefined : turnMessage(task)
   const named = first === undefined ? tool : toolCallFor(service, agent, first.parts)
@@ -233,15 +235,15 @@ function turnOf({ request, sent, message, tool }: Incoming, task: Task): TakenMe
   turn.resume()
   // Another process may have posted its events before.
   if (service.sharing !== undefined) request.push?.follow(task)
-  return { id, turn }
+  return turn
 }
 
 /** Runs what a message has begun, and answers when that has settled, or the client waits no longer. */
-function answer(incoming: Incoming, { id, turn }: TakenMessage): MaybePromise<SendResult> {
-  if (turn === undefined) return watchedResult(incoming, id)
-  const outcome = turn.execute()
-  return isThenable(outcome) ? awaitedResult(incoming, id, turn, outcome)
-    : outcomeResult(incoming, id, outcome)
+function answer(incoming: Incoming, taken: Taken): MaybePromise<SendResult> {
+  if (!(taken instanceof AgentTurn)) return watchedResult(incoming, taken.id)
+  const outcome = taken.execute()
+  return isThenable(outcome) ? awaitedResult(incoming, taken, outcome)
+    : outcomeResult(incoming, taken.taskId, outcome)
 }
 
 function outcomeResult(incoming: Incoming, id: string, outcome: TurnOutcome): MaybePromise<SendResult> {
@@ -263,7 +265,7 @@ async function standingResult(incoming: Incoming, id: string): Promise<SendResul
  * to wait, or no longer; where it leaves before there is a task, the run ends, as that of any plain answer.
  */
 function awaitedResult(
-  incoming: Incoming, id: string, turn: AgentTurn, outcome: Promise<TurnOutcome>,
+  incoming: Incoming, turn: AgentTurn, outcome: Promise<TurnOutcome>,
 ): Promise<SendResult> {
   const { request: { limits: { blockingWaitMs }, exchange: { origin } }, sent: { isBlocking } } = incoming
   return new Promise((resolve, reject) => {
@@ -276,7 +278,7 @@ function awaitedResult(
     const leave = (): void => {
       if (isOver) return
       end()
-      resolve(standingResult(incoming, id))
+      resolve(standingResult(incoming, turn.taskId))
     }
     turn.onShown(() => {
       if (isBlocking) running = timer(blockingWaitMs, leave)
@@ -286,7 +288,7 @@ function awaitedResult(
       if (turn.isShown) leave()
       else turn.call.disconnect()
     })
-    outcome.then((one) => outcomeResult(incoming, id, one)).finally(end).then(resolve, reject)
+    outcome.then((one) => outcomeResult(incoming, turn.taskId, one)).finally(end).then(resolve, reject)
   })
 }
 
@@ -331,56 +333,4 @@ function whenSettled(
     if (isOver) leave()
     else origin.onDisconnect(done)
   })
-}
-
-function messageStream(reply: () => MaybePromise<Message>): EventStream {
-  return {
-    open(sink) {
-      if (!sink.closed) passOn(() => andThen(reply(), (message) => ({ message })), sink)
-      return undefined
-    },
-  }
-}
-
-/** Ends a stream behind a message, or with what was thrown. Those who follow a task see its end. */
-function passOn(act: () => MaybePromise<TurnOutcome>, sink: EventSink): void {
-  const done = (outcome: TurnOutcome): void => {
-    if (!('message' in outcome)) return
-    sink.send(messageResult(outcome.message))
-    sink.end()
-  }
-  const failed = (error: unknown): void => sink.end(error)
-  try {
-    const outcome = act()
-    if (isThenable(outcome)) outcome.then(done).catch(failed)
-    else done(outcome)
-  } catch (error) {
-    failed(error)
-  }
-}
-
-/** A task from its beginning, or from its next turn on. */
-function taskStream(
-  { request, sent: { historyLength } }: Incoming, { id, turn, task }: TakenMessage,
-): EventStream {
-  const { tasks, exchange: { origin: { principal } } } = request
-  return {
-    open(sink) {
-      let stop: (() => void) | undefined
-      const follow = (shown: Task | undefined): void => {
-        if (shown === undefined) sink.end()
-        else stop = streamTask(request, shown, historyLength, sink, turn === undefined)
-      }
-      if (turn === undefined) {
-        follow(task)
-        return stop
-      }
-      turn.onShown(() => void andThen(tasks.get(principal.id, id), follow))
-      passOn(() => turn.execute(), sink)
-      return () => {
-        if (!turn.isShown) turn.call.disconnect()
-        stop?.()
-      }
-    },
-  }
 }

@@ -6,15 +6,16 @@
 import { followTask } from '../../../floors/tasks/tasks-floor.ts'
 import { requireScopes } from '../../../kernel/define/principal.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
-import { andThen } from '../../../kernel/util/thenable.ts'
+import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { A2aFault } from '../model/faults.ts'
 import { eventOf, isSettled, viewOf } from '../model/task-view.ts'
 import { findTask } from './request.ts'
 import type { Task, TaskEvent } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
-import type { StreamEvent, TaskRequest } from '../model/model.ts'
+import type { Message, StreamEvent, TaskRequest } from '../model/model.ts'
 import type { TaskUpdate } from '../model/task-view.ts'
+import type { AgentTurn, TurnOutcome } from './agent-turn.ts'
 import type { A2aRequest, EventSink, EventStream } from './request.ts'
 
 /** Streams a task that was begun before. Throws where it has ended, or for want of a scope. */
@@ -24,18 +25,70 @@ export function subscribe(
   requireScopes(request.exchange.origin, request.agent.scopes)
   return andThen(findTask(request, tenant, id), (task) => {
     const { state } = task.status
-    if (!isTerminal(state)) return { open: (sink) => streamTask(request, task, historyLength, sink) }
+    if (!isTerminal(state)) return taskStream(request, task, historyLength)
     throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${state}; read it instead`)
   })
 }
 
-/**
- * Streams a task from this moment on. The returned function ends it. `endsSettled`: the stream ends at once
- * where the task waits for its client already.
- */
-export function streamTask(
+/** An agent's message as a stream. */
+export function replyStream(reply: () => MaybePromise<Message>): EventStream {
+  return {
+    open(sink) {
+      if (!sink.closed) passOn(() => andThen(reply(), (message) => ({ message })), sink)
+      return undefined
+    },
+  }
+}
+
+/** Ends a stream behind a message, or with what was thrown. Those who follow a task see its end. */
+function passOn(act: () => MaybePromise<TurnOutcome>, sink: EventSink): void {
+  const done = (outcome: TurnOutcome): void => {
+    if (!('message' in outcome)) return
+    sink.send({ what: 'message', message: outcome.message })
+    sink.end()
+  }
+  const failed = (error: unknown): void => sink.end(error)
+  try {
+    const outcome = act()
+    if (isThenable(outcome)) outcome.then(done).catch(failed)
+    else done(outcome)
+  } catch (error) {
+    failed(error)
+  }
+}
+
+/** Runs a turn, and streams its task from then on, or the message in its place. */
+export function turnStream(
+  request: A2aRequest, turn: AgentTurn, historyLength: number | undefined,
+): EventStream {
+  const { tasks, exchange: { origin: { principal } } } = request
+  return {
+    open(sink) {
+      let stop: (() => void) | undefined
+      turn.onShown(() => void andThen(tasks.get(principal.id, turn.taskId), (task) => {
+        if (task === undefined) sink.end()
+        else stop = streamTask(request, task, historyLength, sink, false)
+      }))
+      passOn(() => turn.execute(), sink)
+      return () => {
+        if (!turn.isShown) turn.call.disconnect()
+        stop?.()
+      }
+    },
+  }
+}
+
+/** A task as it goes on. `endsSettled`: the stream ends at once where it waits for its client already. */
+export function taskStream(
+  request: A2aRequest, task: Task, historyLength: number | undefined, endsSettled = false,
+): EventStream {
+  return { open: (sink) => streamTask(request, task, historyLength, sink, endsSettled) }
+}
+
+/** Streams a task from this moment on. The returned function ends it. */
+function streamTask(
   { service, tasks }: A2aRequest, task: Task, historyLength: number | undefined, sink: EventSink,
-  endsSettled = false,
+  endsSettled: boolean,
 ): () => void {
   let known: Task | undefined
   let isOver = false
