@@ -10,8 +10,11 @@
 import { monotonic } from '../../kernel/util/clock.ts'
 import { LinkedList } from '../../kernel/util/linked-list.ts'
 import { BEYOND } from '../../kernel/util/quota.ts'
+import { Generations } from './generations.ts'
+import { Rank, Ranking } from './ranking.ts'
 import { StringIndex } from './string-index.ts'
 import type { LinkedMember } from '../../kernel/util/linked-list.ts'
+import type { Aging } from './generations.ts'
 import type { Indexed } from './string-index.ts'
 
 /**
@@ -24,12 +27,6 @@ export const LEASED = 2
 export type Hold = typeof FLEETING | typeof KEPT | typeof LEASED
 const ALL: readonly Hold[] = [LEASED, KEPT, FLEETING]
 
-/** What expires: its neighbours among those that are kept for about as long. */
-interface Aging { until: number; earlier: Aging; later: Aging }
-
-/** Those that are kept for about as long, as they expire; `end` is behind them, and before them. */
-interface Generation { readonly step: number; readonly end: Aging }
-
 /** What is in a bounded map, which alone writes the members. `T` is the class that extends this one. */
 export class BoundedEntry<T extends LinkedMember<T>> implements Indexed<T>, LinkedMember<T>, Aging {
   readonly id: string
@@ -37,7 +34,6 @@ export class BoundedEntry<T extends LinkedMember<T>> implements Indexed<T>, Link
   hold: Hold = FLEETING
   /** In whole monotonic milliseconds. */
   usedAt = 0
-  /** The time from which on it is not there any more; 0: it does not expire. */
   until = 0
   /** Undefined while it is in no map. */
   holder: Holder<T> | undefined = undefined
@@ -57,20 +53,6 @@ export class BoundedEntry<T extends LinkedMember<T>> implements Indexed<T>, Link
   hasExpired(now: number): boolean { return this.until !== 0 && this.until <= now }
 }
 
-/** An owner, in one of the lists by how much each holds. */
-class Place<T extends LinkedMember<T>> implements LinkedMember<Place<T>> {
-  readonly holder: Holder<T>
-  /** Undefined: in none, for want of what could make room. */
-  list: LinkedList<Place<T>> | undefined = undefined
-  step = 0
-  previous: Place<T> | undefined = undefined
-  next: Place<T> | undefined = undefined
-
-  constructor(holder: Holder<T>) {
-    this.holder = holder
-  }
-}
-
 /** What one owner holds; of each list the entry that was used longest ago is the first. */
 export class Holder<T extends LinkedMember<T>> implements Indexed<Holder<T>> {
   /** The owner. */
@@ -81,8 +63,8 @@ export class Holder<T extends LinkedMember<T>> implements Indexed<Holder<T>> {
   bytes = 0
   /** Rises with every change of any owner's. */
   changedAt = 0
-  readonly byCount: Place<T> = new Place<T>(this)
-  readonly byBytes: Place<T> = new Place<T>(this)
+  readonly byCount: Rank<Holder<T>> = new Rank(this)
+  readonly byBytes: Rank<Holder<T>> = new Rank(this)
   readonly lists: readonly [fleeting: LinkedList<T>, kept: LinkedList<T>, leased: LinkedList<T>]
 
   constructor(owner: string, lists: Holder<T>['lists']) {
@@ -92,48 +74,6 @@ export class Holder<T extends LinkedMember<T>> implements Indexed<Holder<T>> {
 
   /** The entry that makes room first. */
   get oldest(): T | undefined { return this.lists[FLEETING].first ?? this.lists[KEPT].first }
-}
-
-/** Owners by a size of theirs, in steps; in a step the one that changed longest ago is the first. */
-class Ranking<T extends LinkedMember<T>> {
-  readonly #steps: LinkedList<Place<T>>[] = []
-  #top = -1
-
-  get largest(): Holder<T> | undefined {
-    while (this.#top >= 0 && this.#steps[this.#top]!.first === undefined) this.#top -= 1
-    return this.#steps[this.#top]?.first?.holder
-  }
-
-  * largestFirst(): Generator<Holder<T>> {
-    for (let step = this.#top; step >= 0; step--) for (const { holder } of this.#steps[step]!) yield holder
-  }
-
-  put(place: Place<T>, size: number): void {
-    const step = stepOf(size)
-    const { list } = place
-    if (list !== undefined) {
-      if (place.step === step && list.last === place) return
-      list.remove(place)
-    }
-    while (this.#steps.length <= step) this.#steps.push(new LinkedList())
-    place.step = step
-    place.list = this.#steps[step]!
-    place.list.add(place)
-    if (step > this.#top) this.#top = step
-  }
-
-  leave(place: Place<T>): void {
-    place.list?.remove(place)
-    place.list = undefined
-  }
-}
-
-/** Small sizes have a step each; above, there are sixteen from one power of two to the next. */
-export function stepOf(size: number): number {
-  if (size < 16) return Math.floor(size)
-  if (size >= 0x80000000) return 432 + stepOf(size / 0x8000000)
-  const power = 31 - Math.clz32(size)
-  return (power - 3) * 16 + (size >>> power - 4 & 15)
 }
 
 export interface Bounds { readonly maxCount: number; readonly maxBytes: number }
@@ -157,9 +97,9 @@ export class Bounded<T extends BoundedEntry<T>> {
   readonly #events: BoundedEvents<T>
   readonly #byId = new StringIndex<T>()
   readonly #holders = new StringIndex<Holder<T>>()
-  readonly #byCount = new Ranking<T>()
-  readonly #byBytes = new Ranking<T>()
-  readonly #generations: Generation[] = []
+  readonly #byCount = new Ranking<Holder<T>>()
+  readonly #byBytes = new Ranking<Holder<T>>()
+  readonly #generations = new Generations<T>()
   /** From the first time that there is too much. */
   #isRanked = false
   #changes = 0
@@ -273,7 +213,7 @@ export class Bounded<T extends BoundedEntry<T>> {
     if (holder === undefined) return
     if (entry.id !== '') this.#byId.remove(entry)
     this.#leave(holder, entry)
-    if (entry.until !== 0) leaveGeneration(entry)
+    this.#generations.leave(entry)
     entry.holder = undefined
     this.#account(holder, -1, -entry.bytes)
     if (holder.count === 0) this.#holders.remove(holder)
@@ -285,9 +225,8 @@ export class Bounded<T extends BoundedEntry<T>> {
   }
 
   #expire(now: number): void {
-    for (const { end } of this.#generations) {
-      while (end.later !== end && end.later.until <= now) this.#evict(end.later as T)
-    }
+    let entry = this.#generations.expired(now)
+    for (; entry !== undefined; entry = this.#generations.expired(now)) this.#evict(entry)
   }
 
   /** What goes first where bytes are short, or where the number is. */
@@ -401,28 +340,7 @@ export class Bounded<T extends BoundedEntry<T>> {
   /** Its time begins now. */
   #age(entry: T, keepMs: number, now: number): void {
     entry.usedAt = now
-    if (entry.until !== 0) leaveGeneration(entry)
-    if (keepMs === Infinity) return
-    entry.until = now + Math.floor(keepMs)
-    const step = stepOf(keepMs)
-    let end: Aging | undefined
-    for (const one of this.#generations) if (one.step === step) end = one.end
-    if (end === undefined) this.#generations.push({ step, end: end = endOfList() })
-    entry.earlier = end.earlier
-    entry.later = end
-    end.earlier = end.earlier.later = entry
+    this.#generations.leave(entry)
+    if (keepMs !== Infinity) this.#generations.add(entry, keepMs, now)
   }
-}
-
-function leaveGeneration(entry: Aging): void {
-  entry.earlier.later = entry.later
-  entry.later.earlier = entry.earlier
-  entry.earlier = entry.later = entry
-  entry.until = 0
-}
-
-/** The end of a list, which is also before its beginning. */
-function endOfList(): Aging {
-  const end = { until: 0 } as Aging
-  return Object.assign(end, { earlier: end, later: end })
 }

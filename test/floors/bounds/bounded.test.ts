@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Bounded, BoundedEntry, FLEETING, KEPT, LEASED, stepOf } from '../../../lib/floors/bounds/bounded.ts'
+import { Bounded, BoundedEntry, FLEETING, KEPT, LEASED } from '../../../lib/floors/bounds/bounded.ts'
+import { stepOf } from '../../../lib/floors/bounds/ranking.ts'
 import { standingTime } from '../../fixtures/time.ts'
 import type { BoundedEvents, Hold } from '../../../lib/floors/bounds/bounded.ts'
 
