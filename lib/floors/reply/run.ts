@@ -10,6 +10,7 @@ import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
 import { plainChannel } from '../conversations/answer-message.ts'
 import { publicFailure } from './reply.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
+import type { ArtifactInput } from '../../kernel/define/artifact.ts'
 import type { CallChannel, CallFacts, Origin } from '../../kernel/define/call.ts'
 import type { CallEvent } from '../../kernel/define/event.ts'
 import type { Severity } from '../../kernel/define/log.ts'
@@ -37,12 +38,14 @@ export interface Face<R> {
   end(result: R, call: LiveCall): MaybePromise<string>
   /** The end of a stream whose run has failed. */
   failed(failure: PublicFailure, call: LiveCall): MaybePromise<string>
-  /** The end of a stream that is cut off. */
-  dismissed(failure: PublicFailure, call: LiveCall): string
+  /** The end of a stream that is cut off. Left out: that of one that has failed. */
+  dismissed?(failure: PublicFailure, call: LiveCall): string
   /** What is said while nobody reads. */
   unread?(event: RunEvent, call: LiveCall): void
   /** The whole reply as JSON. Throws, or rejects with, a `Fault`. Left out: all are streams. */
   whole?(result: R, call: LiveCall): MaybePromise<string>
+  /** Artifacts are sent as they come. Left out: they go into the answer. */
+  readonly takesArtifacts?: true
   /** A key keeps the whole reply of a stream too, and not its events. */
   readonly keepsWhole?: true
 }
@@ -110,7 +113,9 @@ export class RunWriter<R> implements Source, CallChannel {
   }
 
   dismissal({ kind, message }: Dismissal): string {
-    return this.#face.dismissed(this.#failure(new Fault(kind, message)), this.call)
+    const failure = this.#failure(new Fault(kind, message))
+    const last = this.#face.dismissed?.(failure, this.call) ?? this.#face.failed(failure, this.call)
+    return isPromised(last) ? '' : last
   }
 
   emit(event: RunEvent): void | Promise<void> {
@@ -122,6 +127,11 @@ export class RunWriter<R> implements Source, CallChannel {
 
   event(event: CallEvent, agent: string | undefined): void {
     void this.emit(agent === undefined ? event : { ...event, agent })
+  }
+
+  artifact(artifact: ArtifactInput): void {
+    if (this.#face.takesArtifacts === true) void this.emit({ type: 'artifact', artifact })
+    else this.call.keepArtifact(artifact)
   }
 
   /** Into the server's own log. */

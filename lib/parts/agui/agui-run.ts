@@ -73,7 +73,7 @@ function begin(
     can: (what) => what === 'elicit' || what === 'elicit-url',
     ask: (question) => (rounds ??= makeRounds()).ask(question),
     once: (key, fn) => (rounds ??= makeRounds()).once(key, fn),
-    artifact: (artifact) => void run.emit({ type: 'artifact', artifact }),
+    artifact: run.artifact.bind(run),
     event: run.event.bind(run),
     log: run.log.bind(run),
   }
@@ -81,6 +81,7 @@ function begin(
 }
 
 class AguiFace implements Face<Answer> {
+  readonly takesArtifacts = true
   /** It has asked. */
   isOver = false
   readonly #isVersioned: boolean

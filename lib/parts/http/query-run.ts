@@ -150,8 +150,6 @@ class QueryFace implements Face<Answer> {
     return this.#unsent + this.#event('error', problemText(failure, requestId))
   }
 
-  dismissed(failure: PublicFailure, call: LiveCall): string { return this.failed(failure, call) }
-
   /** Throws `Fault('too-large')`. */
   whole(
     { text, content, data, state, results, artifacts = [] }: Answer, { requestId, usage }: LiveCall,

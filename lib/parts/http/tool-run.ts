@@ -112,8 +112,6 @@ class ToolFace implements Face<ToolResult> {
     return this.#event('error', problemText(failure, requestId))
   }
 
-  dismissed(failure: PublicFailure, call: LiveCall): string { return this.failed(failure, call) }
-
   /** Throws the `Fault` of a result that is a failure. */
   whole(result: ToolResult, { requestId, usage }: LiveCall): string {
     if (result.isError === true) throw faultOf(this.#tool, result)

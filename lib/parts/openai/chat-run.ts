@@ -132,8 +132,6 @@ class ChatFace implements Face<Answer> {
 
   failed(failure: PublicFailure): string { return formatEvent(failureText(failure)) }
 
-  dismissed(failure: PublicFailure): string { return this.failed(failure) }
-
   /** An answer in the format that was asked for; neither where none was, or where it calls a tool first. */
   #inFormat(answer: Answer, { requestId }: LiveCall): Partial<Formatted> {
     const { log, limits } = this.#service

@@ -53,35 +53,21 @@ export class ChatStreams {
   }
 }
 
-/** What was sent of a long stream, as UTF-8. */
-class Packs extends KeptStream {
-  readonly caller: string
-  readonly all: Buffer[] = []
-  readonly #onForgotten: () => void
-
-  constructor(caller: string, onForgotten: () => void) {
-    super('')
-    this.caller = caller
-    this.#onForgotten = onForgotten
-  }
-
-  override forget(): void { this.#onForgotten() }
-}
-
 /** What makes a chat the same one. No principal sees that of another. */
 export function chatKey(agent: Agent | Group, chat: string, principal: Principal): string {
   return `${agent.id}/${chat}/${principal.id}`
 }
 
 /** Where the run of a chat writes. */
-export class ChatStream implements Sink {
+export class ChatStream extends KeptStream implements Sink {
   readonly #streams: ChatStreams
   readonly #chat: string
   /** Undefined after the end: it has the whole chat. */
   #call: LiveCall | undefined
   /** A list: a set would cost each run of one reader a twentieth. */
   #readers: readonly Sink[]
-  #packs: Packs | undefined
+  /** What was sent of a long one, as UTF-8: it is counted. */
+  #packs: Buffer[] | undefined
   /** What was sent since the last pack: the call holds room for it. */
   #text = ''
   /** Whether others may read it. */
@@ -92,12 +78,14 @@ export class ChatStream implements Sink {
   #timer: NodeJS.Timeout | undefined
 
   constructor(streams: ChatStreams, chat: string, call: LiveCall, reader: Sink) {
+    super('')
     this.#streams = streams
     this.#chat = chat
     this.#call = call
     this.#readers = [reader]
   }
 
+  get caller(): string { return this.#call?.caller ?? '' }
   get closed(): boolean { return this.#isEnded }
 
   /** The run has to be waited for: from now on the stream can be read again. */
@@ -136,7 +124,7 @@ export class ChatStream implements Sink {
     if (this.#isKept) this.#pack()
     if (this.#packs !== undefined) {
       // A client may have left unseen, and be on its way back.
-      budget.ended(this.#packs)
+      budget.ended(this)
       this.#wait(resumeMs)
     }
     const readers = this.#readers
@@ -150,7 +138,7 @@ export class ChatStream implements Sink {
     return {
       open: (sink) => {
         if (sink.closed) return undefined
-        const text = Buffer.concat(this.#packs?.all ?? []).toString() + this.#text
+        const text = Buffer.concat(this.#packs ?? []).toString() + this.#text
         if (this.#isEnded) return void sink.end(text)
         sink.write(text)
         clearTimeout(this.#timer)
@@ -179,14 +167,13 @@ export class ChatStream implements Sink {
   }
 
   /** From now on it is for its readers alone. */
-  forget(): void {
+  override forget(): void {
     clearTimeout(this.#timer)
     this.#streams.remove(this.#chat, this)
     this.#isKept = false
     this.#text = ''
-    const packs = this.#packs
     this.#packs = undefined
-    if (packs !== undefined) this.#streams.budget.remove(packs)
+    this.#streams.budget.remove(this)
     if (this.#readers.length === 0) this.#call?.disconnect()
   }
 
@@ -207,9 +194,9 @@ export class ChatStream implements Sink {
     const { budget, limits } = this.#streams
     const bytes = Buffer.from(this.#text)
     this.#text = ''
-    const packs = this.#packs ??= new Packs(this.#call?.caller ?? '', this.forget.bind(this))
-    packs.all.push(bytes)
-    budget.hold(packs, (packs.all.length === 1 ? OWN_BYTES : packs.bytes) + bytes.length)
-    if (packs.bytes > limits.replayBytes || budget.isTooMuch(packs)) this.forget()
+    const packs = this.#packs ??= []
+    packs.push(bytes)
+    budget.hold(this, (packs.length === 1 ? OWN_BYTES : this.bytes) + bytes.length)
+    if (this.bytes > limits.replayBytes || budget.isTooMuch(this)) this.forget()
   }
 }

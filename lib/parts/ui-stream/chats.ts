@@ -84,12 +84,6 @@ export class Chats {
     const run = new RunWriter(this.#service, origin, factsFor(agent, input), face, (call, emit) => (
       answerMessage(this.#service, agent, input, call, emit)
     ), hold)
-    const { call } = run
-    call.channel = {
-      artifact: (artifact) => void run.emit({ type: 'artifact', artifact }),
-      event: run.event.bind(run),
-      log: run.log.bind(run),
-    }
     const reply = run.events()
     if (id === undefined) return { ...reply, headers: HEADERS }
     const chat = chatKey(agent, id, origin.principal)
@@ -100,10 +94,10 @@ export class Chats {
     return streamed({
       open: (sink) => {
         if (sink.closed) return run.open(sink)
-        const stream = new ChatStream(this.#streams, chat, call, sink)
+        const stream = new ChatStream(this.#streams, chat, run.call, sink)
         const left = run.open(stream)
         // One that has to be waited for can be read again.
-        if (!call.over) stream.begin()
+        if (!run.call.over) stream.begin()
         // With a key the run goes on without a reader.
         return left && stream.leaving(sink)
       },

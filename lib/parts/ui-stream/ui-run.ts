@@ -42,6 +42,7 @@ const MAX_CALLS = 1_000
 const ours = { providerExecuted: true, dynamic: true }
 
 export class UiFace implements Face<Answer> {
+  readonly takesArtifacts = true
   readonly #isNamed: boolean
   readonly #part = new OpenPart(
     (kind, id) => formatEvent(`{"type":"${kind}-start","id":"${id}"}`),
