@@ -65,12 +65,11 @@ class TaskableChannel extends TaskChannel {
     })
     try {
       const result = await this.work()
-      this.#end(
-        () => this.run.complete(result),
-        () => this.request?.succeed(encodeToolResult(this.facts, this.tool, result)),
-      )
+      await this.#placed()
+      if (this.run.isTask) this.run.complete(result)
+      else this.request?.succeed(encodeToolResult(this.facts, this.tool, result))
     } catch (error) {
-      this.#fail(error)
+      await this.#fail(error)
     }
   }
 
@@ -118,22 +117,26 @@ class TaskableChannel extends TaskChannel {
     request?.succeed({ resultType: 'task', ...shapeOf(request, task) })
   }
 
-  #fail(thrown: unknown): void {
+  async #fail(thrown: unknown): Promise<void> {
     if (!this.#mayBeTask && refusals.has(asFault(thrown).kind)) return this.request?.fail(thrown)
-    this.#end(() => this.run.fail(this.facts.faultOf(thrown)), () => this.request?.fail(thrown))
+    try {
+      await this.#placed()
+    } catch (refusal) {
+      return this.request?.fail(refusal)
+    }
+    if (this.run.isTask) this.run.fail(this.facts.faultOf(thrown))
+    else this.request?.fail(thrown)
   }
 
-  /** The outcome belongs to a task where there is one, or where the tool always answers with one. */
-  #end(toTask: () => void, toRequest: () => void): void {
+  /**
+   * Resolves when it is known whether the outcome belongs to a task: where there is one, and where the tool
+   * always answers with one. Rejects where that must be and cannot.
+   */
+  async #placed(): Promise<void> {
     const isRequired = this.tool.task === 'required'
     if (isRequired) this.detach()
-    const settle = (): void => {
-      if (this.run.isTask) toTask()
-      else if (isRequired && this.#refusal !== undefined) this.request?.fail(this.#refusal)
-      else toRequest()
-    }
-    if (this.#beginning === undefined) settle()
-    else this.#beginning.then(settle).catch((error: unknown) => this.request?.fail(error))
+    await this.#beginning
+    if (isRequired && !this.run.isTask && this.#refusal !== undefined) throw this.#refusal
   }
 }
 

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../../../lib/index.ts'
 import { eventually, gate } from '../../fixtures/client.ts'
 import { standingTime } from '../../fixtures/time.ts'
@@ -77,7 +77,8 @@ test('a handler that asks first has its rounds first; what it did in them is not
   const server = serveWork(t, 'required', async (call) => {
     const effect = await call.once('effect', () => ++effects)
     const { content } = await call.elicit({ key: 'who', message: 'Who?', schema: form })
-    await sleep(5)
+    // From the next turn on it is a task.
+    await turn()
     const again = await call.once('effect', () => ++effects)
     const { action } = await call.elicit({ key: 'sure', message: 'Sure?', schema: form })
     return `${String(content?.['name'])} ${action} ${effect} ${again}`

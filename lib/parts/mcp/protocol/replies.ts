@@ -6,7 +6,9 @@ import {
   errorReply, INTERNAL_ERROR, INVALID_REQUEST, refusalError, rpcError,
 } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
-import type { Overuse, Refusal, Reply } from '../../../kernel/http/message/exchange.ts'
+import { andThen } from '../../../kernel/util/thenable.ts'
+import type { Exchange, Refusal, Reply } from '../../../kernel/http/message/exchange.ts'
+import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 
 /** How long a client should wait where all sessions are in use, in seconds. */
@@ -16,8 +18,14 @@ export function invalid(status: number, why: string, id?: Id, headers?: readonly
   return errorReply(id ?? undefined, rpcError(INVALID_REQUEST, why), status, headers)
 }
 
-export function overLimit({ detail, headers }: Overuse, id?: Id): Reply {
-  return invalid(429, detail, id, headers)
+/** Counts a message as so many of a kind, and answers it; 429 where its caller has had too many. */
+export function answerCounted(
+  exchange: Exchange, kind: 'call' | 'initialize', cost: number, id: Id | undefined,
+  answer: () => MaybePromise<Reply>,
+): MaybePromise<Reply> {
+  return andThen(cost > 0 ? exchange.take(kind, cost) : undefined, (overuse) => (
+    overuse === undefined ? answer() : invalid(429, overuse.detail, id, overuse.headers)
+  ))
 }
 
 export function duplicate(id: Id): Reply {

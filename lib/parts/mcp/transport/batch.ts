@@ -3,8 +3,7 @@
  * one revision has them. Spec: MCP 2025-03-26, Base Protocol, Batching; Lifecycle, Initialization.
  */
 import { formatError, INVALID_REQUEST, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
-import { andThen } from '../../../kernel/util/thenable.ts'
-import { overLimit } from '../protocol/replies.ts'
+import { answerCounted } from '../protocol/replies.ts'
 import { readMessage } from '../session/messages.ts'
 import { dispatch } from '../methods/methods.ts'
 import { claimsModern } from './choose.ts'
@@ -48,10 +47,7 @@ export function requestsIn(messages: readonly McpMessage[]): readonly RequestMes
 export function countBatch(
   exchange: Exchange, messages: readonly McpMessage[], take: () => Reply | Promise<Reply>,
 ): Reply | Promise<Reply> {
-  const { length } = requestsIn(messages)
-  return andThen(length > 1 ? exchange.take('call', length - 1) : undefined, (overuse) => (
-    overuse === undefined ? take() : overLimit(overuse)
-  ))
+  return answerCounted(exchange, 'call', requestsIn(messages).length - 1, undefined, take)
 }
 
 /** Takes the answer to a message of a batch; undefined: there is none. */

@@ -6,7 +6,6 @@
  * Spec: MCP 2024-11-05, Transports, HTTP with SSE.
  */
 import { parseJson } from '../../../floors/bounds/parse-json.ts'
-import { andThen } from '../../../kernel/util/thenable.ts'
 import { errorReply, PARSE_ERROR, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { acceptance } from '../../../floors/reply/acceptance.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
@@ -18,10 +17,10 @@ import { anonymousPeer } from './choose.ts'
 import { dispatch, initialize } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
 import { jsonAlone, replyToMessage } from './post-reply.ts'
-import { duplicate, invalid, noLegacySse, overLimit, unavailable } from '../protocol/replies.ts'
+import { answerCounted, duplicate, invalid, noLegacySse, unavailable } from '../protocol/replies.ts'
 import { oldest } from '../protocol/revisions.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
-import type { Exchange, Overuse, Reply, Sink } from '../../../kernel/http/message/exchange.ts'
+import type { Exchange, Reply, Sink } from '../../../kernel/http/message/exchange.ts'
 import type { McpServer } from '../methods/methods.ts'
 import type { StreamReader } from '../session/replay.ts'
 import type { McpMessage } from '../session/messages.ts'
@@ -36,11 +35,10 @@ export function openLegacySse(mcp: McpServer, exchange: Exchange): Reply | Promi
     return invalid(405, 'This server keeps no sessions; POST to /mcp', undefined, ['Allow', 'OPTIONS'])
   }
   if (exchange.method === 'HEAD') return { status: 200, type: EVENT_STREAM }
-  return andThen(exchange.take('initialize', 1), (overuse) => begin(mcp, exchange, overuse))
+  return answerCounted(exchange, 'initialize', 1, undefined, () => begin(mcp, exchange))
 }
 
-function begin(mcp: McpServer, exchange: Exchange, overuse: Overuse | undefined): Reply {
-  if (overuse !== undefined) return overLimit(overuse)
+function begin(mcp: McpServer, exchange: Exchange): Reply {
   // Whatever can fail is read before a session begins.
   const path = `${exchange.basePath}/messages/`
   let session: Session
@@ -166,9 +164,8 @@ function sessionIdIn(query: string): string | undefined {
 function answerInBody(mcp: McpServer, exchange: Exchange, message: McpMessage): Reply | Promise<Reply> {
   if (message.kind !== 'request') return { status: 202 }
   if (message.method === 'initialize') {
-    return andThen(exchange.take('initialize', 1), (overuse): Reply => (
-      overuse === undefined ? { status: 200, type: JSON_TYPE, body: initialize(mcp, message) }
-        : overLimit(overuse, message.id)
+    return answerCounted(exchange, 'initialize', 1, message.id, () => (
+      { status: 200, type: JSON_TYPE, body: initialize(mcp, message) }
     ))
   }
   // A client that leaves cannot fetch the answer.

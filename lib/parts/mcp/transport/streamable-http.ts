@@ -18,11 +18,11 @@ import { decodeInitialize, initializeText } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
 import { both, eventsAlone, jsonAlone, replyToMessage } from './post-reply.ts'
 import { parseEventId } from '../session/replay.ts'
-import { duplicate, invalid, overLimit, unavailable } from '../protocol/replies.ts'
+import { answerCounted, duplicate, invalid, unavailable } from '../protocol/replies.ts'
 import { noEvent, positionEvent, resumeFromPeer } from './resume.ts'
 import { revisionByName } from '../protocol/revisions.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
-import type { Exchange, Overuse, Reply } from '../../../kernel/http/message/exchange.ts'
+import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { McpServer } from '../methods/methods.ts'
 import type { McpMessage, RequestMessage } from '../session/messages.ts'
 import type { Forms } from './post-reply.ts'
@@ -64,7 +64,9 @@ function answerBody(
     if ('error' in peer) return errorReply(id, peer.error, peer.status)
     return replyToMessage(mcp, peer, forms, message, exchange)
   }
-  if (message.kind === 'request' && message.method === 'initialize') return initialize(mcp, exchange, message)
+  if (message.kind === 'request' && message.method === 'initialize') {
+    return answerCounted(exchange, 'initialize', 1, message.id, () => begin(mcp, exchange, message))
+  }
   const peer = legacyPeer(mcp, exchange)
   if ('error' in peer) return errorReply(id, peer.error, peer.status)
   if (message.kind !== 'request') return take(mcp, peer.session, [message])
@@ -85,16 +87,7 @@ function take(
   return passed === undefined ? { status: 202 } : passed.then(() => ({ status: 202 }), unavailable)
 }
 
-function initialize(mcp: McpServer, exchange: Exchange, message: RequestMessage): Reply | Promise<Reply> {
-  const overuse = exchange.take('initialize', 1)
-  return isThenable(overuse) ? overuse.then((later) => begin(mcp, exchange, message, later))
-    : begin(mcp, exchange, message, overuse)
-}
-
-function begin(
-  mcp: McpServer, exchange: Exchange, { id, params }: RequestMessage, overuse: Overuse | undefined,
-): Reply {
-  if (overuse !== undefined) return overLimit(overuse, id)
+function begin(mcp: McpServer, exchange: Exchange, { id, params }: RequestMessage): Reply {
   const sessionId = sessionIdOf(mcp, exchange)
   const owner = exchange.origin.principal.id
   if (sessionId !== undefined && mcp.sessions.find(sessionId, owner) !== undefined) {
