@@ -12,9 +12,10 @@ import { isPlainText } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { isInterrupted, isTerminal, mayFollow, taskOf, turnMessage } from './task.ts'
-import { bytesOfMessage, bytesOfParts, TASK_BYTES } from './task-record.ts'
+import { bytesOfMessage, bytesOfParts } from './task-record.ts'
 import { TaskTable } from './task-table.ts'
 import { Timeline } from './timeline.ts'
+import { UnseenTasks } from './unseen-tasks.ts'
 import type { Artifact, ArtifactChange } from '../../kernel/define/artifact.ts'
 import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
@@ -25,31 +26,18 @@ import type {
   Watched, Watcher,
 } from './task.ts'
 
-/** A task that runs, and that nobody has looked for. */
-interface UnseenTask {
-  readonly owner: string
-  readonly createdAt: string
-  readonly bytes: number
-  /** Somebody looks: creates the task. Must not throw. */
-  readonly show: () => void
-}
-
-/** Which part of the bytes of all tasks those may take that nobody has looked for. */
-const UNSEEN_PART = 1 / 8
-
 export class Tasks {
   readonly #limits: KernelLimits
   /** Where processes share a store; else undefined. */
   readonly stored: StoredTasks | undefined
   readonly #table: TaskTable
   readonly #times = new Timeline()
-  /** By their ids. Most of them are over before anybody looks, and then never were in the table. */
-  readonly #unseen = new Map<string, UnseenTask>()
-  #unseenBytes = 0
+  readonly #unseen: UnseenTasks
 
   /** `store`: where those of a table are kept, where processes share that. */
   constructor(limits: KernelLimits, store?: (table: TaskTable) => StoredTasks) {
     this.#limits = limits
+    this.#unseen = new UnseenTasks(limits)
     this.#table = new TaskTable(limits, (record) => {
       this.stored?.retract(record)
       record.notifyLast({ what: 'forgotten' })
@@ -60,7 +48,7 @@ export class Tasks {
   get running(): number { return this.#table.running + this.#unseen.size }
   /** Tasks that are kept here though they do not run. */
   get finished(): number { return this.#table.idle }
-  get bytes(): number { return this.#table.bytes + this.#unseenBytes }
+  get bytes(): number { return this.#table.bytes + this.#unseen.bytes }
   get isFull(): boolean { return this.running >= this.#limits.maxTasks }
 
   /** Throws `Fault('busy')` where as many run as may. */
@@ -73,28 +61,12 @@ export class Tasks {
    * False where there is no room for that: then it has to be created at once. Only where no store is shared.
    */
   runUnseen(seed: TaskSeed & { readonly id: string }, show: () => void): boolean {
-    const { id, owner, history = [] } = seed
-    let bytes = TASK_BYTES
-    for (const message of history) bytes += bytesOfMessage(message)
-    if (this.#unseenBytes + bytes > this.#limits.maxTasksBytes * UNSEEN_PART) return false
-    this.#unseen.set(id, { owner, createdAt: this.#times.next(), bytes, show })
-    this.#unseenBytes += bytes
-    return true
-  }
-
-  /** Ends the counting. Returns when it was begun; undefined for any other task. */
-  #seen(id: string | undefined): string | undefined {
-    if (this.#unseen.size === 0 || id === undefined) return undefined
-    const unseen = this.#unseen.get(id)
-    if (unseen === undefined) return undefined
-    this.#unseen.delete(id)
-    this.#unseenBytes -= unseen.bytes
-    return unseen.createdAt
+    return this.#unseen.add(seed, this.#times.next(), show)
   }
 
   /** Whoever asks for a task comes by here, and makes it one that is there. */
   #find(id: string): TaskRecord | undefined {
-    if (this.#unseen.size > 0) this.#unseen.get(id)?.show()
+    this.#unseen.show(id)
     return this.#table.find(id)
   }
 
@@ -104,7 +76,7 @@ export class Tasks {
    * so may be promised to the client.
    */
   create(seed: TaskSeed, run?: RunningTask, message?: TaskChange['message']): MaybePromise<Task> {
-    const at = this.#seen(seed.id) ?? this.#times.next()
+    const at = this.#unseen.take(seed.id) ?? this.#times.next()
     this.check()
     const state = run === undefined ? 'submitted' : 'working'
     const task = taskOf(seed, at, statusOf(state, at, message, undefined))
@@ -118,7 +90,7 @@ export class Tasks {
 
   /** Adds a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
   record(seed: TaskSeed, { state, message, metadata, artifacts, fault }: TaskEnd): Task {
-    const createdAt = this.#seen(seed.id)
+    const createdAt = this.#unseen.take(seed.id)
     const at = this.#times.next()
     const task = taskOf(seed, createdAt ?? at, statusOf(state, at, message, metadata), artifacts, fault)
     this.#table.addEnded(task)
@@ -323,7 +295,7 @@ export class Tasks {
 
   /** The owner's tasks, the one whose status changed last first. */
   list(owner: string): MaybePromise<readonly Task[]> {
-    for (const unseen of this.#unseen.values()) if (unseen.owner === owner) unseen.show()
+    this.#unseen.showAll(owner)
     const here = this.#table.of(owner)
     if (this.stored === undefined) return here
     return this.stored.list(owner, here.filter(({ status }) => !isTerminal(status.state)))
