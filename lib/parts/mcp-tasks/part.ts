@@ -52,10 +52,10 @@ function taskExtension(mcp: McpContext): OpenExtension {
       'tasks/cancel': { ...method('cancel', 'augmentation', 'extension'), ...ofOne },
     },
     calls: {
+      isIn: ({ tasks }) => tasks !== 'none',
       takes(request, tool) {
         const { tasks } = request.peer.revision
-        if (tasks === 'augmentation') return wantsTask(request, tool, isOffered)
-        return tasks === 'extension' && mayBecomeTask(request, tool)
+        return tasks === 'augmentation' ? wantsTask(request, tool, isOffered) : mayBecomeTask(request, tool)
       },
       run: (request, tool, args) => later.use(({ runAsTask }) => runAsTask(request, tool, args)),
     },

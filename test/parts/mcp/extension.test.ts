@@ -105,6 +105,7 @@ const everything: McpExtension = () => ({
     'older/method': { run: () => ({ is: 'older' }), isIn: ({ opening }) => opening === 'initialize' },
   },
   calls: {
+    isIn: ({ extensible }) => extensible,
     takes: (_request, { name }) => name === 'long',
     run: (_request, { name }, args) => ({ taken: name, args }),
   },
@@ -174,6 +175,14 @@ test('an extension adds methods, where the server offers them', async () => {
   const misnamed = await ask([everything], 'tasks/get', { taskId: 't' }, { name: 'u' })
   assert.deepEqual([misnamed.status, misnamed.body['error'].data.header], [400, 'Mcp-Name'])
   assert.equal((await ask([everything], 'tasks/cancel')).body['error'].code, -32601)
+})
+
+test('an extension takes calls of tools only in revisions that it says', async () => {
+  const rows = [['2026-07-28', true], ['2025-11-25', true], ['2025-06-18', false]] as const
+  for (const [revision, isTaken] of rows) {
+    const { body } = await ask([everything], 'tools/call', { name: 'long' }, { name: 'long', revision })
+    assert.equal('taken' in body['result'], isTaken, revision)
+  }
 })
 
 test('an extension takes calls of tools, and changes how they are listed', async () => {

@@ -37,6 +37,8 @@ export interface ExtensionMethod extends McpMethod {
 
 /** Calls of tools that an extension runs in a way of its own. */
 export interface ToolCallRunner {
+  /** Whether it runs any in a revision. Left out: in each. */
+  isIn?(revision: Revision): boolean
   /** Whether it runs this one. Throws a `Fault` where the tool cannot be called so. */
   takes(request: McpRequest, tool: Tool): boolean
   run(request: McpRequest, tool: Tool, args: Readonly<Record<string, unknown>>): McpResult

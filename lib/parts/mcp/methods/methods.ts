@@ -76,10 +76,9 @@ type MethodTables = ReadonlyMap<Revision, ReadonlyMap<unknown, McpMethod>>
 
 /** What a revision has of MCP's own methods, and of those of extensions. */
 function methodTables(mcp: McpServer): MethodTables {
-  const own = Object.entries(ownMethods(mcp))
   const added = mcp.extensions.flatMap(({ methods = {} }) => Object.entries(methods))
   return new Map(revisions.map((revision) => [revision, new Map([
-    ...own.filter(([name]) => revision.methods.has(name)),
+    ...Object.entries(ownMethods(mcp, revision)).filter(([name]) => revision.methods.has(name)),
     ...added.filter(([, { isIn }]) => isIn?.(revision) ?? revision.extensible),
   ])]))
 }
@@ -93,10 +92,10 @@ function modernNames(tables: MethodTables): ReadonlySet<unknown> {
   return new Set(namesOf('each-request').filter((name) => !older.has(name)))
 }
 
-function ownMethods(mcp: McpServer): Readonly<Record<string, McpMethod>> {
+function ownMethods(mcp: McpServer, revision: Revision): Readonly<Record<string, McpMethod>> {
   const { service: { catalog }, extensions } = mcp
   const views = extensions.flatMap(({ tools }) => tools ?? [])
-  const runners = extensions.flatMap(({ calls }) => calls ?? [])
+  const runners = extensions.flatMap(({ calls }) => calls?.isIn?.(revision) === false ? [] : calls ?? [])
   const follows = extensions.flatMap(({ follow }) => follow ?? [])
   const isOffered = (what: Offering) => (): boolean => catalog.offers(what)
   const hasResources = isOffered('resource')

@@ -21,8 +21,6 @@ export interface Forms { readonly json: boolean; readonly events: boolean }
 
 /** For a client that reads no stream. */
 export const jsonAlone: Forms = Object.freeze({ json: true, events: false })
-export const eventsAlone: Forms = Object.freeze({ json: false, events: true })
-export const both: Forms = Object.freeze({ json: true, events: true })
 
 const none: readonly never[] = []
 

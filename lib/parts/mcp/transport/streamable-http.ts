@@ -16,7 +16,7 @@ import { batchObjection, countBatch, NO_BATCHES, readBatch, replyToBatch, reques
 import { isModern, legacyPeer, modernHttpPeer, sessionIdOf } from './choose.ts'
 import { decodeInitialize, initializeText } from '../methods/methods.ts'
 import { readMessage, takeMessage } from '../session/messages.ts'
-import { both, eventsAlone, jsonAlone, replyToMessage } from './post-reply.ts'
+import { replyToMessage } from './post-reply.ts'
 import { parseEventId } from '../session/replay.ts'
 import { answerCounted, duplicate, invalid, unavailable } from '../protocol/replies.ts'
 import { noEvent, positionEvent, resumeFromPeer } from './resume.ts'
@@ -31,8 +31,8 @@ import type { Peer, Session } from '../session/session.ts'
 /** What an `Accept` header allows; undefined: neither. */
 export function formsOf(accept: string | undefined): Forms | undefined {
   const json = acceptance(accept, JSON_TYPE) > 0
-  if (acceptance(accept, EVENT_STREAM) > 0) return json ? both : eventsAlone
-  return json ? jsonAlone : undefined
+  const events = acceptance(accept, EVENT_STREAM) > 0
+  return json || events ? { json, events } : undefined
 }
 
 export function post(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply> {
