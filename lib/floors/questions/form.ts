@@ -1,4 +1,6 @@
-/** Whether what a user has filled in fits the form. */
+/** What a question is known by, and whether what a user has filled in fits its form. */
+import { createHash } from 'node:crypto'
+import { formatJson } from '../../kernel/wire/json.ts'
 import { givenMembers, isRecord } from '../../kernel/define/content.ts'
 import { compileForm } from '../../kernel/define/question.ts'
 import { summarize } from '../../kernel/schema/compile.ts'
@@ -13,4 +15,9 @@ export function filledIn(content: unknown): unknown {
 export function formFault(schema: FormSchema, content: unknown, maxSteps: number): string | undefined {
   const validation = compileForm(schema)(content, maxSteps)
   return validation.valid ? undefined : summarize(validation)
+}
+
+/** What a state is bound to, or a question is known by. */
+export function digestOf(value: unknown): string {
+  return createHash('sha256').update(formatJson(value) ?? '').digest('base64url')
 }

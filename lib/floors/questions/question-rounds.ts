@@ -6,7 +6,6 @@
  * Questions are gathered until the next `setImmediate` at which no `call.once` runs: microtasks would
  * miss those asked by helpers.
  */
-import { createHash } from 'node:crypto'
 import { isRecord } from '../../kernel/define/content.ts'
 import { asFault, Fault } from '../../kernel/define/fault.ts'
 import { keyOf } from '../../kernel/store/store.ts'
@@ -15,6 +14,7 @@ import { formatJson } from '../../kernel/wire/json.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { storeOf } from '../memory/store-of.ts'
 import { asksApproval } from './approval-form.ts'
+import { digestOf } from './form.ts'
 import { rejectOneByOne } from './rejection.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Question } from '../../kernel/define/question.ts'
@@ -245,11 +245,6 @@ export abstract class QuestionRounds {
 }
 
 interface Found { readonly key: string; readonly digest: string; readonly answer: unknown }
-
-/** What a state is bound to, or a question is known by. */
-export function digestOf(value: unknown): string {
-  return createHash('sha256').update(formatJson(value) ?? '').digest('base64url')
-}
 
 export function isRoundState(value: unknown): value is RoundState {
   return isRecord(value) && typeof value['id'] === 'string' && typeof value['subject'] === 'string'

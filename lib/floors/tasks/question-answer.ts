@@ -2,11 +2,9 @@
  * Answers to a task's questions, taken from an ordinary message where a protocol has no forms (A2A): data
  * that fits the form is the answer; a text fills its only value.
  */
-import { createHash } from 'node:crypto'
 import { isRecord } from '../../kernel/define/content.ts'
 import { compileForm } from '../../kernel/define/question.ts'
-import { formatJson } from '../../kernel/wire/json.ts'
-import { filledIn, formFault } from '../questions/form.ts'
+import { digestOf, filledIn, formFault } from '../questions/form.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { ElicitAnswer, Form, Question, UrlAnswer } from '../../kernel/define/question.ts'
 import type { TaskQuestion, Task, TaskMessage, TaskTurn } from './task.ts'
@@ -43,22 +41,22 @@ export function withAnswers(
   const given = questions.filter(({ key }) => more.has(key))
   return {
     answers: { ...answers, ...Object.fromEntries(more) },
-    asked: { ...asked, ...Object.fromEntries(given.map(({ key, question }) => [key, digestOf(question)])) },
+    asked: { ...asked, ...Object.fromEntries(given.map(({ key, question }) => [key, digestFor(question)])) },
   }
 }
 
 /** The answer that was given to this question; a run that begins again may ask another one by its key. */
 export function keptAnswer({ answers, asked = {} }: Kept, key: string, question: Question): unknown {
-  const isSame = Object.hasOwn(asked, key) && asked[key] === digestOf(question)
+  const isSame = Object.hasOwn(asked, key) && asked[key] === digestFor(question)
   return isSame && Object.hasOwn(answers, key) ? answers[key] : undefined
 }
 
 /** Of what is asked, without what is made anew in each run. */
-function digestOf(question: Question): string {
+function digestFor(question: Question): string {
   const { key: _key, elicitationId: _id, task: _task, ...asked } = (
     { elicitationId: undefined, task: undefined, ...question }
   )
-  return createHash('sha256').update(formatJson(asked)).digest('base64url')
+  return digestOf(asked)
 }
 
 /** A question as parts of a message: its text for people, its form as data for programs. */

@@ -3,9 +3,9 @@
  * answers. Each interrupt's id holds the sealed state, so any process may go on.
  * Spec: AG-UI 1.0, Interrupts.
  */
-import { filledIn, formFault } from '../../floors/questions/form.ts'
+import { digestOf, filledIn, formFault } from '../../floors/questions/form.ts'
 import { Fault } from '../../kernel/define/fault.ts'
-import { digestOf, isRoundState, QuestionRounds } from '../../floors/questions/question-rounds.ts'
+import { isRoundState, QuestionRounds } from '../../floors/questions/question-rounds.ts'
 import { isRecord } from '../../kernel/define/content.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Question } from '../../kernel/define/question.ts'
