@@ -7,28 +7,29 @@ export type PartKind = 'text' | 'reasoning'
 export type PartText = (kind: PartKind, id: string) => string
 
 export class OpenPart {
+  /** Of the one that is open. */
+  id = ''
   readonly #begin: PartText
   readonly #end: PartText
   #kind: PartKind | undefined
-  #id = ''
 
   constructor(begin: PartText, end: PartText) {
     this.#begin = begin
     this.#end = end
   }
 
-  /** A piece of a kind, which is begun where it is not open. */
-  with(kind: PartKind, piece: (id: string) => string): string {
-    if (this.#kind === kind) return piece(this.#id)
+  /** What comes before a piece of a kind: nothing where that is open. */
+  open(kind: PartKind): string {
+    if (this.#kind === kind) return ''
     const ended = this.close()
     this.#kind = kind
-    this.#id = randomUuid()
-    return ended + this.#begin(kind, this.#id) + piece(this.#id)
+    this.id = randomUuid()
+    return ended + this.#begin(kind, this.id)
   }
 
   close(): string {
     const kind = this.#kind
     this.#kind = undefined
-    return kind === undefined ? '' : this.#end(kind, this.#id)
+    return kind === undefined ? '' : this.#end(kind, this.id)
   }
 }

@@ -159,9 +159,9 @@ class AguiFace implements Face<Answer> {
   #say(delta: string): string { return this.#delta('text', 'TEXT_MESSAGE_CONTENT', delta) }
 
   #delta(kind: PartKind, type: string, delta: string): string {
-    return delta === '' ? '' : this.#part.with(kind, (id) => (
-      formatEvent(`{"type":"${type}","messageId":"${id}","delta":${quote(delta)}}`)
-    ))
+    if (delta === '') return ''
+    const before = this.#part.open(kind)
+    return before + formatEvent(`{"type":"${type}","messageId":"${this.#part.id}","delta":${quote(delta)}}`)
   }
 
   #call(toolCallId: string, toolCallName: string, args: unknown = {}): string {

@@ -141,9 +141,8 @@ export class UiFace implements Face<Answer> {
   }
 
   #delta(kind: PartKind, delta: string): string {
-    return this.#part.with(kind, (id) => (
-      formatEvent(`{"type":"${kind}-delta","id":"${id}","delta":${quote(delta)}}`)
-    ))
+    const before = this.#part.open(kind)
+    return before + formatEvent(`{"type":"${kind}-delta","id":"${this.#part.id}","delta":${quote(delta)}}`)
   }
 
   /** Ends the part that is open first. */
