@@ -11,6 +11,7 @@ import { randomUuid } from '../../kernel/wire/random.ts'
 import { parseJson } from '../bounds/parse-json.ts'
 import type { Readable, Writable } from 'node:stream'
 import type { Origin } from '../../kernel/define/call.ts'
+import type { Principal } from '../../kernel/define/principal.ts'
 import type { Line } from './line-buffer.ts'
 import type { LineKind } from './line-outlet.ts'
 import type { Service } from '../../kernel/run/service.ts'
@@ -180,13 +181,11 @@ export function serveLines(
 const noHeaders: ReadonlyMap<string, string> = new Map()
 
 /** Where a request of the client comes from: the process that started this one. */
-export function lineOrigin(): Origin {
-  let requestId: string | undefined
-  return {
-    get requestId() { return requestId ??= randomUuid() },
-    principal: anonymous,
-    header: () => undefined,
-    headers: noHeaders,
-    onDisconnect: () => {},
-  }
+export class LineOrigin implements Origin {
+  readonly principal: Principal = anonymous
+  readonly headers: ReadonlyMap<string, string> = noHeaders
+  #requestId: string | undefined
+  get requestId(): string { return this.#requestId ??= randomUuid() }
+  header(): undefined { return undefined }
+  onDisconnect(): void {}
 }

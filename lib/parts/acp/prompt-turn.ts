@@ -4,7 +4,7 @@ import { usageMeta } from '../../kernel/define/event.ts'
 import { asFault, Fault } from '../../kernel/define/fault.ts'
 import { LiveCall } from '../../kernel/define/live-call.ts'
 import { answerMessage, plainChannel } from '../../floors/conversations/answer-message.ts'
-import { lineOrigin } from '../../floors/lines/line-server.ts'
+import { LineOrigin } from '../../floors/lines/line-server.ts'
 import { getPrompt } from '../../kernel/run/reading.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { commandIn } from './commands.ts'
@@ -59,7 +59,7 @@ export class PromptTurn implements CallChannel {
     service: Service, agent: Agent | Group, session: AcpSession, client: AcpClient,
     { prompt, message }: PromptContent, metadata: Readonly<Record<string, unknown>>, readLength: number,
   ) {
-    const origin = lineOrigin()
+    const origin = new LineOrigin()
     this.session = session
     this.#service = service
     this.#agent = agent

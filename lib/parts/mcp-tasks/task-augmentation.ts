@@ -28,6 +28,7 @@ import type { RunningTask, Task } from '../../floors/tasks/task.ts'
 import type { Quota } from '../../kernel/util/quota.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
 import type { McpContext } from '../mcp/request/context.ts'
+import type { Item } from '../mcp/request/lists.ts'
 import type { McpFacts, McpRequest } from '../mcp/request/request.ts'
 import type { KeptFacts } from './mcp-task.ts'
 import type { AnswerHandler, QuestionStream } from './task-asking.ts'
@@ -170,17 +171,28 @@ export function getAugmented(request: McpRequest): MaybePromise<object> {
   return onTask(request, (task) => shapeOf(request, task))
 }
 
+/** A task in a list; only those of one page are shown. */
+class ListedTask implements Item {
+  readonly name: string
+  readonly #request: McpRequest
+  readonly #task: Task
+
+  constructor(request: McpRequest, task: Task) {
+    this.name = `${task.createdAt} ${task.id}`
+    this.#request = request
+    this.#task = task
+  }
+
+  get shown(): object { return shapeOf(this.#request, this.#task) }
+}
+
 /** `tasks/list`: the principal's own; without a key, the session's. */
 export function listAugmented(request: McpRequest): MaybePromise<string> {
   const { mcp: { service }, origin: { principal }, peer: { session } } = request
   const isListed = (task: Task): boolean => isOurs(task)
     && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
   return andThen(tasksOf(service).list(principal.id), (tasks) => {
-    const items = tasks.filter(isListed).map((task) => ({
-      name: `${task.createdAt} ${task.id}`,
-      // Only those of one page are shown.
-      get shown() { return shapeOf(request, task) },
-    }))
+    const items = tasks.filter(isListed).map((task) => new ListedTask(request, task))
     items.sort((one, other) => one.name < other.name ? 1 : -1)
     return pageOf(request, 'tasks', items, principal.id)
   })

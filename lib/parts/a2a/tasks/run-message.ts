@@ -80,7 +80,7 @@ export function replyWithMessage(
   const attached = attachedTo(message, metadata)
   const call = new LiveCall(origin, {
     protocol: 'a2a', sessionId: conversationId, message: parts, metadata: attached,
-    get extensions() { return requestedExtensions(origin) },
+    extensions: requestedExtensions(origin),
   }, plainChannel(service, origin))
   const asked = userMessage(parts, conversationId, contextId !== undefined, ownerOf(call, tenant))
   const answer = tool === undefined ? answerMessage(service, agent, asked, call)

@@ -52,11 +52,21 @@ export function bitsOf(abilities: ClientAbilities): number {
 
 export function abilitiesOf(bits: number, extensions: Extensions | string): ClientAbilities {
   const has = (at: number): boolean => (bits >> at & 1) === 1
-  return Object.freeze({
+  return Object.freeze(withExtensions({
     forms: has(0), urls: has(1), sampling: has(2), samplingTools: has(3), samplingContext: has(4),
     roots: has(5), samplingTasks: has(6), elicitationTasks: has(7), cancelsTasks: has(8),
-    get extensions() { return typeof extensions === 'string' ? valuesOf(extensions) : extensions },
-  })
+  }, extensions))
+}
+
+/**
+ * The same with extensions, which are parsed at each reading where they are text. Only those have a getter:
+ * an object with one of its own has a shape of its own, which the collector keeps for long.
+ */
+function withExtensions<T extends object>(
+  of: T, extensions: Extensions | string,
+): T & { readonly extensions: Extensions } {
+  if (typeof extensions !== 'string') return { ...of, extensions }
+  return { ...of, get extensions() { return valuesOf(extensions) } }
 }
 
 export const unable: ClientAbilities = abilitiesOf(0, noExtensions)
@@ -107,7 +117,10 @@ export function decodeClient(info: unknown, abilities: ClientAbilities): ClientI
   const hasExtensions = abilities.extensions !== noExtensions
   if (!isNamed && !hasExtensions) return undefined
   const client = clientOf(isNamed ? info : {})
-  return hasExtensions ? { ...client, get extensions() { return abilities.extensions } } : client
+  if (!hasExtensions) return client
+  const isText = Object.getOwnPropertyDescriptor(abilities, 'extensions')?.get !== undefined
+  return isText ? { ...client, get extensions() { return abilities.extensions } }
+    : { ...client, extensions: abilities.extensions }
 }
 
 /** Clients seen so far, hashed by the lengths of their names: sessions of one client share its object. */

@@ -50,6 +50,9 @@ export function countBatch(
   return answerCounted(exchange, 'call', requestsIn(messages).length - 1, undefined, take)
 }
 
+/** The way to the client of a batch, for all but its answers. */
+type BatchChannel = Pick<ResponseChannel, 'sends' | 'isConnected' | 'send'>
+
 /** Takes the answer to a message of a batch; undefined: there is none. */
 export type TakeAnswer = (
   message: McpMessage, text: string | undefined, status?: number, more?: AnswerHead,
@@ -78,19 +81,35 @@ export function collectAnswers(owed: number, maxBytes: number, send: (text: stri
   }
 }
 
+/** The way to the client of one request of a batch. */
+class RequestOfBatch implements ResponseChannel {
+  readonly #channel: BatchChannel
+  readonly #message: RequestMessage
+  readonly #take: TakeAnswer
+
+  constructor(channel: BatchChannel, message: RequestMessage, take: TakeAnswer) {
+    this.#channel = channel
+    this.#message = message
+    this.#take = take
+  }
+
+  get sends(): boolean { return this.#channel.sends }
+  get isConnected(): boolean { return this.#channel.isConnected !== false }
+  send(text: string): void { this.#channel.send(text) }
+  abandon(): void { this.#take(this.#message, undefined) }
+
+  finish(text: string, status?: number, more?: AnswerHead): void {
+    this.#take(this.#message, text, status, more)
+  }
+}
+
 /** Runs the requests of a batch; what else they send goes out on `channel`. Returns those without answer. */
 export function runBatch(
   mcp: McpServer, requests: readonly RequestMessage[], peer: Peer, origin: Origin,
-  channel: Pick<ResponseChannel, 'sends' | 'isConnected' | 'send'>, take: TakeAnswer,
+  channel: BatchChannel, take: TakeAnswer,
 ): readonly McpRequest[] {
   return requests.flatMap((message) => {
-    const request = dispatch(mcp, message, peer, origin, {
-      get sends() { return channel.sends },
-      get isConnected() { return channel.isConnected !== false },
-      send: (text) => channel.send(text),
-      finish: (text, status, more) => take(message, text, status, more),
-      abandon: () => take(message, undefined),
-    })
+    const request = dispatch(mcp, message, peer, origin, new RequestOfBatch(channel, message, take))
     return request === undefined || request.isFinished ? [] : [request]
   })
 }

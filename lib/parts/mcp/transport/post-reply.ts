@@ -35,7 +35,8 @@ export function replyToMessage(
 
 /** The events of a reply: a client can resume those of a session, others not. */
 interface Events {
-  readonly isConnected: boolean
+  /** Left out: as long as the request. */
+  readonly isConnected?: boolean
   send(message: string): void
   finish(): void
   detach?(retryMs: number | undefined): void
@@ -167,9 +168,7 @@ export class PostReply implements ResponseChannel, Timed {
     const onOver = (): void => { if (!this.#isEnded) this.#leave() }
     const outbox = new DeferredStream(onOver, this.#dismissal.bind(this))
     outbox.write(comment)
-    const isConnected = (): boolean => !this.#hasLeft
     this.#events = {
-      get isConnected() { return isConnected() },
       send: (message) => { outbox.write(formatEvent(message)) },
       finish: () => outbox.end(),
     }

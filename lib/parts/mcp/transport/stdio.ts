@@ -4,7 +4,7 @@
  */
 import { Fault } from '../../../kernel/define/fault.ts'
 import { anonymous } from '../../../kernel/define/principal.ts'
-import { lineOrigin, serveLines } from '../../../floors/lines/line-server.ts'
+import { LineOrigin, serveLines } from '../../../floors/lines/line-server.ts'
 import { Lease, Quota } from '../../../kernel/util/quota.ts'
 import { formatError, formatNotification, INTERNAL_ERROR } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { collectAnswers, NO_BATCHES, owesAnswer, partObjection, readBatch, refusal } from './batch.ts'
@@ -140,7 +140,7 @@ class McpLines implements LineProtocol {
       answer(text)
     }
     this.#open.set(id, entry)
-    entry.request = dispatch(this.#mcp, message, peer, lineOrigin(), {
+    entry.request = dispatch(this.#mcp, message, peer, new LineOrigin(), {
       sends: true, send: this.#send, finish: close, abandon: () => close(undefined),
     })
   }
