@@ -14,20 +14,10 @@ export interface Indexed<T> {
 
 const LEAST_PLACES = 16
 
-/** Secret, so that nobody can choose ids of one place; odd, so that no bit is lost. */
-const seed = crypto.getRandomValues(new Uint32Array(2))
-const factor = seed[0]! | 1
-
-function hashOf(id: string): number {
-  let hash = seed[1]! | 0
-  for (let at = 0; at < id.length; at++) {
-    hash = Math.imul(hash ^ id.charCodeAt(at), factor)
-    hash ^= hash >>> 15
-  }
-  return hash
-}
-
 export class StringIndex<T extends Indexed<T>> {
+  /** Secret, so that nobody can choose ids of one place; the factor is odd, so that no bit is lost. */
+  #begin = 0
+  #factor = 0
   #places: (T | undefined)[] = new Array<T | undefined>(LEAST_PLACES).fill(undefined)
   #size = 0
 
@@ -35,7 +25,7 @@ export class StringIndex<T extends Indexed<T>> {
 
   /** The one of an id, of which `isWanted` is true. */
   get(id: string, isWanted?: (member: T) => boolean): T | undefined {
-    const hash = hashOf(id)
+    const hash = this.#hashOf(id)
     let member = this.#places[hash & this.#places.length - 1]
     while (member !== undefined) {
       if (member.hash === hash && member.id === id && isWanted?.(member) !== false) break
@@ -45,7 +35,7 @@ export class StringIndex<T extends Indexed<T>> {
   }
 
   add(member: T): void {
-    member.hash = hashOf(member.id)
+    member.hash = this.#hashOf(member.id)
     if (this.#size === this.#places.length) this.#grow()
     this.#size += 1
     this.#link(member)
@@ -86,5 +76,23 @@ export class StringIndex<T extends Indexed<T>> {
     const all = [...this]
     this.#places = new Array<T | undefined>(this.#places.length * 2).fill(undefined)
     for (const member of all) this.#link(member)
+  }
+
+  #hashOf(id: string): number {
+    if (this.#factor === 0) this.#choose()
+    const factor = this.#factor
+    let hash = this.#begin
+    for (let at = 0; at < id.length; at++) {
+      hash = Math.imul(hash ^ id.charCodeAt(at), factor)
+      hash ^= hash >>> 15
+    }
+    return hash
+  }
+
+  /** When it is first used: some runtimes have nothing random before a request. */
+  #choose(): void {
+    const [begin = 0, factor = 0] = crypto.getRandomValues(new Int32Array(2))
+    this.#begin = begin
+    this.#factor = factor | 1
   }
 }

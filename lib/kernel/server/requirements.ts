@@ -6,8 +6,8 @@ import { isPlain, nearest, rejectMore, rejectUnknown, requireDefinition, show } 
 import { isThenable } from '../util/thenable.ts'
 import { kernelChecks } from './options.ts'
 import { kernelCopy } from './part.ts'
-import type { Catalog } from '../define/catalog.ts'
 import type { Endpoint } from '../http/message/exchange.ts'
+import type { Service } from '../run/service.ts'
 import type { KernelOptions } from './options.ts'
 import type { Kernel, Opened, Part } from './part.ts'
 
@@ -191,9 +191,12 @@ export function openedOf(part: Part, kernel: Kernel): Opened {
   throw new TypeError(`The part '${part.name}' opens as ${what}; let its open() return { endpoints }`)
 }
 
-/** Throws `TypeError` where the parts have no endpoints, or none that is of anything in the catalog. */
+/**
+ * Throws `TypeError` where the parts have no endpoints, and tells where none is of anything in the catalog:
+ * something may be added later.
+ */
 export function requireServing(
-  parts: readonly Part[], endpoints: readonly (readonly Endpoint[])[], catalog: Catalog,
+  parts: readonly Part[], endpoints: readonly (readonly Endpoint[])[], { catalog, log }: Service,
 ): void {
   const names = parts.map(({ name }) => name).join(', ')
   if (endpoints.flat().length === 0) {
@@ -203,5 +206,5 @@ export function requireServing(
   if (ofProtocols.length === 0 || ofProtocols.some(({ isOffered }) => isOffered?.() !== false)) return
   const remedy = catalog.root === undefined ? 'add agents: [agent], or a part that serves the others'
     : 'add a part that serves it'
-  throw new TypeError(`Nothing of what there is can be served by ${names}; ${remedy}`)
+  log('warning', `Nothing of what there is can be served by ${names}; ${remedy}`)
 }

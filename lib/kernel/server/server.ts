@@ -157,7 +157,7 @@ function assemble(
   for (const part of parts) opened.push(openedOf(part, kernel))
   const ofParts = opened.map((one) => one.endpoints ?? [])
   const resource = auth && new ProtectedResource(auth, ofParts, mountPath, () => router)
-  requireServing(parts, ofParts, service.catalog)
+  requireServing(parts, ofParts, service)
   const isServed = (asked: string): boolean => ofParts.flat().some(({ path, methods }) => (
     path === asked && methods.includes('GET')
   ))

@@ -399,20 +399,23 @@ test('a server whose parts serve nothing of what there is says so, and what woul
   })
   const never = offering('talk', 'talk', () => false)
   const beside = offering('beside', undefined)
-  for (const parts of [[never], [never, beside]]) {
-    assert.throws(() => createServer({ tools: [add], parts, log: false }), {
-      name: 'TypeError',
-      message: `Nothing of what there is can be served by ${parts.map(({ name }) => name).join(', ')}; add `
-        + 'agents: [agent], or a part that serves the others',
-    })
+  const said: string[] = []
+  const log = (level: string, text: string): void => { if (level === 'warning') said.push(text) }
+  const agent = defineAgent({ name: 'Helper', description: 'Agrees.', run: () => 'Yes.' })
+  const rows: readonly (readonly [offer: Partial<KernelOptions>, parts: readonly Part[], what: string])[] = [
+    [{}, [never], 'talk; add agents: [agent], or a part that serves the others'],
+    [{}, [never, beside], 'talk, beside; add agents: [agent], or a part that serves the others'],
+    [{ agents: [agent], tools: [] }, [never], 'talk; add a part that serves it'],
+  ]
+  for (const [offer, parts, what] of rows) {
+    serve(t, { ...offer, parts, log })
+    assert.deepEqual(said.splice(0), [`Nothing of what there is can be served by ${what}`])
   }
-  const agent = defineAgent({ name: 'Helper', run: () => 'Yes.' })
-  assert.throws(() => createServer({ agents: [agent], parts: [never], log: false }),
-    { message: 'Nothing of what there is can be served by talk; add a part that serves it' })
   for (const other of [offering('one', 'one', () => true), offering('one', 'one')]) {
-    serve(t, { parts: [never, other] })
+    serve(t, { parts: [never, other], log })
   }
-  serve(t, { parts: [beside] })
+  serve(t, { parts: [beside], log })
+  assert.deepEqual(said, [])
 })
 
 test('what may be of a framework is told of the adapters, and an author of what is missing', () => {
