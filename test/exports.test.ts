@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import test from 'node:test'
+import { pathToFileURL } from 'node:url'
 import * as triport from '../lib/index.ts'
 import * as kernel from '../lib/kernel.ts'
 
@@ -109,3 +112,20 @@ for (const { path, module, values, types } of faces) {
     }
   })
 }
+
+test('while it loads nothing asks for a random value, a timer or a request, which workers do not have then', () => {
+  const program = `
+    const refuse = (name) => () => { throw new Error(name + ' is called while a module loads') }
+    crypto.getRandomValues = refuse('getRandomValues')
+    crypto.randomUUID = refuse('randomUUID')
+    for (const name of ['setTimeout', 'setInterval', 'setImmediate', 'fetch']) globalThis[name] = refuse(name)
+    await import(process.argv[1])
+  `
+  for (const file of ['index.js', 'kernel.js', 'testing.js']) {
+    const url = pathToFileURL(resolve('dist', file)).href
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program, url], {
+      encoding: 'utf8',
+    })
+    assert.equal(status, 0, stderr)
+  }
+})
