@@ -113,7 +113,7 @@ for (const { path, module, values, types } of faces) {
   })
 }
 
-test('while it loads nothing asks for a random value, a timer or a request, which workers do not have then', () => {
+test('while it loads nothing asks for what workers do not have then: random values, timers, requests', () => {
   const program = `
     const refuse = (name) => () => { throw new Error(name + ' is called while a module loads') }
     crypto.getRandomValues = refuse('getRandomValues')

@@ -149,6 +149,8 @@ function remediesIn(option: string, checks: object): readonly (readonly [string,
 /** What to write instead of options that stand elsewhere, whatever takes them. */
 const remedies: ReadonlyMap<string, string> = new Map([
   ...remediesIn('a2a', a2aChecks), ...remediesIn('mcp', mcpChecks),
+  ['extensions', 'it is an option of mcp and of a2a; write mcp: { extensions: … } or '
+    + 'a2a: { extensions: … }'],
   ...['parts', 'adapters', 'share', 'absent'].map((name) => [name, KERNEL] as const),
 ])
 

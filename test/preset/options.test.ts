@@ -113,6 +113,7 @@ const wrong: readonly (readonly [options: object, sentence: RegExp])[] = [
   )] as const),
   [{ sessions: 'none' }, /no option 'sessions'; it is an option of mcp; write mcp: \{ sessions: … \}$/],
   [{ card: '1.0' }, /no option 'card'; it is an option of a2a; write a2a: \{ card: … \}$/],
+  [{ extensions: [] }, /it is an option of mcp and of a2a; write mcp: \{ extensions: … \} or a2a: \{ ext/],
   [{ mcp: mcp() }, /^mcp is a part; write its options, as in mcp: \{\}, or make the server with the cre/],
   [{ a2a: a2a() }, /^a2a is a part; write its options, as in a2a: \{\}, or make the server with the cre/],
   [{ openTelemetry: {} }, /^openTelemetry is an object; write api, of import \* as api from/],

@@ -154,10 +154,26 @@ export class Bounded<T extends BoundedEntry<T>> {
    * room. False, and it is not added, where there is none.
    */
   add(owner: string, entry: T, bytes: number, hold: Hold = KEPT, keepMs: number = Infinity): boolean {
+    if (bytes > this.#bounds.maxBytes && this.#events.trim === undefined) return false
+    const holder = this.#put(owner, entry, bytes, hold, keepMs)
+    if (!this.#isOver || this.#fits(entry, holder)) return true
+    this.remove(entry)
+    return false
+  }
+
+  /**
+   * Adds an entry that is in use, and so is there whether or not there is room: it counts, and `isTooMuch`
+   * tells.
+   */
+  lease(owner: string, entry: T, bytes: number): void {
+    const holder = this.#put(owner, entry, bytes, LEASED, Infinity)
+    if (this.#isOver) this.#fits(entry, holder)
+  }
+
+  #put(owner: string, entry: T, bytes: number, hold: Hold, keepMs: number): Holder<T> {
     const now = monotonic()
     this.#expire(now)
     entry.bytes = bytes
-    if (bytes > this.#bounds.maxBytes && this.#events.trim === undefined) return false
     let holder = this.#holders.get(owner)
     if (holder === undefined) {
       holder = new Holder<T>(owner, [new LinkedList(), new LinkedList(), new LinkedList()])
@@ -169,9 +185,7 @@ export class Bounded<T extends BoundedEntry<T>> {
     this.#enter(holder, entry)
     this.#age(entry, keepMs, now)
     this.#account(holder, 1, bytes)
-    if (!this.#isOver || this.#fits(entry, holder)) return true
-    this.remove(entry)
-    return false
+    return holder
   }
 
   /**
@@ -276,6 +290,11 @@ export class Bounded<T extends BoundedEntry<T>> {
       const own = entry?.holder
       if (trim !== undefined && entry !== undefined && own !== undefined
         && (next === undefined || next.holder!.bytes < own.bytes)) {
+        const { oldest } = own
+        if (oldest !== undefined) {
+          this.#evict(oldest)
+          continue
+        }
         const gone = trim(entry)
         entry.bytes -= gone
         this.#account(own, 0, -gone)

@@ -135,7 +135,8 @@ export class Conversations {
     if (this.#stored !== undefined) return this.#stored.record(owner, id, messagesOf(asked, answered), [])
     const { conversationBytes, conversationMessages } = this.#limits
     const bytes = ROLES_BYTES + Buffer.byteLength(asked) + Buffer.byteLength(answered)
-    if (conversationMessages < 2 || bytes > conversationBytes) {
+    // A client may have named it meanwhile, where it got the id before the answer.
+    if (conversationMessages < 2 || bytes > conversationBytes || this.#all.get(id, owner) !== undefined) {
       return this.record(owner, id, messagesOf(asked, answered))
     }
     this.#all.add(owner, new Conversation(id, asked, answered), bytes, FLEETING, this.#keepMs)

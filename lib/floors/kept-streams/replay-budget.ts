@@ -1,5 +1,5 @@
 /** The memory of streams that are kept for clients that come back. */
-import { Bounded, BoundedEntry, KEPT, LEASED } from '../bounds/bounded.ts'
+import { Bounded, BoundedEntry, KEPT } from '../bounds/bounded.ts'
 
 /** A stream that outlives its connection; its bytes are those of what is kept of it. */
 export abstract class KeptStream extends BoundedEntry<KeptStream> {
@@ -16,7 +16,7 @@ export class ReplayBudget extends Bounded<KeptStream> {
 
   /** A stream that goes on keeps so many bytes, for which others make room as far as they can. */
   hold(stream: KeptStream, bytes: number): void {
-    if (stream.holder === undefined) this.add(stream.caller, stream, bytes, LEASED)
+    if (stream.holder === undefined) this.lease(stream.caller, stream, bytes)
     else this.resize(stream, bytes)
   }
 

@@ -13,8 +13,8 @@ export interface SlotLimits {
   readonly maxWaitingPerOwner?: number
 }
 
-/** Gives a slot back, once; its owner gets no other for so long. */
-export type Leave = (restMs?: number) => void
+/** Gives a slot back, once. */
+export type Leave = () => void
 
 type Waiters = Set<() => void>
 
@@ -23,7 +23,6 @@ export class FairSlots {
   readonly #quota: Quota
   /** Owners who wait; the one who got a slot last is the last. */
   readonly #waiting = new Map<string, Waiters>()
-  readonly #resting = new Set<string>()
 
   constructor(name: string, limits: SlotLimits) {
     this.#limits = limits
@@ -66,7 +65,7 @@ export class FairSlots {
   }
 
   #hasRoom(owner: string): boolean {
-    if (this.#quota.isFull || this.#resting.has(owner)) return false
+    if (this.#quota.isFull) return false
     let own = 0
     for (const { caller } of this.#quota.leases) if (caller === owner) own++
     return own < this.#limits.maxPerOwner
@@ -75,19 +74,10 @@ export class FairSlots {
   #take(owner: string): Leave {
     const lease = new PlainLease(owner)
     this.#quota.add(lease, 1)
-    return (restMs = 0) => {
-      if (restMs > 0 && !lease.isClosed) this.#rest(owner, restMs)
+    return () => {
       lease.close()
       this.#admit()
     }
-  }
-
-  #rest(owner: string, ms: number): void {
-    this.#resting.add(owner)
-    setTimeout(() => {
-      this.#resting.delete(owner)
-      this.#admit()
-    }, ms).unref()
   }
 
   #admit(): void {

@@ -27,7 +27,7 @@ export type KindCheck = (kind: IpKind) => void
 
 /** Node has four threads, and lets look-ups use two of them. */
 const LOOKUPS: SlotLimits = { max: 2, maxPerOwner: 1, maxWaiting: 1_024, maxWaitingPerOwner: 64 }
-/** An owner whose look-up took longer, because no name server answered, waits so many times as long. */
+/** A name whose look-up failed after longer is left alone for its owner for so many times as long. */
 const QUICK_MS = 1_000
 const REST = 4
 const LOOPBACK: readonly HostAddress[] = [{ address: '127.0.0.1', family: 4 }, { address: '::1', family: 6 }]
@@ -35,6 +35,8 @@ const LOOPBACK: readonly HostAddress[] = [{ address: '127.0.0.1', family: 4 }, {
 export class HostLookups {
   readonly #lookup: Lookup
   readonly #slots = new FairSlots('look-ups of names', LOOKUPS)
+  /** Owners with such a name. There are few: each took a look-up of seconds, of which two run at one time. */
+  readonly #resting = new Set<string>()
 
   constructor(lookup: Lookup) {
     this.#lookup = lookup
@@ -47,22 +49,31 @@ export class HostLookups {
   /**
    * All addresses of a name, each of which `check` has seen: one that may not be connected to makes all of
    * them suspect. Rejects as the look-up and `check` do, with the reason of the inquirer's `signal` where it
-   * aborts before, and with `Fault('busy')` where the look-up had not begun by then or too many wait.
+   * aborts before, with `Fault('busy')` where the look-up had not begun by then or too many wait, and with
+   * `Fault('timeout')` where no name server answered for the name a short while ago.
    */
   async find(
     name: string, { owner, signal }: Inquirer, check: KindCheck,
   ): Promise<readonly HostAddress[]> {
+    const asked = `${owner} ${name}`
+    if (this.#resting.has(asked)) throw unanswered()
     const leave = await this.#slots.enter(owner, signal)
     if (leave === undefined) throw busy()
     const began = performance.now()
-    const looked = this.#lookup(name).finally(() => {
+    const looked = this.#lookup(name).catch((error: unknown) => {
       const tookMs = performance.now() - began
-      leave(tookMs > QUICK_MS ? tookMs * REST : 0)
-    })
+      if (tookMs > QUICK_MS) this.#rest(asked, tookMs * REST)
+      throw error
+    }).finally(leave)
     const found = await unlessAborted(looked, signal)
     if (found.length === 0) throw new Error('The name has no address')
     for (const { address } of found) check(ipKindOf(address) ?? 'reserved')
     return found
+  }
+
+  #rest(asked: string, ms: number): void {
+    this.#resting.add(asked)
+    setTimeout(() => this.#resting.delete(asked), ms).unref()
   }
 }
 

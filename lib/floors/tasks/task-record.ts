@@ -18,6 +18,8 @@ export class TaskRecord extends BoundedEntry<TaskRecord> {
   /** Never changed in place. */
   watchers: readonly Watcher[] = none
   run: RunningTask | undefined
+  /** Begins a task that nobody has looked for yet; undefined once somebody has. */
+  show: (() => void) | undefined = undefined
   /** Its version in a shared store, the write that is going on, and the one that waits for it. */
   version: number
   writing: Promise<void> | undefined = undefined

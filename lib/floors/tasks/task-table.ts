@@ -57,6 +57,9 @@ export class TaskTable {
     return this.#records.get(id)
   }
 
+  /** The owner's that run, or may be about to. */
+  runningOf(owner: string): readonly TaskRecord[] { return Array.from(this.#records.of(owner, LEASED)) }
+
   /** The owner's, the one that changed its state last first. */
   of(owner: string): readonly Task[] {
     this.#records.expire()

@@ -15,7 +15,6 @@ import { isInterrupted, isTerminal, mayFollow, taskOf, turnMessage } from './tas
 import { bytesOfMessage, bytesOfParts } from './task-record.ts'
 import { TaskTable } from './task-table.ts'
 import { Timeline } from './timeline.ts'
-import { UnseenTasks } from './unseen-tasks.ts'
 import type { Artifact, ArtifactChange } from '../../kernel/define/artifact.ts'
 import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
@@ -32,12 +31,10 @@ export class Tasks {
   readonly stored: StoredTasks | undefined
   readonly #table: TaskTable
   readonly #times = new Timeline()
-  readonly #unseen: UnseenTasks
 
   /** `store`: where those of a table are kept, where processes share that. */
   constructor(limits: KernelLimits, store?: (table: TaskTable) => StoredTasks) {
     this.#limits = limits
-    this.#unseen = new UnseenTasks(limits)
     this.#table = new TaskTable(limits, (record) => {
       this.stored?.retract(record)
       record.notifyLast({ what: 'forgotten' })
@@ -45,10 +42,10 @@ export class Tasks {
     this.stored = store?.(this.#table)
   }
 
-  get running(): number { return this.#table.running + this.#unseen.size }
+  get running(): number { return this.#table.running }
   /** Tasks that are kept here though they do not run. */
   get finished(): number { return this.#table.idle }
-  get bytes(): number { return this.#table.bytes + this.#unseen.bytes }
+  get bytes(): number { return this.#table.bytes }
   get isFull(): boolean { return this.running >= this.#limits.maxTasks }
 
   /** Throws `Fault('busy')` where as many run as may. */
@@ -57,17 +54,28 @@ export class Tasks {
   }
 
   /**
-   * Counts a task that runs, but leaves it to `show` to create it when somebody looks, and else to `record`.
-   * False where there is no room for that: then it has to be created at once. Only where no store is shared.
+   * Takes a place for a task that works, and leaves it to `show` to begin it when somebody looks, and else to
+   * `record`: most are over before anybody does. `show` must not throw. Throws `Fault('busy')` without room.
+   * Only where no store is shared.
    */
-  runUnseen(seed: TaskSeed & { readonly id: string }, show: () => void): boolean {
-    return this.#unseen.add(seed, this.#times.next(), show)
+  runUnseen(seed: TaskSeed & { readonly id: string }, show: () => void): void {
+    const at = this.#times.next()
+    this.#table.add(taskOf(seed, at, { state: 'working', at }), undefined, 0).show = show
   }
 
   /** Whoever asks for a task comes by here, and makes it one that is there. */
   #find(id: string): TaskRecord | undefined {
-    this.#unseen.show(id)
-    return this.#table.find(id)
+    const record = this.#table.find(id)
+    record?.show?.()
+    return record
+  }
+
+  /** The place of a task that nobody has looked for, which is seen from now on. */
+  #takeUnseen(id: string | undefined): TaskRecord | undefined {
+    const record = id === undefined || this.stored !== undefined ? undefined : this.#table.find(id)
+    if (record?.show === undefined) return undefined
+    record.show = undefined
+    return record
   }
 
   /**
@@ -76,7 +84,14 @@ export class Tasks {
    * so may be promised to the client.
    */
   create(seed: TaskSeed, run?: RunningTask, message?: TaskChange['message']): MaybePromise<Task> {
-    const at = this.#unseen.take(seed.id) ?? this.#times.next()
+    const unseen = this.#takeUnseen(seed.id)
+    if (unseen !== undefined) {
+      const { createdAt } = unseen.task
+      unseen.run = run
+      this.#table.change(unseen, taskOf(seed, createdAt, statusOf('working', createdAt, message, undefined)))
+      return unseen.task
+    }
+    const at = this.#times.next()
     this.check()
     const state = run === undefined ? 'submitted' : 'working'
     const task = taskOf(seed, at, statusOf(state, at, message, undefined))
@@ -90,10 +105,16 @@ export class Tasks {
 
   /** Adds a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
   record(seed: TaskSeed, { state, message, metadata, artifacts, fault }: TaskEnd): Task {
-    const createdAt = this.#unseen.take(seed.id)
+    const unseen = this.#takeUnseen(seed.id)
     const at = this.#times.next()
-    const task = taskOf(seed, createdAt ?? at, statusOf(state, at, message, metadata), artifacts, fault)
-    this.#table.addEnded(task)
+    const createdAt = unseen?.task.createdAt ?? at
+    const task = taskOf(seed, createdAt, statusOf(state, at, message, metadata), artifacts, fault)
+    if (unseen === undefined) {
+      this.#table.addEnded(task)
+    } else {
+      this.#table.change(unseen, task)
+      this.#finish(unseen)
+    }
     return task
   }
 
@@ -295,7 +316,7 @@ export class Tasks {
 
   /** The owner's tasks, the one whose status changed last first. */
   list(owner: string): MaybePromise<readonly Task[]> {
-    this.#unseen.showAll(owner)
+    for (const record of this.#table.runningOf(owner)) record.show?.()
     const here = this.#table.of(owner)
     if (this.stored === undefined) return here
     return this.stored.list(owner, here.filter(({ status }) => !isTerminal(status.state)))

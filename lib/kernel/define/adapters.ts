@@ -127,7 +127,7 @@ export interface Adapters {
 /** Where an object of a class has nothing that runs it may be one of a framework. */
 function describe(thing: object): string | undefined {
   if (typeof thing !== 'object' || isPlain(thing) || 'run' in thing || 'kind' in thing) return undefined
-  const { name = '' } = thing.constructor
+  const name = (thing.constructor as Function | undefined)?.name ?? ''
   const ofClass = name === '' ? '' : ` of the class ${name.slice(0, 60)}`
   return `This object${ofClass} has no 'run'. Where it is of a framework, write adapters: frameworks, of `
     + `import { frameworks } from 'triport/adapters'; where it is yours, give it a name and run`

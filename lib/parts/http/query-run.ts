@@ -70,7 +70,7 @@ function begin(
   }
   const face = new QueryFace(agent, input, service.limits)
   const run = new RunWriter(service, exchange.origin, input, face, (call, emit) => (
-    answerMessage(service, agent, input, call, emit, true)
+    answerMessage(service, agent, input, call, emit, emit !== undefined)
   ), hold)
   if (!isStream) return run.reply()
   const reply = run.events()

@@ -17,7 +17,13 @@ export function metrics(options: Readonly<Record<string, never>> = {}): Part {
     open(kernel) {
       if (isOpen) throw new TypeError('metrics() counts what one server does; write metrics() for each')
       isOpen = true
-      return { endpoints: [made.endpoint(kernel)], release: () => made.close() }
+      return {
+        endpoints: [made.endpoint(kernel)],
+        release() {
+          isOpen = false
+          made.close()
+        },
+      }
     },
   }
 }

@@ -323,3 +323,17 @@ test('among ten thousand owners of one entry each, each new one makes one leave'
   assert.deepEqual([evicted.length, map.count], [10_000, 10_000])
   assert.deepEqual(evicted.slice(0, 3), ['0', '1', '2'])
 })
+
+test('an entry in use that finds no room is there and counts all the same, and that is told', () => {
+  const { map, evicted, add } = trialOf(Infinity, 100)
+  const old = add('ann', 'old', 60)!
+  const first = new Named('first')
+  map.lease('ann', first, 90)
+  assert.deepEqual([evicted, old.holder, map.bytes, map.isTooMuch(first)], [['old'], undefined, 90, false])
+  const second = new Named('second')
+  map.lease('ann', second, 90)
+  assert.deepEqual([map.bytes, map.count, map.isTooMuch(second), map.get('second')], [180, 2, true, second])
+  map.use(second, KEPT)
+  map.settle()
+  assert.deepEqual([evicted, map.bytes, map.isTooMuch(first)], [['old', 'second'], 90, false])
+})

@@ -758,3 +758,23 @@ test('what has expired is in no list', async (t) => {
   pass(600)
   assert.deepEqual((await pagesOf(all, 'ann', 5))[0], ['kept-by-ann'])
 })
+
+test('a conversation that its client has named before its first answer is there once', () => {
+  const here = new Here()
+  const said: ChatMessage = { role: 'user', content: 'second' }
+  here.record('ann', 'a', [said])
+  here.all.begin('ann', 'a', 'first', 'answer')
+  assert.deepEqual(here.history('ann', 'a').map(({ content }) => content), ['second', 'first', 'answer'])
+  assert.equal(here.count, 1)
+  here.all.remove('ann', 'a')
+  assert.deepEqual([here.history('ann', 'a'), here.count, here.bytes], [[], 0, 0])
+})
+
+test('where two hold about the same, each makes room with what is older, and not with what is new', () => {
+  const here = new Here({ maxConversationsBytes: 4_000, conversationBytes: 2_000 })
+  for (let nth = 0; nth < 20; nth++) {
+    here.all.begin(nth % 2 === 0 ? 'ann' : 'bob', `c${nth}`, 'q'.repeat(100 + nth % 2), 'a'.repeat(90))
+  }
+  here.all.begin('ann', 'new', 'question', 'a'.repeat(400))
+  assert.deepEqual(here.history('ann', 'new').map(({ role }) => role), ['user', 'assistant'])
+})

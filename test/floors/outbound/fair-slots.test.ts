@@ -62,18 +62,3 @@ test('no more wait than may, in all and of one owner', async () => {
   for (const next of [waiting[2], waiting[1], last]) (await next)!()
   assert.deepEqual([slots.taken, slots.waiting], [0, 0])
 })
-
-test('who rests gets no other place until then, and the others get it', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const slots = new FairSlots('tests', { max: 1, maxPerOwner: 1 })
-  const leave = (await slots.enter('ann', never))!
-  const again = slots.enter('ann', never)
-  leave(100)
-  leave(1_000)
-  ;(await slots.enter('bob', never))!()
-  t.mock.timers.tick(99)
-  assert.deepEqual([slots.taken, slots.waiting], [0, 1])
-  t.mock.timers.tick(1)
-  ;(await again)!()
-  assert.deepEqual([slots.taken, slots.waiting], [0, 0])
-})

@@ -62,32 +62,29 @@ test('whose look-up never ends waits for it, and nobody else does', async () => 
   assert.deepEqual(asked, ['0.test', 'ann.test', 'bob.test', 'ann.test'])
 })
 
-test('whose look-up was slow makes the next one only later, so that others get the thread', async (t) => {
-  const { lookups, asked, ends } = held()
+test('a name that no name server has answered for rests for its owner, and delays no other', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const turn = async (): Promise<void> => { for (let nth = 0; nth < 9; nth++) await null }
-  const both = [lookups.find('1.test', by('eve'), anything), lookups.find('2.test', by('eve'), anything)]
-  await turn()
-  now = 1_001
-  ends[0]!()
-  await both[0]
-  await turn()
+  const asked: string[] = []
+  const lookups = new HostLookups(async (name) => {
+    asked.push(name)
+    if (name !== 'good.test') now += name === 'dead.test' ? 1_001 : 1_000
+    if (name === 'good.test') return found
+    throw new Error('no answer')
+  })
+  const find = (name: string, owner = 'eve'): Promise<unknown> => lookups.find(name, by(owner), anything)
+  await assert.rejects(find('dead.test'), { message: 'no answer' })
+  await assert.rejects(find('dead.test'), { kind: 'timeout', message: /No name server answers/ })
+  assert.deepEqual(await find('good.test'), found)
+  for (let nth = 0; nth < 2; nth++) await assert.rejects(find('bad.test'), { message: 'no answer' })
+  await assert.rejects(find('dead.test', 'ann'), { message: 'no answer' })
+  assert.deepEqual(asked, ['dead.test', 'good.test', 'bad.test', 'bad.test', 'dead.test'])
   t.mock.timers.tick(4_003)
-  await turn()
-  assert.deepEqual([asked, lookups.running], [['1.test'], 0])
+  await assert.rejects(find('dead.test'), { kind: 'timeout' })
   t.mock.timers.tick(1)
-  await turn()
-  assert.deepEqual(asked, ['1.test', '2.test'])
-  const third = lookups.find('3.test', by('eve'), anything)
-  now += 1_000
-  ends[1]!()
-  await both[1]
-  await turn()
-  assert.deepEqual(asked, ['1.test', '2.test', '3.test'])
-  ends[2]!()
-  await third
+  await assert.rejects(find('dead.test'), { message: 'no answer' })
+  assert.deepEqual([asked.length, lookups.running, lookups.waiting], [6, 0, 0])
 })
 
 test('where too many wait one more is refused at once', async () => {

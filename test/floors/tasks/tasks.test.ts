@@ -141,11 +141,10 @@ function unseen(
   let looks = 0
   const id = `unseen-${++count}`
   const asked = { ...seed(owner), id, history: [{ id: 'm', role: 'user' as const, parts: [text(said)] }] }
-  const isUnseen = tasks.runUnseen(asked, () => {
+  tasks.runUnseen(asked, () => {
     looks += 1
     void tasks.create(asked, idle)
   })
-  if (!isUnseen) void tasks.create(asked, idle)
   return { id, looks: () => looks }
 }
 
@@ -186,19 +185,26 @@ test('a task that is over before anybody looks is recorded, and nothing of it is
   assert.deepEqual([tasks.bytes, bytes > 0], [0, true])
 })
 
-test('unseen tasks take no more than may run, and a part of the bytes', () => {
+test('an unseen task has its place from the beginning, in number and in bytes', () => {
   const tasks = tasksWith({ maxTasks: 3, maxTasksBytes: 80_000 })
-  const large = unseen(tasks, 'ann', 'x'.repeat(10_000))
-  assert.deepEqual(large.looks(), 0)
-  assert.equal((tasks.get('ann', large.id) as Task).status.state, 'working')
-  assert.equal(large.looks(), 0)
-  const small = [unseen(tasks), unseen(tasks)]
-  assert.equal(tasks.isFull, true)
+  const waiting = begin(tasks, 'ann')
+  tasks.move(waiting.id, 'input-required')
+  tasks.resume(waiting.id, idle)
+  tasks.release(waiting.id, idle)
+  const unseens = [unseen(tasks), unseen(tasks, 'ann', 'x'.repeat(10_000))]
+  // What waits has a place, too, and is there when its client answers.
+  tasks.resume(waiting.id, idle)
+  assert.deepEqual([tasks.running, tasks.isFull], [3, true])
   assert.throws(() => tasks.check(), { kind: 'busy' })
+  assert.throws(() => unseen(tasks, 'bob'), { kind: 'busy' })
   assert.throws(() => begin(tasks, 'bob'), { kind: 'busy' })
   assert.equal(idsOf(tasks, 'ann').length, 3)
-  assert.deepEqual(small.map(({ looks }) => looks()), [1, 1])
+  assert.deepEqual(unseens.map(({ looks }) => looks()), [1, 1])
+  for (const { id } of unseens) assert.equal((tasks.get('ann', id) as Task).status.state, 'working')
   assert.equal(tasks.running, 3)
+  const wide = tasksWith({ maxTasksBytes: 30_000 })
+  unseen(wide, 'ann', 'x'.repeat(10_000))
+  assert.throws(() => unseen(wide, 'ann', 'x'.repeat(10_000)), { kind: 'busy' })
 })
 
 test('a task with a run works from its beginning, and says on what', () => {

@@ -145,3 +145,8 @@ test('a fault knows the path of its member', () => {
   assert.equal(fault.field, 'params.message.role')
   assert.equal(fault.message, 'params.message.role must be ROLE_USER')
 })
+
+test('of two spellings of one member the first is read', () => {
+  const { referenceTaskIds } = needMembers({ reference_task_ids: ['a'], reference_taskIds: ['b'] }, 'params')
+  assert.deepEqual(referenceTaskIds, ['a'])
+})

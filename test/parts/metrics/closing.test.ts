@@ -20,10 +20,14 @@ test('a server that has closed looks no more how late its loop is', async (t) =>
   assert.ok(ended.calls.some(({ arguments: [timer] }) => timer === timers[0]))
 })
 
-test('what counts one server is not given to another', () => {
+test('what counts one server is not given to another, as long as that is there', async () => {
   const counting = metrics()
   const parts = [onePost(), counting]
-  createServer({ agents: [echo], parts, log: false })
+  const failing = { name: 'failing', open: () => 'failing needs more' }
+  assert.throws(() => createServer({ agents: [echo], parts: [...parts, failing], log: false }), /needs more/)
+  const first = createServer({ agents: [echo], parts, log: false })
   assert.throws(() => createServer({ agents: [echo], parts, log: false }),
     { name: 'TypeError', message: 'metrics() counts what one server does; write metrics() for each' })
+  await first.close()
+  await createServer({ agents: [echo], parts, log: false }).close()
 })

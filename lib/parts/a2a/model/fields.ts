@@ -47,6 +47,7 @@ export function needMembers(value: unknown, path: string): JsonMembers {
     if (!name.includes('_')) continue
     const other = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
     if (other === name || !isUnset(members[other])) continue
+    if (view !== undefined && Object.hasOwn(view, other)) continue
     view ??= Object.create(members) as JsonMembers
     Object.defineProperty(view, other, { value: members[name] })
   }

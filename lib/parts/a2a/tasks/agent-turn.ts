@@ -184,9 +184,9 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
         this.call.cancel(asFault(error))
       }
     }
-    this.#isUnseen = this.#setup.tasks.runUnseen(this.#setup.task, show)
-    if (this.#isUnseen) this.#notifyShown()
-    else this.#show()
+    this.#setup.tasks.runUnseen(this.#setup.task, show)
+    this.#isUnseen = true
+    this.#notifyShown()
   }
 
   settled(task: Task | undefined): void {

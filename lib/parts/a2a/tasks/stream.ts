@@ -65,12 +65,24 @@ export function turnStream(
   return {
     open(sink) {
       let stop: (() => void) | undefined
-      turn.onShown(() => void andThen(tasks.get(principal.id, turn.taskId), (task) => {
+      let hasLeft = false
+      const follow = (task: Task | undefined): void => {
+        if (hasLeft) return
         if (task === undefined) sink.end()
         else stop = streamTask(request, task, historyLength, sink, false)
-      }))
+      }
+      turn.onShown(() => {
+        try {
+          const task = tasks.get(principal.id, turn.taskId)
+          if (isThenable(task)) task.then(follow).catch((error: unknown) => sink.end(error))
+          else follow(task)
+        } catch (error) {
+          sink.end(error)
+        }
+      })
       passOn(() => turn.execute(), sink)
       return () => {
+        hasLeft = true
         if (!turn.isShown) turn.call.disconnect()
         stop?.()
       }

@@ -97,6 +97,8 @@ class ResponseReading {
       return undefined
     }
     this.#leave = followTask(this.#service, task, begin, watcher)
+    // It may be over at once.
+    if (this.#isOver) this.#leave()
   }
 
   /** What has not been read yet of the pieces of a task. */
