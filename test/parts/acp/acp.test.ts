@@ -723,7 +723,7 @@ test('the end of the input answers what came, and ends what takes longer than gr
     if (prompt === 'short') return new Promise((resolve) => setTimeout(() => resolve('done'), 5))
     await new Promise((resolve) => signal.addEventListener('abort', resolve))
     isAborted = true
-  }))
+  }), { graceMs: 1_000 })
   const [one, other] = [await editor.begin(), await editor.begin()]
   const short = editor.prompt(one, 'short')
   const long = editor.prompt(other, 'long')
