@@ -21,7 +21,7 @@ const sets: readonly (readonly [only: string, tests: readonly string[], others?:
   ]],
   ['a2a', ['a2a/wire', 'a2a/http-json-wire', 'a2a/card-document', 'a2a/v03', 'a2a/v1', 'a2a/stream']],
   ['http', ['http/query', 'http/resources', 'http/prompts']],
-  ['openai', ['openai/chat-request', 'openai/chat-stop', 'openai/tool-choice', 'openai/response-lists']],
+  ['openai', ['openai/chat-request', 'openai/chat-stop', 'openai/client-functions', 'openai/response-lists']],
   ['mcp,a2a,http', ['mcp/golden', 'a2a/wire', 'http/query'], ['mcp/2026-07-28/34-listen.json']],
 ]
 
@@ -80,13 +80,14 @@ for (const [only, tests, others = []] of sets) {
     }
     for (const path of others) rmSync(join(folder, 'test/fixtures', path))
     const files = tests.map((path) => join(folder, `test/parts/${path}.test.js`))
-    const { status, stdout } = spawnSync(process.execPath, ['--test', '--test-reporter=tap', ...files], {
+    const all = ['--test', '--test-reporter=tap', ...files]
+    const { status, stdout, stderr } = spawnSync(process.execPath, all, {
       cwd: folder, encoding: 'utf8', maxBuffer: 1 << 26,
       env: { ...process.env, NODE_TEST_CONTEXT: undefined },
     })
     const [, passed = '0'] = /^# pass (\d+)$/m.exec(stdout) ?? []
     const failed = stdout.split('\n').filter((line) => !/^ *ok |duration_ms/.test(line))
-    assert.equal(status, 0, failed.join('\n'))
+    assert.equal(status, 0, `${failed.join('\n')}${stderr}`)
     assert.ok(Number(passed) >= tests.length, stdout)
     t.diagnostic(`${only}: ${passed} tests`)
   })
