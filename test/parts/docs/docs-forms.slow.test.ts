@@ -312,6 +312,9 @@ test('arguments of prompts and variables of templates are completed while one ty
   const active = `document.querySelector('#' + document.activeElement.getAttribute('aria-activedescendant'))
     .textContent`
   assert.equal(await page.evaluate(active), 'Lisbon')
+  await page.type('i')
+  await page.isTrue(`${offered} === 'Lisbon'`)
+  assert.equal(await page.evaluate(active), 'Lisbon', 'what is marked stays so while the list is drawn anew')
   await page.press('Enter')
   await page.isTrue(`document.activeElement.value === 'Lisbon'`)
   await page.isTrue(`document.activeElement.ariaExpanded === 'false'`)
