@@ -330,6 +330,75 @@ test('it runs for a group, and within for each of its agents', async (t) => {
   ])
 })
 
+const events = (text: string): string => [...text.matchAll(/^event: (\w+)\ndata: (.*)$/gm)]
+  .map(([, event, data]) => `${event} ${JSON.parse(data!).agent ?? JSON.parse(data!).text}`).join(', ')
+const thread = {
+  threadId: 't-1', runId: 'r-1', state: {}, messages: [{ id: '1', role: 'user', content: 'hi' }], tools: [],
+  context: [], forwardedProps: {},
+}
+const runEvents = (text: string): string => [...text.matchAll(/^data: (.*)$/gm)]
+  .map(([, data]) => JSON.parse(data!) as Json)
+  .map(({ type, stepName, delta }) => stepName === undefined ? String(delta ?? '') : `${type} ${stepName}`)
+  .filter((word) => word !== '').join(', ')
+
+test('what a group says in the place of its agents is told as its own, piece by piece or whole', async (t) => {
+  const silent = { name: 'Silent', run: () => '' }
+  const pieces = async function* (): AsyncGenerator<string> { yield 'x'; yield 'y' }
+  const [began, ended] = ['STEP_STARTED', 'STEP_FINISHED']
+  type Told = readonly [
+    what: string, output: () => unknown, asks: boolean, agent: typeof plain, isWhole: boolean, heard: string,
+    run: string,
+  ]
+  const told: readonly Told[] = [
+    ['pieces of a group within', pieces, false, plain, false,
+      'step Upper, delta HI, step Inner, delta x, delta y, step Last, delta XY, done All',
+      `${began} Upper, HI, ${ended} Upper, ${began} Inner, x, y, ${ended} Inner, ${began} Last, XY, `
+        + `${ended} Last`],
+    ['its whole answer', () => 'xy', false, plain, false,
+      'step Upper, delta HI, step Inner, delta xy, step Last, delta XY, done All',
+      `${began} Upper, HI, ${ended} Upper, ${began} Inner, xy, ${ended} Inner, ${began} Last, XY, `
+        + `${ended} Last`],
+    ['pieces behind those of its agents', pieces, true, plain, false,
+      'step Upper, delta HI, step Plain, delta You said HI, step Inner, delta x, delta y, step Last, '
+        + 'delta XY, done All',
+      `${began} Upper, HI, ${ended} Upper, ${began} Plain, You said HI, ${ended} Plain, `
+        + `${began} Inner, x, y, ${ended} Inner, ${began} Last, XY, ${ended} Last`],
+    ['an answer behind an agent that was silent', () => 'xy', true, silent, false,
+      'step Upper, delta HI, step Silent, step Inner, delta xy, step Last, delta XY, done All',
+      `${began} Upper, HI, ${ended} Upper, ${began} Silent, ${ended} Silent, ${began} Inner, xy, `
+        + `${ended} Inner, ${began} Last, XY, ${ended} Last`],
+    ['an answer behind pieces, which stay as they were', () => 'xy', true, plain, false,
+      'step Upper, delta HI, step Plain, delta You said HI, step Last, delta XY, done All',
+      `${began} Upper, HI, ${ended} Upper, ${began} Plain, You said HI, ${ended} Plain, ${began} Last, XY, `
+        + `${ended} Last`],
+    ['pieces of the whole group, behind those of its agents', pieces, true, plain, true,
+      'step Upper, delta HI, step Plain, delta You said HI, step Last, delta YOU SAID HI, step All, '
+        + 'delta x, delta y, done All',
+      `${began} Upper, HI, ${ended} Upper, ${began} Plain, You said HI, ${ended} Plain, `
+        + `${began} Last, YOU SAID HI, ${ended} Last, x, y`],
+    ['pieces of the whole group alone', pieces, false, plain, true, 'delta x, delta y, done All', 'x, y'],
+    ['the answer of the whole group alone', () => 'xy', false, plain, true, 'delta xy, done All', 'xy'],
+  ]
+  for (const [what, output, asks, within, isWhole, heard, run] of told) {
+    const upper = (name: string): { name: string; run: (prompt: string) => string } => (
+      { name, run: (prompt) => prompt.toUpperCase() }
+    )
+    const server = serve(t, {
+      protocol: 'all',
+      groups: [{ name: 'All', agents: [upper('Upper'), { name: 'Inner', agents: [within] }, upper('Last')] }],
+      async around({ name }, next) {
+        if (name !== (isWhole ? 'All' : 'Inner')) return await next()
+        if (asks) await next()
+        return output()
+      },
+    })
+    const query = await server.fetch(request('/', { query: 'hi', stream: true }))
+    assert.equal(events(await query.text()), heard, what)
+    const agui = await server.fetch(request('/agui', thread))
+    assert.equal(runEvents(await agui.text()), run, what)
+  }
+})
+
 test('the time limit holds for it too, and a call that is cancelled ends within it', async (t) => {
   const ends: string[] = []
   let begun = 0

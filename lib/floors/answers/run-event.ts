@@ -1,5 +1,5 @@
 /** What a run says before it ends: the same for every protocol, which shows what it has a place for. */
-import type { Agent } from '../../kernel/define/agent.ts'
+import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { AnswerInput, AnswerState } from '../../kernel/define/answer.ts'
 import type { ArtifactInput } from '../../kernel/define/artifact.ts'
 import type { Content } from '../../kernel/define/content.ts'
@@ -15,8 +15,8 @@ export interface AnswerPiece {
   readonly content: Content
   readonly state: AnswerState
   readonly reply?: AnswerInput['reply'] | undefined
-  /** Where each agent of a group answers for itself. */
-  readonly agent?: Agent
+  /** Where each agent of a group answers for itself: the agent, or the group that answers in their place. */
+  readonly agent?: Agent | Group
 }
 
 /** What an answer says as it comes. */

@@ -22,6 +22,7 @@ type Member = Agent | Group
 /**
  * Runs a group. `emit` gets the pieces of its reply. `hasSteps`: it gets those of every agent instead, of
  * groups in it too, each at the end of its agent where there were none; in a `parallel` group they are mixed.
+ * What a group in it says in the place of its agents (by `around`) is its own step.
  * Throws `Fault('failed')` with `{ results }` where an agent fails and the group stops.
  */
 export async function runGroup(
@@ -115,7 +116,7 @@ async function attempt(
   try {
     const hasOwnCall = agent.kind === 'agent' && (hasSteps || call.host.around !== undefined)
     const own = hasOwnCall ? callOf(agent, call) : call
-    const answer = agent.kind === 'group' || !hasSteps || emit === undefined
+    const answer = !hasSteps || emit === undefined
       ? await runMember(service, agent, input, own, emit, hasSteps)
       : await runStep(service, agent, input, own, emit)
     if (agent.kind === 'agent') warnOfAnswer(service.log, agent, answer, call.requestId)
@@ -175,18 +176,20 @@ function callOf(agent: Agent, call: LiveCall): LiveCall {
   })
 }
 
+/** A step begins with its agent; that of a group only where the group itself says something. */
 async function runStep(
-  service: Service, agent: Agent, input: string, call: LiveCall, emit: Emit,
+  service: Service, member: Member, input: string, call: LiveCall, emit: Emit,
 ): Promise<Answer> {
-  void emit({ type: 'step', agent })
+  if (member.kind === 'agent') void emit({ type: 'step', agent: member })
   let hasPieces = false
-  const answer = await runMember(service, agent, input, call, (event) => {
-    hasPieces = true
-    return emit({ ...event, agent })
-  }, false)
+  const answer = await runMember(service, member, input, call, (event) => {
+    hasPieces ||= event.type === 'piece'
+    // Within a group its agents have put their names there.
+    return emit({ agent: member, ...event })
+  }, member.kind === 'group')
   const { content, state } = answer
   if (hasPieces || call.over || state === 'failed' || state === 'rejected') return answer
-  for (const block of content) await emit({ type: 'piece', content: block, state, agent })
+  for (const block of content) await emit({ type: 'piece', content: block, state, agent: member })
   return answer
 }
 

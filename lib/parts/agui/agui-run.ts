@@ -106,7 +106,8 @@ class AguiFace implements Face<Answer> {
       case 'step': return this.#beginStep(event.agent)
       case 'piece': {
         const { content, agent } = event
-        const step = agent === undefined || agent.name === this.#step ? '' : this.#beginStep(agent)
+        const step = agent?.name === this.#step ? '' : agent === undefined ? this.#endStep()
+          : this.#beginStep(agent)
         const isFirst = !this.#hasPiece
         this.#hasPiece = true
         return step + this.#say(textOfBlock(content, isFirst))
@@ -131,12 +132,12 @@ class AguiFace implements Face<Answer> {
   }
 
   end({ content, data, toolCalls = [] }: Answer, call: LiveCall): string {
-    // An answer that came whole is one piece.
-    const text = this.#hasPiece ? '' : this.#say(textOfBlocks(content, true))
+    // An answer that came whole is one piece, and of no agent of a group.
+    const text = this.#endStep() + (this.#hasPiece ? '' : this.#say(textOfBlocks(content, true)))
     const calls = toolCalls.map(({ id, name, args }) => this.#call(id, name, args)).join('')
     const pending = toolCalls.length === 0 ? ''
       : `,"pendingToolCallIds":${formatJson(toolCalls.map(({ id }) => id))}`
-    return text + calls + this.#endStep() + this.#finish(`{"type":"success"${pending}}`, call, data)
+    return text + calls + this.#finish(`{"type":"success"${pending}}`, call, data)
   }
 
   failed({ fault, message }: PublicFailure, call: LiveCall): string {
@@ -170,7 +171,7 @@ class AguiFace implements Face<Answer> {
       + this.#write({ type: 'TOOL_CALL_END', toolCallId })
   }
 
-  #beginStep({ name }: Agent): string {
+  #beginStep({ name }: Agent | Group): string {
     const ended = this.#endStep()
     this.#step = name
     return ended + this.#write({ type: 'STEP_STARTED', stepName: name })

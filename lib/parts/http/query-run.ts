@@ -103,7 +103,7 @@ class QueryFace implements Face<Answer> {
   /** A piece that an end has which cannot be sent. */
   #unsent = ''
   /** Which agent of a group has sent something last. */
-  #speaker: Agent | undefined
+  #speaker: Agent | Group | undefined
   #count = 0
 
   constructor(agent: Agent | Group, input: QueryInput, limits: KernelLimits) {
@@ -118,9 +118,7 @@ class QueryFace implements Face<Answer> {
       case 'piece': {
         const { content, agent } = event
         if (content.type !== 'text') return ''
-        // Where several answer at the same time, each delta belongs to the step before it.
-        const step = agent === undefined || agent === this.#speaker ? '' : this.#step(agent)
-        return step + this.#delta(content.text)
+        return this.#say(content.text, agent)
       }
       case 'reasoning': {
         const { text, agent } = event
@@ -141,7 +139,7 @@ class QueryFace implements Face<Answer> {
 
   end(answer: Answer, call: LiveCall): string {
     // An answer that came whole is one piece.
-    if (!this.#hasText && answer.text !== '') this.#unsent = this.#delta(answer.text)
+    if (!this.#hasText && answer.text !== '') this.#unsent = this.#say(answer.text)
     const reply = this.whole(answer, call)
     return this.#unsent + this.#event('done', reply)
   }
@@ -174,7 +172,16 @@ class QueryFace implements Face<Answer> {
     return bounded(more === '{}' ? `${head}}` : `${head},${more.slice(1)}`, this.#limits)
   }
 
-  #step(agent: Agent): string {
+  /**
+   * Where several answer at the same time, each delta belongs to the step before it: what the whole says
+   * itself behind the steps of its agents is a step too.
+   */
+  #say(text: string, agent: Agent | Group | undefined = this.#speaker && this.#agent): string {
+    const step = agent === undefined || agent === this.#speaker ? '' : this.#step(agent)
+    return step + this.#delta(text)
+  }
+
+  #step(agent: Agent | Group): string {
     this.#speaker = agent
     return this.#event('step', `{"agent":${formatJson(agent.name)}}`)
   }
