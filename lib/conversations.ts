@@ -3,7 +3,7 @@
  *
  *     answerMessage(kernel, agent, { prompt, conversationId: undefined, isNamed: false }, call)
  */
-export { answerMessage } from './floors/conversations/answer-message.ts'
+export { answerForPart as answerMessage } from './floors/conversations/answer-message.ts'
 
 export type { Answer } from './floors/answers/answer.ts'
 export type { AnswerEvent, AnswerPiece, Emit } from './floors/answers/run-event.ts'

@@ -341,7 +341,7 @@ const runEvents = (text: string): string => [...text.matchAll(/^data: (.*)$/gm)]
   .map(({ type, stepName, delta }) => stepName === undefined ? String(delta ?? '') : `${type} ${stepName}`)
   .filter((word) => word !== '').join(', ')
 
-test('what a group says in the place of its agents is told as its own, piece by piece or whole', async (t) => {
+test('what a group says in the place of its agents is its own step, in pieces or whole', async (t) => {
   const silent = { name: 'Silent', run: () => '' }
   const pieces = async function* (): AsyncGenerator<string> { yield 'x'; yield 'y' }
   const [began, ended] = ['STEP_STARTED', 'STEP_FINISHED']

@@ -4,10 +4,13 @@ import test from 'node:test'
 import { createServer, defineAgent, defineTool } from '../../lib/kernel.ts'
 import { defaultPort } from '../../lib/kernel/server/server.ts'
 import { a2a } from '../../lib/parts/a2a/part.ts'
+import { acp } from '../../lib/parts/acp/part.ts'
 import { agui } from '../../lib/parts/agui/part.ts'
+import { apps } from '../../lib/parts/apps/part.ts'
 import { docs } from '../../lib/parts/docs/part.ts'
 import { http } from '../../lib/parts/http/part.ts'
 import { mcp } from '../../lib/parts/mcp/part.ts'
+import { mcpTasks } from '../../lib/parts/mcp-tasks/part.ts'
 import { metrics } from '../../lib/parts/metrics/part.ts'
 import { oauth } from '../../lib/parts/oauth/part.ts'
 import { openai } from '../../lib/parts/openai/part.ts'
@@ -66,6 +69,20 @@ test('what makes a part refuses options that it does not have, and values that t
   ]
   for (const [make, options, message] of wrong) {
     assert.throws(() => make(options as never), { name: 'TypeError', message })
+  }
+})
+
+test('what makes a part refuses what is given beside its options', () => {
+  const makers: readonly ((options: never, more: never) => Part)[] = [
+    mcp, a2a, http, openai, agui, uiStream, docs, metrics, oauth, mcpTasks, apps, acp,
+  ]
+  for (const make of makers) {
+    assert.throws(() => make({} as never, [mcpTasks()] as never), {
+      name: 'TypeError',
+      message: new RegExp(`^${make.name} takes one argument, and not also an array; write ${make.name}\\(\\{ `
+        + `… \\}\\), and another part beside it, as in parts: \\[${make.name}\\(\\), part\\(\\)\\]$`),
+    })
+    assert.equal(typeof make(undefined as never, undefined as never).name, 'string')
   }
 })
 

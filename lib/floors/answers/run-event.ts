@@ -15,6 +15,8 @@ export interface AnswerPiece {
   readonly content: Content
   readonly state: AnswerState
   readonly reply?: AnswerInput['reply'] | undefined
+  /** @deprecated That of `content`, for parts that others write. */
+  readonly text?: string
   /** Where each agent of a group answers for itself: the agent, or the group that answers in their place. */
   readonly agent?: Agent | Group
 }

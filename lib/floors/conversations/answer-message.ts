@@ -8,6 +8,7 @@ import { textOf } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { runMember } from '../groups/group.ts'
 import { requireScopes } from '../../kernel/define/principal.ts'
+import { show } from '../../kernel/define/validate.ts'
 import { describe, logLevelOf } from '../../kernel/define/log.ts'
 import { runHandler } from '../../kernel/run/run-handler.ts'
 import { answerOf, noAnswer } from '../answers/answer.ts'
@@ -49,6 +50,33 @@ export function answerMessage(
 ): MaybePromise<Answer> {
   const turn = { service, agent, message, call, emit, hasSteps, isStrict: true }
   return runHandler(service, call, agent, timeoutOf(service, agent), begin, turn)
+}
+
+/**
+ * The same for parts that others write, which may have been written for an older form. Throws `TypeError` for
+ * an `emit` of several arguments, and for what listens to a group in the place of `hasSteps`.
+ */
+export function answerForPart(
+  service: Service, agent: Agent | Group, message: UserMessage, call: LiveCall, emit?: Emit,
+  hasSteps = false,
+): MaybePromise<Answer> {
+  if (emit !== undefined && (typeof emit !== 'function' || emit.length > 1)) {
+    throw new TypeError(`answerMessage takes an emit of one argument, and not ${show(emit)}; write `
+      + `(event) => …, where an event is { type: 'piece', content, state } or { type: 'step', agent }`)
+  }
+  if (typeof hasSteps !== 'boolean') {
+    throw new TypeError(`answerMessage has hasSteps ${show(hasSteps)}; write true, and let emit take `
+      + `{ type: 'step', agent } where an agent of a group begins, and { type: 'piece', content, agent }`)
+  }
+  return answerMessage(service, agent, message, call, emit && withText(emit), hasSteps)
+}
+
+/** What reads `text` of a piece, as pieces were content once, still gets it. */
+function withText(emit: Emit): Emit {
+  return (event) => {
+    if (event.type !== 'piece' || event.content.type !== 'text') return emit(event)
+    return emit({ ...event, text: event.content.text })
+  }
 }
 
 /** The same without `runHandler`; the caller reads the answer's state. */

@@ -12,6 +12,7 @@ import { Fault } from '../define/fault.ts'
 import { requireScopes } from '../define/principal.ts'
 import { promptResultOf } from '../define/prompt.ts'
 import { contentsOf } from '../define/resource.ts'
+import { isServedKind } from '../define/validate.ts'
 import { locateResource } from './located-resource.ts'
 import { runHandler } from './run-handler.ts'
 import type { MaybePromise } from '../util/thenable.ts'
@@ -90,12 +91,18 @@ function argumentsOf(prompt: Prompt, args: unknown): Readonly<Record<string, str
  * Completes an argument of a prompt, or a variable of a template. `settled`: those that have a value already,
  * text by name, which may be left out. No values where there is no completer, and for a fixed resource.
  *
- * Throws `Fault('invalid')` for an argument that there is not, and for values that are not text.
+ * Throws `Fault('invalid')` for an argument that there is not, and for values that are not text; `TypeError`
+ * for what is no such thing.
  */
 export function complete(
   service: Service, thing: Prompt | Resource | ResourceTemplate, name: string, value: string,
   settled: unknown, call: LiveCall, session?: Workload,
 ): MaybePromise<Completion> {
+  const isKnown = isRecord(thing) && isServedKind(thing.kind)
+  if (!isKnown || typeof name !== 'string' || typeof value !== 'string') {
+    throw new TypeError('complete takes a prompt, a template or a resource of the catalog, and two texts; '
+      + `write complete(kernel, kernel.catalog.prompt('praise'), 'article', 'pe', { other: 'text' }, call)`)
+  }
   requireArgument(thing, name)
   const wrong: WrongTexts = new FaultList()
   const known = { arguments: texts(settled, 'The arguments of the context', wrong) }

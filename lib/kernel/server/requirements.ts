@@ -86,10 +86,13 @@ const serverRemedies: ReadonlyMap<string, string> = new Map(optionNames.map((opt
 )))
 
 /**
- * Throws `TypeError` for what are no options of a part, or none that it has. `make`: what makes the part. An
- * object of a class may keep its state in members of its own.
+ * Throws `TypeError` for what are no options of a part, or none that it has, and for more than them in `all`
+ * that was given. `make`: what makes the part. An object of a class may keep its state in members of its own.
  */
-export function requirePartOptions(make: string, options: object, names: readonly string[]): void {
+export function requirePartOptions(
+  make: string, options: object, names: readonly string[], all: ArrayLike<unknown>,
+): void {
+  rejectMore(make, all, `write ${make}({ … }), and another part beside it, as in parts: [${make}(), part()]`)
   if (!isRecord(options) || isPlain(options)) rejectUnknown(make, options, names, serverRemedies)
 }
 

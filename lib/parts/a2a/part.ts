@@ -25,7 +25,7 @@ const optionNames = [...Object.keys(a2aChecks), ...Object.keys(a2aLimits.default
 
 /** Throws `TypeError` or `RangeError` for options that cannot be meant. Nothing of a key is shown. */
 export function a2a(options: A2aServerOptions & Partial<A2aLimits> = {}): Part {
-  requirePartOptions('a2a', options, optionNames)
+  requirePartOptions('a2a', options, optionNames, arguments)
   checkValues('a2a', options, a2aChecks)
   const limits = limitsIn(a2aLimits, options, 'a2a')
   return {

@@ -11,7 +11,7 @@ const NO_AGENTS = 'Over ACP agents are served, and there is none; add one, or se
 
 /** Conversations are kept for 30 days without use, where `conversationIdleMs` is left out. */
 export function acp(options: Readonly<Record<string, never>> = {}): Part {
-  requirePartOptions('acp', options, [])
+  requirePartOptions('acp', options, [], arguments)
   return {
     name: 'acp',
     copy: kernelCopy,

@@ -16,7 +16,7 @@ const optionNames = Object.keys(stateLimits.defaults)
 
 /** Throws `TypeError` or `RangeError` for options that cannot be meant. */
 export function agui(options: Partial<StateLimits> = {}): Part {
-  requirePartOptions('agui', options, optionNames)
+  requirePartOptions('agui', options, optionNames, arguments)
   const limits = limitsIn(stateLimits, options, 'agui')
   return {
     name: 'agui',

@@ -71,7 +71,7 @@ function pageExtension({ service: { catalog } }: McpContext): OpenExtension {
 
 /** It has no options. */
 export function apps(options: Readonly<Record<string, never>> = {}): Part {
-  requirePartOptions('apps', options, [])
+  requirePartOptions('apps', options, [], arguments)
   return {
     name: 'apps',
     copy: kernelCopy,

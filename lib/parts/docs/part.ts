@@ -6,7 +6,7 @@ import type { Part } from '../../kernel/server/part.ts'
 
 /** It has no options. */
 export function docs(options: Readonly<Record<string, never>> = {}): Part {
-  requirePartOptions('docs', options, [])
+  requirePartOptions('docs', options, [], arguments)
   return {
     name: 'docs',
     copy: kernelCopy,

@@ -14,7 +14,7 @@ const optionNames = ['path']
 
 /** `path` is a further one for queries. Throws `TypeError` for what can be none. */
 export function http(options: { readonly path?: string | undefined } = {}): Part {
-  requirePartOptions('http', options, optionNames)
+  requirePartOptions('http', options, optionNames, arguments)
   const path = pathOf('path', options.path)
   return {
     name: 'http',

@@ -14,7 +14,7 @@ const later = new Later(() => import('./task-methods.ts'))
 
 /** It has no options. */
 export function mcpTasks(options: Readonly<Record<string, never>> = {}): Part {
-  requirePartOptions('mcpTasks', options, [])
+  requirePartOptions('mcpTasks', options, [], arguments)
   return {
     name: 'mcp-tasks',
     copy: kernelCopy,

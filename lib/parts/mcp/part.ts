@@ -107,7 +107,7 @@ const optionNames = [...Object.keys(mcpChecks), ...Object.keys(mcpLimits.default
 
 /** Throws `TypeError` or `RangeError` for options that cannot be meant. */
 export function mcp(options: McpOptions & Partial<McpLimits> = {}): Part {
-  requirePartOptions('mcp', options, optionNames)
+  requirePartOptions('mcp', options, optionNames, arguments)
   checkValues('mcp', options, mcpChecks)
   const setup = { ...knownMembers(options, mcpChecks), limits: limitsIn(mcpLimits, options, 'mcp') }
   return {

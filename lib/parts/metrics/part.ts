@@ -6,7 +6,7 @@ import type { Part } from '../../kernel/server/part.ts'
 
 /** It has no options. */
 export function metrics(options: Readonly<Record<string, never>> = {}): Part {
-  requirePartOptions('metrics', options, [])
+  requirePartOptions('metrics', options, [], arguments)
   const made = new Metrics()
   let isOpen = false
   return {

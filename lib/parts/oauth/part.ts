@@ -6,7 +6,7 @@ import type { Part } from '../../kernel/server/part.ts'
 
 /** It has no options. */
 export function oauth(options: Readonly<Record<string, never>> = {}): Part {
-  requirePartOptions('oauth', options, [])
+  requirePartOptions('oauth', options, [], arguments)
   return {
     name: 'oauth',
     copy: kernelCopy,

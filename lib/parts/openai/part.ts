@@ -21,7 +21,7 @@ const describedBy = describer(async () => (await import('./openapi-operations.ts
 
 /** It has no options. */
 export function openai(options: Readonly<Record<string, never>> = {}): Part {
-  requirePartOptions('openai', options, [])
+  requirePartOptions('openai', options, [], arguments)
   return {
     name: 'openai',
     copy: kernelCopy,

@@ -1,6 +1,6 @@
 /** Spans and measures of calls: a part around the author's code. */
 import { kernelCopy } from '../../kernel/server/part.ts'
-import { mustBe } from '../../kernel/define/validate.ts'
+import { mustBe, rejectMore } from '../../kernel/define/validate.ts'
 import { Later } from '../../kernel/util/later.ts'
 import type { Around } from '../../kernel/define/around.ts'
 import type { MemberCheck } from '../../kernel/define/validate.ts'
@@ -21,6 +21,7 @@ export const checkTelemetry: MemberCheck =
  * measured; left out, the server's. Throws `TypeError` for what is no such API.
  */
 export function telemetry(api: OpenTelemetry, version?: string): Part {
+  rejectMore('telemetry', arguments, 'write telemetry(api), among the parts', 2)
   if (!isTelemetry(api)) {
     throw new TypeError('telemetry takes the API; write telemetry(api), of import * as api from '
       + `'@opentelemetry/api'`)

@@ -18,7 +18,7 @@ const optionNames = Object.keys(uiStreamLimits.defaults)
 
 /** Throws `TypeError` or `RangeError` for options that cannot be meant. */
 export function uiStream(options: Partial<UiStreamLimits> = {}): Part {
-  requirePartOptions('uiStream', options, optionNames)
+  requirePartOptions('uiStream', options, optionNames, arguments)
   const limits = limitsIn(uiStreamLimits, options, 'uiStream')
   return {
     name: 'ui-stream',

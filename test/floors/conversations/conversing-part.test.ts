@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { answerMessage } from '../../../lib/conversations.ts'
 import { conversationsOf } from '../../../lib/floors/conversations/conversation.ts'
-import { createServer, defineAgent, LiveCall, problemReply } from '../../../lib/kernel.ts'
+import { createServer, defineAgent, defineGroup, LiveCall, problemReply } from '../../../lib/kernel.ts'
 import { shareStore } from '../../../lib/stores/shared.ts'
+import { callOf, serviceOf } from '../../fixtures/house.ts'
 import { request, serve, sharedMemory } from '../../fixtures/kernel.ts'
 import type { Part } from '../../../lib/kernel.ts'
 
@@ -48,4 +49,26 @@ test('a store is shared by what the sentence names, and a part answers with an a
     const response = await server.fetch(request('/ask', 'hi', { 'content-type': 'text/plain' }))
     assert.equal(await response.text(), count)
   }
+})
+
+test('a part of an older form gets what it reads, or a sentence that says what to write', async () => {
+  const { service } = serviceOf()
+  const agent = defineAgent({ name: 'Poet', run: async function* () { yield 'a'; yield 'b' } })
+  const group = defineGroup({ name: 'Poets', agents: [agent] })
+  const message = { prompt: 'hi', conversationId: undefined, isNamed: false }
+  const told: unknown[] = []
+  const tell = (...more: readonly unknown[]): unknown => (
+    Reflect.apply(answerMessage, undefined, [service, group, message, callOf(), ...more])
+  )
+  await tell((piece: { text: string }) => told.push(piece.text))
+  await tell(({ type, text }: { type: string; text?: string }) => told.push([type, text]), true)
+  assert.deepEqual(told, ['a', 'b', ['step', undefined], ['piece', 'a'], ['piece', 'b']])
+  const old: readonly (readonly [more: readonly unknown[], sentence: RegExp])[] = [
+    [[(_piece: unknown, _state: unknown) => {}], /an emit of one argument, .* write \(event\) => …, where/],
+    [[(_piece: unknown, _state: unknown, _reply: unknown) => {}], /takes an emit of one argument/],
+    [['text'], /takes an emit of one argument, and not "text"/],
+    [[undefined, { begin: () => {}, say: () => {} }], /hasSteps an object; write true, and let emit take \{/],
+    [[() => {}, () => {}], /has hasSteps .*; write true/],
+  ]
+  for (const [more, message] of old) assert.throws(() => tell(...more), { name: 'TypeError', message })
 })

@@ -240,3 +240,18 @@ test('a completer that returns no list of strings is a defect', () => {
     fails(() => complete(serviceWith(bad), bad, 'a', '', undefined, callOf()), 'internal', /Internal/)
   }
 })
+
+test('what is no thing of the catalog is not completed, and the sentence says how to name one', () => {
+  const { service } = serviceOf()
+  const wrong: readonly (readonly unknown[])[] = [
+    [{ type: 'ref/prompt', name: 'praise' }, { name: 'article', value: 'pe' }, undefined, callOf()],
+    [undefined, 'article', 'pe', undefined, callOf()],
+    ['praise', 'article', 'pe', undefined, callOf()],
+    [definePrompt({ name: 'praise', get: () => '' }), 'article', 5, undefined, callOf()],
+  ]
+  for (const given of wrong) {
+    assert.throws(() => { Reflect.apply(complete, undefined, [service, ...given]) }, {
+      name: 'TypeError', message: /^complete takes a prompt, .* write complete\(kernel, kernel\.catalog/,
+    })
+  }
+})
