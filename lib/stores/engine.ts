@@ -1,10 +1,12 @@
 /** What the stores on an engine of their own have in common: its texts, how it fails, and trying again. */
 import { Fault } from '../kernel/define/fault.ts'
+import { mustBe } from '../kernel/define/validate.ts'
+import type { MemberCheck } from '../kernel/define/validate.ts'
 
-export function requireValueBytes(maxValueBytes: number): void {
-  if (Number.isSafeInteger(maxValueBytes) && maxValueBytes > 0) return
-  throw new RangeError(`maxValueBytes is ${String(maxValueBytes)}; write a whole number above zero`)
-}
+/** The check of `maxValueBytes`. */
+export const mustBeValueBytes: MemberCheck = mustBe(
+  (value) => Number.isSafeInteger(value) && Number(value) > 0, 'write a whole number above zero', RangeError,
+)
 
 /** An owner or a key as a column of text takes it, which cannot hold NUL. */
 export function encodeNul(text: string): string {

@@ -8,7 +8,9 @@ import { ownAgent } from '../../kernel/define/agent.ts'
 import { isRecord } from '../../kernel/define/content.ts'
 import { quietly, stderrLog } from '../../kernel/define/log.ts'
 import { areNamedTools, defineTools } from '../../kernel/define/normalize-definitions.ts'
-import { rejectUnknown, requireDefinition, show, typed } from '../../kernel/define/validate.ts'
+import {
+  checkMembers, must, mustBeText, mustBeTimeout, requireDefinition, show, typed,
+} from '../../kernel/define/validate.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import type { Agent } from '../../kernel/define/agent.ts'
 import type { Piece } from '../../kernel/define/answer.ts'
@@ -16,6 +18,7 @@ import type { Call } from '../../kernel/define/call.ts'
 import type { Log } from '../../kernel/define/log.ts'
 import type { ForeignTools, ToolLike } from '../../kernel/define/normalize-definitions.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
+import type { Checks } from '../../kernel/define/validate.ts'
 import type { Model } from './openai-completion.ts'
 
 /**
@@ -90,41 +93,33 @@ const isText = (value: unknown): boolean => isString(value) && value !== ''
 const TEXT = 'write a string that is not empty'
 const COUNT = 'write a whole number above zero'
 
-/** What an option must be, what to write instead, and `typed` where it may hold a key. */
-type Rule = readonly [
-  isFine: (value: unknown) => boolean, remedy: string, shown?: (value: unknown) => string,
-]
-
-const rules: Readonly<Record<keyof OpenaiOptions, Rule>> = {
-  name: [isText, TEXT],
-  description: [isString, 'write a string, or leave it out'],
+/** `typed`: what may hold a key is not shown. */
+const checks: Checks<OpenaiOptions> = {
+  name: must(isText, TEXT),
+  description: mustBeText,
   // Checked by `urlOf`.
-  baseUrl: [() => true, ''],
-  apiKey: [isString, 'write a string, or leave it out', typed],
-  model: [isText, TEXT],
-  instructions: [isText, `${TEXT}, or leave it out`],
-  tools: [(value) => Array.isArray(value) || areNamedTools(value, frameworks),
-    'write a list, as in { tools: [search] }'],
-  maxSteps: [isBound, `${COUNT}, or Infinity`],
-  maxToolResultBytes: [isBound, `${COUNT}, or Infinity`],
-  temperature: [(value) => Number.isFinite(value) && Number(value) >= 0, 'write a number, zero or above'],
-  maxTokens: [isCount, `${COUNT}, or leave it out`],
-  headers: [isBag, `write an object, as in { 'X-Team': 'blue' }`, typed],
-  body: [isBag, 'write an object, as in { seed: 7 }', typed],
-  idleMs: [(value) => typeof value === 'number' && value > 0, 'write milliseconds above zero, or Infinity'],
-  log: [(value) => typeof value === 'function' || value === false,
-    'write (level, message, fields) => {}, or false'],
+  baseUrl: true,
+  apiKey: must(isString, 'write a string, or leave it out', typed),
+  model: must(isText, TEXT),
+  instructions: must(isText, `${TEXT}, or leave it out`),
+  tools: must((value) => Array.isArray(value) || areNamedTools(value, frameworks),
+    'write a list, as in { tools: [search] }'),
+  maxSteps: must(isBound, `${COUNT}, or Infinity`),
+  maxToolResultBytes: must(isBound, `${COUNT}, or Infinity`),
+  temperature: must((value) => Number.isFinite(value) && Number(value) >= 0,
+    'write a number, zero or above'),
+  maxTokens: must(isCount, `${COUNT}, or leave it out`),
+  headers: must(isBag, `write an object, as in { 'X-Team': 'blue' }`, typed),
+  body: must(isBag, 'write an object, as in { seed: 7 }', typed),
+  idleMs: mustBeTimeout,
+  log: must((value) => typeof value === 'function' || value === false,
+    'write (level, message, fields) => {}, or false'),
 }
 
 /** Throws `TypeError` for options that cannot work, without showing a key. */
 export function modelOf(options: OpenaiOptions): Model {
   requireDefinition('openaiAgent', options, `{ baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' }`)
-  rejectUnknown('openaiAgent', options, Object.keys(rules))
-  for (const [option, [isFine, remedy, shown = show]] of Object.entries(rules)) {
-    const value = options[option as keyof OpenaiOptions]
-    if (value === undefined || isFine(value)) continue
-    throw new TypeError(`openaiAgent has ${option} ${shown(value)}; ${remedy}`)
-  }
+  checkMembers('openaiAgent', options, checks)
   const {
     baseUrl = 'https://api.openai.com/v1', model: name = 'gpt-6-luna', instructions, maxSteps = 8,
     maxToolResultBytes = 65_536, temperature, maxTokens, body, idleMs = 60_000, log = stderrLog,

@@ -5,12 +5,13 @@
  * What is published while subscribers are being notified waits, so that all receive one order.
  */
 import { Fault } from '../../kernel/define/fault.ts'
-import { rejectUnknown } from '../../kernel/define/validate.ts'
+import { checkOptionsOf, mustBe } from '../../kernel/define/validate.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
 import { monotonic } from '../../kernel/util/clock.ts'
 import { total } from '../../kernel/util/memory.ts'
 import { Bounded, BoundedEntry, KEPT, LEASED } from '../bounds/bounded.ts'
 import { measure, notify, notifyAll, requireKey } from './common.ts'
+import type { Checks } from '../../kernel/define/validate.ts'
 import type { Entry, Keep, Store, StoreKey } from '../../kernel/store/store.ts'
 import type { NumberedSubscriber } from './common.ts'
 
@@ -66,6 +67,15 @@ const defaults: MemoryLimits = {
   isShared: false,
 }
 
+const limit = mustBe((value) => value === Infinity || (Number.isSafeInteger(value) && Number(value) > 0),
+  'write a whole number above zero, or Infinity', RangeError)
+
+const checks: Checks<MemoryStoreOptions> = {
+  maxEntries: limit, maxBytes: limit, maxValueBytes: limit, maxTopics: limit, maxEvents: limit,
+  maxEventsBytes: limit,
+  isShared: mustBe((value) => typeof value === 'boolean', 'write true or false'),
+}
+
 /**
  * Makes a memory store. Where there is no room, what has expired goes first, then the oldest of the owner
  * that holds most, never what was just written. What the server keeps for itself (owners that begin with `~`)
@@ -82,18 +92,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
 /** The limits that options mean. Throws `TypeError` for an unknown one, `RangeError` for one that is none. */
 export function memoryLimits(options: MemoryStoreOptions): MemoryLimits {
-  rejectUnknown('memoryStore', options, Object.keys(defaults))
-  const limits = { ...defaults }
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue
-    if (name === 'isShared') {
-      if (typeof value !== 'boolean') throw new TypeError(`isShared is ${String(value)}; write true or false`)
-    } else if ((value !== Infinity && !Number.isSafeInteger(value)) || Number(value) < 1) {
-      throw new RangeError(`${name} is ${String(value)}; write a whole number above zero, or Infinity`)
-    }
-    Object.assign(limits, { [name]: value })
-  }
-  return limits
+  checkOptionsOf('memoryStore', options, checks)
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  return { ...defaults, ...Object.fromEntries(given) }
 }
 
 /** The server's own, and what is kept for ever where others share the memory, is leased: it never goes. */

@@ -68,10 +68,21 @@ export function checkValues(owner: string, given: object, checks: AnyChecks): vo
   }
 }
 
-/** The check by a predicate. `remedy` ends the sentence `The tool 'a' has timeoutMs -1; …`. */
-export function must(allows: (value: unknown) => boolean, remedy: string): MemberCheck {
+/** The same of the options of `verb`. Sentences about values name the option alone. */
+export function checkOptionsOf(verb: string, options: object, checks: AnyChecks): void {
+  rejectUnknown(verb, options, Object.keys(checks))
+  checkValues('', options, checks)
+}
+
+/**
+ * The check by a predicate. `remedy` ends the sentence `The tool 'a' has timeoutMs -1; …`. `shown`: how the
+ * value stands in it; `typed` where it may hold a secret.
+ */
+export function must(
+  allows: (value: unknown) => boolean, remedy: string, shown: (value: unknown) => string = show,
+): MemberCheck {
   return (owner, value, member) => {
-    if (!allows(value)) throw new TypeError(`${owner} has ${member} ${show(value)}; ${remedy}`)
+    if (!allows(value)) throw new TypeError(`${owner} has ${member} ${shown(value)}; ${remedy}`)
   }
 }
 

@@ -4,13 +4,15 @@
  * Spec: RFC 7519, RFC 7515, RFC 7517, RFC 7518 §3, RFC 9068, RFC 8725.
  */
 import { createPublicKey, verify } from 'node:crypto'
+import { checkMembers, must, requireDefinition } from '../../kernel/define/validate.ts'
 import { decodeBase64 } from '../../kernel/wire/base64.ts'
-import { formatJson, isStrings } from '../../kernel/wire/json.ts'
+import { isStrings } from '../../kernel/wire/json.ts'
 import { askForObject, objectIn } from '../../floors/outbound/remote-json.ts'
 import { isSecureAddress } from '../../floors/outbound/secure-address.ts'
 import { Unavailable } from '../../kernel/http/access/auth.ts'
 import { isSameAddress } from './same-address.ts'
 import type { JsonWebKey, KeyObject, VerifyKeyObjectInput } from 'node:crypto'
+import type { Checks } from '../../kernel/define/validate.ts'
 import type { TokenInfo } from '../../kernel/http/access/keys.ts'
 
 /** How a token may be signed (RFC 7518 §3.1, RFC 8037). */
@@ -64,6 +66,24 @@ const RETRY_MS = 1_000
 const COOL_DOWN_MS = 30_000
 const MAX_TOLERANCE_S = 300
 
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+const isAlgorithm = (value: unknown): boolean => Object.hasOwn(algorithms, value as string)
+const isListOf = (isFine: (value: unknown) => boolean) => (value: unknown): boolean => (
+  Array.isArray(value) && value.length > 0 && value.every(isFine)
+)
+
+const address = must(isSecureAddress,
+  `write an https address, as in 'https://login.example.com' (http only of this machine)`)
+const checks: Checks<JwksOptions> = {
+  issuer: address, jwksUri: address,
+  audience: must((value) => isText(value) || isListOf(isText)(value),
+    `write for whom tokens are made, as in 'https://agents.example.com/mcp'`),
+  algorithms: must(isListOf(isAlgorithm), `write some of ${Object.keys(algorithms).join(', ')}`),
+  clockToleranceSeconds: must((value) => (
+    typeof value === 'number' && value >= 0 && value <= MAX_TOLERANCE_S
+  ), `write 0 to ${MAX_TOLERANCE_S}`),
+}
+
 /**
  * Makes the `verify` of `auth` for an authorization server that signs its tokens and publishes its keys, as
  * most do. Signature, algorithm, issuer, audience and times are checked; scopes are read of `scope` or `scp`,
@@ -72,7 +92,11 @@ const MAX_TOLERANCE_S = 300
  * Throws `TypeError` for options that cannot work.
  */
 export function jwksVerifier(options: JwksOptions): TokenVerifier {
-  requireOptions(options)
+  requireDefinition('jwksVerifier', options, `{ issuer: 'https://login.example.com', audience: '…' }`)
+  checkMembers('jwksVerifier', options, checks)
+  for (const name of ['issuer', 'audience'] as const) {
+    if (options[name] === undefined) throw new TypeError(`jwksVerifier needs '${name}'`)
+  }
   const { issuer, audience, algorithms: allowed = usual, clockToleranceSeconds = 30 } = options
   const audiences = [audience].flat()
   const keys = new IssuerKeys(issuer, options.jwksUri)
@@ -97,34 +121,6 @@ export function jwksVerifier(options: JwksOptions): TokenVerifier {
       if (verify(algorithms[algorithm][0], data, inputOf(key, algorithm), signature)) return info
     }
     return undefined
-  }
-}
-
-function requireOptions(options: JwksOptions): void {
-  const known = ['issuer', 'audience', 'jwksUri', 'algorithms', 'clockToleranceSeconds']
-  const stray = Object.keys(options).find((name) => !known.includes(name))
-  if (stray !== undefined) {
-    throw new TypeError(`jwksVerifier has no option '${stray}'; it has ${known.join(', ')}`)
-  }
-  const { issuer, audience, jwksUri, algorithms: allowed = usual, clockToleranceSeconds = 30 } = options
-  for (const [name, address] of Object.entries({ issuer, ...jwksUri !== undefined && { jwksUri } })) {
-    if (isSecureAddress(address)) continue
-    throw new TypeError(`jwksVerifier has ${name} ${formatJson(address)}; write an https address, as in `
-      + `'https://login.example.com' (http only of this machine)`)
-  }
-  const audiences: readonly unknown[] = [audience].flat()
-  if (audiences.length === 0 || !audiences.every((one) => typeof one === 'string' && one !== '')) {
-    throw new TypeError(`jwksVerifier needs 'audience', for whom tokens are made, as in `
-      + `'https://agents.example.com/mcp'`)
-  }
-  const isList = Array.isArray(allowed) && allowed.length > 0
-  if (!isList || !allowed.every((one) => Object.hasOwn(algorithms, one))) {
-    throw new TypeError(`jwksVerifier has algorithms ${formatJson(allowed)}; write some of `
-      + `${Object.keys(algorithms).join(', ')}`)
-  }
-  if (!(clockToleranceSeconds >= 0 && clockToleranceSeconds <= MAX_TOLERANCE_S)) {
-    throw new TypeError(`jwksVerifier has clockToleranceSeconds ${String(clockToleranceSeconds)}; `
-      + `write 0 to ${MAX_TOLERANCE_S}`)
   }
 }
 

@@ -3,10 +3,11 @@
  * and events are rows; one connection listens for all topics that are followed.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { rejectUnknown } from '../../kernel/schema/options.ts'
+import { checkOptionsOf, mustBe } from '../../kernel/define/validate.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
-import { has, requireValueBytes, retry, stateOf } from '../engine.ts'
+import { has, mustBeValueBytes, retry, stateOf } from '../engine.ts'
 import { remoteStore } from '../remote/remote.ts'
+import type { Checks } from '../../kernel/define/validate.ts'
 import type { Store } from '../../kernel/store/store.ts'
 import type { Parameter, PostgresConnection, Rows } from './postgres-commands.ts'
 
@@ -32,6 +33,13 @@ export interface PostgresStoreOptions {
   readonly maxValueBytes?: number | undefined
 }
 
+const checks: Checks<PostgresStoreOptions> = {
+  listenWith: true, // checked as a client
+  prefix: mustBe((value) => typeof value === 'string' && /^[a-z_][a-z0-9_]{0,31}$/.test(value),
+    'write 1 to 32 small letters, digits and _, and no digit first'),
+  maxValueBytes: mustBeValueBytes,
+}
+
 /**
  * Makes a store of a `Pool` of pg or of what `postgres()` of postgres.js returns. It stays yours: `close`
  * ends only the connection that listens. Tables are made when they are first needed, in the schema that
@@ -45,12 +53,8 @@ export interface PostgresStoreOptions {
  * there is not.
  */
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): Store {
-  rejectUnknown('postgresStore', options, ['listenWith', 'prefix', 'maxValueBytes'])
+  checkOptionsOf('postgresStore', options, checks)
   const { listenWith = pool, prefix = 'triport', maxValueBytes = MAX_VALUE_BYTES } = options
-  if (typeof prefix !== 'string' || !/^[a-z_][a-z0-9_]{0,31}$/.test(prefix)) {
-    throw new TypeError('prefix has 1 to 32 small letters, digits and _, and begins with no digit')
-  }
-  requireValueBytes(maxValueBytes)
   // A pool that can listen is behind no pooler of transactions.
   const connection = postgresConnection(pool, listenWith === pool)
   if (listenWith === pool && isPool(pool) && pool.options?.max === 1) {

@@ -2,10 +2,11 @@
  * A store in Redis 6.2 or later, or Valkey, through the client that its user has, known by its shape.
  * Entries are hashes and sorted sets, topics are streams and channels; a connection of its own subscribes.
  */
-import { rejectUnknown } from '../../kernel/schema/options.ts'
+import { checkOptionsOf, mustBe } from '../../kernel/define/validate.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
-import { has, requireValueBytes } from '../engine.ts'
+import { has, mustBeValueBytes } from '../engine.ts'
 import { remoteStore } from '../remote/remote.ts'
+import type { Checks } from '../../kernel/define/validate.ts'
 import type { Store } from '../../kernel/store/store.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { RedisConnection, RedisSubscriber } from './redis-commands.ts'
@@ -43,6 +44,12 @@ export interface RedisStoreOptions {
   readonly maxValueBytes?: number | undefined
 }
 
+const checks: Checks<RedisStoreOptions> = {
+  prefix: mustBe((value) => typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value),
+    'write 1 to 64 letters, digits, and _ . : -'),
+  maxValueBytes: mustBeValueBytes,
+}
+
 /**
  * Makes a store of a client of ioredis, iovalkey or redis, which is connected, or of two functions of your
  * own. The client stays yours: `close` ends only the connection that the store has opened to follow topics.
@@ -53,12 +60,8 @@ export interface RedisStoreOptions {
  * Throws `TypeError` for what is no such client, and for an option that there is not.
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
-  rejectUnknown('redisStore', options, ['prefix', 'maxValueBytes'])
+  checkOptionsOf('redisStore', options, checks)
   const { prefix = 'triport', maxValueBytes = MAX_VALUE_BYTES } = options
-  if (typeof prefix !== 'string' || !/^[\w.:-]{1,64}$/.test(prefix)) {
-    throw new TypeError('prefix has 1 to 64 letters, digits, and _ . : -')
-  }
-  requireValueBytes(maxValueBytes)
   const connection = redisConnection(client)
   return remoteStore(async () => {
     const { redisCommands } = await import('./redis-commands.ts')

@@ -6,10 +6,10 @@ import { closeSync, openSync, watch } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Fault } from '../../kernel/define/fault.ts'
-import { rejectUnknown } from '../../kernel/schema/options.ts'
+import { checkOptionsOf } from '../../kernel/define/validate.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
 import { measure, notify, notifyAll, requireKey } from '../../floors/memory/common.ts'
-import { decodeNul, encodeNul, requireValueBytes, unreachable } from '../engine.ts'
+import { decodeNul, encodeNul, mustBeValueBytes, unreachable } from '../engine.ts'
 import type { FSWatcher } from 'node:fs'
 import type { Entry, Keep, StoreKey } from '../../kernel/store/store.ts'
 import type { MemoryStore } from '../../floors/memory/memory-store.ts'
@@ -35,9 +35,8 @@ export interface SqliteStore extends MemoryStore { close(): void }
  * and for an option that there is not.
  */
 export function sqliteStore(file: string | URL, options: SqliteStoreOptions = {}): SqliteStore {
-  rejectUnknown('sqliteStore', options, ['maxValueBytes'])
+  checkOptionsOf('sqliteStore', options, { maxValueBytes: mustBeValueBytes })
   const { maxValueBytes = MAX_VALUE_BYTES } = options
-  requireValueBytes(maxValueBytes)
   const path = pathOf(file)
   const database = new SqliteDatabase(path)
   const topics = topicsOf(database, path, maxValueBytes)

@@ -5,8 +5,9 @@
 import { randomUUID } from 'node:crypto'
 import { timer } from '../../kernel/util/clock.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
-import { rejectUnknown } from '../../kernel/schema/options.ts'
-import { requireValueBytes } from '../../stores/engine.ts'
+import { checkOptionsOf, mustBe } from '../../kernel/define/validate.ts'
+import { mustBeValueBytes } from '../../stores/engine.ts'
+import type { Checks } from '../../kernel/define/validate.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Store } from '../../kernel/store/store.ts'
 import type { StoreRules, Trial } from './trial.ts'
@@ -77,6 +78,15 @@ export async function checkStore(
 }
 
 /** The options with nothing left out but `only`. Throws for those that cannot be meant. */
+const checks: Checks<CheckOptions> = {
+  maxValueBytes: mustBeValueBytes,
+  timeoutMs: mustBe((value) => typeof value === 'number' && value > 0,
+    'write milliseconds above zero, or Infinity', RangeError),
+  // Where nothing is tried, nothing would have failed.
+  only: mustBe((value) => Array.isArray(value) && value.length > 0,
+    'write a list of rules, as they stand in a report'),
+}
+
 function settingsOf(make: unknown, options: CheckOptions): CheckOptions & {
   readonly maxValueBytes: number; readonly timeoutMs: number
 } {
@@ -84,19 +94,8 @@ function settingsOf(make: unknown, options: CheckOptions): CheckOptions & {
     throw new TypeError('checkStore takes a function that makes a store, as in '
       + 'checkStore(() => sqliteStore(file))')
   }
-  if (Object(options) !== options || Array.isArray(options)) {
-    throw new TypeError('checkStore takes its options as an object, as in { timeoutMs: 60_000 }')
-  }
-  rejectUnknown('checkStore', options, ['maxValueBytes', 'timeoutMs', 'only'])
+  checkOptionsOf('checkStore', options, checks)
   const { maxValueBytes = MAX_VALUE_BYTES, timeoutMs = 30_000, only } = options
-  requireValueBytes(maxValueBytes)
-  if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) {
-    throw new RangeError(`timeoutMs is ${String(timeoutMs)}; write milliseconds above zero, or Infinity`)
-  }
-  // Where nothing is tried, nothing would have failed.
-  if (only !== undefined && !(Array.isArray(only) && only.length > 0)) {
-    throw new TypeError('only is no list of rules, or an empty one; write them as they stand in a report')
-  }
   return { maxValueBytes, timeoutMs, only }
 }
 

@@ -34,7 +34,7 @@ test('options that cannot work are refused at once, and keys are not shown', () 
     [{ maxTokens: 0 }, /^openaiAgent has maxTokens 0; write a whole number above zero, or leave it out$/],
     [{ maxTokens: 0.5 }, /maxTokens 0\.5/],
     [{ maxTokens: Infinity }, /maxTokens Infinity/],
-    [{ idleMs: -1 }, /^openaiAgent has idleMs -1; write milliseconds above zero, or Infinity$/],
+    [{ idleMs: -1 }, /^openaiAgent has idleMs -1; write milliseconds above zero, or Infinity for no limit$/],
     [{ body: { seed: 1n } }, /^openaiAgent has a body that JSON cannot represent; write plain values$/],
     [{ idleMs: 0 }, /idleMs 0/],
     [{ idleMs: NaN }, /idleMs NaN/],

@@ -272,11 +272,12 @@ test('an option that there is not, or a limit that is none, is refused by name',
     const options: object = { maxBytes: wrong }
     assert.throws(() => memoryStore(options), {
       name: 'RangeError',
-      message: `maxBytes is ${String(wrong)}; write a whole number above zero, or Infinity`,
+      message: `maxBytes is ${wrong === '9' ? '"9"' : String(wrong)}; `
+        + 'write a whole number above zero, or Infinity',
     })
   }
   const shared: object = { isShared: 'no' }
-  const message = 'isShared is no; write true or false'
+  const message = 'isShared is "no"; write true or false'
   assert.throws(() => memoryStore(shared), { name: 'TypeError', message })
   memoryStore({ maxEntries: Infinity, maxBytes: undefined, isShared: undefined })
 })

@@ -695,19 +695,25 @@ test('an option that cannot be meant is refused before anything is made', async 
     return memoryStore()
   }
   const given = 'checkStore takes a function that makes a store, as in checkStore(() => sqliteStore(file))'
-  const bag = 'checkStore takes its options as an object, as in { timeoutMs: 60_000 }'
+  const bag = (what: string): string => (
+    `checkStore takes its options as an object, not ${what}; it has maxValueBytes, timeoutMs, only`
+  )
   const rule = '\'any\' writes over whatever there is'
+  const shown = (value: unknown): string => typeof value === 'string' ? `"${value}"` : String(value)
   const table: readonly (readonly [given: readonly unknown[], message: string])[] = [
     [[], given], [[memoryStore()], given],
-    [[make, null], bag], [[make, [rule]], bag], [[make, 50], bag], [[make, 'all'], bag],
+    [[make, null], bag('null')], [[make, [rule]], bag('an array')], [[make, 50], bag('number')],
+    [[make, 'all'], bag('string')],
     ...[0, -1, 1.5, NaN, Infinity, '8', null].map((maxValueBytes) => (
-      [[make, { maxValueBytes }], `maxValueBytes is ${maxValueBytes}; write a whole number above zero`]
+      [[make, { maxValueBytes }], `maxValueBytes is ${shown(maxValueBytes)}; write a whole number above zero`]
     ) as const),
     ...[0, -1, NaN, '50', null].map((timeoutMs) => (
-      [[make, { timeoutMs }], `timeoutMs is ${timeoutMs}; write milliseconds above zero, or Infinity`]
+      [[make, { timeoutMs }], `timeoutMs is ${shown(timeoutMs)}; write milliseconds above zero, or Infinity`]
     ) as const),
-    ...[rule, [], {}, null, 7].map((only) => (
-      [[make, { only }], 'only is no list of rules, or an empty one; write them as they stand in a report']
+    ...[
+      [rule, shown(rule)], [[], 'an array'], [{}, 'an object'], [null, 'null'], [7, '7'],
+    ].map(([only, as]) => (
+      [[make, { only }], `only is ${as}; write a list of rules, as they stand in a report`]
     ) as const),
     [[make, { only: [7] }], 'There is no rule \'7\'; write it as it stands in a report'],
   ]
