@@ -49,6 +49,11 @@ export interface Answer {
   readonly artifacts?: readonly Artifact[]
 }
 
+/** What was given as artifacts, which follows the content. */
+export function artifactParts({ artifacts }: Answer): readonly Content[] {
+  return artifacts?.flatMap(({ parts }) => parts) ?? []
+}
+
 /** What an answer of an author's own may have. */
 export const answerMembers: ReadonlySet<string> = new Set([
   'text', 'data', 'content', 'state', 'reply', 'toolCalls',

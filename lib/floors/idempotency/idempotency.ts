@@ -8,7 +8,7 @@
  * not known. A reply is a text.
  */
 import { createHash } from 'node:crypto'
-import { isThenable } from '../../kernel/util/thenable.ts'
+import { andThen, caught } from '../../kernel/util/thenable.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import { keyOf } from '../../kernel/store/store.ts'
@@ -36,11 +36,11 @@ export type KeyClaim =
 /** A key while its request runs. The first of the three counts; none ever fails. */
 export interface KeyHold {
   /** Writes the reply. Where it is too large, the key is marked as lost. */
-  keep(reply: string): MaybePromise<void>
+  keep(reply: string): MaybePromise<unknown>
   /** The reply is too large to be kept. */
-  lose(): MaybePromise<void>
+  lose(): MaybePromise<unknown>
   /** There is no reply: the same request may be run again. */
-  release(): MaybePromise<void>
+  release(): MaybePromise<unknown>
 }
 
 const COLLECTION = 'idempotency'
@@ -88,30 +88,30 @@ export function idempotentReplies(
     const at = { collection: COLLECTION, owner: keyOf(owner), key: keyOf(key) }
     const digest = createHash('sha256').update(request).digest('base64url')
     const keepMs = Math.min(timeoutMs, MAX_RUN_MS) + limits.idempotencyKeepMs
-    try {
-      const version = store.write(at, `r${digest}${cluster?.id ?? ''}`, keepMs, 0)
-      const found = isThenable(version)
-        ? version.then((written) => claimed(at, digest, written))
-        : claimed(at, digest, version)
-      return isThenable(found) ? found.catch((cause: unknown) => { throw unknown(cause) }) : found
-    } catch (cause) {
-      throw unknown(cause)
-    }
+    const work = (): MaybePromise<KeyClaim> => andThen(
+      store.write(at, `r${digest}${cluster?.id ?? ''}`, keepMs, 0),
+      (version) => claimed(at, digest, version),
+    )
+    return caught(work, (cause) => {
+      const sentence = 'The Idempotency-Key cannot be looked up now; try again later'
+      throw new Fault('busy', sentence, undefined, { cause })
+    })
   }
 
   function claimed(at: StoreKey, digest: string, version: number | undefined): MaybePromise<KeyClaim> {
     if (version !== undefined) return { state: 'held', hold: hold(at, digest, version) }
-    const entry = store.read(at)
-    if (isThenable(entry)) return entry.then((read) => judged(at, digest, read))
-    return cluster === undefined ? claimIn(entry, digest) : judged(at, digest, entry)
+    return andThen(store.read(at), (entry) => (
+      cluster === undefined ? claimIn(entry, digest) : judged(at, digest, entry, cluster)
+    ))
   }
 
-  async function judged(at: StoreKey, digest: string, entry: Entry | undefined): Promise<KeyClaim> {
+  async function judged(
+    at: StoreKey, digest: string, entry: Entry | undefined, members: ClusterMembership,
+  ): Promise<KeyClaim> {
     const claim = claimIn(entry, digest)
     const node = entry?.value.slice(1 + DIGEST_LENGTH)
     // Without a lease of its own, this process takes all others for alive.
-    if (claim.state !== 'running' || !node || cluster?.mayJudge !== true) return claim
-    if (await cluster.isAlive(node)) return claim
+    if (claim.state !== 'running' || !node || !members.mayJudge || await members.isAlive(node)) return claim
     // It may have written the reply just before.
     const last = await store.read(at)
     return last?.version === entry?.version ? { state: 'died' } : claimIn(last, digest)
@@ -123,14 +123,14 @@ export function idempotentReplies(
     )
     const markLost = (): MaybePromise<unknown> => write(`l${digest}`)
     let isSettled = false
-    let settled: MaybePromise<void>
+    let settled: MaybePromise<unknown>
     // `again` is never what writes the reply: that would stay in memory while the store is unavailable.
-    const settle = (work: Unsettled, again: Unsettled): MaybePromise<void> => {
+    const settle = (work: Unsettled, again: Unsettled): MaybePromise<unknown> => {
       if (isSettled) return settled
       isSettled = true
-      return settled = attempt(work, (cause) => {
+      return settled = caught(work, (cause) => {
         const isTooLarge = cause instanceof Fault && cause.kind === 'too-large'
-        return isTooLarge ? attempt(again, (later) => failed(later, again)) : failed(cause, again)
+        return isTooLarge ? caught(again, (later) => failed(later, again)) : failed(cause, again)
       })
     }
     const remove = (): MaybePromise<unknown> => store.remove(at, version)
@@ -163,16 +163,6 @@ export function idempotentReplies(
   }
 }
 
-/** Does something. What it fails with, now or later, goes to `failed`. */
-function attempt(work: Unsettled, failed: (cause: unknown) => MaybePromise<void>): MaybePromise<void> {
-  try {
-    const done = work()
-    return isThenable(done) ? Promise.resolve(done).then(() => {}, failed) : undefined
-  } catch (cause) {
-    return failed(cause)
-  }
-}
-
 /** What an entry says. Without one the key has just become free: the client asks again. */
 function claimIn(entry: Entry | undefined, digest: string): KeyClaim {
   if (entry === undefined) return { state: 'running' }
@@ -183,9 +173,4 @@ function claimIn(entry: Entry | undefined, digest: string): KeyClaim {
   if (value.slice(1, end) !== digest) return { state: 'other' }
   if (value.startsWith('d')) return { state: 'done', reply: value.slice(end) }
   return { state: value.startsWith('l') ? 'lost' : 'running' }
-}
-
-function unknown(cause: unknown): Fault {
-  const sentence = 'The Idempotency-Key cannot be looked up now; try again later'
-  return new Fault('busy', sentence, undefined, { cause })
 }

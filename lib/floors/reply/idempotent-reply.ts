@@ -4,7 +4,7 @@
  * Spec: draft-ietf-httpapi-idempotency-key-header-07
  */
 import { IDEMPOTENCY_KEY, idempotencyOf } from '../idempotency/idempotency.ts'
-import { andThen, isThenable } from '../../kernel/util/thenable.ts'
+import { andThen, caught } from '../../kernel/util/thenable.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
@@ -89,11 +89,7 @@ function runHolding(hold: KeyHold, work: Repeatable): MaybePromise<Reply> {
   const keep = (reply: Reply): MaybePromise<Reply> => (
     typeof reply.body === 'string' ? andThen(hold.keep(reply.body), () => reply) : reply
   )
-  const release = (error: unknown): MaybePromise<never> => andThen(hold.release(), () => { throw error })
-  try {
-    const reply = work.begin(hold)
-    return isThenable(reply) ? reply.then(keep, release) : keep(reply)
-  } catch (error) {
-    return release(error)
-  }
+  return caught(() => andThen(work.begin(hold), keep), (error) => (
+    andThen(hold.release(), () => { throw error })
+  ))
 }

@@ -1,35 +1,49 @@
-/** The text or the reasoning of a stream that is open: it ends before anything else begins. */
+/** A stream of which one text or reasoning at most is open: that ends before anything else begins. */
+import { formatJson, quote } from '../../kernel/wire/json.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
+import { formatEvent } from '../../kernel/wire/sse.ts'
 
 export type PartKind = 'text' | 'reasoning'
 
-/** Makes the text of a begin or of an end. */
-export type PartText = (kind: PartKind, id: string) => string
+/** The events of a part in a protocol. */
+export interface PartForm {
+  begin(kind: PartKind, id: string): string
+  /** `delta` is JSON. */
+  grow(kind: PartKind, id: string, delta: string): string
+  end(kind: PartKind, id: string): string
+}
 
 export class OpenPart {
-  /** Of the one that is open. */
-  id = ''
-  readonly #begin: PartText
-  readonly #end: PartText
+  readonly #form: PartForm
   #kind: PartKind | undefined
+  #id = ''
 
-  constructor(begin: PartText, end: PartText) {
-    this.#begin = begin
-    this.#end = end
+  constructor(form: PartForm) {
+    this.#form = form
   }
 
-  /** What comes before a piece of a kind: nothing where that is open. */
-  open(kind: PartKind): string {
-    if (this.#kind === kind) return ''
-    const ended = this.close()
-    this.#kind = kind
-    this.id = randomUuid()
-    return ended + this.#begin(kind, this.id)
+  /** A piece of a kind, behind the begin of its part where that is not open. */
+  say(kind: PartKind, delta: string): string {
+    if (delta === '') return ''
+    let before = ''
+    if (this.#kind !== kind) {
+      before = this.close()
+      this.#kind = kind
+      this.#id = randomUuid()
+      before += this.#form.begin(kind, this.#id)
+    }
+    return before + this.#form.grow(kind, this.#id, quote(delta))
+  }
+
+  /** Any other event. */
+  event(event: object): string {
+    const json = formatJson(event)
+    return this.close() + formatEvent(json)
   }
 
   close(): string {
     const kind = this.#kind
     this.#kind = undefined
-    return kind === undefined ? '' : this.#end(kind, this.id)
+    return kind === undefined ? '' : this.#form.end(kind, this.#id)
   }
 }

@@ -4,7 +4,7 @@
  */
 import { LiveCall } from '../../kernel/define/live-call.ts'
 import { Fault } from '../../kernel/define/fault.ts'
-import { andThen, isPromised } from '../../kernel/util/thenable.ts'
+import { andThen, caught, isPromised } from '../../kernel/util/thenable.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
 import { plainChannel } from '../conversations/answer-message.ts'
@@ -140,15 +140,11 @@ export class RunWriter<R> implements Source, CallChannel {
   }
 
   #begin(): void {
-    try {
+    void caught(() => {
       const first = this.#face.begin?.(this.call)
       if (first !== undefined) this.#write(first)
-      const result = this.#execute(this.call, this.emit.bind(this))
-      const finished = isPromised(result) ? result.then(this.#finish.bind(this)) : this.#finish(result)
-      if (isPromised(finished)) finished.catch(this.#fail.bind(this))
-    } catch (error) {
-      this.#fail(error)
-    }
+      return andThen(this.#execute(this.call, this.emit.bind(this)), this.#finish.bind(this))
+    }, this.#fail.bind(this))
   }
 
   #pass(text: string, { type }: RunEvent): void | Promise<void> {

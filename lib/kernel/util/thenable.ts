@@ -31,3 +31,15 @@ export function warn(error: unknown): void {
 export function andThen<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return isThenable(value) ? value.then(next) : next(value)
 }
+
+/** What `work` gives, or what `failed` makes of what it fails with, now or later. */
+export function caught<T>(
+  work: () => MaybePromise<T>, failed: (cause: unknown) => MaybePromise<T>,
+): MaybePromise<T> {
+  try {
+    const done = work()
+    return isThenable(done) ? Promise.resolve(done).catch(failed) : done
+  } catch (cause) {
+    return failed(cause)
+  }
+}

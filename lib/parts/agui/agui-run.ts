@@ -25,7 +25,7 @@ import type { Content } from '../../kernel/define/content.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
-import type { PartKind } from '../../floors/reply/open-part.ts'
+import type { PartForm } from '../../floors/reply/open-part.ts'
 import type { KeyHold } from '../../floors/idempotency/idempotency.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { PublicFailure } from '../../floors/reply/reply.ts'
@@ -87,7 +87,7 @@ class AguiFace implements Face<Answer> {
   readonly #isVersioned: boolean
   /** What an event says of its run. */
   readonly #names: string
-  readonly #part = new OpenPart(beginPart, endPart)
+  readonly #part = new OpenPart(parts)
   #step: string | undefined
   #hasPiece = false
 
@@ -110,18 +110,18 @@ class AguiFace implements Face<Answer> {
           : this.#beginStep(agent)
         const isFirst = !this.#hasPiece
         this.#hasPiece = true
-        return step + this.#say(textOfBlock(content, isFirst))
+        return step + this.#part.say('text', textOfBlock(content, isFirst))
       }
-      case 'reasoning': return this.#delta('reasoning', 'REASONING_MESSAGE_CONTENT', event.text)
+      case 'reasoning': return this.#part.say('reasoning', event.text)
       case 'tool-call': return this.#call(event.id, event.name, event.args)
       case 'tool-result': {
         const { id: toolCallId, result = '', isError } = event
         const content = typeof result === 'string' ? result : formatJson(result)
         const metadata = isError === true ? { isError } : undefined
         const messageId = randomUuid()
-        return this.#write({ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, metadata })
+        return this.#part.event({ type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, metadata })
       }
-      case 'artifact': return this.#write(eventOfArtifact(event.artifact))
+      case 'artifact': return this.#part.event(eventOfArtifact(event.artifact))
       case 'questions': {
         this.isOver = true
         const outcome = `{"type":"interrupt","interrupts":${formatJson(event.questions)}}`
@@ -133,7 +133,7 @@ class AguiFace implements Face<Answer> {
 
   end({ content, data, toolCalls = [] }: Answer, call: LiveCall): string {
     // An answer that came whole is one piece, and of no agent of a group.
-    const text = this.#endStep() + (this.#hasPiece ? '' : this.#say(textOfBlocks(content, true)))
+    const text = this.#endStep() + (this.#hasPiece ? '' : this.#part.say('text', textOfBlocks(content, true)))
     const calls = toolCalls.map(({ id, name, args }) => this.#call(id, name, args)).join('')
     const pending = toolCalls.length === 0 ? ''
       : `,"pendingToolCallIds":${formatJson(toolCalls.map(({ id }) => id))}`
@@ -157,36 +157,22 @@ class AguiFace implements Face<Answer> {
     return this.#part.close() + formatEvent(`{"type":"RUN_FINISHED",${members}}`)
   }
 
-  #say(delta: string): string { return this.#delta('text', 'TEXT_MESSAGE_CONTENT', delta) }
-
-  #delta(kind: PartKind, type: string, delta: string): string {
-    if (delta === '') return ''
-    const before = this.#part.open(kind)
-    return before + formatEvent(`{"type":"${type}","messageId":"${this.#part.id}","delta":${quote(delta)}}`)
-  }
-
   #call(toolCallId: string, toolCallName: string, args: unknown = {}): string {
-    return this.#write({ type: 'TOOL_CALL_START', toolCallId, toolCallName })
-      + this.#write({ type: 'TOOL_CALL_ARGS', toolCallId, delta: formatJson(args) })
-      + this.#write({ type: 'TOOL_CALL_END', toolCallId })
+    return this.#part.event({ type: 'TOOL_CALL_START', toolCallId, toolCallName })
+      + this.#part.event({ type: 'TOOL_CALL_ARGS', toolCallId, delta: formatJson(args) })
+      + this.#part.event({ type: 'TOOL_CALL_END', toolCallId })
   }
 
   #beginStep({ name }: Agent | Group): string {
     const ended = this.#endStep()
     this.#step = name
-    return ended + this.#write({ type: 'STEP_STARTED', stepName: name })
+    return ended + this.#part.event({ type: 'STEP_STARTED', stepName: name })
   }
 
   #endStep(): string {
     const stepName = this.#step
     this.#step = undefined
-    return stepName === undefined ? '' : this.#write({ type: 'STEP_FINISHED', stepName })
-  }
-
-  /** Ends the part that is open first. */
-  #write(event: object): string {
-    const json = formatJson(event)
-    return this.#part.close() + formatEvent(json)
+    return stepName === undefined ? '' : this.#part.event({ type: 'STEP_FINISHED', stepName })
   }
 }
 
@@ -194,18 +180,24 @@ function usageOf({ usage }: LiveCall): string {
   return usage === undefined ? '' : `,"usage":${formatJson([usage])}`
 }
 
-function beginPart(kind: PartKind, id: string): string {
-  if (kind === 'text') return partEvent('TEXT_MESSAGE_START', id, 'assistant')
-  return partEvent('REASONING_START', id) + partEvent('REASONING_MESSAGE_START', id, 'reasoning')
+const parts: PartForm = {
+  begin(kind, id) {
+    if (kind === 'text') return partEvent('TEXT_MESSAGE_START', id, ',"role":"assistant"')
+    return partEvent('REASONING_START', id) + partEvent('REASONING_MESSAGE_START', id, ',"role":"reasoning"')
+  },
+  grow(kind, id, delta) {
+    const type = kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT'
+    return partEvent(type, id, `,"delta":${delta}`)
+  },
+  end(kind, id) {
+    if (kind === 'text') return partEvent('TEXT_MESSAGE_END', id)
+    return partEvent('REASONING_MESSAGE_END', id) + partEvent('REASONING_END', id)
+  },
 }
 
-function endPart(kind: PartKind, id: string): string {
-  if (kind === 'text') return partEvent('TEXT_MESSAGE_END', id)
-  return partEvent('REASONING_MESSAGE_END', id) + partEvent('REASONING_END', id)
-}
-
-function partEvent(type: string, id: string, role?: string): string {
-  return formatEvent(`{"type":"${type}","messageId":"${id}"${role === undefined ? '' : `,"role":"${role}"`}}`)
+/** `more`: further members in JSON. */
+function partEvent(type: string, id: string, more = ''): string {
+  return formatEvent(`{"type":"${type}","messageId":"${id}"${more}}`)
 }
 
 /**

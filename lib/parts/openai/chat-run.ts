@@ -3,6 +3,7 @@
  * written as Markdown, which clients that show chats can read.
  * Spec: https://platform.openai.com/docs/api-reference/chat/object and …/chat/streaming
  */
+import { artifactParts } from '../../floors/answers/answer.ts'
 import { warnOfData } from '../../floors/answers/warnings.ts'
 import { answerMessage, timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
@@ -21,7 +22,6 @@ import { callsOf } from './client-functions.ts'
 import type { Answer } from '../../floors/answers/answer.ts'
 import type { MadeToolCall } from '../../floors/answers/tool-calls.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
-import type { Content } from '../../kernel/define/content.ts'
 import type { Usage } from '../../kernel/define/event.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Exchange, Reply } from '../../kernel/http/message/exchange.ts'
@@ -111,7 +111,8 @@ class ChatFace implements Face<Answer> {
     if (refusal !== undefined) return this.#whole(call, 'null', '', quote(refusal))
     if (json !== undefined) return this.#whole(call, quote(json), json)
     const calls = this.#calls(answer, call)
-    return andThen(this.#text.take(textOfAnswer(answer)), (taken) => {
+    const all = [...answer.content, ...artifactParts(answer)]
+    return andThen(this.#text.take(textOfBlocks(all, true)), (taken) => {
       const text = taken + this.#text.rest()
       return this.#whole(call, text === '' && calls.length > 0 ? 'null' : quote(text), text, 'null', calls)
     })
@@ -122,8 +123,8 @@ class ChatFace implements Face<Answer> {
     if (refusal !== undefined) return this.#chunk(`"refusal":${quote(refusal)}`) + this.#end(call)
     if (json !== undefined) return this.#content(json) + this.#end(call)
     // An answer that came whole is one piece; artifacts come at the end.
-    const text = this.#hasPiece ? textOfBlocks(artifactsOf(answer), false) : textOfAnswer(answer)
-    return andThen(this.#text.take(text), (last) => {
+    const rest = [...this.#hasPiece ? [] : answer.content, ...artifactParts(answer)]
+    return andThen(this.#text.take(textOfBlocks(rest, !this.#hasPiece)), (last) => {
       const calls = this.#calls(answer, call)
       const called = calls.map((one, index) => this.#chunk(`"tool_calls":[${callText(one, index)}]`)).join('')
       return this.#content(last) + this.#content(this.#text.rest()) + called + this.#end(call, calls)
@@ -207,13 +208,4 @@ function finishOf(calls: readonly MadeToolCall[]): string {
 function callText({ id, name, args }: MadeToolCall, index?: number): string {
   const called = { name, arguments: formatJson(args) }
   return formatJson({ ...index !== undefined && { index }, id, type: 'function', function: called })
-}
-
-function textOfAnswer(answer: Answer): string {
-  const text = textOfBlocks(answer.content, true)
-  return text + textOfBlocks(artifactsOf(answer), text === '')
-}
-
-function artifactsOf({ artifacts }: Answer): readonly Content[] {
-  return artifacts?.flatMap(({ parts }) => parts) ?? []
 }

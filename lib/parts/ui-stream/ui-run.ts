@@ -3,7 +3,7 @@
  * Spec: AI SDK 5.0.92 to 7, UI message stream protocol v1.
  */
 import { artifactOf } from '../../kernel/define/artifact.ts'
-import { formatJson, quote } from '../../kernel/wire/json.ts'
+import { formatJson } from '../../kernel/wire/json.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { formatEvent } from '../../kernel/wire/sse.ts'
 import { OpenPart } from '../../floors/reply/open-part.ts'
@@ -11,7 +11,7 @@ import type { Answer } from '../../floors/answers/answer.ts'
 import type { ArtifactInput } from '../../kernel/define/artifact.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
-import type { PartKind } from '../../floors/reply/open-part.ts'
+import type { PartForm } from '../../floors/reply/open-part.ts'
 import type { PublicFailure } from '../../floors/reply/reply.ts'
 import type { RunEvent } from '../../floors/answers/run-event.ts'
 import type { Face } from '../../floors/reply/run.ts'
@@ -41,13 +41,16 @@ const MAX_CALLS = 1_000
 /** The marks of a tool that the agent runs itself, and the client does not know. */
 const ours = { providerExecuted: true, dynamic: true }
 
+const parts: PartForm = {
+  begin: (kind, id) => formatEvent(`{"type":"${kind}-start","id":"${id}"}`),
+  grow: (kind, id, delta) => formatEvent(`{"type":"${kind}-delta","id":"${id}","delta":${delta}}`),
+  end: (kind, id) => formatEvent(`{"type":"${kind}-end","id":"${id}"}`),
+}
+
 export class UiFace implements Face<Answer> {
   readonly takesArtifacts = true
   readonly #isNamed: boolean
-  readonly #part = new OpenPart(
-    (kind, id) => formatEvent(`{"type":"${kind}-start","id":"${id}"}`),
-    (kind, id) => formatEvent(`{"type":"${kind}-end","id":"${id}"}`),
-  )
+  readonly #part = new OpenPart(parts)
   #hasPiece = false
   /** The ids of the calls that the client knows. */
   readonly #calls = new Set<string>()
@@ -63,7 +66,7 @@ export class UiFace implements Face<Answer> {
         this.#hasPiece = true
         return this.#show(event.content)
       }
-      case 'reasoning': return event.text === '' ? '' : this.#delta('reasoning', event.text)
+      case 'reasoning': return this.#part.say('reasoning', event.text)
       case 'tool-call': return this.#call(event.id, event.name, event.args ?? {}, ours)
       case 'tool-result': {
         const { id: toolCallId, name = 'tool', result = null, isError } = event
@@ -72,10 +75,10 @@ export class UiFace implements Face<Answer> {
         const call = isNew ? this.#call(toolCallId, name, {}, ours) : ''
         const members = { toolCallId, ...ours }
         if (isError !== true) {
-          return call + this.#write({ type: 'tool-output-available', output: result, ...members })
+          return call + this.#part.event({ type: 'tool-output-available', output: result, ...members })
         }
         const errorText = typeof result === 'string' ? result : formatJson(result)
-        return call + this.#write({ type: 'tool-output-error', errorText, ...members })
+        return call + this.#part.event({ type: 'tool-output-error', errorText, ...members })
       }
       case 'artifact': return this.#artifact(event.artifact)
       default: return ''
@@ -85,7 +88,7 @@ export class UiFace implements Face<Answer> {
   end({ content, data, toolCalls = [] }: Answer, { usage }: LiveCall): string {
     // An answer that came whole is one piece.
     const shown = this.#hasPiece ? '' : content.map((block) => this.#show(block)).join('')
-    const answer = data === undefined ? '' : this.#write({ type: 'data-answer', data })
+    const answer = data === undefined ? '' : this.#part.event({ type: 'data-answer', data })
     const calls = toolCalls.map(({ id, name, args }) => this.#call(id, name, args)).join('')
     const reason = toolCalls.length === 0 ? 'stop' : 'tool-calls'
     const metadata = usage === undefined ? '' : `,"messageMetadata":${formatJson({ usage })}`
@@ -95,7 +98,7 @@ export class UiFace implements Face<Answer> {
 
   failed(failure: PublicFailure, { isDisconnected }: LiveCall): string {
     // The client has stopped the run: what another reads of it has no error.
-    if (isDisconnected) return this.#write({ type: 'abort' }) + DONE
+    if (isDisconnected) return this.#part.event({ type: 'abort' }) + DONE
     return this.#part.close() + errorEvents(failure)
   }
 
@@ -106,48 +109,37 @@ export class UiFace implements Face<Answer> {
     const { name = 'artifact', parts } = artifactOf(input)
     const { id } = input
     return parts.map((part) => {
-      if (part.type === 'text') return this.#write({ type: `data-${name}`, id, data: part.text })
-      return part.type === 'data' ? this.#write({ type: `data-${name}`, id, data: part.data })
+      if (part.type === 'text') return this.#part.event({ type: `data-${name}`, id, data: part.text })
+      return part.type === 'data' ? this.#part.event({ type: `data-${name}`, id, data: part.data })
         : this.#show(part)
     }).join('')
   }
 
   #call(toolCallId: string, toolName: string, input: unknown, marks?: typeof ours): string {
     if (this.#calls.size < MAX_CALLS) this.#calls.add(toolCallId)
-    return this.#write({ type: 'tool-input-available', toolCallId, toolName, input, ...marks })
+    return this.#part.event({ type: 'tool-input-available', toolCallId, toolName, input, ...marks })
   }
 
   #show(block: Content): string {
     switch (block.type) {
-      case 'text': return block.text === '' ? '' : this.#delta('text', block.text)
+      case 'text': return this.#part.say('text', block.text)
       case 'image':
       case 'audio': return this.#file(`data:${block.mimeType};base64,${block.data}`, block.mimeType)
       case 'resource_link': {
         if (block.mimeType !== undefined) return this.#file(block.uri, block.mimeType)
         const { uri, name } = block
-        return this.#write({ type: 'source-url', sourceId: uri, url: uri, title: block.title ?? name })
+        return this.#part.event({ type: 'source-url', sourceId: uri, url: uri, title: block.title ?? name })
       }
       case 'resource': {
         const { text, blob, mimeType = 'application/octet-stream' } = block.resource
         const data = blob ?? Buffer.from(text ?? '').toString('base64')
         return this.#file(`data:${mimeType};base64,${data}`, mimeType)
       }
-      case 'data': return this.#write({ type: 'data-answer', data: block.data })
+      case 'data': return this.#part.event({ type: 'data-answer', data: block.data })
     }
   }
 
   #file(url: string, mediaType: string): string {
-    return this.#write({ type: 'file', url, mediaType })
-  }
-
-  #delta(kind: PartKind, delta: string): string {
-    const before = this.#part.open(kind)
-    return before + formatEvent(`{"type":"${kind}-delta","id":"${this.#part.id}","delta":${quote(delta)}}`)
-  }
-
-  /** Ends the part that is open first. */
-  #write(part: object): string {
-    const json = formatJson(part)
-    return this.#part.close() + formatEvent(json)
+    return this.#part.event({ type: 'file', url, mediaType })
   }
 }

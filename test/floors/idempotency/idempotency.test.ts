@@ -91,7 +91,7 @@ test('in memory nothing has to be waited for', () => {
   const replies = repliesIn(memoryStore())
   const claim = replies.claim('ann', 'k', 'body', 1_000)
   assert.ok(!(claim instanceof Promise))
-  assert.equal(held(claim).keep('{}'), undefined)
+  assert.ok(!(held(claim).keep('{}') instanceof Promise))
   assert.ok(!(replies.claim('ann', 'k', 'body', 1_000) instanceof Promise))
 })
 

@@ -5,7 +5,7 @@ import { callTool } from '../../../lib/kernel/run/call-tool.ts'
 import { definePrompt } from '../../../lib/kernel/define/prompt.ts'
 import { complete, getPrompt, readResource } from '../../../lib/kernel/run/reading.ts'
 import { defineResource } from '../../../lib/kernel/define/resource.ts'
-import { andThen, isThenable } from '../../../lib/kernel/util/thenable.ts'
+import { andThen, caught, isThenable } from '../../../lib/kernel/util/thenable.ts'
 import { ask, callOf, serviceOf } from '../../fixtures/house.ts'
 import { defineAgent, defineGroup, defineTool } from '../../../lib/kernel.ts'
 import type { StandardResult, StandardSchema } from '../../../lib/kernel/schema/standard.ts'
@@ -37,6 +37,15 @@ test('what has then is waited for, and nothing else', () => {
   for (const value of [undefined, null, 7, 'then', {}, { then: 7 }, [], () => {}]) {
     assert.equal(isThenable(value), false)
   }
+})
+
+test('what work fails with is caught, now or later, and what it gives is handed on as it is', async () => {
+  const failing = (): never => { throw new Error('broken') }
+  const said = (cause: unknown): string => `caught ${String(cause)}`
+  assert.equal(caught(() => 'fine', failing), 'fine')
+  assert.equal(await caught(() => Promise.resolve('fine'), failing), 'fine')
+  assert.equal(caught(failing, said), 'caught Error: broken')
+  assert.equal(await caught(() => Promise.reject(new Error('later')), said), 'caught Error: later')
 })
 
 test('whatever an author returns may be a promise of any make', async () => {

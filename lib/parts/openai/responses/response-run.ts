@@ -3,11 +3,12 @@
  * Spec: https://platform.openai.com/docs/api-reference/responses-streaming
  */
 import { warnOfData } from '../../../floors/answers/warnings.ts'
-import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
+import { andThen, caught } from '../../../kernel/util/thenable.ts'
 import { formatEvent } from '../../../kernel/wire/sse.ts'
 import { callsOf, nameOutside } from '../client-functions.ts'
 import { openaiErrorEvent, openaiFailure } from '../openai-errors.ts'
 import { textOfBlock, textOfBlocks } from '../../../floors/reply/markdown.ts'
+import { artifactParts } from '../../../floors/answers/answer.ts'
 import { tokensIn, tokensRead } from '../../../floors/chat/messages.ts'
 import { bounded } from '../../../floors/reply/reply.ts'
 import { MAX_REASONING } from '../../../floors/reply/run.ts'
@@ -132,7 +133,6 @@ export class ResponseFace implements Face<Answer> {
   /** Makes the items that are left. The response as JSON, which is kept. */
   ended(answer: Answer, call: LiveCall): MaybePromise<string> {
     const { log, limits } = this.#service
-    const { artifacts } = answer
     const toolCalls = callsOf(answer, this.#request.maxCalls, log, call.requestId)
     const wanted = toolCalls.length === 0 && this.#isAsked ? this.#request.format : undefined
     if (wanted === undefined) warnOfData(log, this.#agent, answer, 'Responses', call.requestId)
@@ -144,8 +144,7 @@ export class ResponseFace implements Face<Answer> {
       this.#say(format.json, call)
     } else {
       if (!this.#items.hasMessage) this.#say(written, call)
-      const files = artifacts?.flatMap(({ parts }) => parts)
-      if (files !== undefined) this.#say(textOfBlocks(files, written === ''), call)
+      this.#say(textOfBlocks(artifactParts(answer), written === ''), call)
     }
     const { tools } = this.#request.body
     this.#items.end(toolCalls.map((one) => ({ ...one, ...nameOutside(tools, one.name) })))
@@ -173,12 +172,9 @@ export class ResponseFace implements Face<Answer> {
       this.#service.log('warning', 'A response could not be kept', { request, cause })
       return this.#response({ ...facts, isStored: false })
     }
-    try {
-      const written = keepResponse(this.#service, principal.id, this.id, response, this.kept)
-      return isThenable(written) ? written.then(() => response, unkept) : response
-    } catch (cause) {
-      return unkept(cause)
-    }
+    return caught(() => (
+      andThen(keepResponse(this.#service, principal.id, this.id, response, this.kept), () => response)
+    ), unkept)
   }
 
   #response(facts: ResponseFacts): string {
