@@ -5,11 +5,11 @@
 import { adaptedAgent, agentChecks } from '../kernel/define/agent.ts'
 import { isRecord } from '../kernel/define/content.ts'
 import { rejectMore, rejectPromise, rejectUnknown, show } from '../kernel/define/validate.ts'
+import { Later } from '../kernel/util/later.ts'
 import { toolUiOf } from '../parts/apps/tool-ui.ts'
 import { schemaForm } from './schemas/schema-form.ts'
 import { adaptAgent, describeUnknown } from './shared/agents.ts'
 import { foreignWords } from './shared/foreign-words.ts'
-import { resultShape, streamFlaw } from './shared/results.ts'
 import { toolDefinition } from './shared/tool-definition.ts'
 import { foreignToolKind } from './shared/tools.ts'
 import type { Adapters, ForeignAgent } from '../kernel/define/adapters.ts'
@@ -17,8 +17,8 @@ import type { AdaptOptions, Agent } from '../kernel/define/agent.ts'
 
 export const frameworks: Adapters = Object.freeze({
   agent: adaptAgent, toolKind: foreignToolKind, tool: toolDefinition, describe: describeUnknown,
-  result: resultShape, streamFlaw, words: foreignWords, schemaForm,
-  toolUi: toolUiOf,
+  results: new Later(async () => (await import('./shared/results.ts')).foreignResults),
+  words: foreignWords, schemaForm, toolUi: toolUiOf,
 })
 
 /**

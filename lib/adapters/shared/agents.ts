@@ -6,13 +6,18 @@
 import {
   areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, readMember, membersOf, wordIn,
 } from './shape.ts'
+import {
+  a2aSdk, adk, agUi, aiSdk, genkit, inngest, langchain, llamaIndex, mastra, openaiAgents, praisonAi, strands,
+  voltAgent,
+} from './loaders.ts'
 import type { AdaptedAgent } from '../../kernel/define/adapters.ts'
+import type { Later } from '../../kernel/util/later.ts'
 import type { Adapter } from './adapter.ts'
 import type { Has } from './shape.ts'
 
 /** How an agent is taken: its adapter, and where its framework keeps its name and description. */
 interface Adapted {
-  load(): Promise<Adapter>
+  readonly adapter: Later<Adapter>
   /** Left out: `name`. */
   name?(has: Has): unknown
   /** Left out: `description`. */
@@ -24,14 +29,6 @@ type AgentShape = readonly [what: string, is: (has: Has) => boolean, how: Adapte
 
 const RUN = 'run: async (prompt, call) => (await '
 
-async function loadLangchain(): Promise<Adapter> {
-  return (await import('../langchain.ts')).langchain
-}
-
-async function loadInngest(): Promise<Adapter> {
-  return (await import('../inngest.ts')).inngest
-}
-
 /** Where the author gave none, it has a new one at each start. */
 function nameOfPraisonAi(has: Has): unknown {
   const name = readMember(has('simpleAgent'), 'name') ?? has('name')
@@ -41,7 +38,7 @@ function nameOfPraisonAi(has: Has): unknown {
 const agents: readonly AgentShape[] = [
   ['a Runner of the Agent Development Kit', (has) => has(Symbol.for('google.adk.runner')) === true,
     {
-      load: async () => (await import('../adk.ts')).adk,
+      adapter: adk,
       name: (has) => readMember(has('agent'), 'name'),
       description: (has) => readMember(has('agent'), 'description'),
     }],
@@ -53,7 +50,7 @@ const agents: readonly AgentShape[] = [
       + `'@google/adk'`],
   ['a flow of Genkit', (has) => genkitKeyOf(has).startsWith('/flow/'),
     {
-      load: async () => (await import('../genkit.ts')).genkit,
+      adapter: genkit,
       name: (has) => readMember(has('__action'), 'name'),
       description: (has) => readMember(has('__action'), 'description'),
     }],
@@ -61,18 +58,18 @@ const agents: readonly AgentShape[] = [
     (has) => has('lg_is_pregel') === true && has('channels') !== undefined
       && ['messages', '__previous__'].every((name) => readMember(has('channels'), name) === undefined),
     `${RUN}graph.invoke({ question: prompt }, { signal: call.signal })).answer, with the names of its state`],
-  ['a graph of LangGraph', (has) => has('lg_is_pregel') === true, { load: loadLangchain }],
+  ['a graph of LangGraph', (has) => has('lg_is_pregel') === true, { adapter: langchain }],
   ['an agent of LangChain',
     (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream')
       && readMember(has('graph'), 'lg_is_pregel') === true,
     {
-      load: loadLangchain, name: (has) => readMember(has('options'), 'name'),
+      adapter: langchain, name: (has) => readMember(has('options'), 'name'),
       description: (has) => readMember(has('options'), 'description'),
     }],
   ['an agent of Mastra',
     (has) => has('component') === 'AGENT' && areFunctions(has, 'generate', 'stream', 'getInstructions'),
     {
-      load: async () => (await import('../mastra.ts')).mastra,
+      adapter: mastra,
       // A method of its own: the text is private.
       description: (has, agent) => areFunctions(has, 'getDescription')
         ? Reflect.apply(has('getDescription') as () => unknown, agent, []) : undefined,
@@ -81,24 +78,24 @@ const agents: readonly AgentShape[] = [
     (has) => lacksRun(has) && areFunctions(has, 'generateText', 'streamText', 'generateObject')
       && has('instructions') !== undefined,
     {
-      load: async () => (await import('../ai-sdk.ts')).voltAgent,
+      adapter: voltAgent,
       description: (has) => has('purpose'),
     }],
   ['an agent of the AI SDK',
     (has) => lacksRun(has) && areFunctions(has, 'generate', 'stream')
       && (isLike(has('version'), /^agent-v\d+$/) || readMember(has('settings'), 'model') !== undefined),
-    { load: async () => (await import('../ai-sdk.ts')).aiSdk, name: (has) => has('id') }],
+    { adapter: aiSdk, name: (has) => has('id') }],
   ['an agent of the OpenAI Agents SDK',
     (has) => lacksRun(has) && areFunctions(has, 'asTool', 'getSystemPrompt', 'getAllTools', 'clone')
       && Array.isArray(has('handoffs')),
     {
-      load: async () => (await import('../openai-agents.ts')).openaiAgents,
+      adapter: openaiAgents,
       description: (has) => has('handoffDescription'),
     }],
   ['an agent of Strands',
     (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream', 'cancel', 'takeSnapshot')
       && Array.isArray(has('messages')),
-    { load: async () => (await import('../strands.ts')).strands }],
+    { adapter: strands }],
   ['a graph or a swarm of Strands, which takes no history',
     (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream', 'initialize', 'addHook')
       && typeof has('nodes') === 'object',
@@ -108,29 +105,29 @@ const agents: readonly AgentShape[] = [
     'agents: [graph.compile()]'],
   ['an agent of PraisonAI',
     (has) => lacksRun(has) && areFunctions(has, 'start', 'chat', 'execute', 'getInstructions'),
-    { load: async () => (await import('../praisonai.ts')).praisonAi, name: nameOfPraisonAi }],
+    { adapter: praisonAi, name: nameOfPraisonAi }],
   ['a team of PraisonAI, which takes no prompt',
     (has) => lacksRun(has) && areFunctions(has, 'start', 'chat')
       && (has('simpleImpl') !== undefined || has('taskImpl') !== undefined),
     `groups: [{ name: 'Team', agents: [adapt(one, { name: 'One' }), adapt(two, { name: 'Two' })] }]`],
   ['an agent of LlamaIndex', (has) => areFunctions(has, 'run', 'runStream', 'getAgents'),
     {
-      load: async () => (await import('../llamaindex.ts')).llamaIndex,
+      adapter: llamaIndex,
       name: (has) => has('rootAgentName'),
     }],
   ['an agent of Inngest\'s AgentKit', (has) => areFunctions(has, 'run', 'performInference', 'withModel'),
-    { load: loadInngest }],
+    { adapter: inngest }],
   ['a network of Inngest\'s AgentKit', (has) => areFunctions(has, 'run', 'availableAgents', 'addAgent'),
-    { load: loadInngest }],
+    { adapter: inngest }],
   ['an agent of AG-UI', (has) => areFunctions(has, 'runAgent', 'abortRun', 'clone', 'setMessages'),
-    { load: async () => (await import('../ag-ui.ts')).agUi, name: (has) => has('agentId') }],
+    { adapter: agUi, name: (has) => has('agentId') }],
   ['an agent of BeeAI, which holds one conversation',
     (has) => areFunctions(has, 'run', '_run', 'createSnapshot'),
     'run: async (prompt, call) => (await new ReActAgent({ llm, tools, memory: new UnconstrainedMemory() })'
       + '.run({ prompt }, { signal: call.signal })).result.text'],
   ['a client of A2A', (has) => areFunctions(has, 'sendMessage', 'sendMessageStream', 'getAgentCard'),
     {
-      load: async () => (await import('../a2a-sdk.ts')).a2aSdk,
+      adapter: a2aSdk,
       name: (has) => readMember(has('agentCard'), 'name'),
       description: (has) => readMember(has('agentCard'), 'description'),
     }],
@@ -200,8 +197,8 @@ export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
     name: wordIn(how.name === undefined ? has('name') : how.name(has)),
     description: wordIn(how.description === undefined ? has('description') : how.description(has, thing)),
     async* run(prompt, call) {
-      const adapter = await how.load()
-      yield* adapter.run(thing, prompt, call)
+      await how.adapter.load()
+      yield* how.adapter.loaded.run(thing, prompt, call)
       // Many end quietly when they are aborted.
       call.signal.throwIfAborted()
     },

@@ -2,43 +2,29 @@
  * What agents of other frameworks return and yield: how each is known, and the reader that takes its text out
  * of it. They are known by their shape; a reader is loaded when the first of its kind comes.
  */
-import { answerMembers } from '../../floors/answers/answer.ts'
 import { Later } from '../../kernel/util/later.ts'
 import { isThenable } from '../../kernel/util/thenable.ts'
+import {
+  a2aSdk, adk, agUi, aiSdk, genkit, inngest, langchain, llamaIndex, mastra, openaiAgents, strands,
+} from './loaders.ts'
 import { areFunctions, hasMembers, isLike, itemsIn, membersOf, readMember } from './shape.ts'
-import type { ForeignResult, Reader } from '../../kernel/define/adapters.ts'
+import type { ForeignResult, ForeignResults, Reader } from '../../kernel/define/adapters.ts'
 import type { Has } from './shape.ts'
 
-interface Taken {
-  readonly reader: Later<Reader>
-  readonly pieces?: (has: Has, result: object) => unknown
-}
-
-/** What it is, whether a value is one, and how it is read, or what to write instead. */
+/**
+ * What it is, whether a value is one, and how it is read, or what to write instead; and the pieces of one that
+ * is a stream, where those that it iterates over are not all.
+ */
 type ResultShape = readonly [
-  what: string, is: (has: Has, names: readonly string[], value: object) => boolean, how: Taken | string,
+  what: string, is: (has: Has, names: readonly string[], value: object) => boolean,
+  how: Later<Reader> | string, pieces?: (has: Has, result: object) => unknown,
 ]
 
-function takenBy(load: () => Promise<Reader>): Taken {
-  return { reader: new Later(load) }
-}
-
-const a2aSdk = takenBy(async () => (await import('../a2a-sdk.ts')).a2aSdk)
-const adk = takenBy(async () => (await import('../adk.ts')).adk)
-const agUi = takenBy(async () => (await import('../ag-ui.ts')).agUi)
-const aiSdk = takenBy(async () => (await import('../ai-sdk.ts')).aiSdk)
-const mastra = takenBy(async () => (await import('../mastra.ts')).mastra)
-const claudeAgent = takenBy(async () => (await import('../claude-agent.ts')).claudeAgent)
-const genkit = takenBy(async () => (await import('../genkit.ts')).genkit)
-const inngest = takenBy(async () => (await import('../inngest.ts')).inngest)
-const llamaIndex = takenBy(async () => (await import('../llamaindex.ts')).llamaIndex)
-const langchain = takenBy(async () => (await import('../langchain.ts')).langchain)
-const openaiAgents = takenBy(async () => (await import('../openai-agents.ts')).openaiAgents)
-const openaiClient = takenBy(async () => (await import('../openai-client.ts')).openaiClient)
-const anthropicClient = takenBy(async () => (
+const anthropicClient = new Later<Reader>(async () => (
   (await import('../anthropic-client.ts')).anthropicClient
 ))
-const strands = takenBy(async () => (await import('../strands.ts')).strands)
+const claudeAgent = new Later<Reader>(async () => (await import('../claude-agent.ts')).claudeAgent)
+const openaiClient = new Later<Reader>(async () => (await import('../openai-client.ts')).openaiClient)
 
 const MIDDLEWARE = /\.(?:before|after)_(?:agent|model)$/
 const onRun = /^on_(?:chain|chat_model|llm|tool|prompt|parser|retriever|custom)_/
@@ -90,14 +76,14 @@ const shapes: readonly ResultShape[] = [
     (has) => typeof has('run_id') === 'string' && isLike(has('event'), onRun), langchain],
   ['a stream of Mastra',
     (has, _names, value) => hasMembers(value, 'fullStream') && areFunctions(has, 'getFullOutput'),
-    { ...mastra, pieces: (has) => has('fullStream') }],
+    mastra, (has) => has('fullStream')],
   ['a result of Mastra',
     (_has, _names, value) => hasMembers(value, 'steps', 'finishReason', 'tripwire'), mastra],
   ['a part of a stream of Mastra', (has) => has('type') === 'start' && typeof has('runId') === 'string'
     && typeof has('from') === 'string', mastra],
   ['a stream of the AI SDK', (_has, _names, value) => hasMembers(value, 'textStream')
     && (hasMembers(value, 'fullStream') || hasMembers(value, 'partialObjectStream')),
-    { ...aiSdk, pieces: (_has, result) => partsOf(result) }],
+    aiSdk, (_has, result) => partsOf(result)],
   ['a result of the AI SDK',
     (has) => has('finishReason') !== undefined && has('usage') !== undefined
       && (Array.isArray(has('steps')) || (has('object') !== undefined && has('response') !== undefined)),
@@ -106,14 +92,14 @@ const shapes: readonly ResultShape[] = [
     && names.every((name) => firstPart.has(name)), aiSdk],
   ['a result of the OpenAI Agents SDK',
     (has) => Array.isArray(has('newItems')) && typeof has('state') === 'object',
-    { ...openaiAgents, pieces: (has, result) => areFunctions(has, 'toTextStream') && withEnd(result) }],
+    openaiAgents, (has, result) => areFunctions(has, 'toTextStream') && withEnd(result)],
   ['a result of Strands', (has) => (has('type') === 'agentResult' && has('stopReason') !== undefined)
     || (has('type') === 'multiAgentResult' && Array.isArray(has('results'))), strands],
   ['a chunk of OpenAI\'s chat completions', (has) => has('object') === 'chat.completion.chunk', openaiClient],
   ['a chat completion of OpenAI\'s', (has) => has('object') === 'chat.completion', openaiClient],
   ['a runner of OpenAI\'s chat completions',
     (has) => areFunctions(has, 'finalContent', 'finalChatCompletion'),
-    { ...openaiClient, pieces: (_has, runner) => isStream(runner) ? runner : finalOf(runner) }],
+    openaiClient, (_has, runner) => isStream(runner) ? runner : finalOf(runner)],
   ['a response of OpenAI\'s', (has) => has('object') === 'response' && Array.isArray(has('output')),
     openaiClient],
   ['an event of OpenAI\'s responses',
@@ -145,7 +131,7 @@ const shapes: readonly ResultShape[] = [
   ['a chunk of Genkit\'s', (has) => isLike(has('role'), /^(?:model|tool)$/)
     && Array.isArray(has('content')) && typeof has('index') === 'number', genkit],
   ['a stream of Genkit', (has) => isStream(has('stream')) && isThenable(has('response') ?? has('output')),
-    { ...genkit, pieces: (has) => withAnswer(has('stream'), has('response') ?? has('output')) }],
+    genkit, (has) => withAnswer(has('stream'), has('response') ?? has('output'))],
   ['an event of AG-UI',
     (has) => isTyped(has, /^(?:RUN|STEP|TEXT_MESSAGE|TOOL_CALL|STATE|MESSAGES|REASONING)_[A-Z_]+$/)
       && ['runId', 'messageId', 'toolCallId', 'stepName', 'snapshot'].some((name) => has(name) !== undefined),
@@ -184,14 +170,11 @@ async function* withAnswer(stream: unknown, end: unknown): AsyncGenerator<unknow
   if (isEmpty || typeof whole === 'object') yield whole
 }
 
-/** The same, with readers that ask for no more than the value. */
-const results = shapes.map(([what, is, how]) => ({ what, is, how: readerOf(how) }))
-
-function readerOf(how: Taken | string): ForeignResult['how'] {
-  if (typeof how === 'string') return how
-  const { reader, pieces } = how
-  return pieces === undefined ? { reader } : { reader, pieces: (value) => pieces(membersOf(value), value) }
-}
+/** The same, with what asks for no more than the value. */
+const results = shapes.map(([what, is, how, pieces]) => ({
+  what, is, how: typeof how === 'string' ? how
+    : { reader: how, ...pieces && { pieces: (value: object) => pieces(membersOf(value), value) } },
+}))
 
 /**
  * What a value that was returned or yielded is; undefined for an author's own. `before`: what came before it
@@ -199,16 +182,15 @@ function readerOf(how: Taken | string): ForeignResult['how'] {
  */
 export function resultShape(value: object, before?: ForeignResult): ForeignResult | undefined {
   const names = Object.keys(value)
-  if (isOwnAnswer(value, names)) return undefined
   const has = membersOf(value)
   const found = results.find(({ is }) => is(has, names, value))
   return found ?? (before !== undefined && goesOn(before, has) ? before : undefined)
 }
 
-/** Of a textStream of the AI SDK, which just ends where its model fails; as `Adapters` has it. */
-export function streamFlaw(stream: unknown, isSilent: boolean): string | undefined {
-  // As browsers have it, and no generator of the author's.
-  if (typeof stream !== 'object' || stream === null || !('getReader' in stream)) return undefined
+/** Of a textStream of the AI SDK, which just ends where its model fails. */
+function streamFlaw(stream: object, isSilent: boolean): string | undefined {
+  // As browsers have it.
+  if (!('getReader' in stream)) return undefined
   const remedy = 'return the result that it is of, as streamText({ … })'
   if (isSilent) {
     return 'a stream that ended without a piece. A textStream of the AI SDK does so where its model fails; '
@@ -217,12 +199,6 @@ export function streamFlaw(stream: unknown, isSilent: boolean): string | undefin
   // Which the AI SDK has made iterable itself.
   return Object.hasOwn(stream, Symbol.asyncIterator)
     ? `a textStream of the AI SDK, which just ends where its model fails; ${remedy}` : undefined
-}
-
-/** Most answers of authors are known at once. */
-function isOwnAnswer(value: object, names: readonly string[]): boolean {
-  return names.length > 0 && names.every((name) => answerMembers.has(name))
-    && Object.getPrototypeOf(value) === Object.prototype
 }
 
 function goesOn({ what }: ForeignResult, has: Has): boolean {
@@ -256,3 +232,5 @@ function isStream(value: unknown): boolean {
 function isTyped(has: Has, pattern: RegExp): boolean {
   return isLike(has('type'), pattern)
 }
+
+export const foreignResults: ForeignResults = { shapeOf: resultShape, streamFlaw }

@@ -11,7 +11,7 @@ import { mistake } from '../../kernel/define/fault.ts'
 import {
   ContentBuilder, foreignTo, hasPromises, isAsyncIterable, isIterable, jsonOf, readPieces, tooLargeFault,
 } from '../../kernel/define/output.ts'
-import { show } from '../../kernel/define/validate.ts'
+import { isPlain, show } from '../../kernel/define/validate.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
 import { wellFormed } from '../../kernel/wire/characters.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
@@ -55,7 +55,7 @@ export function artifactParts({ artifacts }: Answer): readonly Content[] {
 }
 
 /** What an answer of an author's own may have. */
-export const answerMembers: ReadonlySet<string> = new Set([
+const answerMembers: ReadonlySet<string> = new Set([
   'text', 'data', 'content', 'state', 'reply', 'toolCalls',
 ])
 
@@ -87,10 +87,16 @@ export function answerOf(
     return textAnswer(output)
   }
   const gathering = new AnswerBuilder(call, maxBytes, adapters, emit)
+  return andThen(
+    isGenerator(output) ? undefined : gathering.load(output), () => gathered(output, call, gathering),
+  )
+}
+
+function gathered(output: unknown, call: LiveCall, gathering: AnswerBuilder): Answer | Promise<Answer> {
   const pieces = piecesIn(output, gathering)
   if (pieces !== undefined) {
     return readPieces(pieces, call, gathering).then(() => {
-      const flaw = gathering.isForeign ? undefined : adapters.streamFlaw(output, gathering.isSilent)
+      const flaw = gathering.flawOf(output as object)
       if (flaw !== undefined && gathering.isSilent) throw mistake(`an agent returned ${flaw}`)
       if (flaw !== undefined) gathering.flaw = flaw
       return gathering.answer()
@@ -118,6 +124,13 @@ function piecesIn(
 /** Whether it is one of the language's own, which says nothing of its pieces. */
 function isGenerator(output: unknown): output is AsyncIterable<unknown> {
   return isAsyncIterable(output) && Object.prototype.toString.call(output) === '[object AsyncGenerator]'
+}
+
+/** Whether it has to be looked at by who knows other frameworks: most answers of authors need not. */
+function mayBeForeign(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || isContent(value)) return false
+  const names = Object.keys(value)
+  return names.length === 0 || !names.every((name) => answerMembers.has(name)) || !isPlain(value)
 }
 
 /** Emits one after the other; waits only where the reader is behind. */
@@ -155,9 +168,18 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     this.#emit = emit
   }
 
-  get isForeign(): boolean { return this.#shape !== undefined }
-
   get isSilent(): boolean { return this.content.length === 0 }
+
+  /** What has to be waited for, before it is known whether a value is of another framework. */
+  load(value: unknown): Promise<void> | undefined {
+    return mayBeForeign(value) ? this.#adapters.results?.load() : undefined
+  }
+
+  /** What is wrong with a stream that has come to its end. */
+  flawOf(stream: object): string | undefined {
+    if (this.#shape !== undefined || isGenerator(stream)) return undefined
+    return this.#adapters.results?.loaded.streamFlaw(stream, this.isSilent)
+  }
 
   /** Takes one piece of many, and emits its blocks. */
   take(piece: unknown, isEnd: boolean): void | Promise<void> {
@@ -175,6 +197,8 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     if (piece === '') return undefined
     const before = this.size
     if (typeof piece !== 'string') {
+      const wait = this.load(piece)
+      if (wait !== undefined) return wait.then(() => this.#take(piece))
       const shown = this.read(piece)
       if (shown !== undefined) return andThen(shown, (own) => this.#takeOwn(own))
       return this.#takeOwn(piece)
@@ -196,16 +220,16 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
 
   /** The stream within a result of another framework. */
   streamIn(output: unknown): unknown {
-    if (typeof output !== 'object' || output === null) return undefined
-    this.#shape = this.#adapters.result(output)
+    if (!mayBeForeign(output)) return undefined
+    this.#shape = this.#adapters.results?.loaded.shapeOf(output)
     const how = this.#shape?.how
     return typeof how === 'object' ? how.pieces?.(output) : undefined
   }
 
   /** What a user sees of a piece of another framework; '' for nothing. Undefined: it is the author's own. */
   read(piece: unknown): MaybePromise<unknown> | undefined {
-    if (typeof piece !== 'object' || piece === null || isContent(piece)) return undefined
-    const shape = this.#adapters.result(piece, this.#shape)
+    if (!mayBeForeign(piece)) return undefined
+    const shape = this.#adapters.results?.loaded.shapeOf(piece, this.#shape)
     if (shape === undefined) return undefined
     const { what, how } = shape
     if (typeof how === 'string') throw mistake(`an agent returned ${what}; write ${how}`)

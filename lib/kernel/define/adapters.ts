@@ -93,6 +93,17 @@ export interface ResultReader {
   pieces?(result: object): unknown
 }
 
+/** What knows the values that runs return and yield. */
+export interface ForeignResults {
+  /** What a value is, behind another one of its stream; undefined for an author's own. */
+  shapeOf(value: object, before?: ForeignResult): ForeignResult | undefined
+  /**
+   * What is wrong with a stream that was read to its end, and whose pieces are the author's own; undefined:
+   * nothing. `isSilent`: it had no piece, and the answer fails; else the author is told.
+   */
+  streamFlaw(stream: object, isSilent: boolean): string | undefined
+}
+
 /** What knows other frameworks; nothing of theirs is imported, and no member is called to find out. */
 export interface Adapters {
   /**
@@ -106,13 +117,8 @@ export interface Adapters {
   tool(thing: unknown, name?: string): object | undefined
   /** For an object of a class that is no agent: what it has, and how an agent is written that uses it. */
   describe(thing: object): string | undefined
-  /** What a value is, behind another one of its stream; undefined for an author's own. */
-  result(value: object, before?: ForeignResult): ForeignResult | undefined
-  /**
-   * What is wrong with a stream that was read to its end, and whose pieces are the author's own; undefined:
-   * nothing. `isSilent`: it had no piece, and the answer fails; else the author is told.
-   */
-  streamFlaw(stream: unknown, isSilent: boolean): string | undefined
+  /** Loaded with the first value that may be theirs. Left out: all are an author's own. */
+  readonly results?: Later<ForeignResults>
   /** What others call a member of such a definition, and what to write here. */
   words(kind: ServedKind): ReadonlyMap<string, string> | undefined
   /** The JSON Schema of a schema that is none itself, nor writes one that says all of it. */
@@ -141,5 +147,5 @@ export const noAdapters: Adapters = Object.freeze({
     if (unknown !== undefined) throw new TypeError(unknown)
     return undefined
   },
-  result: () => undefined, streamFlaw: () => undefined, schemaForm: () => undefined,
+  schemaForm: () => undefined,
 })
